@@ -5,20 +5,21 @@
 #
 # docs/install.md explains the settings that a container needs.
 
-FROM golang:1.26-bookworm AS build
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-# .git is part of the context, so that `postern version` shows the commit.
-RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /out/postern ./cmd/postern \
-    && mkdir -p /out/data
+# .git is part of the context, so that `postern version` shows the commit. RELEASE is the version of a release.
+ARG TARGETOS TARGETARCH RELEASE
+RUN GOOS=$TARGETOS GOARCH=$TARGETARCH RELEASE=$RELEASE tools/build /out/postern && mkdir -p /out/data
 
 FROM gcr.io/distroless/static-debian12:nonroot
 LABEL org.opencontainers.image.title="Postern" \
       org.opencontainers.image.description="An API gateway that you can always leave" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/postern /usr/local/bin/postern
+COPY LICENSE docs/THIRD_PARTY_NOTICES /usr/share/doc/postern/
 # A named volume gets its owner from here, so that uid 65532 can write to it.
 COPY --from=build --chown=nonroot:nonroot /out/data /data
 ENV POSTERN_DATA_DIR=/data \

@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run check test golden fuzz load soak bench generate lint conformance build clean
+.PHONY: help run check test golden fuzz load soak bench generate notices lint conformance build clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -36,19 +36,29 @@ generate: ## Generate the committed Go code of the templ pages, and the assets
 	tools/setup generate
 	tools/generate
 
-lint: ## Run golangci-lint, with vet, and lint the OpenAPI document (the first build of golangci-lint takes minutes)
+notices: ## Write docs/THIRD_PARTY_NOTICES after a change of dependencies
+	go run ./tools/notices
+
+lint: ## Run golangci-lint (its first build takes minutes), and check words, OpenAPI, modules, notices and size
+	go run ./tools/words
+	for file in $$(git ls-files '*go.mod'); do \
+		(cd "$$(dirname "$$file")" && go mod tidy -diff) || { echo "lint: $$file: run go mod tidy" >&2; exit 1; }; done
 	tools/setup generate
 	REDOCLY_TELEMETRY=off node_modules/.bin/redocly lint --config tools/lint/redocly.yaml \
 		handlers/api/testdata/openapi.json.golden
 	go build -modfile=tools/lint/go.mod -o bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run
+	go run ./tools/notices -check
+	tools/build --check
+	tools/lint/installed
 
 conformance: ## Compare the gateway with a real Kong 3.9: POSTERN_KONG=tools/kong-docker
-	@test -n "$$POSTERN_KONG" || { echo "conformance: set POSTERN_KONG to a launcher of Kong 3.9, such as tools/kong-docker" >&2; exit 1; }
+	@test -n "$$POSTERN_KONG" || { \
+		echo "conformance: set POSTERN_KONG to a launcher of Kong 3.9, such as tools/kong-docker" >&2; exit 1; }
 	go test -count=1 -v -tags conformance -run Conformance ./...
 
 build: ## Build bin/postern
-	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/postern ./cmd/postern
+	tools/build
 
 clean: ## Remove what the targets above have created; ./data stays
-	rm -rf bin node_modules testkit/oidcprovider/node_modules testkit/typescript/node_modules
+	rm -rf bin node_modules testkit/idp/node_modules testkit/verifiers/node_modules

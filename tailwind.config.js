@@ -5,7 +5,7 @@ module.exports = {
   content: ["./views/**/*.templ"],
   theme: {
     extend: {
-      // Every colour is a token of static/src/tokens.css with a light and a dark
+      // Every color is a token of static/src/tokens.css with a light and a dark
       // value, so that no template has to say "dark:".
       colors: {
         canvas: "var(--canvas)",
@@ -39,7 +39,8 @@ module.exports = {
         lg: ["1.0625rem", "1.5rem"],
         xl: ["1.375rem", "1.75rem"],
       },
-      maxWidth: { page: "64rem", form: "44rem" },
+      // The one content width, and that of text in it.
+      maxWidth: { page: "60rem", form: "44rem" },
     },
   },
 };

@@ -15,9 +15,7 @@ import (
 	"postern/app"
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/collector"
-	"postern/testkit/nameserver"
-	"postern/testkit/pebble"
+	"postern/testkit/servers"
 )
 
 // ask sends a JSON request with the browser's session, and reads the answer into out.
@@ -40,7 +38,7 @@ func ask(t *testing.T, browser *http.Client, method, address, body string, out a
 
 // addDomain gives a project in the account's team a verified host name, which leads to an
 // upstream.
-func addDomain(t *testing.T, a *app.App, browser *http.Client, names *nameserver.Server, host, target string) {
+func addDomain(t *testing.T, a *app.App, browser *http.Client, names *servers.NameServer, host, target string) {
 	t.Helper()
 	if status, body := post(t, browser, a.FirstLink, ana); status != http.StatusOK {
 		t.Fatalf("create the account: %d %s", status, body)
@@ -60,21 +58,21 @@ func addDomain(t *testing.T, a *app.App, browser *http.Client, names *nameserver
 
 // A verified name gets a certificate that callers trust, from a real ACME server, which checks
 // the name at the gateway itself.
-func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
+func TestACME_verifiedHostNames(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		const host = "api.shop.test"
-		names, upstream := nameserver.Start(t), testkit.NewUpstream(t)
+		names, upstream := servers.StartNameServer(t), testkit.NewUpstream(t)
 		names.Point(host)
 		c := withGatewayTLS(t, settings(t.TempDir(), databaseURL))
-		c.GatewayAddr = pebble.FreeAddress(t)
-		server := pebble.Start(t, pebble.Options{
+		c.GatewayAddr = servers.FreeAddress(t)
+		server := servers.StartPebble(t, servers.PebbleOptions{
 			TLSPort:    int(netip.MustParseAddrPort(c.GatewayAddr).Port()),
 			NameServer: names.Addr,
 			Lifetime:   24 * time.Hour,
 		})
 		c.DNSServer = names.Addr
 		c.ACME.Directory, c.ACME.RootsFile, c.ACME.TermsAgreed = server.Directory, server.RootsFile, true
-		to := collector.New(t)
+		to := servers.StartCollector(t)
 		c.Traces = config.Traces{Endpoint: to.URL, Ratio: 1}
 		a := newApp(t, c)
 		during(t, a, func(browser *http.Client) {
@@ -100,8 +98,8 @@ func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
 				t.Errorf("another name gets the certificate of %s", got)
 			}
 		})
-		attempt := to.Await(t, func(s collector.Span) bool { return s.Name == "certificate" })
-		to.Await(t, func(s collector.Span) bool { return s.Name == "POST acme" && s.Parent == attempt.ID })
+		attempt := to.Await(t, func(s servers.Span) bool { return s.Name == "certificate" })
+		to.Await(t, func(s servers.Span) bool { return s.Name == "POST acme" && s.Parent == attempt.ID })
 		if strings.Contains(to.Text(), host) {
 			t.Error("the host name is in the spans")
 		}
@@ -110,7 +108,7 @@ func TestVerifiedHostNamesGetCertificatesByACME(t *testing.T) {
 
 // A handshake that offers acme-tls/1 alone is a check of an ACME server, which has nothing to
 // do at names without an order.
-func TestTheGatewayRefusesChallengesWithoutAnOrder(t *testing.T) {
+func TestACME_unknownChallenge(t *testing.T) {
 	c := withGatewayTLS(t, settings(t.TempDir(), ""))
 	c.ACME.Directory, c.ACME.TermsAgreed = "https://127.0.0.1:1/dir", true
 	a := newApp(t, c)
@@ -127,7 +125,7 @@ func TestTheGatewayRefusesChallengesWithoutAnOrder(t *testing.T) {
 	})
 }
 
-func TestRootsOfTheACMEServerThatCannotBeReadAreNamedWithTheirFlag(t *testing.T) {
+func TestACME_unreadableRoots(t *testing.T) {
 	c := withGatewayTLS(t, settings(t.TempDir(), ""))
 	c.ACME.Directory, c.ACME.TermsAgreed = "https://127.0.0.1:1/dir", true
 	c.ACME.RootsFile = filepath.Join(c.DataDir, "gateway.key") // no certificate

@@ -12,7 +12,7 @@ import (
 	"postern/platform/config"
 )
 
-// The admin address asks for no credential, so that a page whose name resolves to it (DNS rebinding) gets nothing but
+// The admin address requires no credential, so a page whose name resolves to it (DNS rebinding) gets nothing but
 // probes.
 func TestNewAdmin_hosts(t *testing.T) {
 	c := config.Default().Derived()

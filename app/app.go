@@ -96,6 +96,9 @@ func New(
 		option(a)
 	}
 	a.sweep()
+	if err := a.firstSchema(ctx); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
 	if err := a.wire(ctx, version); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}

@@ -18,7 +18,6 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -108,7 +107,7 @@ var ana = url.Values{"email": {"ana@example.com"}, "name": {"Ana"}, "password": 
 
 // A stopped server starts again on its state. Until the first account exists, each start
 // creates a new link for it, which voids the one before; then there is no link.
-func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
+func TestRun_again(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		c := settings(t.TempDir(), databaseURL)
 		first := newApp(t, c)
@@ -151,7 +150,7 @@ func TestAServerStartsAgainOnWhatItLeft(t *testing.T) {
 	})
 }
 
-func TestAnAppThatIsNotRunGivesEverythingBack(t *testing.T) {
+func TestNew_notRun(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		c := settings(t.TempDir(), databaseURL)
 		a := newApp(t, c)
@@ -165,14 +164,14 @@ func TestAnAppThatIsNotRunGivesEverythingBack(t *testing.T) {
 	})
 }
 
-func TestAPortInUseIsNamedWithItsFlag(t *testing.T) {
+func TestNew_portInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
 	busy := taken.Addr().String()
-	for flag, take := range ordered.ByName(map[string]func(*config.Config){
+	for flag, take := range testkit.ByName(map[string]func(*config.Config){
 		"--control-addr": func(c *config.Config) { c.ControlAddr = busy },
 		"--gateway-addr": func(c *config.Config) { c.GatewayAddr = busy },
 	}) {
@@ -188,10 +187,10 @@ func TestAPortInUseIsNamedWithItsFlag(t *testing.T) {
 }
 
 // Two servers on one SQLite file would overwrite each other's files of exports.
-func TestASecondServerOnOneDataDirectoryIsRefused(t *testing.T) {
+func TestNew_secondServer(t *testing.T) {
 	c := settings(t.TempDir(), "")
 	during(t, newApp(t, c), func(*http.Client) {
-		if got := refused(t, c); !strings.Contains(got, "another postern serve uses the data directory "+c.DataDir) {
+		if got := refused(t, c); !strings.Contains(got, "is using the data directory "+c.DataDir) {
 			t.Error(got)
 		}
 	})

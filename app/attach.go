@@ -25,11 +25,12 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	if failure != nil {
-		a.log.Warn("cannot start without the database: the gateway's last state cannot be read", "error", failure)
+		a.log.Warn("cannot start without the database, because the gateway's last state can't be read",
+			"error", failure)
 		return err
 	}
 	a.log.Error(
-		"the database does not answer: calls are served from the last state on disk, and nothing can be changed",
+		"the database isn't responding: serving calls from the last state on disk; nothing can be changed",
 		"state_of", asOf.Format(time.RFC3339), "age", time.Since(asOf).Round(time.Second), "error", err,
 	)
 	return nil
@@ -111,7 +112,7 @@ func (a *App) attachLater(ctx context.Context) error {
 		err := a.attach(ctx)
 		switch {
 		case err == nil:
-			a.log.Info("the database answers again, and its state is served")
+			a.log.Info("the database responds again; serving its state")
 			return nil
 		case ctx.Err() == nil && !models.Unavailable(err):
 			return err

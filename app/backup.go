@@ -17,18 +17,18 @@ import (
 	"postern/service/backups"
 )
 
-// Backup writes the archive of a copy of the SQLite database with the key of its secrets.
+// Backup writes the archive of a copy of the SQLite database with the secrets key.
 // A server may be running on the database. The copy is made in a directory below folder,
 // which needs the size of the database, and is removed.
 func Backup(
 	ctx context.Context, c config.Config, generator string, to backups.Seal, w io.Writer, folder string,
 ) (m backups.Manifest, err error) {
 	if c.DatabaseURL != "" {
-		return m, errors.New("postern backup copies a SQLite database: back PostgreSQL up with pg_dump, and keep " +
+		return m, errors.New("postern backup works only with SQLite: back up PostgreSQL with pg_dump, and keep " +
 			"POSTERN_SECRETS_KEY or the file secrets.key with it (docs/backup.md)")
 	}
 	if _, err := os.Stat(c.SQLitePath()); err != nil {
-		return m, fmt.Errorf("cannot open the database (%w): name the server's data directory with --data-dir", err)
+		return m, fmt.Errorf("cannot open the database (%w): set the server's data directory with --data-dir", err)
 	}
 	keys, err := existingKeys(c)
 	if err != nil {
@@ -36,7 +36,7 @@ func Backup(
 	}
 	dir, remove, err := scratch.Dir(folder)
 	if err != nil {
-		return m, fmt.Errorf("cannot write the copy of the database (%w): name a file in another directory with -o",
+		return m, fmt.Errorf("cannot write the copy of the database (%w): choose a file in another directory with -o",
 			err)
 	}
 	defer func() { err = errors.Join(err, remove()) }()
@@ -46,7 +46,7 @@ func Backup(
 		return m, err
 	}
 	if m.Schema, err = checkCopy(ctx, copied, keys); err != nil {
-		return m, fmt.Errorf("the copy of %s with the key of %s cannot be restored: %w", c.SQLitePath(),
+		return m, fmt.Errorf("the copy of %s with the key of %s can't be restored: %w", c.SQLitePath(),
 			secretsFrom(c), err)
 	}
 	return m, backups.Write(ctx, w, to, m, keys, copied)
@@ -92,7 +92,7 @@ func checkCopy(ctx context.Context, path string, keys secrets.Secret) (schema in
 		return schema, err
 	}
 	if err := vault.Check(wrapped[0]); err != nil {
-		return 0, fmt.Errorf("the key is not the one that the database's secrets were sealed with (%w)", err)
+		return 0, fmt.Errorf("the key can't decrypt the database's secrets (%w)", err)
 	}
 	return schema, nil
 }
@@ -104,13 +104,13 @@ func Restore(
 	ctx context.Context, c config.Config, with backups.Opener, archive io.Reader, checkOnly bool,
 ) (m backups.Manifest, err error) {
 	if c.DatabaseURL != "" {
-		return m, errors.New("postern restore restores a SQLite database: restore PostgreSQL with pg_restore " +
-			"(docs/backup.md), or leave --database-url and POSTERN_DATABASE_URL out")
+		return m, errors.New("postern restore works only with SQLite: restore PostgreSQL with pg_restore " +
+			"(docs/backup.md), or leave out --database-url and POSTERN_DATABASE_URL")
 	}
 	if checkOnly {
 		dir, remove, err := scratch.Dir("")
 		if err != nil {
-			return m, fmt.Errorf("cannot unpack the backup (%w): name a directory for it in TMPDIR", err)
+			return m, fmt.Errorf("cannot unpack the backup (%w): set TMPDIR to another directory", err)
 		}
 		defer func() { err = errors.Join(err, remove()) }()
 		content, err := unpack(ctx, c, with, archive, filepath.Join(dir, "postern.db"))
@@ -161,7 +161,7 @@ func claimDataDir(c config.Config) (release func(failed bool) error, err error) 
 	// A log that another database left would be applied to the restored one.
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if _, err := os.Lstat(c.SQLitePath() + suffix); !errors.Is(err, fs.ErrNotExist) {
-			err := fmt.Errorf("%s already exists: move it away, or restore into another directory with --data-dir or "+
+			err := fmt.Errorf("%s already exists: move it away, or restore to another directory with --data-dir or "+
 				"POSTERN_DATA_DIR", c.SQLitePath()+suffix)
 			return nil, errors.Join(err, release(false))
 		}
@@ -187,12 +187,12 @@ func unpack(
 		}
 		// The server would start with this key, not with the backup's.
 		if _, err := checkCopy(ctx, path, c.SecretsKey); err != nil {
-			return content, fmt.Errorf("the key in POSTERN_SECRETS_KEY does not unseal this backup's secrets: unset "+
-				"the variable here and for the server, to use the backup's own key (%w)", err)
+			return content, fmt.Errorf("the key in POSTERN_SECRETS_KEY can't decrypt this backup's secrets: to use "+
+				"the backup's own key, unset the variable here and for the server (%w)", err)
 		}
 	}
 	if _, err := checkCopy(ctx, path, content.Keys); err != nil {
-		return content, fmt.Errorf("the backup, written by %s, cannot be used: %w", content.Manifest.Generator, err)
+		return content, fmt.Errorf("the backup, written by %s, can't be used: %w", content.Manifest.Generator, err)
 	}
 	return content, nil
 }
@@ -208,16 +208,16 @@ func placeKeys(c config.Config, keys secrets.Secret, draft string) error {
 	case err == nil && string(found) == keys.Reveal():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s already exists with a different key than the backup: move it away, or restore into "+
+		return fmt.Errorf("%s already exists with a different key than the backup's: move it away, or restore to "+
 			"another directory with --data-dir or POSTERN_DATA_DIR", c.SecretsKeyFile())
 	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot read the key of secrets at rest: %w", err)
+		return fmt.Errorf("cannot read the secrets key: %w", err)
 	}
 	if err := os.WriteFile(draft, []byte(keys.Reveal()), 0o600); err != nil {
-		return fmt.Errorf("cannot write the key of secrets at rest: %w", err)
+		return fmt.Errorf("cannot write the secrets key: %w", err)
 	}
 	if err := os.Rename(draft, c.SecretsKeyFile()); err != nil {
-		return fmt.Errorf("cannot move the key of secrets at rest into place: %w", err)
+		return fmt.Errorf("cannot move the secrets key into place: %w", err)
 	}
 	return nil
 }

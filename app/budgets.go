@@ -50,8 +50,8 @@ func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 		}
 		most := share(listener.configured, listener.eighths, descriptors)
 		if most < listener.configured {
-			log.Warn("fewer connections than configured, because this process may open few files: increase its limit "+
-				"(ulimit -n)",
+			log.Warn("allowing fewer connections than configured, because this process can't open enough files; "+
+				"raise its limit with ulimit -n",
 				"listener", listener.name, "connections", most, "configured", listener.configured, "files", descriptors)
 		}
 	}
@@ -63,9 +63,9 @@ func callLimits(c config.Config, descriptors uint64) gateway.Limits {
 		Conns:        share(c.MaxConns, gatewayEighths, descriptors),
 		ConnsFromOne: c.MaxConnsFrom,
 
-		UnderWay:        int64(c.MaxCalls),
-		UnderWayFromOne: int64(c.MaxCallsFrom),
-		BodyRate:        int64(c.MinBodyRate),
+		InProgress:        int64(c.MaxCalls),
+		InProgressFromOne: int64(c.MaxCallsFrom),
+		BodyRate:          int64(c.MinBodyRate),
 
 		Bodies:      int64(c.BodyMemory) << 20,
 		BodiesOfOne: int64(c.BodyMemoryOfOne) << 20,

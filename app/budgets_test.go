@@ -8,7 +8,7 @@ import (
 	"postern/platform/config"
 )
 
-func TestShareLeavesDescriptorsForOthers(t *testing.T) {
+func TestShare_descriptors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		configured, eighths int
 		descriptors         uint64

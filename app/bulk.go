@@ -250,7 +250,7 @@ func (w *frameWriter) progress(part string, done, total int64) {
 	}
 }
 
-// report passes the progress on. Where that fails, so does the zip.
+// report passes the progress on. If that fails, so does the zip.
 func (w *frameWriter) report() {
 	w.mu.Lock()
 	at := w.at

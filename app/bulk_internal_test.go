@@ -19,7 +19,7 @@ import (
 	"postern/platform/fault"
 )
 
-// What an order has is what the other process reads: no field is one that gob leaves out.
+// The other process reads all fields of an order: gob leaves none out.
 func TestExportOrder(t *testing.T) {
 	c := config.Default()
 	c.DatabaseURL, c.SecretsKey = "postgres://postern:canary@db.internal/postern", "canary"

@@ -15,7 +15,7 @@ import (
 	"postern/app"
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/collector"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
@@ -25,7 +25,7 @@ type canaryTest struct {
 	*testing.T
 	settings config.Config
 	log      *testkit.LogBuffer
-	traces   *collector.Collector
+	traces   *servers.Collector
 	browser  *http.Client
 	project  string            // id of shop
 	chosen   int               // secrets that new returned
@@ -54,7 +54,7 @@ func (a *canaryTest) new(what string) string {
 // Secrets, valid and invalid ones, are sent to every route and field that takes them.
 // None may appear in the log, the traces, the audit log, an error, the metrics, the live log of
 // requests, an export, a table or, on SQLite, the database files.
-func TestNoSecretLeavesATrace(t *testing.T) {
+func TestCanary_secrets(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { testNoTrace(t, "") })
 	t.Run("postgres", func(t *testing.T) { testNoTrace(t, state.Postgres(t)) })
 }
@@ -91,7 +91,7 @@ func newCanaryTest(t *testing.T) *canaryTest {
 	a := &canaryTest{
 		T:        t,
 		log:      &testkit.LogBuffer{},
-		traces:   collector.New(t),
+		traces:   servers.StartCollector(t),
 		canaries: map[string]string{},
 		outputs:  map[string]string{},
 		browser: &http.Client{

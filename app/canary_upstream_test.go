@@ -23,8 +23,8 @@ import (
 	"postern/views/ui"
 )
 
-// useUpstreamCredentials has the project shop show its upstreams who calls in each way, after
-// wrong attempts through the API and the dashboard. key opens the project at address.
+// useUpstreamCredentials has the project shop prove to its upstreams who calls, in each way, after wrong attempts
+// through the API and the dashboard. key opens the project at address.
 func (a *canaryTest) useUpstreamCredentials(address, key string) {
 	a.Helper()
 	upstream := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -48,6 +48,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Imports:      s.imports,
 		Audit:        s.audit,
 		Webhooks:     s.webhooks,
+		AppClients:   s.appClients,
 		Login:        s.login,
 		Languages:    d.languages,
 		Directory:    s.directory,

@@ -14,7 +14,7 @@ import (
 	"postern/service/exports"
 )
 
-// Copied is what Copy has copied and compared.
+// Copied has the tables and rows that Copy has copied and compared.
 type Copied struct {
 	models.Copied
 	Exports, AuditLogs int
@@ -26,7 +26,7 @@ type Copied struct {
 // in both; after any error, the target is empty.
 func Copy(ctx context.Context, from, to config.Config, note func(step string)) (done Copied, err error) {
 	if _, err := os.Stat(from.SQLitePath()); err != nil {
-		return done, fmt.Errorf("cannot open the database (%w): name the server's data directory with --data-dir", err)
+		return done, fmt.Errorf("cannot open the database (%w): set the server's data directory with --data-dir", err)
 	}
 	release, _, err := lock(from.DataDir)
 	if err != nil {
@@ -52,7 +52,7 @@ func prepareTarget(ctx context.Context, c config.Config, target *models.DB, note
 	empty := func() error {
 		err := target.CheckEmpty(ctx)
 		if filled, ok := errors.AsType[*models.NotEmptyError](err); ok {
-			return fmt.Errorf("%w: create a new database and name it with --to", filled)
+			return fmt.Errorf("%w: create a new database and use it with --to", filled)
 		}
 		if err != nil {
 			return fmt.Errorf("cannot read the target database: %w", oneLineError{err})
@@ -99,7 +99,7 @@ func compareAuditLogs(from, to *models.Tx, note func(string)) (int, error) {
 		return 0, err
 	}
 	if !reflect.DeepEqual(before, after) {
-		return 0, errors.New("the audit logs on PostgreSQL and SQLite do not have the same heads")
+		return 0, errors.New("the audit logs on PostgreSQL and SQLite don't have the same heads")
 	}
 	return len(after), nil
 }
@@ -128,7 +128,7 @@ func compareExports(ctx context.Context, from, to *models.Tx, note func(string))
 			return 0, fmt.Errorf("export %s from PostgreSQL: %w", id, err)
 		}
 		if before != after {
-			return 0, fmt.Errorf("the export of %s from PostgreSQL is not the one from SQLite", id)
+			return 0, fmt.Errorf("the exports of %s from PostgreSQL and SQLite differ", id)
 		}
 	}
 	return len(ids), nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/app"
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/access"
@@ -25,7 +26,7 @@ func TestCopy_trimmedAudit(t *testing.T) {
 	if _, err := app.Copy(t.Context(), c, target, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
-	verdicts, err := app.VerifyAudit(t.Context(), target)
+	verdicts, err := app.VerifyAudit(t.Context(), target, contract.AuditVerification{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,42 +24,43 @@ import (
 )
 
 type gatewayDeps struct {
-	config   config.Config
-	keys     *keys.Table
-	verifier *bearer.Verifier
-	asker    *introspection.Asker
-	opener   opener
-	unsealer projects.Unsealer
-	observer observer
-	tracer   gateway.Tracer // nil: calls are not traced
-	limiter  gateway.Limiter
-	owners   ownership
-	guard    *egress.Guard
-	tls      *tls.Config // nil: callers do not use TLS
-	probes   http.Handler
-	log      *slog.Logger
+	config       config.Config
+	keys         *keys.Table
+	verifier     *bearer.Verifier
+	introspector *introspection.Introspector
+	opener       opener
+	unsealer     projects.Unsealer
+	observer     observer
+	tracer       gateway.Tracer // nil: calls are not traced
+	limiter      gateway.Limiter
+	owners       ownership
+	guard        *egress.Guard
+	tls          *tls.Config // nil: callers do not use TLS
+	probes       http.Handler
+	log          *slog.Logger
 }
 
 func newGateway(d gatewayDeps) *gateway.Gateway {
 	return gateway.New(gateway.Options{
-		Domain:    d.config.GatewayDomain,
-		Host:      d.config.GatewayHost(),
-		Keys:      d.keys,
-		Verifier:  d.verifier,
-		Asker:     d.asker,
-		Opener:    d.opener,
-		Unsealer:  d.unsealer,
-		Observer:  d.observer,
-		Tracer:    d.tracer,
-		Limiter:   d.limiter,
-		Ownership: d.owners,
-		Dial:      d.guard.DialContext,
-		Caps:      caps(d.config),
-		Logger:    d.log,
-		CallerTLS: d.tls,
-		Probes:    d.probes,
-		Trusted:   d.config.Trusted,
-		Limits:    callLimits(d.config, descriptors()),
+		Domain:       d.config.GatewayDomain,
+		Host:         d.config.GatewayHost(),
+		Keys:         d.keys,
+		Verifier:     d.verifier,
+		Introspector: d.introspector,
+		Opener:       d.opener,
+		Unsealer:     d.unsealer,
+		Observer:     d.observer,
+		Tracer:       d.tracer,
+		Limiter:      d.limiter,
+		Ownership:    d.owners,
+		Dial:         d.guard.DialWithin,
+		Caps:         caps(d.config),
+		Logger:       d.log,
+		CallerTLS:    d.tls,
+		HTTP2:        http2Of[d.config.GatewayHTTP2],
+		Probes:       d.probes,
+		Trusted:      d.config.Trusted,
+		Limits:       callLimits(d.config, descriptors()),
 		Documents: gateway.Documents{
 			Memory:    int64(d.config.DocumentMemory) << 20,
 			Unclaimed: int64(d.config.UnclaimedDocumentMemory) << 20,
@@ -69,9 +70,14 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 	})
 }
 
+// http2Of are the values of --gateway-http2.
+var http2Of = map[string]gateway.HTTP2{
+	"own": gateway.HTTP2Own, "nethttp": gateway.HTTP2NetHTTP, "off": gateway.HTTP2Off,
+}
+
 // caps returns the limits of unclaimed projects, nil where they do not apply.
 func caps(c config.Config) *gateway.Caps {
-	if !c.CapsHold() {
+	if !c.CapsApply() {
 		return nil
 	}
 	return &gateway.Caps{Bodies: int64(c.UnclaimedBodyMemory) << 20}
@@ -119,20 +125,20 @@ func newGuard(c config.Config) (*egress.Guard, error) {
 	})
 }
 
-// newAsker creates the client of introspection endpoints. It keeps as many idle
+// newIntrospector creates the client of introspection endpoints. It keeps as many idle
 // connections as calls may wait, so that under load a call needs no new handshake.
-func newAsker(
+func newIntrospector(
 	hosted *login.Service, db *models.DB, vault *secrets.Vault, guard *egress.Guard, log *slog.Logger,
-) *introspection.Asker {
+) *introspection.Introspector {
 	client := guard.Client()
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConnsPerHost = introspection.MaxInside
 	}
 	client = traces.HTTPClient(client, "introspection")
-	return &introspection.Asker{Login: hosted, DB: db, Vault: vault, Client: client, Log: log}
+	return &introspection.Introspector{Login: hosted, DB: db, Vault: vault, Client: client, Log: log}
 }
 
-// ownership is who owns what, for the gateway.
+// ownership tells the gateway who owns an object.
 type ownership struct {
 	*relations.Table
 

@@ -33,7 +33,7 @@ func TestGatewayKey_replaced(t *testing.T) {
 		started(t, c)
 		started(t, gateway)
 	}
-	if text := refused(t, before); !strings.Contains(text, "cannot be unsealed with the key") {
+	if text := refused(t, before); !strings.Contains(text, "can't decrypt the secrets in the database") {
 		t.Errorf("the old gateway key is refused with %q", text)
 	}
 }
@@ -61,14 +61,14 @@ func TestNew_gatewayKey(t *testing.T) {
 		key   secrets.Secret
 		says  string
 	}{
-		"all roles":          {config.Default().Roles, key, "has the gateway key, which"},
-		"a worker":           {config.Roles{Worker: true}, key, "has the gateway key, which"},
-		"gateway and worker": {config.Roles{Gateway: true, Worker: true}, key, "has the gateway key, which"},
+		"all roles":          {config.Default().Roles, key, "has a gateway key, which"},
+		"a worker":           {config.Roles{Worker: true}, key, "has a gateway key, which"},
+		"gateway and worker": {config.Roles{Gateway: true, Worker: true}, key, "has a gateway key, which"},
 		"no key":             {config.Roles{Gateway: true}, "", "run `postern secrets gateway-key` where"},
 		"another's key": {
 			config.Roles{Gateway: true},
 			gatewayKeyOf(t, otherInstallation(t)),
-			"cannot be unsealed with the key of --secrets-key",
+			"the key in --secrets-key",
 		},
 		"mixed": {config.Roles{Gateway: true}, key + "," + secrets.Secret(strings.Repeat("A", 43)+"="), "are mixed"},
 	} {

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"postern/platform/traces"
-	"postern/testkit/collector"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/servers"
 )
 
 // newBoundedLog writes to the buffer; its clock is what now points at.
@@ -25,7 +25,7 @@ func newBoundedLog(into *bytes.Buffer, now *time.Time) *slog.Logger {
 
 func TestBoundedLog_Length(t *testing.T) {
 	long := strings.Repeat("é", 450_000)
-	for name, write := range ordered.ByName(map[string]func(*slog.Logger){
+	for name, write := range testkit.ByName(map[string]func(*slog.Logger){
 		"message":        func(l *slog.Logger) { l.Error(long) },
 		"text":           func(l *slog.Logger) { l.Error("m", "a", long) },
 		"error":          func(l *slog.Logger) { l.Error("m", "error", errors.New(long)) },
@@ -91,7 +91,7 @@ func TestBoundedLog_Rate(t *testing.T) {
 // A line that is logged with the context of a recorded trace has its id, once.
 func TestBoundedLog_Trace(t *testing.T) {
 	tracer, err := traces.Open(traces.Options{
-		Endpoint: collector.New(t).URL, Ratio: 1, Log: slog.New(slog.DiscardHandler),
+		Endpoint: servers.StartCollector(t).URL, Ratio: 1, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,8 +121,8 @@ func TestBoundedLog_Outage(t *testing.T) {
 	queue := log.With("component", "job queue")
 	write := func() {
 		for range 10 {
-			log.Warn("changes cannot be followed", "error", down)
-			log.Error("the database does not answer", "request", "req_1", "error", down)
+			log.Warn("changes can't be followed", "error", down)
+			log.Error("the database isn't responding", "request", "req_1", "error", down)
 			log.With("issuer", "a").Warn("an issuer's keys cannot be read", "error", down)
 			queue.Error("Producer: Error fetching jobs", "err", "connection refused")
 		}

@@ -39,7 +39,7 @@ func longStatus(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-// What an issuer answers is not repeated in the log at its length.
+// The log doesn't repeat an issuer's answer in full.
 func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
 	var log testkit.LogBuffer
 	a, err := app.New(t.Context(), settings(t.TempDir(), ""), "test", slog.New(slog.NewTextHandler(&log, nil)))
@@ -81,7 +81,7 @@ func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
 		}
 	})
 	text := log.String()
-	if !strings.Contains(text, "the keys of a token issuer cannot be fetched") || len(text) > 20_000 {
+	if !strings.Contains(text, "could not fetch the keys of a token issuer") || len(text) > 20_000 {
 		t.Errorf("%d bytes of log: %.300s", len(text), text)
 	}
 }

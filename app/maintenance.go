@@ -14,17 +14,19 @@ import (
 	"postern/service/audit"
 )
 
-// VerifyAudit verifies the audit logs in the configured database. It changes nothing, and a
+// VerifyAudit verifies the audit logs in the configured database: see audit.VerifyAll. It changes nothing, and a
 // server may be running on the database.
-func VerifyAudit(ctx context.Context, c config.Config) (verdicts []contract.AuditVerdict, err error) {
+func VerifyAudit(
+	ctx context.Context, c config.Config, in contract.AuditVerification,
+) (verdicts []contract.AuditVerdict, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) error {
-		verdicts, err = audit.VerifyAll(ctx, db)
+		verdicts, err = audit.VerifyAll(ctx, db, in)
 		return err
 	})
 	return verdicts, err
 }
 
-// Operators returns the e-mail addresses of the installation's operators.
+// Operators returns the email addresses of the installation's operators.
 func Operators(ctx context.Context, c config.Config) (emails []string, err error) {
 	err = onDatabase(ctx, c, func(db *models.DB) error {
 		emails, err = (&accounts.Service{DB: db}).Operators(ctx)
@@ -68,7 +70,7 @@ func RecoveryCode(ctx context.Context, c config.Config, email string) (code stri
 func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {
 		if _, err := os.Stat(c.SQLitePath()); err != nil {
-			return fmt.Errorf("cannot open the database (%w): name the server's data directory with --data-dir", err)
+			return fmt.Errorf("cannot open the database (%w): set the server's data directory with --data-dir", err)
 		}
 	}
 	db, err := openDatabase(ctx, c)
@@ -83,7 +85,7 @@ func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) erro
 	case err != nil:
 		err = explain(c, "cannot read the database", err)
 	case lag != migrations.LacksNothing:
-		err = errors.New("the database's schema is not up to date: run `postern migrate` on it first")
+		err = errors.New("the database schema isn't up to date: run `postern migrate` first")
 	default:
 		err = work(db)
 	}

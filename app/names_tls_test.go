@@ -44,7 +44,7 @@ func waitFor(t *testing.T, a *app.App, host, want string) {
 	})
 }
 
-func TestCustomHostNamesGetTheCertificatesOfADirectory(t *testing.T) {
+func TestCertificateDirectory_hostNames(t *testing.T) {
 	c := withGatewayTLS(t, settings(t.TempDir(), ""))
 	c.GatewayTLSDir = filepath.Join(c.DataDir, "names")
 	if err := os.Mkdir(c.GatewayTLSDir, 0o700); err != nil {
@@ -66,7 +66,7 @@ func TestCustomHostNamesGetTheCertificatesOfADirectory(t *testing.T) {
 	})
 }
 
-func TestADirectoryOfCertificatesThatIsNotThereIsNamedWithItsFlag(t *testing.T) {
+func TestCertificateDirectory_missing(t *testing.T) {
 	c := withGatewayTLS(t, settings(t.TempDir(), ""))
 	c.GatewayTLSDir = filepath.Join(c.DataDir, "missing")
 	if got := refused(t, c); !strings.Contains(got, "--gateway-tls-dir") || !strings.Contains(got, "missing") {

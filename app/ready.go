@@ -29,20 +29,23 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 		return "stopping", handlers.ErrStopping
 	}
 	if !a.attached.Load() {
-		err := errors.New("started without the database, which does not answer yet")
-		return a.degraded("the database does not answer"), err
+		err := errors.New("started without the database, which isn't responding yet")
+		return a.degraded("the database isn't responding"), err
 	}
 	ctx, stop := context.WithTimeout(ctx, pingWithin)
 	defer stop()
 	if err := a.state.db.Ping(ctx); err != nil {
 		if errors.Is(err, models.ErrUnwritable) {
-			return a.degraded("the database's disk cannot be written"), err
+			return a.degraded("the database's disk isn't writable"), err
 		}
-		return a.degraded("the database does not answer"), fmt.Errorf("the database does not answer: %w", err)
+		return a.degraded("the database isn't responding"), fmt.Errorf("the database isn't responding: %w", err)
 	}
 	if age := a.feed.Age(); a.Config.Roles.Serve() && age > staleAfter {
 		err := fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
-		return a.degraded("changes cannot be followed"), err
+		return a.degraded("changes can't be followed"), err
+	}
+	if a.state.db.Locked() {
+		return "changes wait: another process has locked the database file", nil
 	}
 	return a.alarm(), nil
 }
@@ -64,9 +67,9 @@ func (a *App) gatewayReady(context.Context) (says string, err error) {
 		return "stopping", handlers.ErrStopping
 	case limit > 0 && age > limit:
 		err := fmt.Errorf("the gateway's state is %s old, more than --gateway-stale-after", age.Round(time.Second))
-		return a.degraded("changes cannot be followed"), err
+		return a.degraded("changes can't be followed"), err
 	case age > lateAfter:
-		return a.degraded("changes cannot be followed"), nil
+		return a.degraded("changes can't be followed"), nil
 	}
 	return a.alarm(), nil
 }
@@ -77,13 +80,13 @@ func (a *App) Degraded() string {
 	if a.attached.Load() {
 		return ""
 	}
-	return a.degraded("the database does not answer")
+	return a.degraded("the database isn't responding")
 }
 
 // degraded describes the state that calls are served from, and its age.
 func (a *App) degraded(why string) string {
 	age := a.feed.Age()
-	return fmt.Sprintf("degraded: %s, and calls are served from the state of %s, %s old",
+	return fmt.Sprintf("degraded: %s; serving calls from the state of %s, %s old",
 		why, time.Now().Add(-age).UTC().Format(time.RFC3339), age.Round(time.Second))
 }
 
@@ -91,7 +94,7 @@ func (a *App) degraded(why string) string {
 // none.
 func (a *App) alarm() string {
 	if n := a.feed.Behind(); n > 0 {
-		return fmt.Sprintf("projects that cannot be brought up to date: %d; the log names them", n)
+		return fmt.Sprintf("projects that can't be updated: %d; see the log for their names", n)
 	}
 	return ""
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrNoDrain makes Run stop without Config.Drain when it is the cause of the context's end.
-var ErrNoDrain = errors.New("stopped by hand")
+var ErrNoDrain = errors.New("stopped by Ctrl-C")
 
 // server is an http.Server or a gateway.Server.
 type server interface {
@@ -86,7 +86,7 @@ func (a *App) works() (works []func(context.Context)) {
 // removeUnfinishedImports removes what imports of an earlier process have left behind, if it was killed.
 func (a *App) removeUnfinishedImports(ctx context.Context) {
 	if err := a.state.db.RemoveUnfinishedImports(ctx); err != nil && ctx.Err() == nil {
-		a.log.Error("an unfinished import could not be removed yet; the next import tries again", "error", err)
+		a.log.Error("could not remove an unfinished import yet; the next import will try again", "error", err)
 	}
 }
 
@@ -97,12 +97,12 @@ func (a *App) startWorkers(ctx, current context.Context) {
 		err := a.tryStartWorkers(current)
 		switch {
 		case err == nil && attempt > 1:
-			a.log.Info("background jobs are running now")
+			a.log.Info("background jobs are now running")
 			return
 		case err == nil:
 			return
 		case attempt == 1 && ctx.Err() == nil:
-			a.log.Error("background jobs are not running yet; trying to start them again", "every", attachEvery,
+			a.log.Error("background jobs aren't running yet; retrying", "every", attachEvery,
 				"error", err)
 		}
 		select {
@@ -182,7 +182,7 @@ func (a *App) drain() {
 	if a.Config.Drain <= 0 {
 		return
 	}
-	a.log.Info("stopping: no longer ready, but calls are still accepted; a second signal stops immediately",
+	a.log.Info("stopping: no longer ready, but still accepting calls; a second signal stops immediately",
 		"drain", a.Config.Drain)
 	time.Sleep(a.Config.Drain)
 }
@@ -209,7 +209,7 @@ func (a *App) stop(ctx context.Context, end func()) error {
 		err = errors.Join(err, a.stopWork(ctx))
 	} else {
 		a.usage.EndFollowers()
-		a.log.Warn("calls that were served without the database are not in the usage")
+		a.log.Warn("calls that were served without the database aren't counted in usage")
 	}
 	a.bearer.Close()
 	return errors.Join(err, a.limiter.Close())
@@ -256,7 +256,7 @@ func (a *App) shutBoth(ctx context.Context) error {
 func (a *App) shut(ctx context.Context, name string, s server) error {
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("cut off calls and jobs that were still running", "server", name)
+		a.log.Warn("interrupted calls and jobs that were still running", "server", name)
 		return s.Close()
 	}
 	return err

@@ -24,9 +24,18 @@ func (a *App) readySchema(ctx context.Context) error {
 	}
 	ours, rivers, err := migrate(ctx, a.Config, db, a.log)
 	if err == nil && ours+rivers > 0 {
-		a.log.Info("schema brought up to date", "steps", ours, "job_steps", rivers)
+		a.log.Info("updated the database schema", "steps", ours, "job_steps", rivers)
 	}
 	return err
+}
+
+// firstSchema creates the tables of a new installation on SQLite before its secrets key is created: a start that
+// fails in between, or is killed, leaves nothing that refuseTableless takes for a lost database.
+func (a *App) firstSchema(ctx context.Context) error {
+	if a.Config.DatabaseURL != "" || a.Config.SecretsKey != "" || a.onlyGateway() || hasKeyFile(a.Config) {
+		return nil
+	}
+	return a.readySchema(ctx)
 }
 
 // onlyGateway reports whether the gateway is the process's only role, so that it doesn't need to write configuration.

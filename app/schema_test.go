@@ -12,11 +12,11 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"postern/app"
+	"postern/core/contract"
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 const unknownStep = `INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)`
@@ -36,23 +36,26 @@ func TestUnknownSchema(t *testing.T) {
 			"migrate":       func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
 			"operators":     func() error { _, err := app.Operators(t.Context(), c); return err },
 			"set operators": func() error { return app.SetOperator(t.Context(), c, "ana@example.com", true) },
-			"audit verify":  func() error { _, err := app.VerifyAudit(t.Context(), c); return err },
+			"audit verify": func() error {
+				_, err := app.VerifyAudit(t.Context(), c, contract.AuditVerification{})
+				return err
+			},
 		}
-		for name, run := range ordered.ByName(commands) {
+		for name, run := range testkit.ByName(commands) {
 			t.Run(name+" refuses a step that no program has announced", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
 			})
 		}
 		execute(t, c, `DELETE FROM goose_db_version WHERE version_id = 9999`)
 		execute(t, c, `UPDATE schema_compatibility SET digest = 'other'`)
-		for name, run := range ordered.ByName(commands) {
+		for name, run := range testkit.ByName(commands) {
 			t.Run(name+" refuses a schema of other steps", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 1 of another, unreleased commit")
 			})
 		}
 		execute(t, c, unknownStep)
 		execute(t, c, `UPDATE schema_compatibility SET version = 9999, oldest = 9000`)
-		for name, run := range ordered.ByName(commands) {
+		for name, run := range testkit.ByName(commands) {
 			t.Run(name+" refuses a schema for newer programs", func(t *testing.T) { wantUnknown(t, run(), "9000") })
 		}
 		execute(t, c, `UPDATE schema_compatibility SET oldest = 1`)
@@ -65,7 +68,7 @@ func TestUnknownSchema(t *testing.T) {
 			}
 		})
 		execute(t, c, `ALTER TABLE schema_compatibility DROP COLUMN digest`)
-		for name, run := range ordered.ByName(commands) {
+		for name, run := range testkit.ByName(commands) {
 			t.Run(name+" refuses a schema without a digest", func(t *testing.T) {
 				wantUnknown(t, run(), "schema 9999 of another, unreleased commit")
 			})
@@ -73,7 +76,7 @@ func TestUnknownSchema(t *testing.T) {
 	})
 }
 
-func TestRunEndsOnceTheSchemaIsForNewerPrograms(t *testing.T) {
+func TestRun_newerSchema(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		c := settings(t.TempDir(), databaseURL)
 		a := newApp(t, c)
@@ -92,7 +95,7 @@ func wantUnknown(t *testing.T, err error, text string) {
 	if !ok {
 		t.Fatalf("got %v, want an unknown schema", err)
 	}
-	// What a command prints is err's own text.
+	// A command prints err's own text.
 	if line := err.Error(); line != unknown.Error() || strings.Contains(line, "\n") || !strings.Contains(line, text) {
 		t.Errorf("got %v, want one line about an unknown schema with %s", err, text)
 	}
@@ -113,7 +116,7 @@ func execute(t *testing.T, c config.Config, statement string) {
 }
 
 // The lock is that of goose's steps.
-func TestNewWaitsForMigrationOfAnotherProcessOnPostgres(t *testing.T) {
+func TestNew_waitsForMigrationOnPostgres(t *testing.T) {
 	c := settings(t.TempDir(), testkit.Postgres(t))
 	other, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), "")
 	if err != nil {

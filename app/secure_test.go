@@ -13,7 +13,6 @@ import (
 
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 // renew writes a certificate of that name, and its key, to the files of the setting.
@@ -48,7 +47,7 @@ func presented(t *testing.T, address string) string {
 	return conn.ConnectionState().PeerCertificates[0].Subject.CommonName
 }
 
-func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
+func TestTLS_bothListeners(t *testing.T) {
 	dir := t.TempDir()
 	c := settings(dir, "")
 	c.GatewayTLS = config.KeyPair{
@@ -107,8 +106,8 @@ func TestBothListenersSpeakTLSAndFollowTheirFiles(t *testing.T) {
 	})
 }
 
-func TestACertificateThatCannotBeReadIsNamedWithItsFlag(t *testing.T) {
-	for flag, set := range ordered.ByName(map[string]func(*config.Config, config.KeyPair){
+func TestTLS_unreadableCertificate(t *testing.T) {
+	for flag, set := range testkit.ByName(map[string]func(*config.Config, config.KeyPair){
 		"--gateway-tls-cert": func(c *config.Config, p config.KeyPair) { c.GatewayTLS = p },
 		"--control-tls-cert": func(c *config.Config, p config.KeyPair) { c.ControlTLS = p },
 	}) {

@@ -15,6 +15,7 @@ import (
 	"postern/platform/traces"
 	"postern/service/access"
 	"postern/service/accounts"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/diagnostics"
 	"postern/service/directory"
@@ -36,6 +37,7 @@ import (
 // services are the rules on the database.
 type services struct {
 	accounts    *accounts.Service
+	appClients  *appclients.Service
 	audit       *audit.Service
 	diagnostics *diagnostics.Service
 	directory   *directory.Service
@@ -73,7 +75,7 @@ type serviceDeps struct {
 
 func newServices(d serviceDeps) services {
 	hooks := newWebhooks(d)
-	hosted := newLogin(d, hooks)
+	clients := newAppClients(d, hooks)
 	people := &accounts.Service{
 		DB:          d.db,
 		Changed:     d.changed,
@@ -87,18 +89,19 @@ func newServices(d serviceDeps) services {
 	if d.mail != nil {
 		people.Mail = &accounts.Mail{Sender: d.mail, Jobs: d.queue, PublicURL: d.config.PublicURL}
 	}
-	made := newProjects(d, hooks, hosted)
+	made := newProjects(d, hooks, clients)
 	return services{
 		accounts:    people,
+		appClients:  clients,
 		audit:       &audit.Service{DB: d.db},
-		diagnostics: &diagnostics.Service{Projects: made, Login: hosted, Client: d.guard.Client()},
+		diagnostics: &diagnostics.Service{Projects: made, AppClients: clients, Client: d.guard.Client()},
 		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
 		domains:     newDomains(d, hooks),
 		exports:     newExports(d, hooks, people.Prove),
 		idempotency: &idempotency.Service{DB: d.db},
-		imports:     &imports.Service{DB: d.db, Projects: made, Login: hosted, Changed: d.changed},
+		imports:     &imports.Service{DB: d.db, Projects: made, AppClients: clients, Changed: d.changed},
 		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
-		login:       hosted,
+		login:       login.New(clients),
 		projects:    made,
 		relations:   &relations.Service{DB: d.db, Changed: d.changed},
 		retention: &retention.Service{
@@ -139,24 +142,24 @@ func webhookClient(guard *egress.Guard) *http.Client {
 	return client
 }
 
-// newLogin creates the hosted login. It reaches identity providers through the guard,
+// newAppClients creates the app clients of hosted login. They reach identity providers through the guard,
 // because customers choose their addresses.
-func newLogin(d serviceDeps, hooks *webhooks.Service) *login.Service {
-	return &login.Service{
+func newAppClients(d serviceDeps, hooks *webhooks.Service) *appclients.Service {
+	return &appclients.Service{
 		DB:           d.db,
 		Vault:        d.vault,
 		Providers:    &providers.Set{HTTP: traces.HTTPClient(d.guard.Client(), "provider")},
 		Targets:      d.guard,
 		PublicURL:    d.config.PublicURL,
-		Shared:       login.Shared(d.config.LoginGitHub),
+		Shared:       appclients.Shared(d.config.LoginGitHub),
 		Changed:      d.changed,
 		Events:       hooks,
 		Log:          d.log,
-		CapUnclaimed: d.config.CapsHold(),
+		CapUnclaimed: d.config.CapsApply(),
 	}
 }
 
-func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) *projects.Service {
+func newProjects(d serviceDeps, hooks *webhooks.Service, clients *appclients.Service) *projects.Service {
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
@@ -164,12 +167,12 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, hosted *login.Service) 
 		Client:       traces.HTTPClient(d.guard.Client(), "openapi"),
 		Vault:        d.vault,
 		Purger:       d.queue,
-		Suits:        hosted.Suits,
+		CheckLogin:   clients.CheckProject,
 		Log:          d.log,
 		PublicURL:    d.config.PublicURL,
 		KeyPrefix:    d.config.KeyPrefix,
 		UnclaimedTTL: d.config.UnclaimedTTL,
-		CapUnclaimed: d.config.CapsHold(),
+		CapUnclaimed: d.config.CapsApply(),
 		Changed:      d.changed,
 		Events:       hooks,
 		Usage:        d.recorder,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -28,7 +29,7 @@ func openState(ctx context.Context, c config.Config) (*state, error) {
 		return nil, err
 	}
 	s := &state{release: func() error { return nil }}
-	if err := refuseEmptied(c); err != nil {
+	if err := refuseLost(c); err != nil {
 		return nil, err
 	}
 	if c.DatabaseURL == "" {
@@ -40,6 +41,9 @@ func openState(ctx context.Context, c config.Config) (*state, error) {
 	var err error
 	if s.db, err = models.Prepare(ctx, databaseOptions(c)); err != nil {
 		return nil, errors.Join(explain(c, "cannot open the database", err), s.release())
+	}
+	if err := refuseTableless(ctx, c, s.db); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
@@ -59,8 +63,8 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 	case err != nil:
 		err = explain(c, "cannot read the database's schema", err)
 	case !may:
-		err = errors.New("cannot change the database's schema: the role of --database-url doesn't own the tables and " +
-			"may not create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` to this " +
+		err = errors.New("cannot change the database's schema: the role in --database-url doesn't own the tables and " +
+			"can't create them: run `postern migrate` as their owner, or `GRANT CREATE ON SCHEMA public` to this " +
 			"role if the database is empty")
 	default:
 		ours, rivers, err = migrate(ctx, c, db, log)
@@ -70,38 +74,63 @@ func Migrate(ctx context.Context, c config.Config, log *slog.Logger) (ours, rive
 
 func makeDataDir(c config.Config) error {
 	if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-		return fmt.Errorf("cannot create the data directory %s (%w): choose another with --data-dir or "+
+		return fmt.Errorf("cannot create the data directory %s (%w): choose another directory with --data-dir or "+
 			"POSTERN_DATA_DIR", c.DataDir, err)
 	}
 	return nil
 }
 
-// refuseEmptied refuses a SQLite file that was emptied: a start would treat it as a new installation, and the next
-// backup would replace what is left of the old one.
-func refuseEmptied(c config.Config) error {
-	if c.DatabaseURL != "" {
+// refuseLost refuses a secrets key whose SQLite file is missing or empty: a start would treat it as a new
+// installation, and the next backup would replace what is left of the old one.
+func refuseLost(c config.Config) error {
+	if c.DatabaseURL != "" || !hasKeyFile(c) {
 		return nil
 	}
 	file, err := os.Stat(c.SQLitePath())
-	if err != nil || file.Size() > 0 {
-		return nil //nolint:nilerr // opening it says what is wrong
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return lost(c, "doesn't exist", "")
+	case err == nil && file.Size() == 0:
+		return lost(c, "is empty", "delete it and ")
 	}
-	if _, err := os.Stat(c.SecretsKeyFile()); err != nil {
-		return nil //nolint:nilerr // nothing was stored here yet
+	return nil // opening it says what else is wrong
+}
+
+// refuseTableless is refuseLost for a SQLite file that was opened.
+func refuseTableless(ctx context.Context, c config.Config, db *models.DB) error {
+	if c.DatabaseURL != "" || !hasKeyFile(c) {
+		return nil
 	}
-	return fmt.Errorf("%s is empty, and %s belongs to a database that was in use: restore a backup with `postern "+
-		"restore`, or delete the empty file to start over", c.SQLitePath(), c.SecretsKeyFile())
+	lag, err := migrations.Behind(ctx, db.SQL(), db.Dialect())
+	if err != nil || lag != migrations.LacksAll {
+		return nil //nolint:nilerr // reading its schema says what is wrong
+	}
+	return lost(c, "doesn't have Postern's tables", "move it away and ")
+}
+
+func hasKeyFile(c config.Config) bool {
+	_, err := os.Stat(c.SecretsKeyFile())
+	return err == nil
+}
+
+func lost(c config.Config, is, first string) error {
+	return fmt.Errorf("%s %s, and %s belongs to a database that was in use: %srestore a backup with `postern "+
+		"restore`, or name the PostgreSQL database that the server uses with --database-url or POSTERN_DATABASE_URL; "+
+		"to start over, move the key away", c.SQLitePath(), is, c.SecretsKeyFile(), first)
 }
 
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {
-	if err := refuseEmptied(c); err != nil {
+	if err := refuseLost(c); err != nil {
 		return nil, err
 	}
 	db, err := models.OpenWith(ctx, databaseOptions(c))
-	if err == nil {
-		return db, nil
+	if err != nil {
+		return nil, explain(c, "cannot open the database", err)
 	}
-	return nil, explain(c, "cannot open the database", err)
+	if err := refuseTableless(ctx, c, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 func databaseOptions(c config.Config) models.Options {
@@ -125,7 +154,7 @@ func databaseOptions(c config.Config) models.Options {
 func migrate(ctx context.Context, c config.Config, db *models.DB, log *slog.Logger) (ours, rivers int, err error) {
 	ours, rivers, err = db.Migrate(ctx, quiet(log))
 	if err != nil {
-		err = explain(c, "cannot bring the database's schema up to date", err)
+		err = explain(c, "cannot update the database's schema", err)
 	}
 	return ours, rivers, err
 }
@@ -135,26 +164,26 @@ func explain(c config.Config, what string, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	fix := "check that the data directory can be written and has space, or choose another with --data-dir or " +
+	fix := "check that the data directory is writable and has space, or choose another directory with --data-dir or " +
 		"POSTERN_DATA_DIR"
 	unknown, newer := errors.AsType[*migrations.UnknownSchemaError](cause)
 	switch {
 	case newer:
 		return unknown
 	case errors.Is(cause, models.ErrEmpty):
-		fix = "run `postern migrate` as a role that may create tables, which `GRANT CREATE ON SCHEMA public` allows"
+		fix = "run `postern migrate` as a role that can create tables; `GRANT CREATE ON SCHEMA public` allows this"
 	case errors.Is(cause, models.ErrBehind):
 		fix = "run `postern migrate` as the owner of its tables, or start a process with the role control or worker " +
-			"that may change them"
+			"that can change them"
 	case models.Forbidden(cause):
-		fix = "give the role of --database-url the rights of its roles in deploy/postgresql/roles.sql; run that file " +
-			"again after each `postern migrate`"
+		fix = "grant the role in --database-url its privileges from deploy/postgresql/roles.sql; run that file again " +
+			"after each `postern migrate`"
 	case errors.Is(cause, models.ErrTransactionPooling), errors.Is(cause, models.ErrPoolTooSmall):
 		return fmt.Errorf("%s: %w", what, cause)
 	case c.DatabaseURL != "":
-		fix = "check --database-url or POSTERN_DATABASE_URL, and that the database server runs"
+		fix = "check --database-url or POSTERN_DATABASE_URL, and that the database server is running"
 	case models.Damaged(cause):
-		fix = "the file is damaged or is not a database: restore a backup, or choose another data directory with " +
+		fix = "the file is damaged or isn't a database: restore a backup, or choose another data directory with " +
 			"--data-dir or POSTERN_DATA_DIR"
 	}
 	return fmt.Errorf("%s (%w): %s", what, oneLineError{cause}, fix)

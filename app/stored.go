@@ -23,7 +23,7 @@ func (a *App) keepsState() bool {
 const (
 	lookAtState  = time.Second      // how often the state is checked for changes
 	refreshState = 10 * time.Minute // how often it is written without a change, to renew its time
-	restFactor   = 50               // the pause after a write, in durations of the write: up to 2 % of the time
+	restFactor   = 50               // the pause after a write, in durations of the write: up to 2% of the time
 )
 
 // keepState writes the gateway's state to disk soon after each change until ctx ends, and
@@ -49,7 +49,7 @@ func (a *App) keepState(ctx context.Context) {
 		if err == nil {
 			written = position
 		} else if !failing {
-			a.log.Error("the gateway's state cannot be kept on disk", "error", err)
+			a.log.Error("could not store the gateway's state on disk", "error", err)
 		}
 		failing = err != nil
 	}
@@ -87,10 +87,10 @@ func (a *App) sweep() {
 	for _, dir := range []string{a.Config.DataDir, a.Config.UploadDir(), ""} {
 		removed, err := scratch.Sweep(dir)
 		for _, path := range removed {
-			a.log.Warn("removed files that a killed process left behind", "path", path)
+			a.log.Warn("removed files that a killed process had left behind", "path", path)
 		}
 		if err != nil {
-			a.log.Warn("cannot remove files that a killed process left behind", "error", err)
+			a.log.Warn("could not remove files that a killed process had left behind", "error", err)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"postern/platform/traces"
 )
 
-// openTraces creates the tracer and makes the database record its statements. The tracer is nil if nothing is traced.
+// openTraces creates the tracer and has the database record its statements. The tracer is nil if nothing is traced.
 func openTraces(c config.Config, db *models.DB, version string, log *slog.Logger) (*traces.Tracer, error) {
 	if !c.Traces.On() {
 		return nil, nil

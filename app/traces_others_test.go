@@ -11,22 +11,21 @@ import (
 
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/collector"
-	"postern/testkit/redis"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
+	"postern/testkit/servers"
 )
 
-// What a call or a job asks of other systems is in its trace, and of these the receiver of a webhook alone gets the
+// The trace of a call or a job has its requests to other systems. Of these, only the receiver of a webhook gets the
 // trace.
-func TestTracesOfRequestsToOthers(t *testing.T) {
-	to, upstream := collector.New(t), testkit.NewUpstream(t)
+func TestTraces_outgoingRequests(t *testing.T) {
+	to, upstream := servers.StartCollector(t), testkit.NewUpstream(t)
 	delivered := make(chan http.Header, 100)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		delivered <- r.Header
 	}))
 	defer receiver.Close()
-	key := tokenissuer.KeyOf(jose.ES256, "one")
-	issuer := tokenissuer.Start(t, time.Now(), key)
+	key := idp.KeyOf(jose.ES256, "one")
+	issuer := idp.StartIssuer(t, time.Now(), key)
 	issuer.AnswerWith(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Traceparent") != "" {
 			t.Error("an issuer got the trace")
@@ -34,7 +33,7 @@ func TestTracesOfRequestsToOthers(t *testing.T) {
 		return false
 	})
 	c := settings(t.TempDir(), "")
-	c.RedisURL = config.Secret(redis.Start(t).URL())
+	c.RedisURL = config.Secret(servers.StartRedis(t).URL())
 	c.Traces = config.Traces{Endpoint: to.URL, Ratio: 1}
 	a := newApp(t, c)
 	during(t, a, func(browser *http.Client) {
@@ -69,10 +68,10 @@ func TestTracesOfRequestsToOthers(t *testing.T) {
 				t.Errorf("a call with %s got %d %s", name, status, body)
 			}
 		}
-		below := func(parent, name string) collector.Span {
+		below := func(parent, name string) servers.Span {
 			t.Helper()
-			child := to.Await(t, func(s collector.Span) bool { return s.Name == name && s.Kind == "client" })
-			to.Await(t, func(s collector.Span) bool { return s.ID == child.Parent && s.Name == parent })
+			child := to.Await(t, func(s servers.Span) bool { return s.Name == name && s.Kind == "client" })
+			to.Await(t, func(s servers.Span) bool { return s.ID == child.Parent && s.Name == parent })
 			return child
 		}
 		for _, name := range []string{"GET discovery", "GET jwks"} {

@@ -10,7 +10,7 @@ import (
 	"postern/client"
 	"postern/core/contract"
 	"postern/platform/config"
-	"postern/testkit/collector"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
@@ -21,27 +21,27 @@ func TestTraces(t *testing.T) {
 }
 
 func testTraces(t *testing.T, databaseURL, system string) {
-	to := collector.New(t)
+	to := servers.StartCollector(t)
 	settings := settingsFor(t, databaseURL)
 	settings.Traces = config.Traces{Endpoint: to.URL, Ratio: 1, Service: "postern"}
 	settings, stop := serve(t, settings)
 	export(t, settings)
-	isBuild := func(s collector.Span) bool { return s.Name == "job export" }
+	isBuild := func(s servers.Span) bool { return s.Name == "job export" }
 	to.Await(t, isBuild)
 	stop()
 
-	request := to.Await(t, func(s collector.Span) bool {
+	request := to.Await(t, func(s servers.Span) bool {
 		return s.Kind == "server" && s.Name == "POST /api/v1/projects/:project/exports"
 	})
 	if request.Parent != "" || request.Failed || request.Attrs["http.response.status_code"] != "202" ||
 		request.Attrs["http.route"] != "/api/v1/projects/:project/exports" {
 		t.Errorf("the request's span is %+v", request)
 	}
-	insert := to.Await(t, func(s collector.Span) bool {
+	insert := to.Await(t, func(s servers.Span) bool {
 		return s.Trace == request.Trace && s.Attrs["db.operation.name"] == "INSERT" &&
 			s.Attrs["db.collection.name"] == "exports"
 	})
-	transaction := to.Await(t, func(s collector.Span) bool { return s.ID == insert.Parent })
+	transaction := to.Await(t, func(s servers.Span) bool { return s.ID == insert.Parent })
 	if transaction.Name != "transaction" || transaction.Parent != request.ID || insert.Kind != "client" {
 		t.Errorf("the request's statements are %+v and %+v", transaction, insert)
 	}
@@ -54,8 +54,8 @@ func testTraces(t *testing.T, databaseURL, system string) {
 		!strings.HasPrefix(build.Links[0], request.Trace+"-") {
 		t.Errorf("the job's span is %+v, want a link to %s", build, request.Trace)
 	}
-	to.Await(t, func(s collector.Span) bool { return s.Trace == build.Trace && s.Attrs["db.system.name"] == system })
-	write := to.Await(t, func(s collector.Span) bool { return s.Name == "store write" })
+	to.Await(t, func(s servers.Span) bool { return s.Trace == build.Trace && s.Attrs["db.system.name"] == system })
+	write := to.Await(t, func(s servers.Span) bool { return s.Name == "store write" })
 	if write.Trace != build.Trace || write.Kind != "internal" || write.Failed ||
 		write.Attrs["postern.store"] != "directory" || write.Attrs["postern.outcome"] != "" {
 		t.Errorf("the span of the zip is %+v", write)
@@ -94,7 +94,7 @@ func export(t *testing.T, settings config.Config) {
 }
 
 // Only a trusted caller's trace is continued, and probes are not recorded.
-func TestTraceOfTrustedCaller(t *testing.T) {
+func TestTraces_trustedCaller(t *testing.T) {
 	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	for _, tt := range []struct {
 		name    string
@@ -102,7 +102,7 @@ func TestTraceOfTrustedCaller(t *testing.T) {
 		want    bool
 	}{{"trusted", "127.0.0.0/8", true}, {"not trusted", "192.0.2.0/24", false}} {
 		t.Run(tt.name, func(t *testing.T) {
-			to := collector.New(t)
+			to := servers.StartCollector(t)
 			settings := settingsFor(t, "")
 			settings.Traces = config.Traces{
 				Endpoint:     to.URL,
@@ -124,30 +124,30 @@ func TestTraceOfTrustedCaller(t *testing.T) {
 				_ = answer.Body.Close()
 			}
 			stop()
-			var servers []collector.Span
+			var spans []servers.Span
 			for _, s := range to.Spans() {
 				if s.Kind == "server" {
-					servers = append(servers, s)
+					spans = append(spans, s)
 				}
 			}
 			if !tt.want {
-				if len(servers) > 0 {
-					t.Errorf("got %+v, want no span of a caller that is not trusted", servers)
+				if len(spans) > 0 {
+					t.Errorf("got %+v, want no span of a caller that is not trusted", spans)
 				}
 				return
 			}
-			if len(servers) != 1 || servers[0].Trace != trace || servers[0].Parent != span ||
-				servers[0].Attrs["postern.code"] != "credentials_required" || servers[0].Failed {
-				t.Errorf("got %+v, want one span in the caller's trace", servers)
+			if len(spans) != 1 || spans[0].Trace != trace || spans[0].Parent != span ||
+				spans[0].Attrs["postern.code"] != "credentials_required" || spans[0].Failed {
+				t.Errorf("got %+v, want one span in the caller's trace", spans)
 			}
 		})
 	}
 }
 
 // A collector that never answers does not keep the server from stopping.
-func TestStopWithHungCollector(t *testing.T) {
+func TestStop_hungCollector(t *testing.T) {
 	settings := settingsFor(t, "")
-	settings.Traces = config.Traces{Endpoint: collector.NewHung(t), Ratio: 1}
+	settings.Traces = config.Traces{Endpoint: servers.StartHungCollector(t), Ratio: 1}
 	settings, stop := serve(t, settings)
 	answer, err := http.DefaultClient.Get(settings.PublicURL + "/signin")
 	if err != nil {

@@ -35,7 +35,7 @@ type running struct {
 	seenBytes  atomic.Int64 // of their bodies
 	sentBytes  atomic.Int64 // of its responses
 	holdUp     chan struct{}
-	underWay   chan struct{}
+	inProgress chan struct{}
 	unanswered string // an address where nothing answers
 }
 
@@ -50,15 +50,15 @@ func settingsFor(t *testing.T, databaseURL string) config.Config {
 	return settings(dir, databaseURL)
 }
 
-// start runs a server with the projects shop, which asks for keys, and down,
-// which asks for none and whose upstream is not there.
+// start runs a server with the projects shop, which requires keys, and down, which asks for none and whose upstream is
+// not there.
 func start(t *testing.T, databaseURL string) *running {
 	t.Helper()
 	r := &running{
-		t:        t,
-		settings: settingsFor(t, databaseURL),
-		holdUp:   make(chan struct{}),
-		underWay: make(chan struct{}, 100),
+		t:          t,
+		settings:   settingsFor(t, databaseURL),
+		holdUp:     make(chan struct{}),
+		inProgress: make(chan struct{}, 100),
 	}
 	upstream := httptest.NewServer(r)
 	t.Cleanup(upstream.Close)
@@ -118,7 +118,7 @@ func (r *running) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.seenBytes.Add(n)
 	switch {
 	case strings.HasSuffix(request.URL.Path, "/hold"):
-		r.underWay <- struct{}{}
+		r.inProgress <- struct{}{}
 		<-r.holdUp
 	case strings.HasSuffix(request.URL.Path, "/fails"):
 		w.WriteHeader(http.StatusInternalServerError)
@@ -127,7 +127,7 @@ func (r *running) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	r.sentBytes.Add(int64(n64))
 }
 
-// tally is what callers were answered: how many of each status class, and bytes.
+// tally counts the answers to callers: by status class, and in bytes.
 type tally struct {
 	calls     [6]atomic.Int64
 	refused   atomic.Int64 // by the gateway itself
@@ -166,7 +166,7 @@ func (r *running) call(c *http.Client, to *tally, path, key, body string) {
 // Everything that callers were answered, upstreams were asked and the log wrote
 // down is in the rows, and nothing else, also of the calls that were still under
 // way when the server was told to stop.
-func TestUsageReconciles(t *testing.T) {
+func TestUsage_reconciles(t *testing.T) {
 	state.EachAddress(t, func(t *testing.T, databaseURL string) {
 		r := start(t, databaseURL)
 		const callers, each = 16, 240
@@ -198,7 +198,7 @@ func TestUsageReconciles(t *testing.T) {
 		r.awaitLog(t, shopCalls)
 		for range 10 {
 			calling.Go(func() { r.call(c, &counted, "/shop/1.0.0/prod/hold", r.key, "held") })
-			<-r.underWay
+			<-r.inProgress
 		}
 		c.CloseIdleConnections() // a server waits for those that were opened and not used
 		stopped := make(chan struct{})

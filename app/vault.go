@@ -25,13 +25,13 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 		}
 		var err error
 		if keys, err = read(from); errors.Is(err, fs.ErrNotExist) && onlyGateway(c) {
-			return nil, fmt.Errorf("a process that has only the role gateway needs the gateway key: run `postern "+
-				"secrets gateway-key` where the control plane runs, and put its output into POSTERN_SECRETS_KEY or "+
-				"the file %s",
+			return nil, fmt.Errorf("a process with only the role gateway requires a gateway key: run `postern "+
+				"secrets gateway-key` where the control plane runs, and put its output in POSTERN_SECRETS_KEY or the "+
+				"file %s",
 				from)
 		} else if err != nil {
-			return nil, fmt.Errorf("cannot read or create the key of secrets at rest (%w): check the data directory, "+
-				"or set a key in POSTERN_SECRETS_KEY", err)
+			return nil, fmt.Errorf("cannot read or create the secrets key (%w): check the data directory, or set a "+
+				"key in POSTERN_SECRETS_KEY", err)
 		}
 	}
 	vault, err := secrets.NewVault(keys)
@@ -39,8 +39,8 @@ func openVault(c config.Config) (*secrets.Vault, error) {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	if vault.OnlyGateways() && !onlyGateway(c) {
-		return nil, fmt.Errorf("%s has the gateway key, which is only enough for --roles gateway: give the control "+
-			"plane and workers the whole key, from which `postern secrets gateway-key` derived it", from)
+		return nil, fmt.Errorf("%s has a gateway key, which works only with --roles gateway: give the control plane "+
+			"and workers the secrets key that `postern secrets gateway-key` derived it from", from)
 	}
 	return vault, nil
 }
@@ -52,8 +52,8 @@ func existingKeys(c config.Config) (secrets.Secret, error) {
 	if keys == "" {
 		found, err := secrets.ExistingKeyFile(c.SecretsKeyFile())
 		if err != nil {
-			return "", fmt.Errorf("cannot read the key of secrets at rest (%w): if the server has it in "+
-				"POSTERN_SECRETS_KEY, set that variable for this command as well", err)
+			return "", fmt.Errorf("cannot read the secrets key (%w): if the server has it in POSTERN_SECRETS_KEY, "+
+				"set this variable for the command too", err)
 		}
 		keys = found
 	}
@@ -63,7 +63,7 @@ func existingKeys(c config.Config) (secrets.Secret, error) {
 // checkWhole refuses gateway keys.
 func checkWhole(keys secrets.Secret, from string) error {
 	if vault, err := secrets.NewVault(keys); err == nil && vault.OnlyGateways() {
-		return fmt.Errorf("%s has the gateway key: give this command the whole key, which the control plane has", from)
+		return fmt.Errorf("%s has a gateway key: this command requires the full secrets key", from)
 	}
 	return nil
 }
@@ -109,23 +109,22 @@ func (a *App) checkVault(ctx context.Context) error {
 func (a *App) checkMark(ctx context.Context) error {
 	mark, err := a.state.db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
-		return errors.New("the database is not in use yet: start a process with the role control or worker first")
+		return errors.New("the database isn't in use yet: first start a process with the role control or worker")
 	}
 	if err == nil {
 		err = a.vault.Check(mark)
 	}
 	if err == nil && !a.vault.OnlyGateways() {
-		a.log.Info("this gateway has the whole key of secrets; `postern secrets gateway-key` prints the part that " +
-			"it needs")
+		a.log.Info("this gateway has the full secrets key; `postern secrets gateway-key` prints the key that it needs")
 	}
 	return a.explainVault(err)
 }
 
 func (a *App) explainVault(err error) error {
 	if err != nil {
-		return fmt.Errorf("the secrets in the database cannot be unsealed with the key of %s (%w): give every "+
-			"replica the same POSTERN_SECRETS_KEY (processes with only the role gateway the output of `postern "+
-			"secrets gateway-key`), or restore the key with which they were sealed",
+		return fmt.Errorf("the key in %s can't decrypt the secrets in the database (%w): give every replica the same "+
+			"POSTERN_SECRETS_KEY (and processes with only the role gateway the output of `postern secrets "+
+			"gateway-key`), or restore the original key",
 			secretsFrom(a.Config), err)
 	}
 	return nil

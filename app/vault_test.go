@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,14 +16,13 @@ import (
 	"postern/platform/config"
 	"postern/platform/secrets"
 	"postern/testkit"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
 var sealedAt = secrets.Place{Table: "t", Row: "1", Column: "c", Purpose: secrets.ForControl}
 
-// One start makes a key; another key is refused; both rewrap; the new one is enough.
-func TestKeyOfSecretsAtRest(t *testing.T) {
+// One start creates a key. Another key is refused. Both rewrap. The new one alone is enough.
+func TestNew_masterKey(t *testing.T) {
 	c := settings(t.TempDir(), "")
 	started(t, c)
 	made, err := os.ReadFile(c.SecretsKeyFile())
@@ -83,7 +84,7 @@ func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
 	})
 }
 
-// Of two that mark an empty database at once, one key remains.
+// If two processes mark an empty database at once, one key remains.
 func TestNew_SecretsKeysAtOnceOnPostgres(t *testing.T) {
 	databaseURL := state.Postgres(t)
 	var errs [2]error
@@ -135,27 +136,61 @@ func seal(t *testing.T, c config.Config, key secrets.Secret) {
 	}
 }
 
-// A database file that was emptied is not taken for a new installation.
-func TestNew_emptiedDatabase(t *testing.T) {
-	c := settings(t.TempDir(), "")
-	started(t, c)
-	if err := os.Truncate(c.SQLitePath(), 0); err != nil {
-		t.Fatal(err)
-	}
+// A database file that is missing, empty or without tables is not taken for a new installation if its key is there.
+func TestNew_lostDatabase(t *testing.T) {
 	quiet := slog.New(slog.DiscardHandler)
-	for name, refused := range ordered.ByName(map[string]func() error{
-		"serve":   func() error { _, err := app.New(t.Context(), c, "test", quiet); return err },
-		"migrate": func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
+	for name, tt := range testkit.ByName(map[string]struct {
+		lose func(path string) error
+		says string
+	}{
+		"missing": {os.Remove, "doesn't exist, and "},
+		"emptied": {func(path string) error { return os.Truncate(path, 0) }, "is empty, and "},
+		"without tables": {func(path string) error {
+			db, err := models.Open(t.Context(), "", path+".new")
+			if err == nil {
+				err = errors.Join(db.Close(), os.Rename(path+".new", path))
+			}
+			return err
+		}, "doesn't have Postern's tables, and "},
 	}) {
-		if err := refused(); err == nil || !strings.Contains(err.Error(), "is empty, and ") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := settings(t.TempDir(), "")
+			started(t, c)
+			if err := tt.lose(c.SQLitePath()); err != nil {
+				t.Fatal(err)
+			}
+			before, missing := os.ReadFile(c.SQLitePath())
+			for name, refused := range testkit.ByName(map[string]func() error{
+				"serve":   func() error { _, err := app.New(t.Context(), c, "test", quiet); return err },
+				"migrate": func() error { _, _, err := app.Migrate(t.Context(), c, quiet); return err },
+			}) {
+				err := refused()
+				if err == nil || !strings.Contains(err.Error(), tt.says+c.SecretsKeyFile()) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			after, err := os.ReadFile(c.SQLitePath())
+			if os.IsNotExist(missing) != os.IsNotExist(err) || !bytes.Equal(before, after) {
+				t.Errorf("the file was changed: %v, %v", missing, err)
+			}
+			if err := os.Rename(c.SecretsKeyFile(), c.SecretsKeyFile()+".old"); err != nil {
+				t.Fatal(err)
+			}
+			started(t, c)
+		})
 	}
-	if file, err := os.Stat(c.SQLitePath()); err != nil || file.Size() != 0 {
-		t.Errorf("the file was changed: %v, %v", file, err)
+}
+
+// A first start that fails can be repeated.
+func TestNew_afterFailedFirstStart(t *testing.T) {
+	c := settings(t.TempDir(), "")
+	bad := c
+	bad.ControlTLS = config.KeyPair{CertFile: "missing.crt", KeyFile: "missing.key"}
+	if text := refused(t, bad); !strings.Contains(text, "missing.crt") {
+		t.Errorf("refused with %q", text)
 	}
-	if err := os.Remove(c.SecretsKeyFile()); err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(c.SecretsKeyFile()); err != nil {
+		t.Errorf("the start that failed has not created the key: %v", err)
 	}
 	started(t, c)
 }

@@ -101,20 +101,20 @@ func (a *App) wire(ctx context.Context, version string) error {
 	a.serveControl(control)
 	a.bearer = bearer.New(traces.HTTPClient(guard.Client(), "jwks"), a.log)
 	a.plane = newGateway(gatewayDeps{
-		config:   a.Config,
-		keys:     table,
-		verifier: a.bearer,
-		asker:    newAsker(a.services.login, a.state.db, a.vault, guard, a.log),
-		opener:   opener{a.services.login},
-		unsealer: projects.Unsealer{Vault: a.vault},
-		observer: observer{a.usage, metrics, a.accessLog},
-		tracer:   callTracer(a.traces),
-		limiter:  a.limiter,
-		owners:   ownership{owners, a.owners},
-		guard:    guard,
-		tls:      a.tls.gatewayTLS(),
-		probes:   control.Probes(),
-		log:      a.log,
+		config:       a.Config,
+		keys:         table,
+		verifier:     a.bearer,
+		introspector: newIntrospector(a.services.login, a.state.db, a.vault, guard, a.log),
+		opener:       opener{a.services.login},
+		unsealer:     projects.Unsealer{Vault: a.vault},
+		observer:     observer{a.usage, metrics, a.accessLog},
+		tracer:       callTracer(a.traces),
+		limiter:      a.limiter,
+		owners:       ownership{owners, a.owners},
+		guard:        guard,
+		tls:          a.tls.gatewayTLS(),
+		probes:       control.Probes(),
+		log:          a.log,
 	})
 	a.services.projects.Gateway = a.plane.Explain
 	a.services.diagnostics.Gateway, a.services.diagnostics.Verifier = a.plane, a.bearer

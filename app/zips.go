@@ -12,7 +12,7 @@ import (
 	"postern/service/exports"
 )
 
-// openZips returns the store of exports. It does not connect to a bucket.
+// openZips returns the export storage. It does not connect to a bucket.
 func openZips(ctx context.Context, c config.Config) (exports.Store, error) {
 	if !c.Blob.Bucket.IsSet() {
 		return exports.Dir(c.ExportDir()), nil
@@ -24,7 +24,7 @@ func openZips(ctx context.Context, c config.Config) (exports.Store, error) {
 	return bucket, nil
 }
 
-// tracedZips returns the store, with spans if anything is traced.
+// tracedZips returns the export storage, with spans if anything is traced.
 func tracedZips(store exports.Store, tracer *traces.Tracer) exports.Store {
 	if tracer == nil {
 		return store
@@ -51,7 +51,7 @@ func (a *App) checkZips(ctx context.Context) error {
 			a.Config.Blob.Bucket.Name, oneLineError{err})
 	}
 	if err != nil {
-		a.log.Error("the bucket of exports does not answer: exports wait until it does; check --blob-url or "+
+		a.log.Error("the export storage doesn't respond; exports wait until it does: check --blob-url or "+
 			"POSTERN_BLOB_URL", "bucket", a.Config.Blob.Bucket.Name, "error", err)
 	}
 	return nil

@@ -9,19 +9,19 @@ import (
 	"postern/app"
 	"postern/platform/config"
 	"postern/testkit"
-	"postern/testkit/versitygw"
+	"postern/testkit/servers"
 )
 
-func bucketSettings(t *testing.T, server *versitygw.Server) config.Config {
+func bucketSettings(t *testing.T, server *servers.S3) config.Config {
 	t.Helper()
 	c := settings(t.TempDir(), "")
-	c.Blob.Bucket = config.Bucket{Name: versitygw.Bucket, Endpoint: server.Endpoint(), PathStyle: true}
+	c.Blob.Bucket = config.Bucket{Name: servers.S3Bucket, Endpoint: server.Endpoint(), PathStyle: true}
 	return c
 }
 
 func TestNew_bucketRefuses(t *testing.T) {
-	versitygw.SetEnviron(t)
-	server := versitygw.Start(t)
+	servers.SetS3Environ(t)
+	server := servers.StartS3(t)
 	t.Run("no such bucket", func(t *testing.T) {
 		c := bucketSettings(t, server)
 		c.Blob.Bucket.Name = "other"
@@ -47,8 +47,8 @@ func TestNew_bucketRefuses(t *testing.T) {
 
 // A server whose bucket does not answer starts, since calls do not need it, and says so.
 func TestNew_bucketDown(t *testing.T) {
-	versitygw.SetEnviron(t)
-	server := versitygw.Start(t)
+	servers.SetS3Environ(t)
+	server := servers.StartS3(t)
 	server.Down()
 	var log testkit.LogBuffer
 	a, err := app.New(t.Context(), bucketSettings(t, server), "test", slog.New(slog.NewTextHandler(&log, nil)))
@@ -60,10 +60,10 @@ func TestNew_bucketDown(t *testing.T) {
 			t.Errorf("/readyz: %d %s", status, body)
 		}
 	})
-	if !strings.Contains(log.String(), "bucket of exports does not answer") {
+	if !strings.Contains(log.String(), "export storage doesn't respond") {
 		t.Errorf("the log does not say it:\n%s", log.String())
 	}
-	if strings.Contains(log.String(), versitygw.SecretKey) {
+	if strings.Contains(log.String(), servers.S3SecretKey) {
 		t.Error("the log shows the secret")
 	}
 }

@@ -8,35 +8,35 @@ import (
 	"postern/core/snapshot"
 )
 
-// Who may call is not carried as a whole where the project's app clients issue tokens.
+// The access policy isn't exported completely if the project's app clients issue tokens.
 func TestAccessPolicy_withLogin(t *testing.T) {
 	for name, tt := range map[string]struct {
-		methods []snapshot.Method
+		methods []string
 		clients bool
 		code    string
 		status  bundle.Status
 	}{
 		"keys": {
-			[]snapshot.Method{snapshot.APIKey}, false, "data.access_policy.document", bundle.Exact,
+			[]string{snapshot.APIKey}, false, "data.access_policy.document", bundle.Exact,
 		},
 		"keys with a login": {
-			[]snapshot.Method{snapshot.APIKey}, true, "data.access_policy.document", bundle.Exact,
+			[]string{snapshot.APIKey}, true, "data.access_policy.document", bundle.Exact,
 		},
 		"tokens of other issuers": {
-			[]snapshot.Method{snapshot.JWT}, false, "data.access_policy.document", bundle.Exact,
+			[]string{snapshot.JWT}, false, "data.access_policy.document", bundle.Exact,
 		},
 		"tokens of the app client": {
-			[]snapshot.Method{snapshot.JWT}, true, "data.access_policy.with_login", bundle.Lossy,
+			[]string{snapshot.JWT}, true, "data.access_policy.with_login", bundle.Lossy,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			in.Project.Versions = in.Project.Versions[:1]
-			in.Project.Versions[0].Access = snapshot.Access{
+			in.Project.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 				Mode:    snapshot.Authenticate,
 				Methods: tt.methods,
 				Keyless: snapshot.Reject,
-			}
+			}}
 			in.Project.Clients = nil
 			if tt.clients {
 				client := fullClient()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is written arrives whole and in order, however it is cut.
+// All bytes that are written arrive in order, however the writes are split.
 func TestAhead(t *testing.T) {
 	for _, size := range []int{0, 1, aheadBlock - 1, aheadBlock, aheadBlock + 1, 9*aheadBlock + 5} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -90,7 +91,7 @@ type Input struct {
 
 // Result describes a written export.
 type Result struct {
-	Summary Summary
+	Summary contract.LedgerTotals
 	Lines   []Line   // of the ledger's digest
 	Size    int64    // bytes of the zip
 	SHA256  [32]byte // of the zip
@@ -129,7 +130,6 @@ type Build struct {
 	counts    keyCounts
 	read      map[string]int64 // keys of each tenant that was read, by its id
 	ordered   map[string]bool  // files whose rows a complete pass has checked
-	summary   Summary
 	digest    Digest
 	closers   []func()                      // close what parts that are written in pieces keep open
 	mappers   func() map[string]map[int]int // see realm.Source.GroupMappers
@@ -167,7 +167,9 @@ func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Summary: b.summary, Lines: b.digest.Lines, Size: size, SHA256: sum, Entries: len(archive.files)}, nil
+	return Result{
+		Summary: b.digest.Summary, Lines: b.digest.Lines, Size: size, SHA256: sum, Entries: len(archive.files),
+	}, nil
 }
 
 func newBuild(in Input) (*Build, error) {
@@ -230,8 +232,8 @@ func checkInput(in Input) error {
 }
 
 // parts lists the files in the order they are written. That is the order of their names, with
-// two exceptions: the key rows come before the report, because the report begins with a
-// summary that counts them, and the checksums come last.
+// these exceptions: the key rows come before the report, because the report begins with a summary that counts them,
+// README.md and the report for people sum the report up, and the checksums come last.
 func (b *Build) parts() ([]Part, error) {
 	var parts []Part
 	if b.HasKeys() {
@@ -258,7 +260,8 @@ func (b *Build) parts() ([]Part, error) {
 		}
 		parts = append(parts, own...)
 	}
-	return append(parts, b.report()), nil
+	parts = append(parts, b.report(), b.reportText())
+	return append(parts, b.readme(parts)), nil
 }
 
 // seal writes the files that describe all others.

@@ -20,8 +20,8 @@ import (
 	"postern/bundle"
 	"postern/core/snapshot"
 	"postern/platform/fault"
+	"postern/testkit"
 	"postern/testkit/golden"
-	"postern/testkit/ordered"
 	"postern/testkit/sample"
 )
 
@@ -102,7 +102,7 @@ func TestEverything_features(t *testing.T) {
 	}
 }
 
-func TestArchiveIsTheSameForOneState(t *testing.T) {
+func TestWrite_deterministic(t *testing.T) {
 	first, result := write(t, sampleInput())
 	second, _ := write(t, sampleInput())
 	if !bytes.Equal(first, second) {
@@ -118,7 +118,7 @@ func TestArchiveIsTheSameForOneState(t *testing.T) {
 	}
 }
 
-func TestNamesAreSortedAndTimesFixed(t *testing.T) {
+func TestWrite_sortedEntries(t *testing.T) {
 	data, result := write(t, sampleInput())
 	names, _ := unzip(t, data)
 	if !slices.IsSorted(names) || len(names) != result.Entries {
@@ -135,7 +135,7 @@ func TestNamesAreSortedAndTimesFixed(t *testing.T) {
 	}
 }
 
-func TestGuideDescribesExactlyTheFilesInTheZip(t *testing.T) {
+func TestGuide_files(t *testing.T) {
 	for _, keys := range []bundle.KeysOption{bundle.KeysHashes, bundle.KeysMint, bundle.KeysNone} {
 		in := sampleInput()
 		in.Options.Keys = keys
@@ -153,8 +153,8 @@ func TestGuideDescribesExactlyTheFilesInTheZip(t *testing.T) {
 	}
 }
 
-func TestKeysLeftOutAreReportedAsSkipped(t *testing.T) {
-	for name, change := range ordered.ByName(map[string]func(*bundle.Options){
+func TestLedger_keysLeftOut(t *testing.T) {
+	for name, change := range testkit.ByName(map[string]func(*bundle.Options){
 		"keys none":        func(o *bundle.Options) { o.Keys = bundle.KeysNone },
 		"without consumer": func(o *bundle.Options) { o.Consumers = false },
 	}) {
@@ -178,7 +178,7 @@ func TestKeysLeftOutAreReportedAsSkipped(t *testing.T) {
 	}
 }
 
-func TestProgressCountsEveryKey(t *testing.T) {
+func TestProgress_keys(t *testing.T) {
 	in := sampleInput()
 	done := map[string]int64{}
 	in.Progress = func(part string, n, total int64) {
@@ -199,7 +199,7 @@ func TestProgressCountsEveryKey(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesInvalidInput(t *testing.T) {
+func TestWrite_invalidInput(t *testing.T) {
 	target := func(url string) func(*bundle.Input) {
 		return func(in *bundle.Input) { in.Project.Versions[0].Environments[0].Target = url }
 	}
@@ -217,7 +217,7 @@ func TestWriteRefusesInvalidInput(t *testing.T) {
 		"target with query":    target("http://x/?a"),
 		"target of a file":     target("file:///etc"),
 	}
-	for name, change := range ordered.ByName(cases) {
+	for name, change := range testkit.ByName(cases) {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			change(&in)
@@ -228,7 +228,7 @@ func TestWriteRefusesInvalidInput(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesStrangeKeys(t *testing.T) {
+func TestWrite_invalidKeys(t *testing.T) {
 	good := snapshot.Key{ID: "key_1", ProjectID: sample.ProjectID, Owner: "a", TenantID: "tnt_1"}
 	cases := map[string]func(*snapshot.Key){
 		"of another project": func(k *snapshot.Key) { k.ProjectID = "prj_2" },
@@ -238,7 +238,7 @@ func TestWriteRefusesStrangeKeys(t *testing.T) {
 		"out of order":       func(k *snapshot.Key) { k.ID = "key_0" },
 		"twice":              func(*snapshot.Key) {},
 	}
-	for name, change := range ordered.ByName(cases) {
+	for name, change := range testkit.ByName(cases) {
 		in, bad := sampleInput(), good
 		change(&bad)
 		in.Keys = func(context.Context) iter.Seq2[snapshot.Key, error] {
@@ -254,7 +254,7 @@ func TestWriteRefusesStrangeKeys(t *testing.T) {
 	}
 }
 
-func TestWriteReportsWhatGoesWrongAroundIt(t *testing.T) {
+func TestWrite_errors(t *testing.T) {
 	broken := errors.New("the database is gone")
 	in := sampleInput()
 	in.Keys = func(context.Context) iter.Seq2[snapshot.Key, error] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -13,24 +14,10 @@ type clientsDoc struct {
 	Clients []clientDoc `json:"clients"`
 }
 
+// clientDoc is an app client as the API has it, with the digest of its secret.
 type clientDoc struct {
-	ID                   string   `json:"id"`
-	Name                 string   `json:"name"`
-	GrantTypes           []string `json:"grant_types"`
-	RedirectURIs         []string `json:"redirect_uris"`
-	LogoutURIs           []string `json:"logout_uris"`
-	BackchannelLogoutURI *string  `json:"backchannel_logout_uri"`
-	APIScopes            []string `json:"api_scopes"`
-	SecretSHA256         *string  `json:"secret_sha256"`
-	PKCE                 string   `json:"pkce"`
-	AccessTokenSeconds   int64    `json:"access_token_seconds"`
-	RefreshTokenSeconds  int64    `json:"refresh_token_seconds"`
-	Algorithm            string   `json:"algorithm"`
-	Title                string   `json:"title"`
-	Welcome              string   `json:"welcome"`
-	LogoURL              string   `json:"logo_url"`
-	Color                string   `json:"color"`
-	CreatedAt            string   `json:"created_at"`
+	contract.AppClientRecord
+	SecretSHA256 *string `json:"secret_sha256"`
 }
 
 // ClientsFile returns the name of the file with the settings of a tenant's app clients.
@@ -43,24 +30,21 @@ func clientsDocOf(clients []snapshot.AppClient) clientsDoc {
 		if s == nil {
 			s = &snapshot.ClientSettings{}
 		}
-		one := clientDoc{
+		one := clientDoc{AppClientRecord: contract.AppClientRecord{
 			ID:                   c.ID,
 			Name:                 c.Name,
 			GrantTypes:           list(s.GrantTypes),
 			RedirectURIs:         list(s.RedirectURIs),
 			LogoutURIs:           list(s.LogoutURIs),
-			BackchannelLogoutURI: optional(s.BackchannelLogoutURI),
+			BackchannelLogoutURI: s.BackchannelLogoutURI,
 			APIScopes:            list(s.APIScopes),
 			PKCE:                 s.PKCE,
 			AccessTokenSeconds:   int64(s.AccessFor / time.Second),
 			RefreshTokenSeconds:  int64(s.RefreshFor / time.Second),
 			Algorithm:            s.Algorithm,
-			Title:                s.Title,
-			Welcome:              s.Welcome,
-			LogoURL:              s.LogoURL,
-			Color:                s.Color,
-			CreatedAt:            stamp(s.CreatedAt),
-		}
+			Branding:             s.Branding,
+			CreatedAt:            s.CreatedAt.UTC(),
+		}}
 		if s.SecretHash != nil {
 			one.SecretSHA256 = optional(hex.EncodeToString(s.SecretHash))
 		}
@@ -76,17 +60,14 @@ func (d clientDoc) settings() (*snapshot.ClientSettings, error) {
 		GrantTypes:           d.GrantTypes,
 		RedirectURIs:         d.RedirectURIs,
 		LogoutURIs:           d.LogoutURIs,
-		BackchannelLogoutURI: valueOf(d.BackchannelLogoutURI),
+		BackchannelLogoutURI: d.BackchannelLogoutURI,
 		APIScopes:            d.APIScopes,
 		PKCE:                 d.PKCE,
 		AccessFor:            time.Duration(d.AccessTokenSeconds) * time.Second,
 		RefreshFor:           time.Duration(d.RefreshTokenSeconds) * time.Second,
 		Algorithm:            d.Algorithm,
-		Title:                d.Title,
-		Welcome:              d.Welcome,
-		LogoURL:              d.LogoURL,
-		Color:                d.Color,
-		CreatedAt:            in.moment(&d.CreatedAt),
+		Branding:             d.Branding,
+		CreatedAt:            d.CreatedAt,
 	}
 	if hash := in.hash(d.SecretSHA256); hash != nil {
 		s.SecretHash = hash[:]

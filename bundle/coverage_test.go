@@ -145,7 +145,7 @@ var fields = map[string]shown{
 	"Access.Methods": {snapshot.FeatureAccess, "api_key"},
 	"Access.Keyless": {snapshot.FeatureAccess, "owner_fallback"},
 
-	"Access.Issuers":       {snapshot.FeatureTokenIssuer, "https://ti.example/"},
+	"Access.JWT":           {snapshot.FeatureTokenIssuer, "https://ti.example/"},
 	"TokenIssuer.Issuer":   {snapshot.FeatureTokenIssuer, `"iss": "https://ti.example/"`},
 	"TokenIssuer.Audience": {snapshot.FeatureTokenIssuer, `"aud": "ti-audience"`},
 	"TokenIssuer.JWKSURL":  {snapshot.FeatureTokenIssuer, `"jwks_url": "https://ti.example/keys"`},
@@ -165,6 +165,14 @@ var fields = map[string]shown{
 	"Environment.Name":   {snapshot.FeatureRoute, "en-name"},
 	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
 	"Environment.Hosts":  {snapshot.FeatureCustomDomains, "own.en.example"},
+
+	"Environment.Upstream":          {snapshot.FeatureTimeouts, `"upstream"`},
+	"Upstream.Timeouts":             {snapshot.FeatureTimeouts, `"timeouts"`},
+	"UpstreamTimeouts.ConnectMS":    {snapshot.FeatureTimeouts, `"connect_ms": 61001`},
+	"UpstreamTimeouts.ResponseMS":   {snapshot.FeatureTimeouts, `"response_ms": 61002`},
+	"UpstreamTimeouts.IdleMS":       {snapshot.FeatureTimeouts, `"idle_ms": 61003`},
+	"UpstreamTimeouts.StreamIdleMS": {snapshot.FeatureTimeouts, `"stream_idle_ms": 61004`},
+	"UpstreamTimeouts.ReuseIdleMS":  {snapshot.FeatureTimeouts, `"reuse_idle_ms": 61005`},
 
 	"Environment.Headers":     {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
 	"Environment.Certificate": {snapshot.FeatureUpstreamCert, `"client_certificate"`},
@@ -299,7 +307,7 @@ var fields = map[string]shown{
 
 // A new field of the snapshot fails here until it has a feature and a place in the
 // export.
-func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
+func TestFeatures_everyField(t *testing.T) {
 	project, key := fullProject()
 	in := sampleInput()
 	in.Project, in.KeyCount = project, 1
@@ -328,7 +336,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
-		snapshot.CORS{}, snapshot.GroupsLeft{},
+		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{},
 	} {
 		kind := reflect.TypeOf(of)
 		for _, field := range reflect.VisibleFields(kind) {
@@ -370,7 +378,7 @@ func TestEveryFieldOfTheSnapshotIsExported(t *testing.T) {
 }
 
 // A reason that the target's table does not have fails the export.
-func TestLedgerRefusesAnUndeclaredFate(t *testing.T) {
+func TestLedger_undeclaredFate(t *testing.T) {
 	for name, target := range map[string]bundle.Target{
 		"reason": {Name: "odd", Format: bundle.FormatData, Table: bundle.Data.Table,
 			Judge: func(*bundle.Build, bundle.Subject) bundle.Verdict { return bundle.Verdict{Reason: "made_up"} }},

@@ -2,21 +2,29 @@ package bundle
 
 import "postern/core/snapshot"
 
-// Data is the target without a gateway: everything as documents and rows, for customers who move to a system of their
-// own.
+// Data is the target without a gateway: everything as documents and rows, for customers who move to their own system.
 var Data = Target{
 	Name: "data", Title: "Data only", Format: FormatData,
-	Table: dataTable, NewKeys: dataNewKeys, Judge: judgeData,
+	Table: dataTable, NewKeys: dataNewKeys, Start: dataStart, Judge: judgeData,
 }
 
-const dataNewKeys = `There is no gateway in this zip. A new key works once your new gateway knows it.
+const dataNewKeys = `This zip doesn't contain a gateway. A new key works once you add it to your new gateway.
 
-1. Add both sums of each row of keys.jsonl to your gateway: sha256 is the sum of the consumer's current key, and
-   minted_sha256 that of the new one. If your gateway accepts only plaintext keys, add the new ones from minted.csv.
-2. Send every consumer the line of minted.csv with their owner name, over a channel you would use for a password.
-3. If the gateway has sha256, the current keys keep working, so there is no hurry. To revoke one, remove its sum from
-   the gateway and leave minted_sha256.
-4. Delete minted.csv once you have sent all keys. They can't be shown again: keys.jsonl has only their sums.
+1. Add both hashes in each row of keys.jsonl to your gateway: sha256 is the hash of the consumer's existing key, and
+   minted_sha256 is the hash of the new one. If your gateway accepts only plaintext keys, add the new ones from
+   minted.csv.
+2. Send each consumer the line of minted.csv that has their owner name. Use a channel that is safe for passwords.
+3. There is no hurry: while the gateway has sha256, existing keys keep working too. To revoke an existing key, remove
+   its sha256 from the gateway and keep minted_sha256.
+4. Delete minted.csv once you have sent all keys. You can't see them again: keys.jsonl has only their hashes.
+`
+
+const dataStart = `Check that the zip is intact:
+
+    sha256sum -c SHA256SUMS
+
+Then read [SCHEMA.md](SCHEMA.md), which explains every file and field. Start with ` + "`project-config.json`" + `.
+This zip doesn't contain a gateway. To get a gateway, export in the gateway format.
 `
 
 // judgeData selects the fate of keys that have a new key, and of endpoints with a secret.
@@ -39,7 +47,7 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureProvider {
 		return Verdict{Reason: ProviderReason(s.Provider)}
 	}
-	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Opaque.HasSecret {
+	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Introspection().HasSecret {
 		return Verdict{Reason: "without_secret"}
 	}
 	if s.Feature == snapshot.FeatureCustomDomains && s.Host != "" {
@@ -68,13 +76,19 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All settings of the project are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
-		Note: "The project was deleted and is in the bin, so Postern answers its calls with 410. The documents have " +
-			"it as before the deletion.",
-		Remedy: "Set up its keys and versions elsewhere only if you want these calls answered again."}},
+		Note: "The project was deleted and is in the bin, so Postern answers its calls with 410. The documents " +
+			"describe it as it was before the deletion.",
+		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve these calls again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version is in project-config.json."}},
 	snapshot.FeatureEnvironment: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The environment and its upstream are in project-config.json."}},
+	snapshot.FeatureTimeouts: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "The timeouts of the upstream are in project-config.json."},
+		{Reason: ReasonDefaults, Title: "Default timeouts", Status: Exact, How: inConfig, Always: true,
+			Note: "The upstream has the default timeouts. They are in project-config.json."},
+	},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {
@@ -89,7 +103,7 @@ var dataTable = Table{
 				"your applications to."},
 	},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The owner that calls without a key count for is in project-config.json."}},
+		Note: "The fallback owner of calls without a key is in project-config.json."}},
 	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The issuer and audience of accepted tokens are in project-config.json."}},
 	snapshot.FeatureIntrospection: {
@@ -97,19 +111,19 @@ var dataTable = Table{
 			Note: "The introspection endpoint for opaque tokens is in project-config.json."},
 		{Reason: "without_secret", Status: Lossy, How: inConfig + ", without the secret",
 			Note: "The introspection endpoint for opaque tokens is in project-config.json. The client secret for it " +
-				"isn't.",
+				"isn't in this zip.",
 			Remedy: "Give your new gateway its own client secret for the endpoint."},
 		withSecret(""),
 	},
 	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
 	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider, withSecret(registerCallback)},
 	snapshot.FeatureGroupMapping: {{Reason: "document", Status: Exact, How: "`auth/providers.json`",
-		Note: "The rule is with its provider in providers.json, and its group is in groups.json."}},
+		Note: "The rule is in providers.json, with its provider. Its group is in groups.json."}},
 	snapshot.FeatureRedirects: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
-		Note: "The addresses that browsers may be sent back to are in clients.json."}},
+		Note: "The URLs that browsers may be redirected to are in clients.json."}},
 	snapshot.FeatureBranding: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
-		Note:   "The title, welcome text, color and logo URL are in clients.json. The image isn't.",
-		Remedy: "Keep a copy of the logo if its URL is going to disappear."}},
+		Note:   "The title, welcome text, color and logo URL are in clients.json. The logo image isn't in this zip.",
+		Remedy: "Keep a copy of the logo if its URL will stop working."}},
 	snapshot.FeatureUsers:     Users,
 	snapshot.FeatureUserGroup: {UserGroup},
 	snapshot.FeatureSignupPolicy: {{Reason: "document", Status: Exact, How: "`users/signup.json`",
@@ -119,28 +133,36 @@ var dataTable = Table{
 	snapshot.FeatureWebhook:   {Webhook},
 	snapshot.FeatureUnclaimed: {UnclaimedCaps},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
-		Note:   "The audience or scope is in project-config.json. Which app clients may request it is in clients.json.",
-		Remedy: "Declare it at the OpenID Connect provider that you move your applications to."}},
+		Note:   "The audience or scope is in project-config.json. clients.json says which app clients may request it.",
+		Remedy: "Declare the audience or scope with the OpenID Connect provider that you move your applications to."}},
 	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The origins of other pages that may call are in project-config.json."}},
+		Note: "The origins whose pages may call the API are in project-config.json."}},
 	snapshot.FeatureTenantCORS: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The origins of other pages that may call with the tenant's credentials are in project-config.json."}},
-	snapshot.FeatureKeyType: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The key type and its scopes are in project-config.json."}},
-	snapshot.FeatureTenant: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The tenant is in project-config.json, with its display name and the owner that calls without a key " +
-			"count for. Its users, groups and app clients have their own items."}},
+		Note: "The origins whose pages may call the API with the tenant's credentials are in project-config.json."}},
+	snapshot.FeatureKeyType: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "The key type and its scopes are in project-config.json."},
+		{Reason: ReasonBuiltIn, Title: "Built-in key types", Status: Exact, How: inConfig, Always: true,
+			Note: "The key type and its scopes are in project-config.json. Every project has it."},
+	},
+	snapshot.FeatureTenant: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "The tenant is in project-config.json, with its display name and fallback owner. Its users, groups " +
+				"and app clients have their own items."},
+		{Reason: ReasonDefaultTenant, Title: "Default tenant", Status: Exact, How: inConfig, Always: true,
+			Note: "The tenant that every project has is in project-config.json. Its users, groups and app clients " +
+				"have their own items."},
+	},
 	snapshot.FeatureKey: {
 		{
 			Reason: "metadata_and_hash",
 			Status: Exact,
 			How:    "`keys.jsonl`: metadata and SHA-256",
-			Note: "Everything known about the key is exported. A gateway that compares SHA-256 sums can keep " +
-				"accepting it.",
+			Note: "All data about the key is exported. A gateway that compares SHA-256 hashes can keep accepting " +
+				"the key.",
 		},
 		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the current key and of a new one",
-			Note: "Everything known about the key is exported, with the SHA-256 of a new key, which is in " +
-				"minted.csv.",
+			Note:   "All data about the key is exported, with the SHA-256 of a new key, which is in minted.csv.",
 			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md says how."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
 			Note:   "This export leaves out keys.",
@@ -150,38 +172,39 @@ var dataTable = Table{
 		Reason: "value_left_out",
 		Status: Lossy,
 		How:    "`project-config.json`, its name",
-		Note:   "The name of the header is in project-config.json. Its value is a secret and left out.",
+		Note:   "The header's name is in project-config.json. Its value is a secret, so it is left out.",
 		Remedy: "Configure your new gateway to set the header, with the value that the upstream expects.",
 	}, withSecret("")},
 	snapshot.FeatureUpstreamCert: {{
 		Reason: "private_key_left_out",
 		Status: Lossy,
 		How:    "`project-config.json`, the certificate",
-		Note:   "The client certificate is in project-config.json. Its private key is a secret and left out.",
+		Note:   "The client certificate is in project-config.json. Its private key is a secret, so it is left out.",
 		Remedy: "Give your new gateway the certificate and the private key that you uploaded.",
 	}, withSecret("")},
 	snapshot.FeatureCallSigning: {{
 		Reason: "private_key_left_out",
 		Status: Lossy,
 		How:    "`project-config.json`, the public keys",
-		Note: "The public keys of the signatures (RFC 9421) are in project-config.json. The private keys are secrets " +
-			"and left out.",
+		Note: "The public keys that verify the signatures (RFC 9421) are in project-config.json. The private keys " +
+			"are secrets, so they are left out.",
 		Remedy: "Configure your new gateway to sign with its own key, and give its public key to your upstreams.",
 	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiry",
-			Note: "The secret before the last rotation is exported as a hash, with the time it expires."},
+			Note: "The secret from before the last rotation is exported as a hash, with the time at which it expires."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
-			Note:   "The previous secret is left out, because its key is.",
+			Note:   "The previous secret is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
 	snapshot.FeatureProduct: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The project's product is in project-config.json, and the product's keys are among the project's."}},
+		Note: "The project's product is in project-config.json, and the product's keys are among the project's keys."}},
 	snapshot.FeatureLimits: {
-		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for those of single keys",
-			Note: "The limit is in the source file. Its counters aren't."},
+		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for the limits of individual " +
+			"keys",
+			Note: "The limit is in the source file, without its counters."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
-			Note:   "The limit is left out, because its key is.",
+			Note:   "The limit is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
 	snapshot.FeatureIPRules: {{Reason: "document", Status: Exact, How: inConfig,
@@ -191,14 +214,16 @@ var dataTable = Table{
 	snapshot.FeatureRule: {
 		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files next to it",
 			Note: "The route's requirements are in rules.json, and for OpenFGA in model.fga and tuples.json."},
-		{Reason: "owner", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files next to it",
+		{Reason: "owner", Title: "Rules that require an owner", Status: Exact,
+			How: "`authz/rules.json`; for OpenFGA the files next to it",
 			Note: "The rule that requires the owner of the route's object is in rules.json, and for OpenFGA in " +
-				"model.fga. The owners of objects have their own item, object_ownership.",
+				"model.fga. The owners of objects have their own item, `object_ownership`.",
 			Remedy: "Configure your new gateway to look up the owner of the object in the path."},
-		{Reason: "relations", Status: Exact, How: "`authz/rules.json`",
+		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
 			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
 				"doesn't read responses.",
-			Remedy: "Make your new gateway or your API record and remove owners. Otherwise new objects have no owner."},
+			Remedy: "Have your new gateway or your API record and remove owners. Otherwise, new objects have no " +
+				"owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
 		How:  "`authz/rules.json`; for OpenFGA the files next to it",
@@ -207,7 +232,7 @@ var dataTable = Table{
 		{Reason: "document", Status: Exact, How: "`keys.jsonl`",
 			Note: "The addresses that calls with the key may come from are in keys.jsonl."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
-			Note:   "The range is left out, because its key is.",
+			Note:   "The range is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
 	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI document",
@@ -216,10 +241,12 @@ var dataTable = Table{
 	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "project-config.json says whether requests are validated. The OpenAPI document is in this zip."}},
 	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "project-config.json says who can read the OpenAPI document at the gateway."}},
-	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Status: Skipped, How: "not part of the data",
+		Note: "project-config.json says who can read the OpenAPI document on the hosted gateway."}},
+	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Title: "Timeouts and size limits", Status: Skipped,
+		How:    "not part of the data",
+		Always: true,
 		Note:   "The hosted gateway's own limits on time and size belong to the gateway, not to the project.",
-		Remedy: "Set timeouts and size limits on your new gateway, or export with the format gateway."}},
+		Remedy: "Set timeouts and size limits on your new gateway, or export in the gateway format."}},
 	snapshot.FeatureLoginSessions: {Sessions},
 	snapshot.FeatureManagedGitHub: {ManagedGitHub},
 	snapshot.FeatureObjectOwnership: {
@@ -231,10 +258,10 @@ var dataTable = Table{
 	snapshot.FeatureBilling: {Billing},
 	snapshot.FeatureAudit:   {Audit},
 	snapshot.FeatureSecrets: {Secrets, SomeSecrets},
-	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS records aren't exported",
+	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS records aren't exported", Always: true,
 		Note:   "Domains that point at the hosted gateway are records in your own DNS and aren't part of an export.",
 		Remedy: "Point the domains at your new gateway."},
 		{Reason: "document", Status: Exact, How: "`hosts` of each environment in `project-config.json`",
-			Note:   "The custom domain is with its environment in project-config.json.",
+			Note:   "The custom domain is in project-config.json, with its environment.",
 			Remedy: "Point its DNS record at your new gateway, and give that gateway a certificate for it."}},
 }

@@ -25,7 +25,7 @@ type Line struct {
 
 // Digest is a ledger, summarized by code in the order of their first items.
 type Digest struct {
-	Summary Summary
+	Summary contract.LedgerTotals
 	Lines   []Line
 	Partial bool // only some of the keys were counted
 
@@ -38,7 +38,7 @@ func (d *Digest) Add(item Item) { d.add(item, 1) }
 
 // add counts an item that stands for n.
 func (d *Digest) add(item Item, n int64) {
-	d.Summary.count(item.Status, n)
+	d.Summary.Add(string(item.Status), item.Configured, n)
 	at, known := d.at[item.Code]
 	if !known {
 		if d.at == nil {
@@ -48,14 +48,15 @@ func (d *Digest) add(item Item, n int64) {
 		d.at[item.Code] = at
 		kind := snapshot.Feature(item.Kind)
 		d.Lines = append(d.Lines, Line{LedgerLine: contract.LedgerLine{
-			Code:   item.Code,
-			Kind:   item.Kind,
-			Title:  TitleOf(kind),
-			Area:   string(AreaOf(kind)),
-			Status: string(item.Status),
-			Note:   item.Note,
-			Remedy: item.Remedy,
-			Names:  []string{},
+			Code:       item.Code,
+			Kind:       item.Kind,
+			Title:      item.Title,
+			Area:       string(kind.Area()),
+			Status:     string(item.Status),
+			Configured: item.Configured,
+			Note:       item.Note,
+			Remedy:     item.Remedy,
+			Names:      []string{},
 		}})
 	}
 	line := &d.Lines[at]

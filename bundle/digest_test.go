@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
-func TestEveryFeatureHasATitleAndAnArea(t *testing.T) {
-	var areas []bundle.Area
-	for _, a := range bundle.Areas() {
+func TestFeatures_titles(t *testing.T) {
+	var areas []snapshot.Area
+	for _, a := range snapshot.Areas() {
 		areas = append(areas, a.Area)
 	}
 	titles := map[string]snapshot.Feature{}
 	for _, f := range snapshot.Features() {
-		title := bundle.TitleOf(f)
+		title := f.Title()
 		if title == string(f) {
 			t.Errorf("%s has no title", f)
 		}
@@ -25,27 +26,18 @@ func TestEveryFeatureHasATitleAndAnArea(t *testing.T) {
 			t.Errorf("%s and %s are both called %s", f, other, title)
 		}
 		titles[title] = f
-		if !slices.Contains(areas, bundle.AreaOf(f)) {
-			t.Errorf("%s belongs to the unknown area %q", f, bundle.AreaOf(f))
+		if !slices.Contains(areas, f.Area()) {
+			t.Errorf("%s belongs to the unknown area %q", f, f.Area())
 		}
 	}
 }
 
-func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
+func TestDigest_everyItem(t *testing.T) {
 	_, result := write(t, sampleInput())
-	var counted bundle.Summary
+	var counted contract.LedgerTotals
 	people := 0
 	for _, line := range result.Lines {
-		switch bundle.Status(line.Status) {
-		case bundle.Exact:
-			counted.Exact += line.Count
-		case bundle.Approximate:
-			counted.Approximate += line.Count
-		case bundle.Lossy:
-			counted.Lossy += line.Count
-		case bundle.Skipped:
-			counted.Skipped += line.Count
-		}
+		counted.Add(line.Status, line.Configured, line.Count)
 		if int64(len(line.Names)) != line.Count {
 			t.Errorf("%s names %d of %d items", line.Code, len(line.Names), line.Count)
 		}
@@ -64,7 +56,7 @@ func TestDigestOfAnExportCountsEveryItem(t *testing.T) {
 	}
 }
 
-func TestDigestIsBounded(t *testing.T) {
+func TestDigest_bounded(t *testing.T) {
 	item := func(kind, id, name string) bundle.Item {
 		return bundle.Item{
 			ID:     kind + ":" + id,

@@ -136,8 +136,7 @@ func refusedAs(t *testing.T, data []byte, entry, says string) {
 // contains says.
 type change struct{ entry, says, file, old, new string }
 
-// refusesChange makes the change, updates the manifest and the sums as an attacker would,
-// and checks the refusal.
+// refusesChange applies the change, updates the manifest and the sums as an attacker would, and checks the refusal.
 func (e *editable) refusesChange(t *testing.T, c change) {
 	t.Helper()
 	e.reseal(t)

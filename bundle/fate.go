@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 
 	"postern/core/snapshot"
@@ -12,7 +13,7 @@ type Status string
 // The statuses of a ledger item.
 const (
 	Exact       Status = "exact"       // the same call gets the same response
-	Approximate Status = "approximate" // close; the note states the worst case
+	Approximate Status = "approximate" // behaves slightly differently; the note states the worst case
 	Lossy       Status = "lossy"       // part of it is lost
 	Skipped     Status = "skipped"     // not exported at all
 )
@@ -20,11 +21,16 @@ const (
 // Fate describes how a feature is exported to a target in one case.
 type Fate struct {
 	Reason string // last part of the ledger code, snake_case
+	Title  string // what the items are; "" for the title of the feature
 	Status Status
 	Note   string // one sentence that a customer understands
 	Remedy string // what to do about it; "" when there is nothing to do
 	How    string // how the target implements it, for the support matrix
+	Always bool   // every project of its kind has the item, whatever its team configures
 }
+
+// title returns the title of items of a feature with this fate.
+func (f Fate) title(of snapshot.Feature) string { return cmp.Or(f.Title, of.Title()) }
 
 // Table declares the fate of every feature on a target. The first fate of a feature is
 // the usual one; Target.Judge selects the others. All fates of FeatureRequestLimits
@@ -39,6 +45,8 @@ type Target struct {
 	Table  Table
 	// NewKeys tells the customer what to do with minted keys. It is Markdown, and ends NOTICE.md.
 	NewKeys string
+	// Start tells the customer what to do first. It is Markdown, a section of README.md.
+	Start string
 	// Judge returns the verdict on a subject. If it is nil, the first fate applies and there is no target.
 	Judge func(b *Build, s Subject) Verdict
 	// Parts returns the files that the target adds. If it is nil, there are none.
@@ -50,7 +58,7 @@ type Target struct {
 type Subject struct {
 	Feature     snapshot.Feature
 	ID          string // stable, unique within the feature
-	Name        string
+	Name        string // "" for the title of the fate
 	Source      *Pointer
 	Version     *snapshot.Version
 	Environment *snapshot.Environment
@@ -141,6 +149,9 @@ func (t Target) Check() []string {
 	}
 	if t.NewKeys == "" {
 		holes = append(holes, fmt.Sprintf("%s: it doesn't say what to do with new keys", t.Name))
+	}
+	if t.Start == "" {
+		holes = append(holes, fmt.Sprintf("%s: it doesn't say what to do first", t.Name))
 	}
 	for f := range t.Table {
 		if !known[f] {

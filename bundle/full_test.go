@@ -160,17 +160,19 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				}},
 			},
 			Access: snapshot.Access{
-				Mode:    snapshot.Authenticate,
-				Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
-				Keyless: snapshot.OwnerFallback,
-				Issuers: []snapshot.TokenIssuer{{
-					Issuer:   "https://ti.example/",
-					Audience: "ti-audience",
-					JWKSURL:  "https://ti.example/keys",
-					Tenant:   "ti-tenant",
-				}},
-				Opaque: fullIntrospection(),
-				IP:     snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
+				RequestsAuth: snapshot.RequestsAuth{
+					Mode:    snapshot.Authenticate,
+					Methods: []string{snapshot.APIKey, snapshot.JWT},
+					Keyless: snapshot.OwnerFallback,
+					JWT: &snapshot.AllowedPairs{AllowedPairs: []snapshot.TokenIssuer{{
+						Issuer:   "https://ti.example/",
+						Audience: "ti-audience",
+						JWKSURL:  "https://ti.example/keys",
+						Tenant:   "ti-tenant",
+					}}},
+					Opaque: new(fullIntrospection()),
+				},
+				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
 			Environments: []snapshot.Environment{{
 				ID:          "env_full",
@@ -179,6 +181,10 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				Hosts:       []string{"own.en.example"},
 				Headers:     []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
 				Certificate: &snapshot.ClientCertificate{Chain: "en-chain", Sealed: []byte("sealed-value")},
+				Upstream: snapshot.Upstream{Timeouts: snapshot.UpstreamTimeouts{
+					ConnectMS: new(61001), ResponseMS: new(61002), IdleMS: new(61003), StreamIdleMS: new(61004),
+					ReuseIdleMS: new(61005),
+				}},
 			}},
 		}},
 	}
@@ -226,11 +232,10 @@ func fullClientSettings() *snapshot.ClientSettings {
 		AccessFor:            1357 * time.Second,
 		RefreshFor:           2468 * time.Second,
 		Algorithm:            "cs-algorithm",
-		Title:                "Cs Title",
-		Welcome:              "Cs Welcome",
-		LogoURL:              "https://logo.example/cs",
-		Color:                "#c51c51",
 		CreatedAt:            year(2010),
+		Branding: contract.Branding{
+			Title: "Cs Title", Welcome: "Cs Welcome", LogoURL: "https://logo.example/cs", Color: "#c51c51",
+		},
 	}
 }
 
@@ -314,7 +319,6 @@ func fullKey() snapshot.Key {
 		TenantID:    "tnt_full",
 		Tenant:      "te-name",
 		Environment: "en-name",
-		Description: "k description",
 		ProductID:   "prd_full",
 		Limits:      &snapshot.Limits{snapshot.Month: 71005},
 		AllowedIPs:  ranges("198.51.100.0/25"),
@@ -324,8 +328,8 @@ func fullKey() snapshot.Key {
 		OldHash:     &old,
 		GraceEndsAt: year(2024),
 		ExpiresAt:   year(2025),
-		CreatedAt:   year(2020),
-		Prefix:      "kpre_en-name_",
-		Last4:       "La5t",
+		KeyDetails: contract.KeyDetails{
+			Description: "k description", Prefix: "kpre_en-name_", Last4: "La5t", CreatedAt: year(2020),
+		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -21,34 +22,20 @@ type keyCounts struct {
 	states map[snapshot.KeyState]int64
 }
 
-// keyDoc is a line of keys.jsonl.
+// keyDoc is a line of keys.jsonl: a key as the API has it, with ids and digests.
 type keyDoc struct {
-	ID             string            `json:"id"`
-	Owner          string            `json:"owner"`
-	KeyType        string            `json:"key_type"`
-	Scopes         []string          `json:"scopes"`
-	TenantID       string            `json:"tenant_id"`
-	Tenant         string            `json:"tenant"`
-	ProjectID      string            `json:"project_id"`
-	ProductID      *string           `json:"product_id"`
-	Environment    *string           `json:"environment"`
-	Description    string            `json:"description"`
-	State          snapshot.KeyState `json:"state"`
-	OwnerFrozen    bool              `json:"owner_frozen,omitempty"`
-	Limits         *windowsDoc       `json:"limits"`
-	AllowedCIDRs   []netip.Prefix    `json:"allowed_cidrs"`
-	SHA256         string            `json:"sha256"`
-	PreviousSHA256 *string           `json:"previous_sha256"`
-	MintedSHA256   *string           `json:"minted_sha256,omitempty"`
-	GraceEndsAt    *string           `json:"grace_ends_at"`
-	ExpiresAt      *string           `json:"expires_at"`
-	CreatedAt      string            `json:"created_at"`
-	Prefix         string            `json:"prefix"`
-	Last4          string            `json:"last4"`
+	contract.KeyRecord
+	TenantID       string  `json:"tenant_id"`
+	ProjectID      string  `json:"project_id"`
+	ProductID      *string `json:"product_id"`
+	OwnerFrozen    bool    `json:"owner_frozen,omitempty"`
+	SHA256         string  `json:"sha256"`
+	PreviousSHA256 *string `json:"previous_sha256"`
+	MintedSHA256   *string `json:"minted_sha256,omitempty"`
 }
 
 // keysMintDoc continues the table of keysDoc if the rows have the field.
-const keysMintDoc = "| `minted_sha256` | of the new key in `minted.csv`; only rows of active keys have it |\n"
+const keysMintDoc = "| `minted_sha256` | the SHA-256 of the new key in `minted.csv`, only for active keys |\n"
 
 // KeysFile returns the name of the file of a tenant's key rows.
 func KeysFile(t snapshot.Tenant) string { return tenantFolder(t.Name) + "keys/keys.jsonl" }
@@ -82,29 +69,28 @@ func (b *Build) keyRows(tenant snapshot.Tenant) Part {
 
 func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	doc := keyDoc{
-		ID:           k.ID,
-		Owner:        k.Owner,
-		KeyType:      k.KeyType,
-		Scopes:       list(k.Scopes),
-		TenantID:     k.TenantID,
-		Tenant:       k.Tenant,
-		ProjectID:    k.ProjectID,
-		ProductID:    optional(k.ProductID),
-		AllowedCIDRs: list(k.AllowedIPs),
-		Environment:  optional(k.Environment),
-		Description:  k.Description,
-		State:        k.State,
-		OwnerFrozen:  k.OwnerFrozen,
-		SHA256:       hexSum(k.Hash),
-		GraceEndsAt:  optionalTime(k.GraceEndsAt),
-		ExpiresAt:    optionalTime(k.ExpiresAt),
-		CreatedAt:    stamp(k.CreatedAt),
-		Prefix:       k.Prefix,
-		Last4:        k.Last4,
+		KeyRecord: contract.KeyRecord{
+			ID:           k.ID,
+			Owner:        k.Owner,
+			KeyType:      k.KeyType,
+			Scopes:       list(k.Scopes),
+			Tenant:       k.Tenant,
+			Environment:  optional(k.Environment),
+			State:        string(k.State),
+			AllowedCIDRs: rangeTexts(k.AllowedIPs),
+			ExpiresAt:    momentOrNull(k.ExpiresAt),
+			GraceEndsAt:  momentOrNull(k.GraceEndsAt),
+			KeyDetails:   k.KeyDetails,
+		},
+		TenantID:    k.TenantID,
+		ProjectID:   k.ProjectID,
+		ProductID:   optional(k.ProductID),
+		OwnerFrozen: k.OwnerFrozen,
+		SHA256:      hexSum(k.Hash),
 	}
+	doc.CreatedAt = k.CreatedAt.UTC()
 	if k.Limits != nil {
-		limits := windowsDoc(k.Limits.Stated())
-		doc.Limits = &limits
+		doc.Limits = new(k.Limits.Stated())
 	}
 	if k.OldHash != nil {
 		doc.PreviousSHA256 = optional(hexSum(*k.OldHash))
@@ -197,4 +183,12 @@ func (b *Build) keysBefore(tenant snapshot.Tenant) (n int64) {
 		n += b.read[earlier.ID]
 	}
 	return n
+}
+
+func rangeTexts(ranges []netip.Prefix) []string {
+	out := make([]string, 0, len(ranges))
+	for _, r := range ranges {
+		out = append(out, r.String())
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,39 +11,20 @@ import (
 	"postern/core/snapshot"
 )
 
-// Summary counts the items of a ledger by status.
-type Summary struct {
-	Exact       int64 `json:"exact"`
-	Approximate int64 `json:"approximate"`
-	Lossy       int64 `json:"lossy"`
-	Skipped     int64 `json:"skipped"`
-}
-
-func (s *Summary) count(status Status, n int64) {
-	switch status {
-	case Exact:
-		s.Exact += n
-	case Approximate:
-		s.Approximate += n
-	case Lossy:
-		s.Lossy += n
-	case Skipped:
-		s.Skipped += n
-	}
-}
-
 // Item is one line of the ledger.
 type Item struct {
-	ID     string   `json:"id"`
-	Kind   string   `json:"kind"`
-	Name   string   `json:"name"`
-	Status Status   `json:"status"`
-	Code   string   `json:"code"`
-	Note   string   `json:"note"`
-	Remedy *string  `json:"remedy"`
-	Source *Pointer `json:"source"`
-	Target *Pointer `json:"target"`
-	Probes []string `json:"probes"`
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`
+	Title      string   `json:"title"` // what it is, for people
+	Name       string   `json:"name"`
+	Status     Status   `json:"status"`
+	Configured bool     `json:"configured"` // it exists because the team configured something, so not in every project
+	Code       string   `json:"code"`
+	Note       string   `json:"note"`
+	Remedy     *string  `json:"remedy"`
+	Source     *Pointer `json:"source"`
+	Target     *Pointer `json:"target"`
+	Probes     []string `json:"probes"`
 }
 
 // ReportFile is the name of the ledger in the archive.
@@ -59,7 +41,6 @@ func (b *Build) report() Part {
 	return Part{Name: reportFile, Doc: reportDoc, Write: func(ctx context.Context, w io.Writer) error {
 		b.digest = Digest{}
 		err := b.items(ctx, reportFile, b.digest.Add)
-		b.summary = b.digest.Summary
 		if err != nil {
 			return err
 		}
@@ -73,7 +54,7 @@ func (b *Build) report() Part {
 		out.Raw(",\n  \"exported_at\": ")
 		out.Value(b.ExportedAt())
 		out.Raw(",\n  \"summary\": ")
-		out.Value(b.summary)
+		out.Value(b.digest.Summary)
 		out.Raw(",\n  \"items\": ")
 		out.Open("[")
 		err = b.items(ctx, reportFile, func(item Item) {
@@ -101,16 +82,18 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 		if s.Feature == snapshot.FeatureHostedLogin && s.Client.Machine && verdict.Reason == "" {
 			verdict.Reason = MachineLogin.Reason
 		}
-		if b.leftOut(s) && verdict.Reason == "" {
-			verdict.Reason = ReasonLeftOut
+		if verdict.Reason == "" {
+			verdict.Reason = b.usualReason(s)
 		}
 		fate, err := b.target.fate(s.Feature, verdict.Reason)
 		if err != nil {
 			return err
 		}
+		title := fate.title(s.Feature)
 		emit(Item{
-			ID: s.ItemID(), Kind: string(s.Feature), Name: s.Name,
-			Status: fate.Status, Code: b.target.Name + "." + string(s.Feature) + "." + fate.Reason,
+			ID: s.ItemID(), Kind: string(s.Feature), Title: title, Name: cmp.Or(s.Name, title),
+			Status: fate.Status, Configured: !fate.Always,
+			Code: b.target.Name + "." + string(s.Feature) + "." + fate.Reason,
 			Note: fate.Note, Remedy: optional(fate.Remedy),
 			Source: s.Source, Target: verdict.Target, Probes: list(verdict.Probes),
 		})
@@ -118,8 +101,22 @@ func (b *Build) items(ctx context.Context, part string, emit func(Item)) error {
 	})
 }
 
-// ReasonLeftOut is the reason, on every target, of the fate of keys and users that the options leave out.
-const ReasonLeftOut = "left_out"
+// usualReason returns the reason of the fate of a subject that the target doesn't judge: "" for the first one.
+func (b *Build) usualReason(s Subject) string {
+	switch {
+	case b.leftOut(s):
+		return ReasonLeftOut
+	case s.Feature == snapshot.FeatureKeyType && s.KeyType.BuiltIn:
+		return ReasonBuiltIn
+	case s.Feature == snapshot.FeatureTenant && s.Tenant.Name == snapshot.DefaultTenant:
+		return ReasonDefaultTenant
+	case s.Feature == snapshot.FeatureTimeouts && s.Environment.Upstream.Timeouts.AreDefaults():
+		return ReasonDefaults
+	case s.Feature == snapshot.FeatureUsers && s.Tenant.Directory.Users == 0:
+		return ReasonNoUsers
+	}
+	return ""
+}
 
 // leftOut reports whether the options leave a subject out.
 func (b *Build) leftOut(s Subject) bool {
@@ -145,16 +142,12 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		return err
 	}
 	for _, fate := range b.target.Table[snapshot.FeatureRequestLimits] {
-		if err := visit(Subject{
-			Feature: snapshot.FeatureRequestLimits,
-			ID:      fate.Reason,
-			Name:    fate.Reason,
-		}); err != nil {
+		if err := visit(Subject{Feature: snapshot.FeatureRequestLimits, ID: fate.Reason}); err != nil {
 			return err
 		}
 	}
 	for _, f := range snapshot.AlwaysReported() {
-		of := []Subject{{Feature: f, ID: p.ID, Name: string(f)}}
+		of := []Subject{{Feature: f, ID: p.ID}}
 		if f == snapshot.FeatureObjectOwnership {
 			of[0] = b.ownershipSubject()
 		}
@@ -187,12 +180,14 @@ func (b *Build) fixedSubjects() []Subject {
 	fixed = append(fixed, b.teamSubjects()...)
 	fixed = append(fixed, apiSubjectsOf(p.ID, p.API)...)
 	fixed = append(fixed, corsSubjects(p)...)
-	for i, t := range p.KeyTypes {
+	for i := range p.KeyTypes {
+		t := &p.KeyTypes[i]
 		fixed = append(fixed, Subject{
 			Feature: snapshot.FeatureKeyType,
 			ID:      t.ID,
 			Name:    t.Name,
 			Source:  At(configFile, "/key_types/%d", i),
+			KeyType: t,
 		})
 	}
 	fixed = append(fixed, b.tenantSubjects()...)
@@ -256,29 +251,9 @@ func (b *Build) versionSubjects() []Subject {
 			Source:  At(configFile, "%s", here),
 			Version: v,
 		})
-		add(Subject{
-			Feature: snapshot.FeatureAccess,
-			ID:      v.ID,
-			Name:    v.Name,
-			Source:  At(configFile, "%s/requests_auth", here),
-			Version: v,
-		})
-		if v.Access.Keyless == snapshot.OwnerFallback {
-			add(Subject{Feature: snapshot.FeatureOwnerFallback, ID: v.ID, Name: v.Name,
-				Source: At(configFile, "%s/requests_auth/keyless", here), Version: v})
-		}
-		for n, one := range v.Access.Issuers {
-			add(Subject{
-				Feature: snapshot.FeatureTokenIssuer,
-				ID:      fmt.Sprintf("%s:%d", v.ID, n),
-				Name:    v.Name + " " + one.Line(),
-				Source:  At(configFile, "%s/requests_auth/jwt/allowed_pairs/%d", here, n),
-				Version: v,
-			})
-		}
-		if v.Access.Opaque.Endpoint != "" {
-			add(Subject{Feature: snapshot.FeatureIntrospection, ID: v.ID, Name: v.Name + " " + v.Access.Opaque.Endpoint,
-				Source: At(configFile, "%s/requests_auth/opaque", here), Version: v})
+		for _, one := range accessSubjects(v.ID, v.Name, v.Access.RequestsAuth, here+"/requests_auth") {
+			one.Version = v
+			add(one)
 		}
 		for _, one := range slices.Concat(b.transformSubjects(v), b.routeRuleSubjects(v)) {
 			add(one)
@@ -307,6 +282,32 @@ func (b *Build) versionSubjects() []Subject {
 	return out
 }
 
+// accessSubjects lists the access policy of a version, and the settings in it that have their own items. here is the
+// JSON Pointer to the policy.
+func accessSubjects(id, name string, auth snapshot.RequestsAuth, here string) []Subject {
+	out := []Subject{{Feature: snapshot.FeatureAccess, ID: id, Name: name, Source: At(configFile, "%s", here)}}
+	if auth.Keyless == snapshot.OwnerFallback {
+		out = append(out, Subject{
+			Feature: snapshot.FeatureOwnerFallback, ID: id, Name: name, Source: At(configFile, "%s/keyless", here),
+		})
+	}
+	for n, one := range auth.Issuers() {
+		out = append(out, Subject{
+			Feature: snapshot.FeatureTokenIssuer,
+			ID:      fmt.Sprintf("%s:%d", id, n),
+			Name:    name + " " + one.Line(),
+			Source:  At(configFile, "%s/jwt/allowed_pairs/%d", here, n),
+		})
+	}
+	if endpoint := auth.Introspection().Endpoint; endpoint != "" {
+		out = append(out, Subject{
+			Feature: snapshot.FeatureIntrospection, ID: id, Name: name + " " + endpoint,
+			Source: At(configFile, "%s/opaque", here),
+		})
+	}
+	return out
+}
+
 // environmentSubjects lists a version's environments, each with its routes and upstream credentials.
 func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject {
 	var out []Subject
@@ -326,6 +327,14 @@ func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject 
 				Form:        form,
 			})
 		}
+		out = append(out, Subject{
+			Feature:     snapshot.FeatureTimeouts,
+			ID:          e.ID,
+			Name:        v.Name + "/" + e.Name + " timeouts",
+			Source:      At(configFile, "%s/upstream/timeouts", place),
+			Version:     v,
+			Environment: e,
+		})
 		for n, h := range e.Headers {
 			out = append(out, Subject{
 				Feature:     snapshot.FeatureUpstreamHeader,

@@ -189,7 +189,7 @@ func (d issuerDoc) client(tenantID string, providers providersDoc) (snapshot.App
 	}
 	for _, one := range providers.Providers {
 		if one.AppClient == d.ID {
-			c.Providers = append(c.Providers, one.provider(&in))
+			c.Providers = append(c.Providers, one.provider())
 		}
 	}
 	return c, in.err

@@ -82,7 +82,7 @@ func (b *Build) manifest(a *archive) Part {
 				Tenants:     len(p.Tenants),
 				Keys:        b.counts.total,
 				KeysByState: b.counts.states,
-				LedgerItems: b.summary.Exact + b.summary.Approximate + b.summary.Lossy + b.summary.Skipped,
+				LedgerItems: b.digest.Summary.Total(),
 			},
 		}
 		if m.Counts.KeysByState == nil {
@@ -105,13 +105,13 @@ func (b *Build) manifest(a *archive) Part {
 
 const guideFile = "SCHEMA.md"
 
-const guideHead = `# What is in this zip
+const guideHead = `# What's in this zip
 
-This zip has the whole project @PROJECT@ at revision @REVISION@, written by @GENERATOR@.
-You don't need Postern to use it: the files are JSON, CSV, Markdown and, if there is a gateway, the files it runs with.
-This page describes exactly the files in this zip.
+This zip contains the @PROJECT@ project at revision @REVISION@, written by @GENERATOR@. You don't need Postern to use
+it: the files are JSON, CSV, Markdown and, if there is a gateway, the files it runs with. This page describes every
+file in this zip.
 
-Two exports of the same state are identical, byte for byte: names are sorted, times are those of the state
+Two exports of the same state are identical, byte for byte: names are sorted, times refer to the exported state
 (@EXPORTED_AT@), and IDs never change.@MINT@
 `
 

@@ -144,7 +144,7 @@ const noticeName = "NOTICE.md"
 const noticeHead = `# New API keys
 
 This export has new API keys: one for each active key, with the same key ID, owner, scopes, environment and expiry.
-They are in minted.csv, and their SHA-256 sums in keys.jsonl.
+The keys are in minted.csv, and their SHA-256 hashes are in keys.jsonl.
 
 A new key expires when the old one does: see expires_at in minted.csv. After that, both get 401.
 

@@ -29,7 +29,7 @@ func mintInput() bundle.Input {
 }
 
 // In an export without a gateway, keys.jsonl has the SHA-256 of each new key.
-func TestMintedKeysHaveTheirHashInTheRows(t *testing.T) {
+func TestMint_hashes(t *testing.T) {
 	data, _ := write(t, mintInput())
 	_, files := unzip(t, data)
 	records, err := csv.NewReader(strings.NewReader(files[minted])).ReadAll()
@@ -91,8 +91,8 @@ func TestMintedKeysHaveTheirHashInTheRows(t *testing.T) {
 	}
 }
 
-// The notice of an export without a gateway speaks of files that are there.
-func TestNoticeOfADataExportNamesNoGatewayFile(t *testing.T) {
+// The notice of an export without a gateway mentions files that are there.
+func TestMint_noticeOfDataExport(t *testing.T) {
 	data, _ := write(t, mintInput())
 	_, files := unzip(t, data)
 	for _, wrong := range []string{"gateway/", ".yaml", "gateway in this zip already", "gateway has only their"} {
@@ -100,14 +100,14 @@ func TestNoticeOfADataExportNamesNoGatewayFile(t *testing.T) {
 			t.Errorf("the notice says %q:\n%s", wrong, files[notice])
 		}
 	}
-	for _, right := range []string{"keys.jsonl", "minted_sha256", "minted.csv", "no gateway in this zip"} {
+	for _, right := range []string{"keys.jsonl", "minted_sha256", "minted.csv", "doesn't contain a gateway"} {
 		if !strings.Contains(files[notice], right) {
 			t.Errorf("the notice does not say %q:\n%s", right, files[notice])
 		}
 	}
 }
 
-func TestNoKeyIsMintedThatNoGatewayWouldTake(t *testing.T) {
+func TestMint_keysNotAccepted(t *testing.T) {
 	in := mintInput()
 	k := sample.Keys()["active"].Key
 	k.Prefix = "Über_prod_"
@@ -119,7 +119,7 @@ func TestNoKeyIsMintedThatNoGatewayWouldTake(t *testing.T) {
 	}
 }
 
-func TestVerifyHoldsNewKeysToTheirSums(t *testing.T) {
+func TestVerify_newKeys(t *testing.T) {
 	data, _ := write(t, mintInput())
 	names, original := unzip(t, data)
 	lines := strings.SplitAfter(original[minted], "\n")

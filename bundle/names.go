@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -17,7 +18,6 @@ import (
 // here because the names are written into regular expressions, file names and shell
 // scripts, where a name that breaks a rule would be an injection.
 var (
-	segmentName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	prefixedID  = regexp.MustCompile(`^[a-z]{3,4}_[0-9A-Za-z-]{1,64}$`)
 	hostName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
@@ -36,13 +36,13 @@ func checkProject(p *snapshot.Project) error {
 	switch {
 	case !prefixedID.MatchString(p.ID):
 		return refuse("The project id", p.ID)
-	case !segmentName.MatchString(p.Name):
+	case !contract.IsName(p.Name):
 		return refuse("The project name", p.Name)
 	case p.FallbackOwner != "" && !ownerName.MatchString(p.FallbackOwner):
 		return refuse("The fallback owner", p.FallbackOwner)
 	}
 	for _, t := range p.Tenants {
-		if !prefixedID.MatchString(t.ID) || !segmentName.MatchString(t.Name) {
+		if !prefixedID.MatchString(t.ID) || !contract.IsName(t.Name) {
 			return refuse("The tenant", t.ID+" "+t.Name)
 		}
 	}
@@ -51,7 +51,7 @@ func checkProject(p *snapshot.Project) error {
 			return refuse("The version", v.ID+" "+v.Name)
 		}
 		for _, e := range v.Environments {
-			if !prefixedID.MatchString(e.ID) || !segmentName.MatchString(e.Name) {
+			if !prefixedID.MatchString(e.ID) || !contract.IsName(e.Name) {
 				return refuse("The environment", e.ID+" "+e.Name)
 			}
 			for _, host := range e.Hosts {

@@ -16,7 +16,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestCellsAreNoFormulas(t *testing.T) {
+func TestCell_formulas(t *testing.T) {
 	for value, want := range map[string]string{
 		"plain": `"plain"`, "": `""`, `a "b", c`: `"a ""b"", c"`, "two\nlines": "\"two\nlines\"",
 		"=1+1": `"'=1+1"`, "+1": `"'+1"`, "-1": `"'-1"`, "@SUM(A1)": `"'@SUM(A1)"`, "  =1": `"'  =1"`,
@@ -32,7 +32,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	}
 }
 
-func TestDerivedKeysAreWellFormedAndApart(t *testing.T) {
+func TestDeriveKey_distinct(t *testing.T) {
 	seen := map[string]bool{}
 	counts := map[rune]int{}
 	for _, id := range []string{"key_1", "key_2", "key_3"} {
@@ -69,7 +69,7 @@ func derived(t *testing.T, seed, environment, label string) string {
 }
 
 // Smoke tests of exports that customers keep present this key.
-func TestUnknownKeyStaysTheSame(t *testing.T) {
+func TestUnknownKey_stable(t *testing.T) {
 	b := &Build{Project: &snapshot.Project{ID: "prj_1"}}
 	for environment, want := range map[string]string{
 		"":     "pst_all_mpN71ITsEon5zqRnwN8pTJGvjnXmW3Zw4HDuqE",
@@ -81,7 +81,7 @@ func TestUnknownKeyStaysTheSame(t *testing.T) {
 	}
 }
 
-func TestOpenAPIDocumentsAreValid(t *testing.T) {
+func TestOpenAPI_valid(t *testing.T) {
 	b := &Build{Project: sample.Project("http://up.example"), AddressOf: sample.AddressOf}
 	for i := range b.Project.Versions {
 		v := &b.Project.Versions[i]
@@ -112,7 +112,7 @@ func TestOpenAPIDocumentsAreValid(t *testing.T) {
 	}
 }
 
-func TestOpenAPIFilesNeverMeet(t *testing.T) {
+func TestOpenAPI_fileNames(t *testing.T) {
 	b := &Build{Project: &snapshot.Project{Versions: []snapshot.Version{
 		{
 			ID:   "ver_a",
@@ -138,7 +138,7 @@ func TestOpenAPIFilesNeverMeet(t *testing.T) {
 	}
 }
 
-func TestZipTimesStayWhereZipCanSayThem(t *testing.T) {
+func TestZipTime_range(t *testing.T) {
 	epoch := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 	berlin := time.FixedZone("", 2*3600)
 	for in, want := range map[time.Time]time.Time{

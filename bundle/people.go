@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,22 +8,15 @@ import (
 	"iter"
 
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
 // signupDoc has how many users a tenant has, and its sign-up policy.
 type signupDoc struct {
-	Users      int64         `json:"users"`
-	InviteOnly bool          `json:"invite_only"`
-	Approvals  []approvalDoc `json:"approvals"`
-}
-
-type approvalDoc struct {
-	ID        string   `json:"id"`
-	Kind      string   `json:"kind"`
-	Value     string   `json:"value"`
-	Groups    []string `json:"groups"`
-	CreatedAt string   `json:"created_at"`
+	Users      int64                     `json:"users"`
+	InviteOnly bool                      `json:"invite_only"`
+	Approvals  []contract.ApprovalRecord `json:"approvals"`
 }
 
 // groupsDoc has the groups of a tenant.
@@ -32,31 +24,19 @@ type groupsDoc struct {
 	Groups []groupDoc `json:"groups"`
 }
 
+// groupDoc is a group as the API has it, with the ids of its parents.
 type groupDoc struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	DisplayName *string  `json:"display_name"`
-	ExternalID  *string  `json:"external_id"`
-	Parents     []string `json:"parents"`
-	CreatedAt   string   `json:"created_at"`
-	UpdatedAt   string   `json:"updated_at"`
+	contract.GroupRecord
+	Parents []string `json:"parents"`
 }
 
-// userDoc is a line of users.jsonl.
+// userDoc is a line of users.jsonl: a user as the API has them, with all that belongs to them.
 type userDoc struct {
-	ID            string          `json:"id"`
-	Email         *string         `json:"email"`
-	EmailVerified bool            `json:"email_verified"`
-	Name          string          `json:"name"`
-	Profile       json.RawMessage `json:"profile"`
-	UserName      *string         `json:"user_name"`
-	ExternalID    *string         `json:"external_id"`
-	State         string          `json:"state"`
-	Identities    []identityDoc   `json:"identities"`
-	Groups        []membershipDoc `json:"groups"`
-	Consents      []consentDoc    `json:"consents"`
-	CreatedAt     string          `json:"created_at"`
-	UpdatedAt     string          `json:"updated_at"`
+	contract.UserRecord
+	Profile    json.RawMessage `json:"profile,omitempty"`
+	Identities []identityDoc   `json:"identities"`
+	Groups     []membershipDoc `json:"groups"`
+	Consents   []consentDoc    `json:"consents"`
 }
 
 type identityDoc struct {
@@ -114,10 +94,10 @@ func (b *Build) people() []Part {
 }
 
 func signupDocOf(d *snapshot.Directory) signupDoc {
-	doc := signupDoc{Users: d.Users, InviteOnly: d.InviteOnly, Approvals: []approvalDoc{}}
+	doc := signupDoc{Users: d.Users, InviteOnly: d.InviteOnly, Approvals: []contract.ApprovalRecord{}}
 	for _, a := range d.Approvals {
-		doc.Approvals = append(doc.Approvals, approvalDoc{
-			a.ID, a.Kind, a.Value, list(a.Groups), stamp(a.CreatedAt),
+		doc.Approvals = append(doc.Approvals, contract.ApprovalRecord{
+			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: list(a.Groups), CreatedAt: a.CreatedAt.UTC(),
 		})
 	}
 	return doc
@@ -127,13 +107,15 @@ func groupsDocOf(d *snapshot.Directory) groupsDoc {
 	doc := groupsDoc{Groups: []groupDoc{}}
 	for _, g := range d.Groups {
 		doc.Groups = append(doc.Groups, groupDoc{
-			ID:          g.ID,
-			Name:        g.Name,
-			DisplayName: optional(g.DisplayName),
-			ExternalID:  optional(g.ExternalID),
-			Parents:     list(g.Parents),
-			CreatedAt:   stamp(g.CreatedAt),
-			UpdatedAt:   stamp(g.UpdatedAt),
+			GroupRecord: contract.GroupRecord{
+				ID:          g.ID,
+				Name:        g.Name,
+				DisplayName: g.DisplayName,
+				ExternalID:  g.ExternalID,
+				CreatedAt:   g.CreatedAt.UTC(),
+				UpdatedAt:   g.UpdatedAt.UTC(),
+			},
+			Parents: list(g.Parents),
 		})
 	}
 	return doc
@@ -156,19 +138,21 @@ func (b *Build) userRows(t snapshot.Tenant) Part {
 
 func userDocOf(u *snapshot.User) userDoc {
 	doc := userDoc{
-		ID:            u.ID,
-		Email:         optional(u.Email),
-		EmailVerified: u.EmailVerified,
-		Name:          u.Name,
-		Profile:       json.RawMessage(cmp.Or(u.Profile, "null")),
-		UserName:      optional(u.UserName),
-		ExternalID:    optional(u.ExternalID),
-		State:         u.State,
-		Identities:    []identityDoc{},
-		Groups:        []membershipDoc{},
-		Consents:      []consentDoc{},
-		CreatedAt:     stamp(u.CreatedAt),
-		UpdatedAt:     stamp(u.UpdatedAt),
+		UserRecord: contract.UserRecord{
+			ID:            u.ID,
+			Email:         u.Email,
+			EmailVerified: u.EmailVerified,
+			Name:          u.Name,
+			UserName:      u.UserName,
+			ExternalID:    u.ExternalID,
+			State:         u.State,
+			CreatedAt:     u.CreatedAt.UTC(),
+			UpdatedAt:     u.UpdatedAt.UTC(),
+		},
+		Profile:    json.RawMessage(u.Profile),
+		Identities: []identityDoc{},
+		Groups:     []membershipDoc{},
+		Consents:   []consentDoc{},
 	}
 	for _, i := range u.Identities {
 		doc.Identities = append(doc.Identities, identityDoc{

@@ -25,9 +25,7 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		if err != nil {
 			return err
 		}
-		if t.Directory, err = policy.directory(groups); err != nil {
-			return problem(SignupFile(t.Name), "%s", err)
-		}
+		t.Directory = policy.directory(groups)
 		// Limits how many files are generated for the number of users.
 		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
 			return problem(SignupFile(t.Name), "it has more users than the archive has files for")
@@ -36,26 +34,25 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 	return nil
 }
 
-func (d signupDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
-	in := reading{}
+func (d signupDoc) directory(groups groupsDoc) *snapshot.Directory {
 	out := &snapshot.Directory{Users: d.Users, InviteOnly: d.InviteOnly}
 	for _, a := range d.Approvals {
 		out.Approvals = append(out.Approvals, snapshot.Approval{
-			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: in.moment(&a.CreatedAt),
+			ID: a.ID, Kind: a.Kind, Value: a.Value, Groups: a.Groups, CreatedAt: a.CreatedAt,
 		})
 	}
 	for _, g := range groups.Groups {
 		out.Groups = append(out.Groups, snapshot.Group{
 			ID:          g.ID,
 			Name:        g.Name,
-			DisplayName: valueOf(g.DisplayName),
-			ExternalID:  valueOf(g.ExternalID),
+			DisplayName: g.DisplayName,
+			ExternalID:  g.ExternalID,
 			Parents:     g.Parents,
-			CreatedAt:   in.moment(&g.CreatedAt),
-			UpdatedAt:   in.moment(&g.UpdatedAt),
+			CreatedAt:   g.CreatedAt,
+			UpdatedAt:   g.UpdatedAt,
 		})
 	}
-	return out, in.err
+	return out
 }
 
 // usersOf reads users.jsonl strictly.
@@ -96,15 +93,15 @@ func (d userDoc) user() (snapshot.User, error) {
 	in := reading{}
 	u := snapshot.User{
 		ID:            d.ID,
-		Email:         valueOf(d.Email),
+		Email:         d.Email,
 		EmailVerified: d.EmailVerified,
 		Name:          d.Name,
 		Profile:       strings.TrimPrefix(string(d.Profile), "null"),
-		UserName:      valueOf(d.UserName),
-		ExternalID:    valueOf(d.ExternalID),
+		UserName:      d.UserName,
+		ExternalID:    d.ExternalID,
 		State:         d.State,
-		CreatedAt:     in.moment(&d.CreatedAt),
-		UpdatedAt:     in.moment(&d.UpdatedAt),
+		CreatedAt:     d.CreatedAt,
+		UpdatedAt:     d.UpdatedAt,
 	}
 	for _, i := range d.Identities {
 		u.Identities = append(u.Identities, snapshot.Identity{

@@ -18,7 +18,7 @@ func withPeople() bundle.Input {
 	return in
 }
 
-func TestPeopleLeave(t *testing.T) {
+func TestWrite_people(t *testing.T) {
 	data, _ := write(t, withPeople())
 	report, err := verify(data)
 	if err != nil {
@@ -29,12 +29,12 @@ func TestPeopleLeave(t *testing.T) {
 	}
 	_, files := unzip(t, data)
 	for name, want := range map[string]string{
-		"tenants/default/users/users.jsonl":   `"id":"usr_a01","email":null,"email_verified":false`,
+		"tenants/default/users/users.jsonl":   `"id":"usr_a01","email":"","email_verified":false`,
 		"tenants/default/users/signup.json":   `"value": "example.com"`,
 		"tenants/acme/users/groups.json":      `"id": "grp_2inner"`,
 		"tenants/default/auth/clients.json":   `"com.example.app:/back"`,
 		"tenants/default/auth/providers.json": `"has_client_secret": true`,
-		"MIGRATION-REPORT.json":               `"kind":"users","name":"default: 5 users","status":"exact"`,
+		"MIGRATION-REPORT.json":               `"title":"Users","name":"default: 5 users","status":"exact"`,
 		"tenants/acme/auth/clients.json":      `"secret_sha256": "` + strings.Repeat("0", 64),
 	} {
 		if !strings.Contains(files[name], want) {
@@ -68,8 +68,8 @@ func TestWrite_withoutConsumersNamesNoUser(t *testing.T) {
 	}
 }
 
-// What the reader of rows gives wrong ends the export: a zip with a hole would verify.
-func TestUsersInDisorderEndTheExport(t *testing.T) {
+// An error of the row reader ends the export: a zip with missing rows would verify.
+func TestWrite_unorderedUsers(t *testing.T) {
 	user := func(id string) snapshot.User { return snapshot.User{ID: id, State: "active"} }
 	for name, users := range map[string][]snapshot.User{
 		"twice":    {user("usr_a"), user("usr_a")},

@@ -2,12 +2,11 @@ package bundle
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"time"
 
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -16,23 +15,23 @@ const configFile = "project-config.json"
 // The types of project-config.json. They are separate from the snapshot's because the
 // document is a public format, while the snapshot may change with the gateway.
 type projectDoc struct {
-	ID            string         `json:"id"`
-	Name          string         `json:"name"`
-	DisplayName   string         `json:"display_name"`
-	FallbackOwner *string        `json:"fallback_owner"`
-	Product       *productDoc    `json:"product"`
-	Limits        limitsDoc      `json:"limits"`
-	API           *snapshot.API  `json:"api"`
-	CORS          *snapshot.CORS `json:"cors,omitempty"`
-	CreatedAt     string         `json:"created_at"`
-	ExpiresAt     *string        `json:"expires_at"`
-	Revision      int64          `json:"revision"`
-	RevisedAt     string         `json:"revised_at"`
-	KeyTypes      []keyTypeDoc   `json:"key_types"`
-	Tenants       []tenantDoc    `json:"tenants"`
-	Versions      []versionDoc   `json:"versions"`
-	CallSigning   *signingDoc    `json:"call_signing,omitempty"`
-	Webhooks      []webhookDoc   `json:"webhooks,omitempty"`
+	ID            string                   `json:"id"`
+	Name          string                   `json:"name"`
+	DisplayName   string                   `json:"display_name"`
+	FallbackOwner *string                  `json:"fallback_owner"`
+	Product       *productDoc              `json:"product"`
+	Limits        contract.ProjectLimits   `json:"limits"`
+	API           *snapshot.API            `json:"api"`
+	CORS          *snapshot.CORS           `json:"cors,omitempty"`
+	CreatedAt     string                   `json:"created_at"`
+	ExpiresAt     *string                  `json:"expires_at"`
+	Revision      int64                    `json:"revision"`
+	RevisedAt     string                   `json:"revised_at"`
+	KeyTypes      []contract.KeyTypeRecord `json:"key_types"`
+	Tenants       []tenantDoc              `json:"tenants"`
+	Versions      []versionDoc             `json:"versions"`
+	CallSigning   *signingDoc              `json:"call_signing,omitempty"`
+	Webhooks      []webhookDoc             `json:"webhooks,omitempty"`
 }
 
 type webhookDoc struct {
@@ -48,25 +47,6 @@ type productDoc struct {
 	DisplayName string `json:"display_name,omitempty"`
 }
 
-// windowsDoc maps windows to numbers of calls.
-type windowsDoc map[string]int64
-
-type limitsDoc struct {
-	Key     windowsDoc `json:"key"`
-	Owner   windowsDoc `json:"owner"`
-	IP      windowsDoc `json:"ip"`
-	Project windowsDoc `json:"project"`
-}
-
-type keyTypeDoc struct {
-	ID        string     `json:"id"`
-	Name      string     `json:"name"`
-	Scopes    []string   `json:"scopes"`
-	ExpiresIn *int64     `json:"expires_in"`
-	Limits    windowsDoc `json:"limits"`
-	BuiltIn   bool       `json:"built_in"`
-}
-
 type tenantDoc struct {
 	ID            string         `json:"id"`
 	Name          string         `json:"name"`
@@ -77,12 +57,12 @@ type tenantDoc struct {
 }
 
 type versionDoc struct {
-	ID           string           `json:"id"`
-	Name         string           `json:"name"`
-	RequestsAuth accessDoc        `json:"requests_auth"`
-	IP           snapshot.IPRules `json:"ip"`
-	Environments []environmentDoc `json:"environments"`
-	OpenAPI      string           `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
+	ID           string                `json:"id"`
+	Name         string                `json:"name"`
+	RequestsAuth snapshot.RequestsAuth `json:"requests_auth"`
+	IP           snapshot.IPRules      `json:"ip"`
+	Environments []environmentDoc      `json:"environments"`
+	OpenAPI      string                `json:"openapi,omitempty"` // openAPIImported, or "" for a generated document
 
 	Validation  snapshot.Validation  `json:"request_validation,omitempty"`
 	Publication snapshot.Publication `json:"openapi_publication,omitempty"`
@@ -90,18 +70,6 @@ type versionDoc struct {
 
 // openAPIImported marks a version whose document was imported, not generated.
 const openAPIImported = "imported"
-
-type accessDoc struct {
-	Mode    snapshot.Mode           `json:"mode"`
-	Methods []snapshot.Method       `json:"methods"`
-	Keyless snapshot.Keyless        `json:"keyless"`
-	JWT     jwtDoc                  `json:"jwt"`
-	Opaque  *snapshot.Introspection `json:"opaque"`
-}
-
-type jwtDoc struct {
-	AllowedPairs []snapshot.TokenIssuer `json:"allowed_pairs"`
-}
 
 type environmentDoc struct {
 	ID     string   `json:"id"`
@@ -111,7 +79,8 @@ type environmentDoc struct {
 	Hosts  []string `json:"hosts"`
 	Routes []string `json:"routes"`
 
-	UpstreamHeaders []string `json:"upstream_headers,omitempty"` // names
+	Upstream        snapshot.Upstream `json:"upstream"`
+	UpstreamHeaders []string          `json:"upstream_headers,omitempty"` // names
 
 	ClientCertificate string `json:"client_certificate,omitempty"` // PEM, without the key
 }
@@ -130,26 +99,17 @@ func (b *Build) projectDoc() projectDoc {
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
 		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
 		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
-		Limits: limitsDoc{Key: windowsDoc(p.Limits.Key.Stated()), Owner: windowsDoc(p.Limits.Owner.Stated()),
-			IP: windowsDoc(p.Limits.IP.Stated()), Project: windowsDoc(p.Limits.Project.Stated())},
-		API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
-		KeyTypes: []keyTypeDoc{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
+		Limits: p.Limits.Stated(), API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
+		KeyTypes: []contract.KeyTypeRecord{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}
 	if p.ProductID != "" {
 		doc.Product = &productDoc{ID: p.ProductID, Name: p.Product, DisplayName: p.ProductTitle}
 	}
 	for _, t := range p.KeyTypes {
-		one := keyTypeDoc{
-			ID:      t.ID,
-			Name:    t.Name,
-			Scopes:  list(t.Scopes),
-			Limits:  windowsDoc(t.Limits.Stated()),
-			BuiltIn: t.BuiltIn,
-		}
-		if seconds := int64(t.ExpiresIn / time.Second); seconds > 0 {
-			one.ExpiresIn = &seconds
-		}
-		doc.KeyTypes = append(doc.KeyTypes, one)
+		doc.KeyTypes = append(doc.KeyTypes, contract.KeyTypeRecord{
+			ID: t.ID, Name: t.Name, Scopes: list(t.Scopes), ExpiresIn: int64(t.ExpiresIn / time.Second),
+			Limits: t.Limits.Stated(), BuiltIn: t.BuiltIn,
+		})
 	}
 	for _, t := range p.Tenants {
 		doc.Tenants = append(doc.Tenants, tenantDoc{
@@ -175,22 +135,15 @@ func (b *Build) projectDoc() projectDoc {
 func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	doc := versionDoc{
 		ID: v.ID, Name: v.Name,
-		RequestsAuth: accessDoc{
-			Mode:    v.Access.Mode,
-			Methods: list(v.Access.Methods),
-			Keyless: v.Access.Keyless,
-			JWT:     jwtDoc{v.Access.Issuers},
-		},
+		RequestsAuth: v.Access.RequestsAuth,
 		IP:           v.Access.IP,
 		Environments: []environmentDoc{},
 		Validation:   v.Validation,
 		Publication:  v.Publication,
 	}
+	doc.RequestsAuth.Methods = list(doc.RequestsAuth.Methods)
 	if v.OpenAPI != nil {
 		doc.OpenAPI = openAPIImported
-	}
-	if one := v.Access.Opaque; one.Endpoint != "" {
-		doc.RequestsAuth.Opaque = &one
 	}
 	for i := range v.Environments {
 		e := &v.Environments[i]
@@ -198,6 +151,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Hosts: list(e.Hosts),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
 
+			Upstream:          e.Upstream.Stated(),
 			UpstreamHeaders:   headerNames(e.Headers),
 			ClientCertificate: chainOf(e.Certificate),
 		})
@@ -220,38 +174,15 @@ func chainOf(c *snapshot.ClientCertificate) string {
 	return c.Chain
 }
 
-// windows returns the windows that have a limit, shortest first.
-func (d windowsDoc) windows() []string {
-	var out []string
-	for w := range snapshot.Window(snapshot.Windows) {
-		if _, have := d[w.String()]; have {
-			out = append(out, w.String())
-		}
-	}
-	return out
-}
-
-// UnmarshalJSON implements json.Unmarshaler. It refuses limits that Write never writes.
-func (d *windowsDoc) UnmarshalJSON(text []byte) error {
-	var calls map[string]int64
-	if err := json.Unmarshal(text, &calls); err != nil {
-		return err
-	}
-	for name, n := range calls {
-		if _, known := snapshot.ParseWindow(name); !known || n <= 0 {
-			return fmt.Errorf("%q: %d is not a valid limit", name, n)
-		}
-	}
-	*d = calls
-	return nil
-}
-
 func optional(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
+
+// momentOrNull returns a time as the API has it, nil for the zero time.
+func momentOrNull(t time.Time) *time.Time { return contract.UTC(contract.OrNull(t)) }
 
 func optionalTime(t time.Time) *string {
 	if t.IsZero() {

@@ -10,32 +10,11 @@ type providersDoc struct {
 	Providers []providerDoc `json:"providers"`
 }
 
+// providerDoc is a provider as the API has it, with its endpoints and its rules.
 type providerDoc struct {
-	ID                   string                      `json:"id"`
-	AppClient            string                      `json:"app_client"`
-	Type                 string                      `json:"type"`
-	Managed              bool                        `json:"managed"`
-	ClientID             string                      `json:"client_id"` // of the app at the provider
-	HasSecret            bool                        `json:"has_client_secret"`
-	Issuer               *string                     `json:"issuer"`
-	Enabled              bool                        `json:"enabled"`
-	TokenType            contract.TokenType          `json:"token_type"`
-	Scopes               []string                    `json:"scopes"`
-	Label                *string                     `json:"label"`
-	Audience             *string                     `json:"audience"`
-	ResponseMode         *string                     `json:"response_mode"`
-	AuthoritativeDomains []string                    `json:"authoritative_domains"`
-	SignInDomains        []string                    `json:"sign_in_domains"`
-	Endpoints            *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
-	Mappings             []mappingDoc                `json:"group_mappings"`
-	CreatedAt            string                      `json:"created_at"`
-}
-
-type mappingDoc struct {
-	Claim string `json:"claim"`
-	Match string `json:"match"`
-	Value string `json:"value"`
-	Group string `json:"group"`
+	contract.ProviderRecord
+	Endpoints *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read
+	Mappings  []contract.GroupMapping     `json:"group_mappings"`
 }
 
 // ProvidersFile returns the name of the file with a tenant's identity providers.
@@ -57,55 +36,55 @@ func providerDocOf(clientID string, p snapshot.Provider) providerDoc {
 		s = &snapshot.ProviderSettings{}
 	}
 	doc := providerDoc{
-		ID:                   p.ID,
-		AppClient:            clientID,
-		Type:                 p.Type,
-		Managed:              s.Managed,
-		ClientID:             p.ClientID,
-		HasSecret:            s.HasSecret,
-		Issuer:               optional(p.Issuer),
-		Enabled:              p.Enabled,
-		TokenType:            contract.TokenType{Client: string(p.ClientToken), Upstream: string(p.UpstreamToken)},
-		Scopes:               list(s.Scopes),
-		Label:                optional(s.Label),
-		Audience:             optional(s.Audience),
-		ResponseMode:         optional(s.ResponseMode),
-		AuthoritativeDomains: list(s.AuthoritativeDomains),
-		SignInDomains:        list(s.SignInDomains),
-		Endpoints:            s.Endpoints,
-		Mappings:             []mappingDoc{},
-		CreatedAt:            stamp(s.CreatedAt),
+		ProviderRecord: contract.ProviderRecord{
+			ID:                   p.ID,
+			AppClient:            clientID,
+			Type:                 p.Type,
+			Managed:              s.Managed,
+			ClientID:             p.ClientID,
+			HasClientSecret:      s.HasSecret,
+			Issuer:               p.Issuer,
+			Enabled:              p.Enabled,
+			TokenType:            contract.TokenType{Client: string(p.ClientToken), Upstream: string(p.UpstreamToken)},
+			Scopes:               list(s.Scopes),
+			Label:                s.Label,
+			Audience:             s.Audience,
+			ResponseMode:         s.ResponseMode,
+			AuthoritativeDomains: list(s.AuthoritativeDomains),
+			SignInDomains:        list(s.SignInDomains),
+			CreatedAt:            s.CreatedAt.UTC(),
+		},
+		Endpoints: s.Endpoints,
+		Mappings:  []contract.GroupMapping{},
 	}
 	for _, m := range s.Mappings {
-		doc.Mappings = append(doc.Mappings, mappingDoc{m.Claim, m.Match, m.Value, m.Group})
+		doc.Mappings = append(doc.Mappings, contract.GroupMapping(m))
 	}
 	return doc
 }
 
 // provider returns the provider that a document describes.
-func (d providerDoc) provider(in *reading) snapshot.Provider {
+func (d providerDoc) provider() snapshot.Provider {
 	settings := &snapshot.ProviderSettings{
 		Managed:              d.Managed,
-		HasSecret:            d.HasSecret,
+		HasSecret:            d.HasClientSecret,
 		Scopes:               d.Scopes,
-		Label:                valueOf(d.Label),
-		Audience:             valueOf(d.Audience),
-		ResponseMode:         valueOf(d.ResponseMode),
+		Label:                d.Label,
+		Audience:             d.Audience,
+		ResponseMode:         d.ResponseMode,
 		AuthoritativeDomains: d.AuthoritativeDomains,
 		SignInDomains:        d.SignInDomains,
 		Endpoints:            d.Endpoints,
-		CreatedAt:            in.moment(&d.CreatedAt),
+		CreatedAt:            d.CreatedAt,
 	}
 	for _, m := range d.Mappings {
-		settings.Mappings = append(settings.Mappings, snapshot.GroupMapping{
-			Claim: m.Claim, Match: m.Match, Value: m.Value, Group: m.Group,
-		})
+		settings.Mappings = append(settings.Mappings, snapshot.GroupMapping(m))
 	}
 	return snapshot.Provider{
 		ID:            d.ID,
 		Type:          d.Type,
 		ClientID:      d.ClientID,
-		Issuer:        valueOf(d.Issuer),
+		Issuer:        d.Issuer,
 		Enabled:       d.Enabled,
 		ClientToken:   snapshot.TokenType(d.TokenType.Client),
 		UpstreamToken: snapshot.TokenType(d.TokenType.Upstream),

@@ -35,6 +35,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Con
 	}
 	zr.RegisterDecompressor(zip.Deflate, inflate)
 	v := newVerifier(ctx, nil)
+	if err := repacked(zr.File); err != nil {
+		return nil, err
+	}
 	order, err := v.admit(zr.File)
 	if err != nil {
 		return nil, err

@@ -80,11 +80,11 @@ func (b *Build) realm() []Part {
 
 const (
 	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak " +
-		"imports when it starts (`--import-realm`): copy it to `data/import` as `<realm>-realm.json`. User names are " +
-		"the IDs of users, which stay the same. Secrets are `${NAME}`: Keycloak reads them from the environment " +
-		"variable of that name.\n"
-	realmUsersDoc = "More users of the realm: copy it to `data/import` as `<realm>-users-<number>.json`.\n"
-	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in at the " +
+		"imports when it starts (`--import-realm`): copy the file to `data/import` as `<realm>-realm.json`. User " +
+		"names are the IDs of users, which stay the same. Secrets are written as `${NAME}`: Keycloak reads them from " +
+		"the environment variable of that name.\n"
+	realmUsersDoc = "More users of the realm: copy the file to `data/import` as `<realm>-users-<number>.json`.\n"
+	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in to the " +
 		"exported realm.\n"
 )
 
@@ -99,10 +99,9 @@ func hasProviders(clients []snapshot.AppClient) bool {
 
 const callbacksHead = `# Callback URLs
 
-An identity provider sends browsers back only to addresses that are registered with its app. Register these before users
-of the tenant @TENANT@ sign in at the exported realm. ` +
-	"`KEYCLOAK`" + ` stands for the address of your Keycloak,
-such as https://login.example.com. ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
+An identity provider sends browsers back only to URLs that are registered with its app. Register these URLs before
+users of the @TENANT@ tenant sign in to the exported realm. Replace ` + "`KEYCLOAK`" + ` with the URL of your
+Keycloak, such as https://login.example.com. ` + "`start.sh --with-login`" + ` starts one at http://localhost:8180.
 
 | App client | Provider | Callback URL | Set in Keycloak's environment |
 |---|---|---|---|
@@ -125,9 +124,9 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 			}
 		}
 		if guessed != "" {
-			text += "\nThe realm's addresses of these providers are guessed from a common pattern, because their " +
+			text += "\nThe realm's URLs for these providers are guesses from a common pattern, because their " +
 				"discovery documents\nhaven't been read yet. Test the providers in Postern and export again, or " +
-				"compare the addresses with each\nprovider's `/.well-known/openid-configuration` and correct them in " +
+				"compare the URLs with each\nprovider's `/.well-known/openid-configuration` and correct them in " +
 				"`auth/keycloak-realm.json`:\n\n" + guessed
 		}
 		_, err := io.WriteString(w, text)

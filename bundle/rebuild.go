@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/netip"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -120,23 +122,19 @@ func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
 		Tenant:      d.Tenant,
 		ProductID:   valueOf(d.ProductID),
 		Environment: valueOf(d.Environment),
-		Description: d.Description,
-		State:       d.State,
+		State:       snapshot.KeyState(d.State),
 		OwnerFrozen: d.OwnerFrozen,
-		AllowedIPs:  d.AllowedCIDRs,
+		AllowedIPs:  in.ranges(d.AllowedCIDRs),
 		OldHash:     in.hash(d.PreviousSHA256),
-		GraceEndsAt: in.moment(d.GraceEndsAt),
-		ExpiresAt:   in.moment(d.ExpiresAt),
-		CreatedAt:   in.moment(&d.CreatedAt),
-		Prefix:      d.Prefix,
-		Last4:       d.Last4,
+		GraceEndsAt: timeOrZero(d.GraceEndsAt),
+		ExpiresAt:   timeOrZero(d.ExpiresAt),
+		KeyDetails:  d.KeyDetails,
 	}
 	if hash := in.hash(&d.SHA256); hash != nil {
 		k.Hash = *hash
 	}
 	if d.Limits != nil {
-		limits := d.Limits.limits()
-		k.Limits = &limits
+		k.Limits = new(in.limits(*d.Limits))
 	}
 	return k, in.hash(d.MintedSHA256), in.err
 }
@@ -169,14 +167,35 @@ func (r *reading) hash(text *string) *[32]byte {
 	return (*[32]byte)(raw)
 }
 
-func (d windowsDoc) limits() snapshot.Limits {
-	var out snapshot.Limits
-	for name, calls := range d {
-		if w, known := snapshot.ParseWindow(name); known {
+// limits refuses limits that Write never writes.
+func (r *reading) limits(stated contract.Limits) (out snapshot.Limits) {
+	for name, calls := range stated {
+		w, known := snapshot.ParseWindow(name)
+		if known && calls > 0 {
 			out[w] = calls
+		} else if r.err == nil {
+			r.err = fmt.Errorf("%q: %d is not a valid limit", name, calls)
 		}
 	}
 	return out
+}
+
+func (r *reading) ranges(texts []string) (out []netip.Prefix) {
+	for _, text := range texts {
+		one, err := netip.ParsePrefix(text)
+		if err != nil && r.err == nil {
+			r.err = fmt.Errorf("%q is not an address range", text)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }
 
 // project returns the project that project-config.json describes.
@@ -187,10 +206,10 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 		CreatedAt: in.moment(&d.CreatedAt), ExpiresAt: in.moment(d.ExpiresAt),
 		Revision: d.Revision, RevisedAt: in.moment(&d.RevisedAt),
 		Limits: snapshot.ProjectLimits{
-			Key:     d.Limits.Key.limits(),
-			Owner:   d.Limits.Owner.limits(),
-			IP:      d.Limits.IP.limits(),
-			Project: d.Limits.Project.limits(),
+			Key:     in.limits(d.Limits.Key),
+			Owner:   in.limits(d.Limits.Owner),
+			IP:      in.limits(d.Limits.IP),
+			Project: in.limits(d.Limits.Project),
 		},
 	}
 	p.CORS = d.CORS
@@ -202,11 +221,10 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 		p.ProductID, p.Product, p.ProductTitle = d.Product.ID, d.Product.Name, d.Product.DisplayName
 	}
 	for _, t := range d.KeyTypes {
-		one := snapshot.KeyType{ID: t.ID, Name: t.Name, Scopes: t.Scopes, Limits: t.Limits.limits(), BuiltIn: t.BuiltIn}
-		if t.ExpiresIn != nil {
-			one.ExpiresIn = time.Duration(*t.ExpiresIn) * time.Second
-		}
-		p.KeyTypes = append(p.KeyTypes, one)
+		p.KeyTypes = append(p.KeyTypes, snapshot.KeyType{
+			ID: t.ID, Name: t.Name, Scopes: t.Scopes, Limits: in.limits(t.Limits), BuiltIn: t.BuiltIn,
+			ExpiresIn: time.Duration(t.ExpiresIn) * time.Second,
+		})
 	}
 	for _, t := range d.Tenants {
 		p.Tenants = append(p.Tenants, snapshot.Tenant{
@@ -228,19 +246,12 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 }
 
 func (d versionDoc) version() snapshot.Version {
-	auth := d.RequestsAuth
-	v := snapshot.Version{ID: d.ID, Name: d.Name, Access: snapshot.Access{
-		Mode: auth.Mode, Methods: auth.Methods, Keyless: auth.Keyless,
-		IP: d.IP,
-	}, Validation: d.Validation, Publication: d.Publication}
-	if pairs := auth.JWT.AllowedPairs; len(pairs) > 0 {
-		v.Access.Issuers = pairs
-	}
-	if auth.Opaque != nil {
-		v.Access.Opaque = *auth.Opaque
+	v := snapshot.Version{
+		ID: d.ID, Name: d.Name, Access: snapshot.Access{RequestsAuth: d.RequestsAuth, IP: d.IP},
+		Validation: d.Validation, Publication: d.Publication,
 	}
 	for _, e := range d.Environments {
-		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts}
+		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts, Upstream: e.Upstream}
 		for _, name := range e.UpstreamHeaders {
 			one.Headers = append(one.Headers, snapshot.UpstreamHeader{Name: name})
 		}

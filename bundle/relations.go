@@ -53,11 +53,7 @@ func (b *Build) OwnershipReason() string {
 
 // ownershipSubject is the subject of the owners of objects.
 func (b *Build) ownershipSubject() Subject {
-	s := Subject{
-		Feature: snapshot.FeatureObjectOwnership,
-		ID:      b.Project.ID,
-		Name:    string(snapshot.FeatureObjectOwnership),
-	}
+	s := Subject{Feature: snapshot.FeatureObjectOwnership, ID: b.Project.ID}
 	if b.HasRelations() {
 		s.Source = At(RelationsFile, "")
 	}

@@ -40,7 +40,7 @@ func withOwners(relations ...snapshot.Relation) bundle.Input {
 	return in
 }
 
-func TestRelationsLeave(t *testing.T) {
+func TestWrite_relations(t *testing.T) {
 	want := []snapshot.Relation{
 		relation("default", "billing-service", "order:42"), relation("default", "usr_a01", "order:42"),
 		relation("default", "ana (https://id.example)", "order:a%2Fb"), relation("acme", "usr_a01", "order:42"),
@@ -76,7 +76,7 @@ func TestRelationsLeave(t *testing.T) {
 	}
 }
 
-func TestRelationsStayWhereNoneAreAskedFor(t *testing.T) {
+func TestWrite_withoutRelations(t *testing.T) {
 	in := withOwners(relation("default", "usr_a01", "order:42"))
 	in.Options = bundle.Options{Format: bundle.FormatData}
 	for code, in := range map[string]bundle.Input{
@@ -94,7 +94,7 @@ func TestRelationsStayWhereNoneAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesRelationsThatCannotBe(t *testing.T) {
+func TestWrite_invalidRelations(t *testing.T) {
 	good := relation("default", "usr_a01", "order:42")
 	another := good
 	another.Relation = "viewer"
@@ -104,7 +104,7 @@ func TestWriteRefusesRelationsThatCannotBe(t *testing.T) {
 		"not canonical":   {relation("default", "usr_a01", "order:a%2fb")},
 		"no type":         {relation("default", "usr_a01", "42")},
 		"no user":         {relation("default", "", "order:42")},
-		"of no tenant":    {relation("nobody", "usr_a01", "order:42")},
+		"of no tenant":    {relation("unknown", "usr_a01", "order:42")},
 		"not of an owner": {another},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWriteRefusesRelationsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestVerifyRefusesChangedRelations(t *testing.T) {
+func TestVerify_changedRelations(t *testing.T) {
 	data, _ := write(t, withOwners(relation("default", "usr_a01", "order:42"),
 		relation("default", "usr_a02", "order:43")))
 	for name, c := range map[string]change{
@@ -138,7 +138,7 @@ func TestVerifyRefusesChangedRelations(t *testing.T) {
 }
 
 // Memory does not grow with the number of relations.
-func TestRelationsAreStreamed(t *testing.T) {
+func TestWrite_streamsRelations(t *testing.T) {
 	peak := func(n int) uint64 {
 		in := withOwners()
 		in.Relations = func(context.Context) iter.Seq2[snapshot.Relation, error] {
@@ -169,7 +169,7 @@ func TestRelationsAreStreamed(t *testing.T) {
 }
 
 // Without a gateway, the ledger says for each rule what to do about owners.
-func TestOwnerRulesAsData(t *testing.T) {
+func TestWrite_ownerRules(t *testing.T) {
 	in := withOwners(relation("default", "usr_a01", "order:42"))
 	get := []string{"GET"}
 	in.Project.Versions[0].Rules.List = []snapshot.Rule{

@@ -53,7 +53,7 @@ func withUsers(n int64) bundle.Input {
 	return in
 }
 
-func TestSCIMFiles(t *testing.T) {
+func TestWrite_scimFiles(t *testing.T) {
 	for users, bulk := range map[int64]int{5: 1, 300: 3} {
 		data, _ := write(t, withUsers(users))
 		if _, err := verify(data); err != nil {
@@ -84,7 +84,7 @@ func TestSCIMFiles(t *testing.T) {
 	}
 }
 
-func TestVerifyRefusesChangedSCIMFiles(t *testing.T) {
+func TestVerify_changedSCIMFiles(t *testing.T) {
 	data, _ := write(t, withUsers(300))
 	for name, c := range map[string]change{
 		"a user":           {file: "users.json", old: `"active":true`, new: `"active":false`},
@@ -118,7 +118,7 @@ func TestVerifyRefusesChangedSCIMFiles(t *testing.T) {
 
 // A pass over the users that a failed export has begun must not go on holding what it reads
 // from.
-func TestFailedExportEndsItsReading(t *testing.T) {
+func TestWrite_stopsReadingOnError(t *testing.T) {
 	in := withUsers(3000)
 	users, open := in.Users, 0
 	in.Users = func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
@@ -141,7 +141,7 @@ func TestFailedExportEndsItsReading(t *testing.T) {
 }
 
 // The memory of an export does not grow with the number of users.
-func TestUsersAreStreamed(t *testing.T) {
+func TestWrite_streamsUsers(t *testing.T) {
 	const users = 200_000
 	var most, before uint64
 	heap := func() uint64 {

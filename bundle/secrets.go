@@ -58,7 +58,7 @@ func (s Subject) hasSecret() bool {
 	case snapshot.FeatureUpstreamHeader, snapshot.FeatureUpstreamCert, snapshot.FeatureCallSigning:
 		return true
 	case snapshot.FeatureIntrospection:
-		return s.Version.Access.Opaque.HasSecret
+		return s.Version.Access.Introspection().HasSecret
 	case snapshot.FeatureProvider:
 		return s.Provider.Settings != nil && s.Provider.Settings.HasSecret
 	}

@@ -11,7 +11,7 @@ import (
 	"postern/bundle"
 	"postern/core/snapshot"
 	"postern/platform/fault"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // withSecrets is a project with a secret of every kind.
@@ -19,7 +19,7 @@ func withSecrets() bundle.Input {
 	in := withPeople()
 	v := &in.Project.Versions[0]
 	v.Access.Methods = append(v.Access.Methods, snapshot.Opaque)
-	v.Access.Opaque = fullIntrospection()
+	v.Access.Opaque = new(fullIntrospection())
 	v.Environments[0].Headers = []snapshot.UpstreamHeader{{Name: "X-Token"}}
 	v.Environments[0].Certificate = &snapshot.ClientCertificate{Chain: "chain"}
 	in.Project.CallSigningKeys = []snapshot.CallSigningKey{{ID: "k1", Public: []byte("public")}}
@@ -28,7 +28,7 @@ func withSecrets() bundle.Input {
 	return in
 }
 
-func TestSecretsLeaveWhenAskedFor(t *testing.T) {
+func TestWrite_secrets(t *testing.T) {
 	data, _ := write(t, withSecrets())
 	if _, err := verify(data); err != nil {
 		t.Fatalf("Verify: %v", err)
@@ -57,7 +57,7 @@ func TestSecretsLeaveWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestSecretsAreEncryptedToARecipient(t *testing.T) {
+func TestWrite_encryptedSecrets(t *testing.T) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestSecretsAreEncryptedToARecipient(t *testing.T) {
 	}
 }
 
-func TestSecretsNeedOptionsThatFit(t *testing.T) {
-	for name, tt := range ordered.ByName(map[string]struct {
+func TestWrite_secretOptions(t *testing.T) {
+	for name, tt := range testkit.ByName(map[string]struct {
 		change func(*bundle.Options)
 		code   string
 	}{

@@ -5,15 +5,22 @@ import "postern/core/snapshot"
 const registerCallback = "Register the callback URL of your new OpenID Connect provider with the same app, so that " +
 	"it identifies each user as before."
 
-// ReasonWithSecret is the reason of the fate of an item whose secret is in the zip.
-const ReasonWithSecret = "with_secret"
+// Reasons that are the same on every target.
+const (
+	ReasonWithSecret    = "with_secret"    // the item's secret is in the zip
+	ReasonLeftOut       = "left_out"       // the options leave the item out
+	ReasonBuiltIn       = "built_in"       // a key type that every project has
+	ReasonDefaultTenant = "default_tenant" // the tenant that every project has
+	ReasonDefaults      = "defaults"       // settings that no one has changed
+	ReasonNoUsers       = "no_users"       // a tenant without users
+)
 
 func withSecret(remedy string) Fate {
 	return Fate{
 		Reason: ReasonWithSecret,
 		Status: Exact,
 		How:    "complete, with its secret in `secrets.json`",
-		Note:   "This zip has all of it: the settings are in the source file, and the secret is in secrets.json.",
+		Note:   "Everything is in this zip: the settings are in the source file, and the secret is in secrets.json.",
 		Remedy: remedy,
 	}
 }
@@ -41,18 +48,19 @@ var (
 		Note: "The app client is a token issuer of the hosted service, which keeps signing users in for as long as " +
 			"it exists. This zip has its settings, the SHA-256 of its secret, its issuer URL and the public keys " +
 			"that verify the tokens it has issued. It doesn't have the private keys that sign new tokens.",
-		Remedy: "Before you move your applications, register them with an OpenID Connect provider of your own and " +
+		Remedy: "Before you move your applications, register them with your own OpenID Connect provider and " +
 			"configure the gateway to verify its tokens.",
 	}
 	// MachineLogin is an app client that gets tokens for itself (client credentials).
 	MachineLogin = Fate{
 		Reason: "machine_stays",
+		Title:  "Machine clients",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client gets tokens for itself from the hosted service. This zip has its settings, the SHA-256 " +
 			"of its secret, its issuer URL and the public keys that verify the tokens it has issued.",
-		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with an OpenID " +
-			"Connect provider of your own and configure the gateway to verify its tokens.",
+		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
+			"OpenID Connect provider and configure the gateway to verify its tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers, with a secret.
 	LoginProvider = Fate{
@@ -76,7 +84,7 @@ var (
 		Reason: "managed",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without an app",
-		Note: "Users sign in with the GitHub app of the Postern installation, which can't move. GitHub's user IDs " +
+		Note: "Users sign in with the Postern installation's GitHub app, which can't be exported. GitHub's user IDs " +
 			"are the same for every app, so users keep their identities.",
 		Remedy: "Register your own GitHub OAuth app with your new OpenID Connect provider.",
 	}
@@ -86,71 +94,82 @@ var (
 			Reason: "document",
 			Status: Exact,
 			How:    "`users/users.jsonl`, one line per user; `users/scim/`",
-			Note: "Every user is in users.jsonl with their ID, identities at providers, profile claims, groups and " +
-				"consents. scim/users.json has them as SCIM resources, without identities, consents and the profile " +
-				"claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
-			Remedy: "Run scim/push.sh to create the users at any SCIM receiver.",
+			Note: "Every user is in users.jsonl with their ID, provider identities, profile claims, groups and " +
+				"consents. scim/users.json has them as SCIM resources, without provider identities, consents, or the " +
+				"profile claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
+			Remedy: "Run scim/push.sh to create the users in any system that supports SCIM.",
 		},
 		{
 			Reason: ReasonLeftOut,
 			Status: Skipped,
 			How:    "left out if the options say so",
-			Note: "This export leaves out consumers, and so the tenant's users, their groups and consents, and the " +
-				"sign-up policy.",
+			Note: "This export leaves out consumers, so it doesn't contain the tenant's users, their groups and " +
+				"consents, or the sign-up policy.",
 			Remedy: "To move the users, export again with consumers.",
+		},
+		{
+			Reason: ReasonNoUsers,
+			Title:  "Tenants without users",
+			Status: Exact,
+			How:    "`users/users.jsonl`, empty",
+			Note:   "The tenant has no users, so users.jsonl is empty.",
+			Always: true,
 		},
 	}
 	// UserGroup is a group of users.
 	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
-		Note: "The group is in groups.json with the groups that it is in; users.jsonl has its members. " +
-			"scim/groups.json has both as a SCIM resource. It has one name: the display name, or the name if a rule " +
-			"requires the group.",
-		Remedy: "Run scim/push.sh to create the group and its members at any SCIM receiver."}
+		Note: "groups.json has the group and its parent groups; users.jsonl has its members. scim/groups.json has " +
+			"the group and its members as a SCIM resource. A SCIM resource has only one name: the display name, or " +
+			"the group's `name` if a rule requires the group.",
+		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "The hosted service sends its own events, such as a finished export or a user's sign-in, so the " +
-			"webhook stays with the team. This zip doesn't have its URL, description or signing secret.",
-		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, Kong has log " +
-			"plugins."}
-	// UnclaimedCaps are those of a project that no one has claimed.
-	UnclaimedCaps = Fate{Reason: "not_kept", Status: Skipped, How: "not carried over",
-		Note:   "The caps and the end date of an unclaimed project apply only at the hosted service.",
+			"webhook stays with the team. This zip doesn't include the webhook's URL, " +
+			"description or signing secret.",
+		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, and Kong has " +
+			"log plugins."}
+	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
+	UnclaimedCaps = Fate{Reason: "not_kept", Always: true, Status: Skipped, How: "not carried over",
+		Note:   "The caps and the end date of an unclaimed project apply only on the hosted service.",
 		Remedy: "Set your own limits on the new gateway."}
 	// Billing covers credits and invoices.
-	Billing = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note: "Billing belongs to the team, not to a project: exports don't have credits and invoices."}
+	Billing = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
+		Note: "Billing belongs to the team, not to a project, so exports don't include credits or invoices."}
 	// Sessions, ManagedGitHub and the two of ownership belong to logins and rules.
-	Sessions = Fate{Reason: "not_transferable", Status: Skipped, How: "not transferable",
-		Note:   "Login sessions end with the hosted service. Sessions and refresh tokens are never exported.",
-		Remedy: "Users sign in again at your new provider."}
-	ManagedGitHub = Fate{Reason: "belongs_to_installation", Status: Skipped, How: "not transferable",
-		Note: "The shared managed GitHub login belongs to the Postern installation, so it can't be exported with " +
-			"this project.",
+	Sessions = Fate{Reason: "not_transferable", Always: true, Status: Skipped, How: "not transferable",
+		Note:   "Login sessions exist only on the hosted service. Sessions and refresh tokens are never exported.",
+		Remedy: "Have users sign in again with your new provider."}
+	ManagedGitHub = Fate{Reason: "belongs_to_installation", Always: true, Status: Skipped, How: "not transferable",
+		Note: "The shared GitHub app belongs to the Postern installation, so it can't be exported with this " +
+			"project.",
 		Remedy: "If users sign in with GitHub, register your own GitHub OAuth app."}
 	OwnershipLeftOut = Fate{
 		Reason: ReasonLeftOut,
 		Status: Skipped,
 		How:    "left out if the options say so",
-		Note:   "This export leaves out consumers, and so the owners of objects.",
-		Remedy: "If you need rules that require the owner, export again with consumers.",
+		Note:   "This export leaves out consumers, so it doesn't contain the owners of objects.",
+		Remedy: "If you need rules that require an owner, export again with consumers.",
 	}
 	NoOwnership = Fate{
+		Always: true,
 		Reason: "none",
 		Status: Skipped,
 		How:    "nothing recorded",
 		Note:   "No object has a recorded owner, so there is nothing to export.",
 	}
 	// Usage covers the counters, and when a key was last used.
-	Usage = Fate{Reason: "left_out", Status: Skipped, How: "left out",
-		Note: "Usage figures stay with the hosted service, including when each key was last used and each user last " +
-			"signed in.",
-		Remedy: "Measure on the new gateway from the first day, for example with its metrics plugin."}
+	Usage = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
+		Note: "Usage figures stay with the hosted service, including when each key was last used and when each user " +
+			"last signed in.",
+		Remedy: "Measure usage on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in the hosted service.
-	Audit = Fate{Reason: "left_out", Status: Skipped, How: "left out",
+	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
 		Note:   "The history of changes stays with the hosted service.",
-		Remedy: "If you have to keep it, read it in the dashboard before you close the account."}
+		Remedy: "If you have to keep the history, save it from the dashboard before you close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
+		Always: true,
 		Reason: "only_hashes",
 		Status: Skipped,
 		How:    "left out",
@@ -159,12 +178,14 @@ var (
 	}
 	// SomeSecrets replaces Secrets if the export includes secrets.
 	SomeSecrets = Fate{
+		Always: true,
 		Reason: "some_included",
 		Status: Lossy,
 		How:    "`secrets.json`",
 		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
-			"recipient. The service's own secrets aren't: keys and secrets of app clients are exported as hashes; " +
-			"workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported at all.",
-		Remedy: "Delete the file once its secrets are in place.",
+			"recipient. The service's own secrets aren't included: API keys and the secrets of app clients are " +
+			"exported as hashes; workspace keys, claim codes, passwords and the private keys that sign tokens aren't " +
+			"exported at all.",
+		Remedy: "Delete secrets.json once its secrets are in place.",
 	}
 )

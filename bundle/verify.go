@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/platform/fault"
 )
@@ -32,7 +33,7 @@ type Report struct {
 	Manifest Manifest
 	SHA256   [32]byte // of the archive
 	Signed   bool     // it has a signature, which was checked if a key was given
-	Summary  Summary
+	Summary  contract.LedgerTotals
 	Target   string
 	Entries  int
 	Items    int64
@@ -76,7 +77,7 @@ type Against struct {
 //   - The ledger has an item for everything in the other files, and its pointers
 //     resolve.
 //   - Each new key has the SHA-256 in its row.
-//   - Every other file is what Write generates from the project's documents.
+//   - Every other file equals what Write generates from the project's documents.
 //
 // It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of memory per ledger item.
 //

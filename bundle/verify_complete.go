@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -95,13 +96,13 @@ func expectedItems(config projectDoc) []string {
 	add(snapshot.FeatureProject, config.ID)
 	for _, t := range config.KeyTypes {
 		add(snapshot.FeatureKeyType, t.ID)
-		for _, window := range t.Limits.windows() {
+		for window := range t.Limits {
 			add(snapshot.FeatureLimits, t.ID+":"+window)
 		}
 	}
-	for of, limits := range map[string]windowsDoc{"key": config.Limits.Key, "owner": config.Limits.Owner,
+	for of, limits := range map[string]contract.Limits{"key": config.Limits.Key, "owner": config.Limits.Owner,
 		"ip": config.Limits.IP, "project": config.Limits.Project} {
-		for _, window := range limits.windows() {
+		for window := range limits {
 			add(snapshot.FeatureLimits, config.ID+":"+of+":"+window)
 		}
 	}
@@ -127,16 +128,15 @@ func expectedItems(config projectDoc) []string {
 	}
 	for _, v := range config.Versions {
 		add(snapshot.FeatureVersion, v.ID)
-		add(snapshot.FeatureAccess, v.ID)
+		for _, s := range accessSubjects(v.ID, v.Name, v.RequestsAuth, "") {
+			add(s.Feature, s.ID)
+		}
 		add(snapshot.FeatureOpenAPI, v.ID)
 		if v.Validation != snapshot.ValidationOff {
 			add(snapshot.FeatureValidation, v.ID)
 		}
 		if v.Publication != snapshot.PublicationOff {
 			add(snapshot.FeaturePublication, v.ID)
-		}
-		if v.RequestsAuth.Keyless == snapshot.OwnerFallback {
-			add(snapshot.FeatureOwnerFallback, v.ID)
 		}
 		for _, r := range v.IP.Allow {
 			add(snapshot.FeatureIPRules, v.ID+":allow:"+r.String())
@@ -146,6 +146,7 @@ func expectedItems(config projectDoc) []string {
 		}
 		for _, e := range v.Environments {
 			add(snapshot.FeatureEnvironment, e.ID)
+			add(snapshot.FeatureTimeouts, e.ID)
 			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
 			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
 			for _, host := range e.Hosts {
@@ -162,23 +163,22 @@ func expectedItems(config projectDoc) []string {
 	return ids
 }
 
-// rowItems returns the ids of the items that a key's row requires.
-func rowItems(row keyDoc) []string {
-	ids := []string{string(snapshot.FeatureKey) + ":" + row.ID}
-	if row.PreviousSHA256 != nil {
-		ids = append(ids, string(snapshot.FeatureKeyGrace)+":"+row.ID)
+// rowItems returns the ids of the items that a key requires.
+func rowItems(k *snapshot.Key) []string {
+	ids := []string{string(snapshot.FeatureKey) + ":" + k.ID}
+	if k.OldHash != nil {
+		ids = append(ids, string(snapshot.FeatureKeyGrace)+":"+k.ID)
 	}
-	if row.Limits != nil {
-		windows := row.Limits.windows()
-		if len(windows) == 0 {
-			windows = []string{noLimit}
+	if k.Limits != nil {
+		if k.Limits.None() {
+			ids = append(ids, string(snapshot.FeatureLimits)+":"+k.ID+":"+noLimit)
 		}
-		for _, window := range windows {
-			ids = append(ids, string(snapshot.FeatureLimits)+":"+row.ID+":"+window)
+		for _, window := range limited(*k.Limits) {
+			ids = append(ids, string(snapshot.FeatureLimits)+":"+k.ID+":"+window.String())
 		}
 	}
-	for _, r := range row.AllowedCIDRs {
-		ids = append(ids, string(snapshot.FeatureKeyIPs)+":"+row.ID+":"+r.String())
+	for _, r := range k.AllowedIPs {
+		ids = append(ids, string(snapshot.FeatureKeyIPs)+":"+k.ID+":"+r.String())
 	}
 	return ids
 }

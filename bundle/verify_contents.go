@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/snapshot"
 )
@@ -34,7 +35,7 @@ func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 		keyRows:  map[uint64]rowRef{},
 		pointers: map[string]map[uint64]int64{},
 		probes:   map[string]bool{},
-		opens:    map[uint64]rowRef{},
+		entries:  map[uint64]rowRef{},
 	}
 	if err := v.required(report.Manifest.Options, config); err != nil {
 		return Report{}, nil, err
@@ -104,7 +105,7 @@ func (v *verifier) manifest(report *Report) error {
 			return problem(f.Name, "%s lists it, but it is missing", manifestFile)
 		}
 		if entry.UncompressedSize64 != uint64(f.Size) {
-			return problem(f.Name, "%s lists it with another size", manifestFile)
+			return problem(f.Name, "%s lists it with a different size", manifestFile)
 		}
 		listed[f.Name] = true
 	}
@@ -151,10 +152,11 @@ type ledgerCheck struct {
 	keyRows  map[uint64]rowRef           // IDs of items that key rows require and that the ledger hasn't had yet
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool             // ids of recorded probes
-	opens    map[uint64]rowRef           // entries that the gateway's key table must have
+	entries  map[uint64]rowRef           // entries that the gateway's key table must have
 	token    *ration                     // of the current document; nil for a line, whose length is limited
 	target   Target
-	deleted  bool // the project according to the ledger
+	digest   Digest // of the items
+	deleted  bool   // the project according to the ledger
 }
 
 type rowRef struct {
@@ -197,10 +199,14 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 		if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
 			return problem(name, "line %d has no SHA-256", n+1)
 		}
-		for _, id := range rowItems(row) {
+		key, _, err := row.key()
+		if err != nil {
+			return problem(name, "line %d: %s", n+1, err)
+		}
+		for _, id := range rowItems(&key) {
 			l.keyRows[l.hash(id)] = rowRef{name, n}
 		}
-		l.gatewayNeeds(row, rowRef{name, n})
+		l.gatewayNeeds(row, &key, rowRef{name, n})
 		l.report.Keys++
 		return l.newKey(minted, name, n, row)
 	})
@@ -213,7 +219,7 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 // newKey checks a row against the options: with mint every active key has a new one.
 func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc) error {
 	due := l.report.Manifest.Options.Keys == KeysMint && Mintable(&snapshot.Key{
-		State:       row.State,
+		State:       snapshot.KeyState(row.State),
 		OwnerFrozen: row.OwnerFrozen,
 	})
 	switch {
@@ -246,12 +252,12 @@ func (l *ledgerCheck) readProbes() error {
 
 // ledgerHead is the ledger without its items, which are streamed.
 type ledgerHead struct {
-	Format     string          `json:"format"`
-	Generator  string          `json:"generator"`
-	Project    ManifestProject `json:"project"`
-	Target     string          `json:"target"`
-	ExportedAt string          `json:"exported_at"`
-	Summary    Summary         `json:"summary"`
+	Format     string                `json:"format"`
+	Generator  string                `json:"generator"`
+	Project    ManifestProject       `json:"project"`
+	Target     string                `json:"target"`
+	ExportedAt string                `json:"exported_at"`
+	Summary    contract.LedgerTotals `json:"summary"`
 }
 
 func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
@@ -268,7 +274,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		return problem(reportFile, "it does not have the expected format: %s", err)
 	}
 	if head.Format != ledgerFormat || head.Project != (ManifestProject{config.ID, config.Name}) {
-		return problem(reportFile, "it is the ledger of another format or project")
+		return problem(reportFile, "it is the ledger of a different format or project")
 	}
 	if (head.Target == Data.Name) != (l.report.Manifest.Options.Format == FormatData) {
 		return problem(reportFile, "target %q is not of format %s", head.Target, l.report.Manifest.Options.Format)
@@ -278,7 +284,6 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		return problem(reportFile, "it names a target that this program does not know: %q", head.Target)
 	}
 	l.target = targets[at]
-	var counted Summary
 	for d.More() {
 		if err := l.v.ctx.Err(); err != nil {
 			return fmt.Errorf("verify %s: %w", reportFile, err)
@@ -294,13 +299,13 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		if err := l.item(head.Target, item); err != nil {
 			return err
 		}
-		counted.count(item.Status, 1)
+		l.digest.Add(item)
 		l.report.Items++
 	}
-	if counted != head.Summary {
+	if l.digest.Summary != head.Summary {
 		return problem(reportFile, "its summary does not match its items")
 	}
-	l.report.Summary, l.report.Target = counted, head.Target
+	l.report.Summary, l.report.Target = head.Summary, head.Target
 	return nil
 }
 
@@ -338,7 +343,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 func (l *ledgerCheck) item(target string, item Item) error {
 	id := l.hash(item.ID)
 	if _, twice := l.seen[id]; twice {
-		return problem(reportFile, "item %s is in it twice", item.ID)
+		return problem(reportFile, "item %s appears twice", item.ID)
 	}
 	l.seen[id] = struct{}{}
 	delete(l.keyRows, id)

@@ -46,8 +46,8 @@ var spoiledLedger = map[string]change{
 	"summary":            inLedger("does not match its items", `"exact":1`, `"exact":2`),
 	"code":               inLedger("no valid code", `"code":"data.version`, `"code":"kong.version`),
 	"unknown field":      inLedger("expected format", `"remedy":null`, `"cure":null`),
-	"format":             inLedger("another format", "postern-ledger/1", "postern-ledger/9"),
-	"project":            inLedger("another format or project", `"name":"shop"`, `"name":"chop"`),
+	"format":             inLedger("a different format", "postern-ledger/1", "postern-ledger/9"),
+	"project":            inLedger("a different format or project", `"name":"shop"`, `"name":"chop"`),
 	"source pointer":     inLedger("does not exist", `"/versions/1"`, `"/versions/7"`),
 	"source line":        inLedger("does not exist", `"pointer":"/20"`, `"pointer":"/21"`),
 	"probe":              inLedger("not recorded", `"probes":[]`, `"probes":["x"]`),
@@ -56,9 +56,9 @@ var spoiledLedger = map[string]change{
 
 // spoiledFiles are changes that the error blames on another file than the ledger.
 var spoiledFiles = map[string]change{
-	"a window that is none": {project, "expected format", project, `"month": 5000`, `"week": 5000`},
-	"a limit of nothing":    {project, "expected format", project, `"month": 5000`, `"month": 0`},
-	"a range that is none":  {rows + ": line 16", "expected format", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
+	"an unknown window":  {project, "not a valid limit", project, `"month": 5000`, `"week": 5000`},
+	"a limit of nothing": {project, "not a valid limit", project, `"month": 5000`, `"month": 0`},
+	"an invalid range":   {rows + ": line 16", "not an address range", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
 	"source elsewhere": {
 		entry: "nowhere.json",
 		says:  "missing",
@@ -121,7 +121,7 @@ var spoiledFiles = map[string]change{
 }
 
 // Each case changes one file and updates the sums, as an attacker would.
-func TestVerifyContents(t *testing.T) {
+func TestVerify_contents(t *testing.T) {
 	for _, c := range []struct {
 		subject string
 		changes map[string]change

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"postern/core/policy"
@@ -25,13 +24,14 @@ var gatewayFiles = []string{
 	"gateway/docker-compose.yaml",
 	"gateway/start.sh",
 	"gateway/README.md",
+	"gateway/add-key.sh",
 	"verify/probes.jsonl",
 	"verify/verify.sh",
 }
 
 // required checks that the files of an export with these options exist.
 func (v *verifier) required(options ManifestOptions, config projectDoc) error {
-	names := []string{guideFile}
+	names := []string{guideFile, readmeFile, reportTextFile}
 	switch options.Format {
 	case FormatData:
 	case FormatGateway:
@@ -62,52 +62,44 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 
 // gatewayNeeds records the entries that the gateway's key table must have for a row, one for each sum of an accepted
 // key.
-func (l *ledgerCheck) gatewayNeeds(row keyDoc, ref rowRef) {
+func (l *ledgerCheck) gatewayNeeds(row keyDoc, k *snapshot.Key, ref rowRef) {
 	if l.report.Manifest.Options.Format != FormatGateway ||
-		(row.State != snapshot.KeyActive && row.State != snapshot.KeyFrozen) {
+		(k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen) {
 		return
 	}
-	line := row.ID + " tenant=" + row.TenantID
-	if row.Environment != nil {
-		line += " env=" + *row.Environment
+	line := k.ID + " tenant=" + k.TenantID
+	if k.Environment != "" {
+		line += " env=" + k.Environment
 	}
-	if row.Limits != nil {
-		line += " limits=" + limitsLine(*row.Limits)
+	if k.Limits != nil {
+		line += " limits=" + limitsLine(*k.Limits)
 	}
-	if len(row.AllowedCIDRs) > 0 {
-		line += " ips=" + rangesLine(row.AllowedCIDRs)
+	if len(k.AllowedIPs) > 0 {
+		line += " ips=" + strings.Join(rangeTexts(k.AllowedIPs), ",")
 	}
-	if row.State == snapshot.KeyFrozen {
+	if k.State == snapshot.KeyFrozen {
 		line += " frozen"
 	}
-	if row.OwnerFrozen {
+	if k.OwnerFrozen {
 		line += " user_frozen"
 	}
-	line += " consumer=" + policy.ConsumerID(row.ProjectID, row.Owner) + " owner=" + row.Owner
+	line += " consumer=" + policy.ConsumerID(k.ProjectID, k.Owner) + " owner=" + k.Owner
 	for _, sum := range []*string{&row.SHA256, row.PreviousSHA256, row.MintedSHA256} {
 		if sum != nil {
-			l.opens[l.hash(*sum+" "+line)] = ref
+			l.entries[l.hash(*sum+" "+line)] = ref
 		}
 	}
 }
 
 // limitsLine returns limits in the form of the gateway's key table: "none", or for
 // example "hour:100,day:1000", shortest window first.
-func limitsLine(limits windowsDoc) string {
+func limitsLine(limits snapshot.Limits) string {
 	var parts []string
-	for _, window := range limits.windows() {
+	for _, window := range limited(limits) {
 		parts = append(parts, fmt.Sprintf("%s:%d", window, limits[window]))
 	}
 	if len(parts) == 0 {
 		return noLimit
-	}
-	return strings.Join(parts, ",")
-}
-
-func rangesLine(ranges []netip.Prefix) string {
-	var parts []string
-	for _, r := range ranges {
-		parts = append(parts, r.String())
 	}
 	return strings.Join(parts, ",")
 }
@@ -120,11 +112,11 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	}
 	line, ok := value.(string)
 	id := l.hash(sum + " " + essence(line))
-	if _, have := l.opens[id]; !ok || !have {
+	if _, have := l.entries[id]; !ok || !have {
 		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, "+
 			"or the entry is there twice", sum)
 	}
-	delete(l.opens, id)
+	delete(l.entries, id)
 	return nil
 }
 
@@ -144,7 +136,7 @@ func essence(line string) string {
 
 // gatewayHasAll checks that the gateway's key table has every required entry.
 func (l *ledgerCheck) gatewayHasAll() error {
-	for _, ref := range l.opens {
+	for _, ref := range l.entries {
 		return problem(gatewayFile, "it lacks an entry for line %d of %s", ref.line+1, ref.file)
 	}
 	return nil

@@ -33,7 +33,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error
 	if _, signed := l.v.files[signatureFile]; signed {
 		b.sign = func([]byte) ([]byte, error) { return nil, nil } // for its section in SCHEMA.md
 	}
-	b.summary = l.report.Summary
+	b.digest = l.digest
 	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unexpected(all); added {
 		return nil, problem(name, "it is not a file of an export: it was added later")
@@ -106,14 +106,16 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// declared checks that the status, note and remedy of an item are those of a fate in the
-// target's table, word for word.
+// declared checks that the title, status, note and remedy of an item are those of a fate in the target's table, word
+// for word.
 func declared(target Target, item Item) error {
 	for _, fate := range target.Table[snapshot.Feature(item.Kind)] {
 		if item.Code != target.Name+"."+item.Kind+"."+fate.Reason {
 			continue
 		}
-		if item.Status != fate.Status || item.Note != fate.Note || valueOf(item.Remedy) != fate.Remedy {
+		title := fate.title(snapshot.Feature(item.Kind))
+		if item.Title != title || item.Status != fate.Status || item.Configured == fate.Always ||
+			item.Note != fate.Note || valueOf(item.Remedy) != fate.Remedy {
 			return problem(reportFile, "item %s does not have the texts of %s", item.ID, item.Code)
 		}
 		return nil

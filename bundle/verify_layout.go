@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/flate"
@@ -42,6 +44,32 @@ func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 		name, described = f.Name, at.at+descriptorSize(f)
 	}
 	return again.ends(at, name)
+}
+
+// repacked refuses a zip that a file manager has unpacked and packed again: macOS puts everything into a folder and
+// adds its own files.
+func repacked(list []*zip.File) error {
+	moved, whole := "", false
+	for _, f := range list {
+		switch folder, base := path.Split(f.Name); {
+		case base == ".DS_Store", strings.HasPrefix(f.Name, "__MACOSX/"):
+			return repackedAs(f.Name)
+		case base == manifestFile && folder == "":
+			whole = true
+		case base == manifestFile:
+			moved = f.Name
+		}
+	}
+	if moved != "" && !whole {
+		return repackedAs(moved)
+	}
+	return nil
+}
+
+func repackedAs(entry string) error {
+	return problem(fmt.Sprintf("%q", entry), "this zip was unpacked and packed again, for example by the Finder of "+
+		"macOS. Use the zip as it was downloaded. If Safari unpacks downloads, turn off \"Open safe files after "+
+		"downloading\" in its settings and download the zip again.")
 }
 
 // descriptorSize returns the size of an entry's data descriptor with its signature
@@ -149,8 +177,8 @@ func (m *matcher) Write(p []byte) (int, error) {
 
 func (m *matcher) refusal(entry string, err error) error {
 	if errors.Is(err, errDiffers) {
-		return problem(entry, "the archive around it is not packed like an export, so programs could unpack it "+
-			"differently")
+		return problem(entry, "the archive around it is not packed as Postern packs it, so programs could unpack it "+
+			"differently. If the zip was unpacked and packed again, use the one that was downloaded.")
 	}
 	return problem(entry, "it cannot be read: %s", err)
 }

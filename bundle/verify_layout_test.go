@@ -34,7 +34,7 @@ func small(t *testing.T) (data []byte, packed func(int) bool) {
 	}
 }
 
-func TestVerifyRefusesEveryFlippedBitOfAHeader(t *testing.T) {
+func TestVerify_flippedHeaderBits(t *testing.T) {
 	data, packed := small(t)
 	if _, err := verify(data); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestVerifyRefusesEveryFlippedBitOfAHeader(t *testing.T) {
 
 // An archive with flipped bits in its packed files is accepted only if it has the same
 // files: a few bits after the last block of a packed file have no meaning.
-func TestVerifySurvivesFlippedBits(t *testing.T) {
+func TestVerify_flippedBits(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	_, want := unzip(t, data)
 	dice := rand.New(rand.NewPCG(1, 2))
@@ -80,7 +80,7 @@ func TestVerifySurvivesFlippedBits(t *testing.T) {
 
 // A program that reads local headers, or that searches for the end from the beginning,
 // would find the other one of two archives.
-func TestVerifyRefusesTwoArchivesInOne(t *testing.T) {
+func TestVerify_twoArchives(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	var other bytes.Buffer
 	zw := zip.NewWriter(&other)
@@ -127,7 +127,7 @@ func commented(data []byte) []byte {
 	return out
 }
 
-func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
+func TestVerify_disagreeingHeaders(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	central, ledger := bytes.Index(data, []byte("PK\x01\x02")), bytes.Index(data, []byte(report))
 	for what, at := range map[string]int{
@@ -154,7 +154,7 @@ func TestVerifyNamesTheEntryWhoseHeadersDisagree(t *testing.T) {
 }
 
 // A streaming program stops at the last block of an entry and reads on there.
-func TestVerifyRefusesBytesAfterThePackedOnes(t *testing.T) {
+func TestVerify_trailingBytes(t *testing.T) {
 	e := unpacked(t)
 	var out bytes.Buffer
 	zw := zip.NewWriter(&out)
@@ -208,8 +208,41 @@ func canonical(t *testing.T, name string) *zip.FileHeader {
 	return nil
 }
 
-func TestVerifyRefusesAnArchiveRepackedDifferently(t *testing.T) {
+func TestVerify_repacked(t *testing.T) {
 	e := unpacked(t)
 	e.mode["SCHEMA.md"] = 0o755
 	refusedAs(t, e.pack(t), "SCHEMA.md", "could unpack it differently")
+}
+
+// The Finder of macOS puts everything into a folder, and adds files. Other programs only pack differently.
+func TestVerify_repackedZip(t *testing.T) {
+	const finder = "unpacked and packed again, for example by the Finder of macOS. Use the zip as it was downloaded"
+	for name, c := range map[string]struct {
+		folder, added, entry, says string
+	}{
+		"a folder":     {folder: "shop-kong/", entry: `"shop-kong/MANIFEST.json"`, says: finder},
+		"__MACOSX":     {added: "__MACOSX/._README.md", entry: `"__MACOSX/._README.md"`, says: finder},
+		".DS_Store":    {added: "auth/.DS_Store", entry: `"auth/.DS_Store"`, says: finder},
+		"packed again": {entry: "MANIFEST.json", says: "use the one that was downloaded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := unpacked(t)
+			if c.folder != "" {
+				var names []string
+				files := map[string]string{}
+				for _, name := range e.names {
+					names = append(names, c.folder+name)
+					files[c.folder+name] = e.files[name]
+				}
+				e.names, e.files = names, files
+			}
+			if c.added != "" {
+				e.add(c.added, "")
+			}
+			if name == "packed again" {
+				e.mode[e.names[0]] = 0o600
+			}
+			refusedAs(t, e.pack(t), c.entry, c.says)
+		})
+	}
 }

@@ -65,7 +65,7 @@ func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 		record[3] != disarmed(row.Description):
 		return problem(m.name, "the key of %s has a different owner, environment or description than in %s",
 			row.ID, keysFile)
-	case record[len(record)-2] != valueOf(row.ExpiresAt):
+	case record[len(record)-2] != valueOf(optionalTime(timeOrZero(row.ExpiresAt))):
 		return problem(m.name, "the key of %s has a different expiry than in %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
 		return problem(m.name, "the key of %s has a different SHA-256 than in %s", row.ID, keysFile)

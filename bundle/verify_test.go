@@ -12,11 +12,11 @@ import (
 
 	"postern/core/filelimits"
 	"postern/platform/fault"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/sample"
 )
 
-func TestVerifyAcceptsResultOfWrite(t *testing.T) {
+func TestVerify_accepted(t *testing.T) {
 	data, result := write(t, sampleInput())
 	got, err := verify(data)
 	if err != nil {
@@ -56,8 +56,8 @@ func TestWrite_projectInTheBin(t *testing.T) {
 }
 
 // Each case breaks one thing; the error begins with the name of the entry.
-func TestVerifyNamesTheEntryAtFault(t *testing.T) {
-	for name, c := range ordered.ByName(map[string]struct {
+func TestVerify_namesEntry(t *testing.T) {
+	for name, c := range testkit.ByName(map[string]struct {
 		entry string
 		says  string
 		spoil func(*editable)
@@ -93,7 +93,7 @@ func TestVerifyNamesTheEntryAtFault(t *testing.T) {
 	}
 }
 
-func TestVerifyRefusesUnsafeNames(t *testing.T) {
+func TestVerify_unsafeNames(t *testing.T) {
 	for name, c := range map[string]struct{ added, entry, says string }{
 		"zip slip":          {"../evil", `"../evil"`, "not safe on every system"},
 		"inner zip slip":    {"a/../../evil", `"a/../../evil"`, "plain relative path"},
@@ -118,9 +118,8 @@ func TestVerifyRefusesUnsafeNames(t *testing.T) {
 	}
 }
 
-// A line is read into memory, so that its length has a bound of its own. The sums and sizes
-// are right.
-func TestVerifyRefusesALineWithoutEnd(t *testing.T) {
+// A line is read into memory, so that its length has its own bound. The sums and sizes are right.
+func TestVerify_unendedLine(t *testing.T) {
 	e := unpacked(t)
 	long := make([]byte, 1<<20)
 	rand.NewChaCha8([32]byte{}).Read(long)
@@ -129,7 +128,7 @@ func TestVerifyRefusesALineWithoutEnd(t *testing.T) {
 	refusedAs(t, e.pack(t), rows, filelimits.ZipRow.Refusal())
 }
 
-func TestVerifyRefusesOverlappingEntries(t *testing.T) {
+func TestVerify_overlappingEntries(t *testing.T) {
 	e := unpacked(t)
 	data := e.pack(t)
 	// The second record of the central directory points at the first entry's bytes
@@ -140,7 +139,7 @@ func TestVerifyRefusesOverlappingEntries(t *testing.T) {
 	refusedAs(t, data, e.names[1], "shares bytes with "+e.names[0])
 }
 
-func TestVerifyBelievesNoDeclaredSize(t *testing.T) {
+func TestVerify_declaredSize(t *testing.T) {
 	e := unpacked(t)
 	data := e.pack(t)
 	at := bytes.Index(data, []byte("PK\x01\x02"))
@@ -153,7 +152,7 @@ func TestVerifyBelievesNoDeclaredSize(t *testing.T) {
 	refusedAs(t, data, e.names[0], "times its size")
 }
 
-func TestVerifyRefusesWhatIsNoZip(t *testing.T) {
+func TestVerify_notAZip(t *testing.T) {
 	data, _ := write(t, sampleInput())
 	for name, broken := range map[string][]byte{
 		"empty":       nil,

@@ -40,9 +40,11 @@ type Client struct {
 	etag      string // see IfMatch
 
 	firstEvent time.Duration // bound on the silence at the beginning of a stream
+
+	waits func() (end func()) // see Watched
 }
 
-// New returns a client of the server at an http or https address. The token is an
+// New returns a client of the server at an http or https URL. The token is an
 // access token or a workspace key; "" sends no credential.
 func New(server, token string) (*Client, error) {
 	base, err := Address(server)
@@ -67,6 +69,13 @@ func (c *Client) WithAnonymousToken(token string) *Client {
 	return &out
 }
 
+// Watched returns a copy of the client that calls begin before each request, and end once the answer begins.
+func (c *Client) Watched(begin func() (end func())) *Client {
+	out := *c
+	out.waits = begin
+	return &out
+}
+
 // IfMatch returns a copy of the client whose changes apply only to an object that still
 // has the ETag (RFC 9110, 13.1.1); "" sends no condition. Otherwise they return a fault
 // of kind Stale.
@@ -76,14 +85,14 @@ func (c *Client) IfMatch(etag string) *Client {
 	return &out
 }
 
-// Address returns the normal form of a server's address, under which credentials are
-// kept: lower-case scheme and host, no slash at the end.
+// Address returns the normal form of a server's URL, under which credentials are
+// kept: lowercase scheme and host, no slash at the end.
 func Address(server string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(server))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		// The text does not repeat the address, which may hold a password.
-		return "", fault.New(fault.Invalid, "invalid_server", "The server's address is not one such as "+
+		// The text does not repeat the URL, which may hold a password.
+		return "", fault.New(fault.Invalid, "invalid_server", "The server must be a URL such as "+
 			"http://127.0.0.1:8080.")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
@@ -157,6 +166,9 @@ func (c *Client) sendAuthorized(request *http.Request) (*http.Response, error) {
 	if c.anonymous != "" {
 		request.Header.Set("Postern-Anonymous-Token", c.anonymous)
 	}
+	if c.waits != nil {
+		defer c.waits()()
+	}
 	response, err := c.sendRetrying(request)
 	if err != nil {
 		return nil, c.unreachable(request.Context(), err)
@@ -174,7 +186,7 @@ func pathOf(segments []string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." {
-			return "", fault.New(fault.NotFound, "not_found", "There is nothing called %q.", s)
+			return "", fault.New(fault.NotFound, "not_found", "Nothing is called %q.", s)
 		}
 		path.WriteString("/" + url.PathEscape(s))
 	}
@@ -187,7 +199,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fault.New(fault.Unavailable, "server_unreachable",
-			"no Postern answers at %s: start one with `postern serve`, or name another with --server or "+
+			"no Postern server responds at %s: run `postern serve` to start one, or choose another with --server or "+
 				"POSTERN_SERVER", c.base).Because(err)
 	}
 	why := err
@@ -195,8 +207,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 		why = inner.Err // without the address, which is named already
 	}
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
-		why = fmt.Errorf("the name %s is not known", lookup.Name)
+		why = fmt.Errorf("the host name %s is unknown", lookup.Name)
 	}
-	return fault.New(fault.Unavailable, "server_unreachable", "%s cannot be reached (%s): check --server or "+
-		"POSTERN_SERVER", c.base, why).Because(err)
+	return fault.New(fault.Unavailable, "server_unreachable", "can't reach %s (%s): check --server or POSTERN_SERVER",
+		c.base, why).Because(err)
 }

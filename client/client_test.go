@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func workspace(t *testing.T, server string) (*client.Client, contract.Proxy) {
 	return connect(t, server, proxy.WorkspaceKey.Reveal()), proxy
 }
 
-func TestEveryFieldOfTheAPIIsKept(t *testing.T) {
+func TestContract_everyField(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	acme := contract.NewTenant{Name: "acme", FallbackOwner: "acme-app"}
@@ -233,7 +234,7 @@ func keysOf(project string) contract.KeyList {
 	return contract.KeyList{ProjectPath: contract.ProjectPath{Project: project}}
 }
 
-func TestKeysReadsEveryPage(t *testing.T) {
+func TestEach_everyPage(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	// One page holds 200. The project itself came with one more key.
 	for i := range 201 {
@@ -259,5 +260,48 @@ func TestKeysReadsEveryPage(t *testing.T) {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("keys of an unknown project: %v", err)
 		}
+	}
+}
+
+// A page of a filtered list may have no items and still be followed by others (docs/lists.md).
+func TestFirst_emptyPages(t *testing.T) {
+	pages := map[string]string{
+		"":  `{"items": [], "next_cursor": "a"}`,
+		"a": `{"items": [{"id": "key_1"}, {"id": "key_2"}], "next_cursor": "b"}`,
+		"b": `{"items": [], "next_cursor": "c"}`,
+		"c": `{"items": [{"id": "key_3"}], "next_cursor": null}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, pages[r.URL.Query().Get("cursor")])
+	}))
+	t.Cleanup(server.Close)
+	api, err := client.New(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		most  int
+		keys  []string
+		more  bool
+		named string
+	}{
+		{0, []string{"key_1", "key_2", "key_3"}, false, "all"},
+		{1, []string{"key_1"}, true, "part of a page"},
+		{2, []string{"key_1", "key_2"}, true, "a whole page"},
+		{3, []string{"key_1", "key_2", "key_3"}, false, "to the end"},
+	} {
+		t.Run(tt.named, func(t *testing.T) {
+			got, more, err := client.First(t.Context(), api, contract.ListKeys, keysOf("shop"), tt.most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var keys []string
+			for _, key := range got.Items {
+				keys = append(keys, key.ID)
+			}
+			if diff := cmp.Diff(tt.keys, keys); diff != "" || more != tt.more {
+				t.Errorf("more: %v, want %v; keys (-want +got):\n%s", more, tt.more, diff)
+			}
+		})
 	}
 }

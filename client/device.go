@@ -48,7 +48,7 @@ func (c *Client) AwaitDevice(ctx context.Context, d contract.Device) (contract.D
 		case "access_denied":
 			return grant, fault.New(fault.Forbidden, "access_denied", "the sign-in was denied")
 		case "expired_token":
-			return grant, fault.New(fault.Gone, "expired_token", "the code expired before the sign-in was approved: "+
+			return grant, fault.New(fault.Gone, "expired_token", "the code expired before you approved the sign-in: "+
 				"run postern login again")
 		default:
 			if err == nil || fault.KindOf(err) != fault.Unavailable {
@@ -92,6 +92,6 @@ func postForm[Out any](ctx context.Context, c *Client, form url.Values, path str
 }
 
 func (c *Client) unexpected(cause error) error {
-	return fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern does. "+
-		"Check the address.", c.base).Because(cause)
+	return fault.New(fault.Internal, "unexpected_answer", "The server at %s isn't a Postern server. Check the "+
+		"URL.", c.base).Because(cause)
 }

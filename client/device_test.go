@@ -54,7 +54,7 @@ func TestAwaitDevice(t *testing.T) {
 	}
 }
 
-func TestAwaitDeviceEndsWithItsContext(t *testing.T) {
+func TestAwaitDevice_canceled(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
 	if _, err := connect(t, "http://127.0.0.1:1", "").AwaitDevice(ctx, contract.Device{Interval: 3600}); err == nil {

@@ -17,7 +17,7 @@ import (
 const maxEventLine = 1 << 20
 
 // errNoStream is returned for a response that is not an event stream.
-var errNoStream = errors.New("the answer isn't a stream of events")
+var errNoStream = errors.New("the response isn't an event stream")
 
 // stream opens a stream of server-sent events (WHATWG HTML, 9.2) after the event with the id
 // after, "" for its beginning. The caller closes the body.
@@ -38,8 +38,8 @@ func (c *Client) stream(
 	}
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		response.Body.Close()
-		return nil, fault.New(fault.Internal, "unexpected_answer", "The server at %s does not answer as Postern "+
-			"does. Check the address.", c.base).Because(errNoStream)
+		return nil, fault.New(fault.Internal, "unexpected_answer", "The server at %s isn't a Postern server. Check "+
+			"the URL.", c.base).Because(errNoStream)
 	}
 	return response, nil
 }

@@ -21,10 +21,10 @@ import (
 	"postern/client"
 	"postern/core/contract"
 	"postern/platform/fault"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
-func TestAnExportIsWaitedForAndDownloaded(t *testing.T) {
+func TestExport_download(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	queued, err := client.Do(t.Context(), api, contract.CreateExport, contract.NewExport{Format: "gateway"}.In("shop"))
 	if err != nil {
@@ -135,7 +135,7 @@ func TestWaitExport_stream(t *testing.T) {
 		_, _ = io.WriteString(w, text)
 		_ = http.NewResponseController(w).Flush()
 	}
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		stream func(w http.ResponseWriter, r *http.Request, n int)
 		polls  bool
 		rows   []int64 // of the progress that is shown before the end

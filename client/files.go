@@ -49,8 +49,8 @@ func (c *Client) patient() *Client {
 	return &out
 }
 
-// Download carries out an operation whose answer is a file, and writes it to w. It reads at most so many bytes, unless
-// that is 0, and returns how many. After an error, the caller discards what was written.
+// Download carries out an operation whose answer is a file, and writes it to w. It reads at most that many bytes,
+// unless that is 0, and returns how many. After an error, the caller discards what was written.
 func Download[In any](
 	ctx context.Context, c *Client, op contract.Op[In, contract.File], in In, w io.Writer, most int64,
 ) (int64, error) {
@@ -70,7 +70,8 @@ func Download[In any](
 	case ctx.Err() != nil:
 		return n, context.Cause(ctx)
 	case from.failed != nil: // also of a response that ended early
-		return n, fault.New(fault.Unavailable, "download_cut_off", "The download broke off after %d bytes. Try again.",
+		return n, fault.New(fault.Unavailable, "download_cut_off", "The download was interrupted after %d bytes. Try "+
+			"again.",
 			n).Because(from.failed)
 	case err != nil:
 		return n, fmt.Errorf("write the download: %w", err)

@@ -42,7 +42,7 @@ func newLogin(t *testing.T, api *client.Client) (contract.SavedAppClient, contra
 	return app, provider
 }
 
-func TestEveryFieldOfALoginIsKept(t *testing.T) {
+func TestContract_everyFieldOfLogin(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
 	app, _ := newLogin(t, api)
@@ -55,7 +55,7 @@ func TestEveryFieldOfALoginIsKept(t *testing.T) {
 	same[listOf[contract.Provider]](t, server+"/api/v1/app-clients/"+app.ID+"/providers", proxy.WorkspaceKey.Reveal())
 }
 
-func TestIfMatchRefusesStaleChangeOfLogin(t *testing.T) {
+func TestIfMatch_login(t *testing.T) {
 	api, _ := workspace(t, start(t))
 	app, provider := newLogin(t, api)
 	welcome := func(text string) error {

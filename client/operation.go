@@ -38,7 +38,7 @@ func Each[In, Item any](
 	return pagesOf[Item](ctx, c, r.values, r.segments...)
 }
 
-// request is what is sent for an operation.
+// request is the HTTP request of an operation.
 type request struct {
 	segments []string // of the path
 	values   url.Values

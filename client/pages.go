@@ -6,6 +6,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/core/contract"
 )
 
 type page[T any] struct {
@@ -13,10 +18,13 @@ type page[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// largestPage is the number of items of the largest page.
+const largestPage = 200
+
 func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments ...string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := maps.Clone(filter)
-		query.Set("limit", "200")
+		query.Set("limit", strconv.Itoa(largestPage))
 		for {
 			p, err := exchange[page[T]](ctx, c, http.MethodGet, nil, "?"+query.Encode(), segments)
 			if err != nil {
@@ -36,3 +44,63 @@ func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments 
 		}
 	}
 }
+
+// First returns the first items of a list, at most that many, and whether there are more; 0 returns all.
+func First[In, Item any](
+	ctx context.Context, c *Client, op contract.Op[In, contract.List[Item]], in In, most int,
+) (first contract.List[Item], more bool, err error) {
+	r := requestOf(op.Path, in)
+	paged := slices.ContainsFunc(op.Members(), func(m contract.Member) bool { return m.Name == "limit" })
+	first.Items = []Item{}
+	for {
+		size := largestPage // which lists of one page take too
+		if most > 0 && paged {
+			size = min(size, most-len(first.Items))
+		}
+		r.values.Set("limit", strconv.Itoa(size))
+		p, err := exchange[page[Item]](ctx, c, http.MethodGet, nil, r.query(), r.segments)
+		if err != nil {
+			return first, false, err
+		}
+		first.Items, first.NextCursor = append(first.Items, p.Items...), p.NextCursor
+		switch {
+		case most > 0 && len(first.Items) > most:
+			first.Items = first.Items[:most]
+			return first, true, nil
+		case p.NextCursor == nil || most > 0 && len(first.Items) == most:
+			return first, p.NextCursor != nil, nil
+		}
+		r.values.Set("cursor", *p.NextCursor)
+	}
+}
+
+// Listed has the members by which people recognize an item of a list, whatever it is a list of.
+type Listed struct {
+	ID          string  `json:"id"`
+	Name        string  `json:"name"`
+	DisplayName string  `json:"display_name"`
+	Host        string  `json:"host"`
+	Owner       string  `json:"owner"`
+	Email       string  `json:"email"`
+	URL         string  `json:"url"`
+	Account     string  `json:"account"`
+	User        string  `json:"user"`
+	Project     *string `json:"project"`
+}
+
+// ListAt returns the first items of the list at a path of the API, whose segments are escaped with Segment.
+func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
+	var segments []string
+	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		text, err := url.PathUnescape(segment)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, text)
+	}
+	p, err := exchange[page[Listed]](ctx, c, http.MethodGet, nil, "?limit="+strconv.Itoa(largestPage), segments)
+	return p.Items, err
+}
+
+// Segment escapes a value as one segment of a path.
+func Segment(value string) string { return url.PathEscape(value) }

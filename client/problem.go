@@ -27,7 +27,8 @@ func (c *Client) refusal(response *http.Response) error {
 		return c.redirected(response)
 	}
 	out := fault.New(kindOf(response.StatusCode), "unexpected_answer",
-		"%s answered %d, and not as Postern does. Is this its address?", c.base, response.StatusCode)
+		"%s returned %d, but the response doesn't look like it came from a Postern server. Check the URL.",
+		c.base, response.StatusCode)
 	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	var p problem
 	if media != "application/problem+json" ||
@@ -42,15 +43,15 @@ func (c *Client) refusal(response *http.Response) error {
 	return out
 }
 
-// redirected returns an error that names only the host, since the rest of the address may hold
+// redirected returns an error that names only the host, since the rest of the URL may hold
 // secrets.
 func (c *Client) redirected(response *http.Response) error {
-	where := "to another address"
+	where := "to another URL"
 	if to, err := url.Parse(response.Header.Get("Location")); err == nil && to.Host != "" {
 		where = "to " + to.Scheme + "://" + to.Host
 	}
-	return fault.New(fault.Internal, "redirected", "%s redirects %s, where the credential is not sent. If that is "+
-		"right, name it with --server or POSTERN_SERVER.", c.base, where)
+	return fault.New(fault.Internal, "redirected", "%s redirects %s, but your credential is not sent there. If that "+
+		"URL is right, use it with --server or POSTERN_SERVER.", c.base, where)
 }
 
 // kindOf returns the kind that the server maps to the status code.

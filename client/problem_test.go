@@ -70,7 +70,7 @@ func getShop(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-func TestProblemKindFollowsStatus(t *testing.T) {
+func TestProblem_kind(t *testing.T) {
 	for status, want := range map[int]fault.Kind{
 		400: fault.Malformed,
 		401: fault.Unauthenticated,
@@ -115,7 +115,7 @@ func answering(t *testing.T, h http.HandlerFunc) string {
 	return server.URL
 }
 
-func TestRedirectGetsNoToken(t *testing.T) {
+func TestDo_redirect(t *testing.T) {
 	reached := make(chan string, 1)
 	target := answering(t, func(_ http.ResponseWriter, r *http.Request) { reached <- r.Header.Get("Authorization") })
 	server := answering(t, func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +138,7 @@ func TestRedirectGetsNoToken(t *testing.T) {
 	}
 }
 
-func TestServerWithoutPostern(t *testing.T) {
+func TestDo_otherServer(t *testing.T) {
 	page := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
 	t.Run("no server", func(t *testing.T) {
 		err := getShop(t.Context(), connect(t, "http://127.0.0.1:1", "canary"))
@@ -146,8 +146,8 @@ func TestServerWithoutPostern(t *testing.T) {
 		if !ok || problem.Kind != fault.Unavailable {
 			t.Fatalf("error = %#v, want one of the kind unavailable", err)
 		}
-		want := "no Postern answers at http://127.0.0.1:1: " +
-			"start one with `postern serve`, or name another with --server or POSTERN_SERVER"
+		want := "no Postern server responds at http://127.0.0.1:1: " +
+			"run `postern serve` to start one, or choose another with --server or POSTERN_SERVER"
 		if problem.Public != want {
 			t.Errorf("text = %q, want %q", problem.Public, want)
 		}
@@ -189,7 +189,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestAddressHasOneSpelling(t *testing.T) {
+func TestAddress_spelling(t *testing.T) {
 	for _, spelling := range []string{"http://Example.com:80/", "HTTP://example.COM:80", " http://example.com:80// "} {
 		t.Run(spelling, func(t *testing.T) {
 			if got, err := client.Address(spelling); err != nil || got != "http://example.com:80" {

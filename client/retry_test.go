@@ -9,7 +9,7 @@ import (
 
 	"postern/client"
 	"postern/core/contract"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // lossy stands before a server and loses its first answers to changes, after the
@@ -42,10 +42,10 @@ func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address
 	return front.URL, lost
 }
 
-func TestLostAnswerIsRequestedAgain(t *testing.T) {
+func TestDo_lostAnswer(t *testing.T) {
 	server := start(t)
 	api, proxy := workspace(t, server)
-	for name, lose := range ordered.ByName(map[string]func(http.ResponseWriter){
+	for name, lose := range testkit.ByName(map[string]func(http.ResponseWriter){
 		"cut": func(w http.ResponseWriter) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {

@@ -81,7 +81,7 @@ func newTeam(t *testing.T, api *client.Client, name string) contract.Team {
 	return team
 }
 
-func TestIfMatchRefusesStaleChangeOfTeam(t *testing.T) {
+func TestIfMatch_team(t *testing.T) {
 	server, token := owner(t)
 	api := connect(t, server, token)
 	before := newTeam(t, api, "Payments")

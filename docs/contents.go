@@ -8,7 +8,7 @@ type Chapter struct {
 
 // Contents are all pages, in reading order. A test compares them with the files.
 var Contents = []Chapter{
-	{"Start", []string{"quick-start", "projects", "versions", "openapi", "unclaimed"}},
+	{"Start", []string{"quick-start", "cli", "projects", "versions", "openapi", "unclaimed"}},
 	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
 	{"Login", []string{
 		"login", "apps", "tokens", "sessions", "group-mappings", "scim-entra", "api-scopes", "machines",

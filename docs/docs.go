@@ -1,5 +1,5 @@
-// Package docs holds the documentation and renders it for the dashboard: the Markdown files beside it, in
-// the order of contents.go, with the addresses of the installation that shows them.
+// Package docs holds the documentation and renders it for the dashboard: the Markdown files next to it, in
+// the order of contents.go, with the URLs of the installation that shows them.
 //
 // It owns Markdown (CommonMark with tables), links between pages and the search. It leaves the
 // pages around it to views/docs, and who may read it to handlers/pages.
@@ -122,7 +122,7 @@ func (s *Site) renderPage(slug string, titles map[string]string) (*Page, error) 
 	return page, nil
 }
 
-// read collects headings and sections, and directs the links to the dashboard's addresses.
+// read collects headings and sections, and directs the links to the dashboard's URLs.
 func (p *Page) read(tree ast.Node, source []byte) error {
 	current := &section{}
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -180,7 +180,7 @@ func plain(n ast.Node, source []byte) string {
 	return out.String()
 }
 
-// address returns where a link of a file leads in the dashboard: to another page for a file beside it, "" for a
+// address returns where a link of a file leads in the dashboard: to another page for a file next to it, "" for a
 // file that only the repository has.
 func address(link string) string {
 	if strings.Contains(link, "://") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "/") {

@@ -11,7 +11,7 @@ import (
 	"postern/docs"
 )
 
-func TestContentsListEveryFile(t *testing.T) {
+func TestContents_everyFile(t *testing.T) {
 	paths, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 }
 
 // The files that pages name in the repository exist.
-func TestLinksIntoTheRepository(t *testing.T) {
+func TestLinks_repository(t *testing.T) {
 	paths, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 			}
 			for _, n := range named {
 				if !there[n[1]] {
-					t.Errorf("%q names %s, which is no test of this repository", strings.TrimSpace(cells[0]), n[1])
+					t.Errorf("%q names %s, which is not a test of this repository", strings.TrimSpace(cells[0]), n[1])
 				}
 			}
 		}

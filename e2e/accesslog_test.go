@@ -56,7 +56,7 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
-// upgrade makes a call that asks for a tunnel, which net/http serves.
+// upgrade sends a call that requests a tunnel, which net/http serves.
 func upgrade(t *testing.T, gateway, address, key string) {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(gateway, "http://"))

@@ -15,9 +15,9 @@ import (
 	"postern/testkit"
 )
 
-// TestBackupOfARunningServer follows docs/backup.md: a server is backed up while keys are
+// TestBackup_runningServer follows docs/backup.md: a server is backed up while keys are
 // created, and what was acknowledged before works where the backup is restored.
-func TestBackupOfARunningServer(t *testing.T) {
+func TestBackup_runningServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	server := harness.Serve(t, data, "")
@@ -36,7 +36,7 @@ func TestBackupOfARunningServer(t *testing.T) {
 			}
 		}
 	})
-	operator := newDesk(t)
+	operator := newOperator(t)
 	operator.runs(t, "backup.md", "backup", dataDir(data))
 	stop()
 	writing.Wait()
@@ -65,14 +65,14 @@ func TestBackupOfARunningServer(t *testing.T) {
 	}
 }
 
-// TestDumpOfPostgreSQL follows docs/backup.md with the programs of PostgreSQL.
-func TestDumpOfPostgreSQL(t *testing.T) {
+// TestBackup_dumpOfPostgreSQL follows docs/backup.md with the programs of PostgreSQL.
+func TestBackup_dumpOfPostgreSQL(t *testing.T) {
 	t.Parallel()
-	database, data := testkit.Postgres(t), t.TempDir() // data has the key of secrets
+	database, data := testkit.Postgres(t), t.TempDir() // data has the secrets key
 	server := harness.Serve(t, data, database)
 	proxy := newProxy(t, server.URL)
 	keys := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 3)
-	operator := newDesk(t)
+	operator := newOperator(t)
 	operator.runs(t, "backup.md", "pg_dump", "POSTERN_DATABASE_URL="+database)
 	server.End(t, syscall.SIGTERM)
 

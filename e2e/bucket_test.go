@@ -15,16 +15,16 @@ import (
 	"postern/e2e/harness"
 	"postern/platform/fault"
 	"postern/testkit"
-	"postern/testkit/versitygw"
+	"postern/testkit/servers"
 )
 
 // Two replicas share a database and a bucket, and no directory. Each serves the zips that
 // either built, also after the one that built them is killed, and both wait for a bucket
 // that does not answer.
-func TestReplicasServeZipsOfOneBucket(t *testing.T) {
-	server := versitygw.Start(t)
+func TestBucket_replicas(t *testing.T) {
+	server := servers.StartS3(t)
 	database := testkit.Postgres(t)
-	environment := append(versitygw.Environ(),
+	environment := append(servers.S3Environ(),
 		"POSTERN_BLOB_URL="+server.URL()+"&prefix=postern",
 		"POSTERN_SECRETS_KEY="+strings.Repeat("A", 43)+"=",
 		"POSTERN_LOG_LEVEL=debug",
@@ -80,7 +80,7 @@ func TestReplicasServeZipsOfOneBucket(t *testing.T) {
 		if slices.Contains(names(t, dir), "exports") {
 			t.Errorf("replica %d has a directory %s", i, filepath.Join(dir, "exports"))
 		}
-		if strings.Contains(replicas[i].Errors.String(), versitygw.SecretKey) {
+		if strings.Contains(replicas[i].Errors.String(), servers.S3SecretKey) {
 			t.Errorf("the log of replica %d shows the bucket's secret", i)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // An export of many rows is written by a process whose threads all have a low priority, which is
 // told no secret in its arguments or its environment, and which ends with a server that is killed.
-func TestExportsOfManyRowsLeaveTheProcessorsToCalls(t *testing.T) {
+func TestExport_lowPriority(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	const key = "bG93ZXN0LXByaW9yaXR5LW9mLWFsbC1wcm9jZXNzZXM="

@@ -18,9 +18,9 @@ import (
 func TestCopyToPostgreSQL(t *testing.T) {
 	t.Parallel()
 	data, database := t.TempDir(), testkit.Postgres(t)
-	operator := newDesk(t)
+	operator := newOperator(t)
 	to := "POSTERN_COPY_TO=" + database
-	operator.refused(t, "postern copy", "name the server's data directory", dataDir(data), to)
+	operator.refused(t, "postern copy", "set the server's data directory", dataDir(data), to)
 	server := harness.Serve(t, data, "")
 	proxy := newProxy(t, server.URL)
 	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
@@ -29,7 +29,7 @@ func TestCopyToPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	addKeys(t, "", filepath.Join(data, "postern.db"), proxy.Project.ID)
-	operator.refused(t, "postern copy", "another postern serve uses", dataDir(data), to)
+	operator.refused(t, "postern copy", "another postern serve is using", dataDir(data), to)
 	queued := killDuringExport(t, server, proxy, filepath.Join(data, "exports"), func() *harness.Process {
 		return harness.Serve(t, data, "")
 	})
@@ -42,7 +42,7 @@ func TestCopyToPostgreSQL(t *testing.T) {
 	if digest(t, filepath.Join(data, "postern.db")) != before {
 		t.Error("the source was changed")
 	}
-	operator.refused(t, "postern copy", "the target database is not empty", dataDir(data), to)
+	operator.refused(t, "postern copy", "the target database isn't empty", dataDir(data), to)
 
 	server = harness.Serve(t, data, database)
 	address := callAddress(server, proxy)
@@ -56,9 +56,11 @@ func TestCopyToPostgreSQL(t *testing.T) {
 // digest is the content of a SQLite database without its log, which opening it may empty.
 func digest(t *testing.T, path string) string {
 	t.Helper()
-	out, err := newDesk(t).shell(`postern backup --data-dir "$(dirname "$FILE")" --recipient "$RECIPIENT" -o x.age &&
+	out, err := newOperator(t).shell(
+		`postern backup --data-dir "$(dirname "$FILE")" --recipient "$RECIPIENT" -o x.age &&
 		postern restore x.age --identity backup.key --data-dir restored >/dev/null && sha256sum restored/postern.db`,
-		"FILE="+path)
+		"FILE="+path,
+	)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -21,7 +21,7 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
 )
 
 // rolesFile has the roles of PostgreSQL and their rights.
@@ -117,15 +117,15 @@ func TestDatabaseRoles(t *testing.T) {
 	database := newDatabaseRoles(t)
 	s := serveSplit(t, database.of)
 	upstream := testkit.NewUpstream(t)
-	signer := tokenissuer.KeyOf(jose.RS256, "r")
-	issuer := tokenissuer.Start(t, time.Now(), signer)
+	signer := idp.KeyOf(jose.RS256, "r")
+	issuer := idp.StartIssuer(t, time.Now(), signer)
 	proxy, err := client.Do(t.Context(), harness.Connect(t, s.control.URL, ""), contract.CreateProxy,
 		contract.NewProxy{
 			Target: upstream.URL, Name: "shop", RequestsAuth: &contract.NewRequestsAuth{
 				Mode:    "authenticate",
 				Methods: []string{"api_key", "jwt"},
 				JWT: &contract.JWT{
-					AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: tokenissuer.Audience}},
+					AllowedPairs: []contract.TokenIssuer{{Issuer: issuer.URL, Audience: idp.Audience}},
 				},
 			},
 			Login: &contract.NewLogin{Providers: []contract.NewProvider{{
@@ -315,7 +315,7 @@ func wantRow(t *testing.T, databaseURL, query string) {
 
 // noneMay are statements that only the owner of the tables may run.
 var noneMay = []string{
-	"UPDATE audit_entries SET actor = 'nobody'",
+	"UPDATE audit_entries SET actor = 'forged'",
 	"TRUNCATE audit_entries",
 	"UPDATE schema_compatibility SET oldest = 1",
 	"INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, true)",
@@ -353,7 +353,7 @@ var gatewayMayNot = append([]string{
 	"DELETE FROM api_keys",
 	"UPDATE projects SET team_id = ''",
 	"UPDATE environments SET target = 'http://127.0.0.1'",
-	"UPDATE versions SET auth_mode = 'passthrough'",
+	"UPDATE versions SET requests_auth = '{}'",
 	"INSERT INTO data_keys (id) VALUES ('dek_1')",
 	"UPDATE data_keys SET wrapped = ''",
 	"UPDATE certificates SET chain = ''",
@@ -414,7 +414,7 @@ func wantRefused(t *testing.T, role, database, says string) {
 }
 
 // A gateway never creates the schema, whatever its role may do.
-func TestGatewayOfAnEmptyDatabase(t *testing.T) {
+func TestGateway_emptyDatabase(t *testing.T) {
 	t.Parallel()
 	wantRefused(t, "gateway", testkit.Postgres(t), "the database doesn't have Postern's tables yet")
 }

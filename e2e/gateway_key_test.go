@@ -49,7 +49,7 @@ func TestGatewayKey(t *testing.T) {
 			}
 		}
 	})
-	t.Run("every sealed column", func(t *testing.T) { gatewayOpensWhatItNeeds(t, database) })
+	t.Run("every sealed column", func(t *testing.T) { checkGatewayKey(t, database) })
 	t.Run("a provider whose tokens callers send", func(t *testing.T) {
 		change := contract.ProviderSettings{
 			TokenType: contract.NewTokenType{Client: "provider", Upstream: "provider_access_token"},
@@ -63,7 +63,7 @@ func TestGatewayKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		gatewayOpensWhatItNeeds(t, database)
+		checkGatewayKey(t, database)
 	})
 	s.gateway.End(t, os.Interrupt)
 	if log := s.gateway.Errors.String(); strings.Contains(log, "level=ERROR") {
@@ -151,9 +151,9 @@ var notFilled = map[string]string{
 	"webhooks.secret":           "needs a claimed team",
 }
 
-// gatewayOpensWhatItNeeds walks all sealed columns, and has the gateway key try to unwrap the
+// checkGatewayKey walks all sealed columns, and has the gateway key try to unwrap the
 // data key of each value.
-func gatewayOpensWhatItNeeds(t *testing.T, database string) {
+func checkGatewayKey(t *testing.T, database string) {
 	t.Helper()
 	vault, err := secrets.NewVault(secrets.Secret(keyOfRole(t, "gateway")))
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // manyKeys make an export take long enough for the test to kill it in the middle.
 const manyKeys = 8_000
 
-func TestExportOfKilledProcessIsFinishedOnce(t *testing.T) {
+func TestExport_killedProcess(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
@@ -150,8 +150,7 @@ func addKeys(t *testing.T, databaseURL, file, project string) {
 	}
 }
 
-// waitForFile returns as soon as a directory has so many files: an export has begun to
-// write its own.
+// waitForFile returns as soon as a directory has that many files: an export has begun to write its own.
 func waitForFile(t *testing.T, dir string, count int) {
 	t.Helper()
 	testkit.Eventually(t, "the begin of an export", func() bool { return len(names(t, dir)) >= count })

@@ -37,7 +37,7 @@ func hold(t *testing.T, from, address string, count int) {
 
 func hostOf(address string) string { return strings.TrimPrefix(address, "http://") }
 
-func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
+func TestGateway_idleControlConnections(t *testing.T) {
 	p := harness.ServeUnder(t, fewDescriptors, t.TempDir(), "")
 	proxy := newProxy(t, p.URL)
 	for i := range 3 {
@@ -57,7 +57,7 @@ func TestIdleControlConnectionsLeaveTheGatewayWorking(t *testing.T) {
 	}
 }
 
-// oneCall calls on a connection of its own and returns the status, 0 for none.
+// oneCall calls on its own connection and returns the status, 0 for none.
 func oneCall(t *testing.T, address, key string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -100,7 +100,7 @@ func exchange(address, request string) string {
 
 // haproxy sends no Host with its health checks, Kubernetes an address, and others the
 // name of a service.
-func TestHealthChecksMayUseAnyName(t *testing.T) {
+func TestHealth_anyHost(t *testing.T) {
 	p := harness.Serve(t, t.TempDir(), "")
 	const old, foreign, address = "HTTP/1.0\r\n\r\n",
 		"HTTP/1.1\r\nHost: postern.services.internal:8080\r\nConnection: close\r\n\r\n",
@@ -121,7 +121,7 @@ func TestHealthChecksMayUseAnyName(t *testing.T) {
 	}
 }
 
-func TestAStoppingServerIsNotReadyFirst(t *testing.T) {
+func TestStop_notReadyFirst(t *testing.T) {
 	p := harness.Serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
 	proxy := newProxy(t, p.URL)
 	if err := p.Command.Process.Signal(syscall.SIGTERM); err != nil {
@@ -151,7 +151,7 @@ func endsBy(t *testing.T, p *harness.Process, signal os.Signal) {
 	}
 }
 
-func TestCtrlCSkipsTheDrain(t *testing.T) {
+func TestStop_ctrlC(t *testing.T) {
 	p := harness.Serve(t, t.TempDir(), "", "POSTERN_DRAIN=1h")
 	endsBy(t, p, os.Interrupt)
 	if code := p.Command.ProcessState.ExitCode(); code != 0 {
@@ -160,7 +160,7 @@ func TestCtrlCSkipsTheDrain(t *testing.T) {
 }
 
 // Calls under way are finished after the listeners have closed, for as long as is set.
-func TestCallsUnderWayAreFinishedAtAStop(t *testing.T) {
+func TestStop_runningCalls(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		arrived <- struct{}{}

@@ -20,33 +20,33 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // overwriteRounds is after how much traffic the test gives up. One or two rounds are
 // usual. It isn't a time, since a busy machine needs longer for a round.
 const overwriteRounds = 40
 
-// TestProviderTokensLeaveTheMemory signs in with each kind of token that is handed on,
+// TestMemory_providerTokens signs in with each kind of token that is handed on,
 // and calls the gateway with the tokens. Afterwards a core dump of the process contains
 // none of the provider's tokens. With GODEBUG=clobberfree=1 (pkg.go.dev/runtime) Go
 // overwrites memory when it frees it; otherwise freed memory keeps its content until it
 // is used again. The buffers that encoding/json and net/http keep in a sync.Pool are not
 // freed while they are in use. A short write overwrites only their beginning, so the
 // test has the server write and read more than the tokens took.
-func TestProviderTokensLeaveTheMemory(t *testing.T) {
+func TestMemory_providerTokens(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		t.Parallel()
 		// The plain program, because the race detector reserves more memory than can be read.
 		// A low GOGC collects after little garbage, so that the test needs few requests.
 		server := harness.ServePlain(t, t.TempDir(), databaseURL, "GODEBUG=clobberfree=1", "GOGC=10")
-		upstream, fake := testkit.NewUpstream(t), fakeoidc.Start(t)
+		upstream, fake := testkit.NewUpstream(t), idp.StartFake(t)
 		var idTokens []string
 		fake.Sign = func(claims map[string]any) string {
 			idTokens = append(idTokens, fake.Signed(claims))
 			return idTokens[len(idTokens)-1]
 		}
-		guest := newGuest(t, fake)
+		user := newHeadlessUser(t, fake)
 		var workspaceKeys []string
 		ours := []contract.NewTokenType{{Client: "service"}, {
 			Client:   "service",
@@ -56,10 +56,10 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 			{Methods: []string{"jwt"}}: ours,
 			{Mode: "passthrough"}:      {{Client: "provider"}},
 		} {
-			made := guest.makes(server.URL, upstream.URL, auth, types)
+			made := user.makes(server.URL, upstream.URL, auth, types)
 			workspaceKeys = append(workspaceKeys, made.WorkspaceKey.Reveal())
 			for i := range 3 * len(types) {
-				guest.calls(made.Project.Environments[0].URL, guest.signsIn(*made.Login, i%len(types)))
+				user.calls(made.Project.Environments[0].URL, user.signsIn(*made.Login, i%len(types)))
 			}
 		}
 		if findInMemory(t, server, map[string]string{"access token": fake.Access}) == "" {
@@ -68,17 +68,17 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 		secrets := map[string]string{
 			"access token":  fake.Access,
 			"refresh token": "canary-refresh",
-			"client secret": fakeoidc.ClientSecret,
+			"client secret": idp.ClientSecret,
 		}
 		for i, text := range idTokens {
 			secrets[fmt.Sprintf("ID token %d", i)] = text[len(text)-100:] // of the signature
 		}
-		guest.leaves()
+		user.leaves()
 		fake.HangUp() // ends idle connections, whose buffers hold what was read last
 		upstream.HangUp()
 		left := ""
 		for round := range overwriteRounds {
-			guest.overwrites(server.URL, workspaceKeys)
+			user.overwrites(server.URL, workspaceKeys)
 			if left = findInMemory(t, server, secrets); left == "" {
 				t.Logf("clean after round %d", round+1)
 				return
@@ -88,22 +88,21 @@ func TestProviderTokensLeaveTheMemory(t *testing.T) {
 	})
 }
 
-// makes a project whose people can sign in, with one provider for each sort
-// of token.
-func (v *guest) makes(
+// makes creates a project whose users can sign in, with one provider for each sort of token.
+func (v *headlessUser) makes(
 	server, upstream string,
 	auth *contract.NewRequestsAuth,
 	types []contract.NewTokenType,
 ) contract.Proxy {
 	v.t.Helper()
-	login := &contract.NewLogin{RedirectURIs: []string{guestsCallback}}
+	login := &contract.NewLogin{RedirectURIs: []string{appCallback}}
 	for i := range types {
 		login.Providers = append(login.Providers, contract.NewProvider{
 			Type:   "oidc",
 			Issuer: v.fake.Issuer,
 			ProviderSettings: contract.ProviderSettings{
-				ClientID:     new(fakeoidc.ClientID),
-				ClientSecret: new(contract.Secret(fakeoidc.ClientSecret)),
+				ClientID:     new(idp.ClientID),
+				ClientSecret: new(contract.Secret(idp.ClientSecret)),
 				TokenType:    types[i],
 			},
 		})
@@ -122,28 +121,28 @@ func (v *guest) makes(
 	return made
 }
 
-// guestsCallback is where the guest's application waits; no server listens there.
-const guestsCallback = "http://127.0.0.1/app/callback"
+// appCallback is where the user's application waits; no server listens there.
+const appCallback = "http://127.0.0.1/app/callback"
 
-// guest signs in without a browser, which would be slow at garbage.
-type guest struct {
+// headlessUser signs in without a browser, which would be slow at garbage.
+type headlessUser struct {
 	t    *testing.T
-	fake *fakeoidc.Provider
+	fake *idp.Fake
 	http *http.Client
 }
 
-func newGuest(t *testing.T, fake *fakeoidc.Provider) *guest {
+func newHeadlessUser(t *testing.T, fake *idp.Fake) *headlessUser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &guest{t: t, fake: fake, http: &http.Client{Jar: jar, Transport: &http.Transport{},
+	return &headlessUser{t: t, fake: fake, http: &http.Client{Jar: jar, Transport: &http.Transport{},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // asks returns where the answer leads, its page and its text.
-func (v *guest) asks(r *http.Request, err error) (to *url.URL, page *goquery.Document, text []byte) {
+func (v *headlessUser) asks(r *http.Request, err error) (to *url.URL, page *goquery.Document, text []byte) {
 	v.t.Helper()
 	if err != nil {
 		v.t.Fatal(err)
@@ -167,7 +166,7 @@ func (v *guest) asks(r *http.Request, err error) (to *url.URL, page *goquery.Doc
 	return to, page, text
 }
 
-func (v *guest) gets(address string) (to *url.URL, page *goquery.Document) {
+func (v *headlessUser) gets(address string) (to *url.URL, page *goquery.Document) {
 	v.t.Helper()
 	to, page, _ = v.asks(http.NewRequestWithContext(v.t.Context(), http.MethodGet, address, nil))
 	return to, page
@@ -175,13 +174,13 @@ func (v *guest) gets(address string) (to *url.URL, page *goquery.Document) {
 
 // signsIn goes the whole way with the provider of that number, and returns the
 // access token that the application gets.
-func (v *guest) signsIn(login contract.ProxyLogin, number int) string {
+func (v *headlessUser) signsIn(login contract.ProxyLogin, number int) string {
 	v.t.Helper()
 	verifier := strings.Repeat("verifier", 6)
 	challenge := sha256.Sum256([]byte(verifier))
 	to, page := v.gets(login.AuthorizeURL + "?" + url.Values{
 		"client_id":             {login.ClientID},
-		"redirect_uri":          {guestsCallback},
+		"redirect_uri":          {appCallback},
 		"response_type":         {"code"},
 		"scope":                 {"openid email"},
 		"code_challenge_method": {"S256"},
@@ -210,7 +209,7 @@ func (v *guest) signsIn(login contract.ProxyLogin, number int) string {
 		"grant_type":    {"authorization_code"},
 		"client_id":     {login.ClientID},
 		"code":          {to.Query().Get("code")},
-		"redirect_uri":  {guestsCallback},
+		"redirect_uri":  {appCallback},
 		"code_verifier": {verifier},
 	}
 	_, _, text := v.asks(
@@ -228,7 +227,7 @@ func (v *guest) signsIn(login contract.ProxyLogin, number int) string {
 }
 
 // calls the gateway with the token.
-func (v *guest) calls(address, token string) {
+func (v *headlessUser) calls(address, token string) {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet, address+"/hello", nil)
 	if err != nil {
@@ -246,11 +245,11 @@ func (v *guest) calls(address, token string) {
 }
 
 // leaves closes every connection.
-func (v *guest) leaves() { v.http.CloseIdleConnections() }
+func (v *headlessUser) leaves() { v.http.CloseIdleConnections() }
 
 // overwrites makes garbage, so that memory is collected, and fills the server's pooled
 // buffers: with a long request, a page, and a long JSON answer.
-func (v *guest) overwrites(server string, workspaceKeys []string) {
+func (v *headlessUser) overwrites(server string, workspaceKeys []string) {
 	v.t.Helper()
 	const longest = 3 << 10            // bytes, more than any text with a token
 	long := strings.Repeat("x", 4<<10) // the size of net/http's buffers

@@ -19,13 +19,12 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/collector"
-	"postern/testkit/redis"
+	"postern/testkit/servers"
 )
 
 const deployed = "../deploy/prometheus"
 
-func TestAlertsFollowFaults(t *testing.T) {
+func TestPrometheus_alerts(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{
 		{"check", "config", "prometheus.yaml"},
@@ -39,13 +38,13 @@ func TestAlertsFollowFaults(t *testing.T) {
 	}
 }
 
-// TestPrometheusFindsEverySeries has a Prometheus scrape a server that has been used, and
+// TestPrometheus_series has a Prometheus scrape a server that has been used, and
 // asks it every expression of the dashboard and of the alerts.
-func TestPrometheusFindsEverySeries(t *testing.T) {
+func TestPrometheus_series(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
 	server := harness.Serve(t, t.TempDir(), testkit.Postgres(t), "POSTERN_ADMIN_ADDR="+admin,
-		"POSTERN_REDIS_URL="+redis.Start(t).URL(), "POSTERN_TRACES_ENDPOINT="+collector.New(t).URL)
+		"POSTERN_REDIS_URL="+servers.StartRedis(t).URL(), "POSTERN_TRACES_ENDPOINT="+servers.StartCollector(t).URL)
 	proxy := newProxy(t, server.URL)
 	api := harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal())
 	key := createKeys(t, api, proxy.Project.ID, 1)[0]

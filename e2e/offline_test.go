@@ -18,7 +18,7 @@ import (
 	"postern/testkit"
 )
 
-// probe is what a listener answers to GET /readyz.
+// probe is a listener's answer to GET /readyz.
 func probe(t *testing.T, address string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/readyz", nil)
@@ -45,7 +45,7 @@ func wantReady(t *testing.T, address string, status int, says string) {
 	})
 }
 
-func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
+func TestReadiness_databaseHangs(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
@@ -58,22 +58,47 @@ func TestReadinessWhileTheDatabaseHangs(t *testing.T) {
 	wantReady(t, p.URL, http.StatusOK, "ready")
 }
 
-// A gateway that alone is cut off leaves the balancer if the operator wants that, and serves its calls all the same.
-func TestReadinessOfAStaleGateway(t *testing.T) {
+// A gateway that alone is cut off leaves the balancer if the operator wants that, and decides by its last state for the
+// calls that still reach it, while another replica follows every change.
+func TestReadiness_staleGateway(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
-	p := harness.Serve(t, t.TempDir(), relay.Through(t, database),
-		append(slices.Clone(harness.Prompt), "POSTERN_GATEWAY_STALE_AFTER=5s")...)
-	proxy := newProxy(t, p.URL)
-	address := proxy.Project.Environments[0].URL + "/hello"
-	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK)
-	wantReady(t, p.Gateway, http.StatusOK, "ready")
+	secrets := "POSTERN_SECRETS_KEY=" + secretsKey
+	other := harness.Serve(t, t.TempDir(), database, append(slices.Clone(harness.Prompt), secrets)...)
+	cutOff := harness.Serve(t, t.TempDir(), relay.Through(t, database),
+		append(slices.Clone(harness.Prompt), secrets, "POSTERN_GATEWAY_STALE_AFTER=5s")...)
+	proxy := newProxy(t, other.URL)
+	api := harness.Connect(t, other.URL, proxy.WorkspaceKey.Reveal())
+	revoked := proxy.APIKeys["prod"]
+	const path = "/shop/1.0.0/prod/hello"
+	for _, p := range []*harness.Process{cutOff, other} {
+		harness.WaitForStatus(t, p.Gateway+path, revoked.Key.Reveal(), http.StatusOK)
+		wantReady(t, p.Gateway, http.StatusOK, "ready")
+	}
+
 	relay.Hang()
-	wantReady(t, p.Gateway, http.StatusServiceUnavailable, "degraded: changes cannot be followed")
-	harness.WaitForStatus(t, address, proxy.APIKeys["prod"].Key.Reveal(), http.StatusOK)
+	in := contract.NewKey{Owner: "billing"}.In(proxy.Project.ID)
+	added, err := client.Do(t.Context(), api, contract.CreateKey, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Do(t.Context(), api, contract.RevokeKey, contract.KeyPath{Key: revoked.ID}); err != nil {
+		t.Fatal(err)
+	}
+	decide := func(p *harness.Process, ofRevoked, ofAdded int) {
+		t.Helper()
+		harness.WaitForStatus(t, p.Gateway+path, revoked.Key.Reveal(), ofRevoked)
+		harness.WaitForStatus(t, p.Gateway+path, added.Secret.Reveal(), ofAdded)
+	}
+	decide(other, http.StatusUnauthorized, http.StatusOK)
+	wantReady(t, cutOff.Gateway, http.StatusServiceUnavailable, "degraded: changes can't be followed")
+	wantReady(t, other.Gateway, http.StatusOK, "ready")
+	decide(cutOff, http.StatusOK, http.StatusUnauthorized)
+
 	relay.Resume()
-	wantReady(t, p.Gateway, http.StatusOK, "ready")
+	decide(cutOff, http.StatusUnauthorized, http.StatusOK)
+	wantReady(t, cutOff.Gateway, http.StatusOK, "ready")
 }
 
 // stored waits until the gateway's state on disk is newer than what was there before,
@@ -88,7 +113,7 @@ func stored(t *testing.T, data string, before []byte) []byte {
 
 func stateFile(data string) string { return filepath.Join(data, "gateway.state") }
 
-func TestTheGatewayStartsFromItsLastState(t *testing.T) {
+func TestStart_lastState(t *testing.T) {
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	data := t.TempDir()
@@ -119,8 +144,8 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 		harness.WaitForStatus(t, second.Gateway+path, key, http.StatusOK)
 	}
 	harness.WaitForStatus(t, second.Gateway+path, proxy.APIKeys["prod"].Key.Reveal()+"x", http.StatusUnauthorized)
-	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database does not answer, and calls are "+
-		"served from the state of ")
+	wantReady(t, second.URL, http.StatusServiceUnavailable, "degraded: the database isn't responding; serving calls "+
+		"from the state of ")
 	wantReady(t, second.Gateway, http.StatusOK, "degraded")
 	if log := second.Errors.String(); !strings.Contains(log, "last state on disk") ||
 		!strings.Contains(log, "state_of=") {
@@ -155,7 +180,7 @@ func TestTheGatewayStartsFromItsLastState(t *testing.T) {
 // secretsKey encrypts the secrets at rest of an installation of several processes.
 const secretsKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
-func TestAStartWithoutTheDatabase(t *testing.T) {
+func TestStart_withoutDatabase(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
@@ -203,7 +228,7 @@ func TestAStartWithoutTheDatabase(t *testing.T) {
 		t.Run("with a state "+name, func(t *testing.T) {
 			t.Parallel()
 			p := restart(t, state)
-			ended(t, p, "last state cannot be read", "cannot open the database")
+			ended(t, p, "last state can't be read", "cannot open the database")
 		})
 	}
 	t.Run("without a state", func(t *testing.T) {

@@ -16,12 +16,11 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 // One replica writes with many requests at once and is stopped in the middle of
 // them. Its transactions are still open then, with all that they have locked.
-func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
+func TestReplicas_frozen(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	data := t.TempDir() // which replicas share
@@ -64,7 +63,7 @@ func TestAFrozenReplicaHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestARevocationIsSeenOverDeadConnections(t *testing.T) {
+func TestReplicas_deadConnections(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)
@@ -100,8 +99,8 @@ func creates(t *testing.T, api *client.Client, p contract.Proxy) {
 // burst is more than the process has connections for.
 const burst = 60
 
-func TestABurstAndAStopWhileTheDatabaseDoesNotAnswer(t *testing.T) {
-	for name, breakDown := range ordered.ByName(map[string]func(*testkit.Relay, testing.TB){
+func TestStop_databaseHangs(t *testing.T) {
+	for name, breakDown := range testkit.ByName(map[string]func(*testkit.Relay, testing.TB){
 		"connections are accepted": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
 		"packets are dropped":      (*testkit.Relay).Drop,
 	}) {

@@ -13,23 +13,22 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
-// TestWhatOneReplicaTakesAwayTheOtherRefuses has two processes on one PostgreSQL
+// TestReplicas_revocation has two processes on one PostgreSQL
 // database. A key is changed through the one and tried at the other.
-func TestWhatOneReplicaTakesAwayTheOtherRefuses(t *testing.T) {
+func TestReplicas_revocation(t *testing.T) {
 	t.Run("told by the database", func(t *testing.T) {
-		takenAwayElsewhere(t, testkit.Postgres(t))
+		revokedOnOtherReplica(t, testkit.Postgres(t))
 	})
 	t.Run("polling", func(t *testing.T) {
 		database := testkit.Postgres(t)
 		silence(t, database)
-		takenAwayElsewhere(t, database)
+		revokedOnOtherReplica(t, database)
 	})
 }
 
-func takenAwayElsewhere(t *testing.T, database string) {
+func revokedOnOtherReplica(t *testing.T, database string) {
 	data := t.TempDir() // which replicas share
 	a, b := harness.Serve(t, data, database), harness.Serve(t, data, database)
 	proxy := newProxy(t, a.URL)
@@ -42,7 +41,7 @@ func takenAwayElsewhere(t *testing.T, database string) {
 		return err
 	}
 	var rotated contract.KeyWithSecret
-	for what, take := range ordered.ByName(map[string]func(ctx context.Context, key contract.Key) error{
+	for what, take := range testkit.ByName(map[string]func(ctx context.Context, key contract.Key) error{
 		"revoked": func(ctx context.Context, key contract.Key) error { return change(ctx, contract.RevokeKey, key) },
 		"frozen":  func(ctx context.Context, key contract.Key) error { return change(ctx, contract.FreezeKey, key) },
 		"rotated": func(ctx context.Context, key contract.Key) (err error) {

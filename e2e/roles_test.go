@@ -24,8 +24,8 @@ type split struct {
 // or not.
 type roleAddresses struct{ control, gateway, admin string }
 
-// serveSplit starts the processes, each with a data directory of its own, on the database
-// that databaseOf returns for its role. The gateway has the gateway key alone.
+// serveSplit starts the processes, each with its own data directory, on the database that databaseOf returns for its
+// role. The gateway has the gateway key alone.
 func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 	t.Helper()
 	s, exports := split{listeners: map[string]roleAddresses{}}, t.TempDir()
@@ -53,7 +53,7 @@ func serveSplit(t *testing.T, databaseOf func(role string) string) split {
 	return s
 }
 
-// keyOfRole returns the key of secrets at rest that a role needs.
+// keyOfRole returns the secrets key that a role needs.
 func keyOfRole(t *testing.T, role string) string {
 	t.Helper()
 	if role != "gateway" {

@@ -15,21 +15,21 @@ import (
 	"postern/e2e/harness"
 )
 
-// desk is a directory in which an operator runs the commands of the documentation.
-type desk struct {
+// operator is a directory in which an operator runs the commands of the documentation.
+type operator struct {
 	dir string
 	env []string
 }
 
-// newDesk makes a directory with the private key backup.key; $RECIPIENT is its public key,
-// and postern is in PATH.
-func newDesk(t *testing.T, env ...string) desk {
+// newOperator creates a directory with the private key backup.key; $RECIPIENT is its public key, and postern is in
+// PATH.
+func newOperator(t *testing.T, env ...string) operator {
 	t.Helper()
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := desk{dir: t.TempDir()}
+	d := operator{dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(d.dir, "backup.key"), []byte(identity.String()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func newDesk(t *testing.T, env ...string) desk {
 }
 
 // runs executes a marked block of a page of the documentation, with more variables.
-func (d desk) runs(t *testing.T, page, name string, env ...string) string {
+func (d operator) runs(t *testing.T, page, name string, env ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "docs", page))
 	if err != nil {
@@ -60,7 +60,7 @@ func (d desk) runs(t *testing.T, page, name string, env ...string) string {
 }
 
 // shell executes commands, the first failure of which ends them.
-func (d desk) shell(script string, env ...string) (string, error) {
+func (d operator) shell(script string, env ...string) (string, error) {
 	command := exec.Command("sh", "-eu", "-c", script)
 	command.Dir = d.dir
 	command.Env = slices.Concat(d.env, env)
@@ -69,7 +69,7 @@ func (d desk) shell(script string, env ...string) (string, error) {
 }
 
 // refused executes commands that must fail with a text.
-func (d desk) refused(t *testing.T, script, says string, env ...string) {
+func (d operator) refused(t *testing.T, script, says string, env ...string) {
 	t.Helper()
 	out, err := d.shell(script, env...)
 	if err == nil || !strings.Contains(out, says) {

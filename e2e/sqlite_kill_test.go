@@ -13,9 +13,9 @@ import (
 	"postern/e2e/harness"
 )
 
-// TestSQLiteProcessKilledInAWrite kills the process again and again while it writes, and
+// TestSQLite_killedInWrite kills the process again and again while it writes, and
 // finds each change that it has acknowledged.
-func TestSQLiteProcessKilledInAWrite(t *testing.T) {
+func TestSQLite_killedInWrite(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	server := harness.Serve(t, data, "")

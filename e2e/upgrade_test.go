@@ -83,7 +83,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, database string) {
 		t.Parallel()
-		data, operator := t.TempDir(), newDesk(t)
+		data, operator := t.TempDir(), newOperator(t)
 		server := harness.Serve(t, data, database)
 		proxy := newProxy(t, server.URL)
 		kept := createKeys(t, harness.Connect(t, server.URL, proxy.WorkspaceKey.Reveal()), proxy.Project.ID, 2)
@@ -112,7 +112,7 @@ func TestUpgradeAndRollBack(t *testing.T) {
 		if strings.Count(says, "\n") != 1 || !strings.Contains(says, "requires a postern that") {
 			t.Errorf("the old program says of the newer schema: %q", says)
 		}
-		sayCompatible(t, data, database)
+		markCompatible(t, data, database)
 		server = harness.Serve(t, data, database)
 		for _, key := range slices.Concat(kept, added) {
 			harness.WaitForStatus(t, callAddress(server, proxy), key.Secret.Reveal(), http.StatusOK)
@@ -137,9 +137,9 @@ func TestUpgradeAndRollBack(t *testing.T) {
 	})
 }
 
-// sayCompatible marks the schema as one that older programs can use, as a migration does that leaves
-// oldestProgram as it is.
-func sayCompatible(t *testing.T, data, database string) {
+// markCompatible marks the schema as one that older programs can use, as a migration does that leaves oldestProgram
+// unchanged.
+func markCompatible(t *testing.T, data, database string) {
 	t.Helper()
 	db, err := models.Open(t.Context(), database, filepath.Join(data, "postern.db"))
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"postern/gateway"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 // dialFrom connects from an address of this machine: all of 127.0.0.0/8 is.
@@ -59,7 +58,7 @@ func (r *rig) comesIn(what string, call func() bool) {
 	testkit.Eventually(r.t, "a new connection is answered "+what, call)
 }
 
-func TestConnectionsBeyondTheMostAreClosedAtOnce(t *testing.T) {
+func TestAdmission_maximum(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	r := newRig(
 		t,
@@ -104,7 +103,7 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-func TestOneAddressCannotTakeAllConnections(t *testing.T) {
+func TestAdmission_oneAddress(t *testing.T) {
 	r := newRig(t, nil, withLimits(gateway.Limits{Conns: 100, ConnsFromOne: 3}))
 	var held []net.Conn
 	for range 3 {
@@ -130,7 +129,7 @@ func TestOneAddressCannotTakeAllConnections(t *testing.T) {
 }
 
 // The connections of a trusted proxy are those of all its callers.
-func TestATrustedProxyMayTakeAllConnections(t *testing.T) {
+func TestAdmission_trustedProxy(t *testing.T) {
 	r := newRig(t, nil, withLimits(gateway.Limits{Conns: 100, ConnsFromOne: 3}), trusting("127.0.0.2/32"))
 	for range 10 {
 		if !r.answersNew("127.0.0.2") {
@@ -140,7 +139,7 @@ func TestATrustedProxyMayTakeAllConnections(t *testing.T) {
 }
 
 // Idle connections are closed in favor of new ones.
-func TestIdleConnectionsDoNotKeepCallersOut(t *testing.T) {
+func TestAdmission_idle(t *testing.T) {
 	r := newRig(t, nil, withLimits(gateway.Limits{Conns: 32, ConnsFromOne: 32}))
 	for range 32 {
 		r.answersNew("127.0.0.2") // the last ones may find room that the first have to make
@@ -149,7 +148,7 @@ func TestIdleConnectionsDoNotKeepCallersOut(t *testing.T) {
 }
 
 // A connection is counted out whichever way it ends.
-func TestConnectionsAreCountedOut(t *testing.T) {
+func TestAdmission_closed(t *testing.T) {
 	limits := withLimits(gateway.Limits{Conns: 3, ConnsFromOne: 3})
 	plain, secured := newRig(t, nil, limits), newRig(t, nil, limits, overTLS(newPair(t)))
 	hangUp := func(r *rig) bool {
@@ -182,7 +181,7 @@ func TestConnectionsAreCountedOut(t *testing.T) {
 		resp, err := client.Do(req)
 		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 	}
-	for name, call := range ordered.ByName(map[string]func() bool{
+	for name, call := range testkit.ByName(map[string]func() bool{
 		"nothing said":         func() bool { return hangUp(plain) },
 		"nothing said, TLS":    func() bool { return hangUp(secured) },
 		"the engine":           func() bool { return one(plain, "X-A: b") },

@@ -12,7 +12,7 @@ import (
 )
 
 // The exported gateway is nginx, which reads capital letters, - and _ only.
-func TestMethodsAreThoseThatNginxReads(t *testing.T) {
+func TestNginx_methods(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, path)
 		for method, status := range map[string]int{
@@ -26,8 +26,8 @@ func TestMethodsAreThoseThatNginxReads(t *testing.T) {
 	})
 }
 
-// What the upstream gets is what Kong sends it, to the comma.
-func TestOddRequestFieldsReachTheUpstreamAsOnKong(t *testing.T) {
+// The upstream gets exactly what Kong sends it.
+func TestNginx_requestFields(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		for name, c := range map[string]struct {
 			lines []string
@@ -55,7 +55,7 @@ func TestOddRequestFieldsReachTheUpstreamAsOnKong(t *testing.T) {
 	})
 }
 
-func TestOddAnswerFieldsReachTheCallerAsOnKong(t *testing.T) {
+func TestNginx_answerFields(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, path, withTarget(scripted.Start(t, nil).URL))
 		for script, c := range map[string]struct {
@@ -84,7 +84,7 @@ func TestOddAnswerFieldsReachTheCallerAsOnKong(t *testing.T) {
 }
 
 // Kong carries a WebSocket by whatever request names one in Upgrade.
-func TestUpgradeAloneAsksForAWebSocket(t *testing.T) {
+func TestNginx_upgrade(t *testing.T) {
 	const asks, upgrade = "Connection: Upgrade", "Upgrade: websocket"
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, path, withTarget(scripted.Start(t, nil).URL))
@@ -119,7 +119,7 @@ func TestUpgradeAloneAsksForAWebSocket(t *testing.T) {
 
 // A response does not show which path it came on: large heads, odd types and
 // statuses, interim, early, slow, malformed and surplus answers, and none.
-func TestBothPathsPassScriptsOnAlike(t *testing.T) {
+func TestParity_scripts(t *testing.T) {
 	target := withTarget(scripted.Start(t, nil).URL)
 	fast, slow := newRig(t, nil, target), newRig(t, nil, target, onNetHTTP)
 	for _, script := range scripted.Scripts() {

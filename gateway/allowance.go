@@ -51,7 +51,7 @@ func (a *allowance) settle(held, carried int64) {
 	a.used += carried
 }
 
-// reservation is what one call has reserved of its project's allowance, in bytes.
+// reservation is one call's share of its project's allowance, in bytes.
 type reservation struct {
 	total    int64 // body and response
 	response int64

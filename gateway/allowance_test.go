@@ -42,7 +42,7 @@ func (r *rig) publish(edit func(*snapshot.Project)) {
 	}
 }
 
-func TestAnUnclaimedProxyIsCalledOnlySoOften(t *testing.T) {
+func TestUnclaimed_callsADay(t *testing.T) {
 	for name, caps := range map[string]gateway.Caps{
 		"from one address": {IP: snapshot.Limits{snapshot.Minute: 2}},
 		"in all":           {Project: snapshot.Limits{snapshot.Minute: 2}},
@@ -73,7 +73,7 @@ func TestAnUnclaimedProxyIsCalledOnlySoOften(t *testing.T) {
 }
 
 // Its own limits hold where they are lower, and do not lift the caps.
-func TestOwnLimitsDoNotLiftCaps(t *testing.T) {
+func TestUnclaimed_ownLimits(t *testing.T) {
 	var later atomic.Int64
 	r := newRig(t, nil, unclaimed, withCaps(&later, func(*gateway.Caps) {}), withProject(func(p *snapshot.Project) {
 		p.Limits.IP = snapshot.Limits{snapshot.Minute: 5}
@@ -87,7 +87,7 @@ func TestOwnLimitsDoNotLiftCaps(t *testing.T) {
 	wantLines(t, "of the caps", r.get("/shop/1.0.0/prod"), "X-RateLimit-Limit-Minute", "120")
 }
 
-func TestAnUnclaimedProxyCarriesOnlySoMuchInADay(t *testing.T) {
+func TestUnclaimed_bytesADay(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		var size, later atomic.Int64
 		size.Store(600)
@@ -139,7 +139,7 @@ func settled(t *testing.T, ask func() reply) reply {
 }
 
 // However many calls come at once, what they carry together stays below.
-func TestCallsUnderWayHoldTheirBytes(t *testing.T) {
+func TestUnclaimed_bytesOfRunningCalls(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		var later atomic.Int64
 		begun, release := make(chan struct{}, 1), make(chan struct{})

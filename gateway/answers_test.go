@@ -18,8 +18,8 @@ import (
 	"postern/gateway"
 )
 
-// answers are what upstreams send, byte for byte. END stands for the end of the
-// connection: without it the upstream waits for the next request.
+// answers are upstreams' responses, byte for byte. END stands for the end of the connection: without it the upstream
+// waits for the next request.
 var answers = map[string]string{
 	"known length":               "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup",
 	"known length, then the end": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nupEND",
@@ -105,7 +105,7 @@ var answers = map[string]string{
 
 const aHint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 
-func TestBothPathsPassAnswersOnAlike(t *testing.T) {
+func TestParity_upstreamAnswers(t *testing.T) {
 	pair := newPair(t)
 	trusts := func(_ *rig, o *gateway.Options) { o.UpstreamTLS = pair.client }
 	for scheme, secure := range map[string]*tls.Config{"http": nil, "https": pair.server} {
@@ -136,7 +136,7 @@ func TestBothPathsPassAnswersOnAlike(t *testing.T) {
 	}
 }
 
-func TestMalformedAnswersAreRefused(t *testing.T) {
+func TestAnswer_malformed(t *testing.T) {
 	for _, name := range []string{
 		"a status with a sign", "status 000", "status 099", "a status of four digits", "HTTP/2.0",
 		"a blank before the colon", "a folded line", "a line without a colon", "a NUL in a value", "chunked twice",
@@ -154,7 +154,7 @@ func TestMalformedAnswersAreRefused(t *testing.T) {
 }
 
 // An upstream that sends interim responses for ever is given up.
-func TestInterimAnswersAreBounded(t *testing.T) {
+func TestAnswer_manyInterim(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		_, err := readHead(from)
 		for err == nil {
@@ -198,7 +198,7 @@ func saying(answer string) func(net.Conn, *bufio.Reader) {
 
 // A connection that the upstream closed while it waited isn't a reason for an
 // error, as long as nothing was said on it.
-func TestASafeCallIsSentAgainWhenTheConnectionHadEnded(t *testing.T) {
+func TestAnswer_connectionEnded(t *testing.T) {
 	served := make(chan struct{}, 4)
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		if _, err := readHead(from); err == nil {
@@ -216,7 +216,7 @@ func TestASafeCallIsSentAgainWhenTheConnectionHadEnded(t *testing.T) {
 	}
 }
 
-func TestUpstreamsBehindTLS(t *testing.T) {
+func TestUpstream_tls(t *testing.T) {
 	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "up over TLS with %s", r.Proto)
 	}))
@@ -249,7 +249,7 @@ func TestUpstreamsBehindTLS(t *testing.T) {
 
 // Shutdown lets the calls that are under way end, and tells their callers that
 // the connection does.
-func TestShutdownWaitsForCallsAndEndsIdleConnections(t *testing.T) {
+func TestShutdown_idleConnections(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		close(began)

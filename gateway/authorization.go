@@ -22,8 +22,8 @@ func (u *upstreamCredentials) removes(name string) bool {
 }
 
 var (
-	errNoOpener = errors.New("this gateway cannot unseal providers' tokens")
-	errNoToken  = errors.New("the unsealed token cannot be sent in a header")
+	errNoOpener = errors.New("this gateway can't decrypt providers' tokens")
+	errNoToken  = errors.New("the decrypted token can't be sent in a header")
 )
 
 // credentialsFor returns the credentials that the decision lets the upstream have. It decrypts
@@ -41,7 +41,7 @@ func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.D
 	}
 	token, err := c.openToken()
 	if err != nil {
-		c.warn("the provider's token for the upstream cannot be unsealed", err)
+		c.warn("could not decrypt the provider's token for the upstream", err)
 		return upstreamCredentials{}, policy.TokenSealed, false
 	}
 	out.authorization = "Bearer " + token

@@ -21,7 +21,7 @@ func (s seals) Open(tokenID, sealed string) (string, error) {
 }
 
 // A gateway that cannot open what is sealed forwards no call that needs it.
-func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
+func TestIntrospection_withoutOpener(t *testing.T) {
 	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Opener = nil })
 	sealed := r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer access")
 	r.wantCode("a sealed token", sealed, 503, "provider_token_unavailable")
@@ -30,7 +30,7 @@ func TestWithoutAnOpenerNothingSealedIsForwarded(t *testing.T) {
 }
 
 // The token that one call's upstream got is not sent with the connection's next call.
-func TestAnOpenedTokenEndsWithItsCall(t *testing.T) {
+func TestIntrospection_tokenForwarded(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)
 		r.transcript(exchangeCase{

@@ -39,7 +39,7 @@ var bodyTransforms = snapshot.Changes{
 	Append:  []string{"text:2", "list:2", "list:3", "object:1", "number:x", "more:1"},
 }
 
-// What request-transformer of Kong 3.9.3 makes of the same bodies.
+// The results of Kong 3.9.3's request-transformer for the same bodies.
 func TestTransforms_requestBody(t *testing.T) {
 	file := part("file\"; filename=\"a", "a\r\n--c")
 	long := strings.Repeat("x", policy.MaxChangedBody)
@@ -195,7 +195,7 @@ var answerTransforms = snapshot.BodyChanges{
 	},
 }
 
-// What response-transformer of Kong 3.9.3 makes of the same answers.
+// The results of Kong 3.9.3's response-transformer for the same answers.
 func TestTransforms_responseBody(t *testing.T) {
 	var status int
 	var head http.Header
@@ -293,7 +293,7 @@ func isJSON(contentType string) bool {
 	return strings.Contains(contentType, "json") && !strings.Contains(contentType, "ndjson")
 }
 
-// What carries no body to change, or isn't a message with one, passes as without transforms.
+// Messages without a body to change pass as if there were no transforms.
 func TestTransforms_besideBodies(t *testing.T) {
 	both := withTransforms(snapshot.Transforms{RequestBody: bodyTransforms, ResponseBody: answerTransforms})
 	t.Run("trailers", func(t *testing.T) {

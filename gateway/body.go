@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,7 +17,7 @@ import (
 
 var (
 	errBodyTooLarge = errors.New("the request's body is larger than the limit")
-	errBodyTooSlow  = errors.New("the request's body arrives too slowly")
+	errBodyTooSlow  = errors.New("the request's body arrived too slowly")
 	errBodyOver     = errors.New("the call is over")
 	errCaller       = errors.New("the caller does not accept more of the response")
 )
@@ -249,11 +248,7 @@ func copyBody(to *writing, from io.Reader, live bool) (total int64, err error) {
 
 func isEventStream(h http.Header) bool {
 	lines := h["Content-Type"]
-	if len(lines) == 0 || !strings.HasPrefix(lines[0], "text/event-stream") {
-		return false
-	}
-	media, _, _ := mime.ParseMediaType(lines[0])
-	return media == "text/event-stream"
+	return len(lines) > 0 && engine.IsEventStream(lines[0])
 }
 
 // announceTrailers announces the response's trailers to the caller and returns their names.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestBodiesKeepTheirLength(t *testing.T) {
+func TestBody_length(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 1<<16)
 	for _, tc := range []struct {
 		name, method, lines, body string
@@ -42,7 +42,7 @@ func TestBodiesKeepTheirLength(t *testing.T) {
 	}
 }
 
-func TestTrailersGoBothWays(t *testing.T) {
+func TestTrailers_bothWays(t *testing.T) {
 	type trailers struct{ header, trailer http.Header }
 	got := make(chan trailers, 1)
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {

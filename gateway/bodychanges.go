@@ -64,7 +64,7 @@ func bodyTypeOf(contentType string) bodyType {
 }
 
 // apply returns the body as it is forwarded. JSON that is neither an object nor an array is refused: Kong
-// fails on it. Bodies that cannot be read, among them compressed ones, are left as they are.
+// fails on it. Bodies that cannot be read, among them compressed ones, are left unchanged.
 func (b *bodyChanges) apply(contentType string, body []byte) ([]byte, policy.Denial, bool) {
 	switch bodyTypeOf(contentType) {
 	case jsonBody:
@@ -192,8 +192,8 @@ func boundaryOf(contentType string) string {
 	return boundary
 }
 
-// splitParts returns the parts of a form; none of an empty body. It returns false for a body that is
-// no form with the boundary.
+// splitParts returns the parts of a form, and no parts for an empty body. It returns false for a body that is
+// not a form with the boundary.
 func splitParts(body []byte, boundary string) (parts []part, ok bool) {
 	if len(body) == 0 {
 		return nil, true

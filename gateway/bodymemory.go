@@ -14,12 +14,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// errNoMemory ends the reading of a body that no memory is left for.
-var errNoMemory = errors.New("the bodies of calls use all of their memory")
+// errNoMemory ends the reading of a body if there is no memory left for it.
+var errNoMemory = errors.New("request bodies use all of their memory")
 
-// bodyMemory bounds the bytes of bodies that calls hold whole at a time, because they are validated, changed, or
-// searched for an object: those of the process, or of the projects of a team. All other bodies are streamed. Of one
-// address (for IPv6, one /64) there are fewer, so that a caller who sends many bodies slowly leaves some to others.
+// bodyMemory bounds the memory for bodies that are held whole, because they are validated, changed, or searched for an
+// object. All other bodies are streamed. The process has one budget, and so do the projects of a team. One address (for
+// IPv6, one /64) gets only a share, so that a caller that sends many bodies slowly leaves the rest to others.
 type bodyMemory struct {
 	most, ofOne int64
 
@@ -28,7 +28,7 @@ type bodyMemory struct {
 	callers map[netip.Prefix]int64 // of held, by address; without those that hold nothing
 }
 
-// leastOfOne is what one address may hold at least, within the budget: a large body, and the values in it.
+// leastOfOne is the minimum that one address may hold, within the budget: a large body, and the values in it.
 const leastOfOne = 4 << 20
 
 // newBodyMemory returns a budget, of which one address may use one of the given number of shares.
@@ -83,7 +83,7 @@ func bodiesOfProject(s *snapshot.Project, caps *Caps) bodiesOf {
 	return bodiesOf{cmp.Or(s.TeamID, s.ID), !s.ExpiresAt.IsZero() && caps != nil}
 }
 
-// bodyHold is what a call holds for one body, of the memory of the process and of its team.
+// bodyHold is the memory that a call holds for one body, of the process's and its team's.
 type bodyHold struct {
 	process, team *bodyMemory
 	network       netip.Prefix // of the caller
@@ -143,10 +143,10 @@ func (c *call) noMemory(tooLarge policy.Denial) policy.Denial {
 	}
 	c.retryAfter = 1
 	if share {
-		c.warn("bodies of calls from one address use all of their memory", nil)
+		c.warn("request bodies from one address use all of their memory", nil)
 		return policy.RateLimited
 	}
-	c.warn("bodies of calls use all of their memory", nil)
+	c.warn("request bodies use all of their memory", nil)
 	return policy.Busy
 }
 

@@ -65,7 +65,9 @@ func TestBodyMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			goOn := make(chan struct{})
-			r := newRig(t, holdingUpstream(goOn), append(tc.options, withBodies(tc.budget))...)
+			o := outcomes{make(chan gateway.Outcome, 10)}
+			observed := func(_ *rig, options *gateway.Options) { options.Observer = o }
+			r := newRig(t, holdingUpstream(goOn), append(tc.options, withBodies(tc.budget), observed)...)
 			send := func(query string, size int) string {
 				got := r.raw(jsonRequest("/shop/1.0.0/prod/orders"+query, r.addr, priced(size), "X-API-Key: "+r.key))
 				if busy := got.code() == "busy"; busy != (got.Header.Get("Retry-After") == "1") {
@@ -76,6 +78,12 @@ func TestBodyMemory(t *testing.T) {
 			if got := send("", 100_000); got != "200 " {
 				t.Fatalf("alone: %s", got)
 			}
+			within(t, "its outcome", o.got)
+			released := func() { // which an answered call may still have to do
+				t.Helper()
+				testkit.Eventually(t, "nothing is held", func() bool { return r.gateway.HeldBodies() == 0 })
+			}
+			released()
 			first := r.dial()
 			defer func() { _ = first.Close() }()
 			whole := jsonRequest("/shop/1.0.0/prod/orders?hold", r.addr, priced(100_000), "X-API-Key: "+r.key)
@@ -90,6 +98,9 @@ func TestBodyMemory(t *testing.T) {
 			if got := send("", 100_000); got != tc.full {
 				t.Errorf("next to it: %s, want %s", got, tc.full)
 			}
+			if out := within(t, "its outcome", o.got); out.Asked != (tc.answers || out.Code == "") {
+				t.Errorf("next to it: %s, and the upstream asked: %v", out.Code, out.Asked)
+			}
 			close(goOn)
 			if _, err := io.WriteString(first, whole[sent:]); err != nil {
 				t.Fatal(err)
@@ -97,10 +108,11 @@ func TestBodyMemory(t *testing.T) {
 			if got := r.readReply(bufio.NewReader(first), "POST"); got.StatusCode != http.StatusOK {
 				t.Errorf("the first: %d %s", got.StatusCode, got.body)
 			}
-			testkit.Eventually(t, "nothing is held", func() bool { return r.gateway.HeldBodies() == 0 })
+			released()
 			if got := send("", 100_000); got != "200 " {
 				t.Errorf("afterwards: %s", got)
 			}
+			released()
 			if got := send("?long", 400_000); got != tc.long {
 				t.Errorf("a longer one: %s, want %s", got, tc.long)
 			}
@@ -144,7 +156,7 @@ func TestBodyMemory_ofAnAddress(t *testing.T) {
 	r.wantCode("another address", r.raw(small), 200, "")
 }
 
-// What values take in memory once they are read counts too.
+// The memory of values that were read counts too.
 func TestBodyMemory_values(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, ""), func(_ *rig, o *gateway.Options) {

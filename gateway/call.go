@@ -19,7 +19,7 @@ type call struct {
 	gateway *Gateway
 	cache   *connCache
 	conn    *connInfo
-	host    string // that the caller addressed: lower case, without port
+	host    string // that the caller addressed: lowercase, without port
 	method  string
 	target  target
 	route   route
@@ -29,6 +29,7 @@ type call struct {
 	step       string
 	identity   policy.Identity
 	caller     policy.Caller      // that the call counts for
+	scope      string             // that the refused caller lacks; "" for other refusals
 	problems   []validate.Problem // of the request that is refused
 	reported   reported           // of the request that is forwarded anyway
 	shadow     policy.RuleOutcome // what the rules in shadow would have refused
@@ -41,10 +42,11 @@ type call struct {
 	holds      []*bodyHold
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
 	browsing   bool         // the caps apply, and a browser would show the response
+	asked      bool         // the upstream, or a connection to it
 	origin     string       // of the page that calls; "": none, or its project has no CORS
 	cors       *policy.CORS // that answers the page; nil: left to the upstream
 
-	// The credentials that the call was admitted by, for standing.
+	// The credentials that the call was admitted by, for recheck.
 	presentedKey   bool
 	presentedToken bool
 	secret         [32]byte // hash of the key as it was presented
@@ -74,8 +76,7 @@ type connCache struct {
 	limiter   policy.Limiter // nil: calls with limits are refused
 }
 
-// verdict is what decide returns: a denial, a preflight, or what the upstream gets of the
-// caller's credentials.
+// verdict is the result of decide: a denial, a preflight, or what the upstream gets of the caller's credentials.
 type verdict struct {
 	admitted  bool
 	preflight bool // that the gateway answers itself
@@ -119,7 +120,7 @@ func (c *call) decide(r *request) verdict {
 	c.identifyCORS(&decision)
 	c.route.table = nil // a tunnel may last for days, and must not keep a replaced table in memory
 	if !decision.Allow {
-		c.caller = decision.Refused
+		c.caller, c.scope = decision.Refused, decision.Scope
 		return denied(decision.Denial)
 	}
 	c.identity, c.shadow, c.tracker = decision.Identity, decision.Shadow, c.newTracker(&decision)
@@ -190,13 +191,14 @@ func (c *call) finish() {
 func (c *call) noResponse(err error) policy.Denial {
 	switch {
 	case isTimeout(err):
-		c.warn("the upstream did not answer in time", err)
+		c.warn("the upstream didn't respond in time", err)
 		return policy.UpstreamTimeout
 	case errors.Is(err, egress.ErrForbidden):
-		c.warn("the upstream's address may not be reached", err)
+		c.asked = false // no connection was tried
+		c.warn("the upstream's address isn't allowed", err)
 		return policy.UpstreamUnreachable
 	}
-	c.warn("the upstream could not be reached", err)
+	c.warn("could not reach the upstream", err)
 	return policy.UpstreamUnreachable
 }
 

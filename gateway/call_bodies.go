@@ -59,10 +59,9 @@ func (c *httpCall) changeBody(out *http.Request, body *requestBody) error {
 	return nil
 }
 
-// changeAnswerBody applies the transforms to the body of an upstream's response, of which it reads at most
-// limit bytes; 0: no limit of the caller's. It returns the limit on the body that is left to read. It answers
-// the call and returns false if the body is too large to be changed, or broke off. What is changed has no
-// Content-Length, as on Kong.
+// changeAnswerBody applies the transforms to the body of an upstream's response, of which it reads at most limit bytes;
+// 0: no limit of the caller's. It returns the limit on the body that is left to read. It answers the call and returns
+// false if the body is too large to be changed, or broke off. A changed body has no Content-Length, as on Kong.
 func (c *httpCall) changeAnswerBody(from *http.Response, limit int64) (left int64, ok bool) {
 	changes := c.route.version.answerBodies
 	if changes == nil || !isJSONAnswer(first(from.Header["Content-Type"])) {

@@ -17,7 +17,7 @@ type engineCall struct {
 	info     connInfo
 	ownCache connCache
 	limits   []limitLine   // by their index among the limit headers; nil before the first
-	cutOffBy policy.Denial // why Stands cut the call off; the zero value if it did not
+	cutOffBy policy.Denial // why MayContinue cut the call off; the zero value if it did not
 }
 
 // newSession returns the session of a connection that the engine has accepted.
@@ -88,9 +88,9 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	return true
 }
 
-// Stands implements engine.Session.
-func (c *engineCall) Stands() bool {
-	denial, refused := c.standing()
+// MayContinue implements engine.Session.
+func (c *engineCall) MayContinue() bool {
+	denial, refused := c.recheck()
 	if refused {
 		c.cutOffBy = denial
 	}
@@ -148,12 +148,13 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
 	c.target.query = c.route.version.query.apply(c.target.query)
 	c.traceUpstream()
+	c.asked = true
 	status, err := x.Forward(c.route.environment.upstream, c)
 	c.status, c.bytesIn, c.bytesOut, c.firstByte = status, x.BytesIn, x.BytesOut, x.FirstByte
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrBrokenOff):
-		c.warn("the upstream broke off its response", err)
+		c.warn("the upstream interrupted its response", err)
 	case errors.Is(err, engine.ErrCaller):
 		if status == 0 {
 			c.status = statusGone
@@ -214,7 +215,7 @@ func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
 	via, typed, edits := "", r.Status == 304, c.edits()
 	for i := range fields {
 		switch f := &fields[i]; {
-		case staysBehind(f.Name, f.Value):
+		case isNeverForwarded(f.Name, f.Value):
 		case named != nil && isNamed(named, f.Name):
 		case edits && c.withheld(f.Name):
 		case !interim && len(f.Name) == len("Via") && strings.EqualFold(f.Name, "Via"):

@@ -163,6 +163,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	var response *http.Response
 	err := c.changeBody(out, body)
 	if err == nil {
+		c.asked = true
 		response, err = c.route.environment.upstream.RoundTrip(out, &c.gateway.engineLimits, c.interim)
 	}
 	if err != nil && watched.hasEnded() {
@@ -189,8 +190,8 @@ func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Reques
 	out.URL = &url.URL{
 		Scheme: env.scheme,
 		Host:   env.host,
-		// Opaque is sent as it is. Path would be escaped again, and the query must be
-		// forwarded byte for byte, an empty one with its question mark.
+		// Opaque is sent unchanged. Path would be escaped again, and the query must be forwarded byte for byte, an
+		// empty one with its question mark.
 		Opaque: policy.JoinTarget(env.path, c.route.rest) + c.target.query,
 	}
 	out.Host = env.host
@@ -235,10 +236,10 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	c.bytesOut += sent
 	if err != nil {
 		if !errors.Is(err, errCaller) && ctx.Err() == nil {
-			c.warn("the upstream broke off its response", err)
+			c.warn("the upstream interrupted its response", err)
 		}
-		// Close the connection instead of ending the message, so that the caller sees
-		// that the body is incomplete. What was received is sent first, as by the engine.
+		// Close the connection instead of ending the message, so that the caller sees that the body is incomplete. The
+		// received bytes are sent first, as by the engine.
 		flush(c.w)
 		c.abort()
 	}
@@ -306,7 +307,7 @@ func (c *httpCall) interim(from *engine.Response) error {
 	}
 	to := c.w.Header()
 	for _, f := range from.Fields {
-		if !staysBehind(f.Name, f.Value) && (!c.edits() || !c.withheld(f.Name)) {
+		if !isNeverForwarded(f.Name, f.Value) && (!c.edits() || !c.withheld(f.Name)) {
 			to.Add(f.Name, f.Value)
 		}
 	}

@@ -52,11 +52,11 @@ func (g *Gateway) checkTarget(ctx context.Context, p *project, e *environment) d
 	c := &targetCheck{gateway: g, environment: e, found: &diagnosis.Target{}}
 	c.report.Target = c.found
 	if _, ended := p.ended(g.now()); ended || p.takenDown {
-		c.report.Fail("connect", "The project is not served at the moment, so nothing is sent to its targets.")
+		c.report.Fail("connect", "The project isn't being served, so nothing is sent to its targets.")
 		return c.report
 	}
 	if p.term != nil && g.caps != nil && e.oddPort {
-		c.report.Fail("connect", "Until the project is claimed, calls are forwarded to ports 80 and 443 only.")
+		c.report.Fail("connect", "Until the project is claimed, calls are only forwarded to ports 80 and 443.")
 		return c.report
 	}
 	ctx, stop := context.WithTimeout(ctx, checkWithin)
@@ -83,7 +83,7 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 		if c.found.AddressClass == diagnosis.Loopback {
 			c.report.Skip("tls", "The target is on this machine and doesn't use TLS.")
 		} else {
-			c.report.Warn("tls", "The target begins with http://, so calls can be read and changed on the way.")
+			c.report.Warn("tls", "The target starts with http://, so calls can be read and changed on the way.")
 		}
 		return conn, true
 	}
@@ -99,7 +99,7 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 // open opens a connection to the upstream, as for a call.
 func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
 	address, _ := c.environment.address()
-	return c.gateway.dial(ctx, "tcp", address)
+	return c.gateway.connect(ctx, address, c.environment.timeouts.Connect)
 }
 
 // secure begins TLS on a connection. After an error the connection is closed.
@@ -138,7 +138,7 @@ func (c *targetCheck) secured(state tls.ConnectionState) {
 	ends := state.PeerCertificates[0].NotAfter
 	c.found.CertificateExpiresAt = new(ends.UTC())
 	left := ends.Sub(c.gateway.now())
-	detail := fmt.Sprintf("%s; the certificate is valid until %s, for another %d days.", c.found.TLSVersion,
+	detail := fmt.Sprintf("%s. The certificate is valid until %s (%d more days).", c.found.TLSVersion,
 		ends.UTC().Format(time.DateOnly), int(left/(24*time.Hour)))
 	if left < expiresSoon {
 		c.report.Warn("tls", "%s Renew it.", detail)
@@ -232,13 +232,13 @@ func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*
 
 func (c *targetCheck) answered(method string, response *http.Response) {
 	c.found.Status = response.StatusCode
-	says := fmt.Sprintf("%s %s gets %d, the first byte after %s.", method,
+	says := fmt.Sprintf("%s %s returned %d, with the first byte after %s.", method,
 		policy.JoinTarget(c.environment.path, "/"), response.StatusCode, milliseconds(c.found.FirstByteMS.Duration()))
 	switch status := response.StatusCode; {
 	case status >= http.StatusInternalServerError:
 		c.report.Warn("answer", "%s The upstream responds, but with an error.", says)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		c.report.Warn("answer", "%s The upstream responds, and refuses a call without a caller. Check that it "+
+		c.report.Warn("answer", "%s The upstream responds, but refuses a call without a caller. Check that it "+
 			"accepts this environment's credentials.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		c.report.Pass("answer", "%s The gateway doesn't follow redirects; it passes them on to callers.", says)

@@ -35,7 +35,7 @@ func TestCheckTarget(t *testing.T) {
 		outcome diagnosis.Outcome
 		text    string
 	}{
-		"it works":      {nil, diagnosis.Pass, "HEAD /base/ gets 200, the first byte after "},
+		"it works":      {nil, diagnosis.Pass, "HEAD /base/ returned 200, with the first byte after "},
 		"nothing there": {http.NotFound, diagnosis.Pass, "doesn't have to serve anything at its base path"},
 		"it fails": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, diagnosis.Warn,
 			"responds, but with an error"},
@@ -48,7 +48,7 @@ func TestCheckTarget(t *testing.T) {
 			if r.Method == http.MethodHead {
 				w.WriteHeader(http.StatusMethodNotAllowed)
 			}
-		}, diagnosis.Pass, "GET /base/ gets 200"},
+		}, diagnosis.Pass, "GET /base/ returned 200"},
 		"a header without end": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Pad", strings.Repeat("a", 1<<20))
 		}, diagnosis.Fail, "its header is too long"},
@@ -90,8 +90,8 @@ func TestCheckTarget_tls(t *testing.T) {
 	up := newMutual(t, tls.VersionTLS13, tls.RequireAndVerifyClientCert, certificate)
 	t.Run("with the certificate it demands", func(t *testing.T) {
 		got := newRig(t, nil, presenting(up, nil, certificate)).check("env_prod")
-		reports.WantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3; the certificate is valid until ")
-		reports.WantStep(t, got, "answer", diagnosis.Pass, "gets 200")
+		reports.WantStep(t, got, "tls", diagnosis.Pass, "TLS 1.3. The certificate is valid until ")
+		reports.WantStep(t, got, "answer", diagnosis.Pass, "returned 200")
 		if got.Target.CertificateExpiresAt == nil || got.Target.FirstByteMS <= 0 {
 			t.Errorf("measured %+v", got.Target)
 		}
@@ -106,7 +106,7 @@ func TestCheckTarget_tls(t *testing.T) {
 	t.Cleanup(plain.Close)
 	for name, tt := range map[string]struct{ target, text string }{
 		"of an unknown authority": {untrusted.URL, "authority that isn't trusted here"},
-		"no TLS":                  {strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS"},
+		"no TLS":                  {strings.Replace(plain.URL, "http:", "https:", 1), "doesn't use TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reports.WantStep(t, newRig(t, nil, withTarget(tt.target)).check("env_prod"), "tls", diagnosis.Fail, tt.text)
@@ -148,9 +148,9 @@ func TestCheckTarget_unreachable(t *testing.T) {
 		text    string
 	}{
 		"nothing listens":   {"http://" + closed.Addr().String(), nil, "refuses connections"},
-		"a private network": {"http://10.1.2.3", nil, "may not be called"},
+		"a private network": {"http://10.1.2.3", nil, "that isn't allowed"},
 		"this machine, where that is not allowed": {"http://" + silent.Addr().String(), []rigOption{guarded},
-			"may not be called"},
+			"that isn't allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := newRig(t, nil, append(tt.options, withTarget(tt.target))...).check("env_prod")
@@ -171,7 +171,7 @@ func TestCheckTarget_unreachable(t *testing.T) {
 		})
 		r := newRig(t, nil, withTarget(target))
 		got, _ := r.gateway.CheckTarget(ctx, r.project.ID, "env_prod")
-		reports.WantStep(t, got, "answer", diagnosis.Fail, "no answer in time")
+		reports.WantStep(t, got, "answer", diagnosis.Fail, "didn't respond in time")
 	})
 }
 
@@ -196,7 +196,7 @@ func TestCheckTarget_notServed(t *testing.T) {
 		}
 	}
 	down := newRig(t, nil, withProject(func(p *snapshot.Project) { p.TakenDown = true }))
-	reports.WantStep(t, down.check("env_prod"), "connect", diagnosis.Fail, "not served at the moment")
+	reports.WantStep(t, down.check("env_prod"), "connect", diagnosis.Fail, "isn't being served")
 	if len(down.calls) > 0 {
 		t.Error("a project that is taken down sent a request to its target")
 	}

@@ -10,7 +10,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// clientCertificate is what an environment's upstream gets in the TLS handshake.
+// clientCertificate is the certificate that an environment's upstream gets in the TLS handshake.
 type clientCertificate struct {
 	pair        tls.Certificate
 	fingerprint string // SHA-256 of the chain, in hex

@@ -15,7 +15,6 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 // ClientKey returns the key, which is sealed backwards.
@@ -122,7 +121,7 @@ func TestClientCertificate(t *testing.T) {
 	}
 }
 
-func TestClientCertificateOfOtherCallers(t *testing.T) {
+func TestClientCertificate_otherCallers(t *testing.T) {
 	prod := newClientCertificate(t, "prod.test")
 	up := newMutual(t, tls.VersionTLS13, tls.RequireAndVerifyClientCert, prod)
 	t.Run("HTTP/2", func(t *testing.T) {
@@ -147,7 +146,7 @@ func TestClientCertificateOfOtherCallers(t *testing.T) {
 	})
 }
 
-func TestClientCertificateReplaced(t *testing.T) {
+func TestClientCertificate_replaced(t *testing.T) {
 	first, second := newClientCertificate(t, "first.test"), newClientCertificate(t, "second.test")
 	up := newMutual(t, tls.VersionTLS13, tls.RequireAndVerifyClientCert, first, second)
 	r := newRig(t, nil, presenting(up, nil, first))
@@ -166,11 +165,11 @@ func TestClientCertificateReplaced(t *testing.T) {
 	}
 }
 
-func TestClientCertificateThatCannotBePresented(t *testing.T) {
+func TestClientCertificate_unusable(t *testing.T) {
 	good, other := newClientCertificate(t, "prod.test"), newClientCertificate(t, "other.test")
 	up := newMutual(t, tls.VersionTLS13, tls.NoClientCert)
 	r := newRig(t, nil, presenting(up, nil, good))
-	for name, edit := range ordered.ByName(map[string]func(*snapshot.Environment){
+	for name, edit := range testkit.ByName(map[string]func(*snapshot.Environment){
 		"key that does not open": func(e *snapshot.Environment) { e.Certificate.Sealed = nil },
 		"key of another":         func(e *snapshot.Environment) { e.Certificate.Sealed = other.Sealed },
 		"http target":            func(e *snapshot.Environment) { e.Target = "http://127.0.0.1:9" },

@@ -12,7 +12,7 @@ import (
 // Dashboard and gateway may share a host name, and cookies know no ports: the
 // session of who is signed in must not reach an upstream, and no upstream may
 // plant one.
-func TestTheDashboardsCookiesStayBehind(t *testing.T) {
+func TestCookies_dashboard(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		for _, line := range []string{"postern=planted; Path=/", "__Host-postern=planted; Secure; Path=/", "own=1"} {
 			w.Header().Add("Set-Cookie", line)
@@ -29,7 +29,7 @@ func TestTheDashboardsCookiesStayBehind(t *testing.T) {
 
 // Upstreams that turn every odd character into an underscore must not read an
 // identity where there is none.
-func TestNamesThatNginxDropsDoNotPass(t *testing.T) {
+func TestHeaders_droppedByNginx(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	r.get("/shop/1.0.0/prod/a", "X.Consumer.ID: evil", "X-Consumer-ID': evil", "X_Custom: kept")
 	seen := r.lastCall().header

@@ -185,7 +185,7 @@ func TestPreflights(t *testing.T) {
 }
 
 // A preflight of a project that has ended is refused, and a page can read why.
-func TestPreflightOfADeletedProject(t *testing.T) {
+func TestPreflights_deletedProject(t *testing.T) {
 	r := newRig(t, nil, withCORS(severalOrigins), withProject(func(p *snapshot.Project) { p.Deleted = true }))
 	got := r.call("OPTIONS", "/shop/1.0.0/prod/x", appPage, "Access-Control-Request-Method: PUT", noKey)
 	r.wantCode("the call", got, 410, "deleted")

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"postern/core/policy"
@@ -11,11 +10,11 @@ import (
 
 const authorizationHeader = "Authorization"
 
-// Asker checks a bearer token at its issuer's introspection endpoint. It returns asked == false
+// Introspector checks a bearer token at its issuer's introspection endpoint. It returns asked == false
 // if none of the issuers could have issued the token. The rules of Verifier apply, except that
 // it asks on every call. It bounds the calls that wait for an issuer that does not respond.
-type Asker interface {
-	Ask(
+type Introspector interface {
+	Introspect(
 		ctx context.Context, token string, from *policy.Introspectors, now time.Time, into *policy.Token,
 	) (denial policy.Denial, asked bool)
 }
@@ -40,6 +39,9 @@ func (c *call) authenticate(r *request) policy.Decision {
 		if r.keys.n == 1 {
 			in.Key, in.OldSecret = c.lookUpKey(r.keys.first)
 		}
+	}
+	if r.authorization.n == 1 {
+		in.Authorization = r.authorization.first
 	}
 	if in.Access.TakesTokens() {
 		in.Token, in.TokenDenial = c.verifyToken(&r.authorization)
@@ -96,9 +98,12 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 	if authorization.n > 1 {
 		return nil, policy.InvalidToken // the upstream might read another line than the gateway
 	}
-	token, ok := bearerToken(authorization.first)
+	token, ok := policy.BearerToken(authorization.first)
 	if !ok {
 		return nil, policy.Denial{}
+	}
+	if denial, isKey := policy.MisplacedKey(&c.route.version.access, token); isKey {
+		return nil, denial
 	}
 	c.cache.token = policy.Token{}
 	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {
@@ -113,7 +118,7 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 		return nil, policy.IssuerUnavailable // tokens that cannot be verified are refused
 	}
 	issuers := policy.Issuers{
-		Named:    c.route.version.access.Issuers,
+		Named:    c.route.version.access.Issuers(),
 		Own:      &c.route,
 		Audience: c.route.project.realm.Audience,
 	}
@@ -131,22 +136,8 @@ func (c *call) ask(token string) (denial policy.Denial, asked bool) {
 	if from == nil {
 		return policy.Denial{}, false
 	}
-	if c.gateway.asker == nil {
+	if c.gateway.introspector == nil {
 		return policy.TokenIssuerAway, true
 	}
-	return c.gateway.asker.Ask(c.context(), token, from, c.start, &c.cache.token)
-}
-
-// bearerToken returns the credentials of a line with the scheme Bearer, whose name is
-// case-insensitive (RFC 9110 section 11.1).
-func bearerToken(line string) (token string, ok bool) {
-	const scheme = "Bearer"
-	line = strings.Trim(line, " \t")
-	if len(line) < len(scheme) || !strings.EqualFold(line[:len(scheme)], scheme) {
-		return "", false
-	}
-	if token = line[len(scheme):]; token != "" && token[0] != ' ' && token[0] != '\t' {
-		return "", false // another scheme that begins with Bearer
-	}
-	return strings.TrimLeft(token, " \t"), true
+	return c.gateway.introspector.Introspect(c.context(), token, from, c.start, &c.cache.token)
 }

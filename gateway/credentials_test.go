@@ -11,8 +11,8 @@ import (
 	"postern/gateway"
 )
 
-// words judges tokens by what they are called: what makes a token good is package
-// bearer's, what comes of it is the gateway's.
+// words judges tokens by what they are called: package bearer decides what makes a token valid, and the gateway what
+// follows from it.
 type words struct{}
 
 func (words) Verify(
@@ -34,21 +34,23 @@ func (words) Verify(
 	return policy.Denial{}
 }
 
-func withTokens(mode snapshot.Mode, methods ...snapshot.Method) rigOption {
+func withTokens(mode string, methods ...string) rigOption {
 	return func(r *rig, o *gateway.Options) {
 		o.Verifier = words{}
 		access := &r.project.Versions[0].Access
 		access.Mode, access.Methods = mode, methods
-		access.Issuers = []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}}
+		access.JWT = &snapshot.AllowedPairs{
+			AllowedPairs: []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}},
+		}
 	}
 }
 
-func fallsBack(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback }
+func withFallbackOwner(p *snapshot.Project) { p.Versions[0].Access.Keyless = snapshot.OwnerFallback }
 
 func ofTenant(name string) rigOption {
 	return withProject(func(p *snapshot.Project) {
-		p.Versions[0].Access.Issuers[0].Tenant = name
-		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-house"})
+		p.Versions[0].Access.Issuers()[0].Tenant = name
+		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-fallback"})
 	})
 }
 
@@ -59,6 +61,7 @@ type tokenCase struct {
 	status  int
 	code    string
 	says    string // WWW-Authenticate
+	body    string // "": any
 	got     []string
 }
 
@@ -68,7 +71,10 @@ var (
 	either          = withTokens(snapshot.Authenticate, snapshot.APIKey, snapshot.JWT)
 )
 
-// What the upstream gets is given as "Header: value"; a name without a value is absent.
+// shapedKey has the shape of a key.
+const shapedKey = "pst_dev_pxIRwpt1ei3QPdY42K7HUZfRShBftlBa3eo1Ki"
+
+// The upstream's headers are written as "Header: value"; a name without a value is absent.
 var tokenCases = map[string]tokenCase{
 	"a good token": {
 		options: []rigOption{onlyTokens},
@@ -140,6 +146,14 @@ var tokenCases = map[string]tokenCase{
 		code:    "credentials_required",
 		says:    "Bearer",
 	},
+	"a key in place of the token": {
+		options: []rigOption{onlyTokens},
+		lines:   []string{noKey, "Authorization: Bearer " + shapedKey},
+		status:  401,
+		code:    "invalid_token",
+		says:    `Bearer error="invalid_token"`,
+		body:    string(policy.KeysNotAccepted.Body()),
+	},
 	"an issuer that is away": {
 		options: []rigOption{onlyTokens},
 		lines:   []string{noKey, "Authorization: Bearer away"},
@@ -174,6 +188,14 @@ var tokenCases = map[string]tokenCase{
 		status:  401,
 		code:    "credentials_required",
 		says:    `Key realm="postern", Bearer`,
+	},
+	"either: a key in place of the token": {
+		options: []rigOption{either},
+		lines:   []string{noKey, "Authorization: Bearer " + shapedKey},
+		status:  401,
+		code:    "credentials_required",
+		says:    `Key realm="postern"`,
+		body:    string(policy.KeyInAuthorization.Body()),
 	},
 	"either: both": {
 		options: []rigOption{either},
@@ -215,19 +237,19 @@ var tokenCases = map[string]tokenCase{
 	},
 
 	"falling back with a token": {
-		options: []rigOption{either, withProject(fallsBack)},
+		options: []rigOption{either, withProject(withFallbackOwner)},
 		lines:   []string{noKey, "Authorization: Bearer good"},
 		status:  200,
-		got:     []string{"X-Consumer-Username: house", "X-Authenticated-Userid: alice"},
+		got:     []string{"X-Consumer-Username: fallback-owner", "X-Authenticated-Userid: alice"},
 	},
 	"falling back for a tenant": {
-		options: []rigOption{either, withProject(fallsBack), ofTenant("acme")},
+		options: []rigOption{either, withProject(withFallbackOwner), ofTenant("acme")},
 		lines:   []string{noKey, "Authorization: Bearer good"},
 		status:  200,
-		got:     []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+		got:     []string{"X-Consumer-Username: acme-fallback", "X-Tenant-Id: tnt_acme"},
 	},
 	"no falling back from a bad one": {
-		options: []rigOption{either, withProject(fallsBack)},
+		options: []rigOption{either, withProject(withFallbackOwner)},
 		lines:   []string{noKey, "Authorization: Bearer bad"},
 		status:  401,
 		code:    "invalid_token",
@@ -272,7 +294,7 @@ var tokenCases = map[string]tokenCase{
 	},
 }
 
-func TestTokensAtTheGateway(t *testing.T) { runTokenCases(t, tokenCases) }
+func TestTokens_accepted(t *testing.T) { runTokenCases(t, tokenCases) }
 
 func runTokenCases(t *testing.T, cases map[string]tokenCase) {
 	for name, tc := range cases {
@@ -282,6 +304,9 @@ func runTokenCases(t *testing.T, cases map[string]tokenCase) {
 			r.wantCode(name+", "+path, got, tc.status, tc.code)
 			if says := got.Header.Get("WWW-Authenticate"); says != tc.says {
 				t.Errorf("%s, %s: WWW-Authenticate is %q, want %q", name, path, says, tc.says)
+			}
+			if tc.body != "" && got.body != tc.body {
+				t.Errorf("%s, %s: the body is %s, want %s", name, path, got.body, tc.body)
 			}
 			if got.StatusCode != 200 {
 				if n := len(r.upstreamCalls()); n != 0 {

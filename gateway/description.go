@@ -18,7 +18,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// description is what the gateway does with the OpenAPI document of a version.
+// description says what the gateway does with the OpenAPI document of a version.
 type description struct {
 	as          describedAs
 	requests    *validator // compiled by the first call; nil: requests are not validated
@@ -27,7 +27,7 @@ type description struct {
 	document    func() (publish.Document, error) // read by the first call; nil without a publication
 }
 
-// describedAs is what a description was compiled from.
+// describedAs is the source of a compiled description.
 type describedAs struct {
 	document    [sha256.Size]byte
 	workspace   string // team id of the unclaimed workspace; "": it is claimed
@@ -35,7 +35,7 @@ type describedAs struct {
 	publication snapshot.Publication
 }
 
-// documentPath is where the document is published, below the address of an environment.
+// documentPath is where the document is published, below the URL of an environment.
 const documentPath = "/openapi.json"
 
 // compileDescription prepares the document of a version, or takes that of the last table, which may be compiled
@@ -117,13 +117,13 @@ func (r *route) isDescribed(method string) bool {
 	return len(found) > 0 || err != nil
 }
 
-// serveDocument answers with the document, whose server is the address that the caller has used.
+// serveDocument answers with the document, whose server is the URL that the caller has used.
 func (c *httpCall) serveDocument() {
 	server := c.forwardedOr("X-Forwarded-Proto", c.conn.scheme) + "://" + c.addressed() +
 		strings.TrimSuffix(c.route.prefix, "/")
 	read, err := c.route.version.description.document()
 	if err != nil { // it was read when it was imported
-		c.warn("the OpenAPI document cannot be read", err)
+		c.warn("could not read the OpenAPI document", err)
 		c.refuse(policy.NoRoute)
 		return
 	}

@@ -70,7 +70,7 @@ func TestSigningDirectory(t *testing.T) {
 	}
 }
 
-func TestSigningDirectoryOfADeletedProject(t *testing.T) {
+func TestSigningDirectory_deletedProject(t *testing.T) {
 	r := newRig(t, nil, signed(signingKey("a", time.Time{})),
 		withProject(func(p *snapshot.Project) { p.Deleted = true }))
 	if got := r.get("/shop"+directory, noKey); got.StatusCode != http.StatusGone {

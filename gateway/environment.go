@@ -19,6 +19,7 @@ type environment struct {
 	oddPort      bool           // neither 80 nor 443
 	proof        *proof         // nil: none
 	changes      *headerChanges // nil: requests are not transformed
+	timeouts     engine.Timeouts
 	upstream     *engine.Upstream
 	health       *health
 }
@@ -46,6 +47,8 @@ func compileEnvironment(
 		host:    hostLine(u),
 		path:    path,
 		oddPort: !egress.IsWebPort(u),
+
+		timeouts: timeoutsOf(e.Upstream.Timeouts),
 	}
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err

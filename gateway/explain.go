@@ -63,6 +63,8 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		if call.Token = call.Realm.TokenOf(q.User); call.Token == nil {
 			call.TokenDenial = policy.TokenTenant
 		}
+	} else if q.User != nil {
+		call.Authorization = "Bearer token"
 	}
 	out.Explain(&call)
 	if at.isDocument(q.Method) {

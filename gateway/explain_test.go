@@ -7,7 +7,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // Explain decides as calls are decided.
@@ -131,7 +131,7 @@ func TestExplain_rolesOnExport(t *testing.T) {
 // The exported gateway knows neither takedowns nor deletions.
 func TestExplain_closedProjectsOnExport(t *testing.T) {
 	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/staff"}
-	for name, closed := range ordered.ByName(map[string]struct {
+	for name, closed := range testkit.ByName(map[string]struct {
 		change func(*snapshot.Project)
 		denial policy.Denial
 	}{

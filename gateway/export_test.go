@@ -23,5 +23,5 @@ func NetHTTPOnly(s *Server) *Server {
 type declining struct{}
 
 func (declining) Serve(*engine.Exchange) bool { return false }
-func (declining) Stands() bool                { return true }
+func (declining) MayContinue() bool           { return true }
 func (declining) End()                        {}

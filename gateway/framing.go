@@ -60,8 +60,7 @@ func (c *strictConn) Read(p []byte) (int, error) {
 	if ok {
 		return n, err
 	}
-	// Requests before the bad one are complete and are served. Of the bad one, net/http
-	// never gets the end of the header.
+	// Requests before the bad one are complete and are served. net/http never gets the end of the bad one's header.
 	c.failed = true
 	if untouched || good > 0 {
 		c.poison = 4
@@ -117,8 +116,8 @@ type framing struct {
 
 // head is the framing information in the header of one request.
 type head struct {
-	authority  string // of an absolute-form target, lower case; "" for others
-	host       string // of the Host line, lower case
+	authority  string // of an absolute-form target, lowercase; "" for others
+	host       string // of the Host line, lowercase
 	http10     bool
 	hasLength  bool
 	length     int64

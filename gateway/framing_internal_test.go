@@ -15,7 +15,7 @@ const (
 
 // follow must see the same whatever the pieces: split a run of good requests at
 // every place, and with a bad one behind them it must serve exactly the good.
-func TestFramingDoesNotDependOnHowBytesArrive(t *testing.T) {
+func TestFraming_splits(t *testing.T) {
 	good := plainGet + sized + chunks + absolute + plainGet
 	for _, bad := range []string{
 		"", "GET /b HTTP/1.1\nHost: x\r\n\r\n", "GET /b HTTP/1.1\r\nHost: x\r\n fold\r\n\r\n",
@@ -40,7 +40,7 @@ func TestFramingDoesNotDependOnHowBytesArrive(t *testing.T) {
 	}
 }
 
-func TestFramingRefusesALineWithoutEnd(t *testing.T) {
+func TestFraming_unendedLine(t *testing.T) {
 	var f framing
 	piece := []byte(strings.Repeat("x", 4096))
 	for range maxLine/len(piece) + 2 {

@@ -7,7 +7,7 @@ import (
 )
 
 // A frozen user's key is refused, alone and next to another user's token.
-func TestAKeyOfAFrozenUserAtTheGateway(t *testing.T) {
+func TestKey_frozenUser(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		r := newRig(t, nil, append([]rigOption{withHosted()}, more...)...)
 		key := "X-API-Key: " + r.mint("prod", snapshot.Key{Owner: "usr_frozen"})

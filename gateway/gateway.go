@@ -1,8 +1,8 @@
 // Package gateway is the data plane. It owns the routing table, the steps of a call (call.go), the rewriting of
 // headers, streaming, tunnels, timeouts and strict framing. It leaves plain HTTP/1.1 to package engine, decisions to
-// package policy, permitted addresses to package egress, and keys, limits and usage to the interfaces below.
-// Standards: RFC 9110 section 7 (proxies), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 section 4 (WebSocket).
-// Where they leave a proxy a choice, it does what Kong 3.9 does for an untrusted client; comments cite the sources.
+// package policy, permitted addresses to package egress, and keys, limits and usage to the interfaces below. Standards:
+// RFC 9110 section 7 (proxies), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 section 4 (WebSocket). If they leave a
+// proxy a choice, it does what Kong 3.9 does for an untrusted client; comments cite the sources.
 package gateway
 
 import (
@@ -23,10 +23,9 @@ import (
 	"postern/gateway/engine"
 )
 
-// Keys finds API keys. Lookup writes the key whose secret has the SHA-256 hash to into, and
-// reports whether it was found; old reports whether the secret is the one before the last
-// rotation. into is what an earlier Lookup wrote there, or zero. Lookup runs once per call
-// with a well-formed key, and must be fast and safe for concurrent use.
+// Keys finds API keys. Lookup writes the key whose secret has the SHA-256 hash to into, and reports whether it was
+// found; old reports whether the secret is the one before the last rotation. into is the result of an earlier Lookup,
+// or zero. Lookup runs once per call with a well-formed key, and must be fast and safe for concurrent use.
 type Keys interface {
 	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
 }
@@ -64,7 +63,7 @@ const (
 	StepLimits   = "limits"   // rate limits and quotas
 	StepDocument = "document" // the OpenAPI document, which the gateway answers with itself
 	StepValidate = "validate" // the request does not match the OpenAPI document
-	StepForward  = "forward"  // the upstream, or the connection to it
+	StepForward  = "forward"  // the upstream or the connection to it, or a refusal right before: see Outcome.Asked
 )
 
 // CatchAll is the route of all calls of a version without templates.
@@ -72,18 +71,18 @@ const CatchAll = policy.AnyRoute
 
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
-	Domain   string // bare domain: <project>.<domain> addresses a project; "" is localhost
-	Host     string // of the URL that callers are shown, without port; "" for Domain
-	Keys     Keys
-	Verifier Verifier // nil: every token gets 503
-	Asker    Asker    // nil: every token of a version with introspection gets 503
-	Unsealer Unsealer // nil: projects with upstream credentials are not served
-	Opener   Opener   // nil: calls whose upstream gets a provider's token get 503
-	Observer Observer // nil: calls are not recorded
-	Tracer   Tracer   // nil: calls are not traced
-	Limiter  Limiter  // nil: calls that have limits are refused
+	Domain       string // bare domain: <project>.<domain> addresses a project; "" is localhost
+	Host         string // of the URL that callers are shown, without port; "" for Domain
+	Keys         Keys
+	Verifier     Verifier     // nil: every token gets 503
+	Introspector Introspector // nil: every token of a version with introspection gets 503
+	Unsealer     Unsealer     // nil: projects with upstream credentials are not served
+	Opener       Opener       // nil: calls whose upstream gets a provider's token get 503
+	Observer     Observer     // nil: calls are not recorded
+	Tracer       Tracer       // nil: calls are not traced
+	Limiter      Limiter      // nil: calls that have limits are refused
 
-	// Ownership decides who owns what for rules that ask for owners. nil: no object has an owner.
+	// Ownership decides who owns what for rules that require owners. nil: no object has an owner.
 	Ownership Ownership
 
 	Clock  func() time.Time // nil: time.Now
@@ -93,7 +92,7 @@ type Options struct {
 
 	Documents Documents
 
-	// Dial connects to upstreams: the egress guard's DialContext. nil: a guard that permits
+	// Dial connects to upstreams: the egress guard's DialWithin. nil: a guard that permits
 	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -112,22 +111,25 @@ type Options struct {
 	// that agrees on another protocol ends with the handshake.
 	CallerTLS *tls.Config
 
+	// HTTP2 is how callers speak HTTP/2 over TLS.
+	HTTP2 HTTP2
+
 	// UpstreamTLS is used for https upstreams; nil: the system's roots are trusted.
 	UpstreamTLS *tls.Config
 }
 
 // Gateway serves proxied calls. Create one with New. It is safe for concurrent use.
 type Gateway struct {
-	domain   string
-	host     string
-	keys     Keys
-	verifier Verifier
-	asker    Asker
-	opener   Opener
-	unsealer Unsealer
-	limiter  Limiter
-	observer Observer
-	tracer   Tracer // nil: calls are not traced
+	domain       string
+	host         string
+	keys         Keys
+	verifier     Verifier
+	introspector Introspector
+	opener       Opener
+	unsealer     Unsealer
+	limiter      Limiter
+	observer     Observer
+	tracer       Tracer // nil: calls are not traced
 
 	ownership Ownership // nil: no object has an owner
 
@@ -140,6 +142,7 @@ type Gateway struct {
 
 	engineLimits engine.Limits // derived from limits
 	callerTLS    *tls.Config   // nil: no TLS
+	http2        HTTP2
 	trusted      []netip.Prefix
 	traceTrusted []netip.Prefix
 	probes       http.Handler
@@ -159,14 +162,14 @@ type Gateway struct {
 // New returns a gateway that serves nothing until Publish.
 func New(o Options) *Gateway {
 	g := &Gateway{
-		domain:   strings.ToLower(o.Domain),
-		host:     strings.ToLower(o.Host),
-		keys:     o.Keys,
-		verifier: o.Verifier,
-		asker:    o.Asker,
-		opener:   o.Opener,
-		unsealer: o.Unsealer,
-		limiter:  o.Limiter,
+		domain:       strings.ToLower(o.Domain),
+		host:         strings.ToLower(o.Host),
+		keys:         o.Keys,
+		verifier:     o.Verifier,
+		introspector: o.Introspector,
+		opener:       o.Opener,
+		unsealer:     o.Unsealer,
+		limiter:      o.Limiter,
 
 		ownership: o.Ownership,
 
@@ -177,6 +180,7 @@ func New(o Options) *Gateway {
 		limits:   o.Limits.withDefaults(),
 		trusted:  o.Trusted,
 		probes:   o.Probes,
+		http2:    o.HTTP2,
 
 		traceTrusted: o.TraceTrusted,
 	}
@@ -190,13 +194,15 @@ func New(o Options) *Gateway {
 		caps := o.Caps.withDefaults()
 		g.caps = &caps
 	}
-	g.dial = dialer(o.Dial, g.limits)
+	if g.dial = o.Dial; g.dial == nil {
+		g.dial = guarded()
+	}
 	if g.secure = o.UpstreamTLS; g.secure == nil {
 		g.secure = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	if o.CallerTLS != nil {
 		g.callerTLS = o.CallerTLS.Clone()
-		g.callerTLS.NextProtos = append([]string{engine.HTTP2, engine.HTTP1}, o.CallerTLS.NextProtos...)
+		g.callerTLS.NextProtos = append(o.HTTP2.protocols(), o.CallerTLS.NextProtos...)
 	}
 	g.bodies, g.documents.most = newBodyMemory(g.limits.Bodies, sharesOfProcess), o.Documents.withDefaults()
 	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)

@@ -71,7 +71,7 @@ func withProject(edit func(*snapshot.Project)) rigOption {
 	return func(r *rig, _ *gateway.Options) { edit(r.project) }
 }
 
-func withMode(mode snapshot.Mode, methods ...snapshot.Method) rigOption {
+func withMode(mode string, methods ...string) rigOption {
 	return withProject(func(p *snapshot.Project) {
 		p.Versions[0].Access.Mode, p.Versions[0].Access.Methods = mode, methods
 	})
@@ -99,15 +99,15 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	r.project = &snapshot.Project{
 		ID:            "prj_shop",
 		Name:          "shop",
-		FallbackOwner: "house",
+		FallbackOwner: "fallback-owner",
 		Tenants:       []snapshot.Tenant{{ID: "tnt_1", Name: snapshot.DefaultTenant}},
 		Versions: []snapshot.Version{{
 			ID: "ver_1", Name: "1.0.0",
-			Access: snapshot.Access{
+			Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 				Mode:    snapshot.Authenticate,
-				Methods: []snapshot.Method{snapshot.APIKey},
+				Methods: []string{snapshot.APIKey},
 				Keyless: snapshot.Reject,
-			},
+			}},
 			Environments: []snapshot.Environment{
 				{ID: "env_dev", Name: "dev", Target: upstream.URL},
 				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base", Hosts: []string{ownHost}},
@@ -119,7 +119,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 		t.Fatal(err)
 	}
 	o := gateway.Options{
-		Domain: "proxy.test", Keys: r.keys, Dial: guard.DialContext,
+		Domain: "proxy.test", Keys: r.keys, Dial: guard.DialWithin,
 		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, option := range options {
@@ -181,7 +181,7 @@ func (r *rig) record(req *http.Request, body string) {
 	})
 }
 
-// upstreamCalls is what the upstream has got so far.
+// upstreamCalls returns the calls that the upstream has got so far.
 func (r *rig) upstreamCalls() []seen {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -262,7 +262,7 @@ func request(method, path, host string, lines ...string) string {
 	return method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + strings.Join(append(lines, "", ""), "\r\n")
 }
 
-// raw sends bytes on a connection of its own and reads one response.
+// raw sends bytes on its own connection and reads one response.
 func (r *rig) raw(bytes string) reply {
 	r.t.Helper()
 	conn := r.dial()

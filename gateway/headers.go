@@ -273,9 +273,9 @@ func removeControlCookies(h http.Header) {
 	}
 }
 
-// staysBehind reports whether a field of an answer never reaches the caller: it is about the upstream's connection,
+// isNeverForwarded reports whether a field of an answer never reaches callers: it is about the upstream's connection,
 // steers an nginx, or would set one of the dashboard's cookies.
-func staysBehind(name, value string) bool {
+func isNeverForwarded(name, value string) bool {
 	return isHopByHop(name) || steersProxy(name) ||
 		len(name) == len("Set-Cookie") && strings.EqualFold(name, "Set-Cookie") && policy.SetsControlCookie(value)
 }

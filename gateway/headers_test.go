@@ -14,7 +14,7 @@ import (
 	"postern/core/snapshot"
 )
 
-func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
+func TestHeaders_spoofed(t *testing.T) {
 	r := newRig(t, nil)
 	var lines []string
 	for _, name := range slices.Concat(policy.IdentityHeaders(), policy.ForwardedHeaders(), familyNames()) {
@@ -49,9 +49,9 @@ func TestSpoofedHeadersNeverReachTheUpstream(t *testing.T) {
 	}
 }
 
-// What becomes of each header is the same on both paths, and on the exported gateway,
-// whose plugin is tested with the same table.
-func TestHeadersTable(t *testing.T) {
+// Both paths treat each header in the same way, and so does the exported gateway, whose plugin is tested with the same
+// table.
+func TestHeaders_table(t *testing.T) {
 	table, err := os.ReadFile("../core/policy/testdata/headers.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func familyNames() []string {
 	return names
 }
 
-func TestSpoofedTrailersNeverReachTheUpstream(t *testing.T) {
+func TestTrailers_spoofed(t *testing.T) {
 	trailers := make(chan http.Header, 1)
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -203,8 +203,8 @@ var forwardedCases = []struct {
 	},
 }
 
-// What Kong 3.9 sends for a client it does not trust: kong/runloop/handler.lua,
-// access.before, and the proxy_set_header lines of nginx_kong.lua.
+// The headers that Kong 3.9 sends for a client it does not trust: kong/runloop/handler.lua, access.before, and the
+// proxy_set_header lines of nginx_kong.lua.
 func TestForwardedHeaders(t *testing.T) {
 	for _, tc := range forwardedCases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestForwardedHeaders(t *testing.T) {
 	}
 }
 
-func TestHopByHopHeadersStayOnTheirHop(t *testing.T) {
+func TestHeaders_hopByHop(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Connection", "X-Private, keep-alive")
@@ -280,7 +280,7 @@ func TestHopByHopHeadersStayOnTheirHop(t *testing.T) {
 }
 
 // Byte for byte what arrives: nothing is invented that the caller did not send.
-func TestNothingIsAddedToTheCallersHeader(t *testing.T) {
+func TestHeaders_nothingAdded(t *testing.T) {
 	heads := make(chan string, 1)
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		head, err := readHead(from)
@@ -317,7 +317,7 @@ func TestNothingIsAddedToTheCallersHeader(t *testing.T) {
 	}
 }
 
-func TestTheCallersUserAgentAndEncodingAreHis(t *testing.T) {
+func TestHeaders_userAgentAndEncoding(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write([]byte("\x1f\x8bnot really"))
@@ -332,7 +332,7 @@ func TestTheCallersUserAgentAndEncodingAreHis(t *testing.T) {
 	}
 }
 
-func TestLoopsEnd(t *testing.T) {
+func TestLoop_refused(t *testing.T) {
 	r := newRig(t, nil)
 	through := func(n int) string { return "Via: 1.1 cdn" + strings.Repeat(", 1.1 postern", n) }
 	if got := r.get("/shop/1.0.0/prod", through(9)); got.StatusCode != 200 {
@@ -354,7 +354,7 @@ func TestLoopsEnd(t *testing.T) {
 
 // A project whose upstream is the gateway itself: the guard on addresses is not
 // there in this rig, so that only the hop counter can end it.
-func TestARealLoopIsCutOff(t *testing.T) {
+func TestLoop_cutOff(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	looped := *r.project
 	looped.Versions = slices.Clone(r.project.Versions)

@@ -45,7 +45,7 @@ func hostedClient(id, tenant string) snapshot.AppClient {
 	}
 }
 
-func bornBy(client, provider string, edits ...func(*policy.Token)) policy.Token {
+func issuedBy(client, provider string, edits ...func(*policy.Token)) policy.Token {
 	t := policy.Token{
 		Issuer:  snapshot.IssuerOf("https://postern.example", client),
 		Subject: "usr_ana",
@@ -71,35 +71,37 @@ func sealing(kind snapshot.TokenType, sealed string) func(*policy.Token) {
 
 func of(subject string) func(*policy.Token) { return func(t *policy.Token) { t.Subject = subject } }
 
+func groupsAt(at int64) func(*policy.Token) { return func(t *policy.Token) { t.GroupsAt = at } }
+
 // withHosted has the project serve cli_1 of its own tenant, and another project one of
 // a tenant that the first does not serve.
 func withHosted(edits ...func(*snapshot.Project)) rigOption {
 	return func(r *rig, o *gateway.Options) {
 		access, id := snapshot.ProviderAccessToken, snapshot.ProviderIDToken
 		o.Verifier = hosted{
-			"service":     bornBy("cli_1", "idp_service"),
-			"none":        bornBy("cli_1", "idp_none"),
-			"gone":        bornBy("cli_1", "idp_gone"),
-			"odd":         bornBy("cli_1", "idp_odd"),
-			"unset":       bornBy("cli_1", "idp_unset"),
-			"access":      bornBy("cli_1", "idp_access", sealing(access, "sealed-access")),
-			"id":          bornBy("cli_1", "idp_id", sealing(id, "sealed-id")),
-			"bare":        bornBy("cli_1", "idp_access"),
-			"wrong-kind":  bornBy("cli_1", "idp_access", sealing(id, "sealed-id")),
-			"cannot-open": bornBy("cli_1", "idp_access", sealing(access, "lost")),
-			"breaks":      bornBy("cli_1", "idp_access", sealing(access, "breaks")),
-			"empty":       bornBy("cli_1", "idp_access", sealing(access, "empty")),
-			"frozen":      bornBy("cli_1", "idp_service", of("usr_frozen")),
-			"deleted":     bornBy("cli_1", "idp_service", of("usr_deleted")),
-			"ended":       bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Session = "ses_ended" }),
-			"left":        bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1000 }),
-			"rejoined":    bornBy("cli_1", "idp_service", of("usr_left"), func(t *policy.Token) { t.GroupsAt = 1001 }),
-			"elsewhere":   bornBy("cli_2", "idp_service"),
-			"truncated":   bornBy("cli_1", "idp_service", func(t *policy.Token) { t.Truncated = true }),
-			"crowded": bornBy("cli_1", "idp_service", func(t *policy.Token) {
+			"service":     issuedBy("cli_1", "idp_service"),
+			"none":        issuedBy("cli_1", "idp_none"),
+			"gone":        issuedBy("cli_1", "idp_gone"),
+			"odd":         issuedBy("cli_1", "idp_odd"),
+			"unset":       issuedBy("cli_1", "idp_unset"),
+			"access":      issuedBy("cli_1", "idp_access", sealing(access, "sealed-access")),
+			"id":          issuedBy("cli_1", "idp_id", sealing(id, "sealed-id")),
+			"bare":        issuedBy("cli_1", "idp_access"),
+			"wrong-kind":  issuedBy("cli_1", "idp_access", sealing(id, "sealed-id")),
+			"cannot-open": issuedBy("cli_1", "idp_access", sealing(access, "lost")),
+			"breaks":      issuedBy("cli_1", "idp_access", sealing(access, "breaks")),
+			"empty":       issuedBy("cli_1", "idp_access", sealing(access, "empty")),
+			"frozen":      issuedBy("cli_1", "idp_service", of("usr_frozen")),
+			"deleted":     issuedBy("cli_1", "idp_service", of("usr_deleted")),
+			"ended":       issuedBy("cli_1", "idp_service", func(t *policy.Token) { t.Session = "ses_ended" }),
+			"left":        issuedBy("cli_1", "idp_service", of("usr_left"), groupsAt(1000)),
+			"rejoined":    issuedBy("cli_1", "idp_service", of("usr_left"), groupsAt(1001)),
+			"elsewhere":   issuedBy("cli_2", "idp_service"),
+			"truncated":   issuedBy("cli_1", "idp_service", func(t *policy.Token) { t.Truncated = true }),
+			"crowded": issuedBy("cli_1", "idp_service", func(t *policy.Token) {
 				t.Groups = slices.Repeat([]string{longGroup}, 17)
 			}),
-			"nowhere": bornBy("cli_3", "idp_service"),
+			"nowhere": issuedBy("cli_3", "idp_service"),
 		}
 		o.Opener = seals{
 			"jti_1 sealed-access": "gho_the.provider's",
@@ -108,7 +110,7 @@ func withHosted(edits ...func(*snapshot.Project)) rigOption {
 			"jti_1 empty":         "",
 		}
 		r.project.Versions[0].Access.Mode = snapshot.Authenticate
-		r.project.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
+		r.project.Versions[0].Access.Methods = []string{snapshot.APIKey, snapshot.JWT}
 		r.project.Clients = []snapshot.AppClient{hostedClient("cli_1", "tnt_1")}
 		r.project.Barred = []snapshot.BarredUser{{ID: "usr_frozen"}, {ID: "usr_deleted", Deleted: true}}
 		r.project.EndedSessions = []string{"ses_ended"}
@@ -126,14 +128,14 @@ const bearer = "Authorization: Bearer "
 
 func keyToo(tenant string) func(*snapshot.Project) {
 	return func(p *snapshot.Project) {
-		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-house"})
+		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme", FallbackOwner: "acme-fallback"})
 		p.Clients[0].TenantID = tenant
 	}
 }
 
 func unserved(p *snapshot.Project) { p.Clients[0].TenantID = "tnt_gone" }
 
-// What the upstream gets is given as "Header: value"; a name without a value is absent.
+// The upstream's headers are written as "Header: value"; a name without a value is absent.
 var hostedCases = map[string]struct {
 	edits  []func(*snapshot.Project)
 	lines  []string
@@ -311,26 +313,26 @@ var hostedCases = map[string]struct {
 		got:    []string{billingConsumer, "X-Authenticated-Userid:", "X-Consumer-Groups:"},
 	},
 	"falling back": {
-		edits:  []func(*snapshot.Project){fallsBack},
+		edits:  []func(*snapshot.Project){withFallbackOwner},
 		lines:  []string{noKey, bearer + "service"},
 		status: 200,
-		got:    []string{"X-Consumer-Username: house", "X-Authenticated-Userid: usr_ana"},
+		got:    []string{"X-Consumer-Username: fallback-owner", "X-Authenticated-Userid: usr_ana"},
 	},
 	"falling back for the tenant": {
-		edits:  []func(*snapshot.Project){fallsBack, keyToo("tnt_acme")},
+		edits:  []func(*snapshot.Project){withFallbackOwner, keyToo("tnt_acme")},
 		lines:  []string{noKey, bearer + "service"},
 		status: 200,
-		got:    []string{"X-Consumer-Username: acme-house", "X-Tenant-Id: tnt_acme"},
+		got:    []string{"X-Consumer-Username: acme-fallback", "X-Tenant-Id: tnt_acme"},
 	},
 	"no falling back when frozen": {
-		edits:  []func(*snapshot.Project){fallsBack},
+		edits:  []func(*snapshot.Project){withFallbackOwner},
 		lines:  []string{noKey, bearer + "frozen"},
 		status: 403,
 		code:   "user_frozen",
 	},
 	"where tokens are not looked at": {
 		edits: []func(*snapshot.Project){func(p *snapshot.Project) {
-			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey}
+			p.Versions[0].Access.Methods = []string{snapshot.APIKey}
 		}},
 		lines:  []string{bearer + "access"},
 		status: 200,
@@ -351,7 +353,7 @@ var hostedCases = map[string]struct {
 }
 
 // The engine and net/http answer each case alike.
-func TestTokensOfOurOwnAtTheGateway(t *testing.T) {
+func TestTokens_ownIssuer(t *testing.T) {
 	for name, tc := range hostedCases {
 		for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			r := newRig(t, nil, append([]rigOption{withHosted(tc.edits...)}, more...)...)

@@ -7,7 +7,7 @@ import (
 )
 
 // A user counts once, by their id, whichever app client they came through.
-func TestCallsOfAnEndUserCountForTheirID(t *testing.T) {
+func TestTokens_limitsOfUser(t *testing.T) {
 	told := outcomes{make(chan gateway.Outcome, 1)}
 	r := newRig(t, nil, withHosted(), func(_ *rig, o *gateway.Options) { o.Observer = told })
 	r.wantCode("a call", r.get("/shop/1.0.0/prod/x", noKey, "Authorization: Bearer service"), 200, "")

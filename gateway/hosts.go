@@ -15,9 +15,9 @@ type hosted struct {
 	revision    int64
 }
 
-// addHosts adds the host names of a project's environments. Of two projects with one name,
-// the one that was changed last has it: the other's snapshot is from before it lost the
-// name, and is kept because the project cannot be read any more.
+// addHosts adds the host names of a project's environments. If two projects have one name, the one that was changed
+// last gets it: the other's snapshot is from before it lost the name, and is kept because the project cannot be read
+// any more.
 func (t *table) addHosts(s *snapshot.Project, p *project) {
 	for i := range p.versions {
 		v := &p.versions[i]
@@ -45,7 +45,7 @@ func (t *table) findHost(host, path string) (route, bool) {
 	return route{project: at.project, version: at.version, environment: at.environment, rest: path, table: t}, true
 }
 
-// Serves reports whether host, in lower case, is a customer's name that leads to a project.
+// Serves reports whether host, in lowercase, is a customer's name that leads to a project.
 func (g *Gateway) Serves(host string) bool {
 	_, ok := g.table.Load().hosts[host]
 	return ok

@@ -58,7 +58,7 @@ func TestHostNames(t *testing.T) {
 
 // The upstream is told the name that the caller used, and no prefix: the set that Kong sends
 // for a route with hosts and the path /.
-func TestHostNamesForTheUpstream(t *testing.T) {
+func TestHostNames_upstream(t *testing.T) {
 	for path, option := range map[string]rigOption{"engine": onEngine, "net/http": onNetHTTP} {
 		t.Run(path, func(t *testing.T) {
 			r := newRig(t, nil, option)
@@ -82,7 +82,7 @@ func TestHostNamesForTheUpstream(t *testing.T) {
 	}
 }
 
-func TestHostNamesOverHTTP2(t *testing.T) {
+func TestHostNames_http2(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	conn := r.dialHTTP2(t)
 	fields := pseudo(r.key)
@@ -95,7 +95,7 @@ func TestHostNamesOverHTTP2(t *testing.T) {
 	}
 }
 
-func TestHostNamesArePublished(t *testing.T) {
+func TestHostNames_published(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	if !r.gateway.Serves(ownHost) || r.gateway.Serves("other.example.com") {
 		t.Error("Serves")
@@ -103,9 +103,11 @@ func TestHostNamesArePublished(t *testing.T) {
 	newer := *r.project
 	newer.ID, newer.Name, newer.Revision = "prj_books", "books", 2
 	newer.Versions = []snapshot.Version{{
-		ID:     "ver_2",
-		Name:   "1.0.0",
-		Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+		ID:   "ver_2",
+		Name: "1.0.0",
+		Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+			Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+		}},
 		Environments: []snapshot.Environment{{
 			ID:     "env_books",
 			Name:   "prod",

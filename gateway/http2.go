@@ -11,6 +11,24 @@ import (
 	"postern/gateway/h2"
 )
 
+// HTTP2 is how callers speak HTTP/2 over TLS.
+type HTTP2 int
+
+// The ways to speak it.
+const (
+	HTTP2Own     HTTP2 = iota // with package h2
+	HTTP2NetHTTP              // with the standard library, to compare
+	HTTP2Off                  // not at all: HTTP/1.1 alone is offered
+)
+
+// protocols returns what a listener offers (ALPN).
+func (h HTTP2) protocols() []string {
+	if h == HTTP2Off {
+		return []string{engine.HTTP1}
+	}
+	return []string{engine.HTTP2, engine.HTTP1}
+}
+
 // maxStreams is how many simultaneous calls an HTTP/2 connection may have: nginx's number. Calls that the caller has
 // reset count until they are over (CVE-2023-44487).
 const maxStreams = 128

@@ -39,7 +39,7 @@ func begun(key string, more ...string) []string {
 }
 
 // A body of HTTP/2 has the limits that one of HTTP/1.1 has, and the answers.
-func TestBodiesOverHTTP2(t *testing.T) {
+func TestHTTP2_bodies(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limits gateway.Limits
 		fields []string
@@ -94,7 +94,7 @@ func TestBodiesOverHTTP2(t *testing.T) {
 }
 
 // A body arrives piece by piece, and a response too.
-func TestStreamsOverHTTP2(t *testing.T) {
+func TestHTTP2_streams(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_ = http.NewResponseController(w).EnableFullDuplex()
@@ -132,7 +132,7 @@ func TestStreamsOverHTTP2(t *testing.T) {
 	}
 }
 
-func TestResponsesOverHTTP2(t *testing.T) {
+func TestHTTP2_responses(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		switch {
 		case strings.HasSuffix(req.URL.Path, "/hints"):
@@ -191,7 +191,7 @@ func TestResponsesOverHTTP2(t *testing.T) {
 }
 
 // The call at the upstream ends with its caller, although the connection goes on.
-func TestCallsThatAreResetEndAtTheUpstream(t *testing.T) {
+func TestHTTP2_resetCalls(t *testing.T) {
 	arrived, gone := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/wait") {
@@ -213,7 +213,7 @@ func TestCallsThatAreResetEndAtTheUpstream(t *testing.T) {
 }
 
 // A caller that opens no window holds its call, and the connection to the upstream, for Limits.Idle.
-func TestCallersOfHTTP2ThatDoNotRead(t *testing.T) {
+func TestHTTP2_callersThatDoNotRead(t *testing.T) {
 	told := make(chan gateway.Outcome, 4)
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) },
 		overTLS(newPair(t)), withLimits(gateway.Limits{Idle: 300 * time.Millisecond}),
@@ -229,7 +229,7 @@ func TestCallersOfHTTP2ThatDoNotRead(t *testing.T) {
 }
 
 // A call whose caller does not read ends with its key nevertheless, long before the write times out.
-func TestCallsOverHTTP2EndAlthoughTheCallerDoesNotRead(t *testing.T) {
+func TestHTTP2_callsEnd(t *testing.T) {
 	told := make(chan gateway.Outcome, 4)
 	l := newLasting(t, overTLS(newPair(t)), func(_ *rig, o *gateway.Options) { o.Observer = observing(told) })
 	c := l.dialHTTP2(t)
@@ -256,7 +256,7 @@ func TestCallsOverHTTP2EndAlthoughTheCallerDoesNotRead(t *testing.T) {
 }
 
 // Shutdown ends connections of HTTP/2 after their calls, and takes no more.
-func TestShutdownOverHTTP2(t *testing.T) {
+func TestHTTP2_shutdown(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		close(arrived)
@@ -293,7 +293,7 @@ func TestShutdownOverHTTP2(t *testing.T) {
 }
 
 // A Shutdown that is cut short, and Close after it, end the calls.
-func TestCloseOverHTTP2(t *testing.T) {
+func TestHTTP2_close(t *testing.T) {
 	arrived, gone := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		close(arrived)
@@ -319,7 +319,7 @@ func TestCloseOverHTTP2(t *testing.T) {
 }
 
 // An upstream that dies in its responses spoils no other call of the connection.
-func TestCallsOfOneConnectionAreIndependent(t *testing.T) {
+func TestHTTP2_independentCalls(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		for {
 			head, err := readHead(from)

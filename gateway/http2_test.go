@@ -128,7 +128,7 @@ func pseudo(key string, more ...string) []string {
 		more...)
 }
 
-func TestHTTP2CannotSpoofIdentity(t *testing.T) {
+func TestHTTP2_spoofedIdentity(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	c := r.dialHTTP2(t)
 	fields := pseudo(r.key)
@@ -175,7 +175,7 @@ func TestHTTP2CannotSpoofIdentity(t *testing.T) {
 	}
 }
 
-func TestHTTP2TrailersCannotSpoofIdentity(t *testing.T) {
+func TestHTTP2_spoofedTrailers(t *testing.T) {
 	trailers := make(chan http.Header, 1)
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -209,7 +209,7 @@ func TestHTTP2TrailersCannotSpoofIdentity(t *testing.T) {
 }
 
 // Requests that cannot be written as HTTP/1.1, or would be read differently there, are refused.
-func TestHTTP2RequestsThatAreNoneOfHTTP1(t *testing.T) {
+func TestHTTP2_requestsUnlikeHTTP1(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough), overTLS(newPair(t)))
 	replaced := func(name, value string) []string {
 		fields := pseudo(r.key)
@@ -273,7 +273,7 @@ func TestHTTP2RequestsThatAreNoneOfHTTP1(t *testing.T) {
 
 // Without TLS neither the preface of HTTP/2 nor the upgrade to h2c is accepted: they would hide
 // requests from the gateway.
-func TestHTTP2IsNotSpokenWithoutTLS(t *testing.T) {
+func TestHTTP2_withoutTLS(t *testing.T) {
 	r := newRig(t, nil)
 	got := r.get(
 		"/shop/1.0.0/prod/a", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c",
@@ -307,7 +307,7 @@ func (k *slowKeys) Lookup([32]byte, *snapshot.Key) (found, old bool) {
 	return false, false
 }
 
-func TestHTTP2IsBounded(t *testing.T) {
+func TestHTTP2_bounds(t *testing.T) {
 	release := make(chan struct{})
 	r := newRig(t, nil, overTLS(newPair(t)))
 	t.Cleanup(func() { close(release) })

@@ -52,8 +52,8 @@ func quoted(text string) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// object is a JSON object whose values are kept as they were written. Of members with one name the last
-// counts, as in most parsers.
+// object is a JSON object whose values are kept as they were written. The last of several members with one name counts,
+// as in most parsers.
 type object struct {
 	members []member
 	at      map[string]int // by name
@@ -171,7 +171,7 @@ func (o *object) appendTo(name string, value []byte) {
 	}
 }
 
-// jsonKind is what a text is.
+// jsonKind is the JSON type of a text.
 type jsonKind int
 
 const (

@@ -15,7 +15,7 @@ import (
 	"postern/platform/egress"
 )
 
-func TestAnUpstreamThatCannotBeReached(t *testing.T) {
+func TestUpstream_unreachable(t *testing.T) {
 	withoutTLS := rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) {
 		_, _ = io.WriteString(conn, "HTTP/1.1 400 Bad\r\n\r\n")
 	})
@@ -49,7 +49,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestAForbiddenUpstreamIsNotCalled(t *testing.T) {
+func TestUpstream_forbidden(t *testing.T) {
 	guard, err := egress.New(egress.Options{}) // loopback is not allowed
 	if err != nil {
 		t.Fatal(err)
@@ -61,27 +61,28 @@ func TestAForbiddenUpstreamIsNotCalled(t *testing.T) {
 	}
 }
 
-func TestASlowUpstreamTimesOut(t *testing.T) {
+func TestUpstream_slow(t *testing.T) {
 	gone := make(chan struct{})
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) { <-req.Context().Done(); close(gone) },
-		withLimits(gateway.Limits{Header: 50 * time.Millisecond}))
+		allNever(func(t *snapshot.UpstreamTimeouts) { t.ResponseMS = new(soon) }))
 	r.wantCode("no header", r.get("/shop/1.0.0/prod"), 504, "upstream_timeout")
 	within(t, "the end of the upstream's call", gone)
 }
 
-func TestAConnectThatHangsTimesOut(t *testing.T) {
-	r := newRig(t, nil, withLimits(gateway.Limits{Connect: 50 * time.Millisecond}), func(_ *rig, o *gateway.Options) {
+func TestUpstream_connectHangs(t *testing.T) {
+	soonest := allNever(func(t *snapshot.UpstreamTimeouts) { t.ConnectMS = new(soon) })
+	r := newRig(t, nil, soonest, func(_ *rig, o *gateway.Options) {
 		o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
 	})
 	r.wantCode("a connect without an end", r.get("/shop/1.0.0/prod"), 504, "upstream_timeout")
 }
 
-func TestAnAnswerThatStallsIsCutOff(t *testing.T) {
+func TestAnswer_stalls(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.WriteString(w, "part")
 		_ = http.NewResponseController(w).Flush()
 		<-req.Context().Done()
-	}, withLimits(gateway.Limits{Header: time.Minute, Idle: 50 * time.Millisecond}))
+	}, allNever(func(t *snapshot.UpstreamTimeouts) { t.IdleMS = new(soon) }))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
 	_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
@@ -94,7 +95,7 @@ func TestAnAnswerThatStallsIsCutOff(t *testing.T) {
 	}
 }
 
-func TestACallerWhoStallsIsCutOff(t *testing.T) {
+func TestCaller_stalls(t *testing.T) {
 	ended := make(chan error, 1)
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		_, err := io.Copy(io.Discard, req.Body)
@@ -118,7 +119,7 @@ func TestACallerWhoStallsIsCutOff(t *testing.T) {
 	}
 }
 
-func TestACallerWhoDoesNotReadIsCutOff(t *testing.T) {
+func TestCaller_doesNotRead(t *testing.T) {
 	ended := make(chan struct{})
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		defer close(ended)
@@ -128,14 +129,14 @@ func TestACallerWhoDoesNotReadIsCutOff(t *testing.T) {
 				return
 			}
 		}
-	}, withLimits(gateway.Limits{Idle: 50 * time.Millisecond, Header: time.Minute}))
+	}, withLimits(gateway.Limits{Idle: 50 * time.Millisecond}))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
 	_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key))
 	within(t, "the end of the upstream's call", ended)
 }
 
-func TestHeadersAndBodiesOverTheLimit(t *testing.T) {
+func TestLimits_headersAndBodies(t *testing.T) {
 	r := newRig(t, nil, withLimits(gateway.Limits{HeaderBytes: 8 << 10, Body: 100}))
 	if got := r.get("/shop/1.0.0/prod", "X-Big: "+strings.Repeat("x", 32<<10)); got.StatusCode != 431 {
 		t.Errorf("a big header: %d, want 431", got.StatusCode)
@@ -178,7 +179,7 @@ func TestHeadersAndBodiesOverTheLimit(t *testing.T) {
 
 // Calls that hang at one upstream fill its share and no more; another upstream
 // is served in the meantime.
-func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
+func TestUpstream_stuck(t *testing.T) {
 	const share = 4
 	stuck, release := make(chan struct{}, share), make(chan struct{})
 	bad := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
@@ -189,8 +190,8 @@ func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
 		}
 	})
 	r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{
-		UnderWay:        share,
-		UnderWayFromOne: share,
+		InProgress:        share,
+		InProgressFromOne: share,
 	}),
 		withProject(func(p *snapshot.Project) { p.Versions[0].Environments[0].Target = bad }))
 	answers := make(chan int, share)
@@ -214,11 +215,11 @@ func TestOneStuckUpstreamDoesNotStarveAnother(t *testing.T) {
 }
 
 // The share belongs to the upstream, not to the table it was published with.
-func TestTheShareOfAnUpstreamOutlivesATable(t *testing.T) {
+func TestUpstream_shareOutlivesTable(t *testing.T) {
 	stuck, release := make(chan struct{}, 1), make(chan struct{})
 	r := newRig(
 		t, func(http.ResponseWriter, *http.Request) { stuck <- struct{}{}; <-release },
-		withLimits(gateway.Limits{UnderWay: 1}),
+		withLimits(gateway.Limits{InProgress: 1}),
 	)
 	done := make(chan int, 1)
 	go func() { done <- r.get("/shop/1.0.0/prod").StatusCode }()

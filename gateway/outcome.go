@@ -30,6 +30,7 @@ type Outcome struct {
 	Status       int    // that the caller got; 499 if the caller left before the response
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
+	Asked        bool   // whether the upstream, or a connection to it, was asked for the response
 	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
 	ShadowCode   string // of that refusal
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
@@ -57,7 +58,7 @@ func (c *call) outcome() Outcome {
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.caller.Account, CredentialID: c.caller.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
-		Code: c.code, Step: c.step,
+		Code: c.code, Step: c.step, Asked: c.asked,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
 		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object,

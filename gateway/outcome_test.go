@@ -77,7 +77,7 @@ var stepCases = []struct {
 	},
 }
 
-func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {
+func TestObserver_stepAndBytes(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 8)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) {
 		options.Observer, options.Limits = o, gateway.Limits{Body: 100}
@@ -102,7 +102,7 @@ func TestTheObserverLearnsWhichStepAnsweredAndHowManyBytesWent(t *testing.T) {
 	}
 }
 
-func TestAnExpiredProxyIsTheRoutesAnswer(t *testing.T) {
+func TestObserver_expiredProxy(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 1)}
 	r := newRig(t, nil, withProject(func(p *snapshot.Project) { p.ExpiresAt = time.Now().Add(-time.Second) }),
 		func(_ *rig, options *gateway.Options) { options.Observer = o })
@@ -112,8 +112,8 @@ func TestAnExpiredProxyIsTheRoutesAnswer(t *testing.T) {
 	}
 }
 
-// What a clean stop counts must include the tunnels that it ended.
-func TestWaitReturnsWhenTheLastTunnelIsObserved(t *testing.T) {
+// A clean stop must count the tunnels that it ended.
+func TestWait_tunnels(t *testing.T) {
 	heads := make(chan string, 1)
 	o := outcomes{make(chan gateway.Outcome, 1)}
 	r := newRig(
@@ -155,7 +155,7 @@ func (o outcomes) Observe(out gateway.Outcome) {
 
 func (o outcomes) ForConnection() gateway.CallObserver { return o }
 
-func TestTheObserverLearnsTheRoute(t *testing.T) {
+func TestObserver_route(t *testing.T) {
 	routed := withProject(func(p *snapshot.Project) {
 		p.Versions[0].Routes = []string{"/orders", "/orders/{id}"}
 		p.Versions[0].Rules.List = []snapshot.Rule{{ID: "rul_1", Methods: []string{"GET"}, Path: "/staff/{name}"}}
@@ -204,7 +204,7 @@ func TestObserve_refusedCaller(t *testing.T) {
 	})
 }
 
-func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
+func TestObserver_outcome(t *testing.T) {
 	o := outcomes{make(chan gateway.Outcome, 4)}
 	r := newRig(t, nil, func(_ *rig, options *gateway.Options) { options.Observer = o })
 	r.call("POST", "/shop/1.0.0/prod//orders?token=secret", "Content-Length: 0")
@@ -219,7 +219,8 @@ func TestTheObserverLearnsWhatBecameOfACall(t *testing.T) {
 	want := gateway.Outcome{
 		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
 		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",
-		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, BytesOut: int64(len("up")),
+		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, Asked: true,
+		BytesOut: int64(len("up")),
 	}
 	if out != want {
 		t.Errorf("outcome %+v, want %+v", out, want)

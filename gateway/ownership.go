@@ -192,7 +192,7 @@ func (t *tracker) finish() {
 	}
 }
 
-// What became of an object that a rule remembers or forgets: the values of Outcome.Tracked.
+// The outcomes for an object that a rule remembers or forgets: the values of Outcome.Tracked.
 const (
 	TrackedRemembered = "remembered"
 	TrackedForgotten  = "forgotten"

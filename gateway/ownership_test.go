@@ -94,8 +94,8 @@ func lengthBody(text string) string {
 	return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(text), text)
 }
 
-// What an upstream answers to POST /orders, and what is remembered of it.
-func TestAnswersAreRemembered(t *testing.T) {
+// An upstream's answers to POST /orders, and the owners that are remembered from them.
+func TestOwnership_remembered(t *testing.T) {
 	const (
 		created = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
 		chunked = "Transfer-Encoding: chunked\r\n\r\n"
@@ -122,11 +122,15 @@ func TestAnswersAreRemembered(t *testing.T) {
 		"HTML": {
 			"HTTP/1.1 201 Created\r\nContent-Type: text/html\r\n" + lengthBody(order), "", "not_json",
 		},
-		"no JSON":           {created + lengthBody(`{"data": `), "", "not_json"},
-		"no member":         {created + lengthBody(`{"data": [{"id": 42}]}`), "", "no_value"},
-		"null":              {created + lengthBody(`{"data": {"id": null}}`), "", "no_value"},
-		"object":            {created + lengthBody(`{"data": {"id": {}}}`), "", "unusable"},
-		"fraction":          {created + lengthBody(`{"data": {"id": 4.2e1}}`), "", "unusable"},
+		"no JSON":   {created + lengthBody(`{"data": `), "", "not_json"},
+		"no member": {created + lengthBody(`{"data": [{"id": 42}]}`), "", "no_value"},
+		"null":      {created + lengthBody(`{"data": {"id": null}}`), "", "no_value"},
+		"object":    {created + lengthBody(`{"data": {"id": {}}}`), "", "unusable"},
+		"fraction":  {created + lengthBody(`{"data": {"id": 4.2e1}}`), "", "unusable"},
+		"exponent":  {created + lengthBody(`{"data": {"id": 1e3}}`), "", "unusable"},
+		"20 digits": {
+			created + lengthBody(`{"data": {"id": 12345678901234567890}}`), "order:12345678901234567890", "",
+		},
 		"broken surrogate":  {created + lengthBody(`{"data": {"id": "\ud800"}}`), "", "unusable"},
 		"empty text":        {created + lengthBody(`{"data": {"id": ""}}`), "", "unusable"},
 		"large":             {created + lengthBody(large), "", "too_large"},
@@ -168,7 +172,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 }
 
 // The caller doesn't have the whole response before the change is recorded, but everything before its end.
-func TestTheEndOfAnAnswerWaitsForItsOwner(t *testing.T) {
+func TestOwnership_recordedBeforeEnd(t *testing.T) {
 	for name, chunked := range map[string]bool{"length": false, "chunked": true} {
 		t.Run(name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, option rigOption) {
@@ -239,7 +243,7 @@ func TestTheEndOfAnAnswerWaitsForItsOwner(t *testing.T) {
 	}
 }
 
-func TestBrokenAnswersAreNotRemembered(t *testing.T) {
+func TestOwnership_brokenAnswers(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 			if _, err := readHead(from); err == nil {
@@ -261,7 +265,7 @@ func TestBrokenAnswersAreNotRemembered(t *testing.T) {
 	})
 }
 
-func TestObjectsAreForgotten(t *testing.T) {
+func TestOwnership_forgotten(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		o := &owners{}
 		status := 204
@@ -293,7 +297,7 @@ func TestObjectsAreForgotten(t *testing.T) {
 }
 
 // Calls without a credential own nothing, also with a fallback owner.
-func TestFallbackOwnersRememberNothing(t *testing.T) {
+func TestOwnership_fallbackOwners(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		o := &owners{}
 		r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -310,7 +314,7 @@ func TestFallbackOwnersRememberNothing(t *testing.T) {
 	})
 }
 
-func TestInterimAnswersAreNotRemembered(t *testing.T) {
+func TestOwnership_interimAnswers(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		o := &owners{}
 		r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -16,7 +16,7 @@ import (
 	"postern/gateway"
 )
 
-// callHTTP2 makes a call with a client of HTTP/2.
+// callHTTP2 sends a call with an HTTP/2 client.
 func (r *rig) callHTTP2(t *testing.T, method, path string, body io.Reader) *http.Response {
 	t.Helper()
 	secure := r.secure.Clone()
@@ -46,7 +46,7 @@ func (r *rig) callHTTP2(t *testing.T, method, path string, body io.Reader) *http
 }
 
 // A caller of HTTP/2 gets the end of an answer once its owner is recorded, and is the owner then.
-func TestOwnersOverHTTP2(t *testing.T) {
+func TestOwnership_http2(t *testing.T) {
 	for name, created := range map[string]http.HandlerFunc{
 		"length": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -100,7 +100,7 @@ func TestOwnersOverHTTP2(t *testing.T) {
 }
 
 // GET includes HEAD: the owner is asked for, and an answer without a body names no object.
-func TestOwnersOfHead(t *testing.T) {
+func TestOwnership_head(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, option rigOption) {
 		o := &owners{}
 		r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -122,7 +122,7 @@ func TestOwnersOfHead(t *testing.T) {
 }
 
 // An upstream may answer before it has read the request (RFC 9112, 9.3): the caller owns what it names.
-func TestAnswersBeforeTheRequestEndsAreRemembered(t *testing.T) {
+func TestOwnership_earlyAnswers(t *testing.T) {
 	const answer = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n"
 	for name, text := range map[string]string{
 		"length":  answer + lengthBody(`{"data": {"id": 7}}`),
@@ -165,7 +165,7 @@ func TestAnswersBeforeTheRequestEndsAreRemembered(t *testing.T) {
 }
 
 // An answer without a body names no object by its own, but by the path of the call.
-func TestEmptyAnswersAreRememberedByThePath(t *testing.T) {
+func TestOwnership_emptyAnswers(t *testing.T) {
 	rules := snapshot.Rules{List: []snapshot.Rule{
 		{ID: "rul_put", Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
 	}}
@@ -195,7 +195,7 @@ func TestEmptyAnswersAreRememberedByThePath(t *testing.T) {
 }
 
 // The upstream's answer counts, not what transforms make of it.
-func TestTransformedAnswersAreRememberedAsTheUpstreamSentThem(t *testing.T) {
+func TestOwnership_transformedAnswers(t *testing.T) {
 	o := &owners{}
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -213,7 +213,7 @@ func TestTransformedAnswersAreRememberedAsTheUpstreamSentThem(t *testing.T) {
 }
 
 // A change that is lost, because too many wait, holds up nothing and is counted.
-func TestLostChangesAreCounted(t *testing.T) {
+func TestOwnership_lostChanges(t *testing.T) {
 	for _, method := range []string{"POST", "DELETE"} {
 		t.Run(method, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, option rigOption) {

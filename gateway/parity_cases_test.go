@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// exchangeCase is what a caller writes on one connection. Unless it ends the connection
-// itself, the test adds a last request that does. KEY stands for a valid key, SHOP for the
-// gateway's own address.
+// exchangeCase is the bytes that a caller writes on one connection. Unless it ends the connection itself, the test adds
+// a last request that does. KEY stands for a valid key, SHOP for the gateway's own address.
 type exchangeCase struct {
 	name    string
 	bytes   string
@@ -159,7 +158,7 @@ func refusedCases() []exchangeCase {
 				get("/1.0.0/prod/b"),
 		},
 		{name: "no such version", bytes: get("/9.9.9/prod/a")},
-		{name: "no such host", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.", "nobody.", 1)},
+		{name: "no such host", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.", "unknown.", 1)},
 		{name: "a foreign host", bytes: strings.Replace(get("/1.0.0/prod/a"), "shop.proxy.test", "example.org", 1)},
 	}
 }

@@ -22,7 +22,7 @@ func onNetHTTP(r *rig, _ *gateway.Options) { r.netHTTPOnly = true }
 
 // The engine is an optimization: neither the response nor what the upstream gets may show which
 // path a call took.
-func TestBothPathsGiveTheSameAnswers(t *testing.T) {
+func TestParity_answers(t *testing.T) {
 	cases := parityCases()
 	if len(cases) < 150 {
 		t.Fatalf("%d cases, want at least 150", len(cases))
@@ -30,7 +30,7 @@ func TestBothPathsGiveTheSameAnswers(t *testing.T) {
 	compare(t, cases, newRig(t, parityUpstream), newRig(t, parityUpstream, onNetHTTP))
 }
 
-func TestBothPathsRefuseWhatWasTakenDownAlike(t *testing.T) {
+func TestParity_takenDown(t *testing.T) {
 	taken := withProject(func(p *snapshot.Project) { p.TakenDown = true })
 	for _, tc := range parityCases() {
 		fast, slow := newRig(t, parityUpstream, taken), newRig(t, parityUpstream, taken, onNetHTTP)
@@ -41,7 +41,7 @@ func TestBothPathsRefuseWhatWasTakenDownAlike(t *testing.T) {
 	}
 }
 
-func TestBothPathsGiveTheSameAnswersOverTLS(t *testing.T) {
+func TestParity_tls(t *testing.T) {
 	pair := newPair(t)
 	compare(
 		t, parityCases(), newRig(t, parityUpstream, overTLS(pair)),
@@ -84,8 +84,8 @@ func firstDifference(a, b string) (string, string) {
 	return a, b
 }
 
-// transcript is what came of a case on a connection of its own: the responses and
-// the requests that the upstream got, without what differs between two runs.
+// transcript is the outcome of a case on its own connection: the responses and the requests that the upstream got,
+// without what differs between two runs.
 func (r *rig) transcript(tc exchangeCase) string {
 	r.t.Helper()
 	before := len(r.upstreamCalls())
@@ -151,8 +151,8 @@ func headerText(h http.Header) string {
 	return strings.Join(out, " ")
 }
 
-// Where the bytes of a request are cut apart on their way means nothing.
-func TestEverySplitOfARequestReadsTheSame(t *testing.T) {
+// It doesn't matter where the bytes of a request are split on their way.
+func TestParity_splitRequests(t *testing.T) {
 	fast := newRig(t, nil, withMode(snapshot.Passthrough))
 	pipes := newPipes()
 	server := fast.gateway.Server("")
@@ -206,8 +206,7 @@ func (r *rig) answerTo(conn net.Conn, pieces ...string) string {
 	return out
 }
 
-// pipes is a listener of connections in memory, where every write is a read of
-// its own.
+// pipes is a listener of connections in memory, where each write is read separately.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}

@@ -16,7 +16,7 @@ func withProbes(_ *rig, o *gateway.Options) {
 }
 
 // Health checks name a replica in any way, or none.
-func TestProbesAreAnsweredWhateverTheHost(t *testing.T) {
+func TestProbes_anyHost(t *testing.T) {
 	pair := newPair(t)
 	hosts := []string{"proxy.test", "shop.proxy.test", "gateway.internal", "10.1.2.3:8090", "[::1]"}
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}, "TLS": {overTLS(pair)}} {
@@ -42,7 +42,7 @@ func TestProbesAreAnsweredWhateverTheHost(t *testing.T) {
 	}
 }
 
-func TestProbesShadowNoProject(t *testing.T) {
+func TestProbes_projects(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(way, func(t *testing.T) {
 			named := withProject(func(p *snapshot.Project) { p.Name = "readyz" })
@@ -60,7 +60,7 @@ func TestProbesShadowNoProject(t *testing.T) {
 	}
 }
 
-func TestWithoutProbesTheirPathsAreNoRoute(t *testing.T) {
+func TestProbes_disabled(t *testing.T) {
 	r := newRig(t, nil)
 	r.wantCode("no probes", r.raw(request("GET", "/readyz", "proxy.test")), 404, "no_route")
 }

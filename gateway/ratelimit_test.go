@@ -31,7 +31,7 @@ func limitedRig(t *testing.T, answer http.HandlerFunc, limits snapshot.ProjectLi
 	})
 }
 
-func TestLimitsHoldOnBothPathsTogether(t *testing.T) {
+func TestLimits_bothPaths(t *testing.T) {
 	observed := outcomes{make(chan gateway.Outcome, 8)}
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("RateLimit-Limit", "the upstream's")
@@ -81,7 +81,7 @@ func TestLimitsHoldOnBothPathsTogether(t *testing.T) {
 	wantLines(t, "a key with limits of its own", r.get("/shop/1.0.0/prod", "X-API-Key: "+other), "RateLimit-Limit", "1")
 }
 
-func TestAQuotaIsNotARate(t *testing.T) {
+func TestLimits_quota(t *testing.T) {
 	r := limitedRig(t, nil, snapshot.ProjectLimits{Owner: snapshot.Limits{snapshot.Month: 1}})
 	r.get("/shop/1.0.0/prod")
 	got := r.get("/shop/1.0.0/prod")
@@ -90,7 +90,7 @@ func TestAQuotaIsNotARate(t *testing.T) {
 }
 
 // Limits of each address hold for callers without a key as well.
-func TestAddressesAreLimited(t *testing.T) {
+func TestLimits_addresses(t *testing.T) {
 	r := newRig(t, nil, func(r *rig, o *gateway.Options) {
 		r.project.Limits.IP = snapshot.Limits{snapshot.Year: 1}
 		r.project.Versions[0].Access.Mode, r.project.Versions[0].Access.Methods = snapshot.Passthrough, nil
@@ -106,7 +106,7 @@ func TestAddressesAreLimited(t *testing.T) {
 }
 
 // 64 connections at once, half of them on each path: not one call too many.
-func TestNoCallTooManyIsForwarded(t *testing.T) {
+func TestLimits_concurrent(t *testing.T) {
 	const limit = 100
 	r := limitedRig(t, nil, snapshot.ProjectLimits{Project: snapshot.Limits{snapshot.Hour: limit}})
 	var admitted atomic.Int64
@@ -132,7 +132,7 @@ type broken struct{}
 func (broken) Take(context.Context, *policy.Tally) error { return errors.New("out of order") }
 func (b broken) ForConnection() policy.Limiter           { return b }
 
-func TestWhatCannotBeCountedIsNotLetThrough(t *testing.T) {
+func TestLimits_counterFails(t *testing.T) {
 	for name, limiter := range map[string]gateway.Limiter{"none": nil, "broken": broken{}} {
 		r := newRig(t, nil, func(r *rig, o *gateway.Options) {
 			r.project.Limits.Owner = snapshot.Limits{snapshot.Year: 1000}
@@ -147,7 +147,7 @@ func TestWhatCannotBeCountedIsNotLetThrough(t *testing.T) {
 	}
 }
 
-func TestAddressRulesHoldOnBothPaths(t *testing.T) {
+func TestIPRules_bothPaths(t *testing.T) {
 	r := newRig(t, nil, func(r *rig, _ *gateway.Options) {
 		r.project.Versions[0].Access.IP.Deny = []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}
 	})

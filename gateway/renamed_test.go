@@ -26,7 +26,7 @@ func (k *renamingKeys) Lookup(hash [32]byte, into *snapshot.Key) (found, old boo
 
 // A call whose environment is renamed between its route and its key finds no route, or the
 // environment by its new name, and is never told that its key is wrong.
-func TestRenamedWhileAKeyIsLookedUp(t *testing.T) {
+func TestKey_renamedDuringLookup(t *testing.T) {
 	for name, tt := range map[string]struct {
 		to   string
 		want int

@@ -19,9 +19,11 @@ func FuzzRouting(f *testing.F) {
 			ID:   id,
 			Name: name,
 			Versions: []snapshot.Version{{
-				ID:     id,
-				Name:   "1.0.0",
-				Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+				ID:   id,
+				Name: "1.0.0",
+				Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+					Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+				}},
 				Environments: []snapshot.Environment{{
 					ID:     id + "d",
 					Name:   "dev",

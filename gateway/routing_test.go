@@ -9,7 +9,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 func TestAddressing(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAddressing(t *testing.T) {
 	}
 }
 
-func TestTargetsThatNoGatewayAccepts(t *testing.T) {
+func TestAddressing_refused(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	for _, tc := range []struct {
 		method, target string
@@ -113,7 +113,7 @@ func TestTargetsThatNoGatewayAccepts(t *testing.T) {
 	}
 }
 
-func TestEveryOtherMethodIsForwarded(t *testing.T) {
+func TestMethods_forwarded(t *testing.T) {
 	r := newRig(t, nil)
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "QUERY"} {
 		before := len(r.upstreamCalls())
@@ -124,7 +124,7 @@ func TestEveryOtherMethodIsForwarded(t *testing.T) {
 	}
 }
 
-func TestAnUnclaimedProxyEndsWhenItsTimeIsUp(t *testing.T) {
+func TestUnclaimed_expired(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	r := newRig(t, nil, withProject(func(p *snapshot.Project) { p.ExpiresAt = now.Add(time.Minute) }),
 		func(_ *rig, o *gateway.Options) { o.Clock = func() time.Time { return now } })
@@ -138,7 +138,7 @@ func TestAnUnclaimedProxyEndsWhenItsTimeIsUp(t *testing.T) {
 
 // A takedown stops every call, with or without a key, on both paths and at once,
 // and its lifting lets them through again.
-func TestAProjectThatWasTakenDownAnswers403(t *testing.T) {
+func TestAddressing_takenDown(t *testing.T) {
 	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, options...)
@@ -171,7 +171,7 @@ func TestAProjectThatWasTakenDownAnswers403(t *testing.T) {
 }
 
 // A deleted project answers 410 on every path below its name, on both paths of the gateway.
-func TestADeletedProjectAnswers410(t *testing.T) {
+func TestAddressing_deleted(t *testing.T) {
 	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, options...)
@@ -197,7 +197,7 @@ func TestADeletedProjectAnswers410(t *testing.T) {
 	}
 }
 
-func TestPublishReplacesEverything(t *testing.T) {
+func TestPublish_replaces(t *testing.T) {
 	r := newRig(t, nil)
 	other := *r.project
 	other.ID, other.Name = "prj_other", "other"
@@ -208,16 +208,16 @@ func TestPublishReplacesEverything(t *testing.T) {
 	r.wantCode("the new project, another one's key", r.get("/other/1.0.0/prod"), 401, "invalid_key")
 }
 
-func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
-	for name, spoil := range ordered.ByName(map[string]func(*snapshot.Project){
+func TestPublish_invalidSnapshot(t *testing.T) {
+	for name, spoil := range testkit.ByName(map[string]func(*snapshot.Project){
 		"unknown mode":    func(p *snapshot.Project) { p.Versions[0].Access.Mode = "open" },
 		"no mode":         func(p *snapshot.Project) { p.Versions[0].Access.Mode = "" },
 		"unknown keyless": func(p *snapshot.Project) { p.Versions[0].Access.Keyless = "maybe" },
 		"a method not enforced here": func(p *snapshot.Project) {
-			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, "magic"}
+			p.Versions[0].Access.Methods = []string{snapshot.APIKey, "magic"}
 		},
 		"opaque without an endpoint": func(p *snapshot.Project) {
-			p.Versions[0].Access.Methods = []snapshot.Method{snapshot.Opaque}
+			p.Versions[0].Access.Methods = []string{snapshot.Opaque}
 		},
 		"authenticate by nothing": func(p *snapshot.Project) { p.Versions[0].Access.Methods = nil },
 		"fallback to no one": func(p *snapshot.Project) {
@@ -246,7 +246,7 @@ func TestASnapshotThatDoesNotCompileKeepsTheOldTable(t *testing.T) {
 	}
 }
 
-func TestTwoProjectsOfOneNameAreRefused(t *testing.T) {
+func TestPublish_duplicateName(t *testing.T) {
 	r := newRig(t, nil)
 	twin := *r.project
 	twin.ID = "prj_twin"
@@ -259,7 +259,7 @@ func TestTwoProjectsOfOneNameAreRefused(t *testing.T) {
 // Republishing one changed project among thousands must not compile the others
 // again. A compiled entry is a copy, so an untouched pointer shows that it was
 // reused: a change made behind it stays unseen.
-func TestAnUnchangedProjectIsNotCompiledAgain(t *testing.T) {
+func TestPublish_unchanged(t *testing.T) {
 	r := newRig(t, nil)
 	r.project.Versions[0].Name = "2.0.0"
 	if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
@@ -277,7 +277,7 @@ func TestAnUnchangedProjectIsNotCompiledAgain(t *testing.T) {
 	}
 }
 
-func TestHostIsTheTargets(t *testing.T) {
+func TestHeaders_host(t *testing.T) {
 	r := newRig(t, nil)
 	r.get("/shop/1.0.0/prod")
 	target, err := url.Parse(r.project.Versions[0].Environments[0].Target)
@@ -289,7 +289,7 @@ func TestHostIsTheTargets(t *testing.T) {
 	}
 }
 
-func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
+func TestAnswer_redirects(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 	})
@@ -306,7 +306,7 @@ func TestRedirectsArePassedOnAndNotFollowed(t *testing.T) {
 }
 
 // A key for dev opens nothing of prod, whatever an upstream makes of the path.
-func TestHiddenDotSegmentsAreRefused(t *testing.T) {
+func TestPaths_hiddenDotSegments(t *testing.T) {
 	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, options...)
@@ -327,8 +327,8 @@ func TestHiddenDotSegmentsAreRefused(t *testing.T) {
 	}
 }
 
-// What docs/network.md says of paths that are refused.
-func TestRefusedPaths(t *testing.T) {
+// The refused paths of docs/network.md.
+func TestPaths_refused(t *testing.T) {
 	for name, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, options...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
 )
@@ -35,7 +36,7 @@ var shopRules = snapshot.Rules{
 	},
 }
 
-func TestRulesAtTheGateway(t *testing.T) {
+func TestRules_gateway(t *testing.T) {
 	for path, options := range map[string][]rigOption{
 		"engine": {withRules(shopRules)}, "net/http": {withRules(shopRules), onNetHTTP},
 	} {
@@ -79,8 +80,26 @@ func TestRulesAtTheGateway(t *testing.T) {
 	}
 }
 
-// What falls back to an owner has neither scopes nor groups, whatever the owner's name.
-func TestRulesRefuseFallbackOwners(t *testing.T) {
+func TestRules_scopeInMessage(t *testing.T) {
+	for path, options := range map[string][]rigOption{
+		"engine": {withRules(shopRules)}, "net/http": {withRules(shopRules), onNetHTTP},
+	} {
+		t.Run(path, func(t *testing.T) {
+			r := newRig(t, nil, options...)
+			reader := "X-API-Key: " + r.mint("prod", snapshot.Key{ID: "key_r", Owner: "app", Scopes: []string{"read"}})
+			for at, scope := range map[string]string{"GET /orders/1": "orders:read", "POST /x": "write"} {
+				method, path, _ := strings.Cut(at, " ")
+				want := string(policy.InsufficientScope.NameScope(scope).Body())
+				if got := r.call(method, "/shop/1.0.0/prod"+path, reader).body; got != want {
+					t.Errorf("%s: %s, want %s", at, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A call with the fallback owner has neither scopes nor groups, whatever the owner's name.
+func TestRules_fallbackOwners(t *testing.T) {
 	r := newRig(t, nil, withRules(snapshot.Rules{List: shopRules.List}), withProject(func(p *snapshot.Project) {
 		p.FallbackOwner, p.Versions[0].Access.Keyless = "usr_ana", snapshot.OwnerFallback
 	}))
@@ -89,7 +108,7 @@ func TestRulesRefuseFallbackOwners(t *testing.T) {
 	r.wantCode("a group", r.get("/shop/1.0.0/prod/staff", noKey), 403, "not_in_group")
 }
 
-func TestShadowRefusalsAreObserved(t *testing.T) {
+func TestRules_shadow(t *testing.T) {
 	for path, option := range map[string]rigOption{"engine": func(*rig, *gateway.Options) {}, "net/http": onNetHTTP} {
 		t.Run(path, func(t *testing.T) {
 			seen := outcomes{make(chan gateway.Outcome, 10)}
@@ -107,7 +126,7 @@ func TestShadowRefusalsAreObserved(t *testing.T) {
 	}
 }
 
-func TestUnknownRulesAreNotPublished(t *testing.T) {
+func TestRules_unknown(t *testing.T) {
 	r := newRig(t, nil)
 	broken := *r.project
 	broken.Versions = []snapshot.Version{broken.Versions[0]}
@@ -119,7 +138,7 @@ func TestUnknownRulesAreNotPublished(t *testing.T) {
 }
 
 // A stream ends when its rule refuses it.
-func TestRulesEndStreams(t *testing.T) {
+func TestRules_streams(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "begun")
 		w.(http.Flusher).Flush()

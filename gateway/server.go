@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 
 	"postern/core/policy"
@@ -22,6 +23,7 @@ import (
 type Server struct {
 	http    *http.Server
 	http2   *h2.Server
+	http2go *http.Server   // for HTTP2NetHTTP: serves HTTP/2 instead of http2; else nil
 	engine  *engine.Server // nil: net/http serves everything
 	gateway *Gateway
 	addr    string
@@ -32,8 +34,6 @@ type Server struct {
 // caller starts it with Serve or ListenAndServe and stops it with Shutdown and then
 // Gateway.Close.
 func (g *Gateway) Server(addr string) *Server {
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
 	recovered := func(fault any, stack []byte) {
 		g.log.Error("a call failed because of an internal error", "fault", fmt.Sprint(fault), "stack", string(stack))
 	}
@@ -45,9 +45,22 @@ func (g *Gateway) Server(addr string) *Server {
 		Limits:     g.engineLimits,
 		Recovered:  recovered,
 	}
-	return &Server{addr: addr, gateway: g, engine: fast, http2: multiplexed, http: &http.Server{
+	s := &Server{addr: addr, gateway: g, engine: fast, http2: multiplexed, http: g.netHTTP(false)}
+	if g.http2 == HTTP2NetHTTP {
+		s.http2go = g.netHTTP(true)
+	}
+	return s
+}
+
+// netHTTP returns a server for HTTP/1.1, or for connections that have agreed on HTTP/2.
+func (g *Gateway) netHTTP(multiplexed bool) *http.Server {
+	var protocols http.Protocols
+	protocols.SetHTTP1(!multiplexed)
+	protocols.SetHTTP2(multiplexed)
+	return &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ReadHeaderTimeout: g.limits.ClientHeader,
 		IdleTimeout:       g.limits.ClientIdle,
 		MaxHeaderBytes:    g.limits.HeaderBytes,
@@ -58,7 +71,7 @@ func (g *Gateway) Server(addr string) *Server {
 		DisableGeneralOptionsHandler: true, // OPTIONS * is refused like any address without a route
 		ErrorLog:                     slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 		ConnContext:                  g.withConnInfo,
-	}}
+	}
 }
 
 // Serve accepts connections until Shutdown; its error then is
@@ -70,15 +83,18 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 	rest := engine.NewHandover(l.Addr())
 	s.engine.Fallback = rest
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = s.http.Serve(strictListener{rest})
-	}()
+	var others sync.WaitGroup
+	others.Go(func() { _ = s.http.Serve(strictListener{rest}) })
+	multiplexed := engine.NewHandover(l.Addr())
+	if s.http2go != nil {
+		s.engine.ServeHTTP2 = multiplexed.Give
+		others.Go(func() { _ = s.http2go.Serve(multiplexed) })
+	}
 	err := s.engine.Serve(l)
 	if !errors.Is(err, http.ErrServerClosed) {
-		_ = rest.Close() // after Shutdown and Close, http.Server's own closes it when the engine is done
-		<-ended
+		// After Shutdown and Close, the servers' own close these when the engine is done.
+		_, _ = rest.Close(), multiplexed.Close()
+		others.Wait()
 	}
 	return err
 }
@@ -124,7 +140,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return s.http.Shutdown(ctx)
 	}
 	// The engine comes first: it may still hand connections over.
-	return errors.Join(s.engine.Shutdown(ctx), s.http2.Shutdown(ctx), s.http.Shutdown(ctx))
+	err := errors.Join(s.engine.Shutdown(ctx), s.http2.Shutdown(ctx), s.http.Shutdown(ctx))
+	if s.http2go != nil {
+		err = errors.Join(err, s.http2go.Shutdown(ctx))
+	}
+	return err
 }
 
 // Close closes every connection except tunnels.
@@ -132,7 +152,11 @@ func (s *Server) Close() error {
 	if s.engine == nil {
 		return s.http.Close()
 	}
-	return errors.Join(s.engine.Close(), s.http2.Close(), s.http.Close())
+	err := errors.Join(s.engine.Close(), s.http2.Close(), s.http.Close())
+	if s.http2go != nil {
+		err = errors.Join(err, s.http2go.Close())
+	}
+	return err
 }
 
 // connInfo describes a caller's connection, for decisions and for the headers that the

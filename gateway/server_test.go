@@ -11,7 +11,7 @@ import (
 	"postern/gateway"
 )
 
-func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
+func TestShutdown_runningCalls(t *testing.T) {
 	began, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, func(http.ResponseWriter, *http.Request) { close(began); <-release })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func TestShutdownFinishesWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestListenAndServeNamesTheAddressThatIsTaken(t *testing.T) {
+func TestListenAndServe_addressInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

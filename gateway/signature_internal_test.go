@@ -34,7 +34,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-func TestSignerAt(t *testing.T) {
+func TestSigner_at(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := &signer{keys: []signingKey{
 		{id: "first", from: began}, {id: "second", from: began.Add(time.Hour)},

@@ -15,8 +15,8 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/testkit/messagesignatures"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/verifiers"
 )
 
 // signingKey returns a key made from a letter, sealed as the Unsealer reversed opens it.
@@ -46,8 +46,8 @@ func (r *rig) directory(path string) json.RawMessage {
 const directory = "/.well-known/http-message-signatures-directory"
 
 // verify has the verifier check a call as its upstream got it.
-func (r *rig) verify(s seen, environment string) (messagesignatures.Signature, error) {
-	return messagesignatures.Verify(r.t, messagesignatures.Request{
+func (r *rig) verify(s seen, environment string) (verifiers.Signature, error) {
+	return verifiers.VerifySignature(r.t, verifiers.SignedRequest{
 		Method: s.method,
 		URL:    "https://behind.a.balancer.example" + s.uri,
 		Header: s.header,
@@ -116,14 +116,14 @@ func TestCallSigning(t *testing.T) {
 }
 
 // Each change of a signed call is found by the verifier.
-func TestCallSigningFindsChanges(t *testing.T) {
+func TestCallSigning_changes(t *testing.T) {
 	r := newRig(t, nil, signed(signingKey("a", time.Time{})))
 	r.get("/shop/1.0.0/prod/orders?a=b")
 	call := r.lastCall()
 	if _, err := r.verify(call, "env_prod"); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range ordered.ByName(map[string]func(*seen){
+	for name, change := range testkit.ByName(map[string]func(*seen){
 		"the method":    func(s *seen) { s.method = "POST" },
 		"the path":      func(s *seen) { s.uri = "/base/order?a=b" },
 		"the query":     func(s *seen) { s.uri = "/base/orders?a=c" },
@@ -152,7 +152,7 @@ func TestCallSigningFindsChanges(t *testing.T) {
 	})
 }
 
-func TestCallSigningOnAWebSocket(t *testing.T) {
+func TestCallSigning_webSocket(t *testing.T) {
 	got := make(chan seen, 1)
 	r := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 		got <- seen{method: r.Method, uri: r.RequestURI, header: r.Header.Clone()}
@@ -177,7 +177,7 @@ func TestCallSigningOnAWebSocket(t *testing.T) {
 	}
 }
 
-func TestCallSigningInATrailer(t *testing.T) {
+func TestCallSigning_trailer(t *testing.T) {
 	r := newRig(t, parityUpstream, signed(signingKey("a", time.Time{})))
 	r.raw("POST /shop/1.0.0/prod/a HTTP/1.1\r\nHost: " + r.addr + "\r\nX-API-Key: " + r.key + "\r\n" +
 		"Transfer-Encoding: chunked\r\nTrailer: Signature, X-Sum\r\n\r\n" +
@@ -188,7 +188,7 @@ func TestCallSigningInATrailer(t *testing.T) {
 }
 
 // A project that does not sign leaves the caller's signature alone.
-func TestWithoutCallSigning(t *testing.T) {
+func TestCallSigning_disabled(t *testing.T) {
 	r := newRig(t, nil)
 	r.get("/shop/1.0.0/prod/x", "Signature: sig1=:AAAA:", `Signature-Input: sig1=()`)
 	h := r.lastCall().header
@@ -200,7 +200,7 @@ func TestWithoutCallSigning(t *testing.T) {
 	}
 }
 
-func TestSigningKeyThatDoesNotOpen(t *testing.T) {
+func TestCallSigning_unreadableKey(t *testing.T) {
 	other := signingKey("b", time.Time{})
 	crossed := other
 	crossed.Sealed = signingKey("c", time.Time{}).Sealed

@@ -11,7 +11,7 @@ import (
 // slots counts the current calls to one environment: in total, and per address (for IPv6, one /64), so that a caller
 // with many slow calls does not keep the others out.
 type slots struct {
-	underWay atomic.Int64
+	inProgress atomic.Int64
 
 	mu     sync.Mutex
 	shares map[netip.Prefix]*share
@@ -19,10 +19,10 @@ type slots struct {
 
 // share counts the calls of one address.
 type share struct {
-	of       *slots
-	network  netip.Prefix
-	underWay atomic.Int64
-	holders  int // connections and calls that have it; guarded by of.mu
+	of         *slots
+	network    netip.Prefix
+	inProgress atomic.Int64
+	holders    int // connections and calls that have it; guarded by of.mu
 }
 
 // keptShares is how many unused shares an environment keeps: a caller that calls many
@@ -66,13 +66,13 @@ func (c *call) takeSlot() (policy.Denial, bool) {
 	}
 	own := c.cache.share
 	switch limits := &c.gateway.limits; {
-	case of.underWay.Add(1) > limits.UnderWay:
-		of.underWay.Add(-1)
+	case of.inProgress.Add(1) > limits.InProgress:
+		of.inProgress.Add(-1)
 		c.warn("too many simultaneous calls to one environment", nil)
 		return policy.UpstreamUnreachable, false
-	case own.underWay.Add(1) > limits.UnderWayFromOne:
-		own.underWay.Add(-1)
-		of.underWay.Add(-1)
+	case own.inProgress.Add(1) > limits.InProgressFromOne:
+		own.inProgress.Add(-1)
+		of.inProgress.Add(-1)
 		c.warn("too many simultaneous calls to one environment from one address", nil)
 		c.retryAfter = 1
 		return policy.RateLimited, false
@@ -85,7 +85,7 @@ func (c *call) releaseSlot() {
 	if c.slot == nil {
 		return
 	}
-	c.slot.underWay.Add(-1)
-	c.slot.of.underWay.Add(-1)
+	c.slot.inProgress.Add(-1)
+	c.slot.of.inProgress.Add(-1)
 	c.slot = nil
 }

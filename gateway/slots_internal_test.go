@@ -6,7 +6,7 @@ import (
 )
 
 // A caller that comes back finds its share, and addresses that are gone leave few behind.
-func TestFewSharesAreKept(t *testing.T) {
+func TestSlots_fewShares(t *testing.T) {
 	var s slots
 	network := func(n byte) netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, n}), 32) }
 	first := s.share(network(0))
@@ -26,8 +26,8 @@ func TestFewSharesAreKept(t *testing.T) {
 		t.Errorf("%d shares are kept, want at most %d", n, keptShares)
 	}
 	for _, one := range s.shares {
-		if one.holders != 0 || one.underWay.Load() != 0 {
-			t.Errorf("a share that no one has: %d holders, %d calls", one.holders, one.underWay.Load())
+		if one.holders != 0 || one.inProgress.Load() != 0 {
+			t.Errorf("a share that no one has: %d holders, %d calls", one.holders, one.inProgress.Load())
 		}
 	}
 }

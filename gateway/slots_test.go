@@ -33,11 +33,11 @@ func (r *rig) waitForCalls(t *testing.T, n int) {
 var framings = map[string]string{"engine": "Content-Length: 1000", "net/http": "Transfer-Encoding: chunked"}
 
 // One address that sends its bodies slowly leaves slots for others.
-func TestAnAddressHasAShareOfTheSlots(t *testing.T) {
+func TestSlots_oneAddress(t *testing.T) {
 	const all, ofOne = 8, 4
 	for way, framing := range framings {
 		t.Run(way, func(t *testing.T) {
-			r := newRig(t, parityUpstream, withMode(snapshot.Passthrough), withLimits(gateway.Limits{UnderWay: all}))
+			r := newRig(t, parityUpstream, withMode(snapshot.Passthrough), withLimits(gateway.Limits{InProgress: all}))
 			for range ofOne {
 				r.slowly(t, "127.0.0.2", framing)
 			}
@@ -59,11 +59,11 @@ func TestAnAddressHasAShareOfTheSlots(t *testing.T) {
 }
 
 // The slots come back, whatever address and environment a connection's calls are of.
-func TestSlotsComeBack(t *testing.T) {
+func TestSlots_returned(t *testing.T) {
 	proxy := func(_ *rig, o *gateway.Options) { o.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(way, func(t *testing.T) {
-			options := append(options, proxy, withMode(snapshot.Passthrough), withLimits(gateway.Limits{UnderWay: 2}))
+			options := append(options, proxy, withMode(snapshot.Passthrough), withLimits(gateway.Limits{InProgress: 2}))
 			r := newRig(t, nil, options...)
 			conn := r.dial()
 			defer func() { _ = conn.Close() }()
@@ -82,7 +82,7 @@ func TestSlotsComeBack(t *testing.T) {
 }
 
 // A body that comes too slowly ends its call, even though each piece comes in time.
-func TestBodiesHaveToComeFastEnough(t *testing.T) {
+func TestBody_slow(t *testing.T) {
 	limits := withLimits(gateway.Limits{BodyRate: 1 << 20, BodyGrace: 200 * time.Millisecond})
 	for way, framing := range framings {
 		t.Run(way, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestBodiesHaveToComeFastEnough(t *testing.T) {
 }
 
 // A caller who pauses for too long is told so.
-func TestABodyThatStopsIsAnswered(t *testing.T) {
+func TestBody_stops(t *testing.T) {
 	for way, framing := range framings {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(

@@ -91,7 +91,7 @@ var corpus = map[string]string{
 	"a folded trailer":               chunkedToShop + "0\r\nX: y\r\n z\r\n\r\n",
 }
 
-func TestAmbiguousRequestsAreRefusedAndReachNobody(t *testing.T) {
+func TestSmuggling_refused(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	for name, bytes := range corpus {
 		// Behind each is a request that a parser which read it differently would serve.
@@ -111,7 +111,7 @@ func TestAmbiguousRequestsAreRefusedAndReachNobody(t *testing.T) {
 }
 
 // The refusal must not depend on how the bytes arrive.
-func TestAmbiguousRequestsAreRefusedByteByByte(t *testing.T) {
+func TestSmuggling_byteByByte(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	for _, name := range []string{
 		"Content-Length and Transfer-Encoding", "bare LF throughout", "folded value",
@@ -135,7 +135,7 @@ func TestAmbiguousRequestsAreRefusedByteByByte(t *testing.T) {
 	}
 }
 
-func TestAGoodRequestBeforeABadOneIsServed(t *testing.T) {
+func TestSmuggling_goodRequestFirst(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
@@ -161,7 +161,7 @@ func TestAGoodRequestBeforeABadOneIsServed(t *testing.T) {
 
 // A response must not be able to smuggle one either: what an upstream sends
 // beyond its response is not the next caller's.
-func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
+func TestSmuggling_bytesAfterAnswer(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		for {
 			if _, err := readHead(from); err != nil {
@@ -183,7 +183,7 @@ func TestWhatFollowsAnAnswerIsNotTheNextOne(t *testing.T) {
 
 // A body that turns out to be malformed after its beginning has been forwarded is
 // answered as long as nothing of a response has been.
-func TestABrokenChunkIsAnswered(t *testing.T) {
+func TestSmuggling_brokenChunk(t *testing.T) {
 	r := newRig(t, parityUpstream)
 	for _, broken := range []string{"zz\r\n", "5\r\nhello!\r\n", "5\nhello\n", "0\r\n folded\r\n\r\n"} {
 		before := len(r.upstreamCalls())

@@ -13,7 +13,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // lasting is a rig whose upstream's responses go on until the gateway ends them.
@@ -209,7 +209,7 @@ func lasts(_ *rig, o *gateway.Options) {
 	tokens["service"] = service
 }
 
-func TestAStreamEndsWithWhatLetItIn(t *testing.T) {
+func TestStream_accessEnds(t *testing.T) {
 	pair := newPair(t)
 	for way, options := range map[string][]rigOption{
 		"engine":          nil,
@@ -229,7 +229,7 @@ func TestAStreamEndsWithWhatLetItIn(t *testing.T) {
 				wants[name] = l.begin(way, tc.credential(l))
 				tc.end(l)
 			}
-			for name, want := range ordered.ByName(wants) {
+			for name, want := range testkit.ByName(wants) {
 				t.Run(name, want)
 			}
 		})
@@ -268,7 +268,7 @@ func (l *lasting) tunnelled(credential string) net.Conn {
 }
 
 // Whatever a call waits for, its end does not wait for it.
-func TestACallEndsWhateverItWaitsFor(t *testing.T) {
+func TestStream_waitingCallEnds(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		for _, waits := range []string{
 			"upstream silent", "caller sends a body", "caller sends chunks", "caller does not read",
@@ -303,8 +303,8 @@ func TestACallEndsWhateverItWaitsFor(t *testing.T) {
 	}
 }
 
-// What happens to others' credentials ends no call.
-func TestOtherStreamsGoOn(t *testing.T) {
+// Changes of others' credentials end no call.
+func TestStream_others(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(way, func(t *testing.T) {
 			l := newLasting(t, options...)
@@ -331,7 +331,7 @@ func TestOtherStreamsGoOn(t *testing.T) {
 }
 
 // A call that the gateway ended says so to the observer.
-func TestTheObserverLearnsWhyACallEnded(t *testing.T) {
+func TestObserver_reason(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(way, func(t *testing.T) {
 			told := make(chan gateway.Outcome, 4)

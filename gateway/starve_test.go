@@ -17,7 +17,7 @@ import (
 // Callers who dawdle, connections that only wait, an upstream that is stuck and
 // one that dies in every response: none of them, and not all together, keep a
 // healthy project from answering. How fast it answers is what `make load` compares.
-func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
+func TestIsolation_healthyProject(t *testing.T) {
 	const crowd = 200
 	stuck := make(chan struct{}, crowd)
 	hangs := rawUpstream(t, func(_ net.Conn, from *bufio.Reader) {
@@ -34,8 +34,8 @@ func TestAHealthyProjectAnswersWhileOthersAreInTrouble(t *testing.T) {
 	for name, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil, withMode(snapshot.Passthrough), withLimits(gateway.Limits{
-				UnderWay:        crowd,
-				UnderWayFromOne: crowd,
+				InProgress:        crowd,
+				InProgressFromOne: crowd,
 			}), withProject(func(p *snapshot.Project) {
 				environments := &p.Versions[0].Environments
 				*environments = append(*environments, snapshot.Environment{

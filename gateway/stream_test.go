@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 )
 
-func TestEventsReachTheCallerOneByOne(t *testing.T) {
+func TestStream_events(t *testing.T) {
 	for name, contentType := range map[string]string{
 		"server-sent events": "text/event-stream; charset=utf-8",
 		"unknown length":     "application/octet-stream",
@@ -50,7 +50,7 @@ func TestEventsReachTheCallerOneByOne(t *testing.T) {
 	}
 }
 
-func TestARequestBodyIsStreamed(t *testing.T) {
+func TestStream_requestBody(t *testing.T) {
 	pieces := make(chan string)
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		buf := make([]byte, 64)
@@ -81,7 +81,7 @@ func TestARequestBodyIsStreamed(t *testing.T) {
 	}
 }
 
-func TestExpectContinueIsAnsweredWhenTheBodyIsWanted(t *testing.T) {
+func TestExpectContinue_bodyWanted(t *testing.T) {
 	r := newRig(t, nil)
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
@@ -109,7 +109,7 @@ func TestExpectContinueIsAnsweredWhenTheBodyIsWanted(t *testing.T) {
 	}
 }
 
-func TestEarlyHintsArePassedOn(t *testing.T) {
+func TestAnswer_earlyHints(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", "</style.css>; rel=preload")
 		w.WriteHeader(http.StatusEarlyHints)
@@ -132,7 +132,7 @@ func TestEarlyHintsArePassedOn(t *testing.T) {
 	}
 }
 
-func TestACallerWhoLeavesTakesTheUpstreamCallWithHim(t *testing.T) {
+func TestCaller_leaves(t *testing.T) {
 	for name, lines := range map[string]string{"without a body": "", "after the body": "Content-Length: 2"} {
 		t.Run(name, func(t *testing.T) {
 			began, ended := make(chan struct{}), make(chan struct{})
@@ -158,7 +158,7 @@ func TestACallerWhoLeavesTakesTheUpstreamCallWithHim(t *testing.T) {
 
 // A kept-alive connection that the upstream has closed in the meantime is the usual
 // reason for a proxy to try again; a call with a body may have been acted on.
-func TestACallWithABodyIsNeverRetried(t *testing.T) {
+func TestBody_notRetried(t *testing.T) {
 	heads := make(chan string, 8)
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		for n := 0; ; n++ {
@@ -193,7 +193,7 @@ func TestACallWithABodyIsNeverRetried(t *testing.T) {
 	}
 }
 
-func TestAnswersWithoutABody(t *testing.T) {
+func TestAnswer_withoutBody(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		switch {
 		case strings.HasSuffix(req.URL.Path, "/204"):
@@ -245,7 +245,7 @@ func TestAnswersWithoutABody(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffIsNotPassedOnAsWhole(t *testing.T) {
+func TestAnswer_breaksOff(t *testing.T) {
 	for name, answer := range map[string]string{
 		"known length":   "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
 		"unknown length": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n",
@@ -271,7 +271,7 @@ func TestAnAnswerThatBreaksOffIsNotPassedOnAsWhole(t *testing.T) {
 	}
 }
 
-func TestAnAnswerUntilTheEndOfTheConnectionIsWhole(t *testing.T) {
+func TestAnswer_untilConnectionEnds(t *testing.T) {
 	target := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
 		if _, err := readHead(from); err == nil {
 			_, _ = io.WriteString(conn, "HTTP/1.0 200 OK\r\n\r\nold but whole")
@@ -283,7 +283,7 @@ func TestAnAnswerUntilTheEndOfTheConnectionIsWhole(t *testing.T) {
 	}
 }
 
-func TestHTTP10CallersAreServed(t *testing.T) {
+func TestHTTP10_served(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "part ")
 		_ = http.NewResponseController(w).Flush()
@@ -298,7 +298,7 @@ func TestHTTP10CallersAreServed(t *testing.T) {
 	}
 }
 
-func TestOneConnectionCarriesManyCalls(t *testing.T) {
+func TestConnection_manyCalls(t *testing.T) {
 	r := newRig(t, nil)
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
@@ -315,7 +315,7 @@ func TestOneConnectionCarriesManyCalls(t *testing.T) {
 
 // An upstream that answers before it has the whole body ends the call, and the
 // connection of a caller who sends no more of it.
-func TestAnEarlyAnswerEndsTheCall(t *testing.T) {
+func TestAnswer_early(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)

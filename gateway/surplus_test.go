@@ -18,8 +18,8 @@ import (
 
 const forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
 
-// surpluses are answers with something behind their end. Of TLS each piece is a record;
-// all of them arrive in one segment. PART stands for the beginning of one.
+// surpluses are answers with something behind their end. With TLS, each piece is a record; all of them arrive in one
+// segment. PART stands for the beginning of one.
 var surpluses = map[string]struct {
 	method string
 	pieces []string
@@ -123,9 +123,9 @@ func (s *segment) send(pieces ...string) {
 	s.held = nil
 }
 
-// What an upstream sends beyond a response reaches no call: neither a call of another
-// project that has the same upstream, nor the next of the same.
-func TestSurplusOfAnAnswerIsNobodysAnswer(t *testing.T) {
+// Bytes that an upstream sends beyond a response reach no call: neither a call of another project that has the same
+// upstream, nor the next of the same.
+func TestAnswer_surplus(t *testing.T) {
 	pair := newPair(t)
 	trusts := func(_ *rig, o *gateway.Options) { o.UpstreamTLS = pair.client }
 	for scheme, secure := range map[string]*tls.Config{"http": nil, "https": pair.server} {
@@ -155,7 +155,7 @@ func TestSurplusOfAnAnswerIsNobodysAnswer(t *testing.T) {
 }
 
 // Connections are used again within a project, and never by another.
-func TestConnectionsToUpstreamsAreTheirProjects(t *testing.T) {
+func TestConnection_perProject(t *testing.T) {
 	pair := newPair(t)
 	trusts := func(_ *rig, o *gateway.Options) { o.UpstreamTLS = pair.client }
 	for scheme, secure := range map[string]*tls.Config{"http": nil, "https": pair.server} {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ type table struct {
 	carried   map[string]*allowance // by project id
 	bodies    map[bodiesOf]*bodyMemory
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
-	hosts     map[string]hosted              // host names of customers, in lower case
+	hosts     map[string]hosted              // host names of customers, in lowercase
 	described map[describedAs]*description
 
 	validators *validators // of all tables
@@ -34,11 +33,15 @@ type table struct {
 // team's call.
 //
 // Environments with a client certificate share them only with environments that present the
-// same one.
-type upstreamKey struct{ projectID, scheme, host, certificate string }
+// same one. Environments with other timeouts don't share them, because some timeouts are those of connections.
+type upstreamKey struct {
+	projectID, scheme, host, certificate string
+
+	timeouts engine.Timeouts
+}
 
 func keyOf(projectID string, e *environment) upstreamKey {
-	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint()}
+	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.timeouts}
 }
 
 // connector creates the connection pool of a project and the upstreams in it.
@@ -173,7 +176,7 @@ func (g *Gateway) isOwnHost(host string, conn *connInfo) bool {
 	return err == nil && addr.Zone() == "" && (addr.IsLoopback() || addr.Unmap() == conn.local)
 }
 
-// bareHost returns a Host line without port and trailing dot, in lower case, as nginx's
+// bareHost returns a Host line without port and trailing dot, in lowercase, as nginx's
 // $host.
 func bareHost(host string) string {
 	if strings.HasPrefix(host, "[") {
@@ -299,7 +302,6 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		out.query = compileQueryChanges(v.Transforms.Query)
 		out.bodies = compileBodyChanges(v.Transforms.RequestBody)
 		out.answerBodies = compileAnswerChanges(v.Transforms.ResponseBody)
-		out.access.Methods, out.access.Issuers = slices.Clone(v.Access.Methods), slices.Clone(v.Access.Issuers)
 		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
 			env, err := compileEnvironment(s, p, e, connect, next, last)
@@ -329,7 +331,7 @@ func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	}
 	for _, m := range a.Methods {
 		switch {
-		case m == snapshot.Opaque && a.Opaque.Endpoint == "":
+		case m == snapshot.Opaque && a.Introspection().Endpoint == "":
 			return fmt.Errorf("method %q without an endpoint", m)
 		case m != snapshot.APIKey && m != snapshot.JWT && m != snapshot.Opaque:
 			return fmt.Errorf("method %q is not enforced here", m)

@@ -42,7 +42,7 @@ func withTenantsCORS(own *snapshot.CORS) rigOption {
 
 // Each caller's calls are answered by the settings of their tenant, and those of unknown callers by
 // all of them.
-func TestCORSOfTenants(t *testing.T) {
+func TestCORS_tenants(t *testing.T) {
 	upstream := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "https://upstream.example")
 	}
@@ -116,7 +116,7 @@ func TestCORSOfTenants(t *testing.T) {
 }
 
 // A preflight is answered by what the page's own tenant allows, although it has no key.
-func TestPreflightsOfTenants(t *testing.T) {
+func TestPreflights_tenants(t *testing.T) {
 	for page, want := range map[string]string{
 		acmePage: "Access-Control-Allow-Methods: PUT\nAccess-Control-Allow-Origin: https://acme.example\nVary: " +
 			"Origin",

@@ -15,7 +15,6 @@ import (
 
 	"postern/gateway"
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
 // pair is the certificate of a listener, and what its callers trust.
@@ -83,7 +82,7 @@ func (r *rig) over(c *http.Client, method, path string, body io.Reader, lines ..
 	return reply{resp, string(text)}
 }
 
-func TestWhatIsAgreedOnIsSpoken(t *testing.T) {
+func TestTLS_protocols(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	for _, tc := range []struct {
 		offers []string
@@ -112,7 +111,7 @@ func TestWhatIsAgreedOnIsSpoken(t *testing.T) {
 	}
 }
 
-func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
+func TestTLS_forwardedProto(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	_, port, _ := net.SplitHostPort(r.addr)
 	calls := map[string]func() reply{
@@ -124,7 +123,7 @@ func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
 			return r.over(r.http2(), "GET", "/1.0.0/prod/a", nil, "X-Forwarded-Proto: gopher")
 		},
 	}
-	for name, call := range ordered.ByName(calls) {
+	for name, call := range testkit.ByName(calls) {
 		if got := call(); got.StatusCode != 200 {
 			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
 		}
@@ -137,7 +136,7 @@ func TestTheUpstreamLearnsHowTheCallCame(t *testing.T) {
 	}
 }
 
-func TestHTTPWithoutTLSIsToldSo(t *testing.T) {
+func TestTLS_plainHTTP(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	r.secure = nil
 	got := r.get("/shop/1.0.0/prod/a")
@@ -150,7 +149,7 @@ func TestHTTPWithoutTLSIsToldSo(t *testing.T) {
 }
 
 // A stalled handshake times out like a head, and does not delay Shutdown.
-func TestAHandshakeThatStalls(t *testing.T) {
+func TestTLS_stalledHandshake(t *testing.T) {
 	r := newRig(t, nil, overTLS(newPair(t)))
 	r.secure = nil
 	conn := r.dial()
@@ -167,7 +166,7 @@ func TestAHandshakeThatStalls(t *testing.T) {
 }
 
 // Over TLS a goodbye comes before the end of the stream, and must not hide it.
-func TestACallerWhoLeavesATLSConnectionIsNoticed(t *testing.T) {
+func TestTLS_callerLeaves(t *testing.T) {
 	gone := make(chan struct{})
 	arrived := make(chan struct{})
 	r := newRig(
@@ -185,7 +184,7 @@ func TestACallerWhoLeavesATLSConnectionIsNoticed(t *testing.T) {
 }
 
 // curl is an independent client of both protocols.
-func TestCurlOverTLS(t *testing.T) {
+func TestTLS_curl(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {
 		t.Fatal("curl is not installed (Debian package curl)")
@@ -223,7 +222,7 @@ func TestCurlOverTLS(t *testing.T) {
 
 // An ACME server's check is over with the handshake (RFC 8737, section 3): nothing is served
 // to it, and the gateway's own protocols come first for all other callers.
-func TestAProtocolOfTheConfigurationEndsWithTheHandshake(t *testing.T) {
+func TestTLS_otherProtocol(t *testing.T) {
 	own := newPair(t)
 	own.server.NextProtos = []string{"acme-tls/1"}
 	r := newRig(t, nil, overTLS(own))
@@ -249,5 +248,31 @@ func TestAProtocolOfTheConfigurationEndsWithTheHandshake(t *testing.T) {
 	defer other.Close()
 	if got := other.ConnectionState().NegotiatedProtocol; got != "http/1.1" {
 		t.Errorf("of acme-tls/1 and http/1.1: %q", got)
+	}
+}
+
+// Every value of the setting serves calls over TLS. The client agrees on HTTP/2, except where it isn't offered.
+func TestServer_http2(t *testing.T) {
+	for name, http2 := range testkit.ByName(map[string]gateway.HTTP2{
+		"own": gateway.HTTP2Own, "nethttp": gateway.HTTP2NetHTTP, "off": gateway.HTTP2Off,
+	}) {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(w, r.Body)
+			}, overTLS(newPair(t)), func(_ *rig, o *gateway.Options) { o.HTTP2 = http2 })
+			client := r.http2()
+			transport, _ := client.Transport.(*http.Transport)
+			transport.Protocols.SetHTTP1(true)
+			wanted := 2
+			if http2 == gateway.HTTP2Off {
+				wanted = 1
+			}
+			for range 2 {
+				got := r.over(client, http.MethodPost, "/1.0.0/dev/orders", strings.NewReader("content"))
+				if got.StatusCode != http.StatusOK || got.body != "content" || got.ProtoMajor != wanted {
+					t.Errorf("got %d %q over HTTP/%d, want HTTP/%d", got.StatusCode, got.body, got.ProtoMajor, wanted)
+				}
+			}
+		})
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // Tracer records calls as spans of distributed traces. It must be safe for concurrent use, and must not block.
 type Tracer interface {
-	// Start returns the trace of a call, nil if it is not recorded. sent is what the caller sent of its trace, the zero
-	// value if it is not continued.
+	// Start returns the trace of a call, nil if it is not recorded. sent is the caller's trace context, the zero value
+	// if it is not continued.
 	Start(at time.Time, sent TraceContext) CallTrace
 }
 

@@ -12,7 +12,7 @@ import (
 	"postern/app/tracing"
 	"postern/gateway"
 	"postern/platform/traces"
-	"postern/testkit/collector"
+	"postern/testkit/servers"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// traced makes a rig record calls, and returns what stops that: the spans are at the collector then.
+// traced has a rig record calls, and returns what stops that: the spans are at the collector then.
 func traced(t testing.TB, url string, ratio float64, trusted []netip.Prefix) (rigOption, func()) {
 	t.Helper()
 	tracer, err := traces.Open(traces.Options{Endpoint: url, Ratio: ratio, FollowParent: true, Service: "test"})
@@ -41,9 +41,9 @@ func traced(t testing.TB, url string, ratio float64, trusted []netip.Prefix) (ri
 	}, stop
 }
 
-func TestTraceOfForwardedCall(t *testing.T) {
+func TestTrace_forwarded(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		to := collector.New(t)
+		to := servers.StartCollector(t)
 		tracing, stop := traced(t, to.URL, 1, nil)
 		seen := outcomes{make(chan gateway.Outcome, 1)}
 		r := newRig(t, nil, path, tracing, func(_ *rig, o *gateway.Options) { o.Observer = seen })
@@ -96,7 +96,7 @@ func (r *rig) stop(send func()) {
 }
 
 // pairOf returns the only two spans, that of the call first.
-func pairOf(t *testing.T, to *collector.Collector) (server, client collector.Span) {
+func pairOf(t *testing.T, to *servers.Collector) (server, client servers.Span) {
 	t.Helper()
 	spans := to.Spans()
 	if len(spans) != 2 {
@@ -108,9 +108,9 @@ func pairOf(t *testing.T, to *collector.Collector) (server, client collector.Spa
 	return spans[1], spans[0]
 }
 
-func TestTraceOfRefusedCall(t *testing.T) {
+func TestTrace_refused(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		to := collector.New(t)
+		to := servers.StartCollector(t)
 		tracing, stop := traced(t, to.URL, 1, nil)
 		r := newRig(t, nil, path, tracing)
 		r.get("/shop/1.0.0/prod/orders/42", noKey)
@@ -127,15 +127,15 @@ func TestTraceOfRefusedCall(t *testing.T) {
 	})
 }
 
-func TestTraceOfUnreachableUpstream(t *testing.T) {
+func TestTrace_unreachableUpstream(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		to := collector.New(t)
+		to := servers.StartCollector(t)
 		tracing, stop := traced(t, to.URL, 1, nil)
 		r := newRig(t, nil, path, tracing, withTarget("http://127.0.0.1:1"))
 		r.get("/shop/1.0.0/prod/")
 		r.stop(stop)
 		server, client := pairOf(t, to)
-		for _, span := range []collector.Span{server, client} {
+		for _, span := range []servers.Span{server, client} {
 			if !span.Failed || span.Attrs["error.type"] != "upstream_unreachable" {
 				t.Errorf("got %+v", span)
 			}
@@ -146,7 +146,7 @@ func TestTraceOfUnreachableUpstream(t *testing.T) {
 	})
 }
 
-// What the caller sent of its trace decides only where it is trusted.
+// The caller's trace context counts only if the caller is trusted.
 func TestTraceContext(t *testing.T) {
 	const state = "vendor=1,other=2"
 	for _, tt := range []struct {
@@ -176,7 +176,7 @@ func TestTraceContext(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			onBothPaths(t, func(t *testing.T, path rigOption) {
-				to := collector.New(t)
+				to := servers.StartCollector(t)
 				tracing, stop := traced(t, to.URL, tt.ratio, tt.trusted)
 				r := newRig(t, nil, path, tracing)
 				r.get("/shop/1.0.0/prod/", append(tt.lines, "tracestate: "+state)...)

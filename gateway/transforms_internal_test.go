@@ -8,7 +8,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/gateway/engine"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // A header that keeps one line has the values of an append, and of several lines that are renamed to it, joined.
@@ -23,7 +23,7 @@ func TestHeaderChanges_oneLine(t *testing.T) {
 	want := http.Header{
 		"User-Agent": {"a, b"}, "Referer": {"1, 2"}, "X-Mine": {"1", "2"}, "Etag": {"x, y"},
 	}
-	for name, change := range ordered.ByName(map[string]func([]engine.Field) []engine.Field{
+	for name, change := range testkit.ByName(map[string]func([]engine.Field) []engine.Field{
 		"request": changes.request, "response": changes.response,
 	}) {
 		got := http.Header{}

@@ -72,8 +72,8 @@ func TestTransforms(t *testing.T) {
 	}
 }
 
-// What an environment sends as its own header is not changed by transforms.
-func TestTransformsBesideUpstreamHeaders(t *testing.T) {
+// Transforms don't change an environment's own headers.
+func TestTransforms_withUpstreamHeaders(t *testing.T) {
 	for path, more := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		t.Run(path, func(t *testing.T) {
 			var seen http.Header

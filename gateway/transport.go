@@ -5,6 +5,7 @@ import (
 	"net"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/gateway/engine"
 	"postern/platform/egress"
 )
@@ -12,23 +13,21 @@ import (
 // Limits bound the time and size of a call, and the number of connections. A zero field means
 // its default.
 type Limits struct {
-	Connect         time.Duration // to the upstream, name resolution and TLS included each; 10 s
-	Header          time.Duration // from the whole request sent, and between two pieces of the upstream's header; 60 s
-	Idle            time.Duration // between two pieces of a body or tunnel, on either side; 60 s, as in Kong's services
-	ClientHeader    time.Duration // for a caller to send the header of a request; 10 s
-	ClientIdle      time.Duration // between two requests of a caller's connection; 75 s
-	HeaderBytes     int           // of a request; 32 KiB
-	ResponseBytes   int64         // of an upstream's header; 64 KiB
-	Body            int64         // bytes of a request's body; 0: any size, bodies are streamed
-	BodyRate        int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
-	BodyGrace       time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
-	Bodies          int64         // bytes of bodies that are held whole, in the process; 256 MiB
-	BodiesOfOne     int64         // of them of one team; a quarter of Bodies
-	UnderWay        int64         // calls of one environment at once; 1024
-	UnderWayFromOne int64         // of them from one address, or one /64 of IPv6; half of UnderWay
-	Conns           int           // of callers, open at once; 16384
-	ConnsFromOne    int           // of them from one address, or one /64 of IPv6; half of Conns
-	IdleUpstream    int           // connections to upstreams that wait for a call, of all projects; a quarter of Conns
+	Idle              time.Duration // between two pieces of a body or tunnel, on the caller's side; 60 s
+	ClientHeader      time.Duration // for a caller to send the header of a request; 10 s
+	ClientIdle        time.Duration // between two requests of a caller's connection; 75 s
+	HeaderBytes       int           // of a request; 32 KiB
+	ResponseBytes     int64         // of an upstream's header; 64 KiB
+	Body              int64         // bytes of a request's body; 0: any size, bodies are streamed
+	BodyRate          int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
+	BodyGrace         time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
+	Bodies            int64         // bytes of bodies that are held whole, in the process; 256 MiB
+	BodiesOfOne       int64         // of them of one team; a quarter of Bodies
+	InProgress        int64         // calls of one environment at once; 1024
+	InProgressFromOne int64         // of them from one address, or one /64 of IPv6; half of InProgress
+	Conns             int           // of callers, open at once; 16384
+	ConnsFromOne      int           // of them from one address, or one /64 of IPv6; half of Conns
+	IdleUpstream      int           // connections to upstreams that wait for a call, in all; a quarter of Conns
 }
 
 func (l Limits) withDefaults() Limits {
@@ -37,8 +36,6 @@ func (l Limits) withDefaults() Limits {
 			*d = fallback
 		}
 	}
-	orDuration(&l.Connect, 10*time.Second)
-	orDuration(&l.Header, 60*time.Second)
 	orDuration(&l.Idle, 60*time.Second)
 	orDuration(&l.ClientHeader, 10*time.Second)
 	orDuration(&l.ClientIdle, 75*time.Second)
@@ -55,11 +52,11 @@ func (l Limits) withDefaults() Limits {
 	if l.BodiesOfOne == 0 {
 		l.BodiesOfOne = l.Bodies / 4
 	}
-	if l.UnderWay == 0 {
-		l.UnderWay = 1024
+	if l.InProgress == 0 {
+		l.InProgress = 1024
 	}
-	if l.UnderWayFromOne == 0 {
-		l.UnderWayFromOne = (l.UnderWay + 1) / 2
+	if l.InProgressFromOne == 0 {
+		l.InProgressFromOne = (l.InProgress + 1) / 2
 	}
 	if l.Conns == 0 {
 		l.Conns = 16384
@@ -73,42 +70,55 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// dialer returns dial with a timeout. A nil dial is replaced by an egress guard.
-func dialer(
-	dial func(context.Context, string, string) (net.Conn, error), l Limits,
-) func(context.Context, string, string) (net.Conn, error) {
-	if dial == nil {
-		guard, err := egress.New(egress.Options{ConnectTimeout: l.Connect})
-		if err != nil { // cannot fail: the options name no listeners
-			panic(err)
-		}
-		dial = guard.DialContext
+// guarded returns the dial of an egress guard that permits public addresses only.
+func guarded() func(context.Context, string, string) (net.Conn, error) {
+	guard, err := egress.New(egress.Options{})
+	if err != nil { // cannot fail: the options name no listeners
+		panic(err)
 	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		ctx, cancel := context.WithTimeout(ctx, l.Connect)
-		defer cancel()
-		return dial(ctx, network, address)
+	return guard.DialWithin
+}
+
+// timeoutsOf returns the timeouts of an environment's upstream.
+func timeoutsOf(set snapshot.UpstreamTimeouts) engine.Timeouts {
+	of := func(ms *int) time.Duration { return time.Duration(*ms) * time.Millisecond }
+	set = set.Stated()
+	return engine.Timeouts{
+		Connect:    of(set.ConnectMS),
+		Response:   of(set.ResponseMS),
+		Idle:       of(set.IdleMS),
+		StreamIdle: of(set.StreamIdleMS),
+		ReuseIdle:  of(set.ReuseIdleMS),
 	}
+}
+
+// connect connects to an upstream's address, without TLS.
+func (g *Gateway) connect(ctx context.Context, address string, within time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return g.dial(ctx, "tcp", address)
 }
 
 // newUpstream returns the upstream of an environment, with the connection pool of its project.
 func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
 	address, name := e.address()
+	within := e.timeouts.Connect
+	connect := func(ctx context.Context) (net.Conn, error) { return g.connect(ctx, address, within) }
 	if e.scheme != "https" {
-		return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) { return g.dial(ctx, "tcp", address) })
+		return pool.NewUpstream(connect, e.timeouts)
 	}
 	config := g.secure.Clone()
 	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
 	e.proof.present(config)
 	return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) {
-		plain, err := g.dial(ctx, "tcp", address)
+		plain, err := connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithTimeout(ctx, g.limits.Connect)
+		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
 		return engine.Secure(ctx, plain, config)
-	})
+	}, e.timeouts)
 }
 
 // engine returns the engine's part of the limits.
@@ -117,8 +127,6 @@ func (l Limits) engine() engine.Limits {
 		FirstHeader:   l.ClientHeader,
 		CallerIdle:    l.ClientIdle,
 		Idle:          l.Idle,
-		Header:        l.Header,
-		Connect:       2 * l.Connect,
 		ResponseBytes: int(l.ResponseBytes),
 		BodyRate:      l.BodyRate,
 		BodyGrace:     l.BodyGrace,

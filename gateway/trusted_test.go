@@ -32,7 +32,7 @@ var spoken = []string{
 	"X-Real-IP: 198.51.100.66",
 }
 
-func TestWhatATrustedProxySaysIsBelieved(t *testing.T) {
+func TestTrustedProxy_believed(t *testing.T) {
 	for path, lines := range map[string][]string{
 		"the engine": spoken,
 		"net/http":   append(spoken[:len(spoken):len(spoken)], "TE: trailers"),
@@ -79,7 +79,7 @@ func TestWhatATrustedProxySaysIsBelieved(t *testing.T) {
 }
 
 // One connection of a proxy carries the calls of many.
-func TestEachCallOfAProxyHasItsOwnCaller(t *testing.T) {
+func TestTrustedProxy_eachCall(t *testing.T) {
 	told := outcomes{make(chan gateway.Outcome, 1)}
 	r := newRig(t, nil, trusting("127.0.0.0/8"), func(_ *rig, o *gateway.Options) { o.Observer = told })
 	conn := r.from("127.0.0.2")

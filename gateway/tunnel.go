@@ -9,21 +9,22 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"postern/core/policy"
 	"postern/gateway/engine"
 )
 
-// tunnel joins caller and upstream after 101 until either side or watched ends it. The idle
-// timeout is that of the upstream's connection, which sees the bytes of both directions.
+// tunnel joins caller and upstream after 101 until either side or watched ends it, or until it was silent for too long.
+// That timeout is the upstream's connection's, which sees the bytes of both directions.
 func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
 	backend, ok := response.Body.(*engine.Switched)
 	if !ok || !asked || !strings.EqualFold(first(response.Header["Upgrade"]), "websocket") {
 		// Bytes of an unrequested protocol would be read as the beginning of the next
 		// response.
 		c.refuse(policy.UpstreamUnreachable)
-		c.warn("the upstream switched protocols without a request for it", nil)
+		c.warn("the upstream switched protocols without being asked", nil)
 		return
 	}
 	c.status = response.StatusCode
@@ -42,13 +43,26 @@ func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
 	if err := c.writeSwitch(caller, response); err != nil {
 		return
 	}
+	toUpstream, toCaller := frames{mask: true}, frames{}
 	ended := make(chan struct{})
+	var silent atomic.Bool
 	go func() {
 		defer close(ended)
-		c.bytesIn += pump(backend, caller)
-		_ = backend.Close() // wakes the other direction
+		in, _ := pump(backend, caller, &toUpstream)
+		c.bytesIn += in
+		if !silent.Load() {
+			_ = backend.Close() // wakes the other direction
+		}
 	}()
-	c.bytesOut += pump(caller, backend)
+	out, err := pump(caller, backend, &toCaller)
+	c.bytesOut += out
+	if errors.Is(err, engine.ErrSilent) {
+		silent.Store(true)
+		_ = client.SetReadDeadline(time.Unix(1, 0)) // ends the other direction
+		<-ended
+		toCaller.sayGoingAway(caller)
+		toUpstream.sayGoingAway(backend)
+	}
 	_ = client.Close()
 	<-ended
 }
@@ -75,9 +89,9 @@ func (t tunnelEnd) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// pump copies until a read or a write fails, which is the regular end of a tunnel, and returns
-// the number of bytes copied.
-func pump(to io.Writer, from io.Reader) (total int64) {
+// pump copies until a read or a write fails, which is the regular end of a tunnel. It returns
+// the number of bytes copied and the error of the read. The frames follow the bytes that were written.
+func pump(to io.Writer, from io.Reader, seen *frames) (total int64, read error) {
 	buf := buffers.Get().(*[32 << 10]byte)
 	defer buffers.Put(buf)
 	for {
@@ -85,12 +99,13 @@ func pump(to io.Writer, from io.Reader) (total int64) {
 		if n > 0 {
 			written, err := to.Write(buf[:n])
 			total += int64(written)
+			seen.follow(buf[:written])
 			if err != nil {
-				return total
+				return total, nil
 			}
 		}
 		if err != nil {
-			return total
+			return total, err
 		}
 	}
 }

@@ -38,7 +38,7 @@ var handshake = []string{
 	"Sec-WebSocket-Version: 13",
 }
 
-// open makes the handshake and returns the connection behind it.
+// open does the handshake and returns the connection behind it.
 func (r *rig) open() (net.Conn, *bufio.Reader, *http.Response) {
 	r.t.Helper()
 	conn := r.dial()
@@ -54,7 +54,7 @@ func (r *rig) open() (net.Conn, *bufio.Reader, *http.Response) {
 
 func echo(conn net.Conn, from *bufio.Reader) { _, _ = io.Copy(conn, from) }
 
-func TestAWebSocketIsTunnelled(t *testing.T) {
+func TestTunnel_webSocket(t *testing.T) {
 	heads := make(chan string, 1)
 	r := newRig(t, nil, withTarget(switching(t, heads, echo)))
 	conn, from, resp := r.open()
@@ -72,7 +72,7 @@ func TestAWebSocketIsTunnelled(t *testing.T) {
 			t.Errorf("the upstream's handshake has no %q:\n%s", line, head)
 		}
 	}
-	// What follows is not HTTP, and nothing may take it for that.
+	// The bytes after it are not HTTP, and nothing may parse them as HTTP.
 	for _, frame := range []string{"\x81\x05hello", "\n\r\x00 not http\n", "GET / HTTP/1.1\nTransfer-Encoding: x\n\n"} {
 		_, _ = io.WriteString(conn, frame)
 		got := make([]byte, len(frame))
@@ -82,7 +82,7 @@ func TestAWebSocketIsTunnelled(t *testing.T) {
 	}
 }
 
-func TestEitherSideEndsATunnel(t *testing.T) {
+func TestTunnel_ends(t *testing.T) {
 	t.Run("the caller", func(t *testing.T) {
 		ended := make(chan struct{})
 		r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), func(_ net.Conn, from *bufio.Reader) {
@@ -120,15 +120,16 @@ func TestEitherSideEndsATunnel(t *testing.T) {
 	})
 }
 
-func TestAHandshakeNeedsItsKey(t *testing.T) {
+func TestTunnel_handshakeKey(t *testing.T) {
 	r := newRig(t, nil)
-	r.wantCode("no key", r.get("/shop/1.0.0/prod/ws", append(handshake, noKey)...), 401, "credentials_required")
+	lines := slices.Concat(handshake, []string{noKey})
+	r.wantCode("no key", r.get("/shop/1.0.0/prod/ws", lines...), 401, "credentials_required")
 	if calls := r.upstreamCalls(); len(calls) != 0 {
 		t.Errorf("the upstream got %v", calls)
 	}
 }
 
-func TestAnUpstreamMayDeclineAHandshake(t *testing.T) {
+func TestTunnel_declined(t *testing.T) {
 	r := newRig(
 		t,
 		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no sockets", http.StatusUpgradeRequired) },
@@ -138,14 +139,14 @@ func TestAnUpstreamMayDeclineAHandshake(t *testing.T) {
 	}
 }
 
-func TestAnUpstreamThatSwitchesUnaskedIsAnError(t *testing.T) {
+func TestTunnel_unrequestedSwitch(t *testing.T) {
 	r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), echo)))
 	r.wantCode("a plain GET", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
 }
 
 // h2c would carry requests past every check, and other upgrades are nothing
 // this gateway can follow: the call goes on as the plain request it also is.
-func TestOtherUpgradesAreNotCarried(t *testing.T) {
+func TestTunnel_otherUpgrades(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"h2c": {
 			"Connection: Upgrade, HTTP2-Settings",
@@ -169,7 +170,7 @@ func TestOtherUpgradesAreNotCarried(t *testing.T) {
 
 // The upstream switches while the caller still sends the request's body: two readers of
 // the caller's connection would take each other's bytes.
-func TestASwitchBeforeTheEndOfTheRequestIsAnError(t *testing.T) {
+func TestTunnel_earlySwitch(t *testing.T) {
 	for name, framing := range map[string]string{
 		"length":  "Content-Length: 1000000",
 		"chunked": "Transfer-Encoding: chunked",

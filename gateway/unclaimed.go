@@ -55,7 +55,7 @@ func (c *Caps) lower(limits *snapshot.ProjectLimits) {
 	}
 }
 
-// lowerLimit returns the lower of two limits, of which 0 means none.
+// lowerLimit returns the lower of two limits, where 0 means none.
 func lowerLimit(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return a + b
@@ -64,7 +64,7 @@ func lowerLimit(a, b int64) int64 {
 }
 
 // errResponseTooLarge ends a response of unknown length when it exceeds its cap.
-var errResponseTooLarge = errors.New("the response is larger than an unclaimed proxy allows")
+var errResponseTooLarge = errors.New("the response is larger than unclaimed proxies allow")
 
 // term has the time at which an unclaimed project expires, formatted for response headers.
 type term struct {

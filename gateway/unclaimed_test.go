@@ -45,8 +45,8 @@ func onBothPaths(t *testing.T, run func(t *testing.T, path rigOption)) {
 	t.Run("net/http", func(t *testing.T) { run(t, onNetHTTP) })
 }
 
-// lure answers with everything that a phishing page would.
-func lure(w http.ResponseWriter, _ *http.Request) {
+// phishingPage answers with everything that a phishing page would.
+func phishingPage(w http.ResponseWriter, _ *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Type":              "text/html",
 		"Set-Cookie":                "a=1",
@@ -78,9 +78,9 @@ var planted = []string{
 	"Nel",
 }
 
-func TestABrowserRendersNothingOfAnUnclaimedProxy(t *testing.T) {
+func TestUnclaimed_browser(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		r := newRig(t, lure, unclaimed, path)
+		r := newRig(t, phishingPage, unclaimed, path)
 		for name, lines := range map[string][]string{
 			"a navigation":           {"Sec-Fetch-Dest: document", "Accept: */*"},
 			"a frame":                {"Sec-Fetch-Dest: iframe"},
@@ -106,9 +106,9 @@ func TestABrowserRendersNothingOfAnUnclaimedProxy(t *testing.T) {
 	})
 }
 
-func TestAnAPIClientOfAnUnclaimedProxyGetsTheAnswerAsItIs(t *testing.T) {
+func TestUnclaimed_apiClient(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		r := newRig(t, lure, unclaimed, path)
+		r := newRig(t, phishingPage, unclaimed, path)
 		for name, lines := range map[string][]string{
 			"curl":            {"Accept: */*"},
 			"no Accept":       {},
@@ -143,18 +143,18 @@ func wantLines(t *testing.T, name string, got reply, field string, want ...strin
 	}
 }
 
-func TestAnUnclaimedProxySaysWhenItEnds(t *testing.T) {
+func TestUnclaimed_expiryHeader(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		uncapped := withProject(func(p *snapshot.Project) { p.ExpiresAt = ends })
 		for name, option := range map[string]rigOption{"under caps": unclaimed, "without": uncapped} {
-			got := newRig(t, lure, option, path).get("/shop/1.0.0/prod")
+			got := newRig(t, phishingPage, option, path).get("/shop/1.0.0/prod")
 			wantLines(t, name, got, "Sunset", ends.Format(http.TimeFormat))
 			wantLines(t, name, got, "Postern-Expires", ends.Format(time.RFC3339))
 		}
 	})
 }
 
-func TestAnUnclaimedProxyCarriesNoWebSocket(t *testing.T) {
+func TestUnclaimed_webSocket(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, unclaimed, path)
 		r.wantCode(
@@ -175,7 +175,7 @@ func TestAnUnclaimedProxyCarriesNoWebSocket(t *testing.T) {
 	})
 }
 
-func TestAnUnclaimedProxyDialsWebPortsOnly(t *testing.T) {
+func TestUnclaimed_ports(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		for target, status := range map[string]int{
 			"http://up.test":       200,
@@ -192,7 +192,7 @@ func TestAnUnclaimedProxyDialsWebPortsOnly(t *testing.T) {
 	})
 }
 
-func TestBodiesOfAnUnclaimedProxyAreSmall(t *testing.T) {
+func TestUnclaimed_requestBodies(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		r := newRig(t, nil, unclaimed, path)
 		fits, tooMuch := strings.Repeat("x", 1000), strings.Repeat("x", 1001)
@@ -213,7 +213,7 @@ func TestBodiesOfAnUnclaimedProxyAreSmall(t *testing.T) {
 	})
 }
 
-func TestAnswersOfAnUnclaimedProxyAreSmall(t *testing.T) {
+func TestUnclaimed_answerBodies(t *testing.T) {
 	head := "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 	for name, tc := range map[string]struct {
 		head, ending string
@@ -268,9 +268,9 @@ func (r *rig) readCut(path string) (size int, whole bool) {
 }
 
 // After a claim, calls work at once and unchanged.
-func TestAClaimLiftsEveryCapAtOnce(t *testing.T) {
+func TestUnclaimed_claimed(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		r := newRig(t, lure, unclaimed, withTarget("http://up.test:8080"), path)
+		r := newRig(t, phishingPage, unclaimed, withTarget("http://up.test:8080"), path)
 		r.wantCode("unclaimed", r.get("/shop/1.0.0/prod"), 403, "claim_required")
 		claimed := *r.project
 		claimed.ExpiresAt = time.Time{}
@@ -294,7 +294,7 @@ func TestAClaimLiftsEveryCapAtOnce(t *testing.T) {
 
 // Two gateways that send calls to each other count each other's hops: they give
 // themselves the same name in Via.
-func TestALoopThroughASecondGatewayEnds(t *testing.T) {
+func TestLoop_secondGateway(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		other := newRig(t, nil, withMode(snapshot.Passthrough), path)
 		first := newRig(

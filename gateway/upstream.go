@@ -21,8 +21,8 @@ type Unsealer interface {
 	SigningKey(p *snapshot.Project, k snapshot.CallSigningKey) (ed25519.PrivateKey, error)
 }
 
-// proof is what shows an environment's upstream that a call comes from this project. Its
-// values exist in memory only, and are never logged.
+// proof shows an environment's upstream that a call comes from this project. Its values exist in memory only, and are
+// never logged.
 type proof struct {
 	headers       []headerValue
 	authorization bool    // Authorization is among the headers

@@ -76,7 +76,7 @@ func TestUpstreamHeaders(t *testing.T) {
 	}
 }
 
-func TestUpstreamHeaderInATrailer(t *testing.T) {
+func TestUpstreamHeaders_trailer(t *testing.T) {
 	r := newRig(t, parityUpstream, withHeaders(upstreamToken))
 	r.transcript(exchangeCase{methods: []string{"POST"}, bytes: "POST /1.0.0/prod/a HTTP/1.1\r\n" +
 		"Host: shop.proxy.test\r\nX-API-Key: KEY\r\nTransfer-Encoding: chunked\r\nTrailer: X-Upstream-Token, " +
@@ -93,7 +93,7 @@ func TestUpstreamHeaderInATrailer(t *testing.T) {
 	}
 }
 
-func TestUpstreamHeaderOnAWebSocket(t *testing.T) {
+func TestUpstreamHeaders_webSocket(t *testing.T) {
 	got := make(chan string, 1)
 	r := newRig(t, func(w http.ResponseWriter, r *http.Request) {
 		got <- r.Header.Get("X-Upstream-Token")
@@ -123,7 +123,7 @@ func TestUpstreamHeaderOnAWebSocket(t *testing.T) {
 }
 
 // A project whose upstream credentials cannot be opened is not served without them.
-func TestUpstreamHeadersThatCannotBeSent(t *testing.T) {
+func TestUpstreamHeaders_unusable(t *testing.T) {
 	for name, tt := range map[string]struct {
 		unsealer gateway.Unsealer
 		header   snapshot.UpstreamHeader
@@ -137,7 +137,9 @@ func TestUpstreamHeadersThatCannotBeSent(t *testing.T) {
 			g := gateway.New(gateway.Options{Keys: &keyring{}, Unsealer: tt.unsealer})
 			defer g.Close()
 			p := &snapshot.Project{ID: "prj_1", Name: "shop", Versions: []snapshot.Version{{
-				ID: "ver_1", Name: "1", Access: snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+				ID: "ver_1", Name: "1", Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+					Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+				}},
 				Environments: []snapshot.Environment{{
 					ID: "env_prod", Name: "prod", Target: "http://up.example",
 					Headers: []snapshot.UpstreamHeader{tt.header},

@@ -68,10 +68,10 @@ func (c *call) refusesHead(length int64, header func(string) []string) (d policy
 	return policy.Denial{}, false
 }
 
-// uncompiled returns the denial of a call whose document could not be compiled in time. Where refusals are only
-// reported, the call continues.
+// uncompiled returns the denial of a call whose document could not be compiled in time. If refusals are only reported,
+// the call continues.
 func (c *call) uncompiled(err error) (policy.Denial, bool) {
-	c.warn("a request was not validated: the OpenAPI document is not compiled yet", err)
+	c.warn("could not validate a request: the OpenAPI document isn't compiled yet", err)
 	if !c.route.version.description.enforce {
 		return policy.Denial{}, false
 	}
@@ -95,10 +95,13 @@ func (c *call) refuses(m validate.Match, problems []validate.Problem) bool {
 	return true
 }
 
-// bodyOf returns the body of a denial, with what is wrong with the request.
+// bodyOf returns the body of a denial, with what is wrong with the request, or the scope that its caller lacks.
 func (c *call) bodyOf(d policy.Denial) []byte {
-	if d == policy.InvalidRequest {
+	switch d {
+	case policy.InvalidRequest:
 		return validate.Answer(d.Message, d.Code, c.problems)
+	case policy.InsufficientScope, policy.TokenScope:
+		return d.NameScope(c.scope).Body()
 	}
 	return bodies[d]
 }
@@ -135,7 +138,7 @@ func (c *httpCall) admitsRequest(body *requestBody) (admitted bool) {
 				c.refuse(c.noMemory(policy.BodyTooLarge))
 				return false
 			}
-			c.warn("a request was not validated: there is no memory for its body", nil)
+			c.warn("could not validate a request: there is no memory for its body", nil)
 			return true
 		}
 		if err != nil {
@@ -179,8 +182,8 @@ func (b *requestBody) readEarly(limit int64, hold *bodyHold) (err error) {
 	return err
 }
 
-// explainValidation adds the step that compares a call with the OpenAPI document. Of a question only the
-// path can be compared.
+// explainValidation adds the step that compares a call with the OpenAPI document. Only the path of a question can be
+// compared.
 func explainValidation(out *policy.Explanation, at route, method string) {
 	d := at.version.description
 	if d == nil || d.requests == nil {

@@ -16,7 +16,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 const ordersDocument = `{"openapi":"3.1.0","info":{"title":"Orders","version":"1"},
@@ -358,7 +358,7 @@ func TestPublishedDocument_generated(t *testing.T) {
 
 func TestPublish_refusesUnknownValidation(t *testing.T) {
 	r := newRig(t, nil)
-	for name, edit := range ordered.ByName(map[string]func(*snapshot.Version){
+	for name, edit := range testkit.ByName(map[string]func(*snapshot.Version){
 		"validation":  func(v *snapshot.Version) { v.Validation = "later" },
 		"publication": func(v *snapshot.Version) { v.Publication = "later" },
 	}) {

@@ -16,8 +16,8 @@ import (
 	"postern/platform/turns"
 )
 
-// Documents bound what OpenAPI documents are compiled to, which requests are validated against. What was called least
-// recently is dropped when there is too much, and compiled again by its next call.
+// Documents bound what OpenAPI documents are compiled to, which requests are validated against. The least recently used
+// one is dropped when there are too many, and compiled again by its next call.
 type Documents struct {
 	Memory    int64 // bytes, in the process; 512 MiB
 	Unclaimed int64 // of them of one unclaimed workspace; 8 MiB
@@ -43,7 +43,7 @@ type validators struct {
 	kept []weak.Pointer[validator] // those whose versions are gone are not kept by this
 }
 
-// validator is what one document is compiled to.
+// validator is a compiled document.
 type validator struct {
 	in        *validators
 	team      string // whose turn it is compiled in; "": an unclaimed workspace, all of which are one

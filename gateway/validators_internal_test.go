@@ -15,7 +15,7 @@ import (
 	"postern/platform/turns"
 )
 
-// What was called least recently is dropped, and compiled again when it is called.
+// The least recently used one is dropped, and compiled again when it is called.
 func TestValidators(t *testing.T) {
 	t.Parallel()
 	document := func(i int) []byte {
@@ -86,7 +86,7 @@ func TestValidators(t *testing.T) {
 	compiled("x-xx")
 }
 
-// Who leaves while a document waits for its place is not kept waiting, and the next call compiles it.
+// A caller that leaves while a document waits for its place is not kept waiting, and the next call compiles it.
 func TestValidators_leaving(t *testing.T) {
 	t.Parallel()
 	all := &validators{most: Documents{}.withDefaults()}

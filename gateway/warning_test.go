@@ -12,7 +12,7 @@ import (
 )
 
 // The owner of an upstream controls how often it fails, and must not control the size of the log.
-func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
+func TestWarning_failingUpstream(t *testing.T) {
 	for path, line := range map[string]string{"the engine": "Accept: */*", "net/http": "TE: trailers"} {
 		t.Run(path, func(t *testing.T) {
 			begin := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -48,7 +48,7 @@ func TestAFailingUpstreamIsInTheLogOnceInAWhile(t *testing.T) {
 				}
 				return n
 			}
-			const unreached, brokenOff = "could not be reached", "broke off"
+			const unreached, brokenOff = "could not reach the upstream", "interrupted"
 			for range 3 {
 				fail("/shop/1.0.0/prod/a", 0)
 			}

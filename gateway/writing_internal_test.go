@@ -22,7 +22,7 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 }
 
 // Writes in quick succession share a deadline, and a later one has at least 15/16 of its time.
-func TestWritingSetsFewDeadlines(t *testing.T) {
+func TestWriting_deadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		began, at := time.Now(), writing{w: to, idle: 16 * time.Second}
@@ -41,7 +41,7 @@ func TestWritingSetsFewDeadlines(t *testing.T) {
 
 // A call that is over before its watch looks sets no deadline. The watch sets that of a write
 // which began before, and later writes set their own.
-func TestTheWatchSetsTheFirstDeadline(t *testing.T) {
+func TestWriting_firstDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const idle = 16 * time.Second
 		to := &deadlines{ResponseRecorder: httptest.NewRecorder()}

@@ -184,7 +184,8 @@ func (w codeWalk) claim(t *testing.T) {
 func (w codeWalk) call(t *testing.T, has controlplane.Objects) string {
 	t.Helper()
 	w.o.Server.Usage.Recorder.Observe(usage.Call{
-		ProjectID: has.Project, Method: "GET", Path: "/orders", Status: 200, Step: "forward", Start: time.Now(),
+		ProjectID: has.Project, Method: "GET", Path: "/orders", Status: 200, Step: "forward", Asked: true,
+		Start: time.Now(),
 	})
 	requests := has.Path("/projects/:project/requests")
 	list := parsed(t, w.o.Do(t, http.MethodGet, requests, "", w.o.Owner).Raw)

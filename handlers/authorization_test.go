@@ -55,7 +55,7 @@ func TestRoutes_guards(t *testing.T) {
 	}
 	for name := range guards {
 		if !declared[name] {
-			t.Errorf("%s is declared in guards and is no route", name)
+			t.Errorf("%s is declared in guards and is not a route", name)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (r routeTest) newObjects() controlplane.Objects {
 	return r.o.NewObjects(r.t, r.want.needs, r.route)
 }
 
-// caller is one that the route refuses, or that gets an answer of its own.
+// caller is one that the route refuses, or that gets its own answer.
 type caller struct {
 	name   string
 	header []string
@@ -80,7 +80,7 @@ type caller struct {
 	status int
 
 	member bool // of the team: may learn of the project
-	nested bool // asks for the team's object below an object of its own team
+	nested bool // requests the team's object below another object of its own team
 }
 
 func (r routeTest) callers(has controlplane.Objects) []caller {
@@ -123,7 +123,7 @@ func (r routeTest) callers(has controlplane.Objects) []caller {
 func (r routeTest) refusals() {
 	has := r.newObjects()
 	for _, c := range r.callers(has) {
-		body := r.o.FillBody(r.t, has, r.want.body) // may write audit entries of its own
+		body := r.o.FillBody(r.t, has, r.want.body) // may write its own audit entries
 		before := r.o.AuditNumbers(r.t)
 		got := r.o.Do(r.t, r.method, c.path, body, c.header)
 		if got.Status != c.status {
@@ -156,7 +156,7 @@ func (r routeTest) checkNotNamed(c caller, has controlplane.Objects, answer stri
 func (r routeTest) checkAudit(c caller, added []models.AuditEntry) {
 	r.t.Helper()
 	if c.nested && len(added) == 0 {
-		return // not found in the outsider's own project, which is no trespass
+		return // not found in the outsider's own project, which is not a trespass
 	}
 	if !r.isAudited(c) {
 		if len(added) != 0 {
@@ -175,7 +175,7 @@ func (r routeTest) checkAudit(c caller, added []models.AuditEntry) {
 	if entry.Actor == r.o.Principal.Account {
 		r.t.Errorf("the entry of %s names the owner as the actor", c.name)
 	}
-	// Who claims a workspace is refused by the team that it would join.
+	// A claim of a workspace is refused by the team that it would join.
 	if r.want.contract && !c.nested && r.want.action != access.WorkspaceClaim &&
 		entry.Action != string(r.want.action) {
 		r.t.Errorf("the entry of %s has action %q, want %q", c.name, entry.Action, r.want.action)

@@ -18,9 +18,9 @@ var destroys = regexp.MustCompile(
 // confirming are the fields of a body that confirm.
 var confirming = regexp.MustCompile(`&?(confirm|typed_name)=\w+`)
 
-// undone are the forms among them that ask in another way, which a test of their own has.
+// undone are the forms among them that ask in another way. They have their own test.
 var undone = map[string]string{
-	"/account/delete": "it asks for the e-mail address and the password of the account; see TestAnAccountIsDeleted",
+	"/account/delete": "it asks for the email address and the password of the account; see TestAccount_delete",
 }
 
 // sentBefore are the forms that make what a form takes away, with the same fields, where the objects lack it.

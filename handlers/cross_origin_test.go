@@ -62,7 +62,7 @@ func TestRoutes_crossOrigin(t *testing.T) {
 	}
 	for name := range allowedCrossOrigin {
 		if !asked[name] {
-			t.Errorf("%s is declared here and is no route", name)
+			t.Errorf("%s is declared here and is not a route", name)
 		}
 	}
 	s.Get("/projects").Shows(200, "Projects").Says("main", "shop") // still signed in

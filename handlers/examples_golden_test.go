@@ -82,7 +82,7 @@ func observed(t *testing.T, o *controlplane.Fixture, has controlplane.Objects) s
 	t.Helper()
 	o.Server.Usage.Recorder.Observe(usage.Call{
 		ProjectID: has.Project, Method: "GET", Path: "/orders", Route: "/orders", Owner: "billing", Status: 200,
-		Step: "forward", Start: time.Now(), Duration: 12 * time.Millisecond, BytesOut: 512,
+		Step: "forward", Asked: true, Start: time.Now(), Duration: 12 * time.Millisecond, BytesOut: 512,
 	})
 	list := o.Do(t, http.MethodGet, has.Path("/api/v1/projects/:project/requests"), "", o.Owner)
 	call, _ := list.Body["items"].([]any)[0].(map[string]any)
@@ -137,8 +137,8 @@ var (
 // alphabet is what secrets of examples are made of.
 const alphabet = "3k9Qv7TzL2mWb8RcYp5NdHs4JgXf6AeK"
 
-// likeSecret returns a text of a length that looks like a secret and is none.
-func likeSecret(length int) string {
+// fakeSecret returns a text of a length that looks like a secret and is none.
+func fakeSecret(length int) string {
 	return strings.Repeat(alphabet, length/len(alphabet)+1)[:length]
 }
 
@@ -184,9 +184,9 @@ func (s steadied) string(name, text string) string {
 	}
 	switch name {
 	case "etag":
-		return anETag.ReplaceAllString(text, likeSecret(10))
+		return anETag.ReplaceAllString(text, fakeSecret(10))
 	case "last4":
-		return likeSecret(4)
+		return fakeSecret(4)
 	}
 	text = aNumber.ReplaceAllString(text, "$1")
 	text = aCall.ReplaceAllString(text, "k2m8x4c7wq-1")
@@ -201,7 +201,7 @@ func (s steadied) string(name, text string) string {
 			return found
 		}
 		prefix := aPrefix.FindString(found)
-		return prefix + likeSecret(len(found)-len(prefix))
+		return prefix + fakeSecret(len(found)-len(prefix))
 	})
 }
 

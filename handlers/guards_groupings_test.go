@@ -4,6 +4,7 @@ import "postern/service/access"
 
 // groupingGuards are the routes of products and tenants.
 var groupingGuards = map[string]guard{
+	"GET /projects/:project/users":   {action: access.UserRead},
 	"GET /projects/:project/tenants": {action: access.TenantRead},
 	"POST /projects/:project/tenants": {
 		action: access.ProjectUpdate,

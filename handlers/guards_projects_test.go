@@ -65,6 +65,10 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
+	"POST /projects/:project/versions/:version/environments/:environment/timeouts": {
+		action: access.ProjectUpdate,
+		body:   "response_ms=90000",
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/check": {
 		action: access.ProjectUpdate,
 		owner:  200,

@@ -27,7 +27,7 @@ type guard struct {
 	silent   bool   // changes nothing that is audited
 
 	anonymous int // status without a credential
-	outsider  int // status for an account with a team of its own
+	outsider  int // status for an account with its own team
 	otherKey  int // status for another workspace's key, where it differs from outsider
 	owner     int
 }

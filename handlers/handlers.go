@@ -18,6 +18,7 @@ import (
 	"postern/handlers/oidc"
 	"postern/handlers/web"
 	"postern/service/accounts/federated"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/diagnostics"
 	"postern/service/directory"
@@ -48,6 +49,7 @@ type Server struct {
 	Idempotency *idempotency.Service
 	Imports     *imports.Service
 	Audit       *audit.Service
+	AppClients  *appclients.Service
 	Login       *login.Service
 	Languages   *oidc.Languages // of the hosted login's pages; nil for the embedded ones
 	Directory   *directory.Service
@@ -122,7 +124,7 @@ func (s *Server) refuseCrossOrigin(next http.Handler) http.Handler {
 }
 
 // isFromPublicURL reports whether a browser sends a request from a page of the public URL. A proxy may rewrite Host,
-// with which Origin would be compared otherwise. Where the browser says more, in Sec-Fetch-Site, that counts.
+// with which Origin would be compared otherwise. If the browser says more, in Sec-Fetch-Site, that counts.
 func isFromPublicURL(r *http.Request, publicURL string) bool {
 	public, err := url.Parse(publicURL)
 	return err == nil && public.Scheme == "https" && r.Header.Get("Sec-Fetch-Site") == "" &&

@@ -36,9 +36,9 @@ func (s *Server) Probes() http.Handler {
 	})))
 }
 
-// errDetached is the answer of a server that was started without its database.
+// errDetached is the response of a server that was started without its database.
 var errDetached = fault.New(fault.Unavailable, "database_unavailable",
-	"The database does not answer at the moment. Try again soon.").After(5 * time.Second)
+	"The database isn't responding at the moment. Try again soon.").After(5 * time.Second)
 
 // whileAttached answers everything but probes with 503 until the database can be used.
 func (s *Server) whileAttached(next http.Handler) http.Handler {
@@ -56,9 +56,8 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	writeLines(w, http.StatusOK, "ok")
 }
 
-// readiness answers 503 if requests should go to another replica. A problem of a single
-// project does not make the replica unready, but is noted. What changes is logged: probes
-// come every second, from several places.
+// readiness answers 503 if requests should go to another replica. A problem of a single project does not make the
+// replica unready, but is noted. Changes are logged: probes come every second, from several places.
 func (s *Server) readiness(w http.ResponseWriter, r *http.Request, ready Readiness, unready *atomic.Bool) {
 	note, err := ready(r.Context())
 	if err == nil {

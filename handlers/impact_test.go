@@ -15,7 +15,7 @@ import (
 // calls with a key of the project, of calls of a user of the tenant, and of a user's sign-in.
 func TestForms_impact(t *testing.T) {
 	t.Parallel()
-	const called, quiet = "3 owners called since", "No calls since"
+	const called, quiet = "3 owners made", "No calls since"
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
 		has := o.NewAllObjects(t, "signed in", "/users/:user/sessions/:session/end")
@@ -39,14 +39,14 @@ func TestForms_impact(t *testing.T) {
 		for _, tt := range []struct{ name, page, want string }{
 			{"project", at("/delete"), called},
 			{"host name, by its environment", at("/domains/:domain"), called},
-			{"tenant", at("/tenants/:tenant"), "2 owners called since"},
+			{"tenant", at("/tenants/:tenant"), "2 owners made"},
 			{"app client", at("/login/:client"), "1 user signed in through it today"},
 			{"provider", at("/login/:client/providers/:provider"), "1 user signed in with it today"},
 			{"user", has.Path("/users/:user"), "1 session and"},
 			{"another project", other.Path("/projects/:project/delete"), quiet},
 			{"another tenant", other.Path("/projects/:project/tenants/:tenant"), quiet},
 			{"the page of another tenant", other.Path("/tenants/:tenant"), quiet},
-			{"another app client", other.Path("/projects/:project/login/:client"), "No user signed in"},
+			{"another app client", other.Path("/projects/:project/login/:client"), "No users signed in"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				got := o.Do(t, http.MethodGet, tt.page, "", o.Owner)

@@ -67,18 +67,18 @@ func TestLists_all(t *testing.T) {
 	}
 	for id := range unsorted {
 		if !missing["sort"][id] {
-			t.Errorf("%s is in unsorted, but is no list or can be sorted", id)
+			t.Errorf("%s is in unsorted, but is not a list or can be sorted", id)
 		}
 	}
 	for id := range unsearched {
 		if !missing["q"][id] {
-			t.Errorf("%s is in unsearched, but is no list or can be searched", id)
+			t.Errorf("%s is in unsearched, but is not a list or can be searched", id)
 		}
 	}
 }
 
-// TestLists_cursor sends each list of the API a cursor that isn't of its pages, and one of another order. Taken for the
-// beginning, they would repeat rows or skip them.
+// TestLists_cursor sends each list of the API a cursor that isn't of its pages, and one of another order. If they
+// counted as the beginning, they would repeat or skip rows.
 func TestLists_cursor(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))

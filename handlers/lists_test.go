@@ -16,8 +16,8 @@ import (
 	"postern/testkit/state"
 )
 
-// sortedLists are the lists with an order of their own choosing, and the field that tells what
-// each order is by. Orders without a field are by age, as the identifiers are.
+// sortedLists are the lists with their own default order, and the field that shows what each order is by. Orders
+// without a field are by age, as the identifiers are.
 var sortedLists = []struct {
 	path   string
 	orders map[string]string
@@ -28,6 +28,9 @@ var sortedLists = []struct {
 	{"/api/v1/projects", map[string]string{"name": "display_name", "created": "id"}, "id"},
 	{"/api/v1/tenants/:tenant/groups", map[string]string{"name": "display_name", "created": "id"}, "id"},
 	{"/api/v1/tenants/:tenant/users", map[string]string{
+		"name": "", "state": "state", "last_login": "", "created": "id",
+	}, "id"},
+	{"/api/v1/projects/:project/users", map[string]string{
 		"name": "", "state": "state", "last_login": "", "created": "id",
 	}, "id"},
 	{"/api/v1/groups/:group/members", map[string]string{"name": "", "role": "role"}, "user"},
@@ -149,7 +152,7 @@ func TestLists_filters(t *testing.T) {
 	})
 }
 
-// idsOf returns the ids of all pages of a list. Where field is given, its values must not fall.
+// idsOf returns the ids of all pages of a list. If field is set, its values must not decrease.
 func idsOf(t *testing.T, o *controlplane.Fixture, path, id, field string) (ids []string) {
 	t.Helper()
 	last, cursor := "", ""
@@ -250,7 +253,7 @@ var listPages = []struct{ page, query, shows string }{
 	{"/audit", "from=2020-01-01&project=nothing", ".chips a[href='/audit?project=nothing']"},
 }
 
-// orderAsked finds the order that a query asks for, and the prefix of its list.
+// orderAsked finds the order that a query requests, and the prefix of its list.
 var orderAsked = regexp.MustCompile(`\b(\w+_)?sort=\w+`)
 
 // TestPages_sorted asks every page with a list for another order: it says which it is in, and how much there is. Its

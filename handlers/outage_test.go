@@ -11,12 +11,11 @@ import (
 	"postern/models"
 	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
-// TestPostgresOutage_answers checks that an outage of the database is answered 503 with
-// Retry-After, whatever its kind, and not logged as a failure of each request.
+// TestPostgresOutage_answers checks that requests during an outage of the database get 503 with
+// Retry-After, whatever its kind, and that it is not logged as a failure of each request.
 func TestPostgresOutage_answers(t *testing.T) {
 	t.Parallel()
 	outages := map[string]func(*testkit.Relay){
@@ -40,7 +39,7 @@ func TestPostgresOutage_answers(t *testing.T) {
 			accept: "application/json",
 		},
 	}
-	for kind, begin := range ordered.ByName(outages) {
+	for kind, begin := range testkit.ByName(outages) {
 		t.Run("a database that "+kind, func(t *testing.T) {
 			database := state.Postgres(t)
 			relay := testkit.NewRelay(t, database)
@@ -142,7 +141,7 @@ func TestPostgresOutage_resources(t *testing.T) {
 		{http.MethodDelete, project + "?confirm=true", ""},
 		{http.MethodPost, "/proxy", controlplane.TargetBody("http://127.0.0.1:9")},
 	}
-	for state, code := range ordered.ByName(map[string]string{
+	for state, code := range testkit.ByName(map[string]string{
 		"disk full": "53100", "out of memory": "53200", "too many connections": "53300", "limit of the server": "53400",
 	}) {
 		t.Run(state, func(t *testing.T) {

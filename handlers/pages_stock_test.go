@@ -48,7 +48,7 @@ func (s stock) fill(tb testing.TB, o *controlplane.Fixture, has controlplane.Obj
 	s.addUsage(tb, o, main, others[:min(s.called, len(others))], inUse)
 	s.addAudit(tb, o, append(others, main))
 	s.addUsers(tb, o.DB, has)
-	if o.DB.Dialect() == migrations.Postgres { // which does it by itself after a while
+	if o.DB.Dialect() == migrations.Postgres { // which does this automatically after a while
 		_, err = o.DB.SQL().ExecContext(tb.Context(), "VACUUM ANALYZE")
 		check(tb, err)
 	}
@@ -114,7 +114,10 @@ func (s stock) addKeys(tb testing.TB, db *models.DB, main stockedProject, others
 		key := models.APIKey{
 			ID: models.NewID("key"), ProjectID: of.project, TenantID: of.tenant, KeyTypeID: of.keyType,
 			Owner: fmt.Sprintf("customer-%d", i/2), Environment: "prod", State: "active", Hash: hash,
-			Prefix: "pst_prod_", Last4: fmt.Sprintf("%04d", i%10_000), CreatedAt: now, UpdatedAt: now,
+			UpdatedAt: now,
+			KeyDetails: contract.KeyDetails{
+				Prefix: "pst_prod_", Last4: fmt.Sprintf("%04d", i%10_000), CreatedAt: now,
+			},
 		}
 		if i%97 == 0 {
 			key.State = "revoked"
@@ -168,7 +171,7 @@ func (s stock) addUsage(
 		call := usage.Call{
 			ProjectID: main.project, EnvironmentID: main.environment, Owner: inUse[i%len(inUse)][1],
 			CredentialID: inUse[i%len(inUse)][0], RemoteIP: "192.0.2.1", Method: "GET", Path: "/orders/1",
-			Route: "/orders/{id}", Status: 200, Step: "forward", BytesOut: 100,
+			Route: "/orders/{id}", Status: 200, Step: "forward", Asked: true, BytesOut: 100,
 			Start: now.Add(-time.Duration(i) * time.Second), Duration: time.Duration(1+i%400) * time.Millisecond,
 		}
 		call.FirstByte = call.Duration / 2

@@ -45,7 +45,7 @@ var refusedCredentials = map[string]struct {
 		401,
 		"credentials_required",
 	},
-	"beside one in the path": {
+	"next to one in the path": {
 		"GET",
 		"/api/v1/keys/" + wrongCredential,
 		"",
@@ -114,7 +114,7 @@ func TestAudit_refusedCredential(t *testing.T) {
 }
 
 // TestAudit_refusedOutsider checks the entry in the log of the team whose object was
-// requested: it names the object and the outsider's account, not their e-mail address.
+// requested: it names the object and the outsider's account, not their email address.
 func TestAudit_refusedOutsider(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -212,7 +212,7 @@ func wrongCodes() map[string]wrongCode {
 			action: "device.approve",
 			code:   "wrong_code",
 		},
-		"what is no device code": {
+		"not a device code": {
 			method: "POST",
 			path:   "/device",
 			body:   "user_code=hello",
@@ -224,7 +224,7 @@ func wrongCodes() map[string]wrongCode {
 }
 
 // TestAudit_wrongCode checks that a wrong code leaves an entry that does not repeat it,
-// as codes are credentials. Text that has not the form of a code leaves none.
+// as codes are credentials. Text that doesn't have the form of a code leaves no entry.
 func TestAudit_wrongCode(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

@@ -44,6 +44,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Idempotency: s.Idempotency,
 		Imports:     s.Imports,
 		Keys:        s.Keys,
+		AppClients:  s.AppClients,
 		Login:       s.Login,
 		Projects:    s.Projects,
 		Relations:   s.Relations,
@@ -63,6 +64,7 @@ func (s *Server) mount(r *gin.Engine) {
 		Idempotency: s.Idempotency,
 		Imports:     s.Imports,
 		Keys:        s.Keys,
+		AppClients:  s.AppClients,
 		Login:       s.Login,
 		Projects:    s.Projects,
 		Relations:   s.Relations,
@@ -77,7 +79,7 @@ func (s *Server) mount(r *gin.Engine) {
 	users.Mount(r)
 }
 
-// RouteList is what Routes returns.
+// RouteList is the result of Routes.
 type RouteList = gin.RoutesInfo
 
 // Routes returns all routes, except HEAD where the route has GET too.

@@ -121,7 +121,7 @@ func TestRoutes_anonymous(t *testing.T) {
 	}
 	for name := range anonymous {
 		if !declared[name] {
-			t.Errorf("%s is declared here and is no route", name)
+			t.Errorf("%s is declared here and is not a route", name)
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"postern/service/exports"
 	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -29,7 +28,7 @@ type reading struct {
 	lose   func(context.Context) error
 }
 
-// readings are the ways to lose the right. Each begins one with objects of its own.
+// readings are the ways to lose the right. Each begins one with its own objects.
 var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 	"signed out": func(t *testing.T, o *controlplane.Fixture) reading {
 		caller, _ := o.NewMember(t, access.Member)
@@ -53,7 +52,7 @@ var readings = map[string]func(t *testing.T, o *controlplane.Fixture) reading{
 			})
 		}}
 	},
-	"project deleted for good": func(t *testing.T, o *controlplane.Fixture) reading {
+	"project permanently deleted": func(t *testing.T, o *controlplane.Fixture) reading {
 		caller, _ := o.NewMember(t, access.Member)
 		has := o.NewObjects(t, "", "/:export")
 		return reading{has, caller, func(ctx context.Context) error {
@@ -109,7 +108,7 @@ func TestStreams_rightLost(t *testing.T) {
 	t.Cleanup(listener.Close)
 	t.Cleanup(o.Server.Usage.Recorder.EndFollowers) // before Close, which waits for readers
 	t.Cleanup(o.Server.Exports.Followers.End)
-	for name, begin := range ordered.ByName(readings) {
+	for name, begin := range testkit.ByName(readings) {
 		for _, route := range []string{
 			"/api/v1/projects/:project/requests", "/api/v1/exports/:export/events",
 			"/projects/:project/requests", "/exports/:export",

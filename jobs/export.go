@@ -64,8 +64,8 @@ func (w *exportWorker) Work(ctx context.Context, job *river.Job[exportArgs]) err
 	return err
 }
 
-// Timeout implements river.Worker. There is none: a large export takes long, and its
-// lease distinguishes a slow worker from a dead one.
+// Timeout implements river.Worker. There is no timeout: a large export takes long, and its lease distinguishes a slow
+// worker from a dead one.
 func (w *exportWorker) Timeout(*river.Job[exportArgs]) time.Duration { return -1 }
 
 // NextRetry implements river.Worker. Retries are a few seconds apart, because the

@@ -30,7 +30,7 @@ func (w waiting) Build(ctx context.Context, id string, final bool) error {
 	return w.Service.Build(ctx, id, final)
 }
 
-func TestAnExportThatWaitsUsesUpNoAttempt(t *testing.T) {
+func TestExports_waiting(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)
@@ -70,7 +70,7 @@ func (h hanging) Upkeep(context.Context) error {
 }
 
 // There are more exports than workers of any queue, and they are there first.
-func TestExportsThatHangKeepNoJobFromRunning(t *testing.T) {
+func TestExports_hang(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)

@@ -118,7 +118,10 @@ func (f *fixture) create(t *testing.T) (projects.Created, access.Principal) {
 	}
 }
 
-var newProject = projects.CreateInput{Target: "https://api.example.com", Auth: projects.AuthInput{Mode: "authenticate"}}
+var newProject = projects.CreateInput{
+	Target: "https://api.example.com",
+	Auth:   contract.NewRequestsAuth{Mode: "authenticate"},
+}
 
 var asData = exports.Options{Format: "data", Consumers: true}
 

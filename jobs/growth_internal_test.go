@@ -17,6 +17,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/exports"
 	"postern/service/login"
@@ -49,7 +50,8 @@ var growingTables = map[string]growing{
 		says: "unless set", setting: "--retention-revoked-keys", kept: 40 * day,
 		rows: func(now time.Time) []any {
 			return []any{&models.APIKey{
-				ID: "key_1", State: "revoked", Hash: []byte("h"), CreatedAt: now, UpdatedAt: now,
+				ID: "key_1", State: "revoked", Hash: []byte("h"), UpdatedAt: now,
+				KeyDetails: contract.KeyDetails{CreatedAt: now},
 			}}
 		},
 	},
@@ -58,9 +60,9 @@ var growingTables = map[string]growing{
 	}},
 	"audit_entries": {says: "unless set", setting: "--retention-audit", kept: 50 * day, rows: chain("project.create")},
 	"audit_chains": {
-		says: "2160 hours", setting: "--retention-workspaces", kept: 90 * day, rows: chain("workspace.purge"),
+		says: "90 days", setting: "--retention-workspaces", kept: 90 * day, rows: chain("workspace.purge"),
 	},
-	"teams": {says: "168 hours", setting: "--unclaimed-grace", kept: 7 * day, rows: func(now time.Time) []any {
+	"teams": {says: "7 days", setting: "--unclaimed-grace", kept: 7 * day, rows: func(now time.Time) []any {
 		return []any{&models.Team{ID: "team_1", CreatedAt: now, ExpiresAt: &now}}
 	}},
 	"usage_log": {says: "a minute", kept: time.Minute, rows: func(now time.Time) []any {
@@ -367,7 +369,7 @@ func (g growing) upkeep(t *testing.T, db *models.DB) {
 	if g.setting == "--retention-audit" {
 		kept.Audit = g.kept
 	}
-	hosted := &login.Service{DB: db, Changed: changed, Log: log}
+	hosted := login.New(&appclients.Service{DB: db, Changed: changed, Log: log})
 	recorder := usage.NewRecorder(db, log)
 	ctx := t.Context()
 	_, folded := recorder.Fold(ctx, models.Now(), 100)

@@ -62,7 +62,7 @@ func (q *Queue) EnqueuePurge(ctx context.Context, tx *models.Tx) error {
 // Counts returns the number of jobs by River's state of them. River keeps finished
 // jobs for a day.
 func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {
-	rows, err := q.db.SQL().QueryContext(ctx, "SELECT state, count(*) FROM river_job GROUP BY state")
+	rows, err := q.db.ReadSQL().QueryContext(ctx, "SELECT state, count(*) FROM river_job GROUP BY state")
 	if err != nil {
 		return nil, fmt.Errorf("jobs: count: %w", err)
 	}
@@ -84,7 +84,7 @@ func (q *Queue) Counts(ctx context.Context) (map[string]int64, error) {
 func (q *Queue) OldestWaiting(ctx context.Context) (time.Duration, error) {
 	const query = "SELECT scheduled_at FROM river_job WHERE state = 'available' ORDER BY scheduled_at LIMIT 1"
 	var since time.Time
-	err := q.db.SQL().QueryRowContext(ctx, query).Scan(&since)
+	err := q.db.ReadSQL().QueryRowContext(ctx, query).Scan(&since)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}

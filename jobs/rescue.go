@@ -68,7 +68,7 @@ func (r *rescuer) run(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		if err := r.round(ctx); err != nil && ctx.Err() == nil {
-			r.log.Warn("this worker's heartbeat was not written", "error", err)
+			r.log.Warn("could not write this worker's heartbeat", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -98,7 +98,7 @@ func (r *rescuer) round(ctx context.Context) error {
 		return err
 	})
 	if rescued > 0 {
-		r.log.Warn("took over jobs of a worker that is gone", "jobs", rescued)
+		r.log.Warn("took over the jobs of a worker that has stopped", "jobs", rescued)
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func hang(kind string) error {
 
 // The process is killed after it took a job, and before it could write anything about
 // it.
-func TestJobsOfAKilledProcessAreTakenOver(t *testing.T) {
+func TestWorkers_killedProcess(t *testing.T) {
 	run := func(t *testing.T, database, file string) {
 		db, err := models.Open(t.Context(), database, file)
 		if err != nil {

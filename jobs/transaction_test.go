@@ -24,7 +24,7 @@ func (q lateFailure) EnqueueExport(ctx context.Context, tx *models.Tx, id string
 	return errors.Join(q.Queue.EnqueueExport(ctx, tx, id), errLate)
 }
 
-func TestAnExportThatFailsLateLeavesNothing(t *testing.T) {
+func TestExports_lateFailure(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)
@@ -50,7 +50,7 @@ func TestAnExportThatFailsLateLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestAJobExistsExactlyIfItsTransactionCommits(t *testing.T) {
+func TestEnqueue_transaction(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		for i, rollback := range []error{errLate, nil} {
@@ -67,9 +67,8 @@ func TestAJobExistsExactlyIfItsTransactionCommits(t *testing.T) {
 	})
 }
 
-// Each change writes its revision last. Where that fails, no row and no audit entry
-// may remain.
-func TestAChangeWithoutItsRevisionLeavesNothing(t *testing.T) {
+// Each change writes its revision last. If that fails, no row and no audit entry may remain.
+func TestEnqueue_failedRevision(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)

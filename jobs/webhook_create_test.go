@@ -14,7 +14,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestWrongWebhooksNameTheField(t *testing.T) {
+func TestWebhooks_invalidFields(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newGuardedFixture(t, db)
 		for pointer, in := range map[string]contract.NewWebhook{
@@ -35,7 +35,7 @@ func TestWrongWebhooksNameTheField(t *testing.T) {
 	})
 }
 
-func TestWebhookURLs(t *testing.T) {
+func TestWebhooks_urls(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newGuardedFixture(t, db)
 		for _, url := range []string{
@@ -61,7 +61,7 @@ func TestWebhookURLs(t *testing.T) {
 	})
 }
 
-func TestWorkspaceKeysCreateNoWebhooks(t *testing.T) {
+func TestWebhooks_workspaceKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newGuardedFixture(t, db)
 		key := access.Principal{

@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestWorkersBuildExports(t *testing.T) {
+func TestWorkers_exports(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)
@@ -24,7 +24,7 @@ func TestWorkersBuildExports(t *testing.T) {
 }
 
 // A start that failed leaves no part of the workers running, and the next one works.
-func TestWorkersStartAgainAfterAnError(t *testing.T) {
+func TestWorkers_restart(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)
@@ -74,7 +74,7 @@ func (s blockedStore) Create(context.Context, exports.Attempt) (exports.Draft, e
 
 // Workers that are stopped in the middle of an export release it, and the next ones
 // finish it.
-func TestWorkersStopReleasesARunningExport(t *testing.T) {
+func TestWorkers_stop(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)

@@ -109,7 +109,7 @@ var insignificant = regexp.MustCompile(`--.*|\s+`)
 // Lag is the part of this program's schema that a database lacks.
 type Lag int
 
-// What a database can lack.
+// The things that a database can lack.
 const (
 	LacksNothing Lag = iota
 	LacksSteps       // some steps of ours

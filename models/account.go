@@ -48,7 +48,7 @@ func (t *Tx) CountAccounts() (int64, error) {
 	return n, t.db.Model(&Account{}).Count(&n).Error
 }
 
-// AccountByEmail finds an account by its lower-case address.
+// AccountByEmail finds an account by its lowercase address.
 func (t *Tx) AccountByEmail(email string) (Account, error) {
 	var a Account
 	return a, t.db.Where("email = ?", email).Take(&a).Error
@@ -148,7 +148,7 @@ func (t *Tx) SetPassword(id, encoded string) error {
 	return t.db.Model(&Account{}).Where("id = ?", id).UpdateColumn("password_hash", encoded).Error
 }
 
-// SetProfile writes an account's name, its lower-case address, and whether that is unproven. ErrDuplicate if another
+// SetProfile writes an account's name, its lowercase address, and whether that is unproven. ErrDuplicate if another
 // account has the address.
 func (t *Tx) SetProfile(a Account) error {
 	return t.db.Model(&Account{}).Where("id = ?", a.ID).
@@ -209,7 +209,7 @@ func (t *Tx) LockAccounts() error {
 	return t.db.Exec("LOCK TABLE ? IN SHARE ROW EXCLUSIVE MODE", clause.Table{Name: "accounts"}).Error
 }
 
-// EmailsOfTeam maps the accounts of a team to their e-mail addresses.
+// EmailsOfTeam maps the accounts of a team to their email addresses.
 func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
 	var list []Account
 	err := t.db.
@@ -227,7 +227,7 @@ func (t *Tx) EmailsOfTeam(teamID string) (map[string]string, error) {
 	return out, nil
 }
 
-// Operators lists the accounts that run the installation, by e-mail address.
+// Operators lists the accounts that run the installation, by email address.
 func (t *Tx) Operators() ([]Account, error) {
 	var list []Account
 	return list, t.db.Where("operator = ?", true).Order("email").Find(&list).Error

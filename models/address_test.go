@@ -39,3 +39,33 @@ func TestOpen_passwords(t *testing.T) {
 		})
 	}
 }
+
+// The advice to escape the characters of a password is for addresses where they are in the user name or password.
+func TestOpen_escapeAdvice(t *testing.T) {
+	for address, advised := range map[string]bool{
+		"u:p@127.0.0.1:1/db":                                 false,
+		"u:p@127.0.0.1:1/db?application_name=a@b":            false,
+		"u:p@127.0.0.1:1/db?connect_timeout=1&options=-c@":   false,
+		"127.0.0.1:1/db?application_name=a@b":                false,
+		"127.0.0.1:1/db?user=a@b&password=c@d":               false,
+		"u:p%40q@127.0.0.1:1/db?application_name=a@b":        false,
+		"u:p@q@127.0.0.1:1/db":                               true,
+		"u:p@q@127.0.0.1:1/db?application_name=a@b":          true,
+		"u:p/q@127.0.0.1:1/db?application_name=a@b":          true,
+		"u:p?q@127.0.0.1:1/db":                               true,
+		"u:p?q@127.0.0.1:1/db?application_name=a@b":          true,
+		"u:p@q?r@127.0.0.1:1/db":                             true,
+		"u@v:p@127.0.0.1:1/db":                               true,
+		"u:p?application_nam=q@127.0.0.1:1/db":               true,
+		"u:p@q/r@127.0.0.1:1/db?application_name=without-at": true,
+	} {
+		db, err := models.OpenWith(t.Context(), models.Options{DatabaseURL: "postgres://" + address})
+		if err == nil {
+			_ = db.Close()
+			t.Fatalf("%s: a database answered", address)
+		}
+		if got := strings.Contains(err.Error(), "must be escaped"); got != advised {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

@@ -21,9 +21,8 @@ const (
 	OutcomeRefused = "refused"
 )
 
-// AuditEntry is a row of audit_entries. It holds ids, names and settings, never
-// secrets. The entries of a team make a chain, and so do those of no team, whose
-// TeamID is "".
+// AuditEntry is a row of audit_entries. It holds ids, names and settings, never secrets. The entries of a team form a
+// chain, and so do those without a team, whose TeamID is "".
 type AuditEntry struct {
 	ID         string `gorm:"primaryKey"`
 	TeamID     string

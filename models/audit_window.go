@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"gorm.io/gorm"
-
 	"postern/migrations"
 )
 
@@ -107,9 +105,7 @@ func (t *Tx) narrowest(teamID string, conditions []auditIndexed) (int, error) {
 		if c.byTeam {
 			q = q.Where("team_id = ?", teamID)
 		}
-		var n int64
-		some := q.Select("1").Limit(int(fewest))
-		err := t.db.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&n).Error
+		n, err := countUpTo(q, int(fewest))
 		if err != nil {
 			return 0, err
 		}

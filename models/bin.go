@@ -25,10 +25,10 @@ func (t *Tx) EraseProject(id string, now time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// CondemnProject keeps a project whose time in the bin had ended at now from being restored,
+// LockProjectForPurge keeps a project whose time in the bin had ended at now from being restored,
 // also by a replica whose clock is behind, and locks its row until the transaction ends. It
 // returns false if the project was restored or does not exist.
-func (t *Tx) CondemnProject(id string, now time.Time) (bool, error) {
+func (t *Tx) LockProjectForPurge(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND purge_at <= ?", id, now).
 		UpdateColumn("purge_at", time.Unix(0, 0).UTC())
 	return res.RowsAffected == 1, res.Error

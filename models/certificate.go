@@ -60,9 +60,9 @@ func (t *Tx) CertificatesOf(hosts []string) ([]Certificate, error) {
 	return rows, nil
 }
 
-// HoldCertificate makes holder the one that obtains a host name's certificate, for the time
-// given. It returns false if the certificate is not due, or if another one holds it. One from
-// another ACME server is due.
+// HoldCertificate reserves a host name's certificate for holder, the process that obtains it, for the given time. It
+// returns false if the certificate isn't due, or if another process holds it. A certificate from another ACME server is
+// due.
 func (t *Tx) HoldCertificate(host, directory, holder string, during time.Duration) (bool, error) {
 	now, err := t.clock()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -87,12 +88,12 @@ func TestDeleteUnusedCertificates(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project, now := seed(t, db), models.Now()
 		version := models.Version{
-			ID:          models.NewID("ver"),
-			ProjectID:   project.ID,
-			Name:        "1.0.0",
-			AuthMethods: []string{"api_key"},
-			CreatedAt:   now,
-			UpdatedAt:   now,
+			ID:           models.NewID("ver"),
+			ProjectID:    project.ID,
+			Name:         "1.0.0",
+			RequestsAuth: contract.RequestsAuth{Methods: []string{"api_key"}},
+			CreatedAt:    now,
+			UpdatedAt:    now,
 		}
 		environment := models.Environment{
 			ID:        models.NewID("env"),

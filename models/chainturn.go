@@ -23,8 +23,8 @@ type turns struct {
 	of map[string]*turn // by team; only those that are taken
 }
 
-// turn is a chain that a transaction has. Those that wait are in the order of their arrival: whoever loses its place
-// each time it shows that it is awake waits until no one else comes.
+// turn is a chain that a transaction has. Waiting transactions are in the order of their arrival: a transaction that
+// loses its place each time it shows that it is awake waits until no one else comes.
 type turn struct {
 	waiting []chan struct{} // closed when it is this one's turn
 }

@@ -12,12 +12,12 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 func TestCircuit(t *testing.T) {
 	now := time.Now()
-	for name, c := range ordered.ByName(map[string]struct {
+	for name, c := range testkit.ByName(map[string]struct {
 		happens func(*circuit)
 		at      time.Time
 		allowed bool
@@ -66,7 +66,7 @@ type outcome struct{ error }
 func (o outcome) Connect(context.Context) (driver.Conn, error) { return nil, o.error }
 func (outcome) Driver() driver.Driver                          { return nil }
 
-func TestBreakerConnect(t *testing.T) {
+func TestBreaker_connect(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	for name, c := range map[string]struct {
 		err   error

@@ -8,7 +8,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/testkit"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -19,7 +18,7 @@ const callersAtOnce = 100
 // endWithin is a generous bound on what takes a few seconds.
 const endWithin = time.Minute
 
-func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
+func TestPostgres_noNewConnections(t *testing.T) {
 	breaks := map[string]func(*testkit.Relay, testing.TB){
 		"accepted and silent": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
 		"packets dropped":     (*testkit.Relay).Drop,
@@ -33,8 +32,8 @@ func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 			return err
 		},
 	}
-	for how, breakDown := range ordered.ByName(breaks) {
-		for what, call := range ordered.ByName(calls) {
+	for how, breakDown := range testkit.ByName(breaks) {
+		for what, call := range testkit.ByName(calls) {
 			t.Run(how+"/"+what+" end together and succeed later", func(t *testing.T) {
 				database := state.Postgres(t)
 				relay := testkit.NewRelay(t, database)
@@ -65,7 +64,7 @@ func TestPostgresWithoutAnswersToNewConnections(t *testing.T) {
 
 // Callers that find no idle connection wait for a busy one: that new connections get
 // no answer must not refuse them.
-func TestPostgresWithConnectionsThatStillAnswer(t *testing.T) {
+func TestPostgres_openConnectionsAnswer(t *testing.T) {
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	db, err := models.OpenWith(t.Context(), models.Options{

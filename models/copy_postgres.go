@@ -16,7 +16,7 @@ import (
 	"postern/migrations"
 )
 
-// Copied is what CopyTo has copied.
+// Copied has the tables and rows that CopyTo has copied.
 type Copied struct {
 	Tables, Rows, Jobs int64
 }
@@ -34,9 +34,9 @@ func (e *NotEmptyError) Error() string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	if e.Foreign {
-		return "the target database is not empty: it has the tables " + text
+		return "the target database isn't empty: it has the tables " + text
 	}
-	return "the target database is not empty: it has rows in " + text
+	return "the target database isn't empty: it has rows in " + text
 }
 
 // CopyTo copies all rows of a SQLite database, and its jobs that have not ended, to an
@@ -282,7 +282,7 @@ func (c copying) table(name string, columns []copiedColumn) (int64, error) {
 		return 0, err
 	}
 	if written != source.sum {
-		return 0, fmt.Errorf("its %d rows on PostgreSQL are not the same as its %d rows on SQLite", written.rows,
+		return 0, fmt.Errorf("its %d rows on PostgreSQL differ from its %d rows on SQLite", written.rows,
 			source.sum.rows)
 	}
 	return written.rows, c.continueNumbers(name, columns)
@@ -321,7 +321,7 @@ func (c copying) readBack(query string, columns []copiedColumn) (sum rowSum, err
 	return sum, err
 }
 
-// continueNumbers makes the sequences of a table continue after its rows.
+// continueNumbers sets the sequences of a table to continue after its rows.
 func (c copying) continueNumbers(table string, columns []copiedColumn) error {
 	for _, column := range columns {
 		if !column.numbered {

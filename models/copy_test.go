@@ -118,7 +118,7 @@ func copyTo(t *testing.T, source, target *models.DB, check func(from, to *models
 
 func accept(_, _ *models.Tx) error { return nil }
 
-func TestCopyToPostgres(t *testing.T) {
+func TestCopyTo_intoPostgres(t *testing.T) {
 	t.Run("copies every table and the jobs that have not ended", func(t *testing.T) {
 		source, target, _ := openBoth(t)
 		done, err := copyTo(t, source, target, accept)

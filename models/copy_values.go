@@ -120,8 +120,8 @@ func storable(value any) (string, error) {
 		return "", fmt.Errorf("a value of type %T cannot become text", value)
 	}
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return "", fmt.Errorf("PostgreSQL cannot store text with NUL bytes or invalid UTF-8: correct the text in the " +
-			"dashboard or with the API, and copy again")
+		return "", fmt.Errorf("PostgreSQL can't store text with NUL bytes or invalid UTF-8: correct the text in the " +
+			"dashboard or with the API, then copy again")
 	}
 	return text, nil
 }

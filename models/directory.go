@@ -2,6 +2,7 @@ package models
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 	"time"
 
@@ -23,28 +24,54 @@ type UserFilter struct {
 	Frozen     *bool  // whether they are
 }
 
-func (t *Tx) usersOf(tenantID string, f UserFilter) *gorm.DB {
-	q := t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID)
-	for column, value := range map[string]string{
-		"state":       f.State,
-		"email":       f.Email,
-		"external_id": f.ExternalID,
-		"id":          f.ID,
-	} {
+// usersOf returns the users of a tenant. column is tenant_id, or an expression of it.
+func (t *Tx) usersOf(tenantID string) func(column string) *gorm.DB {
+	return func(column string) *gorm.DB { return t.db.Model(&EndUser{}).Where(column+" = ?", tenantID) }
+}
+
+// usersOfAny is usersOf for several tenants.
+func (t *Tx) usersOfAny(tenantIDs []string) func(column string) *gorm.DB {
+	return func(column string) *gorm.DB { return t.db.Model(&EndUser{}).Where(column+" IN ?", tenantIDs) }
+}
+
+// userChoices are the parts of a filter of users.
+func (t *Tx) userChoices(users func(column string) *gorm.DB, f UserFilter) (out []choice) {
+	add := func(rows []*gorm.DB, sql string, vars ...any) {
+		out = append(out, choice{condition: condition{sql, vars}, rows: rows})
+	}
+	indexed := func(sql string, vars ...any) {
+		add([]*gorm.DB{users("tenant_id").Where(sql, vars...)}, sql, vars...)
+	}
+	for column, value := range map[string]string{"email": f.Email, "external_id": f.ExternalID, "id": f.ID} {
 		if value != "" {
-			q = q.Where(clause.Eq{Column: column, Value: value})
+			indexed(column+" = ?", value)
 		}
 	}
-	if f.Frozen != nil {
-		q = q.Where("(state = 'frozen') = ?", *f.Frozen)
-	}
 	if f.UserName != "" {
-		q = q.Where("(user_name = ? OR (user_name IS NULL AND email = ?))", f.UserName, f.UserName)
+		indexed("(user_name = ? OR (user_name IS NULL AND email = ?))", f.UserName, f.UserName)
+	}
+	switch {
+	case f.State == "frozen", f.Frozen != nil && *f.Frozen:
+		indexed("state = 'frozen'") // as in the index
+	case f.Frozen != nil:
+		add(nil, "state <> 'frozen'")
+	}
+	if f.State != "" {
+		add(nil, "state = ?", f.State)
 	}
 	if f.Group != "" {
-		q = q.Where("id IN (?)", t.db.Model(&GroupMember{}).Select("user_id").Where("group_id = ?", f.Group))
+		tenant := "tenant_id"
+		if t.dialect == migrations.SQLite {
+			tenant = "tenant_id || ''" // not the index of all of the tenant's users
+		}
+		members := t.db.Model(&GroupMember{}).Select("user_id").Where("group_id = ?", f.Group)
+		add([]*gorm.DB{users(tenant).Where("id IN (?)", members)},
+			"EXISTS (SELECT 1 FROM group_members AS m WHERE m.group_id = ? AND m.user_id = found.id)", f.Group)
 	}
-	return q
+	if f.Query != "" {
+		out = append(out, choice{condition: t.userQuery(f.Query)})
+	}
+	return out
 }
 
 // userQuery is the condition that a user's address or a name contains a text.
@@ -64,10 +91,49 @@ var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
 // EndUsersOf lists a tenant's end users, newest first.
 func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser], error) {
-	q, id := t.usersOf(tenantID, f), func(row EndUser) string { return row.ID }
-	if f.Query != "" {
-		page.match = []condition{t.userQuery(f.Query)}
+	users := t.usersOf(tenantID)
+	return t.listUsers([]*gorm.DB{users("tenant_id")}, users, f, page)
+}
+
+// MaxMerged is the most tenants or projects whose rows one list or search merges.
+const MaxMerged = 50
+
+// ErrManyTenants means that a project serves more tenants than MaxMerged.
+var ErrManyTenants = errors.New("models: too many tenants for a list of their users")
+
+// EndUsersServed lists the end users of the tenants that a project serves, newest first. An index has the users of one
+// tenant in the order of the list, but not those of several, so it merges what the index has of each. ErrManyTenants if
+// there are too many.
+func (t *Tx) EndUsersServed(projectID string, f UserFilter, page Page) (List[EndUser], error) {
+	var ids []string
+	err := t.db.Table("(?) AS served", t.served(projectID)).Limit(MaxMerged+1).Pluck("id", &ids).Error
+	switch {
+	case err != nil:
+		return List[EndUser]{}, err
+	case len(ids) > MaxMerged:
+		return List[EndUser]{}, ErrManyTenants
+	case len(ids) == 1:
+		return t.EndUsersOf(ids[0], f, page)
 	}
+	var all []*gorm.DB
+	for _, id := range ids {
+		all = append(all, t.usersOf(id)("tenant_id"))
+	}
+	if len(all) == 0 {
+		return List[EndUser]{}, nil
+	}
+	return t.listUsers(all, t.usersOfAny(ids), f, page)
+}
+
+// listUsers lists the users of all queries, each of one tenant. users returns them as a single query.
+func (t *Tx) listUsers(
+	all []*gorm.DB, users func(column string) *gorm.DB, f UserFilter, page Page,
+) (List[EndUser], error) {
+	q, err := t.choose(&page, all, t.userChoices(users, f))
+	if err != nil {
+		return List[EndUser]{}, err
+	}
+	id := func(row EndUser) string { return row.ID }
 	if page.Sort == (Sort{}) {
 		return newestFirst(q, page, id)
 	}
@@ -82,10 +148,16 @@ func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser]
 // EndUsersFrom counts a tenant's end users and lists some of them, oldest first,
 // without the first skip.
 func (t *Tx) EndUsersFrom(tenantID string, f UserFilter, skip, limit int) (list []EndUser, total int64, err error) {
-	if err := t.usersOf(tenantID, f).Count(&total).Error; err != nil {
+	var page Page
+	rows, err := t.choose(&page, []*gorm.DB{t.usersOf(tenantID)("tenant_id")}, t.userChoices(t.usersOf(tenantID), f))
+	if err != nil {
 		return nil, 0, err
 	}
-	return list, total, t.usersOf(tenantID, f).Order("id").Offset(skip).Limit(limit).Find(&list).Error
+	q := filtered(t.db.Table("(?) AS found", rows), page.match).Session(&gorm.Session{}) // two statements begin with it
+	if err := q.Count(&total).Error; err != nil {
+		return nil, 0, err
+	}
+	return list, total, q.Order("id").Offset(skip).Limit(limit).Find(&list).Error
 }
 
 // EndUsersWithin returns those of the ids that are end users of a tenant.
@@ -94,7 +166,7 @@ func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
 }
 
-// EndUsersByEmail returns at most two end users of a tenant who have proven a lower-case address.
+// EndUsersByEmail returns at most two end users of a tenant who have proven a lowercase address.
 func (t *Tx) EndUsersByEmail(tenantID, email string) ([]EndUser, error) {
 	var list []EndUser
 	return list, t.db.Where("tenant_id = ? AND email = ? AND email_verified", tenantID, email).Order("id").Limit(2).

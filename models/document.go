@@ -5,24 +5,50 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
 
 	"postern/core/contract"
 )
 
-// Limits are in rows that are read without gorm: see limitsColumn.
+// Limits are the value of a column.
 type Limits = contract.Limits
 
-// limitsColumn scans a column of limits.
-type limitsColumn struct{ into **Limits }
+// columnsOf returns the names of the columns of a row except for some fields, and where to scan them into it. It is for
+// rows of which there are many: GORM scans more slowly. A row that is scanned into has to be empty.
+func columnsOf[Row any](db *gorm.DB, row *Row, except ...string) (names []string, into []any, err error) {
+	s := gorm.Statement{DB: db}
+	if err := s.Parse(row); err != nil {
+		return nil, nil, err
+	}
+	for _, field := range s.Schema.Fields {
+		if slices.Contains(except, field.Name) {
+			continue
+		}
+		at := field.ReflectValueOf(db.Statement.Context, reflect.ValueOf(row)).Addr().Interface()
+		if field.Serializer != nil {
+			at = documentColumn{at}
+		}
+		names, into = append(names, field.DBName), append(into, at)
+	}
+	return names, into, nil
+}
+
+// documentColumn scans a column of JSON into an empty value.
+type documentColumn struct{ into any }
 
 // Scan implements sql.Scanner.
-func (c limitsColumn) Scan(value any) error {
+func (c documentColumn) Scan(value any) error {
 	if value == nil {
-		*c.into = nil
 		return nil
 	}
-	*c.into = new(Limits{})
-	return readDocument(value, (*map[string]int64)(*c.into))
+	text, err := documentText(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, c.into)
 }
 
 // Prefixes is a column: a list of address ranges in CIDR notation.
@@ -45,22 +71,6 @@ func (p *Prefixes) Scan(value any) error {
 	return readDocument(value, (*[]netip.Prefix)(p))
 }
 
-// TokenIssuers is a column: whose tokens a version takes.
-type TokenIssuers []contract.TokenIssuer
-
-// Value implements driver.Valuer.
-func (i TokenIssuers) Value() (driver.Value, error) {
-	if len(i) == 0 {
-		return "[]", nil
-	}
-	return document([]contract.TokenIssuer(i))
-}
-
-// Scan implements sql.Scanner.
-func (i *TokenIssuers) Scan(value any) error {
-	return readDocument(value, (*[]contract.TokenIssuer)(i))
-}
-
 func document(value any) (driver.Value, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -70,17 +80,19 @@ func document(value any) (driver.Value, error) {
 }
 
 func readDocument(value, into any) error {
-	var text []byte
-	switch v := value.(type) {
-	case string:
-		text = []byte(v)
-	case []byte:
-		text = v
-	default:
-		return fmt.Errorf("models: a document is kept as %T", value)
-	}
-	if s := string(text); s == "[]" || s == "{}" { // a million keys have neither limits nor ranges
-		return nil
+	text, err := documentText(value)
+	if s := string(text); err != nil || s == "[]" || s == "{}" { // a million keys have neither limits nor ranges
+		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+func documentText(value any) ([]byte, error) {
+	switch v := value.(type) {
+	case string:
+		return []byte(v), nil
+	case []byte:
+		return v, nil
+	}
+	return nil, fmt.Errorf("models: a document is kept as %T", value)
 }

@@ -11,7 +11,7 @@ type Domain struct {
 	ID            string `gorm:"primaryKey"`
 	ProjectID     string
 	EnvironmentID string
-	Host          string // lower-case ASCII
+	Host          string // lowercase ASCII
 	Challenge     string // the value of its TXT record
 	Proof         string // dns or operator; "" while it is not verified
 	VerifiedAt    *time.Time

@@ -51,7 +51,7 @@ type column struct {
 
 // A model and its migrated table must name the same columns, of the same kind,
 // that may be absent in both or in neither; and no table may be without a model.
-func TestModelsFitTheMigratedSchema(t *testing.T) {
+func TestModels_schema(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		tables := migratedTables(t, db)
 		for _, row := range rows {
@@ -161,7 +161,7 @@ func isOurs(table string) bool {
 
 // A page's cursor is an id of the page before: both databases must agree on which
 // of two texts comes first, in whatever locale the server was set up.
-func TestTextSortsByItsBytesOnPostgreSQL(t *testing.T) {
+func TestModels_sortOrderOfPostgreSQL(t *testing.T) {
 	db, err := models.Open(t.Context(), state.Postgres(t), "")
 	if err != nil {
 		t.Fatal(err)
@@ -184,9 +184,9 @@ func TestTextSortsByItsBytesOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// indexes lists for each table of ours its primary key and its indexes, with
-// their columns in order, as lines. Those of PostgreSQL whose name ends in _bytes are left out: they are
-// in the order of bytes, which the indexes of SQLite have anyway.
+// indexes lists for each table of ours its primary key and its indexes, with their columns in order, as lines. Indexes
+// of PostgreSQL whose name ends in _bytes are left out: they are in the order of bytes, which the indexes of SQLite
+// have anyway.
 var indexes = map[migrations.Dialect]string{
 	migrations.SQLite: `
 		SELECT name, 'primary key' || ' (' || columns || ')' FROM (
@@ -217,8 +217,8 @@ var indexes = map[migrations.Dialect]string{
 		GROUP BY t.relname, i.relname, x.indisprimary, x.indisunique`,
 }
 
-// What one database refuses as a duplicate, the other has to refuse too.
-func TestSQLiteAndPostgresHaveTheSameIndexes(t *testing.T) {
+// Both databases have to refuse the same duplicates.
+func TestModels_indexesOfSQLiteAndPostgres(t *testing.T) {
 	found := map[migrations.Dialect]map[string][]string{}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		found[db.Dialect()] = grouped(t, db, indexes[db.Dialect()])
@@ -261,7 +261,7 @@ func grouped(t *testing.T, db *models.DB, query string) map[string][]string {
 }
 
 // Several teams without a claim code aren't duplicates of each other.
-func TestAnAbsentDigestIsNoValue(t *testing.T) {
+func TestModels_absentDigest(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			return tx.Insert(&models.Team{

@@ -10,11 +10,11 @@ import (
 type EndUser struct {
 	ID            string `gorm:"primaryKey"`
 	TenantID      string
-	Email         string // lower case; "" where the provider tells none
+	Email         string // lowercase; "" where the provider tells none
 	EmailVerified bool
 	Name          string
 	Profile       string  // JSON of the other claims of the scope profile, "" for none
-	UserName      *string // lower case; what a provisioning system calls them, nil where none does
+	UserName      *string // lowercase; what a provisioning system calls them, nil where none does
 	ExternalID    *string // the provisioning system's own id
 	State         string  // active, frozen or invited
 	LastLoginAt   *time.Time
@@ -39,7 +39,7 @@ type Identity struct {
 	UserID     string
 	ProviderID string // through which it was first seen; no reference
 
-	// DirectoryID is what the provider's directory calls the user, which SCIM sends as externalId; "" for none.
+	// DirectoryID is the user's id in the provider's directory, which SCIM sends as externalId; "" for none.
 	DirectoryID string
 	CreatedAt   time.Time
 }
@@ -58,7 +58,7 @@ type Approval struct {
 	ID        string `gorm:"primaryKey"`
 	TenantID  string
 	Kind      string   // email or domain
-	Value     string   // lower case
+	Value     string   // lowercase
 	Groups    []string `gorm:"serializer:json"`
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -70,7 +70,7 @@ type UserGroup struct {
 	TenantID    string
 	Name        string
 	DisplayName string
-	ExternalID  *string // a provisioning system's id, nil where none made it
+	ExternalID  *string // a provisioning system's id; nil if none created it
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
@@ -214,8 +214,7 @@ func (t *Tx) ApprovalsFor(tenantID, email, domain string) ([]Approval, error) {
 	).Error
 }
 
-// AddGroupMembers adds memberships. Those that exist stay, and do not end with a provider's
-// claims from now on.
+// AddGroupMembers adds memberships. Existing memberships stay, and do not end with a provider's claims from now on.
 func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
@@ -237,6 +236,13 @@ func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
 		SELECT user_groups.* FROM user_groups JOIN held ON held.id = user_groups.id
 		ORDER BY user_groups.name`
 	return list, t.db.Raw(query, userID).Scan(&list).Error
+}
+
+// GroupsNamed returns the groups of a tenant whose ID or name is one of the given.
+func (t *Tx) GroupsNamed(tenantID string, idsOrNames []string) ([]UserGroup, error) {
+	var list []UserGroup
+	return list, t.db.Where("tenant_id = ? AND (id IN ? OR name IN ?)", tenantID, idsOrNames, idsOrNames).Order("id").
+		Find(&list).Error
 }
 
 // GroupsWithin returns those of the ids that are groups of a tenant.

@@ -36,6 +36,12 @@ type Export struct {
 	CreatedAt   time.Time
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time
+
+	// The part of the counts above that exists because the team configured something.
+	ConfiguredExact       int64
+	ConfiguredApproximate int64
+	ConfiguredLossy       int64
+	ConfiguredSkipped     int64
 }
 
 // ExportByID finds an export.
@@ -117,7 +123,8 @@ func (t *Tx) FinishExport(e Export) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
 		Select(
 			"State", "Part", "RowsDone", "RowsTotal", "SizeBytes", "SHA256", "Exact", "Approximate", "Lossy",
-			"Skipped", "Problem", "FileKey", "FinishedAt", "ExpiresAt", "LeaseUntil",
+			"Skipped", "ConfiguredExact", "ConfiguredApproximate", "ConfiguredLossy", "ConfiguredSkipped", "Problem",
+			"FileKey", "FinishedAt", "ExpiresAt", "LeaseUntil",
 		).UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }
@@ -195,11 +202,9 @@ func (t *Tx) ProjectHasMore(projectID string, n int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
 	for _, rows := range []*gorm.DB{
-		t.opening(projectID, project.ProductID).Model(&APIKey{}),
-		t.db.Model(&EndUser{}).Where("tenant_id IN (?)", tenants),
+		t.keysOf(projectID, project.ProductID).Model(&APIKey{}),
+		t.db.Model(&EndUser{}).Where("tenant_id IN (?)", t.served(projectID)),
 		t.db.Model(&Relation{}).Where("project_id = ?", projectID),
 	} {
 		var more []int

@@ -14,8 +14,8 @@ const crockfordLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 // look alike.
 var crockford = base32.NewEncoding(crockfordLetters).WithPadding(base32.NoPadding)
 
-// RawID is what follows the kind in an id: 48 bits of milliseconds, 12 bits of the
-// fraction of a millisecond (RFC 9562, 6.2, method 3), then 68 random bits.
+// RawID is the part of an id after its kind: 48 bits of milliseconds, 12 bits of the fraction of a millisecond (RFC
+// 9562, 6.2, method 3), then 68 random bits.
 type RawID [16]byte
 
 // NewID creates an id such as prj_01h…: ids of one kind sort by creation and

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"postern/core/contract"
 )
 
-// APIKey is a row of api_keys. Environment "" opens all environments. With a product it is valid for the product's
-// projects in addition to its own.
+// APIKey is a row of api_keys. With Environment "" it is valid for all environments. With a product it is valid for
+// the product's projects in addition to its own.
 type APIKey struct {
 	ID           string `gorm:"primaryKey"`
 	ProjectID    string
@@ -16,7 +18,6 @@ type APIKey struct {
 	ProductID    *string
 	Owner        string
 	Environment  string
-	Description  string
 	State        string
 	Limits       *Limits  `gorm:"serializer:json"`      // nil: those of its type
 	AllowedCIDRs Prefixes `gorm:"column:allowed_cidrs"` // empty: from anywhere
@@ -24,11 +25,10 @@ type APIKey struct {
 	OldHash      Digest
 	GraceEndsAt  *time.Time
 	ExpiresAt    *time.Time
-	Prefix       string
-	Last4        string
 	LastUsedAt   *time.Time // to within a minute; written by TouchKeys alone
-	CreatedAt    time.Time
 	UpdatedAt    time.Time
+
+	contract.KeyDetails
 }
 
 // KeyByID finds a key.
@@ -112,7 +112,7 @@ func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error)
 	var k APIKey
 	into := []any{
 		&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.State,
-		limitsColumn{&k.Limits}, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt,
+		documentColumn{&k.Limits}, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt,
 	}
 	for rows.Next() {
 		k = APIKey{} // what fn keeps must not be overwritten
@@ -128,34 +128,34 @@ func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error)
 	return read, rows.Err()
 }
 
-// ScanKeysOpening calls fn by id with every key that opens a project of a product: the
+// ScanKeysOf calls fn by id with every key that is valid for a project of a product: the
 // project's own and the product's.
-func (t *Tx) ScanKeysOpening(projectID string, productID *string, fn func(*APIKey) error) error {
-	return scanKeys(t.opening(projectID, productID), fn)
+func (t *Tx) ScanKeysOf(projectID string, productID *string, fn func(*APIKey) error) error {
+	return scanKeys(t.keysOf(projectID, productID), fn)
 }
 
-// ScanKeysOpeningOf is ScanKeysOpening for the keys of one tenant. With own, the tenant is the
+// ScanKeysOfTenant is ScanKeysOf for the keys of one tenant. With own, the tenant is the
 // project's own one, and it passes all keys of other projects too: those of their own tenants
 // count for it.
-func (t *Tx) ScanKeysOpeningOf(
+func (t *Tx) ScanKeysOfTenant(
 	projectID string, productID *string, tenantID string, own bool, fn func(*APIKey) error,
 ) error {
-	of := t.opening(projectID, productID)
+	of := t.keysOf(projectID, productID)
 	if own && productID != nil {
 		return scanKeys(t.db.Where(of).Where("tenant_id = ? OR project_id <> ?", tenantID, projectID), fn)
 	}
 	return scanKeys(t.db.Where(of).Where("tenant_id = ?", tenantID), fn)
 }
 
-// CountKeysOpening counts what ScanKeysOpening calls fn with.
-func (t *Tx) CountKeysOpening(projectID string, productID *string) (int64, error) {
+// CountKeysOf counts what ScanKeysOf calls fn with.
+func (t *Tx) CountKeysOf(projectID string, productID *string) (int64, error) {
 	var n int64
-	return n, t.opening(projectID, productID).Model(&APIKey{}).Count(&n).Error
+	return n, t.keysOf(projectID, productID).Model(&APIKey{}).Count(&n).Error
 }
 
-// opening selects the keys that open a project. Keys of its product that were created in a
-// deleted project open none.
-func (t *Tx) opening(projectID string, productID *string) *gorm.DB {
+// keysOf selects the keys that are valid for a project. Keys of its product that were created in a
+// deleted project are not.
+func (t *Tx) keysOf(projectID string, productID *string) *gorm.DB {
 	if productID == nil {
 		return t.db.Where("project_id = ?", projectID)
 	}
@@ -217,16 +217,12 @@ func (t *Tx) CountKeysOfTenants(project Project, before string) (map[string]int6
 }
 
 func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
-	rows, err := of.Model(
-		&APIKey{},
-	).Select(
-		"id", "project_id", "tenant_id", "key_type_id", "product_id", "owner", "environment", "description",
-		"state", "limits", "allowed_cidrs", "hash", "old_hash", "grace_ends_at", "expires_at", "prefix",
-		"last4", "created_at", "updated_at",
-	).
-		Order(
-			"id",
-		).Rows()
+	var k APIKey
+	names, into, err := columnsOf(of, &k, "LastUsedAt")
+	if err != nil {
+		return err
+	}
+	rows, err := of.Model(&APIKey{}).Select(names).Order("id").Rows()
 	if err != nil {
 		return err
 	}
@@ -236,13 +232,8 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 		}
 	}()
 	for rows.Next() {
-		var k APIKey
-		err := rows.Scan(
-			&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID,
-			&k.Owner, &k.Environment, &k.Description, &k.State, limitsColumn{&k.Limits}, &k.AllowedCIDRs,
-			&k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt, &k.Prefix, &k.Last4, &k.CreatedAt, &k.UpdatedAt,
-		)
-		if err != nil {
+		k = APIKey{} // what fn keeps of the row must not be overwritten
+		if err := rows.Scan(into...); err != nil {
 			return err
 		}
 		if err := fn(&k); err != nil {
@@ -252,13 +243,12 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 	return rows.Err()
 }
 
-// UpdateKey writes the changeable columns of a key if the row still has the
-// UpdatedAt that the caller saw. It returns false if another change came first.
+// UpdateKey writes a key if the row still has the UpdatedAt that the caller saw. It returns false if another change
+// came first. The values that a key is created with stay unchanged.
 func (t *Tx) UpdateKey(k APIKey, seen time.Time) (bool, error) {
-	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).
-		Select(
-			"State", "Hash", "OldHash", "GraceEndsAt", "Prefix", "Last4", "Description", "Limits",
-			"AllowedCIDRs", "ExpiresAt", "UpdatedAt",
-		).UpdateColumns(&k)
+	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).Select("*").
+		Omit("ID", "ProjectID", "TenantID", "KeyTypeID", "ProductID", "Owner", "Environment", "CreatedAt",
+			"LastUsedAt").
+		UpdateColumns(&k)
 	return res.RowsAffected == 1, res.Error
 }

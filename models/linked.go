@@ -2,9 +2,8 @@ package models
 
 import "time"
 
-// LinkedAccount is a row of linked_accounts: the identity of an account at another
-// issuer. Email is what the issuer last stated, for display only; no account is
-// found by it.
+// LinkedAccount is a row of linked_accounts: the identity of an account at another issuer. Email is the address that
+// the issuer last stated, for display only; no account is found by it.
 type LinkedAccount struct {
 	ID        string `gorm:"primaryKey"`
 	AccountID string

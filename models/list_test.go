@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -24,14 +25,14 @@ func TestKeysListed_orders(t *testing.T) {
 			}
 			for i, owner := range []string{"d", "a", "c", "a", "b"} {
 				key := models.APIKey{
-					ID:        fmt.Sprintf("key_%d", i),
-					ProjectID: project.ID,
-					TenantID:  tenant.ID,
-					KeyTypeID: kind.ID,
-					Owner:     owner,
-					Hash:      []byte{byte(i)},
-					CreatedAt: now,
-					UpdatedAt: now,
+					ID:         fmt.Sprintf("key_%d", i),
+					ProjectID:  project.ID,
+					TenantID:   tenant.ID,
+					KeyTypeID:  kind.ID,
+					Owner:      owner,
+					Hash:       []byte{byte(i)},
+					UpdatedAt:  now,
+					KeyDetails: contract.KeyDetails{CreatedAt: now},
 				}
 				if err := tx.Insert(&key); err != nil {
 					return err

@@ -56,7 +56,7 @@ func prepare(t *testing.T, databaseURL string) *models.DB {
 	return db
 }
 
-func TestListenEndsWithoutAnAnswer(t *testing.T) {
+func TestListen_noAnswer(t *testing.T) {
 	db := prepare(t, scriptedServer(t, &pgproto3.AuthenticationOk{}, &pgproto3.ReadyForQuery{TxStatus: 'I'}))
 	ctx, stop := context.WithCancel(t.Context())
 	lost := make(chan error, 1)
@@ -79,7 +79,7 @@ func TestListenEndsWithoutAnAnswer(t *testing.T) {
 	<-ended
 }
 
-func TestDBWhileTheServerStarts(t *testing.T) {
+func TestDB_serverStarting(t *testing.T) {
 	db := prepare(t, scriptedServer(t, &pgproto3.ErrorResponse{
 		Severity: "FATAL",
 		Code:     "57P03",

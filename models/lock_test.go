@@ -66,7 +66,7 @@ func holdTransaction(ctx context.Context, database string, idle time.Duration) e
 // A replica that is stopped in the middle of a transaction keeps no other replica
 // from writing: not at all with the lock that orders revisions, and only for a
 // moment with locks on rows that both want.
-func TestWriteOnPostgres(t *testing.T) {
+func TestWrite_onPostgres(t *testing.T) {
 	database := state.Postgres(t)
 	db, err := models.Open(t.Context(), database, "")
 	if err != nil {
@@ -119,9 +119,9 @@ func TestWriteOnPostgres(t *testing.T) {
 	})
 }
 
-// Of the transactions of one process, one at a time waits in the server for the audit chain of a team. If the process
-// is frozen, the chain is held up once, and not once for each of them. The others show that they are not frozen.
-func TestWriteOnPostgres_auditChain(t *testing.T) {
+// In each process, only one transaction at a time waits in the server for the audit chain of a team. If the process is
+// frozen, the chain is held up once, and not once for each of them. The others show that they are not frozen.
+func TestWrite_auditChainOnPostgres(t *testing.T) {
 	database := state.Postgres(t)
 	open := func() *models.DB {
 		db, err := models.OpenWith(t.Context(), models.Options{

@@ -18,7 +18,7 @@ type LoginAttempt struct {
 	State         string // the client's
 	Nonce         string // the client's
 	Scope         string
-	Resources     Texts  // audiences that the client asked for
+	Resources     Texts  // audiences that the client requested
 	ResponseMode  string // the client's: formPost of service/login, or "" for a redirect
 	CodeChallenge string // "" for none
 	Prompt        string // the client's, "" for none
@@ -47,7 +47,7 @@ type LoginSession struct {
 	UserID     string
 	ProviderID string // no reference: a session outlives how it began
 	Scope      string
-	Resources  Texts // audiences that the client asked for
+	Resources  Texts // audiences that the client requested
 	Nonce      string
 	CookieHash Digest     // SHA-256 of the cookie at the hosted pages, nil for none
 	SeenAt     *time.Time // last use of that cookie

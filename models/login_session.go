@@ -21,9 +21,9 @@ func (t *Tx) LiveSessionsOf(userID string, now time.Time, page Page) (List[Login
 	}, "id", id)
 }
 
-// EndLoginsOf ends all sessions of an end user, and has gateways refuse their access
-// tokens until a time. Those that ended after since are refused too: their last tokens may
-// not have expired. It returns how many sessions were not ended before.
+// EndLoginsOf ends all sessions of an end user, and has gateways refuse their access tokens until a time. Sessions that
+// ended after since are refused too: their last tokens may not have expired. It returns how many sessions were not
+// ended before.
 func (t *Tx) EndLoginsOf(userID string, now, since, barredUntil time.Time) (int64, error) {
 	return t.barSessions(t.db.Where("user_id = ?", userID), now, since, barredUntil)
 }

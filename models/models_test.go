@@ -34,7 +34,7 @@ func seed(t *testing.T, db *models.DB) models.Project {
 	return project
 }
 
-func TestAFailedTransactionLeavesNothing(t *testing.T) {
+func TestWrite_rollback(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project, broken := seed(t, db), errors.New("broken")
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
@@ -54,7 +54,7 @@ func TestAFailedTransactionLeavesNothing(t *testing.T) {
 
 // A transaction that reads before it writes fails at once, without waiting, where
 // it began without the right to write.
-func TestWritersThatReadFirstWaitForEachOther(t *testing.T) {
+func TestWrite_concurrent(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)
 		const writers, each = 4, 50
@@ -83,26 +83,26 @@ func TestWritersThatReadFirstWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestUpdateLosesAgainstAFasterOne(t *testing.T) {
+func TestUpdateProject_lostRace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)
-		update := func(name string, seen time.Time) (won bool) {
+		update := func(name string, seen time.Time) (updated bool) {
 			changed := project
 			changed.DisplayName, changed.UpdatedAt = name, models.Now()
 			err := db.Write(t.Context(), func(tx *models.Tx) (err error) {
-				won, err = tx.UpdateProject(changed, seen)
+				updated, err = tx.UpdateProject(changed, seen)
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return won
+			return updated
 		}
 		if !update("first", project.UpdatedAt) {
-			t.Error("the first update did not win")
+			t.Error("the first update did not succeed")
 		}
 		if update("second", project.UpdatedAt) {
-			t.Error("an update of a state that is gone won")
+			t.Error("an update of an outdated state succeeded")
 		}
 		got, err := db.Read(t.Context()).ProjectByID(project.ID)
 		if err != nil || got.DisplayName != "first" {
@@ -111,7 +111,7 @@ func TestUpdateLosesAgainstAFasterOne(t *testing.T) {
 	})
 }
 
-func TestDuplicatesAreToldApartFromOtherErrors(t *testing.T) {
+func TestWrite_duplicate(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)
 		again := project
@@ -125,7 +125,7 @@ func TestDuplicatesAreToldApartFromOtherErrors(t *testing.T) {
 
 // A reader that follows the feed must meet every revision, whatever the order in
 // which concurrent writers commit.
-func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
+func TestRevisionsFrom_order(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)
 		const writers, each = 8, 10
@@ -172,7 +172,7 @@ func TestRevisionsCommitInTheOrderOfTheirIDs(t *testing.T) {
 	})
 }
 
-func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
+func TestConsistent_laterChange(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project := seed(t, db)
 		err := db.Consistent(t.Context(), func(tx *models.Tx) error {
@@ -197,7 +197,7 @@ func TestAConsistentReadSeesNoLaterChange(t *testing.T) {
 	})
 }
 
-func TestOnlyOneWorkerHoldsALease(t *testing.T) {
+func TestLeaseExport_oneWorker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project, now := seed(t, db), models.Now()
 		export := models.Export{ID: models.NewID("exp"), ProjectID: project.ID, State: "queued", CreatedAt: now}
@@ -234,7 +234,7 @@ func TestOnlyOneWorkerHoldsALease(t *testing.T) {
 	})
 }
 
-func TestIDsSortByCreation(t *testing.T) {
+func TestNewID_order(t *testing.T) {
 	first := models.NewID("prj")
 	created := time.Now().UnixMilli()
 	testkit.Eventually(t, "the next millisecond", func() bool { return time.Now().UnixMilli() > created })
@@ -244,14 +244,14 @@ func TestIDsSortByCreation(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatCannotBeReadKeepsItsPassword(t *testing.T) {
+func TestOpen_hidesPassword(t *testing.T) {
 	_, err := models.Open(t.Context(), "postgres://user:canary@host:notaport/x", "")
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
+func TestOpen_notADatabase(t *testing.T) {
 	db, err := models.Open(t.Context(), "", filepath.Join(t.TempDir(), "missing", "postern.db"))
 	if err == nil {
 		t.Error("opened", db.Close())

@@ -14,10 +14,9 @@ func (t *Tx) CountKeysOfTeam(projectID string) (int64, error) {
 		Count(&n).Error
 }
 
-// MoveProject gives a project to another team. Its revoked keys that were of a product or of
-// a tenant of the team before become keys of the project's own tenant, since nothing of a
-// project may refer to another team. What is sealed stays sealed with the data key of the
-// team before, which it names.
+// MoveProject gives a project to another team. Its revoked keys that were of a product or of a tenant of the team
+// before become keys of the project's own tenant, since nothing of a project may refer to another team. Sealed values
+// stay sealed with the data key of the previous team, which they name.
 func (t *Tx) MoveProject(id, team string, now time.Time) error {
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", id)
 	err := t.db.

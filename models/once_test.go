@@ -88,7 +88,7 @@ func deviceOf(id string, now, ends time.Time) *models.DeviceGrant {
 	}
 }
 
-// Of eight that take something at the same moment, one gets it.
+// If eight callers take something at the same moment, one gets it.
 func TestTakenOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now, team := models.Now(), "team_1"
@@ -112,8 +112,8 @@ func TestTakenOnce(t *testing.T) {
 		for name, one := range takenOnce() {
 			t.Run(name, func(t *testing.T) {
 				write(func(tx *models.Tx) error { return tx.Insert(one.rows(now)...) })
-				if won := takenBy(t.Context(), db, 8, one.take); won != 1 {
-					t.Errorf("%d of 8 took it, want 1", won)
+				if taken := takenBy(t.Context(), db, 8, one.take); taken != 1 {
+					t.Errorf("%d of 8 took it, want 1", taken)
 				}
 			})
 		}
@@ -123,7 +123,7 @@ func TestTakenOnce(t *testing.T) {
 // takenBy returns how many of n take something that they ask for at the same moment.
 func takenBy(
 	ctx context.Context, db *models.DB, n int, take func(*models.Tx, time.Time) (bool, error),
-) (won int) {
+) (taken int) {
 	var all sync.WaitGroup
 	begin := make(chan struct{})
 	got := make([]bool, n)
@@ -140,8 +140,8 @@ func takenBy(
 	all.Wait()
 	for _, one := range got {
 		if one {
-			won++
+			taken++
 		}
 	}
-	return won
+	return taken
 }

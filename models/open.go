@@ -1,5 +1,4 @@
-// Package models is the one package that speaks SQL: the rows of every table, and
-// the named queries the rules ask for.
+// Package models is the one package that speaks SQL: the rows of every table, and the named queries the rules require.
 //
 // It owns row shapes, transactions, connections with their deadlines, and the two
 // database dialects; it does not own rules, validation or HTTP. Times are UTC with
@@ -15,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +35,9 @@ type DB struct {
 	queue   *queue  // of SQLite's one writer, nil on PostgreSQL
 	turns   *turns  // of audit chains, nil on SQLite
 
-	importing  sync.Mutex  // held by an import in pieces
+	importing  *queue      // of imports in pieces, on SQLite
 	unwritable atomic.Bool // the last change failed because of SQLite's disk
+	locked     atomic.Bool // the last change failed because another process held SQLite's lock
 }
 
 // ErrNotFound is returned by queries for one row that does not exist.
@@ -93,12 +92,14 @@ func (d *DB) Reach(ctx context.Context) error {
 
 // openSQLite opens the file twice. Writers share one connection and begin IMMEDIATE: of two transactions that begin
 // deferred and write after reading, one fails with SQLITE_BUSY at once instead of waiting. Readers have their own
-// connections, so that an export that reads for a minute blocks no other query (WAL). The driver ignores _txlock if
-// _time_format is set; its default is the format that is needed.
+// connections, so that an export that reads for a minute blocks no other query (WAL). A change waits for the lock of
+// another process as long as for its turn. The driver ignores _txlock if _time_format is set; its default is the format
+// that is needed.
 func openSQLite(ctx context.Context, path string, deadlines Deadlines) (*DB, error) {
 	dsn := func(extra string) string {
 		return "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() +
-			"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)" + extra
+			"?_pragma=busy_timeout(" + milliseconds(deadlines.Queue) + ")" +
+			"&_pragma=foreign_keys(1)&_pragma=synchronous(FULL)" + extra
 	}
 	if err := keepPrivate(path); err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
@@ -107,8 +108,13 @@ func openSQLite(ctx context.Context, path string, deadlines Deadlines) (*DB, err
 	if err != nil {
 		return nil, fmt.Errorf("open SQLite file %s: %w", path, err)
 	}
-	turns := &queue{make(chan struct{}, 1), deadlines.Queue}
-	db := &DB{dialect: migrations.SQLite, write: write, read: write, queue: turns}
+	db := &DB{
+		dialect:   migrations.SQLite,
+		write:     write,
+		read:      write,
+		queue:     newQueue(deadlines.Queue),
+		importing: newQueue(importTurn),
+	}
 	pool := db.SQL()
 	pool.SetMaxOpenConns(1)
 	if err := pool.PingContext(ctx); err != nil {
@@ -229,6 +235,9 @@ func (d *DB) Dialect() migrations.Dialect { return d.dialect }
 // the job queue.
 func (d *DB) SQL() *sql.DB { return pool(d.write) }
 
+// ReadSQL is the reading pool, for queries of such parts that wait for no change of SQLite.
+func (d *DB) ReadSQL() *sql.DB { return pool(d.read) }
+
 func pool(db *gorm.DB) *sql.DB {
 	p, err := db.DB()
 	if err != nil {
@@ -249,12 +258,32 @@ func (d *DB) Pools() map[string]sql.DBStats {
 }
 
 // ErrUnwritable means that SQLite's disk cannot be written.
-var ErrUnwritable = errors.New("the database's disk cannot be written")
+var ErrUnwritable = errors.New("the database's disk isn't writable")
 
 // Ping returns an error, one that Unavailable recognizes, if the database does not answer, or if the last change found
-// that SQLite's disk cannot be written and it still can't.
+// that SQLite's disk cannot be written and it still can't. SQLite's file can be read while another process writes, so
+// that process is not taken for an outage: see Locked.
 func (d *DB) Ping(ctx context.Context) error {
-	if err := d.SQL().PingContext(ctx); err != nil {
+	if d.server != nil {
+		if err := d.SQL().PingContext(ctx); err != nil {
+			return fmt.Errorf("%w: %w", errUnreachable, err)
+		}
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- d.pingFile(ctx) }() // SQLite waits for a lock even if ctx has ended
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", errUnreachable, ctx.Err())
+	}
+}
+
+// pingFile reads SQLite's file with a connection that changes do not need.
+func (d *DB) pingFile(ctx context.Context) error {
+	var tables int64
+	if err := d.read.WithContext(ctx).Raw("SELECT count(*) FROM sqlite_master").Scan(&tables).Error; err != nil {
 		return fmt.Errorf("%w: %w", errUnreachable, err)
 	}
 	if !d.unwritable.Load() {
@@ -267,6 +296,9 @@ func (d *DB) Ping(ctx context.Context) error {
 	d.unwritable.Store(false)
 	return nil
 }
+
+// Locked reports whether the last change failed because another process held the lock of SQLite's file.
+func (d *DB) Locked() bool { return d.locked.Load() }
 
 // Close ends all connections.
 func (d *DB) Close() error {

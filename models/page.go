@@ -18,8 +18,11 @@ const (
 const MaxTotal = 10_000
 
 // countSome counts the rows of q, and returns MaxTotal+1 if there are more than MaxTotal.
-func countSome(q *gorm.DB) (n int64, err error) {
-	some := q.Select("1").Limit(MaxTotal + 1)
+func countSome(q *gorm.DB) (n int64, err error) { return countUpTo(q, MaxTotal+1) }
+
+// countUpTo counts the rows of q, and reads no more of them than that.
+func countUpTo(q *gorm.DB, most int) (n int64, err error) {
+	some := q.Select("1").Limit(most)
 	return n, q.Session(&gorm.Session{NewDB: true}).Table("(?) AS counted", some).Count(&n).Error
 }
 
@@ -31,8 +34,10 @@ type Page struct {
 	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
 	Count  bool   // requests List.Total
 
-	match []condition // of Text and of filters that no index has; see window
-	of    string      // the table whose columns match and the order name, of a list of several; "" for any
+	match []condition // of Text and of filters without an index; see window
+	more  []*gorm.DB  // more queries, for a list that no single index finds; see window
+	apart condition   // excludes rows of a second query that the first finds too
+	of    string      // table of the columns in match and in the order, if the list joins tables
 }
 
 // PageOf returns the requested page of the items that contain the text, in the order that sort names.
@@ -112,26 +117,31 @@ func ascending[T any](q *gorm.DB, page Page, column string, value func(T) string
 // unsorted runs q for one page in the order that a list has if none is asked for. beyond compares the unique value of
 // a row with that of the last row of the page before.
 func unsorted[T any](q *gorm.DB, page Page, order, beyond string, value func(T) string) (List[T], error) {
-	q = q.Session(&gorm.Session{}) // two statements begin with it
-	after := q
+	after := func(q *gorm.DB) *gorm.DB { return q }
 	if page.Cursor != "" {
 		last, err := readCursor(page.Cursor, page.Sort)
 		if err != nil {
 			return List[T]{}, err
 		}
-		after = q.Where(beyond, last.ID)
+		after = func(q *gorm.DB) *gorm.DB { return q.Where(beyond, last.ID) }
 	}
 	return fetchPage(q, after, page, by(order), func(row T) string {
 		return position{ID: value(row), Order: page.Sort}.cursor()
 	})
 }
 
-// fetchPage reads a page of q. after are its rows after the page's cursor.
+// fetchPage reads a page of q. after chooses the rows after the page's cursor.
 func fetchPage[T any](
-	q, after *gorm.DB, page Page, order func(*gorm.DB) *gorm.DB, cursor func(T) string,
+	q *gorm.DB, after func(*gorm.DB) *gorm.DB, page Page, order func(*gorm.DB) *gorm.DB, cursor func(T) string,
 ) (List[T], error) {
-	all := window{rows: q, table: cmp.Or(page.of, "found"), order: order, match: page.match}
+	q = q.Session(&gorm.Session{}) // two statements begin with it
+	all := window{
+		rows: q, more: page.more, apart: page.apart, table: cmp.Or(page.of, "found"), order: order, match: page.match,
+	}
 	w := all
-	w.rows = after
+	w.rows, w.more = after(q), nil
+	for _, rows := range page.more {
+		w.more = append(w.more, after(rows.Session(&gorm.Session{})))
+	}
 	return listWindow(w, all, page, cursor)
 }

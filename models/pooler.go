@@ -11,15 +11,15 @@ import (
 // ErrTransactionPooling means that the address leads to a connection pooler which
 // gives each transaction another session. Settings of the session, LISTEN and the
 // lock that migrations take would go to sessions of other clients there.
-var ErrTransactionPooling = errors.New("the database address leads to a connection pooler in transaction mode " +
-	"(such as pgbouncer with pool_mode = transaction), which Postern cannot use: set pool_mode = session, " +
-	"or connect to PostgreSQL itself")
+var ErrTransactionPooling = errors.New("the database URL points to a connection pooler in transaction mode (such as " +
+	"pgbouncer with pool_mode = transaction), which Postern doesn't support: set pool_mode = session, or connect to " +
+	"PostgreSQL directly")
 
 // ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A process that
 // waits for one can't follow changes, and keeps accepting revoked keys.
-var ErrPoolTooSmall = errors.New("the database address leads to a connection pooler that has fewer sessions " +
-	"left than --database-max-connections: give it that many for each process and for one more (pgbouncer's " +
-	"default_pool_size), lower the setting, or connect to PostgreSQL itself")
+var ErrPoolTooSmall = errors.New("the database URL points to a connection pooler with fewer free sessions than " +
+	"--database-max-connections: allow that many for each process plus one more process (pgbouncer's " +
+	"default_pool_size), lower the setting, or connect to PostgreSQL directly")
 
 // poolerRounds is how often both connections are asked. Other clients of a pooler
 // could take the sessions in between in just the order that hides it.

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"postern/models"
-	"postern/testkit/pgbouncer"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
-func TestOpenPostgresThroughAPooler(t *testing.T) {
+func TestOpen_throughPoolerOfPostgres(t *testing.T) {
 	tests := []struct {
 		mode string
 		want error
@@ -20,7 +20,7 @@ func TestOpenPostgresThroughAPooler(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode+" mode", func(t *testing.T) {
-			db, err := models.Open(t.Context(), pgbouncer.Start(t, state.Postgres(t), tt.mode, 40), "")
+			db, err := models.Open(t.Context(), servers.StartPgBouncer(t, state.Postgres(t), tt.mode, 40), "")
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
@@ -45,7 +45,7 @@ func TestOpenPostgresThroughAPooler(t *testing.T) {
 func TestOpen_poolTooSmall(t *testing.T) {
 	for sessions, want := range map[int]error{models.MinConns: nil, models.MinConns - 1: models.ErrPoolTooSmall} {
 		db, err := models.OpenWith(t.Context(), models.Options{
-			DatabaseURL: pgbouncer.Start(t, state.Postgres(t), "session", sessions),
+			DatabaseURL: servers.StartPgBouncer(t, state.Postgres(t), "session", sessions),
 			MaxConns:    models.MinConns,
 		})
 		if !errors.Is(err, want) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -99,7 +100,7 @@ type server struct {
 	complete  atomic.Bool // the schema has been up to date: what it lacks later is being restored
 }
 
-// limits are what the connections of one pool may wait for.
+// limits are the timeouts of a pool's connections.
 type limits struct {
 	statement, lock, idle time.Duration // 0: without end
 	silence               time.Duration // without a byte while an answer is due; 0: without end
@@ -108,7 +109,7 @@ type limits struct {
 
 func newServer(o Options) (*server, error) {
 	if endsEarly(o.DatabaseURL) {
-		return nil, errors.New("the user name or password in the address has a character that must be escaped: write " +
+		return nil, errors.New("the user name or password in the URL has a character that must be escaped: write " +
 			"@ as %40, / as %2F, ? as %3F and # as %23")
 	}
 	config, err := pgx.ParseConfig(o.DatabaseURL)
@@ -158,7 +159,7 @@ func (s *server) connector(l limits) *pgx.ConnConfig {
 
 // pool opens a pool whose connections are held to the limits by client and server.
 func (s *server) pool(l limits, most int) *sql.DB {
-	c := stdlib.GetConnector(*s.connector(l), stdlib.OptionShouldPing(dropDead),
+	c := stdlib.GetConnector(*s.connector(l), stdlib.OptionShouldPing(pingFails),
 		stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error { return s.setLimits(ctx, conn, l) }))
 	p := sql.OpenDB(breaker{c, &s.circuit, s.wires.heardSince})
 	p.SetMaxOpenConns(most)
@@ -187,9 +188,9 @@ func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseco
 // prove that it is alive.
 const pingWithin = time.Second
 
-// dropDead pings by itself, to bound the wait by less than the caller's deadline.
-// A ping that fails closes the connection, which is then replaced.
-func dropDead(ctx context.Context, params stdlib.ShouldPingParams) bool {
+// pingFails pings with its own deadline, which is shorter than the caller's. A ping that fails closes the connection,
+// which is then replaced.
+func pingFails(ctx context.Context, params stdlib.ShouldPingParams) bool {
 	if params.IdleDuration <= time.Second {
 		return false
 	}
@@ -203,7 +204,12 @@ func preparePostgres(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	db := &DB{dialect: migrations.Postgres, server: s, turns: &turns{most: s.deadlines.Lock}}
+	db := &DB{
+		dialect:   migrations.Postgres,
+		server:    s,
+		turns:     &turns{most: s.deadlines.Lock},
+		importing: newQueue(importTurn),
+	}
 	most := s.most - feedConns - bulkConns - listenConns
 	for _, p := range []struct {
 		into   **gorm.DB
@@ -253,12 +259,26 @@ func (s *server) bulkLimits() limits {
 // else waits behind the change. Migrate tries again.
 func (s *server) migrationLimits() limits { return limits{lock: s.deadlines.Lock} }
 
+// withAt are the parameters of a connection string whose values can have an @.
+var withAt = []string{"application_name", "fallback_application_name", "options", "user", "password", "passfile",
+	"sslcert", "sslkey", "sslrootcert", "sslpassword"}
+
 // endsEarly reports whether the password of a connection string may end at one of its own characters. The rest would be
-// read as the host or the database, which errors name.
+// read as the host, the database or the parameters, which errors name.
 func endsEarly(databaseURL string) bool {
 	_, rest, _ := strings.Cut(databaseURL, "://")
-	user, rest, found := strings.Cut(rest, "@")
-	return found && (strings.ContainsAny(user, "/?#") || strings.Contains(rest, "@"))
+	address, query, _ := strings.Cut(rest, "?")
+	user, host, found := strings.Cut(address, "@")
+	if found && (strings.ContainsAny(user, "/#") || strings.Contains(host, "@")) {
+		return true
+	}
+	for parameter := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(parameter, "=")
+		if strings.Contains(parameter, "@") && !slices.Contains(withAt, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // hideURL keeps the password of a connection string out of error texts; the
@@ -266,7 +286,7 @@ func endsEarly(databaseURL string) bool {
 func hideURL(err error) error {
 	var parse *url.Error
 	if errors.As(err, &parse) {
-		return errors.New("the address is not a valid postgres:// URL")
+		return errors.New("it isn't a valid postgres:// URL")
 	}
 	return err
 }

@@ -23,23 +23,19 @@ type Project struct {
 	FrozenAt      *time.Time    // taken down by the operators since; nil: served
 	FrozenReason  string
 	DeletedAt     *time.Time // in the bin since; nil: not deleted
-	PurgeAt       *time.Time // when it leaves the bin for good, if DeletedAt is set
+	PurgeAt       *time.Time // when it is permanently deleted from the bin, if DeletedAt is set
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
 // Version is a row of versions.
 type Version struct {
-	ID           string `gorm:"primaryKey"`
-	ProjectID    string
-	Name         string
-	AuthMode     string
-	AuthMethods  []string `gorm:"serializer:json"`
-	Keyless      string
-	TokenIssuers TokenIssuers
+	ID        string `gorm:"primaryKey"`
+	ProjectID string
+	Name      string
 
-	Introspection       contract.Introspection `gorm:"serializer:json"` // of opaque tokens; without an endpoint: none
-	IntrospectionSecret secrets.Sealed
+	RequestsAuth        contract.RequestsAuth `gorm:"serializer:json"`
+	IntrospectionSecret secrets.Sealed        // of the endpoint in RequestsAuth
 
 	IPAllow    Prefixes // empty: from anywhere
 	IPDeny     Prefixes
@@ -58,6 +54,7 @@ type Environment struct {
 	VersionID string
 	Name      string
 	Target    string
+	Upstream  contract.Upstream `gorm:"serializer:json"`
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -216,8 +213,7 @@ func (t *Tx) VersionByID(id string) (Version, error) {
 func (t *Tx) UpdateVersion(v Version, seen time.Time) (bool, error) {
 	res := t.db.Model(&Version{}).Where("id = ? AND updated_at = ?", v.ID, seen).
 		Select(
-			"Name", "AuthMode", "AuthMethods", "Keyless", "TokenIssuers", "Introspection", "IntrospectionSecret",
-			"IPAllow", "IPDeny", "UpdatedAt",
+			"Name", "RequestsAuth", "IntrospectionSecret", "IPAllow", "IPDeny", "UpdatedAt",
 		).UpdateColumns(&v)
 	return res.RowsAffected == 1, res.Error
 }
@@ -242,13 +238,13 @@ func (t *Tx) EnvironmentByID(id string) (Environment, Version, error) {
 	return e, v, err
 }
 
-// UpdateEnvironment writes the name and the target if the row still has the UpdatedAt that the
-// caller saw. It returns false if another change came first.
+// UpdateEnvironment writes the name, the target and the settings of the upstream if the row still has the UpdatedAt
+// that the caller saw. It returns false if another change came first.
 func (t *Tx) UpdateEnvironment(e Environment, seen time.Time) (bool, error) {
 	res := t.db.
 		Model(&Environment{}).
 		Where("id = ? AND updated_at = ?", e.ID, seen).
-		Select("Name", "Target", "UpdatedAt").
+		Select("Name", "Target", "Upstream", "UpdatedAt").
 		UpdateColumns(&e)
 	return res.RowsAffected == 1, res.Error
 }

@@ -88,10 +88,10 @@ func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error
 	return list, q.Order("expires_at, id").Limit(limit).Find(&list).Error
 }
 
-// CondemnTeam keeps an unclaimed workspace that had ended by the time given from
+// LockTeamForPurge keeps an unclaimed workspace that had ended by the time given from
 // being claimed, and locks its row until the transaction ends. It returns false if
 // it was claimed or does not exist.
-func (t *Tx) CondemnTeam(id string, by time.Time) (bool, error) {
+func (t *Tx) LockTeamForPurge(id string, by time.Time) (bool, error) {
 	res := t.db.
 		Model(&Team{}).
 		Where("id = ? AND claimed_at IS NULL AND expires_at <= ?", id, by).

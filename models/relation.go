@@ -80,10 +80,7 @@ func (t *Tx) AddRelations(rows []Relation, at time.Time) (added int64, err error
 type RelationFilter struct{ TenantID, User, Relation, Object string }
 
 func (t *Tx) relations(projectID string, f RelationFilter) *gorm.DB {
-	return t.chosenRelations(t.db.Where("project_id = ?", projectID), f)
-}
-
-func (t *Tx) chosenRelations(q *gorm.DB, f RelationFilter) *gorm.DB {
+	q := t.db.Where("project_id = ?", projectID)
 	for _, one := range []struct{ column, value string }{
 		{"tenant_id", f.TenantID}, {"object", f.Object}, {"relation", f.Relation}, {"user", f.User},
 	} {

@@ -2,20 +2,22 @@ package models
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
-
-	"postern/migrations"
 )
 
-// relationOrders are the columns of each order. All end with those that tell the relations of a project apart.
+// relationOrders are the columns of each order. Each order includes the columns that identify a relation of a project.
 var relationOrders = map[string][]string{
 	"":        {"tenant_id", "object", "relation", `"user"`},
 	"object":  {"object", "tenant_id", "relation", `"user"`},
 	"user":    {`"user"`, "tenant_id", "object", "relation"},
 	"created": {"created_at", "tenant_id", "object", "relation", `"user"`},
 }
+
+// ordersInTenant are the orders that an index has within one tenant.
+var ordersInTenant = []string{"", "object"}
 
 // RelationsOf lists relations of a project by tenant, object, relation and user, or in the order of the page: object,
 // user or created. Text is searched for in objects and users.
@@ -24,24 +26,26 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 	if !ok {
 		return List[Relation]{}, fmt.Errorf("%w: %q", ErrSort, page.Sort.By)
 	}
+	if f.TenantID != "" && slices.Contains(ordersInTenant, page.Sort.By) { // so that SQLite seeks by the others
+		columns = slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "tenant_id" })
+	}
 	comparison, direction := ">", ""
 	if page.Sort.Desc {
 		comparison, direction = "<", " DESC"
 	}
-	w := window{
-		rows:  t.relations(projectID, f),
-		table: "relations",
-		order: by(strings.Join(columns, direction+", ") + direction),
-	}
-	if page.Text != "" {
-		w.match = []condition{t.contains(page.Text, "object", `"user"`)}
-	}
-	few, err := t.ownsFew(projectID, f)
+	ofProject := t.db.Model(&Relation{}).Where("project_id = ?", projectID)
+	rows, err := t.choose(&page, []*gorm.DB{ofProject}, t.relationChoices(projectID, f))
 	if err != nil {
 		return List[Relation]{}, err
 	}
-	if few {
-		w.rows = t.chosenRelations(t.db.Where(notIndexed+" = ?", projectID), f)
+	if page.Text != "" {
+		page.match = append(page.match, t.contains(page.Text, "object", `"user"`))
+	}
+	w := window{
+		rows:  rows,
+		table: "relations",
+		order: by(strings.Join(columns, direction+", ") + direction),
+		match: page.match,
 	}
 	all := w
 	if page.Cursor != "" {
@@ -56,14 +60,27 @@ func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Re
 	return listWindow(w, all, page, func(row Relation) string { return relationCursor(row, page.Sort) })
 }
 
-// ownsFew reports whether the relations of a user are read by the index of users and sorted. Without being told, SQLite
-// reads the project in the order of the list, until it has found enough of them.
-func (t *Tx) ownsFew(projectID string, f RelationFilter) (bool, error) {
-	if f.User == "" || f.Object != "" || t.dialect != migrations.SQLite {
-		return false, nil
+// relationChoices are the parts of a filter.
+func (t *Tx) relationChoices(projectID string, f RelationFilter) (out []choice) {
+	add := func(of RelationFilter, orders []string, sql string, vars ...any) {
+		rows := []*gorm.DB{t.relations(projectID, of).Model(&Relation{})}
+		out = append(out, choice{condition: condition{sql, vars}, rows: rows, orders: orders})
 	}
-	n, err := countSome(t.relations(projectID, RelationFilter{User: f.User}).Model(&Relation{}))
-	return n <= MaxTotal, err
+	if f.TenantID != "" {
+		add(RelationFilter{TenantID: f.TenantID}, ordersInTenant, "tenant_id = ?", f.TenantID)
+	}
+	switch {
+	case f.Object != "" && f.User != "": // one relation in each tenant, though both can have many others
+		add(RelationFilter{Object: f.Object, User: f.User}, nil, `object = ? AND "user" = ?`, f.Object, f.User)
+	case f.Object != "":
+		add(RelationFilter{Object: f.Object}, nil, "object = ?", f.Object)
+	case f.User != "":
+		add(RelationFilter{User: f.User}, nil, `"user" = ?`, f.User)
+	}
+	if f.Relation != "" {
+		out = append(out, choice{condition: condition{"relation = ?", []any{f.Relation}}})
+	}
+	return out
 }
 
 // values are those of the columns.

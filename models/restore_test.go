@@ -7,12 +7,11 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/testkit"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
 // A restore drops what is there, and brings back tables before their indexes.
-func TestPostgresWhileABackupIsRestored(t *testing.T) {
+func TestPostgres_restore(t *testing.T) {
 	read := func(t *testing.T, db *models.DB) error {
 		_, err := db.Read(t.Context()).LastRevision()
 		return err
@@ -20,7 +19,7 @@ func TestPostgresWhileABackupIsRestored(t *testing.T) {
 	write := func(t *testing.T, db *models.DB) error {
 		return db.Write(t.Context(), func(tx *models.Tx) error { return tx.WorkerAlive("wrk_1") })
 	}
-	for name, test := range ordered.ByName(map[string]struct {
+	for name, test := range testkit.ByName(map[string]struct {
 		lack string // what is done to the schema; "" drops the database
 		call func(*testing.T, *models.DB) error
 	}{

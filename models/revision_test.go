@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -25,7 +26,7 @@ func TestPruneRevisions(t *testing.T) {
 			&models.KeyType{ID: "kty_1", ProjectID: project, Name: "full", Scopes: []string{}},
 			&models.APIKey{
 				ID: "key_1", ProjectID: project, TenantID: "tnt_1", KeyTypeID: "kty_1", ProductID: &product,
-				Hash: []byte("h"), CreatedAt: now, UpdatedAt: now,
+				Hash: []byte("h"), UpdatedAt: now, KeyDetails: contract.KeyDetails{CreatedAt: now},
 			},
 		)
 		for _, r := range []models.Revision{

@@ -84,12 +84,12 @@ type OwnedMembership struct {
 	TenantID, Tenant string // of the user: id and name
 }
 
-// MembershipsOfOwners lists the groups of the end users who own a key that opens a project, by user.
+// MembershipsOfOwners lists the groups of the end users who own a valid key of a project, by user.
 // Only keys of the user's own tenant count: to other tenants, the id is a text like any other.
 func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
-	opens := t.db.Where("k.project_id = ?", project.ID)
+	valid := t.db.Where("k.project_id = ?", project.ID)
 	if project.ProductID != nil {
-		opens = opens.Or("k.product_id = ?", *project.ProductID)
+		valid = valid.Or("k.product_id = ?", *project.ProductID)
 	}
 	product := t.db.Model(&Project{}).Select("product_id").Where("id = ?", project.ID)
 	near := t.db.Model(&Project{}).Select("id").Where("id = ? OR product_id = (?)", project.ID, product)
@@ -102,7 +102,7 @@ func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 		Joins("JOIN end_users AS u ON u.id = m.user_id").
 		Joins("JOIN tenants AS t ON t.id = u.tenant_id").
 		Joins("JOIN api_keys AS k ON k.owner = u.id AND k.tenant_id = u.tenant_id AND k.state <> 'revoked'").
-		Where(opens).
+		Where(valid).
 		Where("u.tenant_id IN (?)", tenants).
 		Order("m.user_id, m.group_id").
 		Scan(&list).Error
@@ -136,13 +136,11 @@ func (t *Tx) GroupTree(tenantIDs []string) (groups []UserGroup, nested []GroupGr
 
 // GroupNamesOf lists which of the names are those of groups of the tenants that a project serves.
 func (t *Tx) GroupNamesOf(projectID string, names []string) ([]string, error) {
-	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	tenants := t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
 	var known []string
 	return known, t.db.
 		Model(&UserGroup{}).
 		Distinct().
-		Where("name IN ? AND tenant_id IN (?)", names, tenants).
+		Where("name IN ? AND tenant_id IN (?)", names, t.served(projectID)).
 		Pluck("name", &known).Error
 }
 
@@ -157,8 +155,8 @@ func (t *Tx) GroupsWithRole(userID, role string) ([]string, error) {
 		Pluck("g.name", &names).Error
 }
 
-// AddRuleRevisions adds a revision for every project that a key or token of a tenant's user can open and whose
-// rules ask for groups.
+// AddRuleRevisions adds a revision for every project that a key or token of a tenant's user can open and whose rules
+// require groups.
 func (t *Tx) AddRuleRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Every sealed column states whether gateways need it.
-func TestSealedColumns(t *testing.T) {
+func TestSealed_columns(t *testing.T) {
 	var want, got []string
 	for _, row := range rows {
 		s, err := schema.Parse(row, &sync.Map{}, schema.NamingStrategy{})

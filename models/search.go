@@ -13,7 +13,7 @@ import (
 // Rows of a search are those of the teams whose ids are given, at most limit of each kind.
 
 // FindProjects finds served projects by id, by the beginning of their name, or by a part of
-// their display name, which has to be in lower case.
+// their display name, which has to be in lowercase.
 func (t *Tx) FindProjects(teamIDs []string, text string, limit int) ([]Project, error) {
 	var list []Project
 	return list, t.db.
@@ -24,7 +24,7 @@ func (t *Tx) FindProjects(teamIDs []string, text string, limit int) ([]Project, 
 }
 
 // FindTenants finds tenants of the teams' own by id, by the beginning of their name, or by a
-// part of their display name, which has to be in lower case.
+// part of their display name, which has to be in lowercase.
 func (t *Tx) FindTenants(teamIDs []string, text string, limit int) ([]Tenant, error) {
 	var list []Tenant
 	return list, t.db.
@@ -55,7 +55,7 @@ func (t *Tx) FindKeysByOwner(teamIDs []string, text string, limit int) ([]APIKey
 	found := slices.DeleteFunc(first, func(key APIKey) bool { return !projects[key.ProjectID] })
 	var list []APIKey
 	if len(found) < limit && len(first) == readFirst {
-		return list, t.beginning(t.keysOfTeams(teamIDs), "owner", text).Limit(limit).Find(&list).Error
+		return t.keysOfTeams(teamIDs, text, limit)
 	}
 	ids := make([]string, 0, limit)
 	for i := range found[:min(limit, len(found))] {
@@ -93,12 +93,37 @@ func (t *Tx) FindKey(teamIDs []string, id string, hash []byte) (*APIKey, error) 
 	return &list[0], nil
 }
 
-func (t *Tx) keysOfTeams(teamIDs []string) *gorm.DB {
+// keysOfTeams finds keys by the beginning of their owner in the projects of the teams.
+func (t *Tx) keysOfTeams(teamIDs []string, text string, limit int) (list []APIKey, err error) {
 	projects := t.db.Model(&Project{}).Select("id").Where("team_id IN ? AND deleted_at IS NULL", teamIDs)
-	return t.db.Where("project_id IN (?)", projects)
+	var ids []string
+	if err := projects.Session(&gorm.Session{}).Limit(MaxMerged+1).Pluck("id", &ids).Error; err != nil {
+		return nil, err
+	}
+	if len(ids) > MaxMerged {
+		within := t.db.Where("project_id IN (?)", projects)
+		return list, t.beginning(within, "owner", text).Limit(limit).Find(&list).Error
+	}
+	err = beginningIn(t, "project_id", ids, "owner", text, limit, &list)
+	return list, err
 }
 
-// FindUsers finds end users by id or by the beginning of their address, which is in lower case.
+// beginningIn sets list to the first rows whose column begins with the text, in the projects or tenants with the ids.
+// It reads what an index has of each: with a subquery instead of the ids, PostgreSQL could read the rows of all teams
+// in the order of the column, until it had found enough.
+func beginningIn[T any](t *Tx, of string, ids []string, column, text string, limit int, list *[]T) error {
+	var all []*gorm.DB
+	for _, id := range ids {
+		all = append(all, t.beginning(t.db.Model(new(T)).Where(of+" = ?", id), column, text).Limit(limit))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	w := window{rows: all[0], more: all[1:], table: "found"}
+	return t.inByteOrder(merged[T](w, w.of), column).Limit(limit).Find(list).Error
+}
+
+// FindUsers finds end users by id or by the beginning of their address, which is in lowercase.
 func (t *Tx) FindUsers(teamIDs []string, text string, limit int) ([]EndUser, error) {
 	var list []EndUser
 	if err := t.db.Where("id = ?", text).Find(&list).Error; err != nil {
@@ -117,9 +142,19 @@ func (t *Tx) FindUsers(teamIDs []string, text string, limit int) ([]EndUser, err
 		return found[:min(limit, len(found))], err
 	}
 	projects := t.db.Model(&Project{}).Select("id").Where("team_id IN ?", teamIDs)
-	tenants := t.db.Model(&Tenant{}).Select("id").Where("team_id IN ? OR project_id IN (?)", teamIDs, projects)
-	within := t.db.Where("tenant_id IN (?)", tenants)
-	return list, t.beginning(within, "email", text).Limit(limit).Find(&list).Error
+	own := t.db.Model(&Tenant{}).Select("id").Where("team_id IN ?", teamIDs)
+	tenants := t.db.Raw("? UNION ?", own, t.db.Model(&Tenant{}).Select("id").Where("project_id IN (?)", projects))
+	var ids []string
+	err = t.db.Table("(?) AS tenants", tenants).Limit(MaxMerged+1).Pluck("id", &ids).Error
+	switch {
+	case err != nil:
+		return nil, err
+	case len(ids) > MaxMerged:
+		within := t.db.Where("tenant_id IN (?)", tenants)
+		return list, t.beginning(within, "email", text).Limit(limit).Find(&list).Error
+	}
+	err = beginningIn(t, "tenant_id", ids, "email", text, limit, &list)
+	return list, err
 }
 
 // usersOfTeams returns the users of tenants of the teams and of their projects.

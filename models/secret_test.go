@@ -9,7 +9,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestDataKeysAreKeptWithWhatTheySeal(t *testing.T) {
+func TestDataKeys_keptWithRows(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
 		if err != nil {
@@ -47,7 +47,7 @@ func TestDataKeysAreKeptWithWhatTheySeal(t *testing.T) {
 	})
 }
 
-func TestDataKeyThatIsNotKeptWithItsRowOpensNothing(t *testing.T) {
+func TestDataKeys_foreignKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		vault, err := secrets.NewVault(secrets.Secret(strings.Repeat("A", 43) + "="))
 		if err != nil {

@@ -22,8 +22,20 @@ type Barred struct {
 
 // served are the ids of the tenants that a project serves.
 func (t *Tx) served(projectID string) *gorm.DB {
+	// A union, because PostgreSQL reads all tenants of the installation for an OR with a subquery.
+	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
 	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	return t.db.Model(&Tenant{}).Select("id").Where("project_id = ? OR id IN (?)", projectID, attached)
+	return t.db.Raw("? UNION ?", own, attached)
+}
+
+// Serves reports whether a project serves a tenant.
+func (t *Tx) Serves(projectID string, tenant Tenant) (bool, error) {
+	if tenant.ProjectID != nil {
+		return *tenant.ProjectID == projectID, nil
+	}
+	var n int64
+	err := t.db.Model(&ProjectTenant{}).Where("project_id = ? AND tenant_id = ?", projectID, tenant.ID).Count(&n).Error
+	return n > 0, err
 }
 
 func (t *Tx) clientsServed(projectID string) *gorm.DB {
@@ -113,7 +125,7 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 // BarredUsers lists by id the end users that gateways of a project must refuse:
 // those of its tenants who were frozen after the time given, or deleted and whose
 // tokens have not ended at now, and those frozen at any time who own a key that
-// opens the project. A change of a frozen user renews the time, so that they are
+// is valid for the project. A change of a frozen user renews the time, so that they are
 // listed for longer than necessary.
 func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
 	var list []Barred
@@ -134,7 +146,7 @@ func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred
 	).Error
 }
 
-// frozenOwners selects the frozen end users who own a key that opens a project. With
+// frozenOwners selects the frozen end users who own a key that is valid for a project. With
 // a key of its product, the owner can be a user of a tenant that only another
 // project of the product serves.
 func (t *Tx) frozenOwners(projectID string) *gorm.DB {
@@ -154,7 +166,7 @@ func (t *Tx) frozenOwners(projectID string) *gorm.DB {
 }
 
 // ProjectsNear lists by id the projects that serve a tenant, and those that share a
-// product with one: a key of that opens them all.
+// product with one: a key of the product is valid for all of them.
 func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
 	served, err := t.ProjectsOfTenant(tenant)
 	if err != nil {

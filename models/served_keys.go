@@ -12,7 +12,8 @@ import (
 	"postern/migrations"
 )
 
-// ServedKey is what a gateway needs of nearly every key, as ScanAllKeys reads it. The next key overwrites its slices.
+// ServedKey has the parts of a key that a gateway needs for nearly every key, as ScanAllKeys reads it. The next key
+// overwrites its slices.
 type ServedKey struct {
 	ID    RawID
 	Place []byte // the same for the same KeyPlace
@@ -24,7 +25,7 @@ type ServedKey struct {
 	More    bool  // it has limits, address ranges or a former secret too
 }
 
-// KeyPlace is what most keys of a project have in common.
+// KeyPlace has the fields that most keys of a project share.
 type KeyPlace struct{ ProjectID, TenantID, KeyTypeID, ProductID, Environment string }
 
 // KeyPlace parses Place.

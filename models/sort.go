@@ -29,7 +29,7 @@ func ParseSort(text string) Sort {
 	return Sort{By: by, Desc: desc}
 }
 
-// What lists show of a row that has two names, as SQL.
+// The name that lists show of a row with two names, as SQL.
 const (
 	shownName   = "CASE WHEN display_name = '' THEN name ELSE display_name END"
 	shownPerson = "CASE WHEN name = '' THEN email ELSE name END"
@@ -39,13 +39,15 @@ const (
 // ErrSort means that a list cannot be sorted by a column.
 var ErrSort = errors.New("models: the list does not have this order")
 
-// order is a column that a list can be sorted by. sql is an expression without user input that
-// is never NULL; value is what it is of a row: a string, an int64 or a time.Time.
+// order is a column that a list can be sorted by. sql is an expression without user input that is never NULL. value
+// returns it of a row: a string, an int64 or a time.Time.
 type order[T any] struct {
 	sql   string
 	vars  []any
 	value func(T) any
 	kind  orderKind
+
+	computed bool // sql is not a column
 }
 
 // orderKind is the type of the values of an order.
@@ -57,8 +59,7 @@ const (
 	numberOrder
 )
 
-// orders are what a list can be sorted by. Sort.By chooses one of them, so that no text of a
-// caller gets into a statement.
+// orders are the ways to sort a list. Sort.By chooses one of them, so that no text of a caller gets into a statement.
 type orders[T any] map[string]order[T]
 
 // byTime orders by a column that may be NULL, which comes before all times.
@@ -72,7 +73,8 @@ func byTime[T any](column string, value func(T) *time.Time) order[T] {
 			}
 			return time.Time{}
 		},
-		kind: timeOrder,
+		kind:     timeOrder,
+		computed: true,
 	}
 }
 
@@ -88,10 +90,10 @@ func byID[T any](column string, id func(T) string) order[T] {
 
 // byText orders by a text in any case of ASCII letters.
 func byText[T any](t *Tx, column string, value func(T) string) order[T] {
-	return order[T]{sql: t.folded(column), value: func(row T) any { return foldASCII(value(row)) }}
+	return order[T]{sql: t.folded(column), value: func(row T) any { return foldASCII(value(row)) }, computed: true}
 }
 
-// folded is an SQL expression of a text with its ASCII letters in lower case, which foldASCII
+// folded is an SQL expression of a text with its ASCII letters in lowercase, which foldASCII
 // computes too. PostgreSQL's lower depends on the collation otherwise, and SQLite's maps ASCII
 // letters only.
 func (t *Tx) folded(column string) string {
@@ -110,7 +112,7 @@ func foldASCII(text string) string {
 	}, text)
 }
 
-// sorted runs q for one page in the requested order. idColumn is unique, and id is what it is of a row.
+// sorted runs q for one page in the requested order. idColumn is unique, and id returns it of a row.
 func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id func(T) string) (List[T], error) {
 	by := page.Sort
 	o, ok := offered[by.By]
@@ -121,20 +123,21 @@ func sorted[T any](q *gorm.DB, page Page, offered orders[T], idColumn string, id
 	if by.Desc {
 		comparison, direction = "<", " DESC"
 	}
-	var beyond []any
+	after := func(q *gorm.DB) *gorm.DB { return q }
 	if page.Cursor != "" {
 		last, err := readCursor(page.Cursor, by)
 		if err != nil {
 			return List[T]{}, err
 		}
-		value := o.valueAt(last)
-		beyond = slices.Concat(o.vars, []any{value}, o.vars, []any{value, last.ID})
-	}
-	q = q.Session(&gorm.Session{}) // two statements begin with it
-	after := q
-	if beyond != nil {
-		// SQLite begins at a place in an index of an expression for a comparison of that alone, not of a row.
-		after = q.Where(o.sql+" "+comparison+"= ? AND ("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", beyond...)
+		value := append(slices.Clone(o.vars), o.valueAt(last))
+		after = func(q *gorm.DB) *gorm.DB {
+			if o.computed {
+				// SQLite begins at a place in an index of an expression for a comparison of that alone, not of a row.
+				// With one of a column alone, it would begin at the first row that has the value.
+				q = q.Where(o.sql+" "+comparison+"= ?", value...)
+			}
+			return q.Where("("+o.sql+", "+idColumn+") "+comparison+" (?, ?)", append(value, last.ID)...)
+		}
 	}
 	order := func(q *gorm.DB) *gorm.DB {
 		return q.Clauses(clause.OrderBy{Expression: clause.Expr{

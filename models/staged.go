@@ -27,15 +27,15 @@ type Piece func(func(*Tx) error) error
 
 // Stage is where a project is written until it is given to its team.
 type Stage struct {
-	Team  string // has the project until then
+	Team  string // owns the project until then
 	Piece Piece
 }
 
-// Import runs write, which writes a project in pieces, and then finish, which hands it over to its team (HandOver). On
-// SQLite each piece is a transaction, so that other changes get their turn in between. What was written is removed if
-// one of them fails; what a killed process leaves behind is removed before the next import, and by
-// RemoveUnfinishedImports. On PostgreSQL, where no change waits for an import, everything is one transaction, and write
-// may run again.
+// Import runs write, which writes a project in pieces, and then finish, which hands the project over to its team
+// (HandOver). On SQLite, each piece is a transaction, so that other changes can be made in between. An import waits for
+// the one before it, for up to importTurn. If write or finish fails, Import removes the rows that were written. If the
+// process is killed, the next import or RemoveUnfinishedImports removes them. On PostgreSQL, changes don't wait for an
+// import, so everything is one transaction, and write may run again.
 func (d *DB) Import(ctx context.Context, write func(Stage) error, finish func(*Tx) error) error {
 	stage := Team{ID: NewID(stageKind), Name: "Import", ClaimedAt: new(Now()), CreatedAt: Now()}
 	if d.dialect == migrations.Postgres {
@@ -50,8 +50,12 @@ func (d *DB) Import(ctx context.Context, write func(Stage) error, finish func(*T
 			return finish(tx)
 		})
 	}
-	d.importing.Lock()
-	defer d.importing.Unlock()
+	return d.importing.alone(ctx, func() error { return d.importInPieces(ctx, stage, write, finish) })
+}
+
+func (d *DB) importInPieces(
+	ctx context.Context, stage Team, write func(Stage) error, finish func(*Tx) error,
+) error {
 	if err := d.removeUnfinished(ctx); err != nil {
 		return err
 	}
@@ -99,8 +103,11 @@ func (t *Tx) HandOver(stage Stage, project Project, tenants []string) error {
 
 // RemoveUnfinishedImports removes what imports of a process that was killed have written.
 func (d *DB) RemoveUnfinishedImports(ctx context.Context) error {
-	d.importing.Lock()
-	defer d.importing.Unlock()
+	leave, err := d.importing.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	return d.removeUnfinished(ctx)
 }
 

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -83,5 +85,44 @@ func TestPing_unwritable(t *testing.T) {
 		if err := db.Ping(t.Context()); err != nil {
 			t.Errorf("a disk that can be written again: %v", err)
 		}
+	}
+}
+
+// While another process writes to the file, it can be read, and changes are told to come back.
+func TestPing_locked(t *testing.T) {
+	for _, lock := range []string{"BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"} {
+		t.Run(lock, func(t *testing.T) {
+			path := state.SQLite(t)
+			db, err := models.OpenWith(t.Context(), models.Options{
+				SQLitePath: path, Deadlines: models.Deadlines{Queue: 10 * time.Millisecond},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			change := func() error {
+				return db.Write(t.Context(), func(tx *models.Tx) error {
+					return tx.Insert(&models.Team{ID: models.NewID("team"), Name: "a", CreatedAt: models.Now()})
+				})
+			}
+			other := state.OtherWriter(t, path)
+			other(lock)
+			testkit.Eventually(t, "a change is refused because of the lock", func() bool {
+				err := change()
+				busy := fault.KindOf(err) == fault.Unavailable && fault.CodeOf(err) == "database_busy"
+				if !busy || fault.RetryAfter(err) <= 0 {
+					t.Fatalf("a change: %v", err)
+				}
+				return db.Locked() // it may have had too little time for its turn
+			})
+			if err := db.Ping(t.Context()); err != nil {
+				t.Errorf("it is taken for an outage: %v", err)
+			}
+			if _, err := db.Read(t.Context()).CountAllKeys(); err != nil {
+				t.Errorf("reading: %v", err)
+			}
+			other("ROLLBACK")
+			testkit.Eventually(t, "a change is made", func() bool { return change() == nil && !db.Locked() })
+		})
 	}
 }

@@ -79,7 +79,7 @@ func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 }
 
 // ClaimTeam gives an unclaimed workspace its owner's name and removes its end. It
-// returns false if it was claimed already, or is being deleted (CondemnTeam).
+// returns false if it was claimed already, or is being deleted (LockTeamForPurge).
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
 	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})

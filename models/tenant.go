@@ -34,8 +34,7 @@ type ProjectTenant struct {
 // attached to it.
 func (t *Tx) TenantsOf(projectID string) ([]Tenant, error) {
 	var list []Tenant
-	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	return list, t.db.Where("project_id = ? OR id IN (?)", projectID, attached).Order("name").Find(&list).Error
+	return list, t.db.Where("id IN (?)", t.served(projectID)).Order("name").Find(&list).Error
 }
 
 // TenantsOfProjects lists the tenants of each project as TenantsOf does.
@@ -71,8 +70,11 @@ func (t *Tx) TenantsOfProjects(projectIDs []string) (map[string][]Tenant, error)
 
 // TenantsServed lists the tenants that a project serves by name.
 func (t *Tx) TenantsServed(projectID string, page Page) (List[Tenant], error) {
-	attached := t.db.Model(&ProjectTenant{}).Select("tenant_id").Where("project_id = ?", projectID)
-	q := t.db.Where("(project_id = ? OR id IN (?))", projectID, attached)
+	// A union, because PostgreSQL reads all tenants of the installation for an OR with a subquery.
+	const served = "(SELECT * FROM tenants WHERE project_id = ? UNION ALL SELECT tenants.* " +
+		"FROM project_tenants AS link JOIN tenants ON tenants.id = link.tenant_id " +
+		"WHERE link.project_id = ? AND tenants.project_id IS NULL) AS tenants"
+	q := t.db.Table(served, projectID, projectID)
 	page = t.searching(page, "name", "display_name")
 	if page.Sort == (Sort{}) {
 		return ascending(q, page, "name", func(row Tenant) string { return row.Name })
@@ -123,7 +125,7 @@ func (t *Tx) TenantsByID(ids []string) ([]Tenant, error) {
 func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error) {
 	if productID != nil {
 		var ids []string
-		return ids, t.opening(projectID, productID).Model(&APIKey{}).Distinct().Pluck("tenant_id", &ids).Error
+		return ids, t.keysOf(projectID, productID).Model(&APIKey{}).Distinct().Pluck("tenant_id", &ids).Error
 	}
 	// One look at the index for each tenant. DISTINCT would read it for each key.
 	const statement = `WITH RECURSIVE tenants_of (id) AS (

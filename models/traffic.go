@@ -45,6 +45,8 @@ type Traffic struct {
 	BytesOut  int64
 	FirstByte []byte // histogram of the time to the first byte of the response
 	Total     []byte // histogram of the time to its end
+
+	RejectedHere, FailedHere int64 // of them: refused by Postern, without asking the upstream
 }
 
 // TableName implements schema.Tabler.
@@ -93,8 +95,8 @@ func (t *Tx) SetTraffic(rows []Traffic) error {
 	return t.db.Clauses(clause.OnConflict{
 		Columns: []clause.Column{{Name: "project_id"}, {Name: "level"}, {Name: "period"}, {Name: "since"},
 			{Name: "environment_id"}, {Name: "route"}},
-		DoUpdates: clause.AssignmentColumns([]string{"answered", "rejected", "failed", "bytes_in", "bytes_out",
-			"first_byte", "total"}),
+		DoUpdates: clause.AssignmentColumns([]string{"answered", "rejected", "failed", "rejected_here",
+			"failed_here", "bytes_in", "bytes_out", "first_byte", "total"}),
 	}).CreateInBatches(rows, batchSize).Error
 }
 
@@ -103,8 +105,8 @@ func (t *Tx) SetTraffic(rows []Traffic) error {
 func (t *Tx) TrafficOf(projectIDs []string, level string, period, from, to int64) (list []Traffic, err error) {
 	rows, err := t.db.
 		Model(&Traffic{}).
-		Select("project_id, since, environment_id, route, answered, rejected, failed, bytes_in, bytes_out, "+
-			"first_byte, total").
+		Select("project_id, since, environment_id, route, answered, rejected, failed, rejected_here, failed_here, "+
+			"bytes_in, bytes_out, first_byte, total").
 		Where("project_id IN ? AND level = ? AND period = ? AND since >= ? AND since < ?",
 			projectIDs, level, period, from, to).
 		Order("project_id, since").
@@ -117,7 +119,8 @@ func (t *Tx) TrafficOf(projectIDs []string, level string, period, from, to int64
 		one := Traffic{TrafficSlot: TrafficSlot{Level: level, Period: period}}
 		err := rows.Scan(
 			&one.ProjectID, &one.Since, &one.EnvironmentID, &one.Route,
-			&one.Answered, &one.Rejected, &one.Failed, &one.BytesIn, &one.BytesOut, &one.FirstByte, &one.Total,
+			&one.Answered, &one.Rejected, &one.Failed, &one.RejectedHere, &one.FailedHere,
+			&one.BytesIn, &one.BytesOut, &one.FirstByte, &one.Total,
 		)
 		if err != nil {
 			return nil, err

@@ -24,15 +24,15 @@ type Tx struct {
 // writeAttempts bounds how often a transaction is tried when it conflicts with others.
 const writeAttempts = 3
 
-// Write runs fn in one transaction: row, audit entry, revision and job are
-// committed together or not at all. The function that Alongside put into ctx runs last. Where
-// the server undid the transaction because of another one (a deadlock, or a lock
-// held for too long), fn runs again.
+// Write runs fn in one transaction: row, audit entry, revision and job are committed together or not at all. The
+// function that Alongside put into ctx runs last. If the server undid the transaction because of another one (a
+// deadlock, or a lock held for too long), fn runs again.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	ctx, span := traces.Start(ctx, traces.Internal, "transaction")
 	defer span.End()
 	for attempt := 1; ; attempt++ {
 		err := d.writeOnce(ctx, fn)
+		d.locked.Store(lockedOut(err))
 		if storageFailed(err) {
 			d.unwritable.Store(true) // until Ping can write; a change may fail, or write nothing, for other reasons
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/glebarez/sqlite"
@@ -58,10 +59,10 @@ var sqliteStorage = map[int]bool{
 
 // errUnreachable marks an error of the network as one of the database's network:
 // other packages have upstreams and issuers that do not answer.
-var errUnreachable = errors.New("the database does not answer")
+var errUnreachable = errors.New("the database isn't responding")
 
 // errIncomplete marks an error about a part of the schema that was there before.
-var errIncomplete = errors.New("the database is incomplete, as while a backup is restored")
+var errIncomplete = errors.New("parts of the database are missing; a restore may be in progress")
 
 // Forbidden reports whether err means that the database's role lacks a right (PostgreSQL's
 // insufficient_privilege). Retrying does not help.
@@ -80,16 +81,16 @@ func Unavailable(err error) bool {
 		return true
 	}
 	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
-		class := server.Code[:min(2, len(server.Code))]
-		return unavailable[server.Code] || class == "08" || class == "53"
+		return unavailable[server.Code] || strings.HasPrefix(server.Code, "08") || exhausted(err)
 	}
 	if code, ok := sqliteCode(err); ok {
-		return code == sqliteBusy || code == sqliteLocked || sqliteStorage[code]
+		return lockedOut(err) || sqliteStorage[code]
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	return pgconn.SafeToRetry(err) || isAny(err, errUnreachable, errSilent, errQueue, errTurn, driver.ErrBadConn)
+	return pgconn.SafeToRetry(err) || isAny(err,
+		errUnreachable, errSilent, errQueue, errTurn, driver.ErrBadConn, pgconn.ErrConnClosed)
 }
 
 func isAny(err error, targets ...error) bool {
@@ -99,17 +100,36 @@ func isAny(err error, targets ...error) bool {
 // retryAfter is when to come back: most outages are a connection that is replaced.
 const retryAfter = time.Second
 
-// asFault gives what Unavailable recognizes its public side, so that it becomes 503
-// wherever it ends up.
+// asFault turns an error that Unavailable recognizes into a fault, so that every caller gets 503.
 func asFault(err error) error {
 	if !Unavailable(err) || fault.KindOf(err) != fault.Internal {
 		return err
 	}
-	text := "The database does not answer. Try again in a moment."
-	if storageFailed(err) {
-		text = "The server cannot use its disk. Try again in a moment."
+	code, text := "database_unavailable", "The database isn't responding. Try again in a moment."
+	switch {
+	case errors.Is(err, errIncomplete):
+		text = "Parts of the database are missing. A restore may be in progress. Try again in a moment."
+	case exhausted(err):
+		text = "The database server is out of disk space, memory or connections, or has reached another limit. " +
+			"Try again in a moment."
+	case storageFailed(err):
+		text = "The server can't use its disk. Try again in a moment."
+	case lockedOut(err):
+		code, text = "database_busy", "Another process has locked the database file. Try again in a moment."
 	}
-	return fault.New(fault.Unavailable, "database_unavailable", "%s", text).After(retryAfter).Because(err)
+	return fault.New(fault.Unavailable, code, "%s", text).After(retryAfter).Because(err)
+}
+
+// lockedOut reports whether err means that another process held the lock of SQLite's file.
+func lockedOut(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && (code == sqliteBusy || code == sqliteLocked)
+}
+
+// exhausted reports whether err means that PostgreSQL lacks resources, such as disk space or connections (class 53).
+func exhausted(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(refused.Code, "53")
 }
 
 // storageFailed reports whether err means that SQLite's disk is full, read-only or broken.

@@ -22,7 +22,7 @@ type UsageHour struct {
 	BytesOut      int64
 }
 
-// What usage can be grouped by. A day is whole days since 1970-01-01, in UTC.
+// The dimensions to group usage by. A day is whole days since 1970-01-01, in UTC.
 const (
 	UsageByHour        = "hour"
 	UsageByDay         = "day"

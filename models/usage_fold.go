@@ -118,17 +118,17 @@ var foldStatements = []string{
 	foldTraffic("'route'", "86400", "hour / 24", "environment_id", "route"),
 }
 
-// foldTraffic leaves the histograms of rows as they are.
+// foldTraffic leaves the histograms of rows and what was refused here unchanged.
 func foldTraffic(level, period, since, environment, route string) string {
 	by := "project_id, " + since
 	if environment != "''" {
 		by += ", environment_id, route"
 	}
 	return `INSERT INTO usage_traffic (project_id, level, period, since, environment_id, route, answered,
-	rejected, failed, bytes_in, bytes_out, first_byte, total) SELECT ` +
+	rejected, failed, rejected_here, failed_here, bytes_in, bytes_out, first_byte, total) SELECT ` +
 		strings.Join([]string{"project_id", level, period, since, environment, route}, ", ") + `,
 	sum(CASE WHEN status_class IN (4, 5) THEN 0 ELSE calls END), sum(CASE status_class WHEN 4 THEN calls ELSE 0 END),
-	sum(CASE status_class WHEN 5 THEN calls ELSE 0 END), sum(bytes_in), sum(bytes_out), '', ''` + ofHours + by + `
+	sum(CASE status_class WHEN 5 THEN calls ELSE 0 END), 0, 0, sum(bytes_in), sum(bytes_out), '', ''` + ofHours + by + `
 	ON CONFLICT (project_id, level, period, since, environment_id, route) DO UPDATE SET answered = excluded.answered,
 	rejected = excluded.rejected, failed = excluded.failed, bytes_in = excluded.bytes_in,
 	bytes_out = excluded.bytes_out`

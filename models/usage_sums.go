@@ -136,7 +136,7 @@ func usageColumnsOf(by []string) (columns, of []string) {
 	return columns, of
 }
 
-// usageColumn is what usage can be grouped by: the column of the sums, and what it is made of.
+// usageColumn is a dimension to group usage by: the column of the sums, and its source.
 type usageColumn struct {
 	name string
 	from []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/testkit/state"
 )
@@ -17,7 +18,7 @@ func addUsage(t *testing.T, db *models.DB, rows ...models.UsageHour) {
 	}
 }
 
-func TestUsageOfSeveralReplicasAddsUp(t *testing.T) {
+func TestUsage_severalReplicas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		const replicas, flushes, keys = 4, 5, 1200 // more rows than one statement takes
 		var rows []models.UsageHour
@@ -56,7 +57,7 @@ func TestUsageOfSeveralReplicasAddsUp(t *testing.T) {
 	})
 }
 
-func TestUsageIsGroupedByEachColumn(t *testing.T) {
+func TestUsage_grouped(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		first := models.UsageHour{
 			ProjectID:     "prj_1",
@@ -119,19 +120,19 @@ func TestUsageIsGroupedByEachColumn(t *testing.T) {
 	})
 }
 
-func TestTouchingAKeyChangesNothingElse(t *testing.T) {
+func TestTouchKeys_otherColumns(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		project, now := seed(t, db), models.Now()
 		tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "default", CreatedAt: now}
 		kind := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "full", Scopes: []string{"*"}}
 		key := models.APIKey{
-			ID:        models.NewID("key"),
-			ProjectID: project.ID,
-			TenantID:  tenant.ID,
-			KeyTypeID: kind.ID,
-			Hash:      []byte{1},
-			CreatedAt: now,
-			UpdatedAt: now,
+			ID:         models.NewID("key"),
+			ProjectID:  project.ID,
+			TenantID:   tenant.ID,
+			KeyTypeID:  kind.ID,
+			Hash:       []byte{1},
+			UpdatedAt:  now,
+			KeyDetails: contract.KeyDetails{CreatedAt: now},
 		}
 		err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&tenant, &kind, &key) })
 		if err != nil {

@@ -98,13 +98,13 @@ func (t *Tx) strandedKeys(project Project, names, without []string) (*gorm.DB, e
 	if len(without) > 0 {
 		opened = opened.Where("e.id NOT IN ?", without)
 	}
-	opens := t.db.Where("project_id = ?", project.ID)
+	valid := t.db.Where("project_id = ?", project.ID)
 	if project.ProductID != nil {
-		opens = opens.Or("product_id = ?", *project.ProductID)
+		valid = valid.Or("product_id = ?", *project.ProductID)
 	}
 	return t.db.
 		Model(&APIKey{}).
-		Where(opens).
+		Where(valid).
 		Where("environment IN ? AND state <> 'revoked'", names).
 		Where("(product_id IS NULL OR NOT EXISTS (?))", opened), nil // the project keeps none of the names
 }
@@ -112,9 +112,9 @@ func (t *Tx) strandedKeys(project Project, names, without []string) (*gorm.DB, e
 // PlacesOfEnvironment lists the environments of that name that keys of the project are valid for, as
 // project/version/name: those of the project and of its product's other projects.
 func (t *Tx) PlacesOfEnvironment(project Project, name string) ([]string, error) {
-	opens := t.db.Where("p.id = ?", project.ID)
+	valid := t.db.Where("p.id = ?", project.ID)
 	if project.ProductID != nil {
-		opens = opens.Or("p.product_id = ?", *project.ProductID)
+		valid = valid.Or("p.product_id = ?", *project.ProductID)
 	}
 	var places []string
 	return places, t.db.
@@ -122,7 +122,7 @@ func (t *Tx) PlacesOfEnvironment(project Project, name string) ([]string, error)
 		Joins("JOIN versions AS v ON v.id = e.version_id").
 		Joins("JOIN projects AS p ON p.id = v.project_id").
 		Where("e.name = ?", name).
-		Where(opens).
+		Where(valid).
 		Order("p.name, v.name").
 		Pluck("p.name || '/' || v.name || '/' || e.name", &places).Error
 }

@@ -136,10 +136,10 @@ type DeliveryFilter struct{ State, Event string }
 func (t *Tx) DeliveriesOf(webhookID string, f DeliveryFilter, page Page) (List[WebhookDelivery], error) {
 	q := t.db.Where("webhook_id = ?", webhookID)
 	if f.State != "" {
-		q = q.Where("state = ?", f.State)
+		page.match = append(page.match, condition{"state = ?", []any{f.State}})
 	}
 	if f.Event != "" {
-		q = q.Where("event = ?", f.Event)
+		page.match = append(page.match, condition{"event = ?", []any{f.Event}})
 	}
 	id := func(row WebhookDelivery) string { return row.ID }
 	if page.Sort == (Sort{}) {
@@ -159,7 +159,7 @@ func (t *Tx) RecordDelivery(d WebhookDelivery) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// ReopenDelivery makes a finished delivery pending again; false if it is pending.
+// ReopenDelivery marks a finished delivery as pending again. It returns false if it is pending.
 func (t *Tx) ReopenDelivery(id string) (bool, error) {
 	res := t.db.Model(&WebhookDelivery{}).Where("id = ? AND state <> 'pending'", id).
 		UpdateColumns(map[string]any{"state": "pending", "finished_at": nil})

@@ -7,7 +7,7 @@ import (
 
 	"postern/migrations"
 	"postern/models"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -42,6 +42,22 @@ func fillPeople(t *testing.T, db *models.DB, project models.Project, n int) (ten
 	return at.ID, in.ID
 }
 
+// serveAnother attaches a tenant without users to a project.
+func serveAnother(t *testing.T, db *models.DB, project models.Project) {
+	t.Helper()
+	now := models.Now()
+	other := models.Tenant{ID: models.NewID("tnt"), TeamID: &project.TeamID, Name: "acme", CreatedAt: now}
+	if err := db.Write(t.Context(), func(tx *models.Tx) error {
+		if err := tx.Insert(&other); err != nil {
+			return err
+		}
+		_, err := tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: other.ID, CreatedAt: now})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // found is a page of a list, whatever its rows are.
 type found struct {
 	items, next    string
@@ -57,13 +73,13 @@ func foundIn[T any](list models.List[T], id func(T) string) found {
 	return out
 }
 
-// TestSearches_window searches lists that have more rows than one page looks at. What is far away is on the second
-// page.
+// TestSearches_window searches lists that have more rows than one page looks at. Distant rows are on the second page.
 func TestSearches_window(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		const rows = models.SearchWindow + 500
 		project := seed(t, db)
 		tenant, group := fillPeople(t, db, project, rows)
+		serveAnother(t, db, project)
 		tx := db.Read(t.Context())
 		keys := func(page models.Page) (found, error) {
 			f := models.KeyFilter{Text: page.Text, State: "active", Now: models.Now()}
@@ -74,11 +90,15 @@ func TestSearches_window(t *testing.T) {
 			list, err := tx.EndUsersOf(tenant, models.UserFilter{Query: page.Text}, page)
 			return foundIn(list, func(u models.EndUser) string { return u.ID }), err
 		}
+		served := func(page models.Page) (found, error) {
+			list, err := tx.EndUsersServed(project.ID, models.UserFilter{Query: page.Text}, page)
+			return foundIn(list, func(u models.EndUser) string { return u.ID }), err
+		}
 		members := func(page models.Page) (found, error) {
 			list, err := tx.MembersOfGroup(group, page)
 			return foundIn(list, func(m models.MemberRow) string { return m.UserID }), err
 		}
-		for name, tt := range ordered.ByName(map[string]struct {
+		for name, tt := range testkit.ByName(map[string]struct {
 			list      func(models.Page) (found, error)
 			sort      string
 			near, far string // texts
@@ -88,6 +108,7 @@ func TestSearches_window(t *testing.T) {
 			"keys by owner":      {keys, "owner", "000001", "010500"},
 			"users":              {users, "", "010500", "000001"},
 			"users by name":      {users, "name", "000001", "010500"},
+			"users of a project": {served, "", "010500", "000001"},
 			"members":            {members, "", "000001", "010500"},
 			"members by name":    {members, "name", "000001", "010500"},
 			"members, backwards": {members, "-name", "010500", "000001"},

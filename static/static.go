@@ -1,5 +1,5 @@
-// Package static holds the files a browser fetches beside the pages: the built
-// style sheet, the scripts, the font, the icon and the licences of what others made.
+// Package static holds the files that a browser fetches with the pages: the built
+// style sheet, the scripts, the font, the icon and the licenses of what others made.
 //
 // It owns embedding them, their content-hashed addresses, their compression and their
 // caching (RFC 9111, and the immutable directive of RFC 8246). It does not own what they
@@ -26,7 +26,7 @@ const Prefix = "/static/"
 
 const hashDigits = 12
 
-//go:embed css/app.css js/app.js js/code.js js/formpost.js js/lists.js img/icon.svg vendor
+//go:embed css/app.css js/app.js js/code.js js/formpost.js js/forms.js js/lists.js img/icon.svg vendor
 var files embed.FS
 
 type asset struct {
@@ -70,7 +70,7 @@ func hashed(name string, content []byte) string {
 	return strings.TrimSuffix(name, ending) + "." + hex.EncodeToString(sum[:])[:hashDigits] + ending
 }
 
-// Path is the address of the file with that base name, such as "app.css". It
+// Path is the URL of the file with that base name, such as "app.css". It
 // changes whenever the file's content does. An unknown name is a mistake in a
 // template and panics.
 func Path(name string) string {
@@ -81,8 +81,8 @@ func Path(name string) string {
 	return Prefix + a.hashed
 }
 
-// Handler serves the files below Prefix. The current address of a file may be
-// cached for a year. The address of another build is answered with this build's
+// Handler serves the files below Prefix. The current URL of a file may be
+// cached for a year. The URL of another build is answered with this build's
 // file, uncached: while replicas are being replaced, a page of one may ask the
 // other, and a page without style would be worse than a newer one.
 func Handler() http.Handler {

@@ -22,11 +22,12 @@ func get(t *testing.T, path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-func TestHashedAddressIsImmutable(t *testing.T) {
+func TestHandler_immutable(t *testing.T) {
 	for name, contentType := range map[string]string{
 		"app.css":            "text/css",
 		"app.js":             "text/javascript",
 		"code.js":            "text/javascript",
+		"forms.js":           "text/javascript",
 		"lists.js":           "text/javascript",
 		"htmx.js":            "text/javascript",
 		"icon.svg":           "image/svg+xml",
@@ -49,13 +50,13 @@ func TestHashedAddressIsImmutable(t *testing.T) {
 	}
 }
 
-func TestStyleSheetNamesTheFont(t *testing.T) {
+func TestStyleSheet_font(t *testing.T) {
 	if !strings.Contains(get(t, Path("app.css")).Body.String(), strings.TrimPrefix(Path("geist.woff2"), Prefix)) {
 		t.Error("the style sheet does not name the font by its immutable address")
 	}
 }
 
-func TestAddressOfAnotherBuildIsNotKept(t *testing.T) {
+func TestHandler_otherBuild(t *testing.T) {
 	answer := get(t, "/static/app.0123456789ab.css")
 	if answer.Code != 200 {
 		t.Fatalf("status %d, want 200", answer.Code)
@@ -65,7 +66,7 @@ func TestAddressOfAnotherBuildIsNotKept(t *testing.T) {
 	}
 }
 
-func TestUnknownFileIsNotFound(t *testing.T) {
+func TestHandler_unknownFile(t *testing.T) {
 	for _, path := range []string{
 		"/static/",
 		"/static/none.css",
@@ -79,7 +80,7 @@ func TestUnknownFileIsNotFound(t *testing.T) {
 	}
 }
 
-func TestPathOfUnknownFilePanics(t *testing.T) {
+func TestPath_unknownFile(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
@@ -88,7 +89,7 @@ func TestPathOfUnknownFilePanics(t *testing.T) {
 	Path("none.css")
 }
 
-// TestContrast holds the colours that meet on a page to WCAG 2.2, 1.4.3 (text,
+// TestContrast holds the colors that meet on a page to WCAG 2.2, 1.4.3 (text,
 // 4.5 to 1) and 1.4.11 (borders of controls, 3 to 1), light and dark.
 func TestContrast(t *testing.T) {
 	source, err := os.ReadFile("src/tokens.css")

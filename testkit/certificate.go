@@ -23,6 +23,12 @@ func Certificate(t testing.TB, names ...string) (cert, key []byte) {
 // CertificateUntil is Certificate with the time at which the certificate ends.
 func CertificateUntil(t testing.TB, end time.Time, names ...string) (cert, key []byte) {
 	t.Helper()
+	return CertificateFrom(t, time.Now().Add(-time.Hour), end, names...)
+}
+
+// CertificateFrom is CertificateUntil with the time from which the certificate is valid.
+func CertificateFrom(t testing.TB, begin, end time.Time, names ...string) (cert, key []byte) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,7 @@ func CertificateUntil(t testing.TB, end time.Time, names ...string) (cert, key [
 		Subject:               pkix.Name{CommonName: names[0]},
 		DNSNames:              names,
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore:             time.Now().Add(-time.Hour),
+		NotBefore:             begin,
 		NotAfter:              end,
 		IsCA:                  true,
 		BasicConstraintsValid: true,

@@ -1,6 +1,6 @@
-// Package testkit gives tests the real parts they run against: databases, and an
-// upstream that tells what it saw. testkit/state adds migrated databases,
-// testkit/browser a browser.
+// Package testkit gives tests the real parts they run against: databases, and an upstream that shows what it saw.
+// testkit/state adds migrated databases, testkit/servers the other servers that Postern calls, testkit/idp identity
+// providers, and testkit/browser a browser.
 //
 // It owns making and removing these parts. A part that is missing fails the test
 // and says what to do; nothing here skips or substitutes. It has no
@@ -59,8 +59,8 @@ func EachDatabase(t *testing.T, run func(t *testing.T, databaseURL string)) {
 	t.Run("postgres", func(t *testing.T) { run(t, Postgres(t)) })
 }
 
-// administer runs one statement outside of any transaction. It has a context of
-// its own: cleanups run when the test's is already over.
+// administer runs one statement outside of any transaction. It has its own context: cleanups run when the test's is
+// already over.
 func administer(t testing.TB, server, statement string) {
 	t.Helper()
 	ctx := context.Background()

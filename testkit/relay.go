@@ -66,8 +66,7 @@ func (r *Relay) Through(t testing.TB, to string) string {
 	return u.String()
 }
 
-// Silence makes the connections that are open now carry nothing any more. New ones
-// work.
+// Silence stops all traffic on the connections that are open now. New ones work.
 func (r *Relay) Silence() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -46,7 +46,7 @@ func (s Saved) Drop(t testing.TB) {
 	administer(t, s.server, "DROP DATABASE IF EXISTS "+s.live+" WITH (FORCE)")
 }
 
-// alone keeps everybody out of the database for as long as do runs.
+// alone keeps everyone out of the database for as long as do runs.
 func (s Saved) alone(t testing.TB, do func()) {
 	t.Helper()
 	administer(t, s.server, "ALTER DATABASE "+s.live+" ALLOW_CONNECTIONS false")

@@ -12,7 +12,7 @@ import (
 	"postern/testkit"
 )
 
-func TestPostgresIsEmptyAndGoesAway(t *testing.T) {
+func TestPostgres_emptyAndRemoved(t *testing.T) {
 	var address string
 	t.Run("use", func(t *testing.T) {
 		address = testkit.Postgres(t)
@@ -36,7 +36,7 @@ func TestPostgresIsEmptyAndGoesAway(t *testing.T) {
 	}
 }
 
-func TestEachDatabaseRunsSQLiteAndPostgres(t *testing.T) {
+func TestEachDatabase_runsSQLiteAndPostgres(t *testing.T) {
 	got := map[string]string{}
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		_, name, _ := strings.Cut(t.Name(), "/")
@@ -48,7 +48,7 @@ func TestEachDatabaseRunsSQLiteAndPostgres(t *testing.T) {
 	}
 }
 
-func TestUpstreamTellsWhatItSaw(t *testing.T) {
+func TestUpstream_request(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	req, err := http.NewRequestWithContext(
 		t.Context(), "PUT", upstream.URL+"/a%2Fb/%C3%BC?q=1&q=%20", strings.NewReader("hello"),

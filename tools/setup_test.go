@@ -45,24 +45,21 @@ cp "$0" "$GOBIN/${module##*/}"`)
 	m.must(err)
 	m.write("project/tools/setup", string(script))
 	m.write("project/package-lock.json", "{}")
-	m.write("project/testkit/oidcprovider/package-lock.json", `{"name":"issuers"}`)
-	m.write("project/testkit/typescript/package-lock.json", `{"name":"typescript"}`)
-	m.write("project/testkit/scimtester/requirements.txt", "scim2-tester==1\n")
-	m.write("project/testkit/messagesignatures/requirements.txt", "http-message-signatures==1\n")
-	m.write("project/testkit/pebble/pinned", "version=v1.2.3\n")
-	m.write("project/testkit/versitygw/pinned", "version=v4.5.6\n")
-	m.write("project/testkit/openfga/pinned", "version=v7.8.9\n")
+	m.write("project/testkit/idp/package-lock.json", `{"name":"issuers"}`)
+	m.write("project/testkit/verifiers/package-lock.json", `{"name":"typescript"}`)
+	m.write("project/testkit/verifiers/requirements.txt", "scim2-tester==1\n")
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
-	m.keycloak()
+	m.pin()
 	return m
 }
 
-// keycloak puts two distributions where Maven will find them, and pins them.
-func (m *machine) keycloak() {
+// pin puts two distributions of Keycloak where Maven will find them, and pins them and the servers in Go.
+func (m *machine) pin() {
 	m.t.Helper()
-	m.write("project/testkit/keycloak/pinned", fmt.Sprintf(
-		"version=1.2.3\nsha256=%x\nnewer_version=1.3.0\nnewer_sha256=%x\n", m.distribution("1.2.3"),
-		m.distribution("1.3.0"),
+	m.write("project/testkit/servers/pinned", fmt.Sprintf(
+		"pebble=v1.2.3\nversitygw=v4.5.6\nopenfga=v7.8.9\n"+
+			"keycloak=1.2.3\nkeycloak_sha256=%x\nnewer_keycloak=1.3.0\nnewer_keycloak_sha256=%x\n",
+		m.distribution("1.2.3"), m.distribution("1.3.0"),
 	))
 }
 
@@ -105,7 +102,7 @@ func (m *machine) command(name, script string) {
 }
 
 // aptGet adds a package manager that notes what it is asked and whether a
-// service could start meanwhile, and then installs what Debian's packages hold.
+// service could start at that time, and then installs what Debian's packages hold.
 func (m *machine) aptGet(end string) {
 	m.t.Helper()
 	m.command("npm", `echo "npm $* in ${PWD##*/}" >>"$MACHINE/log"; mkdir -p node_modules`)
@@ -171,7 +168,7 @@ func (m *machine) log() string {
 
 func (m *machine) policy() string { return filepath.Join(m.root, "sys/usr/sbin/policy-rc.d") }
 
-func TestSetupInstallsOnceOnDebian(t *testing.T) {
+func TestSetup_debian(t *testing.T) {
 	m := newMachine(t, "0")
 	m.aptGet("")
 	if out, code := m.setup(); code != 0 {
@@ -186,10 +183,9 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 			"python3 python3-venv redis-server shellcheck\n",
 		"a service may start: 101\n",
 		"--no-fund in project\n",
-		"--no-fund in oidcprovider\n",
-		"--no-fund in typescript\n",
-		"--only-binary :all: -r testkit/scimtester/requirements.txt\n",
-		"--only-binary :all: -r testkit/messagesignatures/requirements.txt\n",
+		"--no-fund in idp\n",
+		"--no-fund in verifiers\n",
+		"--only-binary :all: -r testkit/verifiers/requirements.txt\n",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.2.3:tar.gz ",
 		":copy -Dartifact=org.keycloak:keycloak-quarkus-dist:1.3.0:tar.gz ",
 		"kc.sh build --db=dev-mem\n",
@@ -216,7 +212,7 @@ func TestSetupInstallsOnceOnDebian(t *testing.T) {
 	}
 }
 
-func TestSetupWantsANodeThatBuildsTheStyles(t *testing.T) {
+func TestSetup_node(t *testing.T) {
 	for script, ok := range map[string]bool{
 		"echo v18.0.0": true, "echo v20.20.2": true, "echo v100.0.0": true,
 		"echo v16.20.2": false, "echo v8.17.0": false, "exit 1": false, "echo node": false,
@@ -236,7 +232,7 @@ func TestSetupWantsANodeThatBuildsTheStyles(t *testing.T) {
 	}
 }
 
-func TestSetupWantsAJavaThatRunsKeycloak(t *testing.T) {
+func TestSetup_java(t *testing.T) {
 	for version, ok := range map[string]bool{
 		"17.0.15":   true,
 		"21":        true,
@@ -257,8 +253,8 @@ func TestSetupWantsAJavaThatRunsKeycloak(t *testing.T) {
 	}
 }
 
-// What Maven brought is not unpacked, let alone run, unless it is what was pinned.
-func TestSetupRefusesAnotherKeycloak(t *testing.T) {
+// Downloads from Maven are not unpacked, let alone run, unless they are the pinned ones.
+func TestSetup_otherKeycloak(t *testing.T) {
 	m := newMachine(t, "0")
 	m.aptGet("")
 	m.write("maven/keycloak-quarkus-dist-1.2.3.tar.gz", "something else")
@@ -270,7 +266,7 @@ func TestSetupRefusesAnotherKeycloak(t *testing.T) {
 	}
 }
 
-func TestSetupKeepsTheMachinesServicePolicy(t *testing.T) {
+func TestSetup_servicePolicy(t *testing.T) {
 	for end, wantCode := range map[string]int{"": 0, "exit 9": 9} {
 		m := newMachine(t, "0")
 		m.aptGet(end)
@@ -289,7 +285,7 @@ func TestSetupKeepsTheMachinesServicePolicy(t *testing.T) {
 	}
 }
 
-func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
+func TestSetup_cannotInstall(t *testing.T) {
 	tests := map[string]struct {
 		user     string
 		aptGet   bool
@@ -329,13 +325,13 @@ func TestSetupListsWhatIsMissingWhereItCannotInstall(t *testing.T) {
 	}
 }
 
-func TestSetupRefusesAnUnknownPurpose(t *testing.T) {
+func TestSetup_unknownPurpose(t *testing.T) {
 	if out, code := newMachine(t, "0").setup("tset"); code != 2 || !strings.Contains(out, "tset") {
 		t.Errorf("exit %d, %q; want 2 and the word", code, out)
 	}
 }
 
-func TestScriptsPassShellcheck(t *testing.T) {
+func TestScripts_shellcheck(t *testing.T) {
 	scripts := []string{"setup", "generate", "format", "check", "test", "fuzz", "kong-docker", "../.ci/run"}
 	for _, script := range scripts {
 		t.Run(script, func(t *testing.T) {

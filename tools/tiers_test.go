@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestMakeTestLeavesNothingOut: a test that a pattern leaves out is not reported as
+// TestTiers_makeTest: a test that a pattern leaves out is not reported as
 // skipped, so nothing would show that `make test` had become `make check`.
-func TestMakeTestLeavesNothingOut(t *testing.T) {
+func TestTiers_makeTest(t *testing.T) {
 	script := read(t, "test")
 	for _, flag := range []string{"-skip", "-run", "-short", "-failfast"} {
 		if regexp.MustCompile(`\s` + flag + `\b`).MatchString(script) {
@@ -23,9 +23,9 @@ func TestMakeTestLeavesNothingOut(t *testing.T) {
 	}
 }
 
-// TestMakeCheckLeavesOutPostgres compares the pattern of tools/check with names that
+// TestTiers_makeCheckWithoutPostgres compares the pattern of tools/check with names that
 // tests have.
-func TestMakeCheckLeavesOutPostgres(t *testing.T) {
+func TestTiers_makeCheckWithoutPostgres(t *testing.T) {
 	found := regexp.MustCompile(`(?m)^only_sqlite='(.*)'$`).FindStringSubmatch(read(t, "check"))
 	if found == nil {
 		t.Fatal("tools/check has no pattern only_sqlite")
@@ -39,7 +39,7 @@ func TestMakeCheckLeavesOutPostgres(t *testing.T) {
 		"TestRotate/frozen/key/postgres":       true,
 		"TestRotate/a postgres:// URL":         false,
 		"TestPostgresOutageIsUnavailable":      true,
-		"TestTextSortsByItsBytesOnPostgreSQL":  true,
+		"TestModels_sortOrderOfPostgreSQL":     true,
 		"TestPostgresOutageIsUnavailable/some": true,
 	} {
 		t.Run(name, func(t *testing.T) {

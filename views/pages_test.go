@@ -41,8 +41,8 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// TestComplaintsAreMade shows each rule a page that breaks it.
-func TestComplaintsAreMade(t *testing.T) {
+// TestComplaints_found shows each rule a page that breaks it.
+func TestComplaints_found(t *testing.T) {
 	const frame = `<html lang="en"><head><title>x</title></head><body><main id="main"><h1>x</h1>%</main></body></html>`
 	for want, fragment := range map[string]string{
 		"h1":                 `<h1>second</h1>`,
@@ -55,7 +55,7 @@ func TestComplaintsAreMade(t *testing.T) {
 		"number":             `<label for="a">A</label><input id="a" name="a" type="number">`,
 		"no name":            `<label for="a">A</label><input id="a">`,
 		"form":               `<form method="get"></form>`,
-		"no search":          `<form method="get" action="/x"></form>`,
+		"neither a search":   `<form method="get" action="/x"></form>`,
 		"no accessible name": `<button type="button"><svg aria-hidden="true"></svg></button>`,
 		"duplicate id":       `<p id="a"></p><p id="a"></p>`,
 		"does not exist":     `<p aria-describedby="nowhere">x</p>`,
@@ -126,7 +126,7 @@ func complaints(doc *goquery.Document) []string {
 	each("th", "th without scope", func(s *goquery.Selection) bool { return s.AttrOr("scope", "") == "" })
 	each(
 		"form",
-		"form without an action of ours, or that is no search and not sent with post",
+		"form without an action of ours, or that is neither a search nor sent with post",
 		func(s *goquery.Selection) bool {
 			search := s.AttrOr("method", "") == "get" && s.AttrOr("role", "") == "search"
 			action := s.AttrOr("action", "")
@@ -248,7 +248,7 @@ func writePreview(t *testing.T, name string, page []byte) {
 	goquery.NewDocumentFromNode(root).Find("script[src], link[href]").Each(func(_ int, s *goquery.Selection) {
 		address := s.AttrOr("src", s.AttrOr("href", ""))
 		if !strings.HasPrefix(address, static.Prefix) {
-			return // an app client's colour
+			return // an app client's color
 		}
 		answer := httptest.NewRecorder()
 		static.Handler().ServeHTTP(answer, httptest.NewRequest("GET", address, nil))

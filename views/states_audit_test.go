@@ -22,7 +22,7 @@ func auditLog() audit.Log {
 		{
 			ID:     "aud_1",
 			Time:   "20 Nov 2026, 14:03:22",
-			Stamp:  "2026-11-20T14:03:22Z",
+			At:     on("20 Nov 2026"),
 			Who:    "ana@example.com",
 			WhoURL: "/audit?actor=ana%40example.com",
 			Text:   "froze key …x7Qa of shop",
@@ -41,18 +41,18 @@ func auditLog() audit.Log {
 		{
 			ID:      "aud_2",
 			Time:    "20 Nov 2026, 14:03:20",
-			Stamp:   "2026-11-20T14:03:20Z",
-			Who:     "An account outside of this team",
+			At:      on("20 Nov 2026"),
+			Who:     "An account outside this team",
 			Text:    "tried to read a project of shop",
 			Refused: true,
 			Facts:   []ui.Fact{{Label: "Action", Value: "project.read", Mono: true}},
 		},
 		{
-			ID:    "aud_3",
-			Time:  "20 Nov 2026, 14:03:19",
-			Stamp: "2026-11-20T14:03:19Z",
-			Who:   "somebody.with.a.very.long.address.indeed@a-rather-long-name-of-a-company.example.com",
-			Text:  "changed the target of shop",
+			ID:   "aud_3",
+			Time: "20 Nov 2026, 14:03:19",
+			At:   on("20 Nov 2026"),
+			Who:  "somebody.with.a.very.long.address.indeed@a-rather-long-name-of-a-company.example.com",
+			Text: "changed the target of shop",
 			Changes: []audit.Change{
 				{
 					Field:  "versions/1.0.0/environments/prod/target",
@@ -75,7 +75,7 @@ func auditNothing() audit.Log {
 			Things: "entries",
 			Text:   "198.51.100.7",
 			Chips: []ui.Chip{
-				{Text: "Kind: key: change", URL: "/audit?object=key_01h&q=198.51.100.7"},
+				{Text: "Action: key: change", URL: "/audit?object=key_01h&q=198.51.100.7"},
 				{Text: "About: key_01h", URL: "/audit?action=key.change&q=198.51.100.7"},
 			},
 			Bar:      true,
@@ -85,13 +85,13 @@ func auditNothing() audit.Log {
 		},
 		Text: "198.51.100.7",
 		Kept: []ui.Hidden{{Name: "object", Value: "key_01h"}},
-		From: ui.Value{Text: "tomorrow", Error: "Give a day such as 2030-01-31."},
+		From: ui.Value{Text: "tomorrow", Error: "Enter a date such as 2030-01-31."},
 		Teams: []ui.Option{
 			{Value: "team_1", Title: "Ana", Chosen: true},
 			{Value: "installation", Title: "The installation"},
 		},
-		Projects: []ui.Option{{Title: "Every project", Chosen: true}, {Value: "shop", Title: "Storefront API"}},
-		Actions:  []ui.Option{{Title: "Everything", Chosen: true}, {Value: "key.change", Title: "key: change"}},
-		Outcomes: []ui.Option{{Title: "Done and refused", Chosen: true}, {Value: "refused", Title: "Refused"}},
+		Projects: []ui.Option{{Title: "All projects", Chosen: true}, {Value: "shop", Title: "Storefront API"}},
+		Actions:  []ui.Option{{Title: "All actions", Chosen: true}, {Value: "key.change", Title: "key: change"}},
+		Outcomes: []ui.Option{{Title: "All outcomes", Chosen: true}, {Value: "refused", Title: "Refused"}},
 	}
 }

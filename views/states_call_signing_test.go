@@ -15,13 +15,13 @@ func callSigning() projects.CallSigning {
 			{
 				ID:    "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
 				State: ui.Badge{Tone: ui.Good, Text: "signs"},
-				From:  "4 Mar 2026, 05:06 UTC",
-				Until: "6 Mar 2026, 05:06 UTC",
+				From:  on("4 Mar 2026"),
+				Until: on("6 Mar 2026"),
 			},
 			{
 				ID:    "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U",
 				State: ui.Badge{Tone: ui.Plain, Text: "published"},
-				From:  "5 Mar 2026, 05:06 UTC",
+				From:  on("5 Mar 2026"),
 			},
 		},
 		Manage: &projects.CallSigningManage{
@@ -32,7 +32,7 @@ func callSigning() projects.CallSigning {
 				Kind:   "key",
 				Name:   "Shop",
 				Impact: []string{
-					"3 owners called since 13:00 UTC: 1,204 calls.",
+					"3 owners made 1,204 calls since 13:00 UTC.",
 					"Upstreams that haven't fetched the new key by then refuse all calls.",
 				},
 				Undo:     "An old key can't sign again.",

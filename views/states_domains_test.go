@@ -89,7 +89,7 @@ func domain() projects.Domain {
 		Problem:     "There is no TXT record at _postern-challenge.dev.example.com yet.",
 		BackURL:     "/projects/shop/domains",
 		Facts: []ui.Fact{
-			{Label: "Leads to", Value: "1.0.0/dev", Mono: true},
+			{Label: "Environment", Value: "1.0.0/dev", Mono: true},
 			{Label: "Verified", Value: "not yet"},
 			{Label: "Last checked", Value: "20 Nov 2026, 13:41 UTC"},
 		},

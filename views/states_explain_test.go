@@ -22,7 +22,7 @@ func explainEmpty() projects.Explain {
 		Versions:     []ui.Option{{Value: "1.0.0", Title: "1.0.0", Chosen: true}},
 		Environments: []ui.Option{{Value: "prod", Title: "prod"}, {Value: "sandbox", Title: "sandbox"}},
 		Methods:      []ui.Option{{Value: "GET", Title: "GET"}, {Value: "DELETE", Title: "DELETE", Chosen: true}},
-		BackURL:      "/projects/shop",
+		BackURL:      "/projects/shop/requests",
 	}
 }
 
@@ -39,12 +39,12 @@ func explainRefused() projects.Explain {
 		Steps: []projects.ExplainedStep{
 			{
 				Name:    "Route",
-				Outcome: ui.Badge{Tone: ui.Good, Text: "pass"},
+				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
 				Detail:  "Environment prod of version 1.0.0, path " + m.Path.Text + ".",
 			},
 			{
 				Name:    "Authentication",
-				Outcome: ui.Badge{Tone: ui.Good, Text: "pass"},
+				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
 				Detail:  "The key " + m.Key.Text + " of ana, with the scopes read.",
 			},
 			{
@@ -64,11 +64,11 @@ func explainAllowed() projects.Explain {
 	m.Answer = &projects.Explained{
 		Call:     "GET /boss",
 		Verdict:  ui.Badge{Tone: ui.Good, Text: "forwarded"},
-		Decided:  "The rule GET /boss lets it pass.",
+		Decided:  "The rule GET /boss allows it.",
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 not_in_group"},
 		Differs:  true,
 		Steps: []projects.ExplainedStep{
-			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "pass"}, Detail: "The rule GET /boss allows it."},
+			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}, Detail: "The rule GET /boss allows it."},
 			{
 				Name:    "Shadow rules",
 				Outcome: ui.Badge{Tone: ui.Warn, Text: "would refuse"},
@@ -76,7 +76,7 @@ func explainAllowed() projects.Explain {
 			},
 			{
 				Name:    "Limits",
-				Outcome: ui.Badge{Text: "not asked"},
+				Outcome: ui.Badge{Text: "skipped"},
 				Detail:  "Limits aren't checked here, and this call isn't counted.",
 			},
 		},

@@ -11,44 +11,40 @@ import (
 func exportPreview() exports.Preview {
 	const path = "/projects/shop/export/preview"
 	return exports.Preview{
-		Page:    in("What leaves Shop", path, "Shop", "Export", "What leaves"),
+		Page:    in("Export preview of Shop", path, "Shop", "Export", "Preview"),
 		Project: "Shop",
 		Formats: []ui.Tab{
 			{URL: path + "?format=gateway", Text: "Kong gateway", Current: true},
 			{URL: path + "?format=data", Text: "Data only"},
 		},
 		AskURL:  "/projects/shop/export",
-		Ledger:  exports.Ledger{Exact: 48211, Approximate: 19, Lossy: 6, Skipped: 2},
+		Ledger:  *ledgerOf(contract.LedgerCounts{Exact: 48211, Approximate: 19, Lossy: 6, Skipped: 2}),
 		Partial: true,
 		Sections: []exports.Section{
-			{ID: "skipped", Title: "Stays behind", Text: "not carried over at all", Open: true,
+			{ID: "todo", Title: "To do", Text: "Each line says what you still have to do.", Open: true, Mixed: true,
 				Lines: ledgerLines(contract.LedgerLine{
-					Code:  "kong.login_sessions.not_transferable",
-					Title: "Login sessions",
-					Count: 1,
-					Note: "Login sessions end with the hosted service. Sessions and refresh tokens are never " +
-						"exported.",
-					Remedy: new("Users sign in again at your new provider."),
-					Names:  []string{"login_sessions"},
-				}, contract.LedgerLine{
-					Code:  "kong.object_ownership.not_recorded",
-					Title: "Object ownership",
-					Count: 1,
-					Note:  "Postern does not record who owns an object. There is nothing to export.",
+					Code:       "kong.hosted_login.issuer_stays",
+					Title:      "App clients",
+					Status:     "lossy",
+					Configured: true,
+					Count:      1,
+					Note:       "The app client is a token issuer of the hosted service, which keeps signing users in.",
+					Remedy:     new("Register your applications with an OpenID Connect provider of your own."),
+					Names:      []string{"default/web"},
 				})},
-			{ID: "approximate", Title: "Moves, with a difference", Text: "close; each line states the difference",
+			{ID: "approximate", Title: "Moves with differences", Text: "Each line explains the differences.",
 				Open: true,
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.route.regex_path",
 					Title: "Routes",
 					Count: 1204,
-					Note: "The same paths reach the upstream, by whole segments and with the same normalization. At " +
-						"worst, an address that gets 404 from the hosted gateway gets an answer.",
+					Note: "The same paths reach the upstream. They are matched by whole segments, with the same " +
+						"normalization. At worst, a URL that gets 404 from the hosted gateway is served.",
 					Names: []string{
 						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",
 					},
 				})},
-			{ID: "exact", Title: "Moves exactly", Text: "the same call gets the same answer",
+			{ID: "exact", Title: "Moves exactly", Text: "The same call gets the same response.",
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.key.same_key",
 					Title: "API keys",
@@ -56,8 +52,27 @@ func exportPreview() exports.Preview {
 					Note:  "The key opens the exported gateway as it opens this one.",
 					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
 				})},
+			{ID: "everywhere", Title: "The same for every project", Text: "Your settings don't affect these.",
+				Mixed: true,
+				Lines: ledgerLines(contract.LedgerLine{
+					Code:   "kong.login_sessions.not_transferable",
+					Title:  "Login sessions",
+					Status: "skipped",
+					Count:  1,
+					Note: "Login sessions exist only on the hosted service. Sessions and refresh tokens are never " +
+						"exported.",
+					Remedy: new("Have users sign in again with your new provider."),
+				})},
 		},
 	}
+}
+
+// ledgerOf returns totals with these counts of configured items, and 27 others.
+func ledgerOf(configured contract.LedgerCounts) *exports.Ledger {
+	out := &exports.Ledger{}
+	out.LedgerCounts, out.Configured = configured, configured
+	out.Skipped += 27
+	return out
 }
 
 func ledgerLines(lines ...contract.LedgerLine) []exports.LedgerLine {
@@ -81,18 +96,18 @@ func exportLedger(filtered bool) exports.Items {
 		ID:          "exp_1",
 		Project:     "Shop",
 		Subtitle:    "Kong gateway, exported 20 Nov 2026, 13:41 UTC by ana@example.com",
-		Ledger:      exports.Ledger{Exact: 48211, Approximate: 1204, Lossy: 6, Skipped: 2},
+		Ledger:      *ledgerOf(contract.LedgerCounts{Exact: 48211, Approximate: 1204, Lossy: 6, Skipped: 2}),
 		Here:        path,
 		DownloadURL: "/exports/exp_1/download",
 		Areas: []ui.Option{
-			{Title: "Every area", Chosen: true},
+			{Title: "All areas", Chosen: true},
 			{Value: "upstream", Title: "Routes and upstreams"},
 			{Value: "keys", Title: "API keys"},
 		},
 		Tasks: []exports.Task{
 			{ID: "task-kong.login_sessions.not_transferable", Status: "skipped", About: "Login sessions",
 				URL:  path + "?code=kong.login_sessions.not_transferable",
-				Text: "Users sign in again at your new provider."},
+				Text: "Have users sign in again with your new provider."},
 			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
 				URL: path + "?code=kong.hosted_login.realm",
 				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that " +
@@ -137,10 +152,10 @@ func exportHistory() exports.History {
 				Format:    "Kong gateway",
 				Contents:  "API keys, users, no secrets",
 				Badge:     ui.Badge{Tone: ui.Good, Text: "Ready"},
-				Created:   "20 Nov 2026, 13:41",
+				Created:   on("20 Nov 2026"),
 				By:        "ana.ferreira.da.silva@partners.example.com",
 				Size:      "184 KB",
-				Ledger:    &exports.Ledger{Exact: 1048211, Approximate: 1204, Lossy: 6, Skipped: 12},
+				Ledger:    ledgerOf(contract.LedgerCounts{Exact: 1048211, Approximate: 1204, Lossy: 6, Skipped: 12}),
 				LedgerURL: "/exports/exp_1/ledger",
 				Current:   true,
 			},
@@ -149,10 +164,10 @@ func exportHistory() exports.History {
 				Format:    "Data only",
 				Contents:  "API keys and new ones, users, encrypted secrets",
 				Badge:     ui.Badge{Text: "Expired"},
-				Created:   "2 Nov 2026, 09:12",
+				Created:   on("2 Nov 2026"),
 				By:        "the workspace key",
 				Size:      "61 KB",
-				Ledger:    &exports.Ledger{Exact: 12, Skipped: 8},
+				Ledger:    ledgerOf(contract.LedgerCounts{Exact: 12, Skipped: 8}),
 				LedgerURL: "/exports/exp_0/ledger",
 			},
 			{
@@ -160,7 +175,7 @@ func exportHistory() exports.History {
 				Format:   "Kong gateway",
 				Contents: "no API keys, no users, no secrets",
 				Badge:    ui.Badge{Tone: ui.Bad, Text: "Failed"},
-				Created:  "1 Nov 2026, 17:30",
+				Created:  on("1 Nov 2026"),
 			},
 		},
 	}
@@ -197,18 +212,17 @@ func show(s exports.State) exports.Show {
 	case exports.Ready:
 		m.Badge = ui.Badge{Tone: ui.Good, Text: "Ready"}
 		m.File = &exports.File{
-			Name: "shop-kong.zip", DownloadURL: "/exports/exp_1/download", Size: "184 KB", Expires: "21 Nov, 13:41 UTC",
+			Name: "shop-kong.zip", DownloadURL: "/exports/exp_1/download", Size: "184 KB", Expires: on("21 Nov 2026"),
 			SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 			Run:    "unzip shop-kong.zip -d shop-kong\nshop-kong/gateway/start.sh",
 		}
-		m.OfHTTP = 19
-		m.Ledger = &exports.Ledger{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7}
+		m.Ledger = ledgerOf(contract.LedgerCounts{Exact: 1284, Approximate: 4, Lossy: 1, Skipped: 7})
 		m.LedgerURL = "/exports/exp_1/ledger"
 	case exports.Failed:
 		m.Badge = ui.Badge{Tone: ui.Bad, Text: "Failed"}
 		m.Error = "The zip could not be stored: no space is left in the data directory."
 	case exports.Expired:
-		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, &exports.Ledger{Exact: 12}
+		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, ledgerOf(contract.LedgerCounts{Exact: 12})
 	case exports.Cancelled:
 		m.Badge = ui.Badge{Text: "Cancelled"}
 	}

@@ -56,7 +56,7 @@ func hostedStates() []state {
 		{"hosted-problem-nowhere", login.ProblemPage(login.Problem{
 			Shell:  login.Shell{Title: "Sign in"},
 			Status: 400,
-			Text: "The application asked to send you to an address that isn't registered for it. Contact the " +
+			Text: "The application asked to send you to a URL that isn't registered for it. Contact the " +
 				"application's support.",
 		})},
 		{"hosted-form-post", login.FormPostPage(login.FormPost{
@@ -245,7 +245,7 @@ func hostedPermissions(tag string) login.Consent {
 		{Scope: "orders:read", Text: "see your orders", Permission: true, Described: true},
 		{
 			Scope:      longScope,
-			Text:       "use its API with the permission " + longScope,
+			Text:       "use its API with the " + longScope + " permission",
 			Permission: true,
 			New:        true,
 		},

@@ -23,7 +23,7 @@ func listed(path, things string, orders ...string) ui.List {
 	return m
 }
 
-// second is the list under names of its own, beside another one of the page.
+// second is the list under its own names, next to another one of the page.
 func second(prefix string, m ui.List) ui.List {
 	m.Prefix = prefix
 	return m

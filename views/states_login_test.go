@@ -60,7 +60,7 @@ func loginStates() []state {
 
 func testLogin() projects.TestLogin {
 	return projects.TestLogin{
-		Page:    in("Test login of web", "/projects", "Test login of web"),
+		Page:    in("Test login to web", "/projects", "Test login to web"),
 		Name:    "web",
 		BackURL: "/projects/shop/login/cli_1",
 		Facts: []ui.Fact{
@@ -119,9 +119,14 @@ func loginTab() projects.Login {
 				Frozen: true,
 			},
 		},
-		Warnings: []string{
-			"Version 1.0.0 lets calls without a token through, so that users do not have to sign in.",
-			"The app client mobile has no redirect URI yet, so users cannot sign in.",
+		Warnings: []ui.Notice{
+			{
+				Tone: ui.Warn,
+				Text: "Users can't sign in to the app client mobile yet, because it has no redirect URI. Add the URL " +
+					"where your application receives the code.",
+				Link: ui.Link{URL: "/projects/shop/login/cli_2#settings", Text: "Add a redirect URI"},
+			},
+			{Tone: ui.Warn, Text: "Users can't sign in to the app client web yet, because it has no enabled provider."},
 		},
 		API: projects.LoginAPI{
 			URL:      "/projects/shop/api-scopes",
@@ -144,7 +149,7 @@ func loginTabWrong() projects.Login {
 	m.Create.Open, m.Create.Error = true, "A tenant has at most 50 app clients."
 	m.Create.Name = ui.Value{
 		Text:  "Web",
-		Error: "Use 2 to 40 lower-case letters, digits and hyphens that start with a letter.",
+		Error: "Use 2 to 40 lowercase letters, digits and hyphens that start with a letter.",
 	}
 	m.Create.Redirects = ui.Value{
 		Text:  "http://app.example.com/cb",
@@ -173,7 +178,7 @@ func appClient() projects.AppClient {
 			{
 				ID:     "idp_1",
 				Label:  "GitHub",
-				Text:   "The installation's own app",
+				Text:   "The installation's shared app",
 				State:  ui.Badge{Tone: ui.Good, Text: "on"},
 				URL:    path + "/providers/idp_1",
 				Switch: path + "/providers/idp_1/switch",
@@ -215,8 +220,8 @@ func appClient() projects.AppClient {
 		Keys: &projects.ClientKeys{
 			Action: path + "/signing-keys",
 			Rows: []projects.SigningKeyRow{
-				{ID: "sig_1", From: "2026-05-04 10:00 UTC", Until: "2026-08-03 11:00 UTC"},
-				{ID: "sig_2", From: "2026-08-02 10:00 UTC"},
+				{ID: "sig_1", From: on("4 May 2026"), Until: on("3 Aug 2026")},
+				{ID: "sig_2", From: on("2 Aug 2026")},
 			},
 		},
 		Freeze: &projects.ClientFreeze{Action: path + "/freeze"},
@@ -254,7 +259,7 @@ func appClientWrong() projects.AppClient {
 	m.Branding.Color.Error = "Give a color as #rrggbb."
 	m.Branding.Title.Error = "Use at most 60 characters."
 	m.Branding.Welcome.Error = "Use at most 300 characters."
-	m.Branding.LogoURL.Error = "Give an https address of a picture."
+	m.Branding.LogoURL.Error = "Use an https URL of a picture."
 	m.Secret.Error, m.Delete.Error = "Tick the box.", "Tick the box."
 	m.Keys.Error = "The key sig_2 signs from 2026-08-02T10:00:00Z. Rotate again after that."
 	return m
@@ -297,8 +302,8 @@ func providerNew() projects.ProviderNew {
 		Managed: []ui.Option{
 			{
 				Value:  "true",
-				Title:  "The installation's",
-				Text:   "Works at once.",
+				Title:  "The installation's shared app",
+				Text:   "Works right away.",
 				Chosen: true,
 			},
 			{Value: "false", Title: "Your own", Text: "An OAuth app that you register."},
@@ -316,8 +321,8 @@ func provider() projects.Provider {
 		Label: "Google",
 		Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/" +
 			"idp_06gzn4g98arxfhrj6rz4aev940",
-		Register: "Register it among the authorized redirect URIs of an OAuth client of the type web application, " +
-			"in the Google Cloud console.",
+		Register: "In the Google Cloud console, add it to the authorized redirect URIs of a web application's OAuth " +
+			"client.",
 		BackURL: "/projects/shop/login/cli_1#providers",
 		Edit: &projects.ProviderForm{
 			Action:    path,
@@ -333,15 +338,15 @@ func provider() projects.Provider {
 					{Value: "provider", Title: "The provider's token", Text: "The one that the provider issued."},
 				},
 				Upstream: []ui.Option{
-					{Value: "service", Title: "Postern's token", Text: "The same that the application holds."},
+					{Value: "service", Title: "Postern's token", Text: "The token that the application holds."},
 					{
 						Value:  "provider_access_token",
 						Title:  "Provider's access token",
-						Text:   "To call the provider's API with.",
+						Text:   "Lets the upstream call the provider's API.",
 						Chosen: true,
 					},
-					{Value: "provider_id_token", Title: "Provider's ID token", Text: "To read who signed in."},
-					{Value: "none", Title: "No token", Text: "The caller is named in headers only."},
+					{Value: "provider_id_token", Title: "Provider's ID token", Text: "Says who signed in."},
+					{Value: "none", Title: "No token", Text: "Only headers identify the caller."},
 				},
 			},
 		},

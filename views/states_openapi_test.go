@@ -23,7 +23,6 @@ func openAPINone() projects.OpenAPI {
 		Version: "1.0.0",
 		URL:     path,
 		Form:    &projects.OpenAPIForm{Action: path},
-		BackURL: "/projects/shop",
 	}
 }
 
@@ -79,7 +78,7 @@ func openAPIOfShop() projects.OpenAPI {
 
 func openAPIWrong() projects.OpenAPI {
 	m := openAPINone()
-	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use an http or https address of a document."}
+	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use an http or https URL of a document."}
 	m.Form.Document = ui.Value{Text: `{"swagger": "1.2"}`, Error: "Swagger 1.2 is not supported."}
 	return m
 }

@@ -63,9 +63,9 @@ func versions() []projects.Version {
 			Access: projects.Access{
 				Action:   "/projects/shop/versions/2.1.0/access",
 				Revision: "41",
-				Mode:     "authenticate",
-				APIKey:   true,
-				Keyless:  "reject",
+				RequestsAuth: contract.RequestsAuth{
+					Mode: "authenticate", Methods: []string{"api_key"}, Keyless: "reject",
+				},
 			},
 			Ranges: projects.Ranges{
 				Action:   "/projects/shop/versions/2.1.0/addresses",
@@ -80,9 +80,11 @@ func versions() []projects.Version {
 					URL:            "http://localhost:8090/shop/2.1.0/dev",
 					Action:         "/projects/shop/versions/ver_1/environments/env_1/target",
 					HeadersURL:     "/projects/shop/versions/ver_1/environments/env_1/upstream-headers",
+					TimeoutsURL:    "/projects/shop/versions/ver_1/environments/env_1#timeouts",
 					CertificateURL: "/projects/shop/versions/ver_1/environments/env_1/client-certificate",
 					Revision:       "41",
 					Target:         ui.Value{Text: "https://dev.storefront.example/api"},
+					Forwards:       "https://dev.storefront.example/api",
 				},
 				{
 					ID:             "env_2",
@@ -90,9 +92,11 @@ func versions() []projects.Version {
 					URL:            "http://localhost:8090/shop/2.1.0/prod",
 					Action:         "/projects/shop/versions/ver_1/environments/env_2/target",
 					HeadersURL:     "/projects/shop/versions/ver_1/environments/env_2/upstream-headers",
+					TimeoutsURL:    "/projects/shop/versions/ver_1/environments/env_2#timeouts",
 					CertificateURL: "/projects/shop/versions/ver_1/environments/env_2/client-certificate",
 					Revision:       "41",
 					Target:         ui.Value{Text: "https://api.storefront.example"},
+					Forwards:       "https://api.storefront.example",
 				},
 			},
 		},
@@ -115,9 +119,8 @@ func keyList() projects.Keys {
 				Type:        "full",
 				Environment: "prod",
 				State:       ui.Badge{Tone: ui.Good, Text: "Active"},
-				Created:     "12 Nov 2026",
-				Expires:     "never",
-				LastUsed:    "22 Nov 2026",
+				Created:     on("12 Nov 2026"),
+				LastUsed:    on("22 Nov 2026"),
 				Display:     "pst_prod_…9dQx",
 				Note:        "Valid for every project of storefront",
 			},
@@ -128,9 +131,9 @@ func keyList() projects.Keys {
 				Type:        "read-only",
 				Environment: "all",
 				State:       ui.Badge{Tone: ui.Cold, Text: "Frozen"},
-				Created:     "3 Nov 2026",
-				Expires:     "1 Jan 2027",
-				LastUsed:    "12 Nov 2026",
+				Created:     on("3 Nov 2026"),
+				Expires:     on("1 Jan 2027"),
+				LastUsed:    on("12 Nov 2026"),
 				Display:     "pst_all_…k2Lm",
 			},
 			{
@@ -140,9 +143,7 @@ func keyList() projects.Keys {
 				Type:        "full",
 				Environment: "dev",
 				State:       ui.Badge{Tone: ui.Bad, Text: "Revoked"},
-				Created:     "1 Oct 2026",
-				Expires:     "never",
-				LastUsed:    "never",
+				Created:     on("1 Oct 2026"),
 				Display:     "pst_dev_…00aB",
 			},
 			{
@@ -152,9 +153,9 @@ func keyList() projects.Keys {
 				Type:        "read-only",
 				Environment: "prod",
 				State:       ui.Badge{Tone: ui.Warn, Text: "Expired"},
-				Created:     "1 Aug 2026",
-				Expires:     "1 Nov 2026",
-				LastUsed:    "31 Oct 2026",
+				Created:     on("1 Aug 2026"),
+				Expires:     on("1 Nov 2026"),
+				LastUsed:    on("31 Oct 2026"),
 				Display:     "pst_prod_…Zz9c",
 			},
 		},
@@ -200,8 +201,13 @@ func keyForm() projects.KeyForm {
 		},
 		Tenants: []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
 		Product: "storefront",
+		Texts:   keyTexts("key"),
 		Bounds:  keyBounds("type", ""),
 	}
+}
+
+func keyTexts(id string) []ui.Field {
+	return []ui.Field{{ID: id + "-description", Name: "description", Label: "Description", Autocomplete: "off"}}
 }
 
 func keyFilter() projects.KeyFilter {
@@ -247,7 +253,7 @@ func configureWrong() projects.Configure {
 		Text:  " x",
 		Error: "An owner has no space at its ends.",
 	}
-	access.MethodsError = "Authenticate needs at least one method."
+	access.Wrong = map[string]string{"methods": "Authenticate needs at least one method."}
 	access.Error = "The access of this version was not saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
 	m.Limits.Rows[0].Error = "Give a whole number of calls, 1 or more."
@@ -268,7 +274,7 @@ func configureWrong() projects.Configure {
 func conflict() projects.Conflict {
 	return projects.Conflict{
 		Page:    in("Conflict", "/projects/shop", "Shop"),
-		What:    "The access of version 2.1.0",
+		What:    "The access to version 2.1.0",
 		Action:  "/projects/shop/versions/2.1.0/access",
 		BackURL: "/projects/shop",
 		Rows: []projects.Difference{
@@ -305,6 +311,7 @@ func key() projects.Key {
 		Edit: &projects.KeyEdit{
 			Action:   "/projects/shop/keys/key_1",
 			Revision: "41",
+			Texts:    keyTexts("edit"),
 			Bounds:   keyBounds("own", "60"),
 		},
 		Rotate: &projects.Rotate{
@@ -318,7 +325,7 @@ func key() projects.Key {
 					"billing-service called with it in the last hour.",
 					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "You can't bring back the old secret. The key itself, its scopes and its limits stay.",
+				Undo:     "You can't restore the old secret. The key, its scopes and its limits stay.",
 				ByButton: true,
 			},
 			Grace: []ui.Option{
@@ -389,7 +396,7 @@ func cors() ui.CORS {
 			ETag:     "1",
 		},
 		Action:        "/projects/shop/cors",
-		Hint:          "Browsers let a page call this project if its origin is listed (CORS).",
+		Hint:          "Browsers let pages from these origins call this project (CORS).",
 		Apps:          "project's",
 		Overrides:     []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		MoreOverrides: 3,

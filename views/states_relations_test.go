@@ -35,7 +35,7 @@ func relationsOfShop() projects.Relations {
 				User:      "usr_01kfq2x9d3m8v5t7hn6c4bwz0a",
 				UserURL:   "/users/usr_01kfq2x9d3m8v5t7hn6c4bwz0a",
 				Tenant:    "acme",
-				Since:     "20 Nov 2026, 13:00 UTC",
+				Since:     on("20 Nov 2026"),
 				ForgetURL: forget,
 			},
 			{
@@ -43,14 +43,14 @@ func relationsOfShop() projects.Relations {
 				User:      "billing-service",
 				AllURL:    relationsURL + "?user=billing-service",
 				Tenant:    "default",
-				Since:     "20 Nov 2026, 13:05 UTC",
+				Since:     on("20 Nov 2026"),
 				ForgetURL: forget,
 			},
 			{
 				Object:    "invoice:customers%2F1234567890/a-branch-with-a-long-name/2026-11-20-0000000000000001",
 				User:      "248289761001 (https://login.identity-provider-of-a-customer.example.com/realms/everyone)",
 				Tenant:    "default",
-				Since:     "21 Nov 2026, 09:41 UTC",
+				Since:     on("21 Nov 2026"),
 				ForgetURL: forget,
 			},
 		},
@@ -62,16 +62,16 @@ func relationsOfShop() projects.Relations {
 				Route:    "POST /orders",
 				Version:  "1.0.0",
 				RulesURL: "/projects/shop/versions/ver_1/rules",
-				Answers:  "12 answers",
+				Answers:  "12 responses",
 				Reason:   "it has nothing at the place that the rule names",
-				Last:     "21 Nov 2026, 09:41 UTC",
+				Last:     on("21 Nov 2026"),
 			},
 			{
 				Version:  "1.0.0",
 				RulesURL: "/projects/shop/versions/ver_1/rules",
-				Answers:  "1 answer",
-				Reason:   "it's over 1 MB",
-				Last:     "20 Nov 2026, 13:00 UTC",
+				Answers:  "1 response",
+				Reason:   "the body is over 1 MB",
+				Last:     on("20 Nov 2026"),
 			},
 		},
 		Curl: "curl http://localhost:8080/api/v1" + relationsURL +
@@ -92,7 +92,7 @@ func relationsWrong() projects.Relations {
 	m.Add.Open, m.Import.Open = true, true
 	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
 	m.Add.Error = "Nothing was added."
-	m.Import.Error = "Relation 5013 of the file: Use a type and an id as in a path, such as order:42."
+	m.Import.Error = "Owner 5013 in the file: Use a type and an id as in a path, such as order:42."
 	m.Wrong = "Use a type and an id as in a path, such as order:42."
 	return m
 }

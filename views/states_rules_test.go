@@ -29,7 +29,7 @@ func rulesOfShop() projects.Rules {
 		Version: "1.0.0",
 		Facts: []ui.Fact{
 			{Label: "Routes without a rule", Value: "closed"},
-			{Label: "Scopes read and write", Value: "required of keys if no rule names scopes"},
+			{Label: "Read and write scopes", Value: "required where no rule requires a scope"},
 			{Label: "Mode", Value: "enforce"},
 		},
 		Rows: []projects.RuleRow{
@@ -39,7 +39,7 @@ func rulesOfShop() projects.Rules {
 				Path:    "/orders",
 				Needs:   "nothing else; remembers order:{response.id}",
 				Mode:    "enforce",
-				Missed:  []string{"found no object in 12 answers: it has nothing at the place that the rule names"},
+				Missed:  []string{"found no object in 12 responses: it has nothing at the place that the rule names"},
 			},
 			{
 				Methods: "POST, DELETE",
@@ -58,7 +58,6 @@ func rulesOfShop() projects.Rules {
 			ReadWrite: true,
 			Lines:     ui.Value{Text: "GET /orders/{id} scopes=orders:read"},
 		},
-		BackURL: "/projects/shop",
 
 		ExplainURL:   "/projects/shop/explain?version=1.0.0",
 		RelationsURL: "/projects/shop/relations",

@@ -32,7 +32,7 @@ func searchStates() []state {
 		{"shortcuts", search.ShortcutsPage(search.Shortcuts{
 			Page: in("Keyboard shortcuts", "/shortcuts", "Keyboard shortcuts"),
 			Rows: []search.Shortcut{
-				{Keys: []string{"Ctrl", "K"}, Text: "Search"}, {Keys: []string{"?"}, Text: "This list"},
+				{Keys: []string{"Ctrl", "K"}, Text: "Search"}, {Keys: []string{"?"}, Text: "Show this list"},
 			},
 		})},
 	}

@@ -45,7 +45,7 @@ func tenantStates() []state {
 		{"products-empty", products.ListPage(products.List{
 			Page: in("Products", "/products", "Products"),
 			Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
-				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lower-case letters, digits and hyphens."}},
+				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lowercase letters, digits and hyphens."}},
 		})},
 		{"product", products.ProductPage(product())},
 		{"product-empty", products.ProductPage(productEmpty())},
@@ -100,7 +100,7 @@ func projectTenantsWrong() projects.Tenants {
 	m := projectTenants()
 	m.Add.Open, m.Add.Name = true, ui.Value{
 		Text:  "Acme",
-		Error: "Use 2 to 40 lower-case letters, digits and hyphens, the first a letter.",
+		Error: "Use 2 to 40 lowercase letters, digits and hyphens, the first a letter.",
 	}
 	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters, on one line."}
 	m.Add.Error = "An unclaimed workspace holds at most 10 tenants. Claim it to have more."
@@ -176,7 +176,7 @@ func tenantSettings() tenants.Settings {
 				{Label: "API keys", Value: "12, 3 of them active"},
 			},
 			Impact: []string{
-				"3 owners called since 13:00 UTC: 1,204 calls.",
+				"3 owners made 1,204 calls since 13:00 UTC.",
 				"All of this is deleted. Its keys and its users' sessions stop working immediately.",
 			},
 			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},

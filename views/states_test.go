@@ -41,7 +41,7 @@ func entryStates() []state {
 			Page:  out("Sign in", "/signin"),
 			Email: ui.Value{Text: "ana@example.com"},
 			Next:  "/projects/shop",
-			Error: "E-mail or password is wrong.",
+			Error: "Email or password is wrong.",
 		})},
 		{"welcome", signin.WelcomePage(signin.Welcome{
 			Page:              out("Welcome", "/welcome/abc"),
@@ -52,7 +52,7 @@ func entryStates() []state {
 			Page:              out("Welcome", "/welcome/abc"),
 			Action:            "/welcome/abc",
 			MinPasswordLength: 12,
-			Email:             ui.Value{Text: "ana@", Error: "This is not an e-mail address."},
+			Email:             ui.Value{Text: "ana@", Error: "This is not an email address."},
 			Name:              ui.Value{Text: "Ana"},
 			Password:          "The password has 5 characters; 12 are the least.",
 		})},
@@ -68,7 +68,7 @@ func entryStates() []state {
 		{"forgotten", signin.ForgottenPage(signin.Forgotten{
 			Page:  out("Reset your password", "/recover"),
 			Mails: true,
-			Email: ui.Value{Text: "ana", Error: "This is not an e-mail address."},
+			Email: ui.Value{Text: "ana", Error: "This is not an email address."},
 			Error: "Too many attempts to ask for a link.",
 		})},
 		{"forgotten-sent", signin.ForgottenPage(signin.Forgotten{
@@ -273,7 +273,6 @@ func list() projects.List {
 				Version:      "2.1.0",
 				Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
 				ActiveKeys:   "128 active keys",
-				LastExport:   "exported yesterday",
 				Overview:     overview(),
 				ConfigureURL: "/projects/shop",
 				ExportURL:    "/projects/shop/export",
@@ -290,7 +289,6 @@ func list() projects.List {
 				Version:      "1.0.0",
 				Access:       ui.Badge{Text: "Passthrough"},
 				ActiveKeys:   "no active keys",
-				LastExport:   "never exported",
 				More:         "16 more environments",
 				ConfigureURL: "/projects/billing",
 				ExportURL:    "/projects/billing/export",
@@ -306,7 +304,6 @@ func list() projects.List {
 				Version:      "1.0.0",
 				Access:       ui.Badge{Tone: ui.Accent, Text: "API keys"},
 				ActiveKeys:   "2 active keys",
-				LastExport:   "export failed",
 				ConfigureURL: "/projects/weather",
 				ExportURL:    "/projects/weather/export",
 				PreviewURL:   "/projects/weather/export/preview",
@@ -331,6 +328,10 @@ func created() projects.Created {
 			{ID: "a1", Environment: "dev", URL: "http://localhost:8090/shop/1.0.0/dev"},
 			{ID: "a2", Environment: "prod", URL: "http://localhost:8090/shop/1.0.0/prod"},
 		},
+		Targets: []projects.Target{{
+			ID: "env_1", Environment: "prod", URL: "https://api.storefront.example",
+			CheckAction: "/projects/shop/versions/ver_1/environments/env_1/check",
+		}},
 		Keys: []projects.Minted{
 			{ID: "key_1", Environment: "dev", Key: "pst_dev_4hTq0aQw7Lr2Yc93TkVf5NhDsE6uPjR1k2Lm9"},
 			{ID: "key_2", Environment: "prod", Key: sampleKey},
@@ -342,3 +343,15 @@ func created() projects.Created {
 func problem(status int) errorpage.Problem {
 	return errorpage.Problem{Page: out("Problem", "/nowhere"), Status: status, RequestID: "req_01JCZ8Q4M2N7X5"}
 }
+
+// on is noon of a day such as 20 Nov 2026, in UTC.
+func on(day string) time.Time {
+	at, err := time.Parse("2 Jan 2006 15:04", day+" 12:00")
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+// ago is a time that many days ago.
+func ago(days int) time.Time { return time.Now().AddDate(0, 0, -days) }

@@ -38,7 +38,6 @@ func transformsOfShop() projects.Transforms {
 			Revision: "41",
 			Lines:    ui.Value{Text: "request remove Cookie\nrequest add X-Source: shop"},
 		},
-		BackURL: "/projects/shop",
 	}
 }
 

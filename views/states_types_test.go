@@ -42,11 +42,11 @@ func typeWindows() []ui.Limit {
 func keyTypesWrong() projects.KeyTypes {
 	m := keyTypes()
 	m.Create.Open = true
-	m.Create.Name = ui.Value{Text: "Full", Error: "Use lower-case letters, digits and -."}
-	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lower-case letters."}
+	m.Create.Name = ui.Value{Text: "Full", Error: "Use lowercase letters, digits and -."}
+	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lowercase letters."}
 	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3650, or leave it empty."}
 	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Give 1 or more."}
-	m.Create.Error = "A project has at most 50 key types beside the built-in ones."
+	m.Create.Error = "A project can have at most 50 key types of its own."
 	return m
 }
 

@@ -13,10 +13,10 @@ func upstreamHeaders() projects.UpstreamHeaders {
 		Target:  "https://api.example.com/v1",
 		BackURL: "/projects/shop#ver_1",
 		Rows: []projects.UpstreamHeaderRow{
-			{Name: "Authorization", Since: "4 Mar 2026, 05:06 UTC", RemoveURL: action + "/Authorization"},
+			{Name: "Authorization", Since: on("4 Mar 2026"), RemoveURL: action + "/Authorization"},
 			{
 				Name:      "X-Upstream-Token-Of-The-Billing-Service-In-Production",
-				Since:     "4 Mar 2026, 05:06 UTC",
+				Since:     on("4 Mar 2026"),
 				RemoveURL: action + "/X-Upstream-Token-Of-The-Billing-Service-In-Production",
 			},
 		},
@@ -96,7 +96,7 @@ func targetCheck() projects.TargetCheck {
 					"6 days. Renew it."),
 				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials, so the "+
 					"upstream can't distinguish this project from other callers."),
-				step("Answer", "passed", ui.Good, "HEAD /v1/ is answered 404, the first byte after 31 ms. The "+
+				step("Response", "passed", ui.Good, "HEAD /v1/ returned 404, the first byte after 31 ms. The "+
 					"upstream is "+
 					"reached; it need not have anything at its base path."),
 			},
@@ -118,7 +118,7 @@ func accessTokens() projects.Configure {
 	m := configureAt("versions/ver_1/access", "Access")
 	m.Versions = m.Versions[:1]
 	at := &m.Versions[0].Access
-	at.JWT, at.Opaque = true, true
+	at.Methods = []string{"api_key", "jwt", "opaque"}
 	badge := func(tone ui.Tone, text string) ui.Badge { return ui.Badge{Tone: tone, Text: text} }
 	at.Issuers = []projects.IssuerRow{
 		{
@@ -150,7 +150,7 @@ func accessTokens() projects.Configure {
 					{
 						Name:    "Decision",
 						Outcome: badge(ui.Bad, "failed"),
-						Detail:  "The gateway answers 401 invalid_token.",
+						Detail:  "The gateway would return 401 invalid_token.",
 					},
 				},
 				Facts: []ui.Fact{
@@ -163,7 +163,7 @@ func accessTokens() projects.Configure {
 		{
 			N:        2,
 			ID:       "ver_1-issuer-2",
-			Issuer:   ui.Value{Text: "http://plain.example", Error: "Give the https address."},
+			Issuer:   ui.Value{Text: "http://plain.example", Error: "Use an https URL."},
 			Audience: ui.Value{Error: "Give the audience that the issuer writes into its tokens for this API."},
 			Tenant:   ui.Value{Text: "acme"},
 			Error:    "This pair of issuer and audience is named twice.",

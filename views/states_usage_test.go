@@ -14,8 +14,8 @@ func usage() projects.Usage {
 	m.Timed, m.Since = true, "13:00"
 	m.Facts = []ui.Fact{
 		{Label: "Calls", Value: "48,210"},
-		{Label: "Rejected", Value: "1.2 %"},
-		{Label: "Failed", Value: "0.04 %"},
+		{Label: "Rejected", Value: "1.2%"},
+		{Label: "Failed", Value: "0.04%"},
 		{Label: "Latency p95", Value: "112 ms"},
 		{Label: "Bytes in", Value: "12 MB"},
 		{Label: "Bytes out", Value: "1.4 GB"},
@@ -71,17 +71,18 @@ func chart() projects.Chart {
 func overview() projects.Overview {
 	return projects.Overview{
 		Calls:      "48,210",
-		Errors:     "0.04 %",
-		Rejected:   "and 1.2 % rejected",
+		Refused:    "602",
+		Rejected:   "1,204",
+		Failed:     "19",
 		P50:        "9.2 ms",
 		P95:        "112 ms",
 		FirstByte:  "first byte 7.1 ms / 98 ms",
 		Spark:      chart(),
 		UsageURL:   "/projects/shop/usage",
-		LastExport: "exported yesterday",
+		LastExport: projects.LastExport{Text: "exported", At: ago(1)},
 		ExportURL:  "/projects/shop/export",
 		Leaves: projects.Portability{
-			Badge: ui.Badge{Tone: ui.Good, Text: "96 % portable"},
+			Badge: ui.Badge{Tone: ui.Good, Text: "96% portable"},
 			Note:  "39 of 43 items exact",
 			URL:   "/exports/exp_1/ledger",
 		},
@@ -125,7 +126,7 @@ func request() projects.RequestDetail {
 		Request: row,
 		Facts: []ui.Fact{
 			{Label: "Time", Value: "20 Nov 2026, 14:03:22.118 UTC"},
-			{Label: "Took", Value: "12.4 ms"},
+			{Label: "Duration", Value: "12.4 ms"},
 			{Label: "First byte", Value: "9.1 ms"},
 			{Label: "Route", Value: "/orders/{id}", Mono: true},
 			{Label: "Environment", Value: "2.1.0 prod"},
@@ -156,7 +157,7 @@ func requests() projects.Requests {
 		URL:         "/projects/shop/requests/ab12-9",
 		ExplainURL:  "/projects/shop/explain?method=GET&path=%2Forders",
 		Time:        "14:03:22.118",
-		Stamp:       "2026-11-20T14:03:22.118Z",
+		At:          on("20 Nov 2026"),
 		Method:      "GET",
 		Path:        "/shop/2.1.0/prod/orders/42",
 		Rest:        "/orders/42",

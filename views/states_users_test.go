@@ -1,6 +1,7 @@
 package views_test
 
 import (
+	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
@@ -9,17 +10,38 @@ import (
 func userStates() []state {
 	return []state{
 		{"users", tenants.UsersPage(users())},
+		{"project-users", projects.UsersPage(projectUsers())},
+		{"project-users-one", projects.UsersPage(projectUsersOfOne())},
+		{"project-users-empty", projects.UsersPage(projects.Users{
+			Page: in("Users", "/projects/shop/users", "Shop", "Users"),
+			Head: tenantsHead(),
+		})},
+		{"project-users-none-found", projects.UsersPage(projects.Users{
+			Page:     in("Users", "/projects/shop/users", "Shop", "Users"),
+			Head:     tenantsHead(),
+			List:     narrowed(listed("/projects/shop/users", "users", "name", "state")),
+			Unlisted: true,
+			Offered:  50,
+		})},
+		{"project-users-no-tenant", projects.UsersPage(projects.Users{
+			Page:       in("Users", "/projects/shop/users", "Shop", "Users"),
+			Head:       tenantsHead(),
+			List:       listed("/projects/shop/users", "users", "name", "state"),
+			Unlisted:   true,
+			Offered:    50,
+			AsksTenant: true,
+		})},
 		{"users-empty", tenants.UsersPage(tenants.Users{
 			Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
 			Head: tenantHead(1),
 			Invite: &tenants.Invite{
 				Open:   true,
 				Action: "/tenants/tnt_1/users",
-				Email:  ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."},
+				Email:  ui.Value{Text: "ana", Error: "Give an email address such as ana@example.com."},
 				Groups: groupChoices(),
 			},
 		})},
-		{"users-nobody", tenants.UsersPage(tenants.Users{
+		{"users-none", tenants.UsersPage(tenants.Users{
 			Page: in("Users", "/tenants/tnt_1/users", "Acme", "Users"),
 			Head: tenantHead(1),
 			List: narrowed(listed("/tenants/tnt_1/users", "users", "name", "state")),
@@ -36,7 +58,7 @@ func userStates() []state {
 				Action: "/x",
 				Name: ui.Value{
 					Text: "All Staff",
-					Error: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a " +
+					Error: "Use 1 to 63 lowercase letters, digits, dots, dashes and underscores, the first a " +
 						"letter or digit.",
 				},
 			},
@@ -74,33 +96,49 @@ func users() tenants.Users {
 		Head:   tenantHead(1),
 		List:   listed("/tenants/tnt_1/users", "users", "name", "state", "created", "last_login"),
 		Invite: &tenants.Invite{Action: "/tenants/tnt_1/users"},
-		Rows: []tenants.UserRow{
+		Rows: []ui.UserRow{
 			{
 				URL:       "/users/usr_1",
 				Title:     "Ana Ferreira",
 				Email:     "ana@example.com",
 				State:     ui.Badge{Tone: ui.Good, Text: "active"},
-				LastLogin: "20 Nov 2026",
-				Seen:      "20 Nov 2026, 13:00 UTC",
+				LastLogin: on("20 Nov 2026"),
+				Seen:      ago(2),
 			},
 			{
 				URL:       "/users/usr_2",
 				Title:     "Vic Vanderbilt-Longname the Third",
 				Email:     "vic.vanderbilt.longname@subsidiary.example.com",
 				State:     ui.Badge{Tone: ui.Cold, Text: "frozen"},
-				LastLogin: "9 Oct 2026",
-				Seen:      "not in 7 days",
+				LastLogin: on("9 Oct 2026"),
 			},
 			{
-				URL:       "/users/usr_3",
-				Title:     "eve@example.com",
-				Email:     "eve@example.com",
-				State:     ui.Badge{Tone: ui.Accent, Text: "invited"},
-				LastLogin: "never",
-				Seen:      "not in 7 days",
+				URL:   "/users/usr_3",
+				Title: "eve@example.com",
+				Email: "eve@example.com",
+				State: ui.Badge{Tone: ui.Accent, Text: "invited"},
 			},
 		},
 	}
+}
+
+func projectUsers() projects.Users {
+	m := projects.Users{
+		Page: in("Users", "/projects/shop/users", "Shop", "Users"),
+		Head: tenantsHead(),
+		List: listed("/projects/shop/users", "users", "name", "state", "created", "last_login"),
+		Rows: users().Rows,
+	}
+	for i := range m.Rows {
+		m.Rows[i].Tenant = ui.Link{URL: "/tenants/tnt_1/users", Text: "Acme Ltd"}
+	}
+	return m
+}
+
+func projectUsersOfOne() projects.Users {
+	m := projectUsers()
+	m.Rows, m.TenantURL = users().Rows, "/tenants/tnt_0/users"
+	return m
 }
 
 func user() tenants.User {
@@ -121,25 +159,28 @@ func user() tenants.User {
 		Identities: []tenants.Identity{{
 			Issuer:  "microsoft:https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
 			Subject: "00000000-0000-0000-66f3-3332eca7ea81",
-			Since:   "1 Nov 2026",
+			Since:   on("1 Nov 2026"),
 		}},
 		List: second("sessions_", listed("/users/usr_1", "sessions", "created", "last_seen")),
 		Sessions: []tenants.Session{
 			{
 				Application: "Shop",
-				Detail:      "Since 20 Nov 2026, 12:31 UTC with Google, Firefox on macOS",
+				Since:       ago(8),
+				Detail:      "with Google, Firefox on macOS",
 				Action:      "/users/usr_1/sessions/ses_1/end",
 			},
 			{
 				Application: "Back office",
-				Detail:      "Since 19 Nov 2026, 08:02 UTC with Sign in with the Identity Provider of Acme",
+				Since:       ago(9),
+				Detail:      "with Sign in with the Identity Provider of Acme",
 				Action:      "/users/usr_1/sessions/ses_2/end",
 			},
 		},
 		EndAllAction: "/users/usr_1/sessions/end-all",
 		Consents: []tenants.Consent{{
 			Application: "Shop",
-			Detail:      "openid, profile, email, offline_access, since 1 Nov 2026",
+			Since:       ago(27),
+			Detail:      "openid, profile, email, offline_access",
 			Action:      "/users/usr_1/consents/cli_1/withdraw",
 		}},
 		Groups: []tenants.Membership{{
@@ -156,7 +197,7 @@ func user() tenants.User {
 			Action:   "/users/usr_1",
 			Revision: "x",
 			Name:     ui.Value{Text: "Ana Ferreira"},
-			Email:    ui.Value{Text: "ana", Error: "Give an e-mail address such as ana@example.com."},
+			Email:    ui.Value{Text: "ana", Error: "Give an email address such as ana@example.com."},
 		},
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
@@ -267,20 +308,20 @@ func signUp() tenants.Signup {
 			Value:     "example.com",
 			Kind:      "every address of the domain",
 			Groups:    "into Staff, leads",
-			Since:     "1 Nov 2026",
+			Since:     on("1 Nov 2026"),
 			EndAction: "/tenants/tnt_1/signup/approvals/apv_1/end",
 		},
 			{
 				ID:        "apv_2",
 				Value:     "a.very.long.address.of.somebody@subsidiary.of.a.company.example.org",
 				Kind:      "this address",
-				Groups:    "into no group",
-				Since:     "9 Nov 2026",
+				Groups:    "no groups",
+				Since:     on("9 Nov 2026"),
 				EndAction: "/tenants/tnt_1/signup/approvals/apv_2/end",
 			}},
 		Approve: &tenants.Approve{
 			Action: "/tenants/tnt_1/signup/approvals",
-			Value:  ui.Value{Text: "example", Error: "Give a domain in lower case, such as example.com."},
+			Value:  ui.Value{Text: "example", Error: "Give a domain in lowercase, such as example.com."},
 			Groups: groupChoices(),
 		},
 	}

@@ -57,9 +57,19 @@ func environmentPlace() projects.Place {
 			Action: "/projects/shop/versions/ver_2/environments/env_3",
 			Name: ui.Value{
 				Text:  "Prod!",
-				Error: "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen.",
+				Error: "Use 2 to 40 lowercase letters, digits and hyphens; the first is a letter, the last no hyphen.",
 			},
 			Hint: "Its gateway URL changes immediately. API keys that are limited to it stay valid.",
+		},
+		Timeouts: &projects.Timeouts{
+			Open:   true,
+			Action: "/projects/shop/versions/ver_2/environments/env_3/timeouts",
+			Fields: []ui.Field{{
+				ID: "connect_ms", Name: "connect_ms", Label: "Connect (ms)", Numeric: true, Conditional: true,
+				Value: ui.Value{Text: "0", Error: "Use 1 to 3,600,000 milliseconds. The default is 10,000."},
+				Hint: "How long connecting to the upstream can take. Applies separately to the TLS handshake. " +
+					"Default: 10,000.",
+			}},
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",

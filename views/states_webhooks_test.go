@@ -131,7 +131,7 @@ func webhookDetail() webhooks.Detail {
 			{
 				Event:    "key.created",
 				Page:     "/settings/webhooks/whk_3/deliveries/msg_2",
-				Time:     "31 Jan 2030 12:02 UTC",
+				Time:     ago(1),
 				State:    ui.Badge{Tone: ui.Cold, Text: "pending"},
 				Attempts: "1 of 10, next at 31 Jan 2030 12:07 UTC",
 				Outcome:  "500: the receiver did not answer with 2xx",
@@ -139,7 +139,7 @@ func webhookDetail() webhooks.Detail {
 			{
 				Event:    "export.ready",
 				Page:     "/settings/webhooks/whk_3/deliveries/msg_1",
-				Time:     "31 Jan 2030 12:01 UTC",
+				Time:     on("31 Jan 2030"),
 				State:    ui.Badge{Tone: ui.Good, Text: "delivered"},
 				Attempts: "1",
 				Outcome:  "200",

@@ -156,7 +156,7 @@ func (s *Stream) Open(bracket string) {
 	s.first = true
 }
 
-// Next begins an element on a line of its own after indent.
+// Next begins an element on its own line after indent.
 func (s *Stream) Next(indent string) {
 	if !s.first {
 		s.Raw(",")

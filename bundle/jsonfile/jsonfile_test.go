@@ -13,7 +13,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestEncodeIsJSONAndYAMLAndHidesNothing(t *testing.T) {
+func TestEncode_jsonAndYAML(t *testing.T) {
 	all := sample.Nasty + "\u200b\u2066\u00ad\u061c\U0001f600é/<>&"
 	line, err := jsonfile.Encode(map[string]string{all: all})
 	if err != nil {

@@ -17,7 +17,7 @@ func ruleOf(id, path string, groups ...string) snapshot.Rule {
 	return snapshot.Rule{ID: id, Methods: []string{"*"}, Path: path, Groups: groups}
 }
 
-func TestACLStandsWhereEveryRouteAsksForGroups(t *testing.T) {
+func TestACL_everyRouteRequiresGroups(t *testing.T) {
 	staff, ops := ruleOf("rul_1", "/staff", "staff", "boss"), ruleOf("rul_2", "/ops/{id}", "ops", "staff")
 	scopes := snapshot.Rule{ID: "rul_3", Methods: []string{"GET"}, Path: "/x", Scopes: []string{"s"}}
 	inShadow := scopes
@@ -89,7 +89,7 @@ func TestACLStandsWhereEveryRouteAsksForGroups(t *testing.T) {
 
 // Whatever the rules let through is in a group that acl allows: acl never refuses what the plugin has let
 // through.
-func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
+func TestACL_agreesWithRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 7))
 	names := []string{"staff", "ops", "sales", "eu"}
 	some := func(most int) (out []string) {
@@ -102,9 +102,11 @@ func TestACLRefusesNothingThatRulesAllow(t *testing.T) {
 	}
 	allowed, closed := 0, 0
 	for range 3000 {
-		v := &snapshot.Version{ID: "ver_1", Access: snapshot.Access{
-			Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}, Keyless: snapshot.Reject,
-		}}
+		v := &snapshot.Version{ID: "ver_1", Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+			Mode:    snapshot.Authenticate,
+			Methods: []string{snapshot.APIKey},
+			Keyless: snapshot.Reject,
+		}}}
 		v.Rules.Default = []snapshot.RuleDefault{
 			snapshot.RulesDeny, snapshot.RulesDeny, snapshot.RulesAllow,
 		}[random.IntN(3)]

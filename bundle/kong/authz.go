@@ -28,8 +28,8 @@ func openFGAOf(p *snapshot.Project) openFGADoc {
 	return openFGADoc{openFGAURL, openFGAStore, openFGAToken, openfga.Source{Project: p}.StoreName()}
 }
 
-// asksForOwners reports whether an enforced rule requires, records or removes owners of objects.
-func asksForOwners(p *snapshot.Project) bool {
+// requiresOwners reports whether an enforced rule requires, records or removes owners of objects.
+func requiresOwners(p *snapshot.Project) bool {
 	for i := range p.Versions {
 		doc, _ := enforcedRules(&p.Versions[i])
 		for _, rule := range doc.List {
@@ -43,10 +43,10 @@ func asksForOwners(p *snapshot.Project) bool {
 
 // openFGASettings returns the lines of docker-compose.yaml that tell Kong where OpenFGA is.
 func openFGASettings(b *bundle.Build) string {
-	if !asksForOwners(b.Project) {
+	if !requiresOwners(b.Project) {
 		return ""
 	}
-	out := "\n      # Who owns an object. start.sh --authz fills in the first."
+	out := "\n      # The OpenFGA that knows who owns an object. start.sh --authz sets its URL."
 	for _, name := range []string{openFGAURL, openFGAStore, openFGAToken} {
 		out += fmt.Sprintf("\n      %[1]s: \"${%[1]s:-}\"", name)
 	}
@@ -55,19 +55,19 @@ func openFGASettings(b *bundle.Build) string {
 
 // openFGAExample returns the part of .env.example about OpenFGA.
 func openFGAExample(b *bundle.Build) string {
-	if !asksForOwners(b.Project) {
+	if !requiresOwners(b.Project) {
 		return ""
 	}
-	return "\n# Your own OpenFGA into which ../authz/load.sh has loaded the export, such as\n" +
-		"# https://openfga.example.com. If it is empty, calls that need the owner of an object are\n" +
-		"# refused. start.sh --authz starts one on this machine.\n" + openFGAURL + "=\n\n" +
+	return "\n# The URL of your own OpenFGA, into which ../authz/load.sh has loaded the export, such as\n" +
+		"# https://openfga.example.com. If it is empty, calls that require the owner of an object are\n" +
+		"# refused. start.sh --authz starts OpenFGA on this machine.\n" + openFGAURL + "=\n\n" +
 		"# The name or ID of its store, unless it is " + openFGAOf(b.Project).Name + ", and its preshared key, " +
 		"if it\n# has one.\n" + openFGAStore + "=\n" + openFGAToken + "=\n"
 }
 
-const ownersLate = "an owner who is recorded after a response becomes one a moment later than on the hosted gateway, " +
-	"or not at all if OpenFGA doesn't answer for 15 seconds, if the gateway stops before that, or if the response is " +
-	"nested deeper than 1,000 levels or has half a surrogate pair."
+const ownersLate = "when ownership is recorded after a response, it takes effect a moment later than on the hosted " +
+	"gateway. It isn't recorded at all if OpenFGA doesn't respond for 15 seconds, if the gateway stops before that, " +
+	"or if the response is nested more than 1,000 levels deep or contains half a surrogate pair."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -75,9 +75,9 @@ func ownershipFates() []bundle.Fate {
 			Reason: "openfga",
 			Status: bundle.Lossy,
 			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
-			Note: "The owners of objects are in relations.jsonl. The gateway uses them only with OpenFGA, which " +
-				"start.sh --authz starts with these owners. Without OpenFGA, it refuses every caller that has to be " +
-				"an owner.",
+			Note: "The owners of objects are in relations.jsonl. The gateway uses them only with OpenFGA. start.sh " +
+				"--authz starts OpenFGA and loads the owners into it. Without OpenFGA, the gateway refuses every " +
+				"call that only an owner may make.",
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},
@@ -85,7 +85,7 @@ func ownershipFates() []bundle.Fate {
 	}
 }
 
-// The images of the profile authz: the server, in the version that the exported model is tested with (testkit/openfga),
+// The images of the profile authz: the server, in the version that the exported model is tested with (testkit/servers),
 // and curl, which loads the model.
 const (
 	openFGAImage = "openfga/openfga:v1.22.1"

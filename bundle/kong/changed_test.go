@@ -32,7 +32,7 @@ func flipped(text string) string {
 }
 
 // An attacker who changes a file can sum it again, so its content is derived from the rest.
-func TestVerifyFindsEveryChangedFile(t *testing.T) {
+func TestVerify_changedFiles(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint
 	original := write(t, in)
@@ -50,7 +50,7 @@ func TestVerifyFindsEveryChangedFile(t *testing.T) {
 }
 
 // A file that no export has is refused, summed and listed as it may be.
-func TestVerifyRefusesAddedFiles(t *testing.T) {
+func TestVerify_addedFiles(t *testing.T) {
 	original := sampleFiles(t)
 	for _, added := range []string{
 		"gateway/plugins/kong/plugins/postern-auth/extra.lua", "gateway/.env", "install.sh",
@@ -66,7 +66,7 @@ func TestVerifyRefusesAddedFiles(t *testing.T) {
 
 // The gateway calls the upstreams that project-config.json names, whichever of the
 // two was changed.
-func TestVerifyHoldsUpstreamsToTheProject(t *testing.T) {
+func TestVerify_upstreams(t *testing.T) {
 	original := sampleFiles(t)
 	for name, c := range map[string]struct{ file, old, new string }{
 		"host in gateway.yaml":       {gatewayFile, `"host":"up.example"`, `"host":"up.exampel"`},

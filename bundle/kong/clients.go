@@ -165,27 +165,27 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func loginFates() []bundle.Fate {
-	const tokens = "Tokens that the app client has issued keep working until they expire, with the state of users " +
-		"and sessions at the export. Tokens that the hosted service issues later are accepted too, while it signs " +
-		"with the same keys. "
+	const tokens = "Tokens that the app client has issued keep working until they expire. Users and sessions keep " +
+		"the state that they had at the time of the export. Tokens that the hosted service issues later are accepted " +
+		"too, as long as it signs with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",
 		Status: bundle.Approximate,
-		How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-		Note: tokens + "After that, users sign in at the exported realm, with the same IDs and groups, and its " +
-			"tokens are accepted. At worst, all of them sign in once more, at a page that offers the providers of " +
-			"all app clients; they stay signed in there for as long as the longest refresh token lasts; a client " +
-			"secret is a new one; and admins of groups can't manage members through the application. The scope " +
-			"profile gives the claims from the time of the export, without `updated_at`: `preferred_username` is the " +
-			"user's ID, and `given_name` is the whole name, without `family_name`, unless the two make up the name. " +
-			"Later changes at the provider aren't in tokens.",
+		How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
+		Note: tokens + "After that, users sign in to the exported realm. They keep their IDs and groups, and the " +
+			"realm's tokens are accepted. At worst, all users have to sign in once more, on a page that offers the " +
+			"providers of all app clients. They stay signed in for as long as the longest refresh token lasts. " +
+			"Client secrets are new, and group admins can't manage members through the application. The `profile` " +
+			"scope gives the claims as of the export, without `updated_at`. `preferred_username` is the user's ID. " +
+			"If the given name and family name together don't make up the full name, `given_name` is the full name " +
+			"and `family_name` is omitted. Later changes at the provider don't appear in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
 			"gateway/.env. Then change the issuer in your application. Its client ID stays the same.",
 	}
 	whenSent := realm
 	whenSent.Reason = "realm_when_sent"
-	whenSent.Note += " The realm also accepts requests without PKCE, and at worst a code verifier for a code that " +
-		"was requested without a challenge."
+	whenSent.Note += " The realm also accepts requests without PKCE. At worst, it accepts a code verifier for a code " +
+		"that was requested without a challenge."
 	return []bundle.Fate{
 		bundle.HostedLogin,
 		bundle.MachineLogin,
@@ -194,10 +194,11 @@ func loginFates() []bundle.Fate {
 		{
 			Reason: "machine_realm",
 			Status: bundle.Approximate,
-			How:    "plugin postern-auth, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "After that, it gets tokens from the exported realm, with the same client ID. At worst, " +
-				"it gets none until it has the new secret and the new address.",
-			Remedy: "Fill in its secret in gateway/.env, run ./start.sh --with-login, and give both to the machine.",
+			How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
+			Note: tokens + "After that, the machine gets tokens from the exported realm, with the same client ID. At " +
+				"worst, it gets no tokens until it has the new secret and the new issuer URL.",
+			Remedy: "Fill in the machine's secret in gateway/.env, run ./start.sh --with-login, and give the machine " +
+				"this secret and the realm's URL.",
 		},
 	}
 }
@@ -207,22 +208,24 @@ func providerFates() []bundle.Fate {
 		Reason: "realm",
 		Status: bundle.Approximate,
 		How:    "an identity provider of `auth/keycloak-realm.json`",
-		Note: "Users sign in with the provider at the exported realm and are recognized as before. At worst, no one " +
-			"can until you register the callback URL and fill in the secret. The realm doesn't choose the provider " +
-			"by the domain of a user's email address.",
-		Remedy: "Register the URL in callbacks.md with the provider's app, and fill in its secret in gateway/.env.",
+		Note: "Users sign in to the exported realm with the provider and are recognized as before. At worst, no one " +
+			"can sign in until you register the callback URL and fill in the secret. The realm doesn't choose the " +
+			"provider by the domain of a user's email address.",
+		Remedy: "Register the callback URL from callbacks.md with the provider's app, and fill in the app's secret " +
+			"in gateway/.env.",
 	}
 	facebook := signIn
 	facebook.Reason = "realm_facebook"
-	facebook.Note += " Postern checks the token of each sign-in with Facebook's debug_token, which requires it in " +
-		"the URL, as Facebook's documentation says. At the exported realm, Keycloak decides how to check it."
+	facebook.Note += " Postern checks the token of each sign-in with Facebook's `debug_token` endpoint, which " +
+		"requires the token in the URL, as Facebook's documentation says. In the exported realm, Keycloak decides " +
+		"how to check the token."
 	own := bundle.Fate{
 		Reason: "own_tokens",
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; its own tokens are refused",
-		Note: "Browsers get the provider's own tokens, and the hosted gateway lets the provider check them on every " +
-			"call. They get 401 from the exported gateway, unless they are JSON Web Tokens of an issuer in " +
-			"`issuers`. Users who sign in at the exported realm get the realm's tokens, which are accepted.",
+		Note: "Browsers get the provider's own tokens, and the hosted gateway has the provider check them on every " +
+			"call. These tokens get 401 from the exported gateway, unless they are JSON Web Tokens from an issuer in " +
+			"`issuers`. Users who sign in to the exported realm get the realm's tokens, which are accepted.",
 		Remedy: signIn.Remedy,
 	}
 	sealed := bundle.Fate{
@@ -230,10 +233,10 @@ func providerFates() []bundle.Fate {
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
 		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only the hosted " +
-			"service can unseal it. The exported gateway answers 503 provider_token_unavailable, also to tokens of " +
-			"the exported realm.",
-		Remedy: "Change the upstream so that it doesn't need the token, and write service for the provider below " +
-			"upstream in gateway/gateway.yaml.",
+			"service can unseal it. The exported gateway answers 503 provider_token_unavailable, even to calls with " +
+			"tokens from the exported realm.",
+		Remedy: "Change the upstream so that it doesn't need the token. Then set the provider to `service` under " +
+			"`upstream` in gateway/gateway.yaml.",
 	}
 	return []bundle.Fate{
 		bundle.LoginProvider, bundle.PublicProvider, bundle.ManagedProvider, signIn, facebook, own, sealed,
@@ -245,10 +248,10 @@ func providerFates() []bundle.Fate {
 func byPost(fate bundle.Fate) bundle.Fate {
 	fate.Reason += "_form_post"
 	fate.Status = bundle.Lossy
-	fate.Note += " The provider is asked to send its answer by POST (`form_post`). Keycloak doesn't ask for that, " +
-		"and accepts answers by GET only. No one can sign in there if the provider insists on POST, as Apple does " +
-		"for names and email addresses."
-	fate.Remedy += " If the provider insists on form_post, install an extension for it in Keycloak, such as one " +
-		"for Apple."
+	fate.Note += " Postern requests the provider's response by POST (`form_post`). Keycloak doesn't request POST, " +
+		"and accepts responses only by GET. No one can sign in to the realm if the provider insists on POST, as " +
+		"Apple does for names and email addresses."
+	fate.Remedy += " If the provider insists on form_post, install a Keycloak extension that supports it, such as " +
+		"one for Apple."
 	return fate
 }

@@ -191,10 +191,11 @@ func (c *configWriter) services() error {
 }
 
 func serviceOf(pl place, up upstream) serviceDoc {
+	timeouts := timeoutsOf(pl.environment)
 	doc := serviceDoc{
 		ID: pl.serviceID, Name: entityName("/" + pl.version.Name + "/" + pl.environment.Name),
 		Protocol: up.protocol, Host: up.host, Port: up.port, Path: up.path,
-		ConnectTimeout: connectTimeoutMS, ReadTimeout: readTimeoutMS, WriteTimeout: writeTimeoutMS,
+		ConnectTimeout: timeouts.connect, ReadTimeout: timeouts.read, WriteTimeout: timeouts.write,
 	}
 	if up.protocol == "https" {
 		verify, depth := true, 5 // without it Kong takes any certificate
@@ -257,7 +258,7 @@ func (c *configWriter) keys(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if !opens(k) {
+			if !needsEntry(k) {
 				continue
 			}
 			if err := c.key(k); err != nil {
@@ -325,8 +326,8 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 	c.out.Value(e.String())
 }
 
-// opens reports whether a key needs an entry. A revoked one doesn't: an unknown key gets the same response.
-func opens(k *snapshot.Key) bool {
+// needsEntry reports whether a key needs an entry. A revoked one doesn't: an unknown key gets the same response.
+func needsEntry(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }
 

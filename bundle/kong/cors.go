@@ -67,72 +67,76 @@ func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
 }
 
 // oddOrigins is the effect of LuaSocket's url.parse (kong/plugins/cors/handler.lua, normalize_origin).
-const oddOrigins = "If the plugin has several origins to compare, it parses the Origin of a call as a URL. At worst, " +
-	"a call with an empty Origin gets no response, and an Origin with a slash, a path or user information is treated " +
-	"as the origin without them. Browsers send none of these."
+const oddOrigins = "If the plugin has several origins to compare, it parses the Origin header of a call as a URL. At " +
+	"worst, a call with an empty Origin gets no response, and an Origin with a slash, a path or user information is " +
+	"treated as the origin without them. Browsers don't send any of these."
 
 func corsFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "plugin",
 			Status: bundle.Exact,
-			How:    "plugin cors of each service",
-			Note: "The same pages may call. Preflights are answered before credentials are checked, and refusals " +
-				"have the headers too, so that a page can read them.",
+			How:    "the `cors` plugin of each service",
+			Note: "The same pages may call the API. Preflights are answered before credentials are checked. Refusals " +
+				"have the CORS headers too, so that pages can read them.",
 		},
 		{
 			Reason: "several",
 			Status: bundle.Approximate,
-			How:    "plugin cors of each service",
-			Note:   "The same pages may call, as with a single origin. " + oddOrigins,
+			How:    "the `cors` plugin of each service",
+			Note:   "The same pages may call the API, as with a single origin. " + oddOrigins,
 		},
 		{
 			Reason: "app_origins",
 			Status: bundle.Approximate,
-			How:    "plugin cors of each service, with the current origins of app clients",
-			Note: "The same pages may call. The origins of redirect URIs are copied at the time of the export. At " +
-				"worst, browsers refuse the page of a redirect URI that is added later. " + oddOrigins,
-			Remedy: "Add the origins of new pages to the plugin cors in gateway/gateway.yaml.",
+			How:    "the `cors` plugin of each service, with the current origins of app clients",
+			Note: "The same pages may call the API. The origins of redirect URIs are copied at the time of the " +
+				"export. At worst, browsers block calls from the page of a redirect URI that is added " +
+				"later. " + oddOrigins,
+			Remedy: "Add the origins of new pages to the `cors` plugin in gateway/gateway.yaml.",
 		},
 		{
 			Reason: "tenants",
 			Status: bundle.Approximate,
-			How:    "plugin cors of each service, with the settings of tenants too",
+			How:    "the `cors` plugin of each service, with the settings of tenants too",
 			Note: "The plugin combines the settings of the project and its tenants, with the current origins of app " +
-				"clients. At worst, a page that only one tenant allows reads responses to the callers of another, " +
-				"with cookies if any of them allows cookies. It still needs their credentials.",
-			Remedy: "If a tenant's pages must be kept apart, serve it with a project of its own and export that.",
+				"clients. At worst, a page that only one tenant allows can read responses to another tenant's " +
+				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
+				"those callers' credentials.",
+			Remedy: "If a tenant's pages must be kept separate, serve the tenant from its own project and export " +
+				"that project.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
-			How:    "upstreams answer themselves",
-			Note:   "No app client has a redirect URI with an origin, so upstreams still answer CORS themselves.",
+			How:    "upstreams handle CORS themselves",
+			Note:   "No app client has a redirect URI with an origin, so upstreams still handle CORS themselves.",
 		},
 	}
 }
 
 func tenantCORSFates() []bundle.Fate {
-	const together = "plugin cors of each service, combined with the settings of the project and other tenants"
+	const together = "the `cors` plugin of each service, combined with the settings of the project and other tenants"
 	return []bundle.Fate{
 		{
 			Reason: "union",
 			Status: bundle.Approximate,
 			How:    together,
-			Note: "The pages that the tenant allows may call. The plugin doesn't know the caller's tenant. At worst, " +
-				"a page that only the project or another tenant allows reads responses to this tenant's callers, " +
-				"with cookies if any of them allows cookies. It still needs their credentials. The origins of " +
-				"redirect URIs are copied at the time of the export. " + oddOrigins,
-			Remedy: "In gateway/gateway.yaml, remove the origins from the plugin cors that none of your tenants needs.",
+			Note: "The pages that the tenant allows may call the API. The plugin doesn't know the caller's tenant. " +
+				"At worst, a page that only the project or another tenant allows can read responses to this tenant's " +
+				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
+				"the callers' credentials. The origins of redirect URIs are copied at the time of the " +
+				"export. " + oddOrigins,
+			Remedy: "In the `cors` plugin in gateway/gateway.yaml, remove the origins that none of your tenants needs.",
 		},
 		{
 			Reason: "any_origin",
 			Status: bundle.Approximate,
 			How:    together,
 			Note: "The project or one of its tenants allows every origin, and the plugin doesn't know the caller's " +
-				"tenant. At worst, any page that has their credentials reads responses to this tenant's callers, and " +
-				"no page can send cookies.",
-			Remedy: "In gateway/gateway.yaml, replace * in the plugin cors with a list of origins.",
+				"tenant. At worst, any page that has the credentials of this tenant's callers can read responses to " +
+				"them, and no page can send cookies.",
+			Remedy: "In the `cors` plugin in gateway/gateway.yaml, replace * with a list of origins.",
 		},
 		{
 			Reason: "unused",
@@ -144,7 +148,7 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "detached",
 			Status: bundle.Exact,
 			How:    "not in the gateway",
-			Note:   "The project doesn't serve the tenant, so its calls get 403.",
+			Note:   "The project doesn't serve the tenant, so calls with the tenant's credentials get 403.",
 		},
 	}
 }

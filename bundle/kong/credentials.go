@@ -59,7 +59,7 @@ func credentialVariables(p *snapshot.Project) variables {
 	}
 	for i := range p.Versions {
 		v := &p.Versions[i]
-		if introspects(v.Access) && v.Access.Opaque.HasSecret {
+		if introspects(v.Access) && v.Access.Introspection().HasSecret {
 			add("introspection_"+v.Name+"_client_secret", variable{holds: introspectionSecret, version: v})
 		}
 		for j := range v.Environments {
@@ -141,7 +141,7 @@ func (vs variables) passedOn() string {
 func (vs variables) example() string {
 	text := "# Secrets that the gateway needs and that the export doesn't contain. Copy this file to\n" +
 		"# .env, fill in the values, and keep it out of version control. Put values in single\n" +
-		"# quotes, because they may have $ and #, unless it says otherwise below.\n"
+		"# quotes, because they may contain $ and #, unless a comment below says otherwise.\n"
 	for _, v := range vs {
 		switch v.holds {
 		case signingKey:
@@ -156,7 +156,8 @@ func (vs variables) example() string {
 				"and in double\n# quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",
 				v.version.Name, v.environment.Name, v.name)
 		case headerValue:
-			text += fmt.Sprintf("\n# %s of calls to %s/%s\n%s=\n", v.header, v.version.Name, v.environment.Name, v.name)
+			text += fmt.Sprintf("\n# The %s header of calls to %s/%s\n%s=\n",
+				v.header, v.version.Name, v.environment.Name, v.name)
 		}
 	}
 	return text

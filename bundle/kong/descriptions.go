@@ -15,16 +15,16 @@ func validationFates() []bundle.Fate {
 			How:    "not validated; the OpenAPI document is in the zip",
 			Note: "Requests that don't match the OpenAPI document get 422 invalid_request from the hosted gateway. " +
 				"Kong's open-source edition has no plugin that validates requests, so the exported gateway forwards " +
-				"them. At worst, the upstream acts on a request that it never received before.",
+				"them. At worst, the upstream acts on a request that would not have reached it before.",
 			Remedy: "Before callers move, validate requests in the upstream with the OpenAPI document in this zip. " +
-				"Kong's enterprise edition has the plugin oas-validation.",
+				"Kong's enterprise edition has the `oas-validation` plugin.",
 		},
 		{
 			Reason: "not_reported",
 			Status: bundle.Lossy,
 			How:    "not reported",
 			Note: "The hosted gateway counts requests that don't match the OpenAPI document, and forwards them. The " +
-				"exported gateway forwards them too, but counts nothing.",
+				"exported gateway forwards them too, but doesn't count them.",
 			Remedy: "If you need the counts, validate requests in the upstream with the OpenAPI document in this zip.",
 		},
 	}
@@ -36,10 +36,12 @@ func publicationFates() []bundle.Fate {
 		Reason: "not_published",
 		Status: bundle.Lossy,
 		How:    "the document next to the gateway; its path leads to the upstream",
-		Note: "The hosted gateway answers GET openapi.json below each environment with the OpenAPI document, with " +
-			"its own address as the server. The exported gateway forwards that path to the upstream like any other.",
-		Remedy: "Publish this zip's OpenAPI document on a web server, with the exported gateway's address under " +
-			"servers. Or add a route for the path with the plugin request-termination, whose body can be the document.",
+		Note: "The hosted gateway answers GET requests for openapi.json in each environment with the OpenAPI " +
+			"document, with its own URL as the server. The exported gateway forwards that path to the upstream like " +
+			"any other.",
+		Remedy: "Publish this zip's OpenAPI document on a web server, with the exported gateway's URL under " +
+			"`servers`. Or add a route for the path with the `request-termination` plugin, and set its body to the " +
+			"document.",
 	}}
 }
 

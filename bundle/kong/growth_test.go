@@ -8,13 +8,13 @@ import (
 
 	"postern/bundle"
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
-// An export takes as many bytes of memory for each environment, however many there are: in one version, and each in a
-// version of its own.
+// An export takes as many bytes of memory for each environment, however many there are: in one version, and each in its
+// own version.
 func TestExport_growsWithItsEnvironments(t *testing.T) {
-	for name, of := range ordered.ByName(map[string]func(n int) []snapshot.Version{
+	for name, of := range testkit.ByName(map[string]func(n int) []snapshot.Version{
 		"in one version": func(n int) []snapshot.Version {
 			v := sampleInput().Project.Versions[0]
 			v.Environments = environmentsOf(v, 0, n)

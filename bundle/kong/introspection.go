@@ -32,7 +32,7 @@ type withheldDoc struct {
 
 // introspects reports whether the plugin asks the version's endpoint about tokens.
 func introspects(access snapshot.Access) bool {
-	return access.Allows(snapshot.Opaque) && access.Opaque.Endpoint != ""
+	return access.Allows(snapshot.Opaque) && access.Introspection().Endpoint != ""
 }
 
 // endpoints writes the introspection endpoints by the ids of their versions, if there are
@@ -58,7 +58,7 @@ func (c *configWriter) endpoints() {
 }
 
 func endpointDocOf(p *snapshot.Project, v *snapshot.Version, variables variables) endpointDoc {
-	from := v.Access.Opaque
+	from := v.Access.Introspection()
 	return endpointDoc{
 		Endpoint: from.Endpoint,
 		Method:   from.Method,
@@ -111,9 +111,10 @@ func judgeIntrospection(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func introspectionFates() []bundle.Fate {
 	const (
-		how   = "plugin postern-auth, `introspection`"
-		alike = "The endpoint is asked about tokens on every call, with the same request and the same limits, and " +
-			"its answers are treated the same. Each of Kong's workers lets 200 calls wait for it at a time."
+		how   = "the `postern-auth` plugin, `introspection`"
+		alike = "The gateway asks the endpoint about tokens on every call, with the same request and the same " +
+			"limits, and treats the responses in the same way. In each of Kong's workers, up to 200 calls can wait " +
+			"for the endpoint at a time."
 		reach = "Make sure that the gateway can connect to the endpoint. If its certificate is from a private " +
 			"authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
 	)
@@ -125,7 +126,7 @@ func introspectionFates() []bundle.Fate {
 			How:    how + ", with the client secret from a variable in `.env`",
 			Note: alike + " The client secret isn't in this zip. Without it, start.sh doesn't start the gateway and " +
 				"calls with tokens get 503 provider_unavailable.",
-			Remedy: "Put the client secret, or that of a new client for the gateway, into gateway/.env. " + reach,
+			Remedy: "Put the client secret, or the secret of a new client for the gateway, into gateway/.env. " + reach,
 		},
 		{
 			Reason: "loopback",
@@ -134,7 +135,7 @@ func introspectionFates() []bundle.Fate {
 			Note: "The endpoint has a loopback address, which inside a container means the container itself. Calls " +
 				"with tokens get 503 or 502 until you change the address.",
 			Remedy: "In gateway/gateway.yaml, change the endpoint's host to host.docker.internal or the machine's " +
-				"own address. If it has a secret, put it into gateway/.env.",
+				"own address. If the endpoint has a secret, put the secret into gateway/.env.",
 		},
 		{
 			Reason: "https_address",
@@ -143,9 +144,9 @@ func introspectionFates() []bundle.Fate {
 			Note: "The endpoint is called over https by its IP address. Kong compares certificates with host names " +
 				"only, so every call with a token gets 503, even if the certificate is valid for the address.",
 			Remedy: "In gateway/gateway.yaml, change the endpoint's host to a host name that the certificate is " +
-				"valid for. If it has a secret, put it into gateway/.env.",
+				"valid for. If the endpoint has a secret, put the secret into gateway/.env.",
 		},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
-			Note: "The version doesn't accept opaque tokens, so its endpoint is never asked."},
+			Note: "The version doesn't accept opaque tokens, so the gateway never calls the endpoint."},
 	}
 }

@@ -12,15 +12,17 @@ import (
 	"postern/bundle"
 	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // opaqueInput is the sample export whose first version takes opaque tokens.
-func opaqueInput(methods ...snapshot.Method) bundle.Input {
+func opaqueInput(methods ...string) bundle.Input {
 	in := sampleInput()
-	in.Project.Versions[0].Access = snapshot.Access{
-		Mode: snapshot.Authenticate, Methods: append(methods, snapshot.Opaque), Keyless: snapshot.Reject,
-		Opaque: snapshot.Introspection{
+	in.Project.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: append(methods, snapshot.Opaque),
+		Keyless: snapshot.Reject,
+		Opaque: &snapshot.Introspection{
 			Introspection: contract.Introspection{
 				Endpoint: "https://id.example/introspect",
 				Method:   snapshot.SecretPost,
@@ -30,7 +32,7 @@ func opaqueInput(methods ...snapshot.Method) bundle.Input {
 			},
 			HasSecret: true,
 		},
-	}
+	}}
 	return in
 }
 
@@ -58,7 +60,7 @@ func endpointsIn(t *testing.T, file string) (map[string]endpointDoc, []string) {
 	return doc.Plugins[0].Config.Introspection, named
 }
 
-func TestIntrospectionEndpoint(t *testing.T) {
+func TestIntrospection_endpoint(t *testing.T) {
 	in := opaqueInput()
 	files, version := write(t, in), in.Project.Versions[0].ID
 	got, named := endpointsIn(t, files[gatewayFile])
@@ -86,8 +88,8 @@ func TestIntrospectionEndpoint(t *testing.T) {
 	}
 }
 
-func TestIntrospectionFates(t *testing.T) {
-	for name, tt := range ordered.ByName(map[string]struct {
+func TestIntrospection_fates(t *testing.T) {
+	for name, tt := range testkit.ByName(map[string]struct {
 		change func(*snapshot.Introspection)
 		reason string
 		probe  bool
@@ -103,7 +105,7 @@ func TestIntrospectionFates(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			in := opaqueInput()
-			tt.change(&in.Project.Versions[0].Access.Opaque)
+			tt.change(in.Project.Versions[0].Access.Opaque)
 			files := write(t, in)
 			if !strings.Contains(files["MIGRATION-REPORT.json"], `"kong.token_introspection.`+tt.reason+`"`) {
 				t.Errorf("the ledger does not say %s", tt.reason)
@@ -115,8 +117,12 @@ func TestIntrospectionFates(t *testing.T) {
 	}
 }
 
+var pairs = &snapshot.AllowedPairs{
+	AllowedPairs: []snapshot.TokenIssuer{{Issuer: "https://pair.example", Audience: "shop"}},
+}
+
 // Tokens that others have issued are not shown to the endpoint.
-func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
+func TestIntrospection_foreignTokens(t *testing.T) {
 	const tenant = "01234567-89ab-cdef-0123-456789abcdef"
 	provider := func(kind, issuer string, upstream snapshot.TokenType) snapshot.Provider {
 		return snapshot.Provider{
@@ -145,7 +151,7 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 		t.Errorf("opaque alone (-want +got):\n%s", diff)
 	}
 	both := project(opaqueInput(snapshot.JWT))
-	both.Versions[0].Access.Issuers = []snapshot.TokenIssuer{{Issuer: "https://pair.example", Audience: "shop"}}
+	both.Versions[0].Access.JWT = pairs
 	want = &withheldDoc{
 		Issuers: []string{
 			"accounts.google.com", "https://accounts.google.com", "https://idp.example", "https://pair.example",
@@ -164,9 +170,9 @@ func TestIntrospectionWithholdsTokensOfOthers(t *testing.T) {
 }
 
 // With both jwt and opaque, the probe of the pairs is a token that isn't sent to the endpoint.
-func TestIntrospectionProbesBesideJWT(t *testing.T) {
+func TestIntrospection_probesWithJWT(t *testing.T) {
 	in := opaqueInput(snapshot.JWT)
-	in.Project.Versions[0].Access.Issuers = []snapshot.TokenIssuer{{Issuer: "https://pair.example", Audience: "shop"}}
+	in.Project.Versions[0].Access.JWT = pairs
 	probes := write(t, in)[probesFile]
 	for _, line := range []string{
 		`prod:unknown_token","needs":"nothing","path":"/1.0.0/prod/",` +
@@ -180,7 +186,7 @@ func TestIntrospectionProbesBesideJWT(t *testing.T) {
 	}
 }
 
-func TestVerifyHoldsTheEndpointToTheProject(t *testing.T) {
+func TestVerify_introspectionEndpoint(t *testing.T) {
 	in := opaqueInput(snapshot.JWT)
 	in.Project.Clients = []snapshot.AppClient{{
 		ID: "cli_1", Name: "web", Issuer: "https://postern.example/oauth/cli_1", TenantID: in.Project.Tenants[0].ID,

@@ -25,7 +25,7 @@ func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
 	}
 	realm := policy.NewRealm(p)
 	var out []issuerDoc
-	for _, one := range access.Issuers {
+	for _, one := range access.Issuers() {
 		out = append(out, issuerDoc{
 			Issuer:   one.Issuer,
 			Audience: one.Audience,
@@ -41,13 +41,14 @@ func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
 func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	_, place, _ := strings.Cut(s.ID, ":")
 	number, err := strconv.Atoi(place)
-	if err != nil || number >= len(s.Version.Access.Issuers) {
+	pairs := s.Version.Access.Issuers()
+	if err != nil || number >= len(pairs) {
 		return bundle.Verdict{}
 	}
 	if !s.Version.Access.Allows(snapshot.JWT) { // the method was removed, and its issuers were kept
 		return bundle.Verdict{Reason: "unused"}
 	}
-	pair := s.Version.Access.Issuers[number]
+	pair := pairs[number]
 	places := layoutOf(b).byVersion[s.Version]
 	if len(places) == 0 {
 		return bundle.Verdict{}
@@ -60,14 +61,14 @@ func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func issuerFates() []bundle.Fate {
-	const how = "plugin postern-auth, `issuers` of each route"
+	const how = "the `postern-auth` plugin, `issuers` of each route"
 	return []bundle.Fate{
 		{
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    how,
-			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches the " +
-				"issuer's keys and keeps them. While it doesn't have any, it answers 503 issuer_unavailable.",
+			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches and " +
+				"caches the issuer's keys. While it doesn't have any keys, it answers 503 issuer_unavailable.",
 			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
 				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
 		},
@@ -75,16 +76,16 @@ func issuerFates() []bundle.Fate {
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`; the version doesn't accept tokens",
-			Note: "The version doesn't have the method jwt, so both gateways ignore the issuer's tokens. The issuer " +
-				"is in project-config.json.",
+			Note: "The version doesn't allow the `jwt` method, so both gateways ignore the issuer's tokens. The " +
+				"issuer is in project-config.json.",
 		},
 		{
 			Reason: "loopback",
 			Status: bundle.Approximate,
 			How:    how + "; its loopback address means the container",
-			Note: "The issuer's keys have a loopback address, which inside a container means the container itself. " +
-				"Its tokens get 503 issuer_unavailable until you change the address.",
-			Remedy: "In gateway/gateway.yaml, set the issuer's jwks_url to the address of the keys with " +
+			Note: "The URL of the issuer's keys has a loopback address, which inside a container means the container " +
+				"itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
+			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with " +
 				"host.docker.internal or the machine's own address.",
 		},
 		{
@@ -94,7 +95,7 @@ func issuerFates() []bundle.Fate {
 			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates with host " +
 				"names only, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for " +
 				"the address.",
-			Remedy: "In gateway/gateway.yaml, set the issuer's jwks_url to the address of the keys with a host name " +
+			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with a host name " +
 				"that the certificate is valid for.",
 		},
 	}

@@ -23,27 +23,32 @@ import (
 // Target is Kong 3.9 in DB-less mode.
 var Target = bundle.Target{
 	Name: "kong", Title: "Kong 3.9", Format: bundle.FormatGateway,
-	Table: table(), NewKeys: newKeys, Judge: judge, Parts: parts,
+	Table: table(), NewKeys: newKeys, Start: firstSteps, Judge: judge, Parts: parts,
 }
+
+const firstSteps = `Run the gateway. You need Docker or Podman with compose, and curl:
+
+    gateway/start.sh
+
+If there is a gateway/.env.example, copy it to gateway/.env first and fill in the secrets. start.sh starts Kong, waits
+until it is ready, calls each upstream once and checks that keys are required. Then call the API as before, at
+http://127.0.0.1:8000. For details, see [gateway/README.md](gateway/README.md).
+
+    gateway/add-key.sh OWNER     # creates an API key
+    verify/verify.sh             # sends recorded requests and compares the responses
+`
 
 const newKeys = `The gateway in this zip already accepts them.
 
-1. Send every consumer the line of minted.csv with their owner name, over a channel you would use for a password.
-2. The current keys keep working on this gateway too, so there is no hurry. To revoke one, look up its sha256 in
-   keys.jsonl, delete the line that begins with it from gateway/gateway.yaml, and restart the gateway. The line of the
-   new key begins with minted_sha256.
-3. Delete minted.csv once you have sent all keys. They can't be shown again: the gateway has only their sums.
+1. Send each consumer the line of minted.csv that has their owner name. Use a channel that is safe for passwords.
+2. There is no hurry: existing keys keep working too. To revoke an existing key, look up its sha256 in keys.jsonl,
+   delete the line that begins with this hash from gateway/gateway.yaml, and restart the gateway. The line of the new
+   key begins with minted_sha256.
+3. Delete minted.csv once you have sent all keys. You can't see them again: the gateway has only their hashes.
 `
 
 // gatewayFile is Kong's configuration.
 const gatewayFile = "gateway/gateway.yaml"
-
-// The hosted gateway's timeouts for an upstream, in milliseconds.
-const (
-	connectTimeoutMS = 10_000
-	readTimeoutMS    = 60_000
-	writeTimeoutMS   = 60_000
-)
 
 // place is an environment with its service and routes on Kong.
 type place struct {
@@ -184,6 +189,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		if s.Host != "" {
 			return judgeHost(b, s)
 		}
+	case snapshot.FeatureTimeouts:
+		return judgeTimeouts(b, s)
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
 	case snapshot.FeatureUpstreamCert:

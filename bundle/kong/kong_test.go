@@ -84,7 +84,7 @@ func gatewayOf(t *testing.T, files map[string]string) gatewayDoc {
 	return doc
 }
 
-func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
+func TestKeyTable_usableKeys(t *testing.T) {
 	table := gatewayOf(t, sampleFiles(t)).Plugins[0].Config.Keys
 	keys := sample.Keys()
 	consumer := func(name string) string { return "consumer=" + policy.ConsumerID(sample.ProjectID, keys[name].Owner) }
@@ -123,8 +123,8 @@ func TestKeyTableHoldsWhatOpensSomething(t *testing.T) {
 	}
 }
 
-// The default export opens nothing by itself: no key is in it, only sums of them.
-func TestNoKeyLeavesInPlaintext(t *testing.T) {
+// The default export contains no keys, only their hashes.
+func TestKeyTable_noPlaintext(t *testing.T) {
 	files := sampleFiles(t)
 	for name, k := range sample.Keys() {
 		for _, secret := range []string{k.Plaintext, k.Old} {
@@ -138,7 +138,7 @@ func TestNoKeyLeavesInPlaintext(t *testing.T) {
 }
 
 // compose replaces ${NAME} in its file, and YAML has opinions on bare words.
-func TestComposeFileSaysWhatItMeans(t *testing.T) {
+func TestComposeFile_parsed(t *testing.T) {
 	var doc struct {
 		Services map[string]struct {
 			Image       string
@@ -182,7 +182,7 @@ func TestComposeFileSaysWhatItMeans(t *testing.T) {
 	}
 }
 
-func TestAFormerSecretEndsWithWhateverEndsFirst(t *testing.T) {
+func TestKeyTable_formerSecret(t *testing.T) {
 	for name, c := range map[string]struct {
 		grace, expires time.Time
 		want           string
@@ -202,7 +202,7 @@ func TestAFormerSecretEndsWithWhateverEndsFirst(t *testing.T) {
 	}
 }
 
-func TestAKeysOwnScopesMustFitALine(t *testing.T) {
+func TestKeyTable_ownScopes(t *testing.T) {
 	for scope, ok := range map[string]bool{"a:b*": true, "a b": false, "a,b": false, "": false, "é": false} {
 		in := sampleInput()
 		k := sample.Keys()["active"]
@@ -214,7 +214,7 @@ func TestAKeysOwnScopesMustFitALine(t *testing.T) {
 	}
 }
 
-func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
+func TestMint_keepsOldKeys(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint
 	files := write(t, in)
@@ -251,7 +251,7 @@ func TestMintAddsAKeyAndKeepsTheOld(t *testing.T) {
 	}
 }
 
-func TestRoutesMatchWholeSegmentsOnly(t *testing.T) {
+func TestRoutes_wholeSegments(t *testing.T) {
 	p := sample.Project("http://up.example")
 	p.Versions[0].Name = "1.0.0"
 	for _, pl := range newLayout(p).places[:1] {
@@ -267,7 +267,7 @@ func TestRoutesMatchWholeSegmentsOnly(t *testing.T) {
 	}
 }
 
-func TestShadowedAddressIsReported(t *testing.T) {
+func TestLedger_shadowedAddress(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[3].Name = "shop"
 	in.Project.Versions[3].Environments[0].Name = "dev"
@@ -285,7 +285,7 @@ func hostileInput() bundle.Input {
 	return in
 }
 
-func TestHostileProjectParsesAsWhatItIs(t *testing.T) {
+func TestConfig_hostileProject(t *testing.T) {
 	files := write(t, hostileInput())
 	var asJSON, asYAML any
 	text := files[gatewayFile]
@@ -315,7 +315,7 @@ func TestHostileProjectParsesAsWhatItIs(t *testing.T) {
 
 // Nothing that a customer wrote stands where a shell, compose or a reviewer's
 // screen would act on it.
-func TestHostileTextReachesNoScript(t *testing.T) {
+func TestScripts_hostileText(t *testing.T) {
 	files := write(t, hostileInput())
 	plain := sampleFiles(t)
 	for _, name := range []string{

@@ -13,9 +13,9 @@ import (
 	"postern/testkit/sample"
 )
 
-// What the conformance suite runs in Docker is the gateway that customers get:
-// the same image and settings, but for where it listens.
-func TestDockerLauncherRunsWhatIsShipped(t *testing.T) {
+// The conformance suite runs in Docker the gateway that customers get: the same image and settings, except for the
+// addresses.
+func TestLauncher_docker(t *testing.T) {
 	r := newRigFor(t, loginInput(), sample.Keys()["active"].Plaintext)
 	call := filepath.Join(r.bin, "call")
 	docker := "#!/bin/sh\nfor word; do printf '%s\\n' \"$word\"; done >'" + call + "'\n"
@@ -75,8 +75,8 @@ func TestDockerLauncherRunsWhatIsShipped(t *testing.T) {
 	}
 }
 
-// Code says under which licence its receiver has it, wherever it is copied to.
-func TestCodeInTheZipNamesItsLicence(t *testing.T) {
+// Code says under which license its receiver has it, wherever it is copied to.
+func TestFiles_license(t *testing.T) {
 	code := 0
 	for name, text := range sampleFiles(t) {
 		switch filepath.Ext(name) {
@@ -88,10 +88,10 @@ func TestCodeInTheZipNamesItsLicence(t *testing.T) {
 		}
 		code++
 		if !strings.Contains(text, "SPDX-License-Identifier: Apache-2.0\n") {
-			t.Errorf("%s names no licence", name)
+			t.Errorf("%s names no license", name)
 		}
 	}
-	if code != 30 {
-		t.Errorf("%d files of code in the zip, want 30", code)
+	if code != 31 {
+		t.Errorf("%d files of code in the zip, want 31", code)
 	}
 }

@@ -23,10 +23,12 @@ func TestProbesOfKeys_addressRules(t *testing.T) {
 			in := sampleInput()
 			for i := range in.Project.Versions {
 				in.Project.Versions[i].Access = snapshot.Access{
-					Mode:    snapshot.Authenticate,
-					Methods: []snapshot.Method{snapshot.APIKey},
-					Keyless: snapshot.Reject,
-					IP:      tt.rules,
+					RequestsAuth: snapshot.RequestsAuth{
+						Mode:    snapshot.Authenticate,
+						Methods: []string{snapshot.APIKey},
+						Keyless: snapshot.Reject,
+					},
+					IP: tt.rules,
 				}
 			}
 			keys, proven := 0, 0
@@ -43,7 +45,7 @@ func TestProbesOfKeys_addressRules(t *testing.T) {
 	}
 }
 
-func TestHostNameOfAnUnclaimedProject(t *testing.T) {
+func TestLedger_hostNameOfUnclaimedProject(t *testing.T) {
 	for code, ends := range map[string]time.Time{
 		"kong.custom_domains.route_host": {},
 		"kong.custom_domains.unclaimed":  time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),

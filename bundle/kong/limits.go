@@ -71,7 +71,7 @@ func judgeLimit(s bundle.Subject) bundle.Verdict {
 
 // judgeOfKey places a key's own limits and ranges, which are part of its entry.
 func judgeOfKey(s bundle.Subject) bundle.Verdict {
-	if !opens(s.Key) {
+	if !needsEntry(s.Key) {
 		return bundle.Verdict{Reason: "revoked"}
 	}
 	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/keys/%x", s.Key.Hash)}

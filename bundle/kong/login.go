@@ -9,7 +9,7 @@ import (
 	"postern/bundle/realm"
 )
 
-// keycloakImage is the one that the exported realm is tested with (testkit/keycloak).
+// keycloakImage is the one that the exported realm is tested with (testkit/servers).
 const keycloakImage = "keycloak/keycloak:26.3.5"
 
 // hasRealm reports whether people can sign in for the exported gateway: there is a realm, and a version that accepts
@@ -71,13 +71,13 @@ func loginExample(b *bundle.Build) string {
 		return ""
 	}
 	text := "\n# Where people sign in: the issuer of the realm in auth/keycloak-realm.json, such as\n" +
-		"# https://login.example.com/realms/" + realmName(b) + ". If it is empty, its tokens are refused.\n" +
-		"# start.sh --with-login starts one on this machine.\n" + realmIssuer + "=\n\n" +
-		"# The URL of its keys, if the gateway can't reach the issuer at its own address.\n" + realmKeys + "=\n\n" +
+		"# https://login.example.com/realms/" + realmName(b) + ". If it is empty, the realm's tokens are refused.\n" +
+		"# start.sh --with-login starts Keycloak on this machine.\n" + realmIssuer + "=\n\n" +
+		"# The URL of the realm's keys, if the gateway can't connect to the issuer's own URL.\n" + realmKeys + "=\n\n" +
 		"# The first administrator of the Keycloak that start.sh --with-login starts.\n" +
 		adminName + "=admin\n" + adminPassword + "=\n"
 	if names := loginVariables(b); len(names) > 0 {
-		text += "\n# Secrets of that Keycloak: a new one for each app client, and for each identity provider\n" +
+		text += "\n# Secrets of that Keycloak: a new secret for each app client, and for each identity provider\n" +
 			"# the secret of the app that callbacks.md names.\n" + strings.Join(names, "=\n") + "=\n"
 	}
 	return text

@@ -10,7 +10,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestRulesForCallsFromNearby(t *testing.T) {
+func TestIPRules_nearby(t *testing.T) {
 	everything := prefixes("0.0.0.0/0", "::/0")
 	for name, c := range map[string]struct {
 		allow, deny []netip.Prefix
@@ -34,8 +34,8 @@ func TestRulesForCallsFromNearby(t *testing.T) {
 	}
 }
 
-// What depends on the caller's address is asked on the gateway's machine alone.
-func TestVerifyScriptLeavesOutWhatIsForNearby(t *testing.T) {
+// Probes that depend on the caller's address are sent only on the gateway's machine.
+func TestVerifyScript_nearby(t *testing.T) {
 	var walls int
 	count := func(_ http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/walled/prod/") {
@@ -48,21 +48,21 @@ func TestVerifyScriptLeavesOutWhatIsForNearby(t *testing.T) {
 	}
 	walls = 0
 	_, out = replayAt(t, sampleFiles(t), "http://127.0.0.2", count)
-	if walls != 0 || !strings.Contains(out, "2 left out because they must be sent from the machine of the gateway") {
+	if walls != 0 || !strings.Contains(out, "2 left out because they must be sent from the gateway's machine") {
 		t.Errorf("asked %d times from afar, want never:\n%s", walls, out)
 	}
 }
 
-func TestTenantsThatAreServed(t *testing.T) {
+func TestTenants_served(t *testing.T) {
 	tenants := gatewayOf(t, sampleFiles(t)).Plugins[0].Config.Tenants
 	if len(tenants) != 2 || tenants["tnt_1"].Name != "default" || tenants["tnt_2"].Name != "acme" {
 		t.Errorf("tenants %v, want default and acme", tenants)
 	}
 }
 
-func TestAProjectWithoutLimitsHasNone(t *testing.T) {
+func TestLimits_absent(t *testing.T) {
 	in := sampleInput()
-	in.Project, _ = sample.Fresh("https://up.example", sample.AsksForKeys())
+	in.Project, _ = sample.Fresh("https://up.example", sample.RequiresKeys())
 	keys := map[string]sample.Plain{"active": sample.Keys()["active"]}
 	in.Keys, in.KeyCount = sample.Stream(keys), 1
 	if limits := gatewayOf(t, write(t, in)).Plugins[0].Config.Limits; limits != nil {

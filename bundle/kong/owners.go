@@ -58,7 +58,7 @@ func (c *configWriter) distinctOwners(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if opens(k) {
+		if needsEntry(k) {
 			add(k.Owner)
 		}
 		if len(names) > mostConsumers {

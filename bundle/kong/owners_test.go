@@ -16,7 +16,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestOwnersAreConsumersUntilTheyAreTooMany(t *testing.T) {
+func TestConsumers_tooMany(t *testing.T) {
 	for owners, want := range map[int]int{mostConsumers: mostConsumers, mostConsumers + 1: 0} {
 		t.Run(strconv.Itoa(owners), func(t *testing.T) {
 			in := sampleInput()
@@ -50,7 +50,7 @@ func keysOfOwners(owners int) func(context.Context) iter.Seq2[snapshot.Key, erro
 	}
 }
 
-func TestKeyOfAFrozenUserSaysSo(t *testing.T) {
+func TestConsumers_frozenUser(t *testing.T) {
 	in := sampleInput()
 	keys := sample.Keys()
 	k := keys["active"]

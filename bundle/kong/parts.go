@@ -3,12 +3,13 @@ package kong
 import (
 	"context"
 	"embed"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"strings"
 
 	"postern/bundle"
 	"postern/core/policy"
-	"postern/core/snapshot"
 )
 
 //go:embed plugin/*.lua files/*
@@ -34,7 +35,7 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 			return writeProbes(ctx, b, w)
 		}},
 	}
-	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) || asksForOwners(b.Project) {
+	if variables := credentialVariables(b.Project); len(variables) > 0 || hasRealm(b) || requiresOwners(b.Project) {
 		out = append(out,
 			bundle.Part{Name: exampleFile, Doc: exampleDoc, Write: func(_ context.Context, w io.Writer) error {
 				_, err := io.WriteString(w, variables.example()+loginExample(b)+openFGAExample(b))
@@ -57,8 +58,8 @@ func parts(b *bundle.Build) ([]bundle.Part, error) {
 
 // templates are the files that are the same in every export, except for their marks.
 var templates = []struct{ name, source, doc string }{
-	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua. It shows " +
-		"what happens on a call.\n"},
+	{pluginFolder + "handler.lua", "plugin/handler.lua", "The plugin that checks keys, as readable Lua. Start here " +
+		"to see what happens on a call.\n"},
 	{pluginFolder + "keys.lua", "plugin/keys.lua", "The part of the plugin that looks keys up.\n"},
 	{pluginFolder + "bodies.lua", "plugin/bodies.lua", "The part of the plugin that refuses bodies.\n"},
 	{pluginFolder + "tokens.lua", "plugin/tokens.lua", "The part of the plugin that accepts tokens.\n"},
@@ -74,11 +75,11 @@ var templates = []struct{ name, source, doc string }{
 		"The part of the plugin that fetches the keys of token issuers.\n"},
 	{pluginFolder + "fetch.lua", "plugin/fetch.lua", "The part of the plugin that calls other servers.\n"},
 	{pluginFolder + "json.lua", "plugin/json.lua", "The part of the plugin that reads JSON.\n"},
-	{pluginFolder + "answers.lua", "plugin/answers.lua", "The answers of the plugin to calls that it refuses.\n"},
+	{pluginFolder + "answers.lua", "plugin/answers.lua", "The plugin's responses to calls that it refuses.\n"},
 	{pluginFolder + "headers.lua", "plugin/headers.lua",
-		"The part of the plugin that knows which headers callers may not set.\n"},
+		"The part of the plugin that decides which headers callers may not set.\n"},
 	{pluginFolder + "paths.lua", "plugin/paths.lua",
-		"The part of the plugin that knows how upstreams may read a path.\n"},
+		"The part of the plugin that checks how upstreams might read a path.\n"},
 	{pluginFolder + "transforms.lua", "plugin/transforms.lua",
 		"The part of the plugin that changes headers and queries.\n"},
 	{pluginFolder + "rules.lua", "plugin/rules.lua",
@@ -102,6 +103,8 @@ var templates = []struct{ name, source, doc string }{
 	{"gateway/docker-compose.yaml", "files/docker-compose.yaml", "Runs Kong with the files in this folder.\n"},
 	{"gateway/start.sh", "files/start.sh", "Starts the gateway, waits until it is ready, calls each upstream once, " +
 		"and checks that keys are required. `./start.sh --help` lists its options.\n"},
+	{"gateway/add-key.sh", "files/add-key.sh", "Creates an API key: adds its SHA-256 to `gateway.yaml`, and to the " +
+		"gateway if it is running. `./add-key.sh --help` lists its options.\n"},
 	{"gateway/README.md", "files/README.md", "How to run the gateway.\n"},
 	{"verify/verify.sh", "files/verify.sh", "Sends the calls in `probes.jsonl` to a gateway with curl and prints the " +
 		"differences. `./verify.sh --help` lists its options.\n"},
@@ -119,39 +122,44 @@ func fillIn(b *bundle.Build) *strings.Replacer {
 // marks returns the values of the marks in the files. They are paths, IDs and keys that bundle has checked to be plain
 // or that are generated, never user text.
 func marks(b *bundle.Build) map[string]string {
-	guarded, open := guardedPaths(b)
+	keyed, open := pathsByKey(b)
 	example, variables := "/", credentialVariables(b.Project)
-	if all := append(append([]string{}, guarded...), open...); len(all) > 0 {
+	if all := append(append([]string{}, keyed...), open...); len(all) > 0 {
 		example = all[0]
 	}
 	return map[string]string{
 		"PROJECT":         b.Project.Name,
+		"PROJECT_ID":      b.Project.ID,
+		"NAMESPACE":       octal(policy.ConsumerNamespace),
+		"KEY_PREFIX":      policy.DefaultKeyPrefix,
 		"COMPOSE_PROJECT": "postern-" + policy.EntityID(b.Project.ID)[:8],
-		"GUARDED":         strings.Join(guarded, " "),
-		"OPEN":            strings.Join(open, " "),
-		"TOKENED":         strings.Join(tokenedPaths(b), " "),
+		"KEY_PATHS":       strings.Join(keyed, " "),
+		"OPEN_PATHS":      strings.Join(open, " "),
+		"TOKEN_PATHS":     strings.Join(tokenPaths(b), " "),
 		"ENVIRONMENTS":    strings.Join(environmentPaths(b), " "),
 		"EXAMPLE":         example,
 		"UNKNOWN_KEY":     b.UnknownKey(""),
-		"TENANT":          servedTenant(b.Project),
 		"CREDENTIALS":     strings.Join(variables.names(), " "),
 		"PASSED_ON":       variables.passedOn(),
-		"CONSUMER":        policy.ConsumerID(b.Project.ID, "mine"),
 		"REALM":           realmName(b),
 		"REALM_SETTINGS":  realmSettings(b) + openFGASettings(b),
 		"OPTIONAL":        optionalServices(b),
 		"AUTHZ":           authzMark(b),
 		"BODY_SETTINGS":   bodySettings(b.Project),
+		"KEEPALIVE":       keepalive(b.Project),
 		"LOGIN_SECRETS":   strings.Join(loginSecrets(b), " "),
 	}
 }
 
-// servedTenant returns the id of a tenant that is served, for an example.
-func servedTenant(p *snapshot.Project) string {
-	for _, t := range p.Tenants {
-		if !t.Detached {
-			return t.ID
-		}
+// octal returns the bytes of a UUID as escapes of printf(1).
+func octal(id string) string {
+	raw, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil {
+		panic(err) // it is a constant
 	}
-	return "tnt_1"
+	var out strings.Builder
+	for _, b := range raw {
+		fmt.Fprintf(&out, `\%03o`, b)
+	}
+	return out.String()
 }

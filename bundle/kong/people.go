@@ -128,21 +128,21 @@ func mappingFates() []bundle.Fate {
 			Reason: "mapper",
 			Status: bundle.Approximate,
 			How:    "a claim to group mapper of the provider in `auth/keycloak-realm.json`",
-			Note: "Users who sign in at the exported realm join the group by the same claim, and leave it if they " +
-				"don't have the claim. At worst, a user that you put into the group yourself leaves it at a sign-in " +
-				"without the claim, and so does a user whose provider failed to send the claim.",
-			Remedy: "Put users that have no such claim into a group that no rule names.",
+			Note: "Users who sign in to the exported realm join the group if they have the same claim, and leave it " +
+				"if they don't. At worst, users that you add to the group yourself are removed when they sign in " +
+				"without the claim, and so are users whose provider fails to send it.",
+			Remedy: "Put users who don't have the claim into a group that no rule names.",
 		},
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`auth/providers.json`",
 			Note: "The rule puts users into a group when they sign in. It is in providers.json. Users of the " +
-				"exported realm keep the groups that they had at the export, and sign-in there doesn't change them: " +
-				"Keycloak reads claims for groups only from OpenID Connect and Auth0, and can't see whether an email " +
-				"address is verified.",
-			Remedy: "Move users between groups in Keycloak yourself, or put an identity broker that sends groups as " +
-				"claims in front of Keycloak, such as Dex for GitHub.",
+				"exported realm keep the groups that they had at the time of the export. Signing in to the realm " +
+				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
+				"Auth0 providers, and can't see whether an email address is verified.",
+			Remedy: "Move users between groups in Keycloak yourself, or put an identity broker in front of Keycloak " +
+				"that sends groups as claims (for GitHub, for example, Dex).",
 		},
 	}
 }
@@ -153,24 +153,24 @@ func redirectFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Exact,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note:   "The exported realm sends browsers back to the same addresses, and to no others.",
+			Note:   "The exported realm sends browsers back to the same URLs, and to no others.",
 		},
 		{
 			Reason: "fixed_port",
 			Status: bundle.Approximate,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note: "The exported realm sends browsers back to the same addresses, and to no others. At worst, a " +
-				"native app that listens at [::1] on another port is refused.",
-			Remedy: "Have native apps listen at 127.0.0.1, for which Keycloak accepts any port.",
+			Note: "The exported realm sends browsers back to the same URLs, and to no others. At worst, a native app " +
+				"that listens on [::1] with a different port is refused.",
+			Remedy: "Have native apps listen on 127.0.0.1, for which Keycloak accepts any port.",
 		},
 		{
 			Reason: "asterisk",
 			Status: bundle.Lossy,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
-			Note: "The exported realm sends browsers back to the same addresses, and to no others. An address that " +
+			Note: "The exported realm sends browsers back to the same URLs, and to no others. A URL that " +
 				"ends in * is left out, because Keycloak would accept any ending in its place. Sign-ins that use it " +
 				"are refused.",
-			Remedy: "Register an address without * at the end, also in the application, and export again.",
+			Remedy: "Register a URL that doesn't end in *, change the application to use it, and export again.",
 		},
 	}
 }
@@ -182,7 +182,7 @@ func brandingFate() bundle.Fate {
 		How:    "`auth/clients.json`",
 		Note: "The sign-in page's title, welcome text, color and logo URL are in clients.json. The exported realm " +
 			"shows Keycloak's own page with the project's name.",
-		Remedy: "Create a Keycloak theme with them.",
+		Remedy: "To keep them, create a Keycloak theme.",
 	}
 }
 
@@ -193,16 +193,17 @@ func signupFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "no tenant for new users of `auth/keycloak-realm.json`",
 			Note: "Users who join the exported realm have no tenant, so calls with their tokens are refused. At " +
-				"worst, an unexpected user has an account there.",
-			Remedy: "Give users that you let join the attribute postern_tenant in Keycloak, with the tenant's ID.",
+				"worst, an unexpected user has an account in the realm.",
+			Remedy: "For each user that you admit, set the `postern_tenant` attribute in Keycloak to the tenant's ID.",
 		},
 		{
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`users/signup.json`",
-			Note: "The sign-up policy, with the groups that new users are put into, is in signup.json. The exported " +
+			Note: "The sign-up policy is in signup.json, with the groups that new users are put into. The exported " +
 				"realm doesn't use it.",
-			Remedy: "Invite those users in Keycloak, or add them with the attribute postern_tenant and their groups.",
+			Remedy: "In Keycloak, invite the users that the policy admits, or add them with their groups and the " +
+				"`postern_tenant` attribute.",
 		},
 	}
 }
@@ -213,8 +214,9 @@ func consentFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
-			Note: "The exported realm has each user's consents to app clients. It doesn't ask these users again, and " +
-				"asks new users as before. At worst, a user is asked once more, for a scope of another project.",
+			Note: "The exported realm has each user's consents to app clients. It doesn't ask these users for " +
+				"consent again, and asks new users as before. At worst, a user is asked once more about a scope of " +
+				"another project.",
 		},
 		{
 			Reason: "record_kept",
@@ -232,32 +234,34 @@ func scopeFates() []bundle.Fate {
 			Reason: "client_scope",
 			Status: bundle.Approximate,
 			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
-			Note: "App clients that could request the scope can request it from the exported realm, others can't, " +
-				"and the tokens then have the audience. At worst, a client gets more than it requested: Keycloak " +
-				"ignores the parameter resource, and gives a machine all of its scopes.",
-			Remedy: "Request by scope where you used only resource.",
+			Note: "The same app clients can request the scope from the exported realm, and the tokens then have the " +
+				"audience. At worst, a client gets more than it requested: Keycloak ignores the `resource` " +
+				"parameter, and gives a machine all of its scopes.",
+			Remedy: "If an application requests tokens only with the `resource` parameter, have it request scopes " +
+				"instead.",
 		},
 		{
 			Reason: "until_tokens_end",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `audience`",
-			Note: "Tokens for the audience that app clients have issued keep working until they expire. The API has " +
-				"no scope by which app clients could request new ones from the exported realm.",
+			How:    "the `postern-auth` plugin, `audience`",
+			Note: "Tokens that app clients have issued for the audience keep working until they expire. The API has " +
+				"no scope with which app clients could request new tokens from the exported realm.",
 			Remedy: "Don't request an audience: tokens for the app client are accepted too.",
 		},
 		{
 			Reason: "name_taken",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `audience`",
-			Note: "Keycloak has its own scope of this name. Tokens with the scope that app clients have issued keep " +
-				"working until they expire. App clients can't request it from the exported realm.",
-			Remedy: "Give the scope another name before the export.",
+			How:    "the `postern-auth` plugin, `audience`",
+			Note: "Keycloak has its own scope with this name. Tokens that app clients have issued with the project's " +
+				"scope keep working until they expire. App clients can't request the project's scope from the " +
+				"exported realm.",
+			Remedy: "Give the scope a different name before the export.",
 		},
 		{
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`",
-			Note:   "No app client of the project could request it.",
+			Note:   "No app client of the project could request this audience or scope.",
 		},
 	}
 }

@@ -3,9 +3,11 @@ package kong
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,7 @@ import (
 
 // The plugin runs in LuaJIT against a stand-in for Kong's PDK that fails on
 // every call and field it does not know.
-func TestPluginUnits(t *testing.T) {
+func TestPlugin_units(t *testing.T) {
 	specs, err := filepath.Glob("testdata/lua/*_spec.lua")
 	if err != nil || len(specs) < 7 {
 		t.Fatalf("specs %q, error %v", specs, err)
@@ -61,6 +63,39 @@ func runSpec(t *testing.T, spec string) {
 		t.Errorf("%s: %v, plan %q, %d checks\n%s", spec, runErr, plan, checks, failures.String())
 	}
 	t.Logf("%s: %d checks", spec, checks)
+}
+
+// The plugin's answers are those of the hosted gateway, except the ones that only the plugin has.
+func TestPlugin_answers(t *testing.T) {
+	source, err := files.ReadFile("plugin/answers.lua")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []string{
+		"ownership_unavailable", "too_many_headers", "malformed_connection", "upstream_credentials_missing",
+	}
+	want := map[string]bool{}
+	for _, d := range policy.Denials() {
+		want[fmt.Sprintf("%d %s %s", d.Status, d.Body(), d.Challenge())] = true
+	}
+	names := regexp.MustCompile(`(?m)^  ([a-z_]+) = \{`).FindAllSubmatch(source, -1)
+	if len(names) < 30 {
+		t.Fatalf("only %d answers are found", len(names))
+	}
+	for _, found := range names {
+		name := string(found[1])
+		answer, err := exec.Command("luajit", "-e", `
+			kong = { response = { exit = function(status, body, headers)
+				io.write(status, " ", body, " ", headers["WWW-Authenticate"] or "")
+			end } }
+			dofile("plugin/answers.lua").refuse("`+name+`")`).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", name, err, answer)
+		}
+		if !want[string(answer)] && !slices.Contains(own, name) {
+			t.Errorf("%s: the hosted gateway doesn't answer %s", name, answer)
+		}
+	}
 }
 
 // The plugin joins the values of the headers that the hosted gateway keeps in one line, and of no others.

@@ -7,13 +7,11 @@ import (
 )
 
 type routePolicyDoc struct {
-	Environment string            `json:"environment"`
-	Mode        snapshot.Mode     `json:"mode"`
-	Methods     []snapshot.Method `json:"methods"`
-	Keyless     snapshot.Keyless  `json:"keyless"`
-	Issuers     []issuerDoc       `json:"issuers,omitempty"`
-	Endpoint    string            `json:"introspection,omitempty"` // the version's ID; "": no endpoint is asked
-	IP          *contract.IPRules `json:"ip,omitempty"`
+	Environment string `json:"environment"`
+	snapshot.RequestsAuth
+	Issuers  []issuerDoc       `json:"issuers,omitempty"`
+	Endpoint string            `json:"introspection,omitempty"` // the version's ID; "": no endpoint is asked
+	IP       *contract.IPRules `json:"ip,omitempty"`
 
 	Rules  string `json:"rules,omitempty"`  // the version's ID; "": none
 	Prefix string `json:"prefix,omitempty"` // the prefix of the paths of rules
@@ -35,7 +33,7 @@ func (c *configWriter) policies() {
 	headers := credentialVariables(c.b.Project).headers()
 	for _, pl := range layoutOf(c.b).places {
 		access := pl.version.Access
-		methods, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
+		auth, issuers, endpoint := enforced(access), issuersOf(c.b.Project, access), ""
 		if introspects(access) {
 			endpoint = pl.version.ID
 		}
@@ -44,15 +42,13 @@ func (c *configWriter) policies() {
 			c.out.Value(r.id)
 			c.out.Raw(": ")
 			doc := routePolicyDoc{
-				Environment: pl.environment.Name,
-				Mode:        access.Mode,
-				Methods:     methods,
-				Keyless:     access.Keyless,
-				Issuers:     issuers,
-				Endpoint:    endpoint,
-				IP:          rangesOf(access.IP),
-				Tag:         signingTag(c.b.Project, pl.environment),
-				Upstream:    headers[pl.environment],
+				Environment:  pl.environment.Name,
+				RequestsAuth: auth,
+				Issuers:      issuers,
+				Endpoint:     endpoint,
+				IP:           rangesOf(access.IP),
+				Tag:          signingTag(c.b.Project, pl.environment),
+				Upstream:     headers[pl.environment],
 			}
 			if transformsOf(pl) != (transformsDoc{}) {
 				doc.Transforms = pl.environment.ID

@@ -27,8 +27,8 @@ type probe struct {
 	Code    string   `json:"code"`   // of the body; "": not checked
 }
 
-// What a probe needs: the caller's own key; to be sent from the gateway's machine, because the response depends on the
-// client address; or leave to spend a counted call of the fallback owner.
+// The needs of a probe: the caller's own key; to be sent from the gateway's machine, because the response depends on
+// the client address; or leave to spend a counted call of the fallback owner.
 const (
 	needsNothing   = "nothing"
 	needsKey       = "key"
@@ -263,25 +263,25 @@ func someHash(ctx context.Context, b *bundle.Build) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if opens(k) {
+		if needsEntry(k) {
 			return fmt.Sprintf("%x", k.Hash), nil
 		}
 	}
 	return "", nil
 }
 
-// guardedPaths returns the prefixes, in host form, that do and do not require a key.
-func guardedPaths(b *bundle.Build) (guarded, open []string) {
+// pathsByKey returns the prefixes, in host form, that do and do not require a key.
+func pathsByKey(b *bundle.Build) (keyed, open []string) {
 	for _, pl := range layoutOf(b).places {
 		path := pl.routes[0].path + "/"
 		access := pl.version.Access
 		if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
-			guarded = append(guarded, path)
+			keyed = append(keyed, path)
 		} else {
 			open = append(open, path)
 		}
 	}
-	return slices.Clip(guarded), slices.Clip(open)
+	return slices.Clip(keyed), slices.Clip(open)
 }
 
 // environmentPaths returns the prefixes of all environments, in host form and in the

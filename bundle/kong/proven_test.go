@@ -8,13 +8,16 @@ import (
 	"postern/bundle"
 )
 
-// unproven are the codes of exact items that no recorded request proves by itself, each with
-// the reason. The conformance tests prove them with keys and upstreams of their own.
+// unproven are the codes of exact items that no recorded request alone proves, each with the reason. The conformance
+// tests prove them with keys and upstreams of their own.
 var unproven = map[string]string{
 	"kong.project.served_alone":                        "the absence of other projects can't be tested",
 	"kong.openapi_document.document":                   "a document, which no call reads",
 	"kong.key_type.plugin":                             "only upstreams see the scopes",
 	"kong.tenant.header":                               "only upstreams see the tenant",
+	"kong.key_type.built_in":                           "only upstreams see the scopes",
+	"kong.tenant.default_tenant":                       "only upstreams see the tenant",
+	"kong.users.no_users":                              "documents, which no call reads",
 	"kong.tenant.detached":                             "needs a key of that tenant, which the zip does not have",
 	"kong.product.keys":                                "needs a key of the product, which the zip does not have",
 	"kong.owner_fallback.plugin":                       "a tenant's own owner: needs a token of the tenant",
@@ -63,7 +66,7 @@ var unproven = map[string]string{
 	"kong.request_limits.header_names":  "only upstreams see the headers",
 }
 
-func TestExactItemsNameTheProbesThatProveThem(t *testing.T) {
+func TestLedger_probes(t *testing.T) {
 	tokens, minted := sampleInput(), sampleInput()
 	takeTokens(tokens.Project)
 	minted.Options.Keys = bundle.KeysMint
@@ -109,7 +112,7 @@ func ledgerOf(t *testing.T, in bundle.Input) []bundle.Item {
 	return ledger.Items
 }
 
-func TestEnvironmentOfAnUnclaimedProject(t *testing.T) {
+func TestLedger_environmentOfUnclaimedProject(t *testing.T) {
 	in := sampleInput()
 	in.Project.ExpiresAt = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen := 0

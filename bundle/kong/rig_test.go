@@ -96,7 +96,7 @@ func newRigOf(t *testing.T, files map[string]string, key string, runtimes ...str
 		}
 	}
 	for _, tool := range []string{"sh", "curl", "sed", "grep", "tr", "sort", "head", "tail", "wc", "sleep",
-		"dirname", "basename", "cat", "awk", "od", "mktemp", "rm", "cut"} {
+		"dirname", "basename", "cat", "awk", "od", "mktemp", "rm", "cut", "date", "sha1sum", "sha256sum"} {
 		path, err := exec.LookPath(tool)
 		if err != nil {
 			t.Fatalf("%s is missing: %v", tool, err)

@@ -48,7 +48,7 @@ func (c *configWriter) rules() {
 	}
 	c.out.Raw(",\n      \"rules\": ")
 	c.out.Value(byVersion)
-	if asksForOwners(c.b.Project) {
+	if requiresOwners(c.b.Project) {
 		c.out.Raw(",\n      \"openfga\": ")
 		c.out.Value(openFGAOf(c.b.Project))
 	}
@@ -104,7 +104,7 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-const editMembers = "To change the groups of an owner of keys, edit members in gateway/gateway.yaml and restart the " +
+const editMembers = "To change the groups of a key owner, edit `members` in gateway/gateway.yaml and restart the " +
 	"gateway."
 
 func ruleFates() []bundle.Fate {
@@ -112,54 +112,58 @@ func ruleFates() []bundle.Fate {
 		{
 			Reason: "plugin",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `rules`",
-			Note: "The plugin refuses the same calls with the same answers. Kong's acl isn't used: it knows neither " +
-				"paths nor scopes, and its refusals have no code. Owners of keys keep the groups that they had at " +
-				"the export.",
+			How:    "the `postern-auth` plugin, `rules`",
+			Note: "The plugin refuses the same calls with the same responses. Kong's `acl` plugin isn't used, " +
+				"because it checks neither paths nor scopes, and its refusals have no code. Key owners keep the " +
+				"groups that they had at the time of the export.",
 			Remedy: editMembers,
 		},
 		{
 			Reason: "acl",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `rules`, and after it the plugin acl of each route",
-			Note: "The plugin refuses the same calls with the same answers. Every route of the version requires " +
-				"groups, so Kong's acl also lets only their members through. Owners of keys keep the groups that " +
-				"they had at the export.",
-			Remedy: editMembers + " To require another group, add it to allow of acl too.",
+			How:    "the `postern-auth` plugin, `rules`, followed by the `acl` plugin of each route",
+			Note: "The plugin refuses the same calls with the same responses. Every route of the version requires a " +
+				"group, so Kong's `acl` plugin checks the caller's groups a second time. Key owners keep the groups " +
+				"that they had at the time of the export.",
+			Remedy: editMembers + " To require an additional group, add it to `allow` in the `acl` plugin too.",
 		},
 		{
 			Reason: "no_roles",
 			Status: bundle.Approximate,
-			How:    "plugin postern-auth, `rules`",
-			Note: "The same calls are refused if they have a key, or a token from before the export. Memberships in " +
-				"the exported realm have no roles. At worst, an admin of the group who signs in there is refused.",
-			Remedy: "Before the export, put admins into a group of their own and require that group.",
+			How:    "the `postern-auth` plugin, `rules`",
+			Note: "Calls with a key, or with a token from before the export, are refused as before. Group members " +
+				"have no roles in the exported realm. At worst, an admin of the group who signs in to the realm is " +
+				"refused.",
+			Remedy: "Before the export, put the admins into a separate group and require that group.",
 		},
 		{
 			Reason: "token_groups",
 			Status: bundle.Approximate,
-			How:    "plugin postern-auth, `rules`",
+			How:    "the `postern-auth` plugin, `rules`",
 			Note: "The same calls with keys are refused. For calls with tokens, Kong uses the groups in the token; " +
-				"the hosted gateway uses the directory. Tokens from before the export have at most 200 groups, those " +
-				"that rules name first. At worst, a user is refused who joined the group after the token was issued, " +
-				"or who has more groups than that which rules name.",
-			Remedy: "Have such users sign in again at the exported realm, whose tokens have all groups.",
+				"the hosted gateway uses the directory. Tokens from before the export list at most 200 groups, " +
+				"starting with the groups that rules name. At worst, the gateway refuses a user who joined the group " +
+				"after the token was issued, or who is in more than 200 groups that rules name.",
+			Remedy: "Have these users sign in to the exported realm. Its tokens list all of a user's groups.",
 		},
 		{
 			Reason: "owner",
+			Title:  "Rules that require an owner",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`, with OpenFGA if it runs",
-			Note: "The gateway asks OpenFGA, which start.sh --authz starts, who owns an object. Without OpenFGA, " +
-				"every call to this route is refused with not_owner. With OpenFGA, the same callers are let through. " +
-				"At worst, calls get 503 ownership_unavailable while OpenFGA doesn't answer, and " + ownersLate,
+			How:    "the `postern-auth` plugin, `rules`, with OpenFGA if it runs",
+			Note: "The gateway asks OpenFGA who owns an object. Run start.sh with --authz to start OpenFGA. Without " +
+				"OpenFGA, every call to this route gets 403 not_owner. With OpenFGA, the same callers are let " +
+				"through. At worst, calls get 503 ownership_unavailable while OpenFGA isn't responding, and " +
+				ownersLate,
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},
 		{
 			Reason: "relations",
+			Title:  "Rules that record owners",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, `rules`; owners in OpenFGA if it runs",
-			Note: "The same scopes and groups are required. Owners are recorded and removed in OpenFGA, which " +
+			How:    "the `postern-auth` plugin, `rules`; owners in OpenFGA if it runs",
+			Note: "The route requires the same scopes and groups. Owners are recorded and removed in OpenFGA, which " +
 				"start.sh --authz starts. Without OpenFGA, they aren't recorded. At worst, " + ownersLate,
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
@@ -173,8 +177,8 @@ func ruleDefaultFates() []bundle.Fate {
 		{
 			Reason: "plugin",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `deny` and `read_write` of `rules`",
-			Note: "Routes without a rule are treated the same, and keys need the scopes read and write if the " +
+			How:    "the `postern-auth` plugin, `deny` and `read_write` in `rules`",
+			Note: "Routes without a rule are treated the same, and keys need the `read` and `write` scopes if the " +
 				"version requires them.",
 		},
 		{
@@ -190,17 +194,19 @@ func ruleDefaultFates() []bundle.Fate {
 func shadowRule() bundle.Fate {
 	return bundle.Fate{
 		Reason: "shadow",
+		Title:  "Rules in shadow mode",
 		Status: bundle.Lossy,
 		How:    "`authz/rules.json`",
-		Note: "A rule in shadow refuses no call on either gateway. The exported gateway doesn't record owners for " +
-			"it, and doesn't count the calls that it would have refused.",
-		Remedy: "Enforce the rule before the export, or add it below rules in gateway/gateway.yaml.",
+		Note: "A rule in shadow mode doesn't refuse calls on either gateway. The exported gateway doesn't record " +
+			"owners for it, and doesn't count the calls that it would have refused.",
+		Remedy: "Enforce the rule before the export, or add it under `rules` in gateway/gateway.yaml.",
 	}
 }
 
 func offRule() bundle.Fate {
 	return bundle.Fate{
 		Reason: "off",
+		Title:  "Rules that are off",
 		Status: bundle.Exact,
 		How:    "left out",
 		Note:   "The rule is off on both gateways.",

@@ -11,8 +11,8 @@ import (
 
 	"postern/bundle"
 	"postern/core/snapshot"
-	"postern/testkit/openfga"
 	"postern/testkit/sample"
+	"postern/testkit/servers"
 )
 
 // rulesInput is the sample project with a rule.
@@ -24,15 +24,15 @@ func rulesInput() bundle.Input {
 	return in
 }
 
-func TestStartWithOpenFGA(t *testing.T) {
+func TestStartScript_openFGA(t *testing.T) {
 	r := newRigFor(t, rulesInput(), sample.Keys()["active"].Plaintext, "docker")
-	server := openfga.Start(t, "")
+	server := servers.StartOpenFGA(t, "")
 	r.env = append(r.env, "OPENFGA_PORT="+server.URL[strings.LastIndex(server.URL, ":")+1:], "OPENFGA_TOKEN=a-secret")
 	r.env = append(r.env, "START_TIMEOUT=0")
 	code, out := r.start(t, "ok", "--authz")
 	expect(t, code, 1, out, "OpenFGA does not have the rules after", "is not loaded.). The end of its log is above")
 
-	// What the container openfga-load does.
+	// This is done by the container openfga-load.
 	load := exec.CommandContext(t.Context(), "sh", filepath.Join(r.folder, "../authz/load.sh"), server.URL)
 	if text, err := load.CombinedOutput(); err != nil {
 		t.Fatalf("load.sh: %v\n%s", err, text)
@@ -49,7 +49,7 @@ func TestStartWithOpenFGA(t *testing.T) {
 	}
 }
 
-func TestStartWithOpenFGAWithoutRules(t *testing.T) {
+func TestStartScript_openFGAWithoutRules(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--authz")
 	expect(t, code, 2, out, "--authz: no version of this export has rules")
@@ -57,7 +57,7 @@ func TestStartWithOpenFGAWithoutRules(t *testing.T) {
 
 // The compose file starts OpenFGA when it is asked to alone, on this machine alone, at the version that
 // the model is tested with, and mounts what the container of the script reads.
-func TestComposeRunsOpenFGA(t *testing.T) {
+func TestComposeFile_openFGA(t *testing.T) {
 	in := loginInput()
 	in.Project.Versions[0].Rules = rulesInput().Project.Versions[0].Rules
 	files := write(t, in)
@@ -81,7 +81,7 @@ func TestComposeRunsOpenFGA(t *testing.T) {
 		}
 	}
 	server := doc.Services["openfga"]
-	if want := "openfga/openfga:" + openfga.Version(); server.Image != want {
+	if want := "openfga/openfga:" + servers.OpenFGAVersion(); server.Image != want {
 		t.Errorf("image %s, want %s", server.Image, want)
 	}
 	for _, port := range server.Ports {

@@ -18,7 +18,7 @@ import (
 func loginInput() bundle.Input {
 	in := sampleInput()
 	in.Users = sample.People(in.Project)
-	in.Project.Versions[0].Access.Methods = []snapshot.Method{snapshot.APIKey, snapshot.JWT}
+	in.Project.Versions[0].Access.Methods = []string{snapshot.APIKey, snapshot.JWT}
 	return in
 }
 
@@ -26,7 +26,7 @@ func loginInput() bundle.Input {
 const secrets = "LOGIN_ADMIN_PASSWORD=admin\nLOGIN_SECRET_CLI_2=robot\nLOGIN_SECRET_IDP_1=google\n" +
 	"LOGIN_APP_IDP_3=app\nLOGIN_SECRET_IDP_3=github\n"
 
-func TestStartWithLogin(t *testing.T) {
+func TestStartScript_login(t *testing.T) {
 	r := newRigFor(t, loginInput(), sample.Keys()["active"].Plaintext, "docker")
 	r.env = append(r.env, "LOGIN_PORT="+serve(t, func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path != "/realms/shop/.well-known/openid-configuration" {
@@ -43,7 +43,7 @@ func TestStartWithLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out = r.start(t, "ok", "--with-login")
-	expect(t, code, 0, out, "ok    people sign in at http://localhost:", "/realms/shop\n")
+	expect(t, code, 0, out, "ok    users sign in at http://localhost:", "/realms/shop\n")
 	if !strings.Contains(r.calls(t), "|compose --profile login up -d\n") {
 		t.Errorf("calls:\n%s", r.calls(t))
 	}
@@ -54,13 +54,13 @@ func TestStartWithLogin(t *testing.T) {
 	}
 }
 
-func TestStartWithLoginWithoutRealm(t *testing.T) {
+func TestStartScript_loginWithoutRealm(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--with-login")
 	expect(t, code, 2, out, "--with-login: no route of this export accepts tokens")
 }
 
-func TestStartWaitsForTheLogin(t *testing.T) {
+func TestStartScript_waitsForLogin(t *testing.T) {
 	r := newRigFor(t, loginInput(), sample.Keys()["active"].Plaintext, "docker")
 	if err := os.WriteFile(filepath.Join(r.folder, ".env"), []byte(secrets), 0o600); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestStartWaitsForTheLogin(t *testing.T) {
 
 // The compose file hands Keycloak the realm and what its placeholders stand for, and Kong
 // no secret of it.
-func TestComposeRunsTheLogin(t *testing.T) {
+func TestComposeFile_login(t *testing.T) {
 	files := write(t, loginInput())
 	var doc struct {
 		Services map[string]struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // start.sh starts nothing while the value of a secret is missing.
-func TestStartWithUpstreamHeaders(t *testing.T) {
+func TestStartScript_upstreamHeaders(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[0].Environments[1].Headers = []snapshot.UpstreamHeader{{Name: "Authorization"}, {Name: "X-A"}}
 	in.Project.CallSigningKeys = []snapshot.CallSigningKey{{ID: "k", Public: []byte("k")}}
@@ -81,7 +81,7 @@ func TestStartWithUpstreamHeaders(t *testing.T) {
 	})
 }
 
-func TestStartWithIntrospectionSecret(t *testing.T) {
+func TestStartScript_introspectionSecret(t *testing.T) {
 	const variable = "INTROSPECTION_1_0_0_CLIENT_SECRET"
 	for name, tt := range map[string]struct {
 		env  []string

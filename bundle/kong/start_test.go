@@ -25,11 +25,11 @@ func expect(t *testing.T, code, want int, out string, texts ...string) {
 	}
 }
 
-func TestStartServesAndChecks(t *testing.T) {
+func TestStartScript_servesAndChecks(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok")
 	expect(t, code, 0, out, "services:\n  1.0.0~dev\n  1.0.0~prod\n", "consumers: 2\n", "  ana\n",
-		"ok    the upstream of /1.0.0/dev/ answers: 200", "ok    the upstream of /open/prod/ answers: 200",
+		"ok    the upstream of /1.0.0/dev/ responds: 200", "ok    the upstream of /open/prod/ responds: 200",
 		"ok    /1.0.0/prod/ without a key: 401", "ok    /1.0.0/prod/ with an unknown key: 401",
 		"open  /open/prod/ requires no key", "The gateway is ready at http://127.0.0.1:")
 	calls := r.calls(t)
@@ -38,7 +38,7 @@ func TestStartServesAndChecks(t *testing.T) {
 	}
 }
 
-func TestStartFindsEveryKindOfCompose(t *testing.T) {
+func TestStartScript_composeCommands(t *testing.T) {
 	for runtime, up := range map[string]string{
 		"docker": "docker|%s|compose up -d", "docker-compose": "docker-compose|%s|up -d",
 		"podman": "podman|%s|compose up -d", "podman-compose": "podman-compose|%s|up -d",
@@ -54,7 +54,7 @@ func TestStartFindsEveryKindOfCompose(t *testing.T) {
 	}
 }
 
-func TestStartFallsBackFromAMissingPlugin(t *testing.T) {
+func TestStartScript_missingPlugin(t *testing.T) {
 	r := newRig(t, "docker", "docker-compose")
 	code, out := r.start(t, "no-plugin")
 	expect(t, code, 0, out)
@@ -63,7 +63,7 @@ func TestStartFallsBackFromAMissingPlugin(t *testing.T) {
 	}
 }
 
-func TestStartSaysWhatIsMissing(t *testing.T) {
+func TestStartScript_missingPrograms(t *testing.T) {
 	for name, c := range map[string]struct {
 		runtimes []string
 		mode     string
@@ -72,7 +72,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 	}{
 		"no runtime": {nil, "ok", "", "found no container runtime: install Docker"},
 		"no compose": {[]string{"docker"}, "no-plugin", "", "no compose: install the compose plugin"},
-		"no daemon":  {[]string{"docker"}, "no-daemon", "", "does not answer: is it running"},
+		"no daemon":  {[]string{"docker"}, "no-daemon", "", "does not respond. Check that it is running"},
 		"up fails":   {[]string{"docker"}, "up-fails", "", "port is already allocated"},
 		"no curl":    {[]string{"docker"}, "ok", "curl", "curl is missing"},
 	} {
@@ -89,7 +89,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestStartPrintsWhyTheGatewayRefused(t *testing.T) {
+func TestStartScript_gatewayRefuses(t *testing.T) {
 	r := newRig(t, "docker")
 	r.ready.Store(false)
 	code, out := r.start(t, "refused")
@@ -97,7 +97,7 @@ func TestStartPrintsWhyTheGatewayRefused(t *testing.T) {
 		"in entry 1: unknown field", "the gateway refused to start")
 }
 
-func TestStartGivesUpWaiting(t *testing.T) {
+func TestStartScript_timeout(t *testing.T) {
 	r := newRig(t, "docker")
 	r.ready.Store(false)
 	r.env = append(r.env, "START_TIMEOUT=0")
@@ -105,46 +105,47 @@ func TestStartGivesUpWaiting(t *testing.T) {
 	expect(t, code, 1, out, "not ready after 0 seconds", "[notice]")
 }
 
-func TestStartDetectsAGatewayThatAdmitsEveryCall(t *testing.T) {
+func TestStartScript_gatewayAdmitsEveryCall(t *testing.T) {
 	r := newRig(t, "docker")
 	r.open.Store(true)
 	code, out := r.start(t, "ok")
-	expect(t, code, 1, out, "WRONG /1.0.0/prod/ without a key: 200 instead of a refusal", "checks failed")
+	expect(t, code, 1, out, "FAIL  /1.0.0/prod/ without a key: 200 instead of a refusal", "checks failed")
 }
 
-func TestStartTriesAKeyWhereItBelongs(t *testing.T) {
+func TestStartScript_keyOfEnvironment(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--key", r.key)
-	expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream answers 200")
+	expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream returned 200")
 	code, out = r.start(t, "ok", "--key", r.key, "--path", "/1.0.0/prod/status")
 	expect(t, code, 0, out, "ok    /1.0.0/prod/status with your key: let through")
 	if strings.Contains(out, r.key) || strings.Contains(r.calls(t), r.key) {
 		t.Error("the key was printed or passed on")
 	}
 	code, out = r.start(t, "ok", "--key", sample.Keys()["dev"].Plaintext)
-	expect(t, code, 1, out, "WRONG /1.0.0/dev/ with your key: 401, refused")
+	expect(t, code, 1, out, "FAIL  /1.0.0/dev/ with your key: 401, refused")
 	if n := r.lentTo.Load(); n != 2 {
 		t.Errorf("the key was presented %d times, want 2", n)
 	}
 }
 
 // A valid key may be refused by a rule, which is not an answer of the upstream.
-func TestStartTellsWhatARuleRefuses(t *testing.T) {
+func TestStartScript_refusedByRule(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, denial := range []policy.Denial{
-		policy.InsufficientScope, policy.NotInGroup, policy.NotOwner, policy.NoRule,
+		policy.InsufficientScope.NameScope("orders:read"), policy.TokenScope, policy.NotInGroup, policy.NotOwner,
+		policy.NoRule,
 	} {
-		t.Run(denial.Code, func(t *testing.T) {
+		t.Run(denial.Message, func(t *testing.T) {
 			r.ruled.Store(&denial)
 			code, out := r.start(t, "ok", "--key", r.key)
-			expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: 403, refused by the rules of this route ("+
+			expect(t, code, 1, out, "FAIL  /1.0.0/prod/ with your key: 403, refused by the rules of this route ("+
 				denial.Code+"). The key is valid: choose a path that it may call with --path")
 		})
 	}
 }
 
 // start.sh takes no answer of the plugin for the upstream's.
-func TestStartKnowsTheRefusals(t *testing.T) {
+func TestStartScript_refusals(t *testing.T) {
 	lua, err := os.ReadFile("plugin/answers.lua")
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +155,7 @@ func TestStartKnowsTheRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, functions, _ := strings.Cut(string(script), "\nmessage_of() {")
-	functions, _, ok := strings.Cut("message_of() {"+functions, "\nwrong() {")
+	functions, _, ok := strings.Cut("message_of() {"+functions, "\nfail() {")
 	answered := regexp.MustCompile(`(?ms)^  ([a-z_]+) = \{\s*(\d{3}),\s*"([^"]+)"`)
 	refusals := answered.FindAllStringSubmatch(string(lua), -1)
 	if !ok || len(refusals) < 25 {
@@ -163,17 +164,17 @@ func TestStartKnowsTheRefusals(t *testing.T) {
 	folder := newRig(t).folder
 	for _, r := range refusals {
 		answer := fmt.Sprintf("{\"message\":%q,\"code\":%q}\n%s", r[3], r[1], r[2])
-		ask := exec.Command("sh", "-c", functions+"\nwhose \"$1\"", "sh", answer)
+		ask := exec.Command("sh", "-c", functions+"\nsource_of \"$1\"", "sh", answer)
 		ask.Dir = folder
-		whose, err := ask.CombinedOutput()
-		if got := string(whose); err != nil || got != "refused" && got != "ruled out" && got != "no upstream" {
+		source, err := ask.CombinedOutput()
+		if got := string(source); err != nil || got != "refused" && got != "ruled out" && got != "no upstream" {
 			t.Errorf("%s is %q, error %v", r[1], got, err)
 		}
 	}
 }
 
 // A key on the command line is in the list of processes.
-func TestStartReadsAKeyFrom(t *testing.T) {
+func TestStartScript_keyFrom(t *testing.T) {
 	r := newRig(t, "docker")
 	file := filepath.Join(t.TempDir(), "a key")
 	for name, c := range map[string]struct {
@@ -205,7 +206,7 @@ func writeKey(t *testing.T, file, text string) {
 }
 
 // Without a key to check, start.sh would report that every check is well.
-func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
+func TestStartScript_invalidKeyFrom(t *testing.T) {
 	r := newRig(t, "docker")
 	file := filepath.Join(t.TempDir(), "a key")
 	fromFile := []string{"--key-file", file}
@@ -231,23 +232,24 @@ func TestStartRefusesAnEmptyOrBrokenKeyFrom(t *testing.T) {
 }
 
 // A response proves nothing of a key where any key gets it.
-func TestStartProvesThatTheKeyOpened(t *testing.T) {
+func TestStartScript_keyAccepted(t *testing.T) {
 	t.Run("an address that requires no key", func(t *testing.T) {
 		r := newRig(t, "docker")
 		code, out := r.start(t, "ok", "--key", "pst_all_nonsense", "--path", "/open/prod/")
-		expect(t, code, 1, out, "WRONG /open/prod/ accepts any key, so its answer proves nothing")
+		expect(t, code, 1, out, "FAIL  /open/prod/ accepts any key, so its response proves nothing")
 	})
 	t.Run("an upstream that answers 404", func(t *testing.T) {
 		r := newRig(t, "docker")
 		r.answer(func(string) int { return http.StatusNotFound })
 		code, out := r.start(t, "ok", "--key", r.key)
-		expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream answers 404")
+		expect(t, code, 0, out, "ok    /1.0.0/prod/ with your key: let through, and the upstream returned 404")
 	})
-	t.Run("an upstream that does not answer", func(t *testing.T) {
+	t.Run("an upstream that does not respond", func(t *testing.T) {
 		r := newRig(t, "docker")
 		r.answer(func(string) int { return 0 })
 		code, out := r.start(t, "ok", "--key", r.key)
-		expect(t, code, 1, out, "WRONG /1.0.0/prod/ with your key: let through, but the upstream does not answer (502)")
+		expect(t, code, 1, out,
+			"FAIL  /1.0.0/prod/ with your key: let through, but the upstream does not respond (502)")
 	})
 }
 
@@ -270,9 +272,9 @@ func TestStart_upstreamWithCodesOfItsOwn(t *testing.T) {
 			})
 			r.says.Store(&c.body)
 			code, out := r.start(t, "ok", "--key", r.key)
-			expect(t, code, 0, out, fmt.Sprintf("ok    the upstream of /1.0.0/prod/ answers: %d", c.status),
-				fmt.Sprintf("let through, and the upstream answers %d", c.status))
-			if strings.Contains(out, "WRONG") || asked > 20 {
+			expect(t, code, 0, out, fmt.Sprintf("ok    the upstream of /1.0.0/prod/ responds: %d", c.status),
+				fmt.Sprintf("let through, and the upstream returned %d", c.status))
+			if strings.Contains(out, "FAIL") || asked > 20 {
 				t.Errorf("asked %d times:\n%s", asked, out)
 			}
 		})
@@ -283,11 +285,11 @@ func TestStart_upstreamWithCodesOfItsOwn(t *testing.T) {
 		r.answer(func(string) int { return http.StatusUnauthorized })
 		r.says.Store(&body)
 		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, "ok    the upstream of /1.0.0/prod/ answers: 401")
+		expect(t, code, 0, out, "ok    the upstream of /1.0.0/prod/ responds: 401")
 	})
 }
 
-func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
+func TestStartScript_upstreamUnreachable(t *testing.T) {
 	r := newRig(t, "docker")
 	asked := map[string]int{}
 	r.answer(func(prefix string) int {
@@ -298,8 +300,8 @@ func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
 		return http.StatusServiceUnavailable // its own
 	})
 	code, out := r.start(t, "ok")
-	expect(t, code, 1, out, "ok    the upstream of /1.0.0/dev/ answers: 503",
-		"WRONG the upstream of /1.0.0/prod/ does not answer: the gateway answers 502", "1 of the checks failed")
+	expect(t, code, 1, out, "ok    the upstream of /1.0.0/dev/ responds: 503",
+		"FAIL  the upstream of /1.0.0/prod/ does not respond: the gateway returned 502", "1 of the checks failed")
 	want := map[string]int{"/1.0.0/dev/": 1, "/1.0.0/prod/": 1, "/2.0.0/prod/": 1, "/fenced/prod/": 1, "/open/prod/": 1,
 		"/v3-optional/prod/": 1, "/walled/prod/": 1}
 	r.locked(func() {
@@ -309,8 +311,8 @@ func TestStartSaysWhichUpstreamDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// What start.sh adds for asking the upstreams is gone when it ends.
-func TestStartPutsTheConfigurationBack(t *testing.T) {
+// start.sh removes the routes that it adds for calling the upstreams.
+func TestStartScript_restoresConfiguration(t *testing.T) {
 	onDisk := func(r *rig) gatewayDoc {
 		text, err := os.ReadFile(filepath.Join(r.folder, "gateway.yaml"))
 		if err != nil {
@@ -333,7 +335,7 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 		r := newRig(t, "docker")
 		r.refuses.Store(http.StatusRequestEntityTooLarge)
 		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, "note  the upstreams were not called: the gateway answered 413")
+		expect(t, code, 0, out, "note  did not call the upstreams: the gateway returned 413")
 		if n := r.loads.Load(); n != 1 {
 			t.Errorf("%d configurations loaded, want 1", n)
 		}
@@ -345,7 +347,7 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 			return http.StatusOK
 		})
 		code, out := r.start(t, "ok")
-		expect(t, code, 1, out, "the configuration could not be restored")
+		expect(t, code, 1, out, "cannot restore the configuration")
 	})
 	t.Run("laid out otherwise", func(t *testing.T) {
 		r := newRig(t, "docker")
@@ -353,12 +355,12 @@ func TestStartPutsTheConfigurationBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, out := r.start(t, "ok")
-		expect(t, code, 0, out, "note  the upstreams were not called: gateway.yaml no longer has its exported layout")
+		expect(t, code, 0, out, "note  did not call the upstreams: gateway.yaml no longer has its exported layout")
 	})
 }
 
 // A key of an environment called all looks like one for every environment.
-func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
+func TestStartScript_environmentNamedAll(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[0].Environments[1].Name = "all"
 	key := sample.Keys()["allenvs"].Plaintext
@@ -371,7 +373,7 @@ func TestStartTriesAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	expect(t, code, 0, out, "ok    /1.0.0/dev/ with your key: let through")
 }
 
-func TestStartTriesAToken(t *testing.T) {
+func TestStartScript_token(t *testing.T) {
 	in := sampleInput()
 	takeTokens(in.Project)
 	at := "/" + in.Project.Versions[0].Name + "/" + in.Project.Versions[0].Environments[0].Name + "/"
@@ -383,23 +385,23 @@ func TestStartTriesAToken(t *testing.T) {
 	code, out = r.startWith(t, "ok", token+"\r\n", "--token", "-", "--path", at+"status")
 	expect(t, code, 0, out, "ok    "+at+"status with your token: let through")
 	code, out = r.start(t, "ok", "--token", "another.token.here")
-	expect(t, code, 1, out, "WRONG "+at+" with your token: 401, refused\n")
+	expect(t, code, 1, out, "FAIL  "+at+" with your token: 401, refused\n")
 	code, out = r.start(t, "ok", "--token", "of-an-issuer-that-is-away")
 	expect(t, code, 1, out, "with your token: 503, refused, because the gateway cannot fetch the keys of its issuer")
 	r.denial.Store(&policy.TokenIssuerAway)
 	code, out = r.start(t, "ok")
 	expect(t, code, 1, out,
-		"WRONG "+at+" with an invalid token: 503, because the introspection endpoint does not answer")
+		"FAIL  "+at+" with an invalid token: 503, because the introspection endpoint does not respond")
 	r.denial.Store(&policy.TokenIssuerNonsense)
 	code, out = r.start(t, "ok", "--token", "opaque+/~=")
 	expect(t, code, 1, out,
-		"WRONG "+at+" with your token: 502, refused, because the answer of the introspection endpoint is unusable")
+		"FAIL  "+at+" with your token: 502, refused, because the response of the introspection endpoint is unusable")
 	if strings.Contains(r.calls(t), token) {
 		t.Error("the token was given to a program as an argument")
 	}
 }
 
-func TestStopTakesTheGatewayDown(t *testing.T) {
+func TestStopScript_stopsGateway(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--stop")
 	expect(t, code, 0, out)
@@ -408,7 +410,7 @@ func TestStopTakesTheGatewayDown(t *testing.T) {
 	}
 }
 
-func TestStartRefusesWrongUsage(t *testing.T) {
+func TestStartScript_wrongUsage(t *testing.T) {
 	r := newRig(t, "docker")
 	for _, args := range [][]string{
 		{"--nope"}, {"--key"}, {"--key", "a\"\nurl=x"}, {"--key", "-"}, {"--key-file"}, {"--key-file", "/nowhere"},

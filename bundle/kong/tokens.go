@@ -10,14 +10,15 @@ import (
 	"postern/core/snapshot"
 )
 
-// enforced returns the methods that the plugin implements, in its order. Leaving a method
-// out never admits a call: a version that requires a credential and has no method refuses
-// every call.
-func enforced(access snapshot.Access) []snapshot.Method {
-	out := []snapshot.Method{}
-	for _, one := range []snapshot.Method{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
+// enforced returns what a route's entry has of the version's policy. It has the methods that the plugin implements, in
+// its order. Leaving a method out never admits a call: a version that requires a credential and has no method refuses
+// every call. Issuers and the introspection endpoint have their own members.
+func enforced(access snapshot.Access) snapshot.RequestsAuth {
+	out := access.RequestsAuth
+	out.Methods, out.JWT, out.Opaque = []string{}, nil, nil
+	for _, one := range []string{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
 		if access.Allows(one) {
-			out = append(out, one)
+			out.Methods = append(out.Methods, one)
 		}
 	}
 	return out
@@ -85,8 +86,8 @@ func unsigned(issuer string) string {
 	return part([]byte(`{"alg":"none"}`)) + "." + part(claims) + "." + part([]byte("none"))
 }
 
-// tokenedPaths returns the prefixes, in host form, where tokens are accepted.
-func tokenedPaths(b *bundle.Build) []string {
+// tokenPaths returns the prefixes, in host form, where tokens are accepted.
+func tokenPaths(b *bundle.Build) []string {
 	var paths []string
 	for _, pl := range layoutOf(b).places {
 		if pl.version.Access.TakesTokens() {
@@ -132,16 +133,16 @@ func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 
 func accessFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, a policy per route",
+		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, a policy per route",
 			Note: "The same calls are let through and refused, with the same status, code and message."},
 		{
 			Reason: "no_provider_tokens",
 			Status: bundle.Lossy,
-			How:    "plugin postern-auth, a policy per route; tokens of providers are refused",
-			Note: "Tokens of the issuers in allowed_pairs and of the project's app clients, and opaque tokens of " +
-				"your own endpoint, are accepted as before. Calls with a provider's own token get 401, and calls " +
-				"whose upstream gets a provider's token get 503.",
-			Remedy: "Have users with a provider's own token sign in at the exported realm, whose tokens are accepted " +
+			How:    "the `postern-auth` plugin, a policy per route; tokens of providers are refused",
+			Note: "Tokens from the issuers in `allowed_pairs` and from the project's app clients are accepted as " +
+				"before, and so are opaque tokens that your own endpoint checks. Calls with a provider's own token " +
+				"get 401, and calls whose upstream gets a provider's token get 503.",
+			Remedy: "Have users with a provider's own token sign in to the exported realm. Its tokens are accepted " +
 				"and name the same users. The provider's item says what to do if upstreams get its token.",
 		},
 	}
@@ -149,12 +150,13 @@ func accessFates() []bundle.Fate {
 
 func fallbackFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "plugin", Status: bundle.Exact, How: "plugin postern-auth, `fallback`",
+		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, `fallback`",
 			Note: "A call without a key is let through with the same owner."},
-		{Reason: "tenant", Status: bundle.Exact, How: "plugin postern-auth, `fallback` of the tenant",
-			Note: "A call with a token of the tenant, and without a key, counts for the same owner."},
+		{Reason: "tenant", Title: "Fallback owners of tenants", Status: bundle.Exact,
+			How:  "the `postern-auth` plugin, `fallback` of the tenant",
+			Note: "A call that has a token of the tenant and no key is let through with the same owner."},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
-			Note: "A tenant's fallback owner is used for calls whose token names the tenant. No call with such a " +
-				"token counts for an owner in this project."},
+			Note: "A tenant's fallback owner applies to calls with a token that names the tenant. In this project, " +
+				"no such call gets a fallback owner."},
 	}
 }

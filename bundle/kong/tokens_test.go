@@ -13,7 +13,7 @@ import (
 
 // The plugin accepts the tokens of the issuers that a version names. A version that asks
 // for another one must be closed on the exported gateway, and the ledger must say so.
-func TestVersionsThatTakeTokens(t *testing.T) {
+func TestTokens_versions(t *testing.T) {
 	in := sampleInput()
 	opaque := takeTokens(in.Project)
 	in.Project.Deleted = true
@@ -50,31 +50,31 @@ func TestVersionsThatTakeTokens(t *testing.T) {
 // version with opaque tokens, which it returns, and an app client.
 func takeTokens(p *snapshot.Project) snapshot.Version {
 	issuers := []snapshot.TokenIssuer{{Issuer: "https://accounts.example", Audience: "shop"}}
-	p.Versions[0].Access = snapshot.Access{
+	p.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode:    snapshot.Authenticate,
-		Methods: []snapshot.Method{snapshot.JWT},
+		Methods: []string{snapshot.JWT},
 		Keyless: snapshot.Reject,
-		Issuers: issuers,
-	}
-	p.Versions[1].Access = snapshot.Access{
+		JWT:     &snapshot.AllowedPairs{AllowedPairs: issuers},
+	}}
+	p.Versions[1].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode:    snapshot.Authenticate,
-		Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
+		Methods: []string{snapshot.APIKey, snapshot.JWT},
 		Keyless: snapshot.Reject,
-		Issuers: issuers,
-	}
+		JWT:     &snapshot.AllowedPairs{AllowedPairs: issuers},
+	}}
 	opaque := p.Versions[0]
 	opaque.ID, opaque.Name = "ver_opaque", "9.9.9"
 	opaque.Environments = []snapshot.Environment{{ID: "env_opaque", Name: "prod", Target: "http://up.example"}}
-	opaque.Access = snapshot.Access{
+	opaque.Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode:    snapshot.Authenticate,
-		Methods: []snapshot.Method{snapshot.Opaque},
+		Methods: []string{snapshot.Opaque},
 		Keyless: snapshot.Reject,
-		Opaque: snapshot.Introspection{
+		Opaque: &snapshot.Introspection{
 			Introspection: contract.Introspection{
 				Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic,
 			},
 		},
-	}
+	}}
 	p.Versions = append(p.Versions, opaque)
 	p.API = snapshot.API{Audience: "https://api.example", Scopes: []snapshot.APIScope{{Name: "orders:read"}}}
 	p.Clients = []snapshot.AppClient{{
@@ -146,7 +146,7 @@ func checkMethods(t *testing.T, file string, want map[string]string) {
 	}
 }
 
-func TestIssuersThatAContainerCannotReach(t *testing.T) {
+func TestTokens_unreachableIssuers(t *testing.T) {
 	for name, tt := range map[string]struct{ issuer, jwksURL, reason string }{
 		"a host name":           {"https://id.example", "", "plugin"},
 		"loopback":              {"http://127.0.0.1:8080", "", "loopback"},
@@ -157,8 +157,10 @@ func TestIssuersThatAContainerCannotReach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			takeTokens(in.Project)
-			pair := []snapshot.TokenIssuer{{Issuer: tt.issuer, Audience: "shop", JWKSURL: tt.jwksURL}}
-			in.Project.Versions[0].Access.Issuers, in.Project.Versions[1].Access.Issuers = pair, pair
+			pair := &snapshot.AllowedPairs{
+				AllowedPairs: []snapshot.TokenIssuer{{Issuer: tt.issuer, Audience: "shop", JWKSURL: tt.jwksURL}},
+			}
+			in.Project.Versions[0].Access.JWT, in.Project.Versions[1].Access.JWT = pair, pair
 			ledger := write(t, in)["MIGRATION-REPORT.json"]
 			if n := strings.Count(ledger, `"kong.token_issuer.`+tt.reason+`"`); n != 2 {
 				t.Errorf("%d of 2 issuers have the code kong.token_issuer.%s", n, tt.reason)
@@ -168,10 +170,10 @@ func TestIssuersThatAContainerCannotReach(t *testing.T) {
 }
 
 // A version keeps its issuers when the method jwt is removed. No route of the plugin has them.
-func TestIssuersOfAVersionWithoutTokens(t *testing.T) {
+func TestTokens_versionWithoutTokens(t *testing.T) {
 	in := sampleInput()
 	takeTokens(in.Project)
-	in.Project.Versions[1].Access.Methods = []snapshot.Method{snapshot.APIKey}
+	in.Project.Versions[1].Access.Methods = []string{snapshot.APIKey}
 	var zip bytes.Buffer
 	if _, err := bundle.Write(t.Context(), &zip, in); err != nil {
 		t.Fatal(err)
@@ -201,13 +203,13 @@ func TestJudgeLogin_formPost(t *testing.T) {
 		p.Settings = &snapshot.ProviderSettings{ResponseMode: tt.mode}
 		ledger := write(t, in)["MIGRATION-REPORT.json"]
 		if !strings.Contains(ledger, `"kong.identity_provider.`+tt.want+`"`) ||
-			strings.Contains(ledger, "answers by GET only") != (tt.mode == "form_post") {
+			strings.Contains(ledger, "responses only by GET") != (tt.mode == "form_post") {
 			t.Errorf("%+v: the ledger says %.500s", tt, ledger)
 		}
 	}
 }
 
-// Facebook's debug_token takes a token in the URL, which the ledger says of providers of that type alone.
+// Facebook's debug_token takes a token in the URL, which the ledger says of providers of that type only.
 func TestJudgeLogin_facebook(t *testing.T) {
 	for kind, want := range map[string]bool{"facebook": true, "google": false} {
 		in := sampleInput()

@@ -110,8 +110,8 @@ func responseChanges(c *snapshot.BodyChanges) changesDoc[*changeList] {
 func bodySettings(p *snapshot.Project) string {
 	for i := range p.Versions {
 		if !p.Versions[i].Transforms.RequestBody.None() {
-			return fmt.Sprintf("\n      # The plugin request-transformer changes bodies that fit into this buffer. "+
-				"The plugin\n      # postern-auth refuses larger ones.\n"+
+			return fmt.Sprintf("\n      # The request-transformer plugin changes bodies that fit into this buffer. "+
+				"The\n      # postern-auth plugin refuses larger ones.\n"+
 				"      KONG_NGINX_HTTP_CLIENT_BODY_BUFFER_SIZE: \"%dm\"", policy.MaxChangedBody>>20)
 		}
 	}
@@ -155,42 +155,48 @@ func transformFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "request_plugin",
+			Title:  "Transforms of requests",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `transforms`",
+			How:    "the `postern-auth` plugin, `transforms`",
 			Note:   "The headers and queries of requests are changed in the same way before they reach the upstream.",
 		},
 		{
 			Reason: "request_bodies",
+			Title:  "Transforms of request bodies",
 			Status: bundle.Approximate,
-			How: "plugin request-transformer of each service; plugin postern-auth, `body_limit`, refuses larger " +
-				"bodies",
+			How: "the `request-transformer` plugin of each service; `body_limit` of the `postern-auth` plugin " +
+				"refuses larger bodies",
 			Note: "Headers and queries of requests are changed in the same way. So are members of JSON objects and " +
-				"forms, but Kong writes the whole body again: in another order, with 14 digits for numbers, and with " +
-				"only the last of several members of the same name. At worst, a longer number, such as a 64-bit ID, " +
-				"reaches the upstream rounded and with an exponent: 9007199254740993 as 9.007199254741e+15. Kong " +
-				"also accepts NaN, 0x10 and the like as JSON, and replaces a malformed multipart form with what is " +
-				"added to it; the hosted gateway leaves both unchanged. Kong answers 500 to some of these. If " +
-				"Accept-Encoding, Content-Type, Range, Referer or User-Agent has two lines, the upstream gets the " +
-				"second one twice, also in requests without a body. It also gets an empty User-Agent.",
+				"forms, but Kong rewrites the whole body: members are in a different order, numbers have at most 14 " +
+				"digits, and of several members with the same name, only the last remains. At worst, a longer " +
+				"number, such as a 64-bit ID, reaches the upstream rounded and with an exponent: 9007199254740993 " +
+				"becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and similar values as JSON, and replaces a " +
+				"malformed multipart form with only the added members; the hosted gateway leaves both unchanged. " +
+				"Kong answers 500 to some of these requests. If a request has two Accept-Encoding, Content-Type, " +
+				"Range, Referer or User-Agent headers, the upstream gets the second one twice, even if the request " +
+				"has no body. An empty User-Agent header also reaches the upstream.",
 			Remedy: "Have callers send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
+			Title:  "Transforms of response bodies",
 			Status: bundle.Approximate,
-			How:    "plugin response-transformer of each service; plugin postern-auth, `transforms`, for headers",
-			Note: "Headers of responses are changed in the same way. So are members of JSON objects, but Kong writes " +
-				"the whole body again: in another order, and with 14 digits for numbers. At worst, a longer number, " +
-				"such as a 64-bit ID, reaches the caller rounded and with an exponent: 9007199254740993 as " +
-				"9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, which the hosted gateway " +
-				"leaves unchanged. Kong cuts off a response whose JSON is neither an object nor an array; the hosted " +
-				"gateway passes it on. Kong changes responses of more than 4 MiB; the hosted gateway answers 502 " +
-				"response_too_large.",
+			How: "the `response-transformer` plugin of each service; the `postern-auth` plugin, `transforms`, for " +
+				"headers",
+			Note: "Headers of responses are changed in the same way. So are members of JSON objects, but Kong " +
+				"rewrites the whole body: members are in a different order, and numbers have at most 14 digits. At " +
+				"worst, a longer number, such as a 64-bit ID, reaches the caller rounded and with an exponent: " +
+				"9007199254740993 becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, " +
+				"which the hosted gateway leaves unchanged. Kong cuts off a response whose JSON is neither an object " +
+				"nor an array; the hosted gateway passes it on. Kong also changes responses of more than 4 MiB; the " +
+				"hosted gateway answers 502 response_too_large instead.",
 			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{
 			Reason: responseReason,
+			Title:  "Transforms of responses",
 			Status: bundle.Exact,
-			How:    "plugin postern-auth, `transforms`",
+			How:    "the `postern-auth` plugin, `transforms`",
 			Note:   "The headers of responses are changed in the same way, including those of refusals.",
 		},
 	}

@@ -9,7 +9,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestUpstreamsAreTakenApart(t *testing.T) {
+func TestUpstream_parsed(t *testing.T) {
 	path := "/a%20b/c"
 	for target, want := range map[string]upstream{
 		"http://up.example":              {"http", "up.example", 80, nil},
@@ -28,9 +28,8 @@ func TestUpstreamsAreTakenApart(t *testing.T) {
 	}
 }
 
-// What a container cannot call as the hosted gateway does is reported of the
-// environment.
-func TestUpstreamsThatAContainerCannotReach(t *testing.T) {
+// The ledger reports environments whose upstream a container can't call as the hosted gateway does.
+func TestUpstream_unreachableFromContainer(t *testing.T) {
 	for target, want := range map[string]string{
 		"http://up.example":           "service",
 		"https://up.example:8443":     "service",

@@ -60,8 +60,8 @@ func replayAt(
 	return cmd.ProcessState.ExitCode(), out.String()
 }
 
-// faithful answers every recorded probe as recorded, and lets a key in.
-func faithful(t *testing.T, key string) http.HandlerFunc {
+// recordedAnswers answers every recorded probe as recorded, and lets a key in.
+func recordedAnswers(t *testing.T, key string) http.HandlerFunc {
 	t.Helper()
 	recorded := map[string]probe{}
 	for lines := bufio.NewScanner(strings.NewReader(sampleFiles(t)[probesFile])); lines.Scan(); {
@@ -103,23 +103,23 @@ func faithful(t *testing.T, key string) http.HandlerFunc {
 	}
 }
 
-func TestVerifyScriptReplaysEveryProbe(t *testing.T) {
-	code, out := replay(t, faithful(t, ""))
+func TestVerifyScript_everyProbe(t *testing.T) {
+	code, out := replay(t, recordedAnswers(t, ""))
 	expect(t, code, 0, out, "0 different, 8 left out because they need a key")
 	if equal := strings.Fields(out)[0]; equal < "50" || len(equal) != 2 {
 		t.Errorf("%s probes replayed, want more than 50", equal)
 	}
 	key := sample.Keys()["allenvs"].Plaintext
-	code, out = replay(t, faithful(t, key), "--key", key)
+	code, out = replay(t, recordedAnswers(t, key), "--key", key)
 	expect(t, code, 0, out, "0 different, 0 left out")
 	key = sample.Keys()["dev"].Plaintext
-	code, out = replay(t, faithful(t, key), "--key", key)
+	code, out = replay(t, recordedAnswers(t, key), "--key", key)
 	expect(t, code, 0, out, "0 different, 6 left out")
 }
 
 // A key of an environment called all looks like one for every environment, and
 // must not be tried on the others.
-func TestVerifyScriptLendsAKeyOfAnEnvironmentCalledAll(t *testing.T) {
+func TestVerifyScript_environmentNamedAll(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[0].Environments[1].Name = "all"
 	key := sample.Keys()["allenvs"].Plaintext
@@ -134,8 +134,8 @@ func TestVerifyScriptLendsAKeyOfAnEnvironmentCalledAll(t *testing.T) {
 	}
 }
 
-func TestVerifyScriptShowsTheDifference(t *testing.T) {
-	good := faithful(t, "")
+func TestVerifyScript_difference(t *testing.T) {
+	good := recordedAnswers(t, "")
 	code, out := replay(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key") == "not-a-key" && strings.HasPrefix(r.URL.Path, "/1.0.0/prod") {
 			return // lets it through
@@ -151,8 +151,8 @@ func TestVerifyScriptShowsTheDifference(t *testing.T) {
 }
 
 // A gateway whose upstreams do not answer is not equal to one whose upstreams do.
-func TestVerifyScriptTellsAnUpstreamFromTheGateway(t *testing.T) {
-	good := faithful(t, "")
+func TestVerifyScript_upstreamAnswers(t *testing.T) {
+	good := recordedAnswers(t, "")
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -203,15 +203,15 @@ func runVerify(t *testing.T, input string, env []string, args ...string) (int, s
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-func TestVerifyScriptGoesWhereStartListens(t *testing.T) {
-	code, out := runVerify(t, "", []string{"KONG_PROXY_PORT=" + serve(t, faithful(t, ""))})
+func TestVerifyScript_address(t *testing.T) {
+	code, out := runVerify(t, "", []string{"KONG_PROXY_PORT=" + serve(t, recordedAnswers(t, ""))})
 	expect(t, code, 0, out, "0 different")
 }
 
-func TestVerifyScriptReadsAKeyFrom(t *testing.T) {
+func TestVerifyScript_keyFrom(t *testing.T) {
 	key := sample.Keys()["allenvs"].Plaintext
 	file := filepath.Join(t.TempDir(), "a key")
-	port := "KONG_PROXY_PORT=" + serve(t, faithful(t, key))
+	port := "KONG_PROXY_PORT=" + serve(t, recordedAnswers(t, key))
 	for name, c := range map[string]struct {
 		file, input string
 		env         []string
@@ -230,7 +230,7 @@ func TestVerifyScriptReadsAKeyFrom(t *testing.T) {
 	}
 }
 
-func TestVerifyScriptSaysThatNothingAnswers(t *testing.T) {
+func TestVerifyScript_noGateway(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -240,15 +240,15 @@ func TestVerifyScriptSaysThatNothingAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out := runVerify(t, "", nil, base)
-	expect(t, code, 1, out, "verify.sh: nothing answers at "+base)
+	expect(t, code, 1, out, "verify.sh: nothing responds at "+base)
 	if strings.Contains(out, "different") {
-		t.Errorf("differences are listed though nothing answers:\n%s", out)
+		t.Errorf("differences are listed though nothing responds:\n%s", out)
 	}
 }
 
 // The path just behind one address can be below a shorter one, and is answered
 // by its environment then.
-func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
+func TestProbes_versionNamedAsProject(t *testing.T) {
 	in := sampleInput()
 	in.Project.Versions[3].Name = in.Project.Name
 	in.Project.Versions[3].Environments[0].Name = in.Project.Name
@@ -279,7 +279,7 @@ func TestProbesOfAVersionNamedAsItsProject(t *testing.T) {
 	}
 }
 
-func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
+func TestVerifyScript_wrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"--nope"}, {"--key", "a b"}, {"--key", ""}, {"--key-file", "/nowhere"},
 		{"--key-file", "/"}, {"--key-file", "/dev/null"}, {"--key", "-"}} {
 		if code, out := replay(t, func(http.ResponseWriter, *http.Request) {}, args...); code != 2 {
@@ -288,7 +288,7 @@ func TestVerifyScriptRefusesWrongUsage(t *testing.T) {
 	}
 }
 
-func TestScriptsPassShellcheck(t *testing.T) {
+func TestScripts_shellcheck(t *testing.T) {
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
 		t.Fatalf("shellcheck is missing (Debian: apt-get install shellcheck): %v", err)
@@ -306,8 +306,8 @@ func TestScriptsPassShellcheck(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	if scripts != 2 {
-		t.Errorf("%d scripts in the export, want start.sh and verify.sh", scripts)
+	if scripts != 3 {
+		t.Errorf("%d scripts in the export, want add-key.sh, start.sh and verify.sh", scripts)
 	}
 	for _, path := range []string{"testdata/runtime/standin", "../../tools/kong-docker"} {
 		if out, err := exec.Command(shellcheck, path).CombinedOutput(); err != nil {
@@ -318,7 +318,7 @@ func TestScriptsPassShellcheck(t *testing.T) {
 
 // A probe that spends a counted call of the fallback owner is sent only where that is asked for.
 func TestVerify_counted(t *testing.T) {
-	good := faithful(t, "")
+	good := recordedAnswers(t, "")
 	for flag, want := range map[string]int{"": 0, "--counted": 2} {
 		spent := 0
 		args := strings.Fields(flag)
@@ -330,7 +330,7 @@ func TestVerify_counted(t *testing.T) {
 			good(w, r)
 		}, args...)
 		expect(t, code, 0, out, "0 different")
-		if spent != want || strings.Contains(out, "2 left out because they count as calls") != (want == 0) {
+		if spent != want || strings.Contains(out, "2 left out because they count toward") != (want == 0) {
 			t.Errorf("%q spends %d calls, want %d:\n%s", flag, spent, want, out)
 		}
 	}

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Creates a store at an OpenFGA server and loads model.json and tuples.json into
-# it. It doesn't change a store that is already loaded, so later changes in it
-# stay. You can run it again after an interruption. Needs curl and a POSIX shell.
+# it. It doesn't change a store that is already loaded, so later changes to the
+# store stay. You can run it again after an interruption. Needs curl and a POSIX
+# shell.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -16,11 +17,11 @@ usage: ./load.sh [--check] [--again] [--wait SECONDS] [--store NAME] BASE_URL
 BASE_URL is the HTTP API of OpenFGA 1.10 or newer, such as
 http://127.0.0.1:8080. If it requires a preshared key, set OPENFGA_TOKEN to it.
 
-  --store NAME    the store; the default is the name in store.fga.yaml
-  --wait SECONDS  how long to wait for the server (60)
+  --store NAME    the name of the store (default: the name in store.fga.yaml)
+  --wait SECONDS  how long to wait for the server (default: 60)
   --check         only report whether the store is loaded
-  --again         load a store again: tuples that were deleted since then come
-                  back
+  --again         load the store again; this restores tuples that were deleted
+                  from it
 
 Exit status: 0 if the store is loaded, 1 if it isn't, 2 for wrong usage.
 TEXT
@@ -74,7 +75,7 @@ while [ $# -gt 0 ]; do
 done
 case $base in
   '') wrong_usage 'give the URL of the OpenFGA server' ;;
-  *[!A-Za-z0-9._~:/%@+=,\[\]-]*) wrong_usage "the URL has characters that a server's address cannot have" ;;
+  *[!A-Za-z0-9._~:/%@+=,\[\]-]*) wrong_usage "the URL has characters that a server's URL cannot have" ;;
   http://?* | https://?*) ;;
   *) wrong_usage 'the URL must begin with https:// or http://' ;;
 esac
@@ -111,10 +112,10 @@ send() {
   status=$(curl -K settings -X "$1" -o answer -w '%{http_code}' ${3:+--data-binary "@$3"} "$base$2") || status=000
 }
 
-# The last answer on one line, without control characters.
+# Prints the last answer on one line, without control characters.
 reason() {
   if [ "$status" = 000 ]; then
-    printf 'nothing answers at %s' "$base"
+    printf 'nothing responds at %s' "$base"
   else
     printf '%s: ' "$status"
     tr -d '\000-\037\177' <answer | cut -c 1-300
@@ -137,12 +138,12 @@ wait_for_server() {
   done
 }
 
-# The ids in an answer, one per line.
+# Prints the ids in an answer, one per line.
 ids() {
   tr '{,' '[\n*]' <answer | sed -n 's/^ *"'"$1"'": *"\([0-9A-Z]*\)".*/\1/p'
 }
 
-# The id of the store, empty without one.
+# Sets id to the id of the store, or to nothing if it doesn't exist.
 find_store() {
   send GET "/stores?page_size=2&name=$store"
   expect 200 "look for the store $store"
@@ -221,7 +222,7 @@ write_tuples() {
   ' "$here/tuples.json" >count || {
     read -r status piece <wrong || status=000
     [ "$status" = 000 ] || cp "answer.$piece" answer
-    die "cannot write the tuples: $(reason). Run it again. It keeps what it has written."
+    die "cannot write the tuples: $(reason). Run load.sh again. It keeps what it has written."
   }
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"postern/bundle/openfga"
 	"postern/core/snapshot"
-	server "postern/testkit/openfga"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/servers"
 )
 
 const token = "a-token_of.the~server+/=="
@@ -25,7 +25,7 @@ func unpack(t *testing.T, s openfga.Source) string {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, write := range ordered.ByName(map[string]func(io.Writer) error{
+	for name, write := range testkit.ByName(map[string]func(io.Writer) error{
 		"model.json":     s.WriteJSON,
 		"store.fga.yaml": s.WriteStore,
 		"tuples.json":    func(w io.Writer) error { return s.WriteTuples(t.Context(), w) },
@@ -69,7 +69,7 @@ func load(t *testing.T, dir string, status int, args []string, texts ...string) 
 }
 
 // theStore returns the id of the only store of the source.
-func theStore(t *testing.T, at *server.Server, name string) string {
+func theStore(t *testing.T, at *servers.OpenFGA, name string) string {
 	t.Helper()
 	ids := at.Stores(name)
 	if len(ids) != 1 {
@@ -80,9 +80,9 @@ func theStore(t *testing.T, at *server.Server, name string) string {
 
 // The script fills a real server, in more pieces than one curl sends, and leaves what is loaded as it
 // is.
-func TestLoad(t *testing.T) {
+func TestLoadScript(t *testing.T) {
 	t.Parallel()
-	at, s := server.Start(t, token), source()
+	at, s := servers.StartOpenFGA(t, token), source()
 	s.Project.Revision = 7
 	groups := &s.Tenants[0].Directory.Groups
 	for i := range 10_150 { // a tuple each: nested in the one before
@@ -105,8 +105,8 @@ func TestLoad(t *testing.T) {
 	if got := at.Count(id); got != tuples+1 {
 		t.Errorf("%d tuples in the store, want %d and one that says so", got, tuples)
 	}
-	member := server.Tuple{User: "user:usr_2", Relation: "member", Object: "group:grp_1"}
-	if !at.Check(id, server.Tuple{User: "user:usr_2", Relation: "member", Object: "group:grp_2"}) {
+	member := servers.Tuple{User: "user:usr_2", Relation: "member", Object: "group:grp_1"}
+	if !at.Check(id, servers.Tuple{User: "user:usr_2", Relation: "member", Object: "group:grp_2"}) {
 		t.Error("a member of a nested group is not in the outer one")
 	}
 
@@ -126,10 +126,10 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What an interrupted run has written does not end the next one.
-func TestLoadGoesOn(t *testing.T) {
+// The files of an interrupted run don't end the next one.
+func TestLoadScript_resumes(t *testing.T) {
 	t.Parallel()
-	at, s := server.Start(t, token), source()
+	at, s := servers.StartOpenFGA(t, token), source()
 	whole := unpack(t, s)
 	broken := unpack(t, s)
 	path := filepath.Join(broken, "tuples.json")
@@ -138,7 +138,7 @@ func TestLoadGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = bytes.Replace(text, []byte("\n]"),
-		[]byte(",\n  {\"user\":\"nobody\",\"relation\":\"x\",\"object\":\"y:1\"}\n]"), 1)
+		[]byte(",\n  {\"user\":\"untyped\",\"relation\":\"x\",\"object\":\"y:1\"}\n]"), 1)
 	for range 100 { // the last tuple is in a second piece
 		text = bytes.Replace(text, []byte("[\n"),
 			[]byte("[\n  "+`{"user":"user:a","relation":"by","object":"call:a"}`+",\n"), 1)
@@ -148,7 +148,7 @@ func TestLoadGoesOn(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	load(t, broken, 1, []string{at.URL}, "cannot write the tuples: 400: ", "Run it again")
+	load(t, broken, 1, []string{at.URL}, "cannot write the tuples: 400: ", "Run load.sh again")
 	id := theStore(t, at, "shop.0")
 	if at.Count(id) < 100 {
 		t.Fatal("the first piece was not written, so that this shows nothing")
@@ -158,12 +158,12 @@ func TestLoadGoesOn(t *testing.T) {
 	load(t, whole, 0, []string{"--check", at.URL}, id)
 }
 
-func TestLoadSaysWhatIsWrong(t *testing.T) {
+func TestLoadScript_errors(t *testing.T) {
 	t.Parallel()
-	at := server.Start(t, "another-token")
+	at := servers.StartOpenFGA(t, "another-token")
 	dir := unpack(t, source())
 	load(t, dir, 1, []string{at.URL}, "cannot look for the store shop.0: 401: ")
-	load(t, dir, 1, []string{"--wait", "0", "http://127.0.0.1:1"}, "not ready after 0 seconds: nothing answers at")
+	load(t, dir, 1, []string{"--wait", "0", "http://127.0.0.1:1"}, "not ready after 0 seconds: nothing responds at")
 	for _, args := range [][]string{
 		nil, {"ftp://x"}, {"http://a b"}, {"--store", "a/b", at.URL}, {"--wait", "x", at.URL}, {"--nope"},
 		{at.URL, at.URL},
@@ -176,7 +176,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	load(t, dir, 1, []string{at.URL}, "tuples.json is missing. It must be in the same folder")
 }
 
-func TestLoadScriptIsClean(t *testing.T) {
+func TestLoadScript_shellcheck(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "shellcheck", "load.sh").CombinedOutput()
 	if err != nil {
 		t.Errorf("shellcheck: %v\n%s", err, out)

@@ -14,8 +14,8 @@ import (
 
 	"postern/bundle/openfga"
 	"postern/core/snapshot"
+	"postern/testkit"
 	"postern/testkit/golden"
-	"postern/testkit/ordered"
 )
 
 func source() openfga.Source {
@@ -71,7 +71,7 @@ func source() openfga.Source {
 
 func TestSource_golden(t *testing.T) {
 	s := source()
-	for name, write := range ordered.ByName(map[string]func(io.Writer) error{
+	for name, write := range testkit.ByName(map[string]func(io.Writer) error{
 		"model.fga":      s.WriteDSL,
 		"model.json":     s.WriteJSON,
 		"store.fga.yaml": s.WriteStore,
@@ -86,7 +86,7 @@ func TestSource_golden(t *testing.T) {
 }
 
 // OpenFGA refuses a store whose tuples repeat.
-func TestTuplesDoNotRepeat(t *testing.T) {
+func TestTuples_unique(t *testing.T) {
 	s := source()
 	for i := range s.Project.Versions {
 		for n := range s.Project.Versions[i].Rules.List {
@@ -112,7 +112,7 @@ func TestTuplesDoNotRepeat(t *testing.T) {
 	}
 }
 
-func TestTuplesEndWithTheErrorOfUsers(t *testing.T) {
+func TestTuples_errorOfUsers(t *testing.T) {
 	s, broken := source(), errors.New("broken")
 	s.Users = func(context.Context, snapshot.Tenant) iter.Seq2[*snapshot.User, error] {
 		return func(yield func(*snapshot.User, error) bool) { yield(nil, broken) }
@@ -122,11 +122,11 @@ func TestTuplesEndWithTheErrorOfUsers(t *testing.T) {
 	}
 }
 
-// What OpenFGA takes as the name of an object, measured: no colon after the type, no "#", no white
-// space, at most 256 bytes.
+// The names that OpenFGA accepts for an object, as measured: no colon after the type, no "#", no white space, at most
+// 256 bytes.
 var taken = regexp.MustCompile(`^[a-z]+:[A-Za-z0-9._%~-]{1,248}$`)
 
-func TestNamesOfObjects(t *testing.T) {
+func TestNames_objects(t *testing.T) {
 	for name, want := range map[string]string{
 		"orders:read": "scope:orders%3Aread",
 		"*":           "scope:%2A",

@@ -53,7 +53,7 @@ func usersIn(t *testing.T, text string) []string {
 }
 
 // Every user is in one file and no user in two, wherever the tenants' boundaries lie.
-func TestUsersAreSpreadOverFiles(t *testing.T) {
+func TestUsers_severalFiles(t *testing.T) {
 	for perFile := int64(1); perFile <= 8; perFile++ {
 		s := source()
 		s.PerFile = perFile
@@ -91,7 +91,7 @@ func TestUsersAreSpreadOverFiles(t *testing.T) {
 }
 
 // Keycloak replaces ${NAME} anywhere in the file: only secrets may be that.
-func TestOnlySecretsArePlaceholders(t *testing.T) {
+func TestRealm_placeholders(t *testing.T) {
 	s := source()
 	s.Project.DisplayName = `\u0024\u007bHOME} ${HOME} ` + "\x00postern{HOME}"
 	var text strings.Builder
@@ -120,7 +120,7 @@ func TestOnlySecretsArePlaceholders(t *testing.T) {
 
 // A group in two groups is below the first; its members are in the other besides, and in
 // what that is in.
-func TestMembersOfAGroupInSeveralGroups(t *testing.T) {
+func TestMembersOf_severalGroups(t *testing.T) {
 	group := func(id string, parents ...string) snapshot.Group {
 		return snapshot.Group{ID: id, Name: "n" + id, Parents: parents}
 	}

@@ -98,7 +98,7 @@ func newScope(name, text string, mappers ...mapper) clientScope {
 	return out
 }
 
-// unlisted makes tokens leave the scope out.
+// unlisted leaves the scope out of tokens.
 func unlisted(s clientScope) clientScope {
 	s.Attributes["include.in.token.scope"] = "false"
 	return s

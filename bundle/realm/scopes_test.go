@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// realmFile is what these tests read of a realm.
+// realmFile has the fields of a realm that these tests read.
 type realmFile struct {
 	ClientScopes []struct {
 		Name            string
@@ -42,7 +42,7 @@ type realmFile struct {
 	SSOSessionIdleTimeout, SSOSessionMaxLifespan int
 }
 
-func written(t *testing.T, s realm.Source) realmFile {
+func writeRealm(t *testing.T, s realm.Source) realmFile {
 	t.Helper()
 	var text strings.Builder
 	if err := s.WriteRealm(&text); err != nil {
@@ -55,8 +55,8 @@ func written(t *testing.T, s realm.Source) realmFile {
 	return out
 }
 
-// App clients can ask for the API scopes that they could ask for, and machines get them all.
-func TestAPIScopesOfClients(t *testing.T) {
+// App clients can request the API scopes that they could request, and machines get them all.
+func TestClientScopes_apiScopes(t *testing.T) {
 	always, openID := []string{"basic", "acr", "web-origins"},
 		[]string{"profile", "email", "groups", "groups:manage", "offline_access", "address", "phone"}
 	people := []string{"https://app.example/back"}
@@ -75,7 +75,7 @@ func TestAPIScopesOfClients(t *testing.T) {
 			s := source()
 			s.Project.Clients[0].Settings.APIScopes = tt.listed
 			s.Project.Clients[0].Settings.RedirectURIs = tt.redirects
-			got := written(t, s).Clients[0]
+			got := writeRealm(t, s).Clients[0]
 			if diff := cmp.Diff(tt.always, got.DefaultClientScopes); diff != "" {
 				t.Errorf("scopes of every token (-want +got):\n%s", diff)
 			}
@@ -91,9 +91,9 @@ func TestAPIScopesOfClients(t *testing.T) {
 
 // A realm that declares client scopes has no others: those that Keycloak's clients and tokens
 // need must be among them, and none twice.
-func TestClientScopesAreComplete(t *testing.T) {
+func TestClientScopes_complete(t *testing.T) {
 	s := source()
-	file, have := written(t, s), map[string]int{}
+	file, have := writeRealm(t, s), map[string]int{}
 	for i, scope := range file.ClientScopes {
 		if have[scope.Name]++; have[scope.Name] > 1 {
 			t.Errorf("the scope %s is there twice", scope.Name)
@@ -121,8 +121,8 @@ func TestClientScopesAreComplete(t *testing.T) {
 }
 
 // Keycloak refuses a realm with a consent for a client or scope that it does not have.
-func TestConsentsNameWhatTheRealmHas(t *testing.T) {
-	for _, u := range written(t, source()).Users {
+func TestConsents_knownNames(t *testing.T) {
+	for _, u := range writeRealm(t, source()).Users {
 		if !strings.HasPrefix(u.ID, "usr_a") {
 			if len(u.ClientConsents) > 0 {
 				t.Errorf("%s of another tenant agreed to share with %v", u.ID, u.ClientConsents)
@@ -138,7 +138,7 @@ func TestConsentsNameWhatTheRealmHas(t *testing.T) {
 	}
 }
 
-func TestGroupMappersCompareAsBefore(t *testing.T) {
+func TestGroupMappers_comparison(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind string
 		rule snapshot.GroupMapping
@@ -168,7 +168,7 @@ func TestGroupMappersCompareAsBefore(t *testing.T) {
 			tt.rule.Group = "inner"
 			provider := &s.Project.Clients[0].Providers[1]
 			provider.Type, provider.Settings.Mappings = tt.kind, []snapshot.GroupMapping{{Group: "gone"}, tt.rule}
-			file, places := written(t, s), s.GroupMappers()
+			file, places := writeRealm(t, s), s.GroupMappers()
 			place, found := places["idp_2"][1]
 			if found != (tt.want != nil) || len(places) > 1 {
 				t.Fatalf("the mappers are %v", places)
@@ -186,7 +186,7 @@ func TestGroupMappersCompareAsBefore(t *testing.T) {
 }
 
 // Refresh tokens end with the session of their user at the realm.
-func TestSessionsOutlastRefreshTokens(t *testing.T) {
+func TestSessions_lifetime(t *testing.T) {
 	for name, tt := range map[string]struct {
 		days, idle, max int
 	}{
@@ -196,7 +196,7 @@ func TestSessionsOutlastRefreshTokens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := source()
 			s.Project.Clients[0].Settings.RefreshFor = time.Duration(tt.days) * 24 * time.Hour
-			got := written(t, s)
+			got := writeRealm(t, s)
 			if got.SSOSessionIdleTimeout != tt.idle || got.SSOSessionMaxLifespan != tt.max {
 				t.Errorf("%d and %d seconds, want %d and %d",
 					got.SSOSessionIdleTimeout, got.SSOSessionMaxLifespan, tt.idle, tt.max)
@@ -206,7 +206,7 @@ func TestSessionsOutlastRefreshTokens(t *testing.T) {
 }
 
 // Keys for what app clients sign with are there before the first token.
-func TestKeysForAlgorithms(t *testing.T) {
+func TestKeys_algorithms(t *testing.T) {
 	own := []string{"rsa-generated", "rsa-enc-generated", "hmac-generated", "aes-generated"}
 	for name, want := range map[string][]string{
 		"RS256": nil,
@@ -217,7 +217,7 @@ func TestKeysForAlgorithms(t *testing.T) {
 			s := source()
 			s.Project.Clients[0].Settings.Algorithm = name
 			var got []string
-			for _, one := range written(t, s).Components["org.keycloak.keys.KeyProvider"] {
+			for _, one := range writeRealm(t, s).Components["org.keycloak.keys.KeyProvider"] {
 				got = append(got, one.ProviderID)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

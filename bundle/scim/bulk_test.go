@@ -38,7 +38,7 @@ func atLimits(users, groups int) Source {
 }
 
 // Requests of the longest users and groups have less than 1 MB, in whatever proportion.
-func TestBulkBounds(t *testing.T) {
+func TestBulk_bounds(t *testing.T) {
 	t.Parallel()
 	largest := 0
 	for groups := 0; groups <= PerPiece; groups += 5 {
@@ -55,7 +55,7 @@ func TestBulkBounds(t *testing.T) {
 	}
 }
 
-func TestBulkPieces(t *testing.T) {
+func TestBulk_pieces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ users, groups, pieces int }{
 		{0, 0, 0}, {0, 3, 1}, {PerPiece, 0, 1}, {PerPiece - 2, 2, 1}, {PerPiece, 2, 2}, {2*PerPiece - 1, 3, 3},
@@ -121,7 +121,7 @@ func createdBy(t *testing.T, text string, filled bool) []string {
 	return created
 }
 
-func TestBulkCountsUsers(t *testing.T) {
+func TestBulk_count(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []int64{-1, 1} {
 		s := atLimits(PerPiece+5, 0)

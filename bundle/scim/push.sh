@@ -14,13 +14,13 @@ usage() {
   cat <<'TEXT'
 usage: SCIM_TOKEN=... ./push.sh BASE_URL
 
-BASE_URL is the receiver's SCIM endpoint, such as https://id.example.com/scim/v2;
+BASE_URL is the receiver's SCIM endpoint, such as https://id.example.com/scim/v2.
 SCIM_TOKEN is a bearer token that may create users and groups there.
 
 A receiver assigns its own ids to users and groups. It keeps the ids of this
-export as externalId, by which this script finds them again.
+export as externalId, which this script uses to find them again.
 
-Exit status: 0 if everything is at the receiver, 1 if something isn't, 2 for
+Exit status: 0 if the receiver has everything, 1 if something is missing, 2 for
 wrong usage.
 TEXT
 }
@@ -37,7 +37,7 @@ complain() {
 
 die() {
   complain "$*"
-  complain 'Run it again later. It continues where it stopped.'
+  complain 'Run push.sh again later. It continues where it stopped.'
   exit 1
 }
 
@@ -47,7 +47,7 @@ case ${1:-} in
     exit 0
     ;;
 esac
-[ $# -eq 1 ] || wrong_usage 'give the URL of the SCIM endpoint, and nothing else'
+[ $# -eq 1 ] || wrong_usage 'give one argument: the URL of the SCIM endpoint'
 base=${1%/}
 case $base in
   *[!A-Za-z0-9._~:/%@+=,-]*) wrong_usage 'the URL has characters that a SCIM endpoint cannot have' ;;
@@ -124,7 +124,7 @@ answered() {
   strings_of <"$work/answer" | awk -F '\t' -v path="$1" '$1 == path { print $2 }'
 }
 
-# The reason in the last answer why a request was refused, on one line.
+# Prints why the last request was refused, on one line.
 reason() {
   printf '%s' "$status"
   {
@@ -141,8 +141,8 @@ pause() {
   tries=$((tries + 1))
   seconds=$(tr -d '\r' <"$work/head" | tr '[:upper:]' '[:lower:]' |
     sed -n 's/^retry-after: *\([0-9]\{1,6\}\) *$/\1/p' | tail -n 1)
-  cause="the receiver answered $status"
-  [ "$status" != 000 ] || cause="the receiver does not answer ($(printable <"$work/complaint"))"
+  cause="the receiver returned $status"
+  [ "$status" != 000 ] || cause="the receiver does not respond ($(printable <"$work/complaint"))"
   [ $tries -le 5 ] || die "$cause, even after five more tries."
   if [ -n "$seconds" ]; then
     [ "$seconds" -le 600 ] || die "$cause, and requires a pause of $seconds seconds."
@@ -155,9 +155,9 @@ pause() {
 
 # send METHOD PATH [ARGUMENT...] sends a request with further arguments for curl
 # and sets status. It returns 1 after a pause if the request should be repeated;
-# the caller first sets tries to 0. It gives up a change that keeps failing while
-# the receiver answers. curl reads the token from standard input, because ps shows
-# arguments.
+# the caller first sets tries to 0. It gives up on a change that keeps failing
+# while the receiver answers. curl reads the token from standard input, because
+# ps shows arguments.
 send() {
   method=$1
   path=$2
@@ -183,7 +183,7 @@ TEXT
       ;;
     401) die "the receiver refused the token ($(reason)). Set SCIM_TOKEN to a valid one." ;;
     403) die "the token has no permission for $method $path ($(reason)). Set SCIM_TOKEN to one that has." ;;
-    3??) die "the receiver answered $status to $method $path: use the URL that it redirects to." ;;
+    3??) die "the receiver returned $status to $method $path: use the URL that it redirects to." ;;
   esac
 }
 
@@ -196,7 +196,7 @@ look_up() {
   do :; done
   case $status in
     200) ;;
-    404) die "the receiver answered 404 to GET /$1: is $base its SCIM endpoint?" ;;
+    404) die "the receiver returned 404 to GET /$1: is $base its SCIM endpoint?" ;;
     *) die "the receiver cannot find $1 by externalId ($(reason))." ;;
   esac
   theirs=$(answered '.resources[].id')
@@ -208,7 +208,7 @@ $2"*)
       complain "$1 $2: the receiver has several with this externalId. Delete all but one."
       return 1
       ;;
-    *) die "the receiver cannot find $1 by externalId: it answers a search for $2 with others." ;;
+    *) die "the receiver cannot find $1 by externalId: a search for $2 returns others." ;;
   esac
 }
 
@@ -238,12 +238,12 @@ create() {
       created=$((created + 1))
       ;;
     20[01]/)
-      complain "$1 $2: the receiver answered $status without an id."
+      complain "$1 $2: the receiver returned $status without an id."
       failed=$((failed + 1))
       return 1
       ;;
     *)
-      complain "$1 $2 is refused with $(reason)"
+      complain "$1 $2 was refused with $(reason)"
       failed=$((failed + 1))
       return 1
       ;;
@@ -292,11 +292,11 @@ push() {
     [ $((seen % 1000)) -ne 0 ] || printf '%s: %s so far\n' "$1" "$seen"
   done <"$work/resources"
   sort -o "$work/$1" "$work/$1"
-  printf '%s: %s created, %s there already, %s failed\n' "$1" "$created" "$there" "$failed"
+  printf '%s: %s created, %s unchanged, %s failed\n' "$1" "$created" "$there" "$failed"
   problems=$((problems + failed))
 }
 
-# Instead of join, comm and split, which BusyBox doesn't have.
+# These functions replace join, comm and split, which BusyBox doesn't have.
 
 # theirs_of FILE MAP prints the values in a map of the lines of a file. Both are
 # sorted.
@@ -315,8 +315,8 @@ theirs_of() {
   ' "$1"
 }
 
-# without FILE OTHER prints the lines of a file that another doesn't have. Both are
-# sorted.
+# without FILE OTHER prints the lines of a file that the other file doesn't have.
+# Both are sorted.
 without() {
   awk -v other="$2" '
     BEGIN { more = (getline line <other) > 0 }
@@ -328,14 +328,14 @@ without() {
 }
 
 # wanted_members ID SUFFIX KIND writes the receiver's ids of a group's members of
-# a kind to the file wanted, sorted. Those that could not be created are counted
-# in lost.
+# a kind to the file wanted, sorted. It adds the number of members that could not
+# be created to missed.
 wanted_members() {
   : >"$work/wanted"
   [ -f "$work/$1.$2" ] || return 0
   sort -u "$work/$1.$2" >"$work/ours"
   theirs_of "$work/ours" "$work/$3" | sort -u >"$work/wanted"
-  lost=$((lost + $(wc -l <"$work/ours") - $(wc -l <"$work/wanted")))
+  missed=$((missed + $(wc -l <"$work/ours") - $(wc -l <"$work/wanted")))
 }
 
 # add_members ID TYPE adds the members in the file missing to a group, 500 per
@@ -360,7 +360,7 @@ add_members() {
     case $status in
       200 | 204) added=$((added + count)) ;;
       *)
-        complain "Groups $1: members of type $2 are refused with $(reason)"
+        complain "Groups $1: members of type $2 were refused with $(reason)"
         refused=$((refused + count))
         ;;
     esac
@@ -401,12 +401,12 @@ fill() {
 problems=0
 push Users users.json
 push Groups groups.json
-added=0 kept=0 refused=0 lost=0
+added=0 kept=0 refused=0 missed=0
 while IFS="$tab" read -r id theirs; do
   fill "$id"
 done <"$work/Groups"
-printf 'Members of groups: %s added, %s there already, %s failed\n' "$added" "$kept" "$((refused + lost))"
-[ $((problems + refused + lost)) -eq 0 ] || {
-  complain 'Not everything is at the receiver. The reasons are above.'
+printf 'Members of groups: %s added, %s unchanged, %s failed\n' "$added" "$kept" "$((refused + missed))"
+[ $((problems + refused + missed)) -eq 0 ] || {
+  complain 'The receiver does not have everything. The reasons are above.'
   exit 1
 }

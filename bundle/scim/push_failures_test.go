@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // receiver is a SCIM server that keeps what it gets, and fails as it is told.
@@ -142,23 +142,23 @@ func once(method string, fail func(http.ResponseWriter, *http.Request, string) b
 	}
 }
 
-const whole = "Members of groups: 4 added, 0 there already, 0 failed"
+const whole = "Members of groups: 4 added, 0 unchanged, 0 failed"
 
-func TestPushWaits(t *testing.T) {
+func TestPush_waits(t *testing.T) {
 	t.Parallel()
-	for name, c := range ordered.ByName(map[string]struct {
+	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want []string
 	}{
 		"429 with Retry-After": {
-			once("POST", answers(429, "Retry-After", "7")), []string{"answered 429", "slept: 7\n"},
+			once("POST", answers(429, "Retry-After", "7")), []string{"returned 429", "slept: 7\n"},
 		},
 		"429 to GET": {once("GET", answers(429, "retry-after", "3")), []string{"slept: 3\n"}},
 		"503 with a date": {
 			once("PATCH", answers(503, "Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")), []string{"slept: 1\n"},
 		},
-		"500":                    {once("GET", answers(500)), []string{"the receiver answered 500", "slept: 1\n"}},
-		"a connection that ends": {once("POST", hangUp), []string{"does not answer (curl: ", "slept: 1\n"}},
+		"500":                    {once("GET", answers(500)), []string{"the receiver returned 500", "slept: 1\n"}},
+		"a connection that ends": {once("POST", hangUp), []string{"does not respond (curl: ", "slept: 1\n"}},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,9 +174,9 @@ func TestPushWaits(t *testing.T) {
 
 func hangUp(http.ResponseWriter, *http.Request, string) bool { panic(http.ErrAbortHandler) }
 
-func TestPushGivesUp(t *testing.T) {
+func TestPush_givesUp(t *testing.T) {
 	t.Parallel()
-	for name, c := range ordered.ByName(map[string]struct {
+	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want string
 	}{
@@ -188,8 +188,8 @@ func TestPushGivesUp(t *testing.T) {
 		"501":                       {answers(501), "does not support GET /Users"},
 		"429 for an hour":           {answers(429, "Retry-After", "3600"), "requires a pause of 3600 seconds"},
 		"429 again and again":       {answers(429), "slept: 1 2 4 8 16\n"},
-		"a filter that is ignored":  {ignoresFilters, "with others"},
-		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "with others"},
+		"a filter that is ignored":  {ignoresFilters, "returns others"},
+		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "returns others"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestPushGivesUp(t *testing.T) {
 			s.fail = c.fail
 			want := strings.ReplaceAll(c.want, "is it its", "is "+s.URL+" its")
 			out := push(t, 1, export(t, three()), s.URL)
-			says(t, out, want, "Run it again later")
+			says(t, out, want, "Run push.sh again later")
 			if strings.Contains(out, "\x1b") || s.writes > 0 {
 				t.Errorf("%d creations; push.sh says:\n%q", s.writes, out)
 			}
@@ -216,9 +216,9 @@ func ignoresFilters(w http.ResponseWriter, r *http.Request, body string) bool {
 	return answersWith(`{"Resources":[{"id":"1","externalId":"another"}]}`)(w, r, body)
 }
 
-func TestPushSkipsWhatIsRefused(t *testing.T) {
+func TestPush_skipsRefused(t *testing.T) {
 	t.Parallel()
-	for name, c := range ordered.ByName(map[string]struct {
+	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
 		want []string
 	}{
@@ -227,9 +227,9 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 				return strings.Contains(body, `"usr_1"`) && answers(409)(w, r, body)
 			},
 			[]string{
-				`push.sh: Users usr_1 is refused with 409 (why): Be\u001b[31m \"so\"`,
-				"Users: 2 created, 0 there already, 1 failed",
-				"Members of groups: 3 added, 0 there already, 1 failed",
+				`push.sh: Users usr_1 was refused with 409 (why): Be\u001b[31m \"so\"`,
+				"Users: 2 created, 0 unchanged, 1 failed",
+				"Members of groups: 3 added, 0 unchanged, 1 failed",
 			},
 		},
 		"500 to a group": {
@@ -237,9 +237,9 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 				return strings.Contains(body, `"grp_in"`) && answers(500)(w, r, body)
 			},
 			[]string{
-				"slept: 1 2 4 8 16\n", "Groups grp_in is refused with 500",
-				"Groups: 1 created, 0 there already, 1 failed",
-				"Members of groups: 0 added, 0 there already, 1 failed",
+				"slept: 1 2 4 8 16\n", "Groups grp_in was refused with 500",
+				"Groups: 1 created, 0 unchanged, 1 failed",
+				"Members of groups: 0 added, 0 unchanged, 1 failed",
 			},
 		},
 		"400 to members": {
@@ -247,8 +247,8 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 				return r.Method == "PATCH" && strings.Contains(body, `"Group"`) && answers(400)(w, r, body)
 			},
 			[]string{
-				"Groups grp_out: members of type Group are refused with 400",
-				"Members of groups: 3 added, 0 there already, 1 failed",
+				"Groups grp_out: members of type Group were refused with 400",
+				"Members of groups: 3 added, 0 unchanged, 1 failed",
 			},
 		},
 		"several": {
@@ -256,7 +256,7 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 				return strings.Contains(r.URL.RawQuery, "usr_2") && answersWith(
 					`{"Resources":[{"id":"1","externalId":"usr_2"},{"id":"2","externalId":"usr_2"}]}`)(w, r, body)
 			},
-			[]string{"Users usr_2: the receiver has several", "Users: 2 created, 0 there already, 1 failed"},
+			[]string{"Users usr_2: the receiver has several", "Users: 2 created, 0 unchanged, 1 failed"},
 		},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -264,11 +264,11 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 			s := newReceiver(t)
 			s.fail = c.fail
 			dir := export(t, three())
-			says(t, push(t, 1, dir, s.URL), append(c.want, "Not everything is at the receiver")...)
+			says(t, push(t, 1, dir, s.URL), append(c.want, "The receiver does not have everything")...)
 			s.fail = nil
 			push(t, 0, dir, s.URL)
 			s.writes, s.patches = 0, 0
-			says(t, push(t, 0, dir, s.URL), "Members of groups: 0 added, 4 there already, 0 failed")
+			says(t, push(t, 0, dir, s.URL), "Members of groups: 0 added, 4 unchanged, 0 failed")
 			if s.writes+s.patches > 0 || len(s.have) != 5 {
 				t.Errorf("%d resources; the last push writes %d times", len(s.have), s.writes+s.patches)
 			}
@@ -278,7 +278,7 @@ func TestPushSkipsWhatIsRefused(t *testing.T) {
 
 // After an interruption nothing is created twice: neither what was answered nor what was
 // only carried out.
-func TestPushGoesOn(t *testing.T) {
+func TestPush_resumes(t *testing.T) {
 	t.Parallel()
 	s := newReceiver(t)
 	lost := 0
@@ -290,7 +290,7 @@ func TestPushGoesOn(t *testing.T) {
 		return false
 	}
 	dir := export(t, three())
-	says(t, push(t, 0, dir, s.URL), "Users: 1 created, 2 there already, 0 failed", whole)
+	says(t, push(t, 0, dir, s.URL), "Users: 1 created, 2 unchanged, 0 failed", whole)
 	if s.writes != 5 {
 		t.Errorf("%d creations, want 5", s.writes)
 	}
@@ -298,7 +298,7 @@ func TestPushGoesOn(t *testing.T) {
 
 // The arguments of a program are seen by everyone on a machine, and environments by its
 // user: curl gets the token in neither.
-func TestPushHidesTheToken(t *testing.T) {
+func TestPush_hidesToken(t *testing.T) {
 	t.Parallel()
 	s := newReceiver(t)
 	var seen []string

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/core/snapshot"
-	"postern/testkit/scimtester"
+	"postern/testkit/verifiers"
 )
 
 const token = "a-token_of.the~receiver+/=="
@@ -68,7 +68,7 @@ func says(t *testing.T, out string, lines ...string) {
 	}
 }
 
-// resource is what a receiver answers.
+// resource is a receiver's answer.
 type resource struct {
 	ID, ExternalID, UserName, DisplayName string
 	Active                                *bool
@@ -104,12 +104,12 @@ func listOf(t *testing.T, url, kind string) ([]resource, string) {
 // TestPush pushes hostile users and nested groups to a server that others wrote.
 func TestPush(t *testing.T) {
 	t.Parallel()
-	url := scimtester.Receive(t, token)
+	url := verifiers.ReceiveSCIM(t, token)
 	s := hostile(t)[1]
 	s.Tenant.Directory.Groups = append(s.Tenant.Directory.Groups, snapshot.Group{ID: "grp_1empty", Name: "empty"})
 	dir := export(t, s)
-	says(t, push(t, 0, dir, url+"/"), "Users: 5 created, 0 there already, 0 failed",
-		"Groups: 3 created, 0 there already, 0 failed", "Members of groups: 6 added, 0 there already, 0 failed")
+	says(t, push(t, 0, dir, url+"/"), "Users: 5 created, 0 unchanged, 0 failed",
+		"Groups: 3 created, 0 unchanged, 0 failed", "Members of groups: 6 added, 0 unchanged, 0 failed")
 	users, before := listOf(t, url, "Users")
 	groups, groupsBefore := listOf(t, url, "Groups")
 	ours := map[string]string{}
@@ -142,8 +142,8 @@ func TestPush(t *testing.T) {
 		t.Errorf("members (-want +got):\n%s", diff)
 	}
 
-	says(t, push(t, 0, dir, url), "Users: 0 created, 5 there already, 0 failed",
-		"Groups: 0 created, 3 there already, 0 failed", "Members of groups: 0 added, 6 there already, 0 failed")
+	says(t, push(t, 0, dir, url), "Users: 0 created, 5 unchanged, 0 failed",
+		"Groups: 0 created, 3 unchanged, 0 failed", "Members of groups: 0 added, 6 unchanged, 0 failed")
 	_, after := listOf(t, url, "Users")
 	_, groupsAfter := listOf(t, url, "Groups")
 	if diff := cmp.Diff(before+groupsBefore, after+groupsAfter); diff != "" {
@@ -151,14 +151,14 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestBulkAtAReceiver sends the bulk requests of one piece, and of several, after which the
+// TestBulk_receiver sends the bulk requests of one piece, and of several, after which the
 // script puts the members into the groups.
-func TestBulkAtAReceiver(t *testing.T) {
+func TestBulk_receiver(t *testing.T) {
 	t.Parallel()
 	for _, users := range []int{5, 4*PerPiece + 10} {
 		t.Run(fmt.Sprint(users), func(t *testing.T) {
 			t.Parallel()
-			url := scimtester.Receive(t, token)
+			url := verifiers.ReceiveSCIM(t, token)
 			groups := three().Tenant.Directory.Groups
 			var all []snapshot.User
 			for i := range users {
@@ -172,12 +172,12 @@ func TestBulkAtAReceiver(t *testing.T) {
 					sendBulk(t, url, text)
 				}
 			}
-			there := "0 added, 6 there"
+			there := "0 added, 6 unchanged"
 			if users > PerPiece {
-				there = fmt.Sprint(users+1, " added, 0 there")
+				there = fmt.Sprint(users+1, " added, 0 unchanged")
 			}
-			says(t, push(t, 0, export(t, s), url), fmt.Sprintf("Users: 0 created, %d there", users),
-				"Groups: 0 created, 2 there", "Members of groups: "+there)
+			says(t, push(t, 0, export(t, s), url), fmt.Sprintf("Users: 0 created, %d unchanged", users),
+				"Groups: 0 created, 2 unchanged", "Members of groups: "+there)
 		})
 	}
 }
@@ -206,7 +206,7 @@ func sendBulk(t *testing.T, url, text string) {
 	}
 }
 
-func TestScriptPassesShellcheck(t *testing.T) {
+func TestPush_shellcheck(t *testing.T) {
 	t.Parallel()
 	command := exec.CommandContext(t.Context(), "shellcheck", "-s", "sh", "-")
 	command.Stdin = strings.NewReader(Script)
@@ -215,7 +215,7 @@ func TestScriptPassesShellcheck(t *testing.T) {
 	}
 }
 
-func TestPushRefusesWrongUsage(t *testing.T) {
+func TestPush_wrongUsage(t *testing.T) {
 	t.Parallel()
 	dir := export(t, sourceOf(nil, nil))
 	for _, args := range [][]string{

@@ -13,7 +13,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/testkit/sample"
-	"postern/testkit/scimtester"
+	"postern/testkit/verifiers"
 )
 
 // sourceOf returns a tenant with users.
@@ -92,7 +92,7 @@ func filesOf(t *testing.T, s Source) map[string]string {
 	return files
 }
 
-func TestFilesAreValid(t *testing.T) {
+func TestFiles_valid(t *testing.T) {
 	t.Parallel()
 	long := atLimits(3, 4)
 	long.Users = renamed(long.Users, func(u *snapshot.User) {
@@ -102,7 +102,7 @@ func TestFilesAreValid(t *testing.T) {
 	for i, s := range sources {
 		for name, text := range filesOf(t, s) {
 			kind, _, _ := strings.Cut(name, " ")
-			if wrong := scimtester.Validate(t, kind, []byte(text)); wrong != "" {
+			if wrong := verifiers.ValidateSCIM(t, kind, []byte(text)); wrong != "" {
 				t.Errorf("tenant %d: %s: %.2000s", i, name, wrong)
 			}
 		}
@@ -111,7 +111,7 @@ func TestFilesAreValid(t *testing.T) {
 		"users":  `{"schemas":["urn:ietf:params:scim:api:messages:2.0:ListResponse"],"Resources":[{"userName":1}]}`,
 		"groups": `{"schemas":["urn:ietf:params:scim:api:messages:2.0:ListResponse"],"total":1}`,
 	} {
-		if scimtester.Validate(t, kind, []byte(text)) == "" {
+		if verifiers.ValidateSCIM(t, kind, []byte(text)) == "" {
 			t.Errorf("%s is taken for valid", text)
 		}
 	}
@@ -199,7 +199,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func TestUnknownGroupEndsTheList(t *testing.T) {
+func TestGroups_unknown(t *testing.T) {
 	t.Parallel()
 	s := sourceOf([]snapshot.Group{{ID: "grp_a", Name: "a"}}, []snapshot.User{
 		{ID: "usr_1", Memberships: []snapshot.Membership{{GroupID: "grp_b"}}},

@@ -29,9 +29,9 @@ func For(format bundle.Format) (bundle.Target, error) {
 
 const matrixHead = `# What moves, and how
 
-Generated from the tables that the exporter itself uses; every zip says the same item by item in
-` + "`MIGRATION-REPORT.json`" + `. **exact**: the same call gets the same answer. **approximate**: close, and the note
-states the worst case. **lossy**: part of it is gone. **skipped**: not carried over.
+This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in every zip says the same for each
+item. **exact**: the same call gets the same response. **approximate**: it behaves slightly differently, and the note
+states the worst case. **lossy**: part of it is lost. **skipped**: not exported.
 `
 
 // Matrix returns the support matrix as Markdown: a table of features and targets,

@@ -12,7 +12,7 @@ import (
 	"postern/testkit/golden"
 )
 
-func TestEveryFeatureHasAFateOnEveryTarget(t *testing.T) {
+func TestCheck_everyTarget(t *testing.T) {
 	for _, target := range targets.All() {
 		for _, hole := range target.Check() {
 			t.Error(hole)
@@ -20,7 +20,7 @@ func TestEveryFeatureHasAFateOnEveryTarget(t *testing.T) {
 	}
 }
 
-func TestCheckNamesEveryKindOfHole(t *testing.T) {
+func TestCheck_holes(t *testing.T) {
 	broken := bundle.Target{Name: "x", Table: bundle.Table{}}
 	for f, fates := range bundle.Data.Table {
 		broken.Table[f] = fates
@@ -35,6 +35,7 @@ func TestCheckNamesEveryKindOfHole(t *testing.T) {
 		`x: tenant: fate "document" twice`,
 		`x: key has no fate`,
 		`x: it doesn't say what to do with new keys`,
+		`x: it doesn't say what to do first`,
 		`x: teleport is not a feature`,
 	}
 	if diff := cmp.Diff(want, broken.Check()); diff != "" {
@@ -42,7 +43,7 @@ func TestCheckNamesEveryKindOfHole(t *testing.T) {
 	}
 }
 
-func TestTargetsHaveDistinctNamesAndFormats(t *testing.T) {
+func TestAll_distinctNames(t *testing.T) {
 	for _, target := range targets.All() {
 		got, err := targets.For(target.Format)
 		if err != nil || got.Name != target.Name {
@@ -54,7 +55,31 @@ func TestTargetsHaveDistinctNamesAndFormats(t *testing.T) {
 	}
 }
 
-// The committed page is what the website and the dashboard show.
+// Items that are the same for every project have their own titles.
+func TestTitles_always(t *testing.T) {
+	for _, target := range targets.All() {
+		seen := map[string]snapshot.Feature{}
+		for f, fates := range target.Table {
+			for _, fate := range fates {
+				title := fate.Title
+				if title == "" {
+					title = f.Title()
+				}
+				if !fate.Always {
+					continue
+				}
+				// A feature has several items at once only if it is FeatureRequestLimits.
+				other, taken := seen[title]
+				if taken && (other != f || f == snapshot.FeatureRequestLimits) {
+					t.Errorf("%s: %s of %s is called %s, like an item of %s", target.Name, fate.Reason, f, title, other)
+				}
+				seen[title] = f
+			}
+		}
+	}
+}
+
+// The website and the dashboard show the committed page.
 func TestMatrix_golden(t *testing.T) {
 	golden.Compare(t, "../../docs/portability.md", targets.Matrix())
 }

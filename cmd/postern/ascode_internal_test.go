@@ -16,8 +16,8 @@ import (
 
 	"postern/cmd/internal/terminal"
 	"postern/handlers/pages/ascode"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/shell"
 	"postern/testkit/state"
 )
 
@@ -161,10 +161,10 @@ func (k codeCheck) lines(t *testing.T, route string, call ascode.Call) {
 	for _, form := range []url.Values{filled, {}} {
 		lines := k.api.Write(call, params, form)
 		if call.Operation != "" {
-			k.curl(t, call, shell.Argv(t, lines.Curl)["curl"])
+			k.curl(t, call, testkit.ShellArguments(t, lines.Curl)["curl"])
 		}
 		if call.Command != "" {
-			checkCommand(t, shell.Argv(t, lines.CLI)["postern"])
+			checkCommand(t, testkit.ShellArguments(t, lines.CLI)["postern"])
 		}
 	}
 }
@@ -236,7 +236,7 @@ func checkCommand(t *testing.T, args []string) {
 	root := newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")})
 	command, rest, err := root.Find(args)
 	if err == nil && !command.Runnable() {
-		t.Fatalf("postern %q is no command", args)
+		t.Fatalf("postern %q is not a command", args)
 	}
 	if err == nil {
 		err = command.ParseFlags(rest)
@@ -343,7 +343,7 @@ func (s schemas) check(t *testing.T, at string, schema map[string]any, value any
 				s.check(t, at+"[]", items, item)
 			}
 		} else if schema["type"] != nil {
-			t.Errorf("%s is no list", at)
+			t.Errorf("%s is not a list", at)
 		}
 	}
 }

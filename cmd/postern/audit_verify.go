@@ -16,7 +16,7 @@ import (
 )
 
 // errBroken is returned after the findings were printed.
-var errBroken = errors.New("the audit log is not what was recorded")
+var errBroken = errors.New("the audit log was changed")
 
 func newAuditVerify(t terminal.Terminal) *cobra.Command {
 	var in contract.AuditVerification
@@ -29,30 +29,28 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 			}
 			return showVerdicts(c, t, []contract.AuditVerdict{verdict}, verdict)
 		})
-	command.Short = "Verify that the audit log was not changed"
-	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or
-reordered. Each entry holds a hash of itself and of the hash before it; the last
-hash is the head of the log. Keep the head: with --head, a later verification also
-detects a log that was rewritten as a whole.
+	command.Short = "Verify that the audit log wasn't changed"
+	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or reordered.
+Each entry contains a hash of itself and the previous hash. The last hash is the head
+of the log. Keep the head. With --head, a later verification also detects a log that
+was rewritten as a whole.
 
 With --data-dir or --database-url, or in a shell with the server's settings
 (POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database
-and verifies the logs of all teams. --server asks a server all the same.`
+and verifies the logs of all teams, or the one of --team. To ask a server from such
+a shell, use --server.`
 	command.Example = `  postern audit verify
   postern audit verify --head 42:9f86d0…
-  postern audit verify --data-dir ./data`
+  postern audit verify --data-dir ./data
+  postern audit verify --data-dir ./data --team installation --head 42:9f86d0…`
 	flags := command.Flags()
 	flags.String("data-dir", "", "verify the SQLite database in this directory (POSTERN_DATA_DIR)")
-	flags.String("database-url", "", "verify the PostgreSQL database at this address (POSTERN_DATABASE_URL)")
+	flags.String("database-url", "", "verify the PostgreSQL database at this URL (POSTERN_DATABASE_URL)")
 	terminal.AddJSONFlag(command)
 	askServer := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
-		onDatabase, err := verifiesDatabase(t, c)
-		if err != nil {
-			return err
-		}
-		if onDatabase {
-			return verifyDatabase(c, t)
+		if verifiesDatabase(t, c) {
+			return verifyDatabase(c, t, in)
 		}
 		return askServer(c, args)
 	}
@@ -60,20 +58,11 @@ and verifies the logs of all teams. --server asks a server all the same.`
 }
 
 // verifiesDatabase reports whether the logs are read from the database: flags name it, or the shell has the
-// settings of a server and no flag is about a server's answer.
-func verifiesDatabase(t terminal.Terminal, c *cobra.Command) (bool, error) {
+// settings of a server and no flag names another one.
+func verifiesDatabase(t terminal.Terminal, c *cobra.Command) bool {
 	changed := c.Flags().Changed
-	asksServer := changed("head") || changed("team")
-	if changed("data-dir") || changed("database-url") {
-		if asksServer {
-			return false, terminal.UsageError(
-				"--head and --team are for a server's answer; the database has the logs of all teams")
-
-		}
-		return true, nil
-	}
 	here := t.Variable("POSTERN_DATA_DIR") != "" || t.Variable("POSTERN_DATABASE_URL") != ""
-	return here && !asksServer && !changed("server"), nil
+	return changed("data-dir") || changed("database-url") || here && !changed("server")
 }
 
 // databaseSettings returns the server's settings for the one database that the flags
@@ -89,15 +78,17 @@ func databaseSettings(t terminal.Terminal, dataDir, databaseURL string) (config.
 	if err := flags.Set("database-url", databaseURL); err != nil {
 		return config.Config{}, err
 	}
-	return config.Load(flags, t.Environ)
+	return loadSettings(flags, t.Environ)
 }
 
-func verifyDatabase(c *cobra.Command, t terminal.Terminal) error {
+func verifyDatabase(c *cobra.Command, t terminal.Terminal, in contract.AuditVerification) error {
 	settings, err := namedDatabase(t, c)
 	if err != nil {
 		return err
 	}
-	found, err := app.VerifyAudit(c.Context(), settings)
+	stop := t.Waiting("Verifying the audit logs")
+	found, err := app.VerifyAudit(c.Context(), settings, in)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -126,7 +117,7 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 		if v.Broken == nil {
 			fmt.Fprintf(t.Out, "The audit log %s is intact: %d entries.\n", terminal.Printable(of), v.Entries)
 			if v.Removed > 0 {
-				fmt.Fprintf(t.Out, "  %d earlier ones were removed, since their time was over.\n", v.Removed)
+				fmt.Fprintf(t.Out, "  %d older entries were removed by retention.\n", v.Removed)
 			}
 			fmt.Fprintf(t.Out, "  Head %s\n", v.Head)
 			continue

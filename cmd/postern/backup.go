@@ -32,16 +32,15 @@ func newBackup(t terminal.Terminal) *cobra.Command {
 	var f backupFlags
 	command := &cobra.Command{
 		Use:   "backup [-o FILE]",
-		Short: "Save the SQLite database and its key in one encrypted file",
-		Long: `Save the SQLite database and the key of its secrets in one encrypted file. The
-server may be running: the copy is the state at one point in time.
+		Short: "Back up the SQLite database and its key to an encrypted file",
+		Long: `Back up the SQLite database and its secrets key to one encrypted file. You can run this
+while the server is running. The backup is a consistent snapshot.
 
-The file is sealed with a passphrase, of POSTERN_BACKUP_PASSPHRASE or
---passphrase-file, or to the public key of an age key pair, whose private key need
-not be on this machine. postern restore opens it, and so does age.
+The file is encrypted with a passphrase (POSTERN_BACKUP_PASSPHRASE or --passphrase-file)
+or to an age public key (--recipient). The private key doesn't have to be on this
+machine. Both postern restore and age can decrypt the file.
 
-PostgreSQL is backed up with pg_dump. Exports that wait to be downloaded are not in
-a backup.`,
+To back up PostgreSQL, use pg_dump. A backup doesn't contain the zips of exports.`,
 		Example: `  postern backup --recipient age1… -o /backups/postern.age
   POSTERN_BACKUP_PASSPHRASE=… postern backup --data-dir /var/lib/postern
   postern backup --recipient age1… -o - | ssh backups 'cat > postern.age'`,
@@ -63,9 +62,8 @@ a backup.`,
 	flags.SortFlags = false
 	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output (default: postern-TIME.age)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
-	flags.StringSliceVar(&f.recipients, "recipient", nil, "public key of age (age1…) that the file is sealed to; may "+
-		"be repeated")
-	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase; - for standard input")
+	flags.StringSliceVar(&f.recipients, "recipient", nil, "age public key (age1…) to encrypt the file to (repeatable)")
+	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
 	addDatabaseFlags(command)
 	return command
 }
@@ -73,9 +71,11 @@ a backup.`,
 func (f backupFlags) seal(t terminal.Terminal) (backups.Seal, error) {
 	if len(f.recipients) > 0 {
 		if f.passphrase != "" {
-			return backups.Seal{}, terminal.UsageError("--recipient and --passphrase-file exclude each other: give one")
+			return backups.Seal{}, terminal.UsageError("--recipient and --passphrase-file can't be combined: use one " +
+				"of them")
 		}
-		return backups.SealTo(f.recipients)
+		seal, err := backups.SealTo(f.recipients)
+		return seal, usage("--recipient", err)
 	}
 	passphrase, err := passphraseOf(t, f.passphrase)
 	if err != nil {
@@ -83,16 +83,35 @@ func (f backupFlags) seal(t terminal.Terminal) (backups.Seal, error) {
 	}
 	if passphrase == "" {
 		return backups.Seal{},
-			terminal.UsageError("say who can open the backup: give --recipient age1…, or a passphrase in " +
-				"POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+			terminal.UsageError("choose how to encrypt the backup: use --recipient age1…, --passphrase-file or " +
+				"POSTERN_BACKUP_PASSPHRASE")
 	}
-	return backups.SealWith(passphrase)
+	seal, err := backups.SealWith(passphrase)
+	return seal, usage(passphraseSource(f.passphrase), err)
 }
+
+// usage returns the error about the value of a flag or variable as one of usage.
+func usage(of string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return terminal.UsageError(of + ": " + err.Error())
+}
+
+// passphraseSource names what the passphrase is from.
+func passphraseSource(file string) string {
+	if file == "" {
+		return passphraseVariable
+	}
+	return "--passphrase-file"
+}
+
+const passphraseVariable = "POSTERN_BACKUP_PASSPHRASE"
 
 // passphraseOf returns the passphrase in a file, else that of the environment, "" for none.
 func passphraseOf(t terminal.Terminal, file string) (secrets.Secret, error) {
 	if file == "" {
-		return secrets.Secret(t.Variable("POSTERN_BACKUP_PASSPHRASE")), nil
+		return secrets.Secret(t.Variable(passphraseVariable)), nil
 	}
 	text, err := terminal.ReadSecret(t, file)
 	return secrets.Secret(text), err
@@ -100,11 +119,13 @@ func passphraseOf(t terminal.Terminal, file string) (secrets.Secret, error) {
 
 func backup(ctx context.Context, t terminal.Terminal, c config.Config, seal backups.Seal, f backupFlags) error {
 	made := func(w io.Writer, scratch string) (m backups.Manifest, err error) {
+		defer t.Waiting("Saving the database")()
 		return app.Backup(ctx, c, "postern "+version(), seal, w, scratch)
 	}
 	if f.file == "-" {
 		if terminal.IsTerminal(t.Out) {
-			return terminal.UsageError("the backup is not text: send standard output to a file or a program")
+			return terminal.UsageError("can't write a backup to a terminal: redirect the output, or choose a file " +
+				"with -o")
 		}
 		terminal.Sweep(t.Err, "")
 		out := bufio.NewWriter(t.Out)
@@ -115,7 +136,7 @@ func backup(ctx context.Context, t terminal.Terminal, c config.Config, seal back
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.Err, "Wrote the database at schema %d and the key of its secrets.\n", m.Schema)
+		_, err = fmt.Fprintf(t.Err, "Wrote the database (schema %d) and its secrets key.\n", m.Schema)
 		return err
 	}
 	file := cmp.Or(f.file, "postern-"+time.Now().UTC().Format("20060102T150405Z")+".age")
@@ -137,7 +158,7 @@ func backup(ctx context.Context, t terminal.Terminal, c config.Config, seal back
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(t.Out, "Saved %s, %s: the database at schema %d and the key of its secrets.\n",
+	_, err = fmt.Fprintf(t.Out, "Saved %s, %s, with the database (schema %d) and its secrets key.\n",
 		terminal.Printable(file), terminal.Size(length), m.Schema)
 	return err
 }
@@ -152,13 +173,12 @@ func newRestore(t terminal.Terminal) *cobra.Command {
 	var f restoreFlags
 	command := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Restore the SQLite database and its key from a backup",
-		Long: `Restore the SQLite database and the key of its secrets from a file of postern
-backup, or from standard input with -. The data directory must not have a database.
-Nothing is changed unless the whole file is authentic, the database is sound, and
-the key opens its secrets.
+		Short: "Restore the SQLite database and its secrets key",
+		Long: `Restore the SQLite database and its secrets key from a backup. Use - to read standard
+input. The data directory must not contain a database. Nothing is changed unless the
+whole file is authentic, the database is intact, and the key decrypts its secrets.
 
-Keys that were revoked after the backup work again until they are revoked again.`,
+Restoring reactivates keys that were revoked after the backup. Revoke them again.`,
 		Example: `  postern restore postern.age --identity backup.key --data-dir /var/lib/postern
   POSTERN_BACKUP_PASSPHRASE=… postern restore postern.age --check`,
 		Args: terminal.Exactly("FILE"),
@@ -177,9 +197,9 @@ Keys that were revoked after the backup work again until they are revoked again.
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.identity, "identity", "", "file with the private key of age that the backup is sealed to")
-	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase; - for standard input")
-	flags.BoolVar(&f.check, "check", false, "only check that the backup can be restored; nothing is changed")
+	flags.StringVar(&f.identity, "identity", "", "file with the age private key that can decrypt the backup")
+	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
+	flags.BoolVar(&f.check, "check", false, "check that the backup can be restored, without changing anything")
 	addDatabaseFlags(command)
 	return command
 }
@@ -188,21 +208,18 @@ func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opene
 	if f.identity != "" {
 		if f.passphrase != "" {
 			return backups.Opener{},
-				terminal.UsageError("--identity and --passphrase-file exclude each other: give one")
+				terminal.UsageError("--identity and --passphrase-file can't be combined: use one of them")
 		}
 		text, err := terminal.ReadSecret(t, f.identity)
 		if err != nil {
 			return backups.Opener{}, err
 		}
 		opener, err := backups.OpenBy(strings.NewReader(text))
-		if err != nil {
-			return opener, fmt.Errorf("%s: %w", f.identity, err)
-		}
-		return opener, nil
+		return opener, usage("--identity: "+f.identity, err)
 	}
 	if f.passphrase == "-" && archive == "-" {
 		return backups.Opener{},
-			terminal.UsageError("the backup and the passphrase cannot both be read from standard input")
+			terminal.UsageError("the backup and the passphrase can't both be read from standard input")
 	}
 	passphrase, err := passphraseOf(t, f.passphrase)
 	if err != nil {
@@ -210,8 +227,8 @@ func (f restoreFlags) opener(t terminal.Terminal, archive string) (backups.Opene
 	}
 	if passphrase == "" {
 		return backups.Opener{},
-			terminal.UsageError("say how the backup is opened: give --identity FILE, or the passphrase " +
-				"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+			terminal.UsageError("choose how to decrypt the backup: use --identity FILE, --passphrase-file or " +
+				"POSTERN_BACKUP_PASSPHRASE")
 	}
 	return backups.OpenWith(passphrase)
 }
@@ -221,27 +238,38 @@ func restore(
 ) error {
 	terminal.Sweep(t.Err, "") // of commands with --check
 	terminal.Sweep(t.Err, c.DataDir)
-	archive := t.In
+	archive, size := t.In, int64(0)
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return fmt.Errorf("cannot read the backup: %w", err)
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err == nil {
+			size = info.Size()
+		}
 		archive = file
 	}
-	m, err := app.Restore(ctx, c, opener, archive, check)
+	var read terminal.Counter
+	stop := t.WaitingFor(func() string {
+		if read.Done(size) {
+			return "Checking the database of the backup"
+		}
+		return "Reading the backup: " + read.Of(size)
+	})
+	m, err := app.Restore(ctx, c, opener, read.Reader(archive), check)
+	stop()
 	if err != nil {
 		return err
 	}
 	at := m.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	if check {
-		_, err = fmt.Fprintf(t.Out, "The backup can be restored: the state of %s, schema %d, written by %s.\n",
+		_, err = fmt.Fprintf(t.Out, "The backup can be restored. It has the state of %s (schema %d, written by %s).\n",
 			at, m.Schema, terminal.Printable(m.Generator))
 		return err
 	}
-	_, err = fmt.Fprintf(t.Out, "Restored %s to the state of %s, schema %d, written by %s.\n"+
-		"Keys that were revoked after that time work again: revoke them again.\n",
+	_, err = fmt.Fprintf(t.Out, "Restored %s to the state of %s (schema %d, written by %s).\nKeys that were revoked "+
+		"after that time work again. Revoke them again.\n",
 		terminal.Printable(c.SQLitePath()), at, m.Schema, terminal.Printable(m.Generator))
 	return err
 }

@@ -19,19 +19,19 @@ func newCopy(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "copy --to postgres://…",
 		Short: "Copy the SQLite database to an empty PostgreSQL database",
-		Long: `Copy everything in the SQLite database to an empty PostgreSQL database. The server
-must be stopped. The source is not changed.
+		Long: `Copy everything in the SQLite database to an empty PostgreSQL database. Stop the server
+first. The SQLite database isn't changed.
 
-The copy is one transaction. Before it is committed, every row is read back and
-compared, every project is exported from both databases and the zips are compared,
-and the audit logs must lead to the same heads. After an error the target is empty.`,
+The copy runs in one transaction. Before it commits, the command compares every row, an
+export of every project, and the heads of the audit logs in both databases. After an
+error, the target is empty.`,
 		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern
   POSTERN_COPY_TO=postgres://… postern copy`,
 		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			to = cmp.Or(to, t.Variable("POSTERN_COPY_TO"))
 			if !strings.HasPrefix(to, "postgres://") && !strings.HasPrefix(to, "postgresql://") {
-				return terminal.UsageError("name the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO")
+				return terminal.UsageError("set the PostgreSQL database with --to postgres://… or POSTERN_COPY_TO")
 			}
 			dataDir := cmp.Or(c.Flag("data-dir").Value.String(), t.Variable("POSTERN_DATA_DIR"))
 			from, err := databaseSettings(t, dataDir, "")
@@ -45,9 +45,9 @@ and the audit logs must lead to the same heads. After an error the target is emp
 			return copyDatabase(c.Context(), t, from, target)
 		},
 	}
-	command.Flags().StringVar(&to, "to", "", "postgres:// address of an empty database (POSTERN_COPY_TO, which keeps "+
-		"the password out of the list of processes)")
-	command.Flags().String("data-dir", "", "directory of the SQLite database (POSTERN_DATA_DIR) (default ./data)")
+	command.Flags().StringVar(&to, "to", "", "postgres:// URL of an empty database (POSTERN_COPY_TO, which keeps the "+
+		"password out of the process list)")
+	command.Flags().String("data-dir", "", "directory of the SQLite database (POSTERN_DATA_DIR, default: ./data)")
 	return command
 }
 
@@ -59,9 +59,9 @@ func copyDatabase(ctx context.Context, t terminal.Terminal, from, to config.Conf
 		return err
 	}
 	count := func(n int64, one string) terminal.Count { return terminal.Count{N: n, One: one} }
-	_, err = fmt.Fprintf(t.Out, "Copied %s of %s and %s.\nEqual in both: every row, %s, and the heads of %s.\n\n"+
-		"Start the server with POSTERN_DATABASE_URL set to the target and with the same key of secrets: the file\n"+
-		"%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have seen it work.\n",
+	_, err = fmt.Fprintf(t.Out, "Copied %s in %s and %s.\nIdentical in both databases: every row, %s, and the heads "+
+		"of %s.\n\nStart the server with POSTERN_DATABASE_URL set to the target and with the same secrets key: the "+
+		"file\n%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have seen it work.\n",
 		count(done.Rows, "row"), count(done.Tables, "table"), count(done.Jobs, "unfinished job"),
 		count(int64(done.Exports), "export"), count(int64(done.AuditLogs), "audit log"),
 		terminal.Printable(from.SecretsKeyFile()), terminal.Printable(from.SQLitePath()))

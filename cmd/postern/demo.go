@@ -25,10 +25,10 @@ import (
 func newDemo(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Run the tour, from a proxy to its export, on a temporary database",
-		Long: `Run the tour on a temporary database and free local ports: start an API, put a
-proxy in front of it, call it without and with a key, export the project as a zip,
-and verify the zip. Everything is removed afterwards.`,
+		Short: "Run a tour from a proxy to its export",
+		Long: `Run a tour on a temporary database and free local ports. The tour starts an API, puts a
+proxy in front of it, calls it without and with a key, exports the project as a zip and
+verifies the zip. Everything is removed afterwards.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			terminal.Sweep(t.Err, "")
@@ -54,7 +54,7 @@ func demonstrate(ctx context.Context, t terminal.Terminal, dir string) (err erro
 
 	server, err := newDemoServer(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("start a server: %w", err)
+		return fmt.Errorf("cannot start the server: %w", err)
 	}
 	running, stop := context.WithCancel(ctx)
 	stopped := make(chan error, 1)

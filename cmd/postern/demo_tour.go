@@ -29,10 +29,10 @@ func (d *demo) tour(ctx context.Context) error {
 		{"Put a proxy in front of an API", d.create},
 		{"Call it without a key", d.callWithoutKey},
 		{"Call it with its key", d.callWithKey},
-		{"Freeze the key, and call again", d.freeze},
+		{"Freeze the key and call again", d.freeze},
 		{"Unfreeze it", d.unfreeze},
-		{"Take the project away, to run on Kong", d.export},
-		{"Check the zip, offline", d.verify},
+		{"Export the project to run on Kong", d.export},
+		{"Verify the zip offline", d.verify},
 	} {
 		d.step++
 		fmt.Fprintf(d.out, "%d. %s\n", d.step, step.title)
@@ -41,8 +41,8 @@ func (d *demo) tour(ctx context.Context) error {
 		}
 		fmt.Fprintln(d.out)
 	}
-	fmt.Fprintln(d.out, "All steps succeeded. Your own: `postern serve`, then `postern create --target URL "+
-		"--require-key`.")
+	fmt.Fprintln(d.out, "All steps succeeded. To create your own proxy, run `postern serve`, then `postern create "+
+		"URL --require-key`.")
 	return nil
 }
 
@@ -135,9 +135,8 @@ func (d *demo) export(ctx context.Context) error {
 	if err := terminal.WriteFile(d.zip, func(f *os.File) error { return d.api.Download(ctx, e, f) }); err != nil {
 		return err
 	}
-	d.tell("a zip of %s: %d items moved exactly, %d approximately, %d with loss, %d not at all",
-		terminal.Size(e.SizeBytes), e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
-	if err := d.explainLosses(ctx, e); err != nil {
+	d.tell("a zip of %s: %s", terminal.Size(e.SizeBytes), e.Ledger.Headline())
+	if err := d.explainToDos(ctx, e); err != nil {
 		return err
 	}
 	if e.Ledger.Exact == 0 {
@@ -146,14 +145,14 @@ func (d *demo) export(ctx context.Context) error {
 	return nil
 }
 
-// explainLosses prints what the export leaves behind, and what to do about it.
-func (d *demo) explainLosses(ctx context.Context, e contract.Export) error {
-	lines, err := export.Unmoved(ctx, d.api, e)
+// explainToDos prints what is left to do after the export.
+func (d *demo) explainToDos(ctx context.Context, e contract.Export) error {
+	lines, err := export.ConfiguredLines(ctx, d.api, e)
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	export.WriteUnmoved(&text, lines)
+	export.WriteToDos(&text, lines)
 	fmt.Fprintln(d.out)
 	for line := range strings.Lines(text.String()) {
 		d.tell("%s", strings.TrimSuffix(line, "\n"))

@@ -19,15 +19,16 @@ import (
 func newEcho(t terminal.Terminal) *cobra.Command {
 	var addr string
 	command := &cobra.Command{
-		Use:   "echo",
-		Short: "Run a test upstream that answers with the request it received",
-		Args:  cobra.NoArgs,
+		Use:     "echo",
+		Short:   "Run a test upstream that echoes requests",
+		Example: "  postern echo --addr 127.0.0.1:9001",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			listener, err := new(net.ListenConfig).Listen(c.Context(), "tcp", addr)
 			if err != nil {
 				return fmt.Errorf("cannot listen on %s (%w): choose another address with --addr", addr, err)
 			}
-			fmt.Fprintf(t.Out, "Answering at http://%s. Stop with Ctrl-C.\n", listener.Addr())
+			fmt.Fprintf(t.Out, "Listening at http://%s. Press Ctrl-C to stop.\n", listener.Addr())
 			return serveUntilDone(c.Context(), &http.Server{
 				Handler:           http.HandlerFunc(echo),
 				ReadHeaderTimeout: 10 * time.Second,

@@ -50,6 +50,7 @@ func interruptible() context.Context {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, t terminal.Terminal) int {
+	t = terminal.Opened(t)
 	return terminal.Execute(ctx, newRoot(t), args, t)
 }
 
@@ -65,7 +66,6 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
-	root.SetVersionTemplate("postern {{.Version}}\n")
 	root.SetHelpCommand(terminal.NewHelp())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	for _, group := range []struct {
@@ -80,6 +80,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 		{"Export", export.Commands(t)},
 		{"Teams", append(account.Teams(t), account.NewAudit(t, newAuditVerify(t)))},
 		{"Operate a server", operatorCommands(t)},
+		{"Other", []*cobra.Command{newVersion(t), newLicenses(t), newManual(t)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
 		for _, command := range group.commands {
@@ -87,7 +88,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 			root.AddCommand(command)
 		}
 	}
-	root.AddCommand(newVersion(t), newManual(t))
+	root.SetHelpCommandGroupID("Other")
 	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
 	terminal.SuggestCommands(root)
 	return root

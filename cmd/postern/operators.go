@@ -18,18 +18,18 @@ import (
 func newOperators(t terminal.Terminal) *cobra.Command {
 	return terminal.Family(
 		"operators",
-		"List and change the installation's operators, in its database",
+		"Manage the operators of an installation",
 		newOperatorsChange(
-			t, "add", "Give an account the operator role", true,
+			t, "add", "Make an account an operator", true,
 		),
-		newOperatorsChange(t, "remove", "Take the operator role from an account", false),
+		newOperatorsChange(t, "remove", "Remove an operator", false),
 		newOperatorsList(t),
 	)
 }
 
 func addDatabaseFlags(c *cobra.Command) {
-	c.Flags().String("data-dir", "", "directory of the server's SQLite database (POSTERN_DATA_DIR) (default ./data)")
-	c.Flags().String("database-url", "", "postgres:// address of the server's database (POSTERN_DATABASE_URL)")
+	c.Flags().String("data-dir", "", "directory of the server's SQLite database (POSTERN_DATA_DIR, default: ./data)")
+	c.Flags().String("database-url", "", "postgres:// URL of the server's database (POSTERN_DATABASE_URL)")
 }
 
 // namedDatabase returns the database that the flags name, else the server's.
@@ -43,9 +43,10 @@ func namedDatabase(t terminal.Terminal, c *cobra.Command) (config.Config, error)
 
 func newOperatorsChange(t terminal.Terminal, verb, short string, operator bool) *cobra.Command {
 	command := &cobra.Command{
-		Use:   verb + " EMAIL",
-		Short: short,
-		Args:  terminal.Exactly("EMAIL"),
+		Use:     verb + " EMAIL",
+		Short:   short,
+		Example: "  postern operators " + verb + " ana@example.com",
+		Args:    terminal.Exactly("EMAIL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			settings, err := namedDatabase(t, c)
 			if err != nil {
@@ -54,9 +55,9 @@ func newOperatorsChange(t terminal.Terminal, verb, short string, operator bool) 
 			if err := app.SetOperator(c.Context(), settings, args[0], operator); err != nil {
 				return err
 			}
-			text := "is an operator"
+			text := "is now an operator"
 			if !operator {
-				text = "is no operator"
+				text = "is no longer an operator"
 			}
 			_, err = fmt.Fprintf(t.Out, "%s %s.\n", terminal.Printable(args[0]), text)
 			return err
@@ -102,11 +103,13 @@ func listOperators(ctx context.Context, t terminal.Terminal, c *cobra.Command) e
 func newRecover(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "recover EMAIL",
-		Short: "Print a one-time link that gives an account a new password",
-		Long: `Print a one-time link that gives an account a new password. It works for an hour;
-earlier links of the account stop working. Using it ends the account's sessions. The
-command opens the server's database; the server may be running.`,
-		Args: terminal.Exactly("EMAIL"),
+		Short: "Print a one-time link to set a new password",
+		Long: `Print a one-time link to set a new password for an account. The link works for an hour.
+Earlier links stop working. Using the link ends the account's sessions.
+
+The command opens the server's database. You can run it while the server is running.`,
+		Example: "  postern recover ana@example.com --public-url https://postern.example.com",
+		Args:    terminal.Exactly("EMAIL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			settings, err := namedDatabase(t, c)
 			if err != nil {
@@ -122,7 +125,7 @@ command opens the server's database; the server may be running.`,
 		},
 	}
 	addDatabaseFlags(command)
-	command.Flags().String("public-url", "", "how browsers reach the server (POSTERN_PUBLIC_URL)")
+	command.Flags().String("public-url", "", "URL of the server for browsers (POSTERN_PUBLIC_URL)")
 	return command
 }
 
@@ -131,10 +134,11 @@ command opens the server's database; the server may be running.`,
 func newWelcomeLink(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "welcome-link",
-		Short: "Print a new one-time link that creates the first account",
-		Long: `Print a new one-time link that creates the first account of an installation. The
-command opens the server's database; the server may be running. Earlier links stop
-working. It fails once the installation has an account.`,
+		Short: "Print a new one-time link to create the first account",
+		Long: `Print a new one-time link to create the first account of an installation. Earlier links
+stop working. The command fails if the installation already has an account.
+
+The command opens the server's database. You can run it while the server is running.`,
 		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := namedDatabase(t, c)
@@ -151,6 +155,6 @@ working. It fails once the installation has an account.`,
 		},
 	}
 	addDatabaseFlags(command)
-	command.Flags().String("public-url", "", "how browsers reach the server (POSTERN_PUBLIC_URL)")
+	command.Flags().String("public-url", "", "URL of the server for browsers (POSTERN_PUBLIC_URL)")
 	return command
 }

@@ -16,8 +16,8 @@ import (
 	"postern/core/contract"
 	"postern/handlers"
 	"postern/handlers/pages/ascode"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -88,7 +88,7 @@ func TestReachable(t *testing.T) {
 	commands := commandsOf(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}), "")
 	usedCommands, usedPages := maps.Clone(localCommands), maps.Clone(dashboardForms)
 	operations := queriesOf(t, server)
-	for operation, one := range ordered.ByName(reaches(t)) {
+	for operation, one := range testkit.ByName(reaches(t)) {
 		if operations[operation] == nil {
 			t.Errorf("the API has no operation %s", operation)
 		}
@@ -112,7 +112,7 @@ func TestReachable(t *testing.T) {
 		}
 		delete(operations, operation)
 	}
-	for operation := range ordered.ByName(operations) {
+	for operation := range testkit.ByName(operations) {
 		t.Errorf("%s: add to reachable which command and which page do the same", operation)
 	}
 	for command := range commands {
@@ -137,7 +137,7 @@ func TestReachable_lists(t *testing.T) {
 	}
 	root := newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")})
 	queries := queriesOf(t, server)
-	for operation, one := range ordered.ByName(reaches(t)) {
+	for operation, one := range testkit.ByName(reaches(t)) {
 		for _, path := range one.commands {
 			command, _, err := root.Find(strings.Fields(path))
 			if err != nil {

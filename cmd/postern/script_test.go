@@ -24,7 +24,7 @@ import (
 	"postern/app"
 	"postern/models"
 	"postern/platform/config"
-	"postern/testkit/nameserver"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
@@ -65,14 +65,14 @@ func TestScripts(t *testing.T) {
 }
 
 // TestStartScripts runs testdata/start: programs that bring a database of their
-// own, or must not start beside the SQLite file of the server that runs.
+// own, or must not start next to the SQLite file of the server that runs.
 func TestStartScripts(t *testing.T) {
 	runScripts(t, "testdata/start", func(string) error { return nil })
 }
 
 // runScripts gives each script's server a data directory, which prepare may fill.
 func runScripts(t *testing.T, dir string, prepare func(dataDir string) error) {
-	names := nameserver.Start(t)
+	names := servers.StartNameServer(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
@@ -268,7 +268,7 @@ func runSQL(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// notempty DIRECTORY: it has entries; with !, it has none or is not there.
+// notempty DIRECTORY: it has entries; with !, it is empty or does not exist.
 func notEmpty(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: [!] notempty DIRECTORY")

@@ -15,7 +15,7 @@ import (
 )
 
 func newSecrets(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("secrets", "Print the key of secrets at rest for gateways", newGatewayKey(t))
+	return terminal.Family("secrets", "Manage the secrets key", newGatewayKey(t))
 }
 
 // newGatewayKey reads the installation's key itself. It needs no database.
@@ -23,15 +23,15 @@ func newGatewayKey(t terminal.Terminal) *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use:   "gateway-key [-o FILE]",
-		Short: "Print the key with which a gateway opens no more than it needs",
-		Long: `Print the key of secrets at rest for processes with --roles gateway alone. It is
-derived from the whole key, which it does not reveal, and opens what gateways
-need: credentials for upstreams, certificates of custom host names, and the secrets
-for introspection. Give it to gateways in POSTERN_SECRETS_KEY or as the file
-secrets.key of their data directory.
+		Short: "Print the gateway key",
+		Long: `Print the gateway key, for processes that run only the gateway (--roles gateway). It is
+derived from the secrets key and doesn't reveal it. It decrypts only what gateways need:
+credentials for upstreams, certificates of custom domains, and introspection secrets.
+Give it to gateways in POSTERN_SECRETS_KEY or as the file secrets.key in their data
+directory.
 
-The command reads the whole key as the control plane does, and always prints the
-same for it. With several keys, while they are replaced, it prints as many.`,
+The command reads the secrets key like the control plane does. The same key always results
+in the same output. If there are several keys during a rotation, it prints one for each.`,
 		Example: `  postern secrets gateway-key --data-dir /var/lib/postern
   POSTERN_SECRETS_KEY=… postern secrets gateway-key -o gateway/secrets.key`,
 		Args: terminal.Exactly(),
@@ -50,8 +50,8 @@ same for it. With several keys, while they are replaced, it prints as many.`,
 			return writeKey(file, key.Reveal()+"\n")
 		},
 	}
-	command.Flags().StringVarP(&file, "output", "o", "", "file to write, readable by its owner only")
-	command.Flags().String("data-dir", "", "directory with the file secrets.key (POSTERN_DATA_DIR) (default ./data)")
+	command.Flags().StringVarP(&file, "output", "o", "", "file to write, readable only by its owner")
+	command.Flags().String("data-dir", "", "directory with the file secrets.key (POSTERN_DATA_DIR, default: ./data)")
 	return command
 }
 
@@ -59,7 +59,7 @@ same for it. With several keys, while they are replaced, it prints as many.`,
 func writeKey(path, content string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists, and is not overwritten", terminal.Printable(path))
+		return fmt.Errorf("%s already exists: choose another file with -o", terminal.Printable(path))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the key: %w", err)

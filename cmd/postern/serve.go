@@ -8,6 +8,7 @@ import (
 	"os/exec"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/app"
 	"postern/cmd/internal/terminal"
@@ -20,12 +21,15 @@ func newServe(t terminal.Terminal) *cobra.Command {
 		Short: "Run the control plane, the gateway and the background jobs",
 		Long: `Run the control plane, the gateway and the background jobs.
 
-Nothing has to be configured: state is kept in SQLite below ./data, and the
-first start prints a link that makes the first account. With PostgreSQL, --roles
-makes a process a control plane, a gateway or a worker alone.`,
+You don't have to configure anything. Data is stored in SQLite in ./data, and the first
+start prints a link to create the first account. With PostgreSQL, --roles lets a process
+run only the control plane, the gateway or the background jobs.`,
+		Example: `  postern serve
+  postern serve --public-url https://postern.example.com --gateway-domain api.example.com
+  POSTERN_DATABASE_URL=postgres://… postern serve --roles gateway`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			settings, err := config.Load(c.Flags(), t.Environ)
+			settings, err := loadSettings(c.Flags(), t.Environ)
 			if err != nil {
 				return err
 			}
@@ -35,7 +39,7 @@ makes a process a control plane, a gateway or a worker alone.`,
 			slog.SetLogLoggerLevel(slog.LevelDebug)
 			slog.SetDefault(log)
 			for _, name := range config.Unknown(t.Environ) {
-				log.Warn("an unknown setting is ignored", "variable", name)
+				log.Warn("ignoring an unknown setting", "variable", name)
 			}
 			server, err := app.New(c.Context(), settings, version(), log, app.WithBulk(exportCommand))
 			if err != nil {
@@ -47,6 +51,15 @@ makes a process a control plane, a gateway or a worker alone.`,
 	}
 	config.AddFlags(command.Flags())
 	return command
+}
+
+// loadSettings returns the server's settings. One that isn't valid is a usage error, as in other commands.
+func loadSettings(flags *pflag.FlagSet, environ []string) (config.Config, error) {
+	settings, err := config.Load(flags, environ)
+	if err != nil {
+		return settings, terminal.UsageError(err.Error())
+	}
+	return settings, nil
 }
 
 func announce(t terminal.Terminal, server *app.App) {
@@ -62,12 +75,12 @@ func announce(t terminal.Terminal, server *app.App) {
 		fmt.Fprintf(t.Out, "  Gateway     %s\n", server.Config.GatewayURL)
 	}
 	if says := server.Degraded(); says != "" {
-		fmt.Fprintf(t.Out, "\n  %s. Nothing can be changed until it answers.\n", says)
+		fmt.Fprintf(t.Out, "\n  %s. Nothing can be changed until it responds.\n", says)
 	}
 	if server.FirstLink != "" {
-		fmt.Fprintf(t.Out, "\n  Open this link to create the first account; it works once:\n  %s\n", server.FirstLink)
+		fmt.Fprintf(t.Out, "\n  Open this link to create the first account. It works once.\n  %s\n", server.FirstLink)
 	}
-	fmt.Fprintf(t.Out, "\nStop with Ctrl-C; press it twice to stop without waiting for calls under way.\n")
+	fmt.Fprintf(t.Out, "\nPress Ctrl-C to stop. Press it twice to stop without waiting for calls in progress.\n")
 }
 
 // exportCommand runs this program again, to write an export. On Linux that is the program of this process
@@ -84,7 +97,7 @@ func exportCommand(ctx context.Context) *exec.Cmd {
 func newBuildExport(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:    "build-export",
-		Short:  "Write an export for a server, which starts this itself",
+		Short:  "Write an export (started by the server itself)",
 		Hidden: true,
 		Args:   terminal.Exactly(),
 		RunE:   func(c *cobra.Command, _ []string) error { return app.BuildExport(c.Context(), t.In, t.Out) },
@@ -94,16 +107,18 @@ func newBuildExport(t terminal.Terminal) *cobra.Command {
 func newMigrate(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "migrate",
-		Short: "Migrate the database's schema to this version and exit",
-		Long: `Migrate the database's schema to this version and exit. postern serve does
-the same when it starts; use migrate to do it as a separate step.`,
+		Short: "Migrate the database schema to this version",
+		Long: `Migrate the database schema to this version and exit. postern serve also does this when
+it starts. Use postern migrate to do it as a separate step.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			settings, err := config.Load(c.Flags(), t.Environ)
+			settings, err := loadSettings(c.Flags(), t.Environ)
 			if err != nil {
 				return err
 			}
+			stop := t.Waiting("Migrating the database")
 			ours, rivers, err := app.Migrate(c.Context(), settings, slog.New(slog.DiscardHandler))
+			stop()
 			if err != nil {
 				return err
 			}

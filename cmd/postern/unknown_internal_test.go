@@ -63,7 +63,7 @@ func TestRun_unknownVariables(t *testing.T) {
 		In: strings.NewReader(""), Out: &out, Err: &said,
 		Environ: []string{"POSTERN_TOKN=x", "POSTERN_CONFIG_DIR=" + t.TempDir()},
 	})
-	if code != 0 || !strings.Contains(said.String(), "unknown setting POSTERN_TOKN is ignored") {
+	if code != 0 || !strings.Contains(said.String(), "ignoring the unknown setting POSTERN_TOKN") {
 		t.Errorf("code %d: %s", code, said.String())
 	}
 }

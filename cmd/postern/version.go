@@ -11,21 +11,30 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"postern/cmd/internal/terminal"
+	"postern/docs"
 )
 
-// version returns the module's version if the binary was built from one, else its commit.
+// release is the version of a release, such as v1.2.0. The linker sets it when a release is built (.goreleaser.yaml);
+// in a build of a checkout, it is empty, also if the checkout is that of a release.
+var release string
+
+// version returns the version of a release, and the first digits of the commit for a build of a checkout.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return unknownBuild
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	if release != "" {
+		return release
 	}
 	if revision := commit(); revision != unknownBuild {
 		return revision[:12]
 	}
 	return "development"
+}
+
+// build returns what kind of build this is.
+func build() string {
+	if release != "" {
+		return "release"
+	}
+	return "of a checkout, not a release"
 }
 
 const unknownBuild = "unknown"
@@ -50,12 +59,33 @@ func commit() string {
 }
 
 func newVersion(t terminal.Terminal) *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, its commit and the version of Go that it was built with",
+		Short: "Print version and build information",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, map[string]any{
+					"version": version(), "release": release != "", "commit": commit(), "go": runtime.Version(),
+					"os": runtime.GOOS, "arch": runtime.GOARCH,
+				})
+			}
+			_, err := fmt.Fprintf(t.Out, "postern %s\nbuild   %s\ncommit  %s\ngo      %s\n",
+				version(), build(), commit(), runtime.Version())
+			return err
+		},
+	}
+	command.Flags().Bool("json", false, "print as JSON")
+	return command
+}
+
+func newLicenses(t terminal.Terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "licenses",
+		Short: "Print the licenses of third-party software",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(t.Out, "postern %s\ncommit  %s\ngo      %s\n", version(), commit(), runtime.Version())
+			_, err := fmt.Fprint(t.Out, docs.Notices)
 			return err
 		},
 	}
@@ -66,21 +96,21 @@ func newVersion(t terminal.Terminal) *cobra.Command {
 func newManual(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:    "manual DIR",
-		Short:  "Write the manual pages of all commands (section 1) into a directory",
+		Short:  "Write the manual pages of all commands to a directory",
 		Args:   terminal.Exactly("DIR"),
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]
 			if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the pages are public
-				return fmt.Errorf("write the manual: %w", err)
+				return fmt.Errorf("cannot write the manual: %w", err)
 			}
 			root := c.Root()
 			root.DisableAutoGenTag = true
 			head := &doc.GenManHeader{Title: "POSTERN", Section: "1", Source: "Postern " + version(), Date: builtFrom()}
 			if err := doc.GenManTree(root, head, dir); err != nil {
-				return fmt.Errorf("write the manual: %w", err)
+				return fmt.Errorf("cannot write the manual: %w", err)
 			}
-			_, err := fmt.Fprintf(t.Out, "wrote the manual to %s\n", dir)
+			_, err := fmt.Fprintf(t.Out, "Wrote the manual to %s.\n", dir)
 			return err
 		},
 	}

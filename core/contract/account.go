@@ -9,14 +9,14 @@ import (
 // AccountProfile is an account with its new address.
 type AccountProfile struct {
 	Account
-	UnconfirmedEmail string `json:"unconfirmed_email,omitempty" doc:"New address whose link has not been opened yet"`
+	UnconfirmedEmail string `json:"unconfirmed_email,omitempty" doc:"New email address that isn't confirmed yet"`
 }
 
-// AccountChange changes the caller's account; nil leaves a member as it is.
+// AccountChange changes the caller's account; nil leaves a member unchanged.
 type AccountChange struct {
 	Name     *string `json:"name,omitempty" doc:"Name, 1 to 80 characters"`
-	Email    *string `json:"email,omitempty" doc:"E-mail address. Where mail is sent, a new one counts once its link was opened"`
-	Password Secret  `json:"password,omitempty" flag:"-" doc:"The account's password; needed for a new address"`
+	Email    *string `json:"email,omitempty" doc:"Email address. If the server sends email, a new address takes effect once you open the confirmation link"`
+	Password Secret  `json:"password,omitempty" flag:"-" doc:"Your account's password. Required to change the email address"`
 }
 
 // AccountUpdate is a request to change the caller's account.
@@ -25,20 +25,20 @@ type AccountUpdate struct{ Body AccountChange }
 // LogValue implements slog.LogValuer.
 func (AccountUpdate) LogValue() slog.Value { return slog.StringValue("update the account") }
 
-// AccountDeletion is what deleting the caller's account ends, and what keeps it from being deleted.
+// AccountDeletion lists what deleting the caller's account ends, and what prevents the deletion.
 type AccountDeletion struct {
 	Email        string   `json:"email"`
-	Teams        []string `json:"teams" doc:"Names of the teams that the account leaves"`
-	OnlyOwner    []string `json:"only_owner" doc:"Names of the teams that would have no owner left; while there are any, the account cannot be deleted"`
-	LastOperator bool     `json:"last_operator" doc:"It is the only operator of the installation, and cannot be deleted"`
-	Password     bool     `json:"password" doc:"The password is needed; otherwise a session that began within five minutes"`
-	Fresh        bool     `json:"fresh" doc:"The session of this request began within five minutes"`
+	Teams        []string `json:"teams" doc:"Names of the teams that the account will leave"`
+	OnlyOwner    []string `json:"only_owner" doc:"Names of the teams whose only owner is this account. It can't be deleted until this list is empty"`
+	LastOperator bool     `json:"last_operator" doc:"True if this is the only operator. It can't be deleted then"`
+	Password     bool     `json:"password" doc:"True if the password is required. If false, a sign-in within the last five minutes is required"`
+	Fresh        bool     `json:"fresh" doc:"True if this session began within the last five minutes"`
 }
 
 // AccountProof shows that the caller is the account's person, and means it.
 type AccountProof struct {
-	Confirm  string `json:"confirm" flag:"-" doc:"The account's e-mail address"`
-	Password Secret `json:"password,omitempty" flag:"-" doc:"The account's password, if it has one"`
+	Confirm  string `json:"confirm" flag:"-" doc:"Email address of the account"`
+	Password Secret `json:"password,omitempty" flag:"-" doc:"Account password, if the account has one"`
 }
 
 // AccountRemoval is a request to delete the caller's account.
@@ -49,7 +49,7 @@ func (AccountRemoval) LogValue() slog.Value { return slog.StringValue("delete th
 
 // SessionPath is the path parameter of a session of the caller's account.
 type SessionPath struct {
-	Session string `path:"session" doc:"Id of the session"`
+	Session string `path:"session" doc:"ID of the session"`
 }
 
 // Session is a browser in which the caller's account is signed in.
@@ -59,18 +59,18 @@ type Session struct {
 	RemoteAddr string    `json:"remote_addr" doc:"IP address of the sign-in"`
 	CreatedAt  time.Time `json:"created_at"`
 	LastSeenAt time.Time `json:"last_seen_at" doc:"Accurate to five minutes"`
-	Current    bool      `json:"current" doc:"True for the credential of this request"`
+	Current    bool      `json:"current" doc:"True for the session of this request"`
 }
 
 // SessionList is a request for the sessions of the caller's account.
 type SessionList struct {
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
 // ClaimCode names an unclaimed workspace, and the team that it becomes part of.
 type ClaimCode struct {
 	Code Secret `json:"code" doc:"Claim code from POST /proxy"`
-	Team string `json:"team,omitempty" minLength:"1" doc:"Id of the team to merge the workspace into; default: a new team"`
+	Team string `json:"team,omitempty" minLength:"1" doc:"ID of the team to merge the workspace into. Defaults to a new team"`
 }
 
 // Claim is a request to claim a workspace.
@@ -82,11 +82,11 @@ func ClaimOf(code, team string) Claim { return Claim{ClaimCode{Code: Secret(code
 // LogValue implements slog.LogValuer.
 func (c Claim) LogValue() slog.Value { return slog.StringValue(c.Body.Team) }
 
-// Claimed is what a claim has moved.
+// Claimed lists what a claim has moved.
 type Claimed struct {
 	Team     ClaimedTeam `json:"team"`
 	Projects []string    `json:"projects" doc:"Names of the claimed projects"`
-	Renamed  []string    `json:"renamed" doc:"Products and tenants renamed because the name was taken, as: product store → store-2"`
+	Renamed  []string    `json:"renamed" doc:"Products and tenants that were renamed because the name was taken, such as: product store → store-2"`
 }
 
 // ClaimedTeam is the team that has what was claimed.
@@ -104,45 +104,45 @@ const (
 var (
 	UpdateAccount = Op[AccountUpdate, AccountProfile]{Operation{
 		ID: "update-account", Method: http.MethodPatch, Path: account, Permission: UpdateAccounts,
-		Summary: "Change the name or the e-mail address of your account", Command: "account update",
+		Summary: "Change the name or email address of your account", Command: "account update",
 		Example: "account update --name 'Ana Lopes'",
-		Doc: "Changes only what you send. A new address needs the password. Where the server sends mail, it counts " +
-			"once the link in the mail to it has been opened.",
+		Doc: "Changes only the fields you send. A new email address requires the password. If the server sends " +
+			"email, the new address takes effect once you open the confirmation link.",
 	}}
 	GetAccountDeletion = Op[None, AccountDeletion]{Operation{
 		ID: "get-account-deletion", Method: http.MethodGet, Path: account + "/deletion", Permission: DeleteAccounts,
-		Summary: "Show what deleting your account ends",
-		Doc:     "Changes nothing: it has what the page shows before it asks for confirmation.",
+		Summary: "Preview what deleting your account ends",
+		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	DeleteAccount = Op[AccountRemoval, None]{Operation{
 		ID: "delete-account", Method: http.MethodPost, Path: account + "/delete", Status: http.StatusNoContent,
-		Summary: "Delete your account for good", Command: "account delete", Permission: DeleteAccounts,
+		Summary: "Permanently delete your account", Command: "account delete", Permission: DeleteAccounts,
 		Example: "account delete --confirm ana@example.com --password-file -",
-		Doc: "Deletes its sessions, access tokens, ways to sign in and memberships too. It is refused while you are " +
-			"the only owner of a team.",
+		Doc: "Also deletes your sessions, access tokens, sign-in methods and memberships. You can't delete an " +
+			"account that is the only owner of a team.",
 	}}
 
 	ListSessions = Op[SessionList, List[Session]]{Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: sessions, Summary: "List the sessions of your account",
 		Permission: ReadAccounts,
-		Doc:        "Lists the browsers that you are signed in with. Access tokens cannot see them.",
+		Doc:        "Lists the browsers you are signed in with. Access tokens can't list sessions.",
 	}}
 	EndSession = Op[SessionPath, None]{Operation{
 		ID: "end-session", Method: http.MethodDelete, Path: sessions + "/{session}", Status: http.StatusNoContent,
 		Summary: "End a session", Permission: UpdateAccounts,
-		Doc: "The next page that is opened in that browser asks to sign in.",
+		Doc: "The browser has to sign in again to open another page.",
 	}}
 	EndOtherSessions = Op[None, EndedSessions]{Operation{
 		ID: "end-other-sessions", Method: http.MethodPost, Path: sessions + "/end-others", Permission: UpdateAccounts,
 		Summary: "End all other sessions",
-		Doc:     "Only the session of this request stays. Access tokens keep working.",
+		Doc:     "Only the session of this request remains. Access tokens keep working.",
 	}}
 
 	ClaimWorkspace = Op[Claim, Claimed]{Operation{
 		ID: "claim", Method: http.MethodPost, Path: "/api/v1/claim", Summary: "Claim a workspace",
 		Command: "claim", Permission: ClaimWorkspaces,
-		Doc: "Moves the projects of a workspace that was created without an account to your team. Names, addresses " +
-			"and API keys stay; the workspace key stops working.",
+		Doc: "Moves the projects of a workspace created without an account to your team. Names, URLs and API keys " +
+			"stay the same. The workspace key stops working.",
 	}}
 )
 

@@ -2,17 +2,17 @@ package contract
 
 import "net/http"
 
-// API is what app clients can ask for at a project: the audience of its tokens (RFC 8707), and their scopes. A token of
-// one of our app clients is for the project if it names the app client or this audience.
+// API lists what app clients can request at a project: the audience of its tokens (RFC 8707), and their scopes. A token
+// of one of our app clients is for the project if it names the app client or this audience.
 type API struct {
-	Audience string     `json:"audience" doc:"URI that resource or audience of a request names, and aud of its token, for example https://api.example.com; empty: none"`
-	Scopes   []APIScope `json:"scopes" doc:"All scopes that app clients can ask for"`
+	Audience string     `json:"audience" doc:"URI that token requests send as resource or audience, and the aud of their tokens. Empty if there is none"`
+	Scopes   []APIScope `json:"scopes" doc:"All scopes that app clients can request"`
 }
 
 // APIScope is a scope with the text that the consent page shows for it.
 type APIScope struct {
-	Name        string `json:"name" doc:"For example orders:read, or orders:* for a family"`
-	Description string `json:"description" required:"false" doc:"Shown on the consent page, for example: read your orders"`
+	Name        string `json:"name" doc:"Name of the scope, such as orders:read, or orders:* for every scope that begins with orders:"`
+	Description string `json:"description" required:"false" doc:"Text on the consent page, such as: read your orders"`
 }
 
 // SavedAPI is an API as it is now.
@@ -24,7 +24,7 @@ type SavedAPI struct {
 // Tag returns its ETag.
 func (a SavedAPI) Tag() string { return a.ETag }
 
-// APIUpdate is a request to replace what app clients can ask for at a project.
+// APIUpdate is a request to replace the API that app clients can request at a project.
 type APIUpdate struct {
 	ProjectPath
 	Condition
@@ -36,12 +36,13 @@ var (
 	GetAPIScopes = Op[ProjectPath, SavedAPI]{Operation{
 		ID: "get-api-scopes", Method: http.MethodGet, Path: project + "/api-scopes", Permission: ReadProjects,
 		Summary: "Get a project's API scopes", Command: "api-scopes show PROJECT",
-		Doc: "Has the scopes that app clients can ask for, and the audience that tokens for the project have.",
+		Doc: "Returns the scopes that app clients can request, and the audience of tokens for the project.",
 	}}
 	SetAPIScopes = Op[APIUpdate, SavedAPI]{Operation{
 		ID: "set-api-scopes", Method: http.MethodPut, Path: project + "/api-scopes", Permission: UpdateProjects,
 		Summary: "Replace a project's API scopes", Command: "api-scopes set PROJECT",
-		Doc: "Replaces all of them. A scope that app clients or rules use can't be removed.",
+		Doc: "Replaces all scopes and the audience. New tokens don't have a removed scope, even if an app client " +
+			"still lists it.",
 	}}
 )
 

@@ -7,39 +7,39 @@ import (
 
 // AuditPath is the path parameter of an entry of the audit log.
 type AuditPath struct {
-	Entry string `path:"entry" doc:"Id of the entry"`
+	Entry string `path:"entry" doc:"ID of the entry"`
 }
 
 // AuditEntry is an entry of the audit log: something that was done, or that was refused.
 type AuditEntry struct {
 	ID          string                 `json:"id"`
 	Number      int64                  `json:"number" doc:"Position in the chain"`
-	Hash        string                 `json:"hash" doc:"SHA-256 of the entry and the previous hash, hexadecimal"`
+	Hash        string                 `json:"hash" doc:"SHA-256 of the entry and the previous hash, in hexadecimal"`
 	Time        time.Time              `json:"time"`
-	Team        *string                `json:"team" doc:"null for entries of the installation"`
+	Team        *string                `json:"team" doc:"ID of the team; null for entries of the installation"`
 	Actor       AuditActor             `json:"actor"`
-	Action      string                 `json:"action" doc:"For example key.change"`
+	Action      string                 `json:"action" doc:"Action, such as key.change"`
 	Outcome     string                 `json:"outcome" enum:"done,refused"`
-	Object      string                 `json:"object" doc:"Id of the object"`
-	Project     *string                `json:"project" doc:"Id of the object's project; null for none"`
+	Object      string                 `json:"object" doc:"ID of the object"`
+	Project     *string                `json:"project" doc:"ID of the object's project; null if there is none"`
 	ProjectName string                 `json:"-"` // its present name, "" if it is gone; for the dashboard alone
-	Detail      map[string]string      `json:"detail" doc:"Details; for a refusal its code"`
-	Changes     map[string]AuditChange `json:"changes" doc:"Changed fields; secrets are ***"`
+	Detail      map[string]string      `json:"detail" doc:"Details, or the error code of a refusal"`
+	Changes     map[string]AuditChange `json:"changes" doc:"Changed fields. Secrets appear as ***"`
 	Address     string                 `json:"address" doc:"IP address of the caller"`
 	RequestID   string                 `json:"request_id"`
 }
 
 // AuditActor is a caller and the credential that it used.
 type AuditActor struct {
-	ID    string  `json:"id" doc:"An account's id, workspace_key:<team>, command_line or anonymous"`
-	Email *string `json:"email" doc:"Email address if the account is in the team; else null"`
-	Token *string `json:"token" doc:"Id of the session, token or workspace key; null for none"`
+	ID    string  `json:"id" doc:"ID of an account, workspace_key:<team>, command_line or anonymous"`
+	Email *string `json:"email" doc:"Email address; null if the account isn't in the team"`
+	Token *string `json:"token" doc:"ID of the session, token or workspace key; null if there is none"`
 }
 
 // AuditChange is one field before and after a change; nil where there was none.
 type AuditChange struct {
-	Before any `json:"before" doc:"null if there was none"`
-	After  any `json:"after" doc:"null if it was removed"`
+	Before any `json:"before" doc:"Old value; null if there was none"`
+	After  any `json:"after" doc:"New value; null if it was removed"`
 }
 
 // Installation selects the entries that belong to no team; it stands in place of a team.
@@ -48,38 +48,38 @@ const Installation = "installation"
 // AuditList is a request for entries of one team. Empty members select all.
 type AuditList struct {
 	Page
-	Project string    `query:"project" doc:"Only entries about this project, by name or id"`
-	Team    string    `query:"team" doc:"Id of a team, or of a workspace merged into one; default: the project's, else your first team. Operators: installation"`
-	Actor   string    `query:"actor" doc:"Only by this account, by id or email address, or by another actor"`
-	Action  string    `query:"action" doc:"Only this action, such as key.change"`
-	Object  string    `query:"object" doc:"Only entries about the object with this id"`
-	Outcome string    `query:"outcome" enum:"done,refused" doc:"Only what was done, or only what was refused"`
-	From    time.Time `query:"from" flag:"from,past" doc:"Start (RFC 3339)"`
-	To      time.Time `query:"to" flag:"to,past" doc:"End, which is not included (RFC 3339)"`
-	Sort    string    `query:"sort" enum:"created,-created" doc:"Order; - begins at the end; default: -created"`
+	Project string    `query:"project" doc:"Only entries about the project with this name or ID"`
+	Team    string    `query:"team" doc:"ID of a team, or of a workspace merged into one. Operators can use installation. Defaults to the project's team, or your first team"`
+	Actor   string    `query:"actor" doc:"Only entries by this actor, such as an account's ID or email address"`
+	Action  string    `query:"action" doc:"Only entries with this action, such as key.change"`
+	Object  string    `query:"object" doc:"Only entries about the object with this ID"`
+	Outcome string    `query:"outcome" enum:"done,refused" doc:"Only entries with this outcome"`
+	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339)"`
+	To      time.Time `query:"to" flag:"to,past" doc:"End of the period, exclusive (RFC 3339)"`
+	Sort    string    `query:"sort" enum:"created,-created" doc:"Sort order; - is descending. Defaults to -created"`
 	Text    string    `query:"q" flag:"search" maxLength:"200" doc:"Part of an ID, action, address, detail or email address"`
 }
 
 // AuditVerification is a request to verify the chain of a team's entries.
 type AuditVerification struct {
-	Team string `query:"team" doc:"Id of a team, or of a workspace merged into one; default: your first team. Operators: installation"`
-	Head string `query:"head" doc:"Head of an earlier verification, which the chain must contain"`
+	Team string `query:"team" doc:"ID of a team, or of a workspace merged into one. Operators can use installation. Defaults to your first team"`
+	Head string `query:"head" doc:"Head from an earlier verification. The chain must contain it"`
 }
 
 // AuditVerdict is the result of the verification of a chain.
 type AuditVerdict struct {
-	Team    *string     `json:"team" doc:"null for entries of the installation"`
+	Team    *string     `json:"team" doc:"ID of the team; null for entries of the installation"`
 	Intact  bool        `json:"intact"`
-	Entries int64       `json:"entries" doc:"Number of entries that verify"`
-	Removed int64       `json:"removed" doc:"Number of entries before them that retention removed"`
-	Head    string      `json:"head" doc:"Last hash. Keep it and send it as head later, to verify that nothing before it has changed"`
-	Broken  *AuditBreak `json:"broken" doc:"First entry that does not verify; null if the chain is intact"`
+	Entries int64       `json:"entries" doc:"Number of verified entries"`
+	Removed int64       `json:"removed" doc:"Number of older entries that retention removed"`
+	Head    string      `json:"head" doc:"Last hash. Keep it. Send it as head later to verify that nothing before it has changed"`
+	Broken  *AuditBreak `json:"broken" doc:"First entry that fails verification; null if the chain is intact"`
 }
 
 // AuditBreak is the first place at which a chain is not what was recorded.
 type AuditBreak struct {
 	Number int64   `json:"number"`
-	Entry  *string `json:"entry" doc:"Id; null if the entry is missing"`
+	Entry  *string `json:"entry" doc:"ID of the entry; null if it is missing"`
 	Reason string  `json:"reason"`
 }
 
@@ -91,22 +91,22 @@ var (
 		ID: "list-audit-entries", Method: http.MethodGet, Path: audit, Permission: ReadAudit,
 		Summary: "List audit entries",
 		Command: "audit list", Example: "audit list --project shop",
-		Doc: "Lists the entries of one team, newest first. If you ask for a project or an object, the list " +
-			"continues in the entries of the workspaces that were merged into the team. A search looks at some of " +
-			"the entries at a time: a page can be empty although another one follows.",
+		Doc: "Lists the entries of one team, newest first. If you filter by project or object, the list also " +
+			"includes workspaces that were merged into the team. A search scans a limited number of entries per " +
+			"page, so a page can be empty even if more follow.",
 	}}
 	GetAuditEntry = Op[AuditPath, AuditEntry]{Operation{
 		ID: "get-audit-entry", Method: http.MethodGet, Path: audit + "/{entry}", Permission: ReadAudit,
 		Summary: "Get an audit entry",
 		Command: "audit show ENTRY",
-		Doc:     "Has everything that was recorded: the caller, the credential, and the changed fields.",
+		Doc:     "Returns everything that was recorded, including the caller, the credential and the changed fields.",
 	}}
 	VerifyAudit = Op[AuditVerification, AuditVerdict]{Operation{
 		ID: "verify-audit", Method: http.MethodGet, Path: audit + "/verify", Permission: ReadAudit,
 		Summary: "Verify the audit log",
 		Command: "audit verify",
-		Doc: "Checks the hash of every entry of a team against the one before it. With the head of an earlier " +
-			"verification, it also finds a log that was rewritten as a whole. A team can run one verification at a " +
+		Doc: "Checks the hash of every entry of a team against the one before it. If you send the head of an earlier " +
+			"verification, it also detects a log that was rewritten as a whole. A team can run one verification at a " +
 			"time.",
 	}}
 )

@@ -8,9 +8,9 @@ import (
 
 // Diagnosis is the report of a test of something that a project depends on.
 type Diagnosis struct {
-	Outcome TestOutcome   `json:"outcome" enum:"pass,warn,fail" doc:"The worst of the steps"`
+	Outcome TestOutcome   `json:"outcome" enum:"pass,warn,fail" doc:"Worst outcome of all steps"`
 	Steps   []TestStep    `json:"steps"`
-	Target  *TestedTarget `json:"target,omitempty" doc:"What was measured of a target"`
+	Target  *TestedTarget `json:"target,omitempty" doc:"Measurements of the target"`
 	Keys    []IssuerKey   `json:"keys,omitempty" doc:"Public keys that can verify tokens"`
 }
 
@@ -32,13 +32,13 @@ type TestStep struct {
 	Detail  string      `json:"detail" doc:"What was found, or what is wrong and how to fix it"`
 }
 
-// TestedTarget is what was measured of a target; a field is zero if the test did not get that far.
+// TestedTarget has the measurements of a target. A field is zero if the test did not get that far.
 type TestedTarget struct {
 	AddressClass         AddressClass `json:"address_class,omitempty" enum:"public,private,loopback"`
 	TLSVersion           string       `json:"tls_version,omitempty" example:"TLS 1.3"`
-	CertificateExpiresAt *time.Time   `json:"certificate_expires_at,omitempty" doc:"When the upstream's certificate ends"`
-	Status               int          `json:"status,omitempty" doc:"Of the upstream's answer"`
-	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"From the request to the first byte of the answer"`
+	CertificateExpiresAt *time.Time   `json:"certificate_expires_at,omitempty" doc:"When the upstream's certificate expires"`
+	Status               int          `json:"status,omitempty" doc:"Status of the upstream's response"`
+	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"Time from the request to the first byte of the response"`
 }
 
 // AddressClass says where the address is that was connected to.
@@ -55,13 +55,13 @@ const (
 type IssuerKey struct {
 	ID        string `json:"kid,omitempty"`
 	Type      string `json:"type" example:"RSA 2048"`
-	Algorithm string `json:"alg,omitempty" doc:"The only one that the key is for"`
+	Algorithm string `json:"alg,omitempty" doc:"The only algorithm that the key is for"`
 }
 
 // IssuerToTest is an issuer that need not be one of a version's, and a token to test it with.
 type IssuerToTest struct {
 	TokenIssuer
-	Token Secret `json:"token,omitempty" flag:"-" doc:"A token to check as the gateway does. It is not kept"`
+	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check as the gateway does. It isn't stored"`
 }
 
 // TokenIssuerTest is a request to test an issuer as a version would use it.
@@ -75,8 +75,8 @@ func (t TokenIssuerTest) LogValue() slog.Value { return slog.StringValue(t.Body.
 
 // IntrospectionToTest is an introspection endpoint, nil for the version's own, and a token to test it with.
 type IntrospectionToTest struct {
-	Opaque *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Default: the version's own endpoint"`
-	Token  Secret            `json:"token,omitempty" flag:"-" doc:"A token to check. It is not kept. Default: one that was never issued"`
+	Opaque *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Endpoint to test. Defaults to the version's endpoint"`
+	Token  Secret            `json:"token,omitempty" flag:"-" doc:"Token to check. It isn't stored. Defaults to a token that was never issued"`
 }
 
 // IntrospectionTest is a request to test an introspection endpoint as a version would use it.
@@ -92,34 +92,33 @@ func (t IntrospectionTest) LogValue() slog.Value { return slog.StringValue(t.Ver
 var (
 	CheckTarget = Op[EnvironmentPath, Diagnosis]{Operation{
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
-		Summary: "Check whether the gateway reaches an environment's target",
+		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
-		Doc: "The server sends one request as it would forward a call, with the same guard, TLS and upstream " +
-			"credentials. It follows no redirect.",
+		Doc: "Sends one request the way the gateway forwards a call, with the same address checks, TLS and upstream " +
+			"credentials. It doesn't follow redirects.",
 	}}
 	TestTokenIssuer = Op[TokenIssuerTest, Diagnosis]{Operation{
 		ID: "test-token-issuer", Method: http.MethodPost, Path: version + "/token-issuers/test",
 		Permission: UpdateProjects,
-		Summary:    "Test whether the gateway could verify tokens of an issuer",
+		Summary:    "Test that the gateway can verify an issuer's tokens",
 		Command:    "versions test-issuer PROJECT VERSION ISS AUD",
 		Example:    "versions test-issuer shop 1.0.0 https://accounts.example.com https://api.example.com",
-		Doc: "The server fetches the issuer's discovery document and keys. With a token, the answer also says what " +
-			"the gateway decides about it, and why. The issuer need not be one of the version's.",
+		Doc: "Fetches the issuer's discovery document and keys. If you send a token, the response also says what the " +
+			"gateway decides about it, and why. The version doesn't have to use the issuer.",
 	}}
 	TestIntrospection = Op[IntrospectionTest, Diagnosis]{Operation{
 		ID: "test-introspection", Method: http.MethodPost, Path: version + "/introspection/test",
 		Permission: UpdateProjects,
-		Summary:    "Test the endpoint that opaque tokens are introspected at",
+		Summary:    "Test the endpoint that checks opaque tokens",
 		Command:    "versions test-introspection PROJECT VERSION",
 		Example:    "versions test-introspection shop 1.0.0 --token-file -",
-		Doc: "The server asks the endpoint about the token, or about one that was never issued, and says what the " +
-			"gateway decides about it, and why. The version's client secret is sent to its own endpoint alone.",
+		Doc: "Sends the token, or one that was never issued, to the endpoint. The response says what the gateway " +
+			"decides about it, and why. The version's client secret is only sent to the version's own endpoint.",
 	}}
 	TestProvider = Op[ProviderPath, Diagnosis]{Operation{
 		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,
-		Summary: "Test a provider without a user who signs in", Command: "providers test PROVIDER",
-		Doc: "The server fetches the provider's discovery document and keys, and asks it whether it accepts the " +
-			"client ID and secret.",
+		Summary: "Test a provider without a user sign-in", Command: "providers test PROVIDER",
+		Doc: "Fetches the provider's discovery document and keys, and checks that it accepts the client ID and secret.",
 	}}
 )
 

@@ -13,7 +13,10 @@ type Environment struct {
 	Name   string `json:"name" audit:"-"`
 	Target string `json:"target" doc:"URL that calls are forwarded to"`
 	URL    string `json:"url" doc:"Base URL for callers" audit:"-"`
-	ETag   string `json:"etag" doc:"Send as If-Match to update the environment" audit:"-"`
+
+	Upstream Upstream `json:"upstream" audit:"each" doc:"Settings of the upstream, with their defaults"`
+
+	ETag string `json:"etag" doc:"Send as If-Match to update the environment" audit:"-"`
 }
 
 // Tag returns the environment's ETag.
@@ -21,13 +24,16 @@ func (e Environment) Tag() string { return e.ETag }
 
 // EnvironmentTarget is where an environment of a new version forwards to.
 type EnvironmentTarget struct {
-	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
+	Target   string   `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
+	Upstream Upstream `json:"upstream,omitzero" doc:"Settings of the upstream"`
 }
 
 // NewEnvironment is an environment to be created.
 type NewEnvironment struct {
-	Name   string `json:"name" doc:"Name, which is part of its address" example:"staging"`
+	Name   string `json:"name" slug:"true" doc:"Name of the environment. It is part of the gateway URL" example:"staging"`
 	Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+
+	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream"`
 }
 
 // In returns the request to create the environment in a version of a project.
@@ -41,10 +47,12 @@ type EnvironmentCreation struct {
 	Body NewEnvironment
 }
 
-// EnvironmentChange changes an environment; nil leaves a member as it is.
+// EnvironmentChange changes an environment; nil leaves a member unchanged.
 type EnvironmentChange struct {
-	Name   *string `json:"name,omitempty" doc:"New name, which changes the environment's address at once"`
+	Name   *string `json:"name,omitempty" slug:"true" doc:"New name. It changes the environment's gateway URL immediately"`
 	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
+
+	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Absent members don't change"`
 }
 
 // Of returns the request to change an environment in this way.
@@ -72,40 +80,41 @@ var (
 	ListEnvironments = Op[VersionPath, List[Environment]]{Operation{
 		ID: "list-environments", Method: http.MethodGet, Path: environments, Permission: ReadProjects,
 		Summary: "List the environments of a version", Command: "environments list PROJECT VERSION",
-		Doc: "Lists all environments by name, with their addresses and targets.",
+		Doc: "Lists the version's environments by name, with their gateway URLs and targets.",
 	}}
 	CreateEnvironment = Op[EnvironmentCreation, Environment]{Operation{
 		ID: "create-environment", Method: http.MethodPost, Path: environments, Status: http.StatusCreated,
 		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
 		Permission: UpdateProjects,
-		Doc: "Calls to its address are forwarded to the target. API keys for environments of that name are " +
-			"valid.",
+		Doc: "Calls to its gateway URL are forwarded to the target. API keys for environments with that name are " +
+			"valid for it.",
 	}}
 	GetEnvironment = Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",
 		Command: "environments show PROJECT VERSION ENVIRONMENT", Permission: ReadProjects,
-		Doc: "Has the address for callers, and the target.",
+		Doc: "Returns the gateway URL, the target and the settings of the upstream.",
 	}}
 	UpdateEnvironment = Op[EnvironmentUpdate, Environment]{Operation{
 		ID: "update-environment", Method: http.MethodPatch, Path: environment, Permission: UpdateProjects,
-		Summary: "Update an environment: its name and its target",
+		Summary: "Change an environment's name, target or timeouts",
 		Command: "environments update PROJECT VERSION ENVIRONMENT",
 		Example: "environments update shop 1.0.0 prod --target https://api.example.com",
-		Doc: "Changes only what you send. API keys that are limited to the environment follow a new name. An " +
-			"environment with upstream headers or a client certificate keeps its target's origin.",
+		Doc: "Changes only the fields you send. If you rename the environment, API keys that are limited to it " +
+			"follow the rename. If the environment has upstream headers or a client certificate, the target's " +
+			"origin can't change.",
 	}}
 	DeleteEnvironment = Op[EnvironmentRemoval, None]{Operation{
 		ID: "delete-environment", Method: http.MethodDelete, Path: environment, Status: http.StatusNoContent,
 		Summary: "Delete an environment", Command: "environments delete PROJECT VERSION ENVIRONMENT",
 		Permission: UpdateProjects,
-		Doc: "Revokes API keys that are valid for nothing else. Without confirm, an environment that is called or " +
-			"has such keys is not deleted. The last environment of a version can't be deleted.",
+		Doc: "Revokes API keys that are valid only for this environment. An environment that has such keys or recent " +
+			"calls is deleted only with confirm. You can't delete the last environment of a version.",
 	}}
 	GetEnvironmentCallers = Op[EnvironmentPath, Callers]{Operation{
 		ID: "get-environment-callers", Method: http.MethodGet, Path: environment + "/callers", Permission: ReadUsage,
-		Summary: "List who calls an environment",
-		Doc: "Has what deleting the environment stops: the callers of the last hour, API keys and custom " +
+		Summary: "List the callers of an environment",
+		Doc: "Returns what deleting the environment would stop: callers from the last hour, API keys and custom " +
 			"domains.",
 	}}
 )

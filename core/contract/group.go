@@ -7,23 +7,28 @@ import (
 
 // GroupPath is the path parameter of a group.
 type GroupPath struct {
-	Group string `path:"group" doc:"Id of the group"`
+	Group string `path:"group" doc:"ID of the group"`
 }
 
 // Group is a group of a tenant's users. Rules and headers use its name, so that the display name can change
 // without any effect on them.
 type Group struct {
-	ID          string        `json:"id"`
-	Tenant      string        `json:"tenant" doc:"Id of the tenant"`
-	Name        string        `json:"name" doc:"Name in rules and headers"`
-	DisplayName string        `json:"display_name"`
-	ExternalID  string        `json:"external_id,omitempty" doc:"Id in the provisioning system"`
-	Members     int64         `json:"members" doc:"Number of direct members"`
-	CreatedAt   time.Time     `json:"created_at"`
-	UpdatedAt   time.Time     `json:"updated_at"`
-	Children    []NestedGroup `json:"children,omitempty" doc:"Nested groups, whose members are members too; not in lists"`
-	Parents     []NestedGroup `json:"parents,omitempty" doc:"Groups that directly contain it; not in lists"`
-	ETag        string        `json:"etag" doc:"Send as If-Match to update the group"`
+	GroupRecord
+	Tenant   string        `json:"tenant" doc:"ID of the tenant"`
+	Members  int64         `json:"members" doc:"Number of direct members"`
+	Children []NestedGroup `json:"children,omitempty" doc:"Nested groups. Their members are members too. Omitted in lists"`
+	Parents  []NestedGroup `json:"parents,omitempty" doc:"Groups that directly contain this group. Omitted in lists"`
+	ETag     string        `json:"etag" doc:"Send as If-Match to update the group"`
+}
+
+// GroupRecord are the members of a group that an export has too.
+type GroupRecord struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name" doc:"Name in rules and headers"`
+	DisplayName string    `json:"display_name"`
+	ExternalID  string    `json:"external_id,omitempty" doc:"ID in the provisioning system"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 // Path returns its path parameter.
@@ -43,14 +48,14 @@ type NestedGroup struct {
 type GroupList struct {
 	TenantPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or the display name, ignoring case"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 }
 
 // NewGroup is a group to be created.
 type NewGroup struct {
-	Name        string `json:"name" doc:"Name in rules and headers, for example admins"`
-	DisplayName string `json:"display_name,omitempty" doc:"Name on pages; default: name"`
+	Name        string `json:"name" doc:"Name in rules and headers, such as admins"`
+	DisplayName string `json:"display_name,omitempty" doc:"Name in the dashboard. Defaults to the name"`
 }
 
 // GroupCreation is a request for a new group.
@@ -64,10 +69,10 @@ func (g NewGroup) In(tenant string) GroupCreation {
 	return GroupCreation{TenantPath: TenantPath{Tenant: tenant}, Body: g}
 }
 
-// GroupChange changes a group; nil leaves a member as it is.
+// GroupChange changes a group; nil leaves a member unchanged.
 type GroupChange struct {
-	Name        *string `json:"name,omitempty" doc:"Name in rules and headers. Rules that name the group must be changed too"`
-	DisplayName *string `json:"display_name,omitempty" doc:"Name on pages"`
+	Name        *string `json:"name,omitempty" doc:"New name in rules and headers. Rules with the old name don't follow"`
+	DisplayName *string `json:"display_name,omitempty" doc:"Name in the dashboard"`
 }
 
 // GroupUpdate is a request to change a group.
@@ -79,7 +84,7 @@ type GroupUpdate struct {
 
 // GroupMember is a user who is directly in a group.
 type GroupMember struct {
-	User  string    `json:"user" doc:"Id of the user"`
+	User  string    `json:"user" doc:"ID of the user"`
 	Email string    `json:"email"`
 	Name  string    `json:"name"`
 	State string    `json:"state" enum:"active,frozen,invited"`
@@ -91,8 +96,8 @@ type GroupMember struct {
 type GroupMemberList struct {
 	GroupPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Order; - begins at the end"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
+	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order; - is descending"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 
 // GroupMemberPath are the path parameters of a user in a group.
@@ -106,9 +111,9 @@ func InGroup(group, user string) GroupMemberPath {
 	return GroupMemberPath{GroupPath: GroupPath{Group: group}, UserPath: UserPath{User: user}}
 }
 
-// GroupMemberRole is what a user is in a group.
+// GroupMemberRole is the role of a user in a group.
 type GroupMemberRole struct {
-	Role string `json:"role" enum:"member,admin" doc:"Rules can require admin; admins can manage the members"`
+	Role string `json:"role" enum:"member,admin" doc:"Admins can manage the members. Rules can require the role admin"`
 }
 
 // GroupMembership is a request to put a user into a group, or to change the role there.
@@ -125,7 +130,7 @@ func (p GroupMemberPath) As(role string) GroupMembership {
 // NestingPath are the path parameters of a group in another one.
 type NestingPath struct {
 	GroupPath
-	Child string `path:"child" doc:"Id of the nested group"`
+	Child string `path:"child" doc:"ID of the nested group"`
 }
 
 // Nested returns the path parameters of a group in another one.
@@ -145,54 +150,58 @@ var (
 	ListGroups = Op[GroupList, List[Group]]{Operation{
 		ID: "list-groups", Method: http.MethodGet, Path: tenantGroups, Summary: "List a tenant's groups",
 		Command: "groups list TENANT", Permission: ReadUsers,
-		Doc: "Lists the groups of the tenant.",
+		Doc: "Lists the groups of the tenant, with the number of direct members of each.",
 	}}
 	CreateGroup = Op[GroupCreation, Group]{Operation{
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
-		Summary: "Create a group", Command: "groups create TENANT NAME", Permission: UpdateUsers,
-		Doc: "Rules can require the group, and tokens of its members name it.",
+		Summary: "Create a group", Command: "groups create TENANT NAME",
+		Example: "groups create acme admins --display-name Administrators", Permission: UpdateUsers,
+		Doc: "Rules can require the group. Its members' tokens include it.",
 	}}
 	GetGroup = Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
-		Summary: "Get a group with the groups it contains or is in", Command: "groups show GROUP",
-		Doc: "Has the group with the number of its members.",
+		Summary: "Get a group", Command: "groups show GROUP",
+		Doc: "Returns the group with its number of members, its nested groups and the groups it is in.",
 	}}
 	UpdateGroup = Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
-		Doc:     "Changes only what you send. Rules name groups by name, so a rule with the old name matches no one.",
+		Example: "groups update grp_… --name owners",
+		Doc: "Changes only the fields you send. Rules refer to groups by name, so a rule with the old name " +
+			"matches no one.",
 	}}
 	DeleteGroup = Op[GroupPath, None]{Operation{
 		ID: "delete-group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
-		Summary: "Delete a group; its members stay users", Command: "groups delete GROUP", Permission: UpdateUsers,
-		Doc: "Its members stay users of the tenant. Rules that require it match no one.",
+		Summary: "Delete a group", Command: "groups delete GROUP", Permission: UpdateUsers,
+		Doc: "Its members remain users of the tenant. Rules that require the group match no one.",
 	}}
 	ListGroupMembers = Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
 		Summary: "List a group's direct members", Command: "groups members list GROUP",
-		Doc: "Lists the users in the group itself; members of nested groups are not among them.",
+		Doc: "Lists the direct members of the group, not members of nested groups.",
 	}}
 	SetGroupMember = Op[GroupMembership, Group]{Operation{
 		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
-		Summary: "Add a user to a group, or change the user's role there",
+		Summary: "Add a user to a group or change their role",
 		Command: "groups members set GROUP USER ROLE", Example: "groups members set grp_… usr_… member",
-		Doc: "Adds the user, or changes their role in the group.",
+		Doc: "If the user is already a member, their role changes.",
 	}}
 	RemoveGroupMember = Op[GroupMemberPath, None]{Operation{
 		ID: "remove-group-member", Method: http.MethodDelete, Path: groupMember, Status: http.StatusNoContent,
 		Summary: "Remove a user from a group", Command: "groups members remove GROUP USER", Permission: UpdateUsers,
-		Doc: "The user stays a user of the tenant.",
+		Doc: "The user remains a user of the tenant.",
 	}}
 	NestGroup = Op[NestingPath, Group]{Operation{
 		ID: "nest-group", Method: http.MethodPut, Path: groupChild, Permission: UpdateUsers,
-		Summary: "Nest a group in a group: its members become members of the outer one",
+		Summary: "Nest a group in another group",
 		Command: "groups nest GROUP CHILD",
-		Doc:     "Members of the child count as members of the group.",
+		Example: "groups nest grp_… grp_…",
+		Doc:     "Members of the child become members of the group.",
 	}}
 	UnnestGroup = Op[NestingPath, None]{Operation{
 		ID: "unnest-group", Method: http.MethodDelete, Path: groupChild, Status: http.StatusNoContent,
 		Summary: "Remove a nested group", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
-		Doc: "Members of the child no longer count as members of the group.",
+		Doc: "Members of the child are no longer members of the group.",
 	}}
 )
 

@@ -5,10 +5,10 @@ import "net/http"
 // GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. They leave
 // the group at the sign-in at which no rule holds any more.
 type GroupMapping struct {
-	Claim string `json:"claim" doc:"Path of the claim, for example groups or realm_access.roles; a dot in a name is written \\. unless the name is a URL. Of github: organizations, organization_ids, teams or team_ids"`
-	Value string `json:"value" doc:"Compared with regard to case; of a list, one member must fit"`
-	Match string `json:"match,omitempty" enum:"exact,prefix" doc:"exact (default) or prefix"`
-	Group string `json:"group" doc:"Name or id of a group of the app client's tenant; in answers its id"`
+	Claim string `json:"claim" doc:"Path of the claim, such as realm_access.roles. Escape a dot in a name as \\. except in URLs. For github: organizations, organization_ids, teams or team_ids"`
+	Value string `json:"value" doc:"Value of the claim, case-sensitive. If the claim is a list, one item must match"`
+	Match string `json:"match,omitempty" enum:"exact,prefix" doc:"exact or prefix. Defaults to exact"`
+	Group string `json:"group" doc:"Name or ID of a group in the app client's tenant. Responses contain the ID"`
 }
 
 // How the values of a claim are compared, with regard to case.
@@ -43,7 +43,7 @@ func (m GroupMappings) Rules() []GroupMapping {
 
 // GroupMappingRules are all rules that a provider is to have.
 type GroupMappingRules struct {
-	Mappings []GroupMapping `json:"mappings" doc:"All rules of the provider; empty: none"`
+	Mappings []GroupMapping `json:"mappings" doc:"All mappings of the provider"`
 }
 
 // GroupMappingsUpdate is a request to replace the rules of a provider.
@@ -60,12 +60,13 @@ var (
 	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
 		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings, Permission: ReadLogin,
 		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
-		Doc: "A mapping puts users into a group whose claims at the provider match.",
+		Doc: "A mapping adds users to a group if their claims from the provider match.",
 	}}
 	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
 		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings, Permission: UpdateLogin,
 		Summary: "Replace a provider's group mappings",
-		Doc:     "Replaces all mappings of the provider. Memberships change when users sign in next.",
+		Doc: "Replaces all mappings of the provider. If a group loses its last mapping, users who were in it only " +
+			"because of this provider leave at once. Other memberships change at each user's next sign-in.",
 	}}
 )
 

@@ -1,14 +1,17 @@
 package contract
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // NewImport says how a zip is imported.
 type NewImport struct {
-	Name     string `query:"name" doc:"Name of the project; default: the one in the zip"`
-	Team     string `query:"team" doc:"Id of the team; default: the caller's first"`
+	Name     string `query:"name" doc:"Name of the new project. Defaults to the name in the zip"`
+	Team     string `query:"team" doc:"ID of the team. Defaults to your first team"`
 	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that must have signed the zip, in base64"`
-	DryRun   bool   `query:"dry_run" doc:"Change nothing, and answer what an import would do"`
+	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
 }
 
 // ImportCounts are the numbers of objects that an import created.
@@ -22,14 +25,39 @@ type ImportCounts struct {
 	Groups       int64 `json:"groups"`
 	Users        int64 `json:"users"`
 	Keys         int64 `json:"keys"`
-	Relations    int64 `json:"relations" doc:"Owners of objects"`
+	Relations    int64 `json:"relations" doc:"Number of relations (owners of objects)"`
 }
 
 // LeftOut is something in which the new project differs from the exported one.
 type LeftOut struct {
 	Code    string `json:"code"`
-	Subject string `json:"subject,omitempty" doc:"What it is about, such as prod of 1.0.0; absent: the project"`
-	Detail  string `json:"detail" doc:"What is different, and what to do"`
+	Subject string `json:"subject,omitempty" doc:"What it is about, such as prod of 1.0.0. Absent if it is the project"`
+	Detail  string `json:"detail" doc:"What is different and what to do about it"`
+}
+
+// leftOutTitles are the titles of codes of LeftOut that aren't readable as words.
+var leftOutTitles = map[string]string{
+	"consumers_left_out":     "Consumers not exported",
+	"history":                "Sessions, usage and audit log",
+	"issuer_changed":         "New issuer",
+	"keys_left_out":          "Keys not exported",
+	"keys_narrowed":          "Product keys",
+	"keys_revoked":           "Revoked keys not imported",
+	"keys_taken":             "Keys not imported",
+	"minted_keys":            "New keys not imported",
+	"new_ids":                "New IDs",
+	"refused_tokens":         "Ended sessions and deleted users",
+	"relations_without_user": "Owners not imported",
+	"tenant_exists":          "Existing tenant",
+	"was_deleted":            "Deleted project",
+}
+
+// Title returns what the difference is, for people: the title of the code, or else its words.
+func (l LeftOut) Title() string {
+	if title, ok := leftOutTitles[l.Code]; ok || l.Code == "" {
+		return title
+	}
+	return strings.ToUpper(l.Code[:1]) + strings.ReplaceAll(l.Code[1:], "_", " ")
 }
 
 // States of imports.
@@ -38,22 +66,22 @@ const (
 	ImportDryRun = "dry_run" // nothing was changed
 )
 
-// Import is what an import did or, in a dry run, would do.
+// Import is the result of an import or, in a dry run, the result it would have.
 type Import struct {
-	State   string       `json:"state" enum:"done,dry_run" doc:"dry_run: nothing was changed"`
-	Project Project      `json:"project" doc:"The new project; of a dry run, as it would be"`
-	Made    ImportCounts `json:"made" doc:"Numbers of objects that were created"`
+	State   string       `json:"state" enum:"done,dry_run" doc:"dry_run means that nothing was changed"`
+	Project Project      `json:"project" doc:"The new project, or in a dry run the project as it would be"`
+	Made    ImportCounts `json:"made" doc:"Number of created objects of each kind"`
 	LeftOut []LeftOut    `json:"left_out" doc:"What differs from the exported project"`
 	SHA256  string       `json:"sha256" doc:"SHA-256 of the zip, in hexadecimal"`
-	Signed  bool         `json:"signed" doc:"The zip has a signature; it was checked if signed_by was sent"`
+	Signed  bool         `json:"signed" doc:"True if the zip is signed. The signature was checked only if you sent signed_by"`
 }
 
 // ImportProject creates a project from an exported zip.
 var ImportProject = Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
 	Summary: "Import a project from an exported zip", Command: "import", Permission: ImportProjects,
-	Doc: "The body is the zip. Everything in it is imported, or nothing. A dry run says what an import would do, and " +
-		"what the new project would not have.",
+	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what an import would do and " +
+		"what the new project would lack.",
 }}
 
 var importOperations = []Described{ImportProject}

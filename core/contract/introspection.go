@@ -5,10 +5,10 @@ import "log/slog"
 // Introspection is the endpoint that checks a version's opaque tokens (RFC 7662).
 type Introspection struct {
 	Endpoint string              `json:"endpoint,omitempty" doc:"Introspection endpoint (RFC 7662): https, or http on loopback" example:"https://accounts.example.com/introspect"`
-	Method   IntrospectionMethod `json:"method,omitempty" minLength:"1" doc:"client_secret_basic (default; POST is a synonym) or client_secret_post"`
+	Method   IntrospectionMethod `json:"method,omitempty" minLength:"1" doc:"client_secret_basic (or its synonym POST) or client_secret_post. Defaults to client_secret_basic"`
 	ClientID string              `json:"client_id,omitempty" doc:"Client ID at the endpoint"`
-	Issuer   string              `json:"iss,omitempty" minLength:"1" doc:"Required iss of the response; default: any"`
-	Audience string              `json:"aud,omitempty" minLength:"1" doc:"Required aud of the response; default: any"`
+	Issuer   string              `json:"iss,omitempty" minLength:"1" doc:"Required iss of the response. Defaults to any"`
+	Audience string              `json:"aud,omitempty" minLength:"1" doc:"Required aud of the response. Defaults to any"`
 }
 
 // IntrospectionMethod says how the client authenticates at the endpoint.
@@ -43,7 +43,7 @@ func (i Introspection) Line() string {
 // NewIntrospection is an Introspection that is set.
 type NewIntrospection struct {
 	Introspection
-	ClientSecret *Secret `json:"client_secret,omitempty" doc:"Write-only. Default: unchanged if endpoint and client_id are; empty removes it"`
+	ClientSecret *Secret `json:"client_secret,omitempty" doc:"Write-only. Leave out to keep the secret for the same endpoint and client_id. Send an empty string to remove it"`
 }
 
 // LogValue implements slog.LogValuer.

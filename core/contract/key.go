@@ -8,32 +8,42 @@ import (
 
 // KeyPath is the path parameter of an API key.
 type KeyPath struct {
-	Key string `path:"key" doc:"Id of the key"`
+	Key string `path:"key" doc:"ID of the key"`
 }
 
 // Key is an API key, as the project that it was created in has it.
 type Key struct {
-	ID              string     `json:"id"`
-	Project         string     `json:"project" doc:"Id of the project it was created in"`
-	Owner           string     `json:"owner"`
-	KeyType         string     `json:"key_type"`
-	Scopes          []string   `json:"scopes" doc:"Current scopes of the key type"`
-	Tenant          string     `json:"tenant"`
-	Product         *string    `json:"product" doc:"Product whose projects it opens; null: its own project only"`
-	Environment     *string    `json:"environment" doc:"The environment it opens; null: all"`
-	Description     string     `json:"description"`
-	State           string     `json:"state" enum:"active,frozen,revoked,expired"`
-	Limits          *Limits    `json:"limits" doc:"Own limits, calls by window; null: those of the key type"`
-	EffectiveLimits Limits     `json:"effective_limits" doc:"Limits in its own project; an absent window is unlimited"`
-	LimitsFrom      string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
-	AllowedCIDRs    []string   `json:"allowed_cidrs" doc:"Address ranges it may be used from; empty: any"`
-	Prefix          string     `json:"prefix"`
-	Last4           string     `json:"last4"`
+	KeyRecord
+	Project         string     `json:"project" doc:"ID of the project that the key was created in"`
+	Product         *string    `json:"product" doc:"Product whose projects the key is valid for; null if it is valid only for its own project"`
+	EffectiveLimits Limits     `json:"effective_limits" doc:"Limits in the key's own project. An absent window is unlimited"`
+	LimitsFrom      string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Where effective_limits come from"`
 	ETag            string     `json:"etag" doc:"Send as If-Match to update the key"`
-	CreatedAt       time.Time  `json:"created_at"`
-	ExpiresAt       *time.Time `json:"expires_at"`
-	GraceEndsAt     *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation ends; null: none is valid"`
-	LastUsedAt      *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to a minute; null: never"`
+	LastUsedAt      *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to the minute; null if there was none"`
+}
+
+// KeyRecord are the members of a key that an export has too.
+type KeyRecord struct {
+	ID           string     `json:"id"`
+	Owner        string     `json:"owner"`
+	KeyType      string     `json:"key_type"`
+	Scopes       []string   `json:"scopes" doc:"Current scopes of the key type"`
+	Tenant       string     `json:"tenant"`
+	Environment  *string    `json:"environment" doc:"Environment that the key is valid for; null for all"`
+	State        string     `json:"state" enum:"active,frozen,revoked,expired"`
+	Limits       *Limits    `json:"limits" doc:"The key's own limits, as calls per window; null to use the key type's limits"`
+	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges that the key can be used from. Empty allows any address"`
+	ExpiresAt    *time.Time `json:"expires_at"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation expires; null if no old secret is valid"`
+	KeyDetails
+}
+
+// KeyDetails are the members of a key that no call depends on. The database, exports and imports keep them unchanged.
+type KeyDetails struct {
+	Description string    `json:"description"`
+	Prefix      string    `json:"prefix"`
+	Last4       string    `json:"last4"`
+	CreatedAt   time.Time `json:"created_at"`
 }
 
 // Path returns its path parameter.
@@ -42,7 +52,7 @@ func (k Key) Path() KeyPath { return KeyPath{Key: k.ID} }
 // Tag returns the key's ETag.
 func (k Key) Tag() string { return k.ETag }
 
-// Display is what may be shown of its secret.
+// Display has the parts of its secret that may be shown.
 func (k Key) Display() string { return k.Prefix + "…" + k.Last4 }
 
 // KeyWithSecret is a key whose secret is new.
@@ -62,7 +72,7 @@ const (
 	KeyExpired = "expired"
 )
 
-// Where the limits of a key come from.
+// The sources of a key's limits.
 const (
 	LimitsOfKey     = "key"
 	LimitsOfType    = "key_type"
@@ -78,22 +88,22 @@ type KeyList struct {
 	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
 	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
 	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
-	Environment string `query:"environment" doc:"Only keys that open just this environment; all: keys that open all"`
-	Text        string `query:"q" flag:"search" doc:"Part of prefix…last4 or of the description, ignoring case"`
-	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Order; - begins at the end; default: -created"`
+	Environment string `query:"environment" doc:"Only keys valid for just this environment. Use all for keys valid for all environments"`
+	Text        string `query:"q" flag:"search" doc:"Part of prefix…last4 or the description, ignoring case"`
+	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
 // NewKey is an API key to be created.
 type NewKey struct {
 	Owner        string     `json:"owner" doc:"Owner of the key, such as billing-service"`
-	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type; default: full"`
-	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project; default: default"`
-	Product      string     `json:"product,omitempty" minLength:"1" doc:"The project's product: the key opens all its projects, with their scopes for the key type"`
-	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"The only environment it opens; default: all"`
+	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type. Defaults to full"`
+	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project. Defaults to the project's own tenant"`
+	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects of the product"`
+	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the only environment that the key is valid for. Defaults to all"`
 	Description  string     `json:"description,omitempty" doc:"What the key is for"`
-	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When it expires (RFC 3339); default: the key type's lifetime"`
-	Limits       Limits     `json:"limits,omitzero" doc:"Calls by window; default: those of the key type; {}: unlimited"`
-	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from; default: any"`
+	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the key expires (RFC 3339). Defaults to the key type's lifetime"`
+	Limits       Limits     `json:"limits,omitzero" doc:"Calls per window. Use {} for unlimited calls. Defaults to the key type's limits"`
+	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Defaults to any"`
 }
 
 // KeyCreation is a request for a new key.
@@ -107,13 +117,13 @@ func (n NewKey) In(project string) KeyCreation {
 	return KeyCreation{ProjectPath: ProjectPath{Project: project}, Body: n}
 }
 
-// KeyChange changes a key; nil leaves a member as it is. A key's owner and what it opens are fixed: usage that was
-// counted under its id would be attributed to another owner.
+// KeyChange changes a key; nil leaves a member unchanged. A key's owner and what it is valid for are fixed: usage that
+// was counted under its ID would be attributed to another owner.
 type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
-	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls by window, in place of the earlier ones; {}: unlimited; null: those of the key type"`
-	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges it may be used from, in place of the earlier ones; empty: any"`
-	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When it expires (RFC 3339); null: not at all"`
+	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
+	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. Leave empty for any"`
+	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiry"`
 }
 
 // KeyUpdate is a request to change a key.
@@ -132,7 +142,7 @@ type KeyRotation struct {
 
 // Grace is how long an old secret stays valid.
 type Grace struct {
-	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid: up to 30 days; default: 1 day. A secret from an earlier rotation ends at once"`
+	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid, up to 30 days. A secret from an earlier rotation expires immediately. Defaults to 1 day"`
 }
 
 const (
@@ -143,40 +153,41 @@ const (
 // The operations on API keys. A key isn't deleted but revoked: its usage and its audit entries name it.
 var (
 	ListKeys = Op[KeyList, List[Key]]{Operation{
-		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys that open a project",
+		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys of a project",
 		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
 		Permission: ReadKeys,
-		Doc: "Lists the keys that were created in the project, and the keys of its product, newest first. No " +
-			"list has the secrets of keys.",
+		Doc: "Lists the keys that were created in the project and the keys of its product, newest first. Lists never " +
+			"include secrets.",
 	}}
 	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
 		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated, Permission: CreateKeys,
 		Summary: "Create an API key", Command: "keys create PROJECT",
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
 			"--allowed-cidrs 203.0.113.0/24",
-		Doc: "The answer has the key itself, which is shown only once: Postern keeps a hash of it. The key works " +
-			"at every gateway within a second.",
+		Doc: "The response includes the key, which is shown only once because Postern stores only a hash. The key " +
+			"works at every gateway within a second.",
 	}}
 	GetKey = Op[KeyPath, Key]{Operation{
 		ID: "get-key", Method: http.MethodGet, Path: key, Summary: "Get an API key", Command: "keys show KEY",
 		Permission: ReadKeys,
-		Doc:        "Has everything about the key but its secret.",
+		Doc:        "Returns everything about the key except its secret.",
 	}}
 	UpdateKey = Op[KeyUpdate, Key]{Operation{
 		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key", Permission: ChangeKeys,
 		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
-		Doc: "Changes only what you send. Every gateway follows within a second.",
+		Doc: "Changes only the fields you send. The change takes effect at every gateway within a second.",
 	}}
 	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
 		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",
-		Command: "keys rotate KEY", Permission: ChangeKeys,
-		Doc: "The key gets a new secret and keeps its id, owner and limits. The old secret works until the grace " +
-			"period ends. The answer has the new secret, which is shown only once.",
+		Command: "keys rotate KEY",
+		Example: "keys rotate key_01 --grace 7d", Permission: ChangeKeys,
+		Doc: "The key gets a new secret and keeps its ID, owner and limits. The old secret works until the grace " +
+			"period ends. The response includes the new secret, which is shown only once.",
 	}}
 	FreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
 		Command: "keys freeze KEY", Permission: ChangeKeys,
-		Doc: "While frozen, calls with the key get 403 key_frozen.",
+		Doc: "Calls with a frozen key get 403 key_frozen. You can unfreeze the key.",
 	}}
 	UnfreezeKey = Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",
@@ -184,9 +195,9 @@ var (
 		Doc: "Calls with the key are accepted again within a second.",
 	}}
 	RevokeKey = Op[KeyPath, Key]{Operation{
-		ID: "revoke-key", Method: http.MethodPost, Path: key + "/revoke", Summary: "Revoke an API key for good",
+		ID: "revoke-key", Method: http.MethodPost, Path: key + "/revoke", Summary: "Permanently revoke an API key",
 		Command: "keys revoke KEY", Permission: ChangeKeys,
-		Doc: "Calls with the key get 401 within a second. A revoked key can't be used again.",
+		Doc: "Calls with the key get 401 within a second. You can't undo this.",
 	}}
 )
 

@@ -5,20 +5,25 @@ import "net/http"
 // KeyTypePath are the path parameters of a key type.
 type KeyTypePath struct {
 	ProjectPath
-	KeyType string `path:"key_type" doc:"Name or id"`
+	KeyType string `path:"key_type" doc:"Name or ID of the key type"`
 }
 
 // KeyType is a named set of scopes, with defaults for its keys.
 type KeyType struct {
+	KeyTypeRecord
+	ETag string `json:"etag" audit:"-" doc:"Send as If-Match to update the key type"`
+
+	Warnings []Warning `json:"warnings,omitempty" audit:"-" doc:"Rules that refuse keys of this type. Only in responses to changes"`
+}
+
+// KeyTypeRecord are the members of a key type that an export has too.
+type KeyTypeRecord struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name" audit:"-"`
 	Scopes    []string `json:"scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds; absent: unlimited"`
+	ExpiresIn int64    `json:"expires_in,omitempty" doc:"Default lifetime of a key of this type, in seconds. Absent if unlimited"`
 	Limits    Limits   `json:"limits" doc:"Limits of keys that don't set their own"`
 	BuiltIn   bool     `json:"built_in"`
-	ETag      string   `json:"etag" audit:"-" doc:"Send as If-Match to update the key type"`
-
-	Warnings []Warning `json:"warnings,omitempty" audit:"-" doc:"In responses to changes: which rules refuse keys of the type"`
 }
 
 // Tag returns the key type's ETag.
@@ -26,8 +31,8 @@ func (t KeyType) Tag() string { return t.ETag }
 
 // NewKeyType is a key type to be created.
 type NewKeyType struct {
-	Name      string   `json:"name"`
-	Scopes    []string `json:"scopes" flag:",list" doc:"What keys of the type may do, such as read or orders:*; * for all"`
+	Name      string   `json:"name" slug:"true"`
+	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. * grants all scopes"`
 	ExpiresIn int64    `json:"expires_in,omitempty" flag:",duration" doc:"Default lifetime of a key of this type, in seconds"`
 	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't set their own"`
 }
@@ -38,11 +43,11 @@ type KeyTypeCreation struct {
 	Body NewKeyType
 }
 
-// KeyTypeChange changes a key type, for all its keys at once; nil leaves a member as it is.
+// KeyTypeChange changes a key type, for all its keys at once; nil leaves a member unchanged.
 type KeyTypeChange struct {
-	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"What keys of the type may do, all of them at once"`
-	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:",duration,never" doc:"Lifetime of new keys, in seconds; null: unlimited"`
-	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't set their own, in place of the earlier ones; null: no limits"`
+	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes of keys of this type. Replaces the existing list"`
+	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:",duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
+	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't set their own. Replaces the existing limits. Use null for no limits"`
 }
 
 // KeyTypeUpdate is a request to change a key type.
@@ -68,31 +73,31 @@ var (
 	ListKeyTypes = Op[ProjectPath, List[KeyType]]{Operation{
 		ID: "list-key-types", Method: http.MethodGet, Path: keyTypes, Summary: "List a project's key types",
 		Command: "key-types list PROJECT", Permission: ReadProjects,
-		Doc: "Lists the built-in types full and read-only, and those of the project, oldest first.",
+		Doc: "Lists the built-in types full and read-only and the project's own types, oldest first.",
 	}}
 	CreateKeyType = Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
 		Summary: "Create a key type", Command: "key-types create PROJECT NAME", Permission: UpdateProjects,
 		Example: "key-types create shop partner --scopes read,orders:* --expires-in 90d --limits minute=100",
-		Doc:     "A key type gives its keys scopes, limits and a lifetime.",
+		Doc:     "A key type defines the scopes, limits and lifetime of its keys.",
 	}}
 	GetKeyType = Op[KeyTypePath, KeyType]{Operation{
 		ID: "get-key-type", Method: http.MethodGet, Path: keyType, Summary: "Get a key type",
 		Command: "key-types show PROJECT KEY_TYPE", Permission: ReadProjects,
-		Doc: "Has the scopes, limits and lifetime that keys of this type get.",
+		Doc: "Returns the scopes, limits and lifetime of keys of this type.",
 	}}
 	UpdateKeyType = Op[KeyTypeUpdate, KeyType]{Operation{
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
-		Summary: "Update a key type, for all its keys at once", Command: "key-types update PROJECT KEY_TYPE",
+		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
-		Doc: "Changes only what you send. Scopes and limits change for existing keys too, the lifetime only for " +
-			"new ones.",
+		Doc: "Changes only the fields you send. New scopes and limits apply to existing keys too, a new lifetime " +
+			"only to new keys.",
 	}}
 	DeleteKeyType = Op[KeyTypeDeletion, None]{Operation{
 		ID: "delete-key-type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,
-		Summary: "Delete a key type without keys", Command: "key-types delete PROJECT KEY_TYPE",
+		Summary: "Delete a key type that has no keys", Command: "key-types delete PROJECT KEY_TYPE",
 		Permission: UpdateProjects,
-		Doc:        "A type that keys have can't be deleted.",
+		Doc:        "You can't delete a key type that has keys, including revoked ones.",
 	}}
 )
 

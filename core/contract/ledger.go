@@ -1,25 +1,117 @@
 package contract
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+)
+
+// LedgerCounts are the numbers of items of an export by how exactly they moved.
+type LedgerCounts struct {
+	Exact       int64 `json:"exact"`
+	Approximate int64 `json:"approximate"`
+	Lossy       int64 `json:"lossy"`
+	Skipped     int64 `json:"skipped"`
+}
+
+// Add counts n items with a status.
+func (c *LedgerCounts) Add(status string, n int64) {
+	switch status {
+	case "exact":
+		c.Exact += n
+	case "approximate":
+		c.Approximate += n
+	case "lossy":
+		c.Lossy += n
+	case "skipped":
+		c.Skipped += n
+	}
+}
+
+// Total returns the number of all items.
+func (c LedgerCounts) Total() int64 { return c.Exact + c.Approximate + c.Lossy + c.Skipped }
+
+// LedgerTotals are the numbers of all items of an export, and of those that the team configured.
+type LedgerTotals struct {
+	LedgerCounts
+	Configured LedgerCounts `json:"configured" doc:"Items that exist because your team configured something. All other items are the same for every project"`
+}
+
+// Add counts n items with a status.
+func (t *LedgerTotals) Add(status string, configured bool, n int64) {
+	t.LedgerCounts.Add(status, n)
+	if configured {
+		t.Configured.Add(status, n)
+	}
+}
+
+// Portable returns how many percent of the configured items are exact, rounded down, and false if there are none.
+func (t LedgerTotals) Portable() (percent int64, ok bool) {
+	of := t.Configured.Total()
+	if of == 0 {
+		return 0, false
+	}
+	return t.Configured.Exact * 100 / of, true
+}
+
+// PortableText returns Portable as a headline, such as "92% portable", and "" if nothing is configured.
+func (t LedgerTotals) PortableText() string {
+	percent, ok := t.Portable()
+	if !ok {
+		return ""
+	}
+	return strconv.FormatInt(percent, 10) + "% portable"
+}
+
+// Headline says how many of the configured items move exactly, such as "11 of the 12 items that you configured move
+// exactly".
+func (t LedgerTotals) Headline() string {
+	switch exact, all := t.Configured.Exact, t.Configured.Total(); {
+	case all == 0:
+		return "you haven't configured anything yet"
+	case all == 1 && exact == 1:
+		return "the one item that you configured moves exactly"
+	case all == 1:
+		return "the one item that you configured doesn't move exactly"
+	case exact == all:
+		return "all " + grouped(all) + " items that you configured move exactly"
+	case exact == 1:
+		return "1 of the " + grouped(all) + " items that you configured moves exactly"
+	default:
+		return grouped(exact) + " of the " + grouped(all) + " items that you configured move exactly"
+	}
+}
+
+// grouped writes a count with commas between thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Everywhere returns the number of items that are the same for every project.
+func (t LedgerTotals) Everywhere() int64 { return t.Total() - t.Configured.Total() }
 
 // LedgerLine sums up the items of a ledger that have one code.
 type LedgerLine struct {
-	Code   string   `json:"code" doc:"<target>.<kind>.<reason>" example:"kong.key.expires"`
-	Kind   string   `json:"kind" doc:"Kind of the items, such as key"`
-	Title  string   `json:"title" doc:"Name of the kind for people, such as API keys"`
-	Area   string   `json:"area" doc:"See the parameter area"`
-	Status string   `json:"status" enum:"exact,approximate,lossy,skipped"`
-	Note   string   `json:"note" doc:"What becomes of the items"`
-	Remedy *string  `json:"remedy" doc:"What to do about it; null if there is nothing to do"`
-	Count  int64    `json:"count" doc:"Number of items"`
-	Names  []string `json:"names" doc:"Names of the first items. Those of keys and people are removed when the zip expires"`
+	Code       string   `json:"code" doc:"<target>.<kind>.<reason>" example:"kong.key.expires"`
+	Kind       string   `json:"kind" doc:"Kind of the items, such as key"`
+	Title      string   `json:"title" doc:"What the items are, for people, such as API keys"`
+	Area       string   `json:"area" doc:"Area of the project. See the area parameter"`
+	Status     string   `json:"status" enum:"exact,approximate,lossy,skipped"`
+	Configured bool     `json:"configured" doc:"True if the items exist because your team configured something, false if every project has them"`
+	Note       string   `json:"note" doc:"What happens to the items"`
+	Remedy     *string  `json:"remedy" doc:"What to do about it; null if there is nothing to do"`
+	Count      int64    `json:"count" doc:"Number of items"`
+	Names      []string `json:"names" doc:"Names of the first items. Names of keys and people are removed when the zip expires"`
 }
 
 // LedgerFilter selects lines of a ledger; empty members select all.
 type LedgerFilter struct {
 	Status string `query:"status" enum:"exact,approximate,lossy,skipped" doc:"Only items with this status"`
-	Area   string `query:"area" enum:"project,upstream,access,keys,login,people,records" doc:"Only items about this"`
-	Code   string `query:"code" doc:"Only the items of this code"`
+	Area   string `query:"area" enum:"project,upstream,access,keys,login,people,records" doc:"Only items in this area"`
+	Code   string `query:"code" doc:"Only items with this code"`
 }
 
 // Selects reports whether the filter selects a line.
@@ -33,24 +125,24 @@ type LedgerList struct {
 	ExportPath
 	Page
 	LedgerFilter
-	Names int `query:"names" minimum:"0" maximum:"1000" default:"20" doc:"Maximum number of names of each line"`
+	Names int `query:"names" minimum:"0" maximum:"1000" default:"20" doc:"Maximum number of names per line"`
 }
 
-// ExportPreview is what the ledger of an export would say.
+// ExportPreview is the ledger that an export would have.
 type ExportPreview struct {
 	Format  string       `json:"format"`
-	Ledger  LedgerCounts `json:"ledger" doc:"Number of items by how exactly they would be exported"`
-	Partial bool         `json:"partial" doc:"Only the first keys were counted, because there are very many"`
-	Items   []LedgerLine `json:"items" doc:"Items by their code, in the order of the ledger"`
+	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by how exactly they would be exported"`
+	Partial bool         `json:"partial" doc:"True if only the first keys were counted because there are too many"`
+	Items   []LedgerLine `json:"items" doc:"Items by code, in the order of the ledger"`
 }
 
 // ExportPreviewOptions are the choices for a preview: those of the export.
 type ExportPreviewOptions struct {
 	ProjectPath
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
-	Keys      string `query:"keys" doc:"hashes (default), mint, or none (the only one, and default, without consumers)"`
-	Consumers bool   `query:"consumers" default:"true" doc:"false leaves out users with their identities, groups and API keys"`
-	Secrets   bool   `query:"secrets" doc:"Includes the secrets that others gave to the team"`
+	Keys      string `query:"keys" doc:"hashes, mint or none. Defaults to hashes, or none without consumers"`
+	Consumers bool   `query:"consumers" default:"true" doc:"Whether to include users with their identities, groups and API keys"`
+	Secrets   bool   `query:"secrets" doc:"Whether to include the secrets that others gave to your team"`
 }
 
 // The operations on what an export leaves behind.
@@ -58,17 +150,18 @@ var (
 	PreviewExport = Op[ExportPreviewOptions, ExportPreview]{Operation{
 		ID: "preview-export", Method: http.MethodGet, Path: project + "/exports/preview",
 		Summary: "Preview the ledger of an export", Permission: ReadExports,
-		Doc: "Says what an export with these options would move, and how exactly. Nothing is exported.",
+		Doc: "Returns what an export with these options would move, and how exactly. Nothing is exported.",
 	}}
 	GetExportLedger = Op[LedgerList, List[LedgerLine]]{Operation{
 		ID: "get-export-ledger", Method: http.MethodGet, Path: export + "/ledger",
 		Summary: "Get the ledger of an export", Permission: ReadExports, Command: "exports ledger EXPORT",
-		Doc: "Says how exactly the items of the project were exported, summed up by codes. It outlasts the zip.",
+		Doc: "Returns how exactly each item of the project was exported, grouped by code. The ledger remains after " +
+			"the zip expires.",
 	}}
 	DownloadExportLedger = Op[ExportPath, File]{Operation{
 		ID: "download-export-ledger", Method: http.MethodGet, Path: export + "/ledger/download",
-		Summary: "Download the whole ledger of an export", Command: "exports ledger EXPORT",
+		Summary: "Download the full ledger of an export", Command: "exports ledger EXPORT",
 		Permission: DownloadExports, Answer: "application/json",
-		Doc: "MIGRATION-REPORT.json out of the zip, with every item. It is gone when the zip expires.",
+		Doc: "Returns MIGRATION-REPORT.json from the zip, with every item. It is available until the zip expires.",
 	}}
 )

@@ -16,16 +16,16 @@ func (l Limits) MarshalJSON() ([]byte, error) {
 
 // ProjectLimits are the limits of a project, by what is counted.
 type ProjectLimits struct {
-	Key     Limits `json:"key" doc:"Keys that don't set limits, and whose type doesn't either"`
-	Owner   Limits `json:"owner" doc:"Each owner, all keys together"`
-	IP      Limits `json:"ip" doc:"Each client address"`
-	Project Limits `json:"project" doc:"All calls of the project"`
+	Key     Limits `json:"key" doc:"Limits of each key, unless the key or its type sets its own"`
+	Owner   Limits `json:"owner" doc:"Limits of each owner, across all keys"`
+	IP      Limits `json:"ip" doc:"Limits of each client IP address"`
+	Project Limits `json:"project" doc:"Limits of all calls of the project together"`
 }
 
-// ProjectLimitsChange replaces limits of a project; nil leaves a member as it is.
+// ProjectLimitsChange replaces limits of a project; nil leaves a member unchanged.
 type ProjectLimitsChange struct {
-	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits of each key that doesn't set its own, and whose type doesn't either; {}: no limits"`
-	Owner   *Limits `json:"owner,omitempty" flag:"owner-limits" doc:"Limits of each owner, all keys together; {}: no limits"`
-	IP      *Limits `json:"ip,omitempty" flag:"ip-limits" doc:"Limits of each client address; {}: no limits"`
-	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits of all calls of the project; {}: no limits"`
+	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits of each key, unless the key or its type sets its own. Use {} for no limits"`
+	Owner   *Limits `json:"owner,omitempty" flag:"owner-limits" doc:"Limits of each owner, across all keys. Use {} for no limits"`
+	IP      *Limits `json:"ip,omitempty" flag:"ip-limits" doc:"Limits of each client IP address. Use {} for no limits"`
+	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits of all calls of the project together. Use {} for no limits"`
 }

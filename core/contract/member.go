@@ -21,7 +21,7 @@ const (
 type Member struct {
 	Place    Place
 	Name     string // in its place
-	Within   string // the member of the body that it is in, "" for the body itself
+	Within   string // the member of the body that it is in, such as upstream.timeouts; "" for the body itself
 	Index    []int  // of the field, for reflect.Value.FieldByIndex
 	Type     reflect.Type
 	Required bool
@@ -30,7 +30,8 @@ type Member struct {
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
 	Null     string // the flag's value for null, "" for none
-	Zero     bool   // its zero value is sent too: another value is its default
+	Zero     bool   // its zero value is sent too, because its default is another value
+	Slug     bool   // pages turn any text into a name; see the function Slug
 }
 
 // Argument is its name as an argument of a command, such as KEY_TYPE; "" for a member of an object, which has a flag.
@@ -59,6 +60,17 @@ func MembersOf(request reflect.Type) []Member { return members(request, nil, 0) 
 // MembersOfBody returns the members of a body.
 func MembersOfBody(body reflect.Type) []Member { return members(body, nil, InBody) }
 
+// MembersWithin returns the names of the members of an object in the body of an operation that have their own flags, as
+// fields of a form have them too.
+func MembersWithin(op Described, object string) (names []string) {
+	for _, m := range op.Members() {
+		if m.Place == InBody && m.Within == object && m.Flag != "" {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 func members(of reflect.Type, index []int, place Place) (out []Member) {
 	for i := range of.NumField() {
 		field := of.Field(i)
@@ -76,7 +88,7 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 			m, ok := memberOf(field, place)
 			if ok && m.Form == "each" {
 				for _, each := range members(field.Type, at, place) {
-					each.Within = m.Name
+					each.Within = strings.TrimSuffix(m.Name+"."+each.Within, ".")
 					out = append(out, each)
 				}
 			} else if ok {
@@ -90,7 +102,7 @@ func members(of reflect.Type, index []int, place Place) (out []Member) {
 
 // memberOf returns the member that a field is, and false for one that is sent nowhere.
 func memberOf(field reflect.StructField, place Place) (Member, bool) {
-	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc")}
+	m := Member{Place: place, Type: field.Type, Doc: field.Tag.Get("doc"), Slug: field.Tag.Get("slug") == "true"}
 	if place == InBody {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		m.Name, m.Required = name, !strings.Contains(options, "omit") // omitempty or omitzero

@@ -5,17 +5,17 @@ import (
 	"net/http"
 )
 
-// OpenAPI is what the OpenAPI document of a version says of its operations.
+// OpenAPI summarizes the operations in the OpenAPI document of a version.
 type OpenAPI struct {
-	OpenAPI    string             `json:"openapi" doc:"Version of the document" example:"3.1.0"`
+	OpenAPI    string             `json:"openapi" doc:"OpenAPI version of the document" example:"3.1.0"`
 	Title      string             `json:"title"`
-	Version    string             `json:"version" doc:"Of the API, as the document has it"`
+	Version    string             `json:"version" doc:"Version of the API, from the document"`
 	Servers    []OpenAPIServer    `json:"servers"`
 	Operations []OpenAPIOperation `json:"operations"`
 	ETag       string             `json:"etag" doc:"Send as If-Match to replace the document"`
-	Changes    *OpenAPIChanges    `json:"changes,omitempty" doc:"From the document before"`
+	Changes    *OpenAPIChanges    `json:"changes,omitempty" doc:"Changes from the previous document"`
 	Saved      bool               `json:"saved"`
-	Warnings   []Warning          `json:"warnings" doc:"What of the document is wrong or has no effect, and was accepted, and the servers of its operations"`
+	Warnings   []Warning          `json:"warnings" doc:"Parts of the document that are wrong or have no effect but were accepted, and separate servers of its operations"`
 
 	Of string `json:"-"` // name of the version, for the dashboard alone
 }
@@ -23,7 +23,7 @@ type OpenAPI struct {
 // Tag returns the document's ETag.
 func (o OpenAPI) Tag() string { return o.ETag }
 
-// OpenAPIServer is an address of an API.
+// OpenAPIServer is a server URL of an API.
 type OpenAPIServer struct {
 	URL         string `json:"url"`
 	Description string `json:"description,omitempty"`
@@ -35,24 +35,24 @@ type OpenAPIOperation struct {
 	Path       string   `json:"path" example:"/orders/{id}"`
 	ID         string   `json:"operation_id,omitempty"`
 	Summary    string   `json:"summary,omitempty"`
-	Tag        string   `json:"tag,omitempty" doc:"The first one"`
+	Tag        string   `json:"tag,omitempty" doc:"First tag of the operation"`
 	Deprecated bool     `json:"deprecated,omitempty"`
-	Scopes     []string `json:"scopes,omitempty" doc:"That the document requires"`
+	Scopes     []string `json:"scopes,omitempty" doc:"Scopes that the document requires"`
 }
 
 // OpenAPIChanges are the operations in which a document differs from the one before, each as method and path.
 type OpenAPIChanges struct {
 	Added   []string `json:"added" example:"[\"GET /orders/{id}\"]"`
 	Removed []string `json:"removed"`
-	Changed []string `json:"changed" doc:"Operations that differ themselves; what they refer to is not compared"`
+	Changed []string `json:"changed" doc:"Changed operations. Referenced components aren't compared"`
 }
 
 // OpenAPIUpdate is a request to give a version a document.
 type OpenAPIUpdate struct {
 	VersionPath
 	Condition
-	DryRun  bool   `query:"dry_run" doc:"Only show what would change"`
-	RawBody []byte `contentType:"application/json" doc:"The document, JSON or YAML, at most 16 MB, also as a JSON string; or {\"url\": …}"`
+	DryRun  bool   `query:"dry_run" doc:"Only return what would change"`
+	RawBody []byte `contentType:"application/json" doc:"The document as JSON, YAML or a JSON string, up to 16 MB, or its URL as {\"url\": …}"`
 }
 
 // SetText has the update set a document that is JSON or YAML.
@@ -73,10 +73,10 @@ type OpenAPIRemoval struct {
 
 // RuleProposal are the rules that follow from an OpenAPI document.
 type RuleProposal struct {
-	Rules    []Rule                 `json:"rules" doc:"In shadow and without ids; send them to the rules of the version"`
-	Derived  bool                   `json:"derived" doc:"The document names no scopes: these are made of the first segment of the path"`
-	LeftOut  []OperationWithoutRule `json:"left_out" doc:"Operations that no rule can be made for"`
-	Warnings []Warning              `json:"warnings" doc:"Which key types the rules would refuse"`
+	Rules    []Rule                 `json:"rules" doc:"Rules in shadow mode, without IDs. Send them to the rules of the version"`
+	Derived  bool                   `json:"derived" doc:"True if the document names no scopes. The scopes are then derived from the first segment of each path"`
+	LeftOut  []OperationWithoutRule `json:"left_out" doc:"Operations that no rule can be created for"`
+	Warnings []Warning              `json:"warnings" doc:"Key types that the rules would refuse"`
 }
 
 // OperationWithoutRule is an operation that no rule can be made for.
@@ -92,32 +92,32 @@ var (
 	GetOpenAPIDocument = Op[VersionPath, json.RawMessage]{Operation{
 		ID: "get-openapi-document", Method: http.MethodGet, Path: openAPI, Permission: ReadProjects,
 		Summary: "Get the OpenAPI document of a version",
-		Doc:     "Returns the document as JSON, with an ETag. A document that was sent as YAML is converted.",
+		Doc:     "Returns the document as JSON, with an ETag. A YAML document is converted.",
 	}}
 	SetOpenAPIDocument = Op[OpenAPIUpdate, OpenAPI]{Operation{
 		ID: "set-openapi-document", Method: http.MethodPut, Path: openAPI, Permission: UpdateProjects,
 		Summary: "Import an OpenAPI document for a version",
-		Doc: "Replaces the document of the version. Its paths become the routes that usage counts by. The answer has " +
-			"the operations that change, and warnings about what the gateway doesn't use.",
+		Doc: "Replaces the document of the version. Usage is counted by its paths. The response includes the changed " +
+			"operations and warnings about parts that the gateway doesn't use.",
 	}}
 	RemoveOpenAPIDocument = Op[OpenAPIRemoval, None]{Operation{
 		ID: "remove-openapi-document", Method: http.MethodDelete, Path: openAPI, Status: http.StatusNoContent,
 		Permission: UpdateProjects,
 		Summary:    "Remove the OpenAPI document of a version", Command: "openapi remove PROJECT VERSION",
-		Doc: "Requests are no longer validated, and the gateway no longer publishes the document. Exports have a " +
-			"generated one again.",
+		Doc: "The gateway stops validating requests and publishing the document. Exports contain a generated " +
+			"document again.",
 	}}
 	ListOpenAPIOperations = Op[VersionPath, OpenAPI]{Operation{
 		ID: "list-openapi-operations", Method: http.MethodGet, Path: openAPI + "/operations", Permission: ReadProjects,
 		Summary: "List the operations of a version's OpenAPI document", Command: "openapi show PROJECT VERSION",
-		Doc: "Has the title and the servers of the document, and each operation with the scopes that it requires.",
+		Doc: "Returns the title and servers of the document, and each operation with the scopes it requires.",
 	}}
 	ProposeRules = Op[VersionPath, RuleProposal]{Operation{
 		ID: "propose-rules", Method: http.MethodGet, Path: openAPI + "/rules", Permission: ReadProjects,
-		Summary: "Propose rules that follow from the OpenAPI document of a version",
+		Summary: "Propose rules based on the OpenAPI document of a version",
 		Command: "openapi rules PROJECT VERSION",
-		Doc: "Proposes rules for operations that no rule of the version is for, in shadow. Nothing is saved: add the " +
-			"rules to those of the version.",
+		Doc: "Proposes shadow rules for operations that have no rule yet. Nothing is saved until you add the rules " +
+			"to the version.",
 	}}
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Validation says what becomes of a request that does not match the OpenAPI document of its version. JSON has off for
+// Validation says what happens to a request that does not match the OpenAPI document of its version. JSON has off for
 // the zero value.
 type Validation string
 
@@ -25,7 +25,7 @@ func (v *Validation) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below the address of
+// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below the URL of
 // each environment. The upstream's own openapi.json is not reached then. JSON has off for the zero value.
 type Publication string
 
@@ -61,16 +61,16 @@ func switchValue(text []byte) string {
 	return string(text)
 }
 
-// OpenAPISettings are what the gateway does with the OpenAPI document of a version.
+// OpenAPISettings say what the gateway does with the OpenAPI document of a version.
 type OpenAPISettings struct {
-	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"report: requests that do not match are counted and forwarded; enforce: they get 422"`
-	Publication Publication `json:"publication" enum:"off,callers,public" doc:"callers: openapi.json below each environment for callers that Access allows; public: without a credential"`
+	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"Request validation. report counts and forwards requests that don't match, enforce answers them with 422"`
+	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json below each environment. callers means callers that Access allows, public means everyone"`
 }
 
 // SavedOpenAPISettings are the current OpenAPISettings.
 type SavedOpenAPISettings struct {
 	OpenAPISettings
-	Unchecked []Unchecked `json:"unchecked" doc:"What of the document requests are not checked against"`
+	Unchecked []Unchecked `json:"unchecked" doc:"Parts of the document that requests aren't checked against"`
 	ETag      string      `json:"etag" doc:"Send as If-Match to change them"`
 }
 
@@ -93,9 +93,9 @@ type OpenAPISettingsUpdate struct {
 // InvalidRequest counts the calls of the last 30 days to an operation that did not match the OpenAPI document, and were
 // forwarded because that is only reported.
 type InvalidRequest struct {
-	Operation string    `json:"operation" doc:"Of the document" example:"GET /orders/{id}"`
+	Operation string    `json:"operation" doc:"Operation in the document" example:"GET /orders/{id}"`
 	Calls     int64     `json:"calls"`
-	Problem   string    `json:"problem" doc:"Of the last one, without a value of the request" example:"query limit must be an integer"`
+	Problem   string    `json:"problem" doc:"Problem of the last call, without values from the request" example:"query limit must be an integer"`
 	LastAt    time.Time `json:"last_at"`
 }
 
@@ -103,22 +103,22 @@ type InvalidRequest struct {
 var (
 	GetOpenAPISettings = Op[VersionPath, SavedOpenAPISettings]{Operation{
 		ID: "get-openapi-settings", Method: http.MethodGet, Path: version + "/openapi/settings",
-		Summary: "Get what the gateway does with the OpenAPI document of a version", Permission: ReadProjects,
+		Summary: "Get the OpenAPI settings of a version", Permission: ReadProjects,
 		Command: "openapi settings PROJECT VERSION",
-		Doc:     "Says whether calls are validated, and where the document is published.",
+		Doc:     "Returns whether requests are validated, and who can read the document.",
 	}}
 	SetOpenAPISettings = Op[OpenAPISettingsUpdate, SavedOpenAPISettings]{Operation{
 		ID: "set-openapi-settings", Method: http.MethodPut, Path: version + "/openapi/settings",
-		Summary: "Validate requests against the OpenAPI document of a version, and publish it",
+		Summary: "Set the OpenAPI settings of a version",
 		Command: "openapi settings PROJECT VERSION", Permission: UpdateProjects,
-		Doc: "Replaces all settings. Validation in the mode report only counts what does not match; enforce " +
-			"refuses it.",
+		Doc: "Replaces all settings. Use them to validate requests against the document and to publish it.",
 	}}
 	ListInvalidRequests = Op[VersionPath, List[InvalidRequest]]{Operation{
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
-		Summary: "List the calls that did not match the OpenAPI document and were forwarded", Permission: ReadUsage,
+		Summary: "List calls that didn't match the OpenAPI document", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",
-		Doc:     "Has one line for each route and reason, the most frequent first.",
+		Doc: "Counts the calls of the last 30 days that were forwarded because validation only reports. The list " +
+			"has one item per route and reason, most frequent first.",
 	}}
 )
 

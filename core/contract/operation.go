@@ -1,15 +1,16 @@
-// Package contract is what Postern says to the outside: its resources, the requests for them, and the
-// operations. The API, its client and the command line take their routes, addresses, bodies, arguments and
-// flags from here, so that each of these facts is written once. It decides nothing: the rules belong to the
-// services, which take and return these types.
+// Package contract is Postern's public interface: its resources, the requests for them, and the operations. The API,
+// its client and the command line take their routes, addresses, bodies, arguments and flags from here, so that each of
+// these facts is written once. It decides nothing: the rules belong to the services, which take and return these types.
 //
-// Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc,
-// enum, default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log.
-// flag is its flag on the command line, where that isn't its name: "overlap,duration" takes 24h for a number of
-// seconds, "expires,time" a time or 30d for that time from now, "from,past" a time or 7d for that long ago, ",list"
-// values with commas between them, "client-secret-file,file" a file with a secret, and "-" has no flag. With ",each"
-// the members of an object have flags of their own. A third part, as in "expires,time,never", is the text for null.
-// RawBody, in place of Body, is one that the service reads itself, because it isn't an object, or not only JSON.
+// Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc, enum,
+// default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log. flag is its
+// command-line flag, if it isn't called like the member: "overlap,duration" takes 24h for a number of seconds,
+// "idle-timeout,milliseconds" 1500ms for a number of milliseconds, "expires,time" a time or 30d for 30 days from now,
+// "from,past" a time or 7d for 7 days ago, ",list" comma-separated values, "client-secret-file,file" a file with a
+// secret, and "-" means no flag. With ",each", the members of an object have their own flags. A third part, as in
+// "expires,time,never", is the flag's value for null. slug:"true" marks a
+// name that pages derive from any text. A request has RawBody instead of Body if the service reads the body itself,
+// because it isn't an object, or isn't always JSON.
 package contract
 
 import (
@@ -118,7 +119,7 @@ func (o Operation) Words() (words, arguments []string) {
 // None is the answer of operations that have none.
 type None struct{}
 
-// File is an answer of any size that is sent as it is. Its receiver closes it. With Ranges it is an io.Seeker.
+// File is an answer of any size that is sent unchanged. Its receiver closes it. With Ranges it is an io.Seeker.
 type File struct {
 	Name    string // to save it under
 	Size    int64  // in bytes
@@ -133,7 +134,7 @@ type Events[Item any] struct{}
 // EventStream is the media type of Events.
 const EventStream = "text/event-stream"
 
-// Condition makes a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
+// Condition allows a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
 type Condition struct {
 	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" changes it in any case
 }
@@ -153,5 +154,5 @@ type Page struct {
 // List is one page of a list.
 type List[T any] struct {
 	Items      []T     `json:"items"`
-	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last"`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page"`
 }

@@ -2,24 +2,24 @@ package contract
 
 // ProjectPath is the path parameter of a project.
 type ProjectPath struct {
-	Project string `path:"project" doc:"Name or id"`
+	Project string `path:"project" doc:"Name or ID"`
 }
 
 // VersionPath are the path parameters of a version.
 type VersionPath struct {
 	ProjectPath
-	Version string `path:"version" doc:"Name or id"`
+	Version string `path:"version" doc:"Name or ID"`
 }
 
 // EnvironmentPath are the path parameters of an environment.
 type EnvironmentPath struct {
 	VersionPath
-	Environment string `path:"environment" doc:"Name or id"`
+	Environment string `path:"environment" doc:"Name or ID"`
 }
 
 // TenantPath is the path parameter of a tenant.
 type TenantPath struct {
-	Tenant string `path:"tenant" doc:"Id, or name of a tenant of a team"`
+	Tenant string `path:"tenant" doc:"ID of a tenant, or name if the tenant belongs to a team"`
 }
 
 const (

@@ -1,7 +1,7 @@
 package contract
 
-// Permission is what a caller must be allowed to do for an operation. Roles in teams grant most of them; an account has
-// the others for itself, and operators have those of operators. The audit log has their names as actions.
+// Permission is the permission that an operation requires. Roles in teams grant most of them; an account has the others
+// for itself, and operators have those of operators. The audit log has their names as actions.
 type Permission string
 
 // The permissions that operations need.

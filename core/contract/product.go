@@ -7,16 +7,16 @@ import (
 
 // ProductPath is the path parameter of a product.
 type ProductPath struct {
-	Product string `path:"product" doc:"Name or id"`
+	Product string `path:"product" doc:"Name or ID of the product"`
 }
 
 // Product is a team's group of projects.
 type Product struct {
 	ID          string    `json:"id"`
-	Team        string    `json:"team" doc:"Id" audit:"-"`
+	Team        string    `json:"team" doc:"ID of the owning team" audit:"-"`
 	Name        string    `json:"name"`
 	DisplayName string    `json:"display_name"`
-	Projects    []string  `json:"projects" doc:"Names of its projects; a key of the product is valid for all of them"`
+	Projects    []string  `json:"projects" doc:"Names of its projects. A key of the product is valid for all of them"`
 	ETag        string    `json:"etag" doc:"Send as If-Match to update the product" audit:"-"`
 	CreatedAt   time.Time `json:"created_at"`
 }
@@ -30,24 +30,24 @@ func (p Product) Tag() string { return p.ETag }
 // TeamList is a request for what teams have: products or tenants.
 type TeamList struct {
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Order; - begins at the end"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or the display name, ignoring case"`
-	Team string `query:"team" doc:"Id of a team; default: all teams of the caller"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
+	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 }
 
 // NewProduct is a product to be created.
 type NewProduct struct {
-	Team        string `json:"team,omitempty" minLength:"1" doc:"Id of the owning team; default: the caller's first"`
-	Name        string `json:"name" doc:"Cannot be changed later"`
-	DisplayName string `json:"display_name,omitempty" doc:"Name for people; default: name"`
+	Team        string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
+	Name        string `json:"name" slug:"true" doc:"Name of the product. Can't be changed later"`
+	DisplayName string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
 }
 
 // ProductCreation is a request for a new product.
 type ProductCreation struct{ Body NewProduct }
 
-// ProductChange changes a product; nil leaves a member as it is.
+// ProductChange changes a product; nil leaves a member unchanged.
 type ProductChange struct {
-	DisplayName *string `json:"display_name,omitempty" doc:"Name for people"`
+	DisplayName *string `json:"display_name,omitempty" doc:"Display name"`
 }
 
 // ProductUpdate is a request to change a product.
@@ -57,17 +57,17 @@ type ProductUpdate struct {
 	Body ProductChange
 }
 
-// ProductDeletion is what deleting a product changes. Its projects stay.
+// ProductDeletion lists what deleting a product changes. Its projects stay.
 type ProductDeletion struct {
-	Projects   []string `json:"projects" doc:"Names of its projects; they stay"`
-	Keys       int64    `json:"keys" doc:"Valid for all of its projects, including revoked ones"`
+	Projects   []string `json:"projects" doc:"Names of its projects. They aren't deleted"`
+	Keys       int64    `json:"keys" doc:"Number of keys valid for all of its projects, including revoked keys"`
 	ActiveKeys int64    `json:"active_keys"`
 }
 
 // ProductRemoval is a request to delete a product.
 type ProductRemoval struct {
 	ProductPath
-	Confirm string `query:"confirm" flag:"-" doc:"The product's name: its projects leave it and its keys are revoked"`
+	Confirm string `query:"confirm" flag:"-" doc:"Name of the product. Required if it has projects or keys"`
 }
 
 const (
@@ -91,26 +91,26 @@ var (
 	GetProduct = Op[ProductPath, Product]{Operation{
 		ID: "get-product", Method: http.MethodGet, Path: product, Summary: "Get a product", Permission: ReadProducts,
 		Command: "products show PRODUCT",
-		Doc:     "Has the product with the projects in it.",
+		Doc:     "Returns the product with its projects.",
 	}}
 	UpdateProduct = Op[ProductUpdate, Product]{Operation{
 		ID: "update-product", Method: http.MethodPatch, Path: product, Summary: "Update a product",
 		Command: "products update PRODUCT", Example: "products update store --display-name Store",
 		Permission: UpdateProducts,
-		Doc:        "Changes only what you send. The name is part of no address and can change.",
+		Doc:        "Changes only the fields you send. The name can't be changed.",
 	}}
 	DeleteProduct = Op[ProductRemoval, None]{Operation{
 		ID: "delete-product", Method: http.MethodDelete, Path: product, Status: http.StatusNoContent,
-		Summary: "Delete a product; with confirm, revoke its keys and let its projects leave it",
+		Summary: "Delete a product",
 		Command: "products delete PRODUCT", Example: "products delete store --yes",
 		Permission: DeleteProducts,
-		Doc: "Without confirm, a product with projects or keys is not deleted. With confirm its keys are " +
-			"revoked, and its projects leave it.",
+		Doc: "A product with projects or keys is deleted only with confirm. Its keys are revoked. Its projects " +
+			"aren't deleted.",
 	}}
 	GetProductDeletion = Op[ProductPath, ProductDeletion]{Operation{
 		ID: "get-product-deletion", Method: http.MethodGet, Path: product + "/deletion", Permission: ReadProducts,
-		Summary: "Count what deleting a product changes",
-		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
+		Summary: "Preview what deleting a product changes",
+		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 )
 

@@ -9,30 +9,35 @@ import (
 
 // ProviderPath is the path parameter of a provider.
 type ProviderPath struct {
-	Provider string `path:"provider" doc:"Id of the provider"`
+	Provider string `path:"provider" doc:"ID of the provider"`
 }
 
 // Provider is an identity provider of an app client. Its client secret is never returned.
 type Provider struct {
+	ProviderRecord
+	CallbackURL string    `json:"callback_url" doc:"URL to register with the provider"`
+	ETag        string    `json:"etag" doc:"Send as If-Match to update the provider" audit:"-"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// ProviderRecord are the members of a provider that an export has too.
+type ProviderRecord struct {
 	ID                   string    `json:"id"`
-	AppClient            string    `json:"app_client" doc:"Id of the app client"`
+	AppClient            string    `json:"app_client" doc:"ID of the app client"`
 	Type                 string    `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
-	Managed              bool      `json:"managed" doc:"It uses the installation's shared GitHub app"`
+	Managed              bool      `json:"managed" doc:"True if it uses the installation's shared GitHub app"`
 	ClientID             string    `json:"client_id" doc:"Client ID of your app at the provider"`
 	HasClientSecret      bool      `json:"has_client_secret"`
 	Issuer               string    `json:"issuer,omitempty"`
-	Scopes               []string  `json:"scopes" doc:"Scopes that the provider is asked for"`
+	Scopes               []string  `json:"scopes" doc:"Scopes that are requested from the provider"`
 	TokenType            TokenType `json:"token_type"`
-	Label                string    `json:"label,omitempty" doc:"Text after Continue with on the sign-in page; absent: the type's name"`
-	Audience             string    `json:"audience,omitempty" doc:"auth0: identifier of the API that its access tokens are for"`
-	AuthoritativeDomains []string  `json:"authoritative_domains" doc:"Mail domains that the team trusts the provider for"`
-	ResponseMode         string    `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post"`
-	SignInDomains        []string  `json:"sign_in_domains" doc:"Mail domains whose users the sign-in page sends to the provider"`
-	Enabled              bool      `json:"enabled" doc:"The sign-in page offers it"`
-	CallbackURL          string    `json:"callback_url" doc:"URL to register with the provider"`
-	ETag                 string    `json:"etag" doc:"Send as If-Match to update the provider" audit:"-"`
+	Label                string    `json:"label,omitempty" doc:"Name on the button, after \"Continue with\". Absent for the name of the type"`
+	Audience             string    `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Only for auth0"`
+	AuthoritativeDomains []string  `json:"authoritative_domains" doc:"Email domains that you trust the provider for"`
+	ResponseMode         string    `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc"`
+	SignInDomains        []string  `json:"sign_in_domains" doc:"Email domains whose users the sign-in page sends to this provider"`
+	Enabled              bool      `json:"enabled" doc:"True if the sign-in page offers this provider"`
 	CreatedAt            time.Time `json:"created_at"`
-	UpdatedAt            time.Time `json:"updated_at"`
 }
 
 // Path returns its path parameter.
@@ -71,8 +76,8 @@ func BothTokens(word string) TokenType {
 // NewTokenType is a TokenType that is set. In JSON it is an object, or a string that sets both members. An empty member
 // gets its default.
 type NewTokenType struct {
-	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token that the application gets: service (default) or provider"`
-	Upstream string `json:"upstream,omitempty" flag:"upstream-token" doc:"Token that the upstream gets: service, provider_access_token, provider_id_token or none"`
+	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token for the application: service or provider. Defaults to service"`
+	Upstream string `json:"upstream,omitempty" flag:"upstream-token" doc:"Token for the upstream: service, provider_access_token, provider_id_token or none"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -89,19 +94,19 @@ func (t *NewTokenType) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// ProviderSettings are the members of a provider that can be changed. nil leaves a member as it is, or at its default
+// ProviderSettings are the members of a provider that can be changed. nil leaves a member unchanged, or at its default
 // in a new provider.
 type ProviderSettings struct {
 	ClientID             *string      `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
 	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret of your app at the provider"`
-	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to ask the provider for; default: those of the type"`
-	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens that the application and the upstream get. A string sets both: service, provider or none. The provider is asked about its own tokens on every call; two providers of a project whose tokens cannot be distinguished are refused."`
-	Label                *string      `json:"label,omitempty" doc:"Text after Continue with on the sign-in page; default: the type's name"`
-	Audience             *string      `json:"audience,omitempty" doc:"auth0: identifier of your API; required if applications get Auth0's access tokens, which are opaque without it"`
-	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Mail domains that you trust the provider for, so that approvals by domain count; oidc, auth0, and microsoft with the issuer of one tenant"`
-	ResponseMode         *string      `json:"response_mode,omitempty" doc:"oidc: how the provider sends its answer to the callback URL, query or form_post; default: query, form_post for Apple's issuer"`
-	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Mail domains whose users the sign-in page sends to the provider"`
-	Enabled              *bool        `json:"enabled,omitempty" doc:"Whether the sign-in page offers it; default: true"`
+	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to request from the provider. Defaults to the type's scopes"`
+	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call."`
+	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`
+	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
+	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require it. For oidc, auth0, and microsoft with the issuer of one tenant"`
+	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
+	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Email domains whose users the sign-in page sends to this provider"`
+	Enabled              *bool        `json:"enabled,omitempty" doc:"Whether the sign-in page offers this provider. Defaults to true"`
 }
 
 // LogValue implements slog.LogValuer.
@@ -116,9 +121,9 @@ func (s ProviderSettings) Of(provider string) ProviderUpdate {
 // these never change.
 type NewProvider struct {
 	Type    string `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
-	Managed bool   `json:"managed,omitempty" doc:"Use the installation's shared app; github only"`
-	Issuer  string `json:"issuer,omitempty" minLength:"1" doc:"Issuer URL, required for oidc; for github the URL of a GitHub Enterprise server; for microsoft the issuer of one tenant"`
-	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Domain at Auth0, such as example.eu.auth0.com; required for auth0"`
+	Managed bool   `json:"managed,omitempty" doc:"Whether to use the installation's shared app. Only for github"`
+	Issuer  string `json:"issuer,omitempty" minLength:"1" doc:"Issuer URL. Required for oidc. For github, the URL of a GitHub Enterprise server. For microsoft, the issuer of one tenant"`
+	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Domain at Auth0, such as example.eu.auth0.com. Required for auth0"`
 	ProviderSettings
 }
 
@@ -159,32 +164,32 @@ var (
 	ListProviders = Op[AppClientPath, List[Provider]]{Operation{
 		ID: "list-providers", Method: http.MethodGet, Path: providers, Summary: "List an app client's providers",
 		Command: "providers list CLIENT", Permission: ReadLogin,
-		Doc: "Lists the providers of an app client in the order of their buttons on the sign-in page.",
+		Doc: "Lists the app client's providers in the order of their buttons on the sign-in page.",
 	}}
 	CreateProvider = Op[ProviderCreation, Provider]{Operation{
 		ID: "create-provider", Method: http.MethodPost, Path: providers, Status: http.StatusCreated,
 		Summary: "Create a provider", Command: "providers create CLIENT TYPE", Permission: UpdateLogin,
 		Example: "providers create cli_01 github --client-id Iv1.0123 --client-secret-file github.secret",
-		Doc: "Register the callback URL in the answer with the provider. To get that URL before you have a client " +
-			"ID, create the provider with enabled set to false.",
+		Doc: "Register the callback URL from the response with the provider. To get that URL before you have a " +
+			"client ID, create the provider with enabled set to false.",
 	}}
 	GetProvider = Op[ProviderPath, Provider]{Operation{
 		ID: "get-provider", Method: http.MethodGet, Path: provider, Summary: "Get a provider", Permission: ReadLogin,
 		Command: "providers show PROVIDER",
-		Doc:     "Has the callback URL and all settings except the client secret.",
+		Doc:     "Returns the callback URL and all settings except the client secret.",
 	}}
 	UpdateProvider = Op[ProviderUpdate, Provider]{Operation{
 		ID: "update-provider", Method: http.MethodPatch, Path: provider, Summary: "Update a provider",
 		Command: "providers update PROVIDER", Permission: UpdateLogin,
 		Example: "providers update idp_01 --sign-in-domain example.com --enabled",
-		Doc: "Changes only what you send; a list replaces the earlier one. The type, the issuer and managed can't " +
-			"be changed, because users are identified by them: create another provider instead.",
+		Doc: "Changes only the fields you send. A list replaces the existing one. You can't change the type, the " +
+			"issuer or managed, because they identify users. Create another provider instead.",
 	}}
 	DeleteProvider = Op[ProviderPath, None]{Operation{
 		ID: "delete-provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
 		Summary: "Delete a provider", Command: "providers delete PROVIDER", Permission: UpdateLogin,
-		Doc: "Its users stay, and can sign in with another provider of the same type and issuer. They leave the " +
-			"groups that only its claims put them into.",
+		Doc: "Its users remain and can sign in with another provider of the same type and issuer. They leave groups " +
+			"that they are in only because of its claims.",
 	}}
 )
 

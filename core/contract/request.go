@@ -8,27 +8,27 @@ import (
 // RequestPath are the path parameters of a call in the log of requests.
 type RequestPath struct {
 	ProjectPath
-	Request string `path:"request" doc:"Id in the list of requests"`
+	Request string `path:"request" doc:"ID from the list of requests"`
 }
 
 // Request is a call in the log of requests. It has neither query nor headers: both can hold secrets.
 type Request struct {
-	ID          string        `json:"id" doc:"Can be sent as Last-Event-ID"`
+	ID          string        `json:"id" doc:"ID of the request. You can send it as Last-Event-ID"`
 	Time        time.Time     `json:"time" doc:"Start of the request"`
 	DurationMS  Milliseconds  `json:"duration_ms"`
-	FirstByteMS *Milliseconds `json:"first_byte_ms" doc:"Until the upstream's response began; null if it did not"`
+	FirstByteMS *Milliseconds `json:"first_byte_ms" doc:"Time until the upstream's response began; null if it never did"`
 	Method      string        `json:"method"`
-	Path        string        `json:"path" doc:"Normalized, without the query, at most 256 bytes"`
-	Route       string        `json:"route" doc:"Path template of the OpenAPI document or of a rule; (other) if none matches, /* if the version has none"`
-	Status      int           `json:"status" doc:"499 if the caller closed the connection first"`
-	Code        *string       `json:"code" doc:"Error code of the gateway; null if the upstream answered"`
-	Step        string        `json:"step" enum:"route,cors,access,limits,document,validate,forward" doc:"Step that answered"`
+	Path        string        `json:"path" doc:"Normalized path without the query, up to 256 bytes"`
+	Route       string        `json:"route" doc:"Path template from the OpenAPI document or a rule. (other) if none matches, /* if the version has neither"`
+	Status      int           `json:"status" doc:"Status code. 499 if the caller closed the connection first"`
+	Code        *string       `json:"code" doc:"Error code of the gateway; null if the upstream responded"`
+	Step        string        `json:"step" enum:"route,cors,access,limits,document,validate,forward" doc:"Step that answered the call"`
 	Version     string        `json:"version"`
 	Environment string        `json:"environment"`
-	Owner       *string       `json:"owner" doc:"Owner of the call; null: none"`
-	Key         *string       `json:"key" doc:"Id of the key; null without a valid key"`
+	Owner       *string       `json:"owner" doc:"Owner of the call; null if there is none"`
+	Key         *string       `json:"key" doc:"ID of the key; null without a valid key"`
 	RemoteIP    string        `json:"remote_ip"`
-	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot of the answer, or why it could not: remembered order:42, missed no_value; null: nothing"`
+	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot, or why it couldn't, such as remembered order:42 or missed no_value; null if nothing"`
 	BytesIn     int64         `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64         `json:"bytes_out" doc:"Size of the response body"`
 
@@ -56,18 +56,18 @@ type RequestList struct {
 // Requests is a page of the log of requests.
 type Requests struct {
 	List[Request]
-	Dropped   int64 `json:"dropped" doc:"Calls missing from the log since it started, because of load"`
-	NoGateway bool  `json:"no_gateway" doc:"This server has no gateway, and its log stays empty"`
+	Dropped   int64 `json:"dropped" doc:"Number of calls missing from the log since it started, because of load"`
+	NoGateway bool  `json:"no_gateway" doc:"True if this server has no gateway, so its log is always empty"`
 }
 
 // RequestDetail is a call with what the gateway did with it.
 type RequestDetail struct {
 	Request
 	Steps           []RequestStep   `json:"steps" doc:"What each step did, in order"`
-	UpstreamHeaders []RequestHeader `json:"upstream_headers" doc:"About the caller; empty if the upstream did not answer"`
+	UpstreamHeaders []RequestHeader `json:"upstream_headers" doc:"Headers about the caller. Empty if the upstream didn't respond"`
 }
 
-// RequestStep is a step of the gateway, and what became of the call there.
+// RequestStep is a step of the gateway, and its result there.
 type RequestStep struct {
 	Step    string `json:"step" enum:"route,cors,access,limits,document,validate,forward"`
 	Outcome string `json:"outcome" enum:"passed,answered,not_reached"`
@@ -92,17 +92,17 @@ var (
 		ID: "list-requests", Method: http.MethodGet, Path: project + "/requests", Permission: ReadUsage,
 		Summary: "List or stream requests", Command: "requests list PROJECT",
 		Example: "requests list shop --status 4xx --path /orders",
-		Doc: "With Accept: text/event-stream, the answer is a stream with an event for each request. Its data is an " +
-			"item of the list. Its id can be sent as Last-Event-ID to resume within the log, about the last 1000 " +
-			"requests of the answering replica; an event named missed has the number of requests that were gone. " +
-			"The stream ends after ten minutes at most; connect again with the last id.",
+		Doc: "Lists about the last 1,000 requests of the replica that answers. With Accept: text/event-stream, the " +
+			"response is a stream with one event per request. To resume, send the last event's id as Last-Event-ID. " +
+			"An event named missed contains the number of requests that are no longer in the log. The stream ends " +
+			"after ten minutes at most. Reconnect to continue.",
 	}}
 	GetRequest = Op[RequestPath, RequestDetail]{Operation{
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",
-		Doc: "Has what each step of the gateway did with the call, and what the upstream learned of the caller. It " +
-			"is not found once newer calls have replaced it, or if another server has it.",
+		Doc: "Returns what each step of the gateway did with the call, and the headers about the caller that the " +
+			"upstream received. Returns 404 once newer calls have replaced it, or if another server has it.",
 	}}
 )
 

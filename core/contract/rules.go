@@ -2,7 +2,7 @@ package contract
 
 import "net/http"
 
-// RuleMode says what becomes of a call that a rule refuses.
+// RuleMode says what happens to a call that a rule refuses.
 type RuleMode string
 
 // The modes of rules.
@@ -21,14 +21,14 @@ const (
 	RulesDeny  RuleDefault = "deny"
 )
 
-// Rules are what the routes of a version require of callers. The zero value requires nothing: without a Default it is
-// allow, without a Mode enforce. ReadWriteScopes is about keys, since the scopes of tokens are the issuer's own, and
-// calls without a credential have none.
+// Rules have the requirements of a version's routes. The zero value requires nothing: without a Default it is allow,
+// without a Mode enforce. ReadWriteScopes is about keys, since the scopes of tokens are the issuer's own, and calls
+// without a credential have none.
 type Rules struct {
-	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"What routes without a rule get"`
-	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Of default, read_write_scopes and rules without a mode"`
-	ReadWriteScopes bool        `json:"read_write_scopes" doc:"Keys need the scope read for GET, HEAD and OPTIONS, write for other methods, where no rule names scopes"`
-	List            []Rule      `json:"rules" doc:"All rules; the most specific path decides"`
+	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
+	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode of default, read_write_scopes and rules without their own mode"`
+	ReadWriteScopes bool        `json:"read_write_scopes" doc:"Whether routes without a rule that names scopes require keys to have read for GET, HEAD and OPTIONS, and write for other methods"`
+	List            []Rule      `json:"rules" doc:"All rules. The rule with the most specific path decides"`
 }
 
 // None reports whether nothing is required.
@@ -47,7 +47,7 @@ func (r *Rules) ModeOf(rule *Rule) RuleMode {
 	return RulesEnforce
 }
 
-// NamesGroups reports whether a rule asks for groups and is not off.
+// NamesGroups reports whether a rule requires groups and is not off.
 func (r *Rules) NamesGroups() bool {
 	for i := range r.List {
 		if len(r.List[i].Groups) > 0 && r.ModeOf(&r.List[i]) != RulesOff {
@@ -57,7 +57,7 @@ func (r *Rules) NamesGroups() bool {
 	return false
 }
 
-// NamesObjects reports whether a rule asks for, remembers or forgets owners of objects, and is not off.
+// NamesObjects reports whether a rule requires, remembers or forgets owners of objects, and is not off.
 func (r *Rules) NamesObjects() bool {
 	for i := range r.List {
 		rule := &r.List[i]
@@ -68,27 +68,27 @@ func (r *Rules) NamesObjects() bool {
 	return false
 }
 
-// Rule is what one route requires.
+// Rule has the requirements of one route.
 type Rule struct {
-	ID      string   `json:"id,omitempty" minLength:"1" doc:"Of a rule that exists; without it the rule gets one" example:"rul_01"`
-	Methods []string `json:"methods" doc:"GET includes HEAD; * is all" example:"[\"GET\"]"`
-	Path    string   `json:"path" doc:"Below the environment's address; a name in braces is any one segment or a part of one, and a last ** is everything below" example:"/orders/{id}"`
-	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"The caller has all of them; * and orders:* of callers count"`
-	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names; the caller is in one of them, nested groups count"`
-	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"admin: as an admin of that group; without it any member"`
-	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Default: the mode of the list"`
+	ID      string   `json:"id,omitempty" minLength:"1" doc:"ID of an existing rule. Leave out for a new rule" example:"rul_01"`
+	Methods []string `json:"methods" doc:"HTTP methods. GET includes HEAD, and * means all" example:"[\"GET\"]"`
+	Path    string   `json:"path" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
+	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have, all of them. Callers can have * or orders:*"`
+	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
+	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in that group. Defaults to any"`
+	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Mode of the rule. Defaults to the mode of the list"`
 
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
-	Owner    string `json:"owner,omitempty" minLength:"1" doc:"The caller owns this object; names in braces are parameters of the path" example:"order:{id}"`
-	Remember string `json:"remember,omitempty" minLength:"1" doc:"With POST or PUT: after a 2xx answer the caller owns this object; response. begins a path into the answer's JSON" example:"order:{response.id}"`
-	Forget   string `json:"forget,omitempty" minLength:"1" doc:"With DELETE or POST: after a 2xx answer the object no longer has an owner" example:"order:{id}"`
+	Owner    string `json:"owner,omitempty" minLength:"1" doc:"Object that the caller must own. Names in braces are path parameters" example:"order:{id}"`
+	Remember string `json:"remember,omitempty" minLength:"1" doc:"Object that the caller owns after a 2xx response to POST or PUT. Use response. for a path into the JSON of the response" example:"order:{response.id}"`
+	Forget   string `json:"forget,omitempty" minLength:"1" doc:"Object that no longer has an owner after a 2xx response to DELETE or POST" example:"order:{id}"`
 }
 
 // SavedRules are the current Rules.
 type SavedRules struct {
 	Rules
 	ETag     string    `json:"etag" doc:"Send as If-Match to replace them"`
-	Warnings []Warning `json:"warnings,omitempty" doc:"Groups in rules that do not exist; in responses to changes also which key types the rules refuse"`
+	Warnings []Warning `json:"warnings,omitempty" doc:"Groups in rules that don't exist. Responses to changes also list key types that the rules refuse"`
 }
 
 // Tag returns their ETag.
@@ -105,14 +105,14 @@ type RulesUpdate struct {
 var (
 	GetRules = Op[VersionPath, SavedRules]{Operation{
 		ID: "get-rules", Method: http.MethodGet, Path: version + "/rules", Permission: ReadProjects,
-		Summary: "Get what a version's routes require", Command: "rules show PROJECT VERSION",
-		Doc: "Has the rules in the order in which they were sent, and what routes without a rule get.",
+		Summary: "Get a version's rules", Command: "rules show PROJECT VERSION",
+		Doc: "Returns the rules in the order they were sent, and the decision for routes without a rule.",
 	}}
 	SetRules = Op[RulesUpdate, SavedRules]{Operation{
 		ID: "set-rules", Method: http.MethodPut, Path: version + "/rules", Permission: UpdateProjects,
-		Summary: "Replace what a version's routes require", Command: "rules set PROJECT VERSION",
-		Doc: "Replaces all rules of the version. In the mode shadow calls pass, and those that would be refused " +
-			"are counted.",
+		Summary: "Replace a version's rules", Command: "rules set PROJECT VERSION",
+		Doc: "Replaces all rules of the version. In shadow mode, calls that a rule would refuse are forwarded and " +
+			"counted.",
 	}}
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Secret is a secret that is sent: JSON has its value, and everything that prints or logs it has ***. A type with one
-// implements slog.LogValuer, since slog writes structs as JSON. What is never sent is a secret of package secrets.
+// implements slog.LogValuer, since slog writes structs as JSON. Secrets that are never sent are of package secrets.
 type Secret string
 
 // Reveal returns the value.

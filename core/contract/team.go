@@ -8,14 +8,14 @@ import (
 
 // TeamPath is the path parameter of a team.
 type TeamPath struct {
-	Team string `path:"team" doc:"Id of the team"`
+	Team string `path:"team" doc:"ID of the team"`
 }
 
 // Team is a team of the caller.
 type Team struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
-	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"Role of the caller; workspace for the key of an unclaimed workspace"`
+	Role      string    `json:"role" enum:"owner,member,viewer,workspace" doc:"Your role. workspace for the key of an unclaimed workspace"`
 	ETag      string    `json:"etag" doc:"Send as If-Match to update the team"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -29,7 +29,7 @@ func (t Team) Tag() string { return t.ETag }
 // OwnTeamList is a request for the caller's teams.
 type OwnTeamList struct {
 	Page
-	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Order; - begins at the end; default: created"`
+	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Sort order; - is descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
 }
 
@@ -41,7 +41,7 @@ type NewTeam struct {
 // TeamCreation is a request for a new team.
 type TeamCreation struct{ Body NewTeam }
 
-// TeamChange changes a team; nil leaves a member as it is.
+// TeamChange changes a team; nil leaves a member unchanged.
 type TeamChange struct {
 	Name *string `json:"name,omitempty" doc:"Name, 1 to 80 characters"`
 }
@@ -53,14 +53,14 @@ type TeamUpdate struct {
 	Body TeamChange
 }
 
-// TeamDeletion is what deleting a team deletes too.
+// TeamDeletion lists what deleting a team also deletes.
 type TeamDeletion struct {
-	Projects     []string `json:"projects" doc:"At most 100 names. A team with projects cannot be deleted"`
-	MoreProjects int64    `json:"more_projects" doc:"Number of projects that are not named in projects"`
+	Projects     []string `json:"projects" doc:"Names of up to 100 projects. You can't delete a team that has projects"`
+	MoreProjects int64    `json:"more_projects" doc:"Number of further projects"`
 	Members      int64    `json:"members"`
 	Invitations  int64    `json:"invitations"`
 	Tenants      int64    `json:"tenants"`
-	Users        int64    `json:"users" doc:"Of its tenants"`
+	Users        int64    `json:"users" doc:"Number of users of its tenants"`
 	Products     int64    `json:"products"`
 	Webhooks     int64    `json:"webhooks"`
 }
@@ -68,13 +68,13 @@ type TeamDeletion struct {
 // TeamRemoval is a request to delete a team.
 type TeamRemoval struct {
 	TeamPath
-	Confirm string `query:"confirm" flag:"-" doc:"The team's name"`
+	Confirm string `query:"confirm" flag:"-" doc:"Name of the team"`
 }
 
 // TeamMemberPath are the path parameters of a member of a team.
 type TeamMemberPath struct {
 	TeamPath
-	Account string `path:"account" doc:"Id of the account"`
+	Account string `path:"account" doc:"ID of the account"`
 }
 
 // MemberOf returns the path parameters of a member of a team.
@@ -82,7 +82,7 @@ func MemberOf(team, account string) TeamMemberPath { return TeamMemberPath{TeamP
 
 // TeamMember is an account in a team.
 type TeamMember struct {
-	Account  string    `json:"account" doc:"Id of the account"`
+	Account  string    `json:"account" doc:"ID of the account"`
 	Name     string    `json:"name"`
 	Email    string    `json:"email"`
 	Role     string    `json:"role" enum:"owner,member,viewer"`
@@ -97,13 +97,13 @@ func (m TeamMember) Tag() string { return m.ETag }
 type TeamMemberList struct {
 	TeamPath
 	Page
-	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Order; - begins at the end"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the e-mail address or the name, ignoring case"`
+	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order; - is descending"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 
-// TeamMemberChange changes a member of a team; nil leaves a member as it is.
+// TeamMemberChange changes a member of a team; nil leaves a member unchanged.
 type TeamMemberChange struct {
-	Role *string `json:"role,omitempty" doc:"owner, member or viewer"`
+	Role *string `json:"role,omitempty" doc:"Role: owner, member or viewer"`
 }
 
 // TeamMemberUpdate is a request to change a member of a team.
@@ -116,7 +116,7 @@ type TeamMemberUpdate struct {
 // InvitationPath are the path parameters of an invitation to a team.
 type InvitationPath struct {
 	TeamPath
-	Invitation string `path:"invitation" doc:"Id of the invitation"`
+	Invitation string `path:"invitation" doc:"ID of the invitation"`
 }
 
 // InvitationOf returns the path parameters of an invitation to a team.
@@ -125,14 +125,14 @@ func InvitationOf(team, id string) InvitationPath { return InvitationPath{TeamPa
 // Invitation is a link by which a person joins a team. It is open: it wasn't used, and didn't expire.
 type Invitation struct {
 	ID        string     `json:"id"`
-	Team      string     `json:"team" doc:"Id of the team"`
+	Team      string     `json:"team" doc:"ID of the team"`
 	Role      string     `json:"role" enum:"owner,member,viewer"`
-	Email     string     `json:"email" doc:"Required e-mail address of the account; empty: any account with the link"`
-	CreatedBy string     `json:"created_by" doc:"Id of the inviting account"`
+	Email     string     `json:"email" doc:"Email address that the account must have. Empty if any account with the link can join"`
+	CreatedBy string     `json:"created_by" doc:"ID of the account that created the invitation"`
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt time.Time  `json:"expires_at"`
-	ByMail    bool       `json:"by_mail" doc:"The link is mailed to email, by an installation that sends mail"`
-	MailedAt  *time.Time `json:"mailed_at" doc:"null: not yet, or not by mail"`
+	ByMail    bool       `json:"by_mail" doc:"True if the link is sent by email"`
+	MailedAt  *time.Time `json:"mailed_at" doc:"When the link was emailed; null if it hasn't been"`
 }
 
 // Path returns its path parameters.
@@ -141,8 +141,8 @@ func (i Invitation) Path() InvitationPath { return InvitationOf(i.Team, i.ID) }
 // InvitationWithLink is an invitation whose link is new.
 type InvitationWithLink struct {
 	Invitation
-	URL  Secret `json:"url,omitempty" doc:"Link to send; returned only once, and not if it is mailed"`
-	Code Secret `json:"code,omitempty" doc:"Code at the end of the link; returned only once, like url"`
+	URL  Secret `json:"url,omitempty" doc:"Link to send to the person. Returned only once, and only if it isn't emailed"`
+	Code Secret `json:"code,omitempty" doc:"Code at the end of the link. Returned only once, like url"`
 }
 
 // LogValue implements slog.LogValuer.
@@ -152,14 +152,14 @@ func (i InvitationWithLink) LogValue() slog.Value { return slog.StringValue(i.ID
 type InvitationList struct {
 	TeamPath
 	Page
-	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Order; - begins at the end; default: created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the e-mail address, ignoring case"`
+	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Sort order; - is descending. Defaults to created"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address, ignoring case"`
 }
 
 // NewInvitation is an invitation to be created.
 type NewInvitation struct {
-	Role  string `json:"role" doc:"owner, member or viewer"`
-	Email string `json:"email,omitempty" minLength:"1" doc:"Address that the link is mailed to, or, where no mail is sent, that the account must have; default: any account with the link"`
+	Role  string `json:"role" doc:"Role: owner, member or viewer"`
+	Email string `json:"email,omitempty" minLength:"1" doc:"Email address that the account must have. The link is sent to it if the server sends email. By default, any account can join with the link"`
 }
 
 // In returns the request to create the invitation in a team.
@@ -203,7 +203,7 @@ var (
 	ListTeams = Op[OwnTeamList, List[Team]]{Operation{
 		ID: "list-teams", Method: http.MethodGet, Path: teams, Summary: "List your teams", Command: "teams list",
 		Permission: ReadTeams,
-		Doc:        "Lists the teams that you are in, with your role in each.",
+		Doc:        "Lists the teams you are in, with your role in each.",
 	}}
 	CreateTeam = Op[TeamCreation, Team]{Operation{
 		ID: "create-team", Method: http.MethodPost, Path: teams, Status: http.StatusCreated, Permission: CreateTeams,
@@ -213,81 +213,84 @@ var (
 	GetTeam = Op[TeamPath, Team]{Operation{
 		ID: "get-team", Method: http.MethodGet, Path: team, Summary: "Get a team", Command: "teams show TEAM",
 		Permission: ReadTeams,
-		Doc:        "Has the team with your role in it.",
+		Doc:        "Returns the team and your role in it.",
 	}}
 	UpdateTeam = Op[TeamUpdate, Team]{Operation{
 		ID: "update-team", Method: http.MethodPatch, Path: team, Summary: "Update a team", Permission: UpdateTeams,
 		Command: "teams update TEAM", Example: "teams update team_01 --name Billing",
-		Doc: "Changes only what you send.",
+		Doc: "Changes only the fields you send.",
 	}}
 	GetTeamDeletion = Op[TeamPath, TeamDeletion]{Operation{
 		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion", Permission: DeleteTeams,
-		Summary: "Count what deleting a team deletes too",
-		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
+		Summary: "Preview what deleting a team deletes",
+		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	DeleteTeam = Op[TeamRemoval, None]{Operation{
 		ID: "delete-team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
-		Summary: "Delete a team without projects for good", Command: "teams delete TEAM", Permission: DeleteTeams,
-		Example: "teams delete team_01 --yes",
-		Doc: "Deletes its invitations, webhooks, products, and tenants with their people too. Its members keep " +
-			"their accounts.",
+		Summary: "Permanently delete a team that has no projects", Command: "teams delete TEAM",
+		Permission: DeleteTeams,
+		Example:    "teams delete team_01 --yes",
+		Doc: "Also deletes its invitations, webhooks, products and tenants with their users. Its members keep their " +
+			"accounts.",
 	}}
 	LeaveTeam = Op[TeamPath, None]{Operation{
 		ID: "leave-team", Method: http.MethodPost, Path: team + "/leave", Status: http.StatusNoContent,
-		Summary: "Leave a team; its last owner cannot", Command: "teams leave TEAM", Permission: LeaveTeams,
-		Doc: "You lose access to the team's projects at once, with your access tokens too.",
+		Summary: "Leave a team", Command: "teams leave TEAM", Permission: LeaveTeams,
+		Doc: "You and your access tokens lose access to the team's projects immediately. The last owner can't leave.",
 	}}
 
 	ListTeamMembers = Op[TeamMemberList, List[TeamMember]]{Operation{
 		ID: "list-members", Method: http.MethodGet, Path: teamMembers, Summary: "List the members of a team",
 		Command: "members list TEAM", Permission: ReadMembers,
-		Doc: "Lists the accounts in the team with their roles, the oldest account first.",
+		Doc: "Lists the accounts in the team with their roles.",
 	}}
 	GetTeamMember = Op[TeamMemberPath, TeamMember]{Operation{
 		ID: "get-member", Method: http.MethodGet, Path: teamMember, Summary: "Get a member of a team",
 		Command: "members show TEAM ACCOUNT", Permission: ReadMembers,
-		Doc: "Has the member's name, address and role.",
+		Doc: "Returns the member's name, email address and role.",
 	}}
 	UpdateTeamMember = Op[TeamMemberUpdate, TeamMember]{Operation{
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
 		Permission: ChangeMembers,
-		Doc:        "The role counts from the next request on. The team's last owner can't get another role.",
+		Doc:        "The new role applies to the next request. You can't change the role of a team's last owner.",
 	}}
 	RemoveTeamMember = Op[TeamMemberPath, None]{Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
 		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT", Permission: ChangeMembers,
-		Doc: "The account loses access to the team's projects at once. Its open invitations are revoked.",
+		Doc: "The account loses access to the team's projects immediately. Open invitations that it created are " +
+			"revoked.",
 	}}
 
 	ListInvitations = Op[InvitationList, List[Invitation]]{Operation{
 		ID: "list-invitations", Method: http.MethodGet, Path: invitations, Permission: ReadInvitations,
 		Summary: "List the open invitations of a team", Command: "invitations list TEAM",
-		Doc: "Invitations that were used or have expired are not listed.",
+		Doc: "Used and expired invitations aren't listed.",
 	}}
 	CreateInvitation = Op[InvitationCreation, InvitationWithLink]{Operation{
 		ID: "create-invitation", Method: http.MethodPost, Path: invitations, Status: http.StatusCreated,
-		Summary: "Create an invitation for one person: mail its link, or show it once", Permission: CreateInvitations,
+		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
-		Doc: "The link works once, within a week. With an address it is mailed there where the installation sends " +
-			"mail; otherwise the answer has it.",
+		Doc: "The link works only once and expires after a week. If you give an email address and the server sends " +
+			"email, the link is sent there. Otherwise, the response includes it.",
 	}}
 	GetInvitation = Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
 		Command: "invitations show TEAM INVITATION", Permission: ReadInvitations,
-		Doc: "Has everything about the invitation but its link.",
+		Doc: "Returns everything about the invitation except its link.",
 	}}
 	RevokeInvitation = Op[InvitationPath, None]{Operation{
 		ID: "revoke-invitation", Method: http.MethodDelete, Path: invitation, Status: http.StatusNoContent,
-		Summary: "Revoke an invitation: its link stops working", Command: "invitations revoke TEAM INVITATION",
+		Summary: "Revoke an invitation", Command: "invitations revoke TEAM INVITATION",
 		Permission: RevokeInvitations,
-		Doc:        "An invitation that was used already can't be revoked: remove the member instead.",
+		Doc:        "Its link stops working. You can't revoke a used invitation. Remove the member instead.",
 	}}
 	AcceptInvitation = Op[InvitationAcceptance, Team]{Operation{
 		ID: "accept-invitation", Method: http.MethodPost, Path: "/api/v1/invitations/accept",
-		Summary: "Join a team by its invitation's link or code", Command: "invitations accept CODE",
+		Summary: "Accept an invitation to a team", Command: "invitations accept CODE",
+		Example:    "invitations accept https://postern.example.com/invite/…",
 		Permission: AcceptInvitations,
-		Doc:        "Adds your account to the team with the role of the invitation, which is used up.",
+		Doc:        "Adds your account to the team with the role of the invitation. An invitation works once.",
 	}}
 )
 

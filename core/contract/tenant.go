@@ -9,12 +9,12 @@ import (
 // default.
 type Tenant struct {
 	ID            string    `json:"id"`
-	Team          string    `json:"team" doc:"Id"`
-	Project       *string   `json:"project" doc:"Id of the project whose default tenant it is; null for a tenant of a team"`
+	Team          string    `json:"team" doc:"ID of the owning team"`
+	Project       *string   `json:"project" doc:"ID of the project whose default tenant it is; null if the tenant belongs to a team"`
 	Name          string    `json:"name"`
 	DisplayName   string    `json:"display_name"`
-	FallbackOwner *string   `json:"fallback_owner" doc:"Owner of calls with a token of this tenant and no key; null: the project's"`
-	Projects      []string  `json:"projects" doc:"Names of the projects it is attached to"`
+	FallbackOwner *string   `json:"fallback_owner" doc:"Owner of calls with a token of this tenant but without a key. Null means the project's fallback owner"`
+	Projects      []string  `json:"projects" doc:"Names of the projects that serve it"`
 	ETag          string    `json:"etag" doc:"Send as If-Match to update the tenant"`
 	CreatedAt     time.Time `json:"created_at"`
 }
@@ -27,19 +27,19 @@ func (t Tenant) Tag() string { return t.ETag }
 
 // NewTenant is a tenant to be created.
 type NewTenant struct {
-	Team          string `json:"team,omitempty" minLength:"1" doc:"Id of the owning team; default: the caller's first"`
-	Name          string `json:"name" doc:"Cannot be changed later; default is reserved"`
-	DisplayName   string `json:"display_name,omitempty" doc:"Name for people; default: name"`
-	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner of calls with a token of this tenant and no key; default: the project's"`
+	Team          string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
+	Name          string `json:"name" slug:"true" doc:"Name of the tenant. Can't be changed later. default is reserved"`
+	DisplayName   string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
+	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner of calls with a token of this tenant but without a key. Defaults to the project's fallback owner"`
 }
 
 // TenantCreation is a request for a new tenant.
 type TenantCreation struct{ Body NewTenant }
 
-// TenantChange changes a tenant; nil leaves a member as it is.
+// TenantChange changes a tenant; nil leaves a member unchanged.
 type TenantChange struct {
-	DisplayName   *string          `json:"display_name,omitempty" doc:"Name for people"`
-	FallbackOwner Optional[string] `json:"fallback_owner,omitzero" doc:"Owner of calls with a token of this tenant and no key; null: the project's"`
+	DisplayName   *string          `json:"display_name,omitempty" doc:"Display name"`
+	FallbackOwner Optional[string] `json:"fallback_owner,omitzero" doc:"Owner of calls with a token of this tenant but without a key. Use null for the project's fallback owner"`
 }
 
 // TenantUpdate is a request to change a tenant.
@@ -49,24 +49,24 @@ type TenantUpdate struct {
 	Body TenantChange
 }
 
-// TenantDeletion is what deleting a tenant deletes too.
+// TenantDeletion lists what deleting a tenant also deletes.
 type TenantDeletion struct {
-	Projects   []string `json:"projects" doc:"Names of the projects that serve it; they stay"`
+	Projects   []string `json:"projects" doc:"Names of the projects that serve it. They aren't deleted"`
 	Users      int64    `json:"users"`
 	Groups     int64    `json:"groups"`
 	Approvals  int64    `json:"approvals"`
 	AppClients int64    `json:"app_clients"`
 	Providers  int64    `json:"providers"`
-	Sessions   int64    `json:"sessions" doc:"Of users who are signed in"`
-	Keys       int64    `json:"keys" doc:"In all projects, including revoked ones"`
+	Sessions   int64    `json:"sessions" doc:"Number of sessions of signed-in users"`
+	Keys       int64    `json:"keys" doc:"Number of keys in all projects, including revoked keys"`
 	ActiveKeys int64    `json:"active_keys"`
-	InUse      bool     `json:"in_use" doc:"It can only be deleted by an owner, with its name as confirm"`
+	InUse      bool     `json:"in_use" doc:"True if only an owner can delete it, with its name as confirm"`
 }
 
 // TenantRemoval is a request to delete a tenant.
 type TenantRemoval struct {
 	TenantPath
-	Confirm string `query:"confirm" flag:"-" doc:"The tenant's name: delete it with its people, keys and app clients; only owners"`
+	Confirm string `query:"confirm" flag:"-" doc:"Name of the tenant. Required if it has users, keys or app clients, or if a project serves it. Only owners can delete it then"`
 }
 
 // AttachmentPath are the path parameters of a tenant that a project serves.
@@ -90,46 +90,46 @@ var (
 	ListTenants = Op[TeamList, List[Tenant]]{Operation{
 		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants", Permission: ReadTenants,
 		Command: "tenants list",
-		Doc:     "Lists the tenants of your teams. The default tenant of a project is not among them.",
+		Doc:     "Lists the tenants of your teams, without the default tenants of projects.",
 	}}
 	CreateTenant = Op[TenantCreation, Tenant]{Operation{
 		ID: "create-tenant", Method: http.MethodPost, Path: tenants, Status: http.StatusCreated,
 		Summary: "Create a tenant", Command: "tenants create NAME", Permission: CreateTenants,
 		Example: "tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app",
-		Doc: "A tenant has users, groups and app clients of its own. Attach it to the projects that shall serve " +
-			"it.",
+		Doc:     "A tenant has its own users, groups and app clients. Attach it to the projects that should serve it.",
 	}}
 	GetTenant = Op[TenantPath, Tenant]{Operation{
 		ID: "get-tenant", Method: http.MethodGet, Path: tenant, Summary: "Get a tenant", Permission: ReadTenants,
 		Command: "tenants show TENANT",
-		Doc:     "Has the tenant with the projects that serve it.",
+		Doc:     "Returns the tenant with the projects that serve it.",
 	}}
 	UpdateTenant = Op[TenantUpdate, Tenant]{Operation{
 		ID: "update-tenant", Method: http.MethodPatch, Path: tenant, Permission: UpdateTenants,
-		Summary: "Update a tenant for every project that serves it", Command: "tenants update TENANT",
+		Summary: "Update a tenant", Command: "tenants update TENANT",
 		Example: "tenants update acme --fallback-owner acme-app",
-		Doc:     "Changes only what you send.",
+		Doc:     "Changes only the fields you send. The change applies to every project that serves the tenant.",
 	}}
 	DeleteTenant = Op[TenantRemoval, None]{Operation{
 		ID: "delete-tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
-		Summary: "Delete a tenant; with confirm, with its people, app clients and keys", Permission: DeleteTenants,
+		Summary: "Delete a tenant", Permission: DeleteTenants,
 		Command: "tenants delete TENANT", Example: "tenants delete acme --yes",
-		Doc: "Without confirm, a tenant with users, app clients or keys is not deleted. With confirm they are " +
-			"deleted with it, for good.",
+		Doc: "A tenant that is in use is deleted only with confirm, together with its users, app clients and keys. " +
+			"You can't undo this.",
 	}}
 	GetTenantDeletion = Op[TenantPath, TenantDeletion]{Operation{
 		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion", Permission: ReadTenants,
-		Summary: "Count what deleting a tenant deletes too",
-		Doc:     "Changes nothing: it has the numbers that the page shows before it asks for confirmation.",
+		Summary: "Preview what deleting a tenant deletes",
+		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	AttachTenant = Op[AttachmentPath, Tenant]{Operation{
 		ID: "attach-tenant", Method: http.MethodPut, Path: attachment, Summary: "Attach a tenant to a project",
-		Command: "tenants attach PROJECT TENANT", Permission: UpdateProjects,
-		Doc: "The project accepts the tenant's keys and its users' tokens from then on.",
+		Command: "tenants attach PROJECT TENANT",
+		Example: "tenants attach shop acme", Permission: UpdateProjects,
+		Doc: "The project starts to accept the tenant's keys and its users' tokens.",
 	}}
 	DetachTenant = Op[AttachmentPath, None]{Operation{
 		ID: "detach-tenant", Method: http.MethodDelete, Path: attachment, Status: http.StatusNoContent,
-		Summary: "Detach a tenant from a project, which then answers its keys with 403", Permission: UpdateProjects,
+		Summary: "Detach a tenant from a project", Permission: UpdateProjects,
 		Command: "tenants detach PROJECT TENANT",
 		Doc:     "Calls with the tenant's keys and tokens get 403. The tenant keeps its users, groups and keys.",
 	}}

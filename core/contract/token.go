@@ -8,7 +8,7 @@ import (
 
 // TokenPath is the path parameter of an access token.
 type TokenPath struct {
-	Token string `path:"token" doc:"Id of the token"`
+	Token string `path:"token" doc:"ID of the token"`
 }
 
 // Token is a credential of the control plane: an access token of an account, or the key of an unclaimed workspace.
@@ -16,13 +16,13 @@ type Token struct {
 	ID           string     `json:"id"`
 	Kind         string     `json:"kind" enum:"personal,cli,workspace"`
 	Name         string     `json:"name"`
-	Scopes       []string   `json:"scopes" doc:"Empty for a workspace key, which has all scopes in its workspace"`
+	Scopes       []string   `json:"scopes" doc:"Scopes of the token. Empty for a workspace key, which has all scopes in its workspace"`
 	Last4        string     `json:"last4"`
 	CreatedAt    time.Time  `json:"created_at"`
 	ExpiresAt    *time.Time `json:"expires_at"`
-	LastUsedAt   *time.Time `json:"last_used_at" doc:"Accurate to a minute; null: never, or a workspace key"`
-	LastUsedFrom string     `json:"last_used_from" doc:"IP address of the client then; empty: not known"`
-	Current      bool       `json:"current" doc:"True for the credential of this request"`
+	LastUsedAt   *time.Time `json:"last_used_at" doc:"Last use, accurate to the minute; null if never used or for a workspace key"`
+	LastUsedFrom string     `json:"last_used_from" doc:"IP address of the last use. Empty if unknown"`
+	Current      bool       `json:"current" doc:"True for the token of this request"`
 	ETag         string     `json:"etag" doc:"Send as If-Match to update the token"`
 }
 
@@ -48,21 +48,21 @@ const (
 // TokenList is a request for access tokens.
 type TokenList struct {
 	Page
-	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
 }
 
 // NewToken is an access token to be created.
 type NewToken struct {
 	Name      string     `json:"name" doc:"Purpose, 1 to 80 characters"`
-	Scopes    []string   `json:"scopes" flag:",list" doc:"What it may be used for: read, write, keys, export, users, admin; of the creating token's at most"`
-	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When it ends (RFC 3339), within a year; default: in 90 days"`
+	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. A token can't grant scopes that it doesn't have"`
+	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), within a year. Defaults to 90 days from now"`
 }
 
 // TokenCreation is a request for a new access token.
 type TokenCreation struct{ Body NewToken }
 
-// TokenChange changes an access token; nil leaves a member as it is.
+// TokenChange changes an access token; nil leaves a member unchanged.
 type TokenChange struct {
 	Name *string `json:"name,omitempty" doc:"Purpose, 1 to 80 characters"`
 }
@@ -77,7 +77,7 @@ type TokenUpdate struct {
 // Whoami describes the caller of a request.
 type Whoami struct {
 	Account *Account     `json:"account" doc:"null for a workspace key"`
-	Teams   []Membership `json:"teams" doc:"Teams of the credential; new projects go into the first"`
+	Teams   []Membership `json:"teams" doc:"Teams of the credential. New projects are created in the first one"`
 	Token   *Token       `json:"token" doc:"null for a session"`
 }
 
@@ -105,35 +105,36 @@ var (
 	ListTokens = Op[TokenList, List[Token]]{Operation{
 		ID: "list-tokens", Method: http.MethodGet, Path: tokens, Summary: "List access tokens",
 		Command: "tokens list", Permission: ReadTokens,
-		Doc: "Lists your access tokens, and those of machines of your teams, newest first. No list has their " +
+		Doc: "Lists your access tokens and the workspace keys of your teams, newest first. Lists never include " +
 			"secrets.",
 	}}
 	CreateToken = Op[TokenCreation, TokenWithSecret]{Operation{
 		ID: "create-token", Method: http.MethodPost, Path: tokens, Status: http.StatusCreated,
 		Summary: "Create an access token", Command: "tokens create NAME", Permission: CreateTokens,
 		Example: "tokens create nightly-export --scopes read,export --expires 30d",
-		Doc:     "The answer has the token itself, which is shown only once.",
+		Doc:     "The response includes the token, which is shown only once.",
 	}}
 	GetToken = Op[TokenPath, Token]{Operation{
 		ID: "get-token", Method: http.MethodGet, Path: token, Summary: "Get an access token", Permission: ReadTokens,
 		Command: "tokens show TOKEN",
-		Doc:     "Has everything about the token but its secret.",
+		Doc:     "Returns everything about the token except its secret.",
 	}}
 	UpdateToken = Op[TokenUpdate, Token]{Operation{
 		ID: "update-token", Method: http.MethodPatch, Path: token, Summary: "Update an access token",
 		Command: "tokens update TOKEN", Example: "tokens update tok_01 --name nightly-backup",
 		Permission: UpdateTokens,
-		Doc:        "Changes only what you send.",
+		Doc:        "Changes only the fields you send.",
 	}}
 	RevokeToken = Op[TokenPath, None]{Operation{
 		ID: "revoke-token", Method: http.MethodDelete, Path: token, Status: http.StatusNoContent,
 		Summary: "Revoke an access token", Command: "tokens revoke TOKEN", Permission: RevokeTokens,
-		Doc: "Requests with the token get 401 at once.",
+		Doc: "Requests with the token get 401 immediately.",
 	}}
 	GetWhoami = Op[None, Whoami]{Operation{
-		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show the caller", Command: "whoami",
+		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show your account and teams",
+		Command:    "whoami",
 		Permission: ReadAccounts,
-		Doc:        "Has the account or the workspace of the credential, its teams and their roles.",
+		Doc:        "Returns the account or workspace of the credential, and its role in each team.",
 	}}
 )
 

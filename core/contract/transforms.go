@@ -5,47 +5,47 @@ import "net/http"
 // Changes are the changes that each operation makes, in the order in which they are applied. Remove and Rename take
 // names, the others values too.
 type Changes[Names, Values any] struct {
-	Remove  Names  `json:"remove" doc:"What is removed"`
-	Rename  Names  `json:"rename" doc:"What gets another name"`
-	Replace Values `json:"replace" doc:"Values of what is there"`
-	Add     Values `json:"add" doc:"What is not there yet"`
-	Append  Values `json:"append" doc:"Further values"`
+	Remove  Names  `json:"remove" doc:"Names to remove"`
+	Rename  Names  `json:"rename" doc:"Names to change, as old:new"`
+	Replace Values `json:"replace" doc:"New values of existing items"`
+	Add     Values `json:"add" doc:"Items to add if they don't exist"`
+	Append  Values `json:"append" doc:"Values to add, even if the item exists"`
 }
 
-// RequestChange is what an operation changes of requests.
+// RequestChange is one operation's changes to requests.
 type RequestChange struct {
-	Headers []string `json:"headers" doc:"name:value; of remove the name, of rename name:new name" example:"[\"X-A:1\"]"`
-	Query   []string `json:"query" doc:"The same for arguments of the query" example:"[\"page:1\"]"`
-	Body    []string `json:"body" doc:"The same for JSON members and form fields" example:"[\"source:shop\"]"`
+	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, old:new" example:"[\"X-A:1\"]"`
+	Query   []string `json:"query" doc:"Query arguments, in the same form" example:"[\"page:1\"]"`
+	Body    []string `json:"body" doc:"JSON members and form fields, in the same form" example:"[\"source:shop\"]"`
 }
 
-// ResponseNames is what an operation on names changes of responses.
+// ResponseNames is the changes of an operation on names to responses.
 type ResponseNames struct {
-	Headers []string `json:"headers" doc:"name; of rename name:new name" example:"[\"X-A\"]"`
-	Body    []string `json:"body" doc:"The same for JSON members" example:"[\"internal_notes\"]"`
+	Headers []string `json:"headers" doc:"Names of headers. For rename, old:new" example:"[\"X-A\"]"`
+	Body    []string `json:"body" doc:"JSON members, in the same form" example:"[\"internal_notes\"]"`
 }
 
-// ResponseValues is what an operation on values changes of responses.
+// ResponseValues is the changes of an operation on values to responses.
 type ResponseValues struct {
 	Headers   []string `json:"headers" doc:"name:value" example:"[\"X-A:1\"]"`
-	Body      []string `json:"body" doc:"The same for JSON members" example:"[\"version:2\"]"`
-	BodyTypes []string `json:"body_types" enum:"string,number,boolean" doc:"Of each value in body; empty: strings"`
+	Body      []string `json:"body" doc:"JSON members, in the same form" example:"[\"version:2\"]"`
+	BodyTypes []string `json:"body_types" enum:"string,number,boolean" doc:"Type of each value in body. Leave empty if all are strings"`
 }
 
-// RequestChanges are what all operations change of requests.
+// RequestChanges are all operations' changes to requests.
 type RequestChanges struct {
 	Changes[RequestChange, RequestChange]
 }
 
-// ResponseChanges are what all operations change of responses.
+// ResponseChanges are all operations' changes to responses.
 type ResponseChanges struct {
 	Changes[ResponseNames, ResponseValues]
 }
 
 // Transforms change a version's requests and responses.
 type Transforms struct {
-	Request  RequestChanges  `json:"request" doc:"On the way to the upstream; remove comes first, append last"`
-	Response ResponseChanges `json:"response" doc:"On the way to the caller, also of refusals"`
+	Request  RequestChanges  `json:"request" doc:"Changes on the way to the upstream, in the order remove, rename, replace, add, append"`
+	Response ResponseChanges `json:"response" doc:"Changes on the way to the caller. They also apply to refusals"`
 }
 
 // SavedTransforms are the current Transforms.
@@ -68,14 +68,14 @@ type TransformsUpdate struct {
 var (
 	GetTransforms = Op[VersionPath, SavedTransforms]{Operation{
 		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms", Permission: ReadProjects,
-		Summary: "Get the changes to a version's requests and responses", Command: "transforms show PROJECT VERSION",
-		Doc: "Has the operations on requests and on responses, in the order in which they are applied.",
+		Summary: "Get a version's transforms", Command: "transforms show PROJECT VERSION",
+		Doc: "Returns the operations on requests and responses, in the order they are applied.",
 	}}
 	SetTransforms = Op[TransformsUpdate, SavedTransforms]{Operation{
 		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,
-		Summary: "Replace the changes to a version's requests and responses",
+		Summary: "Replace a version's transforms",
 		Command: "transforms set PROJECT VERSION",
-		Doc:     "Replaces all of them. Every gateway follows within a second.",
+		Doc:     "Replaces all transforms. The change takes effect at every gateway within a second.",
 	}}
 )
 

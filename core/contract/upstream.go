@@ -15,12 +15,12 @@ type UpstreamHeaderPath struct {
 // UpstreamHeader is a header that every call to an environment has at its upstream. Its value is never shown.
 type UpstreamHeader struct {
 	Name      string    `json:"name"`
-	UpdatedAt time.Time `json:"updated_at" doc:"When its value was set; the value is never shown"`
+	UpdatedAt time.Time `json:"updated_at" doc:"When the value was set. The value is never shown"`
 }
 
 // UpstreamHeaderValue is the value of an upstream header.
 type UpstreamHeaderValue struct {
-	Value Secret `json:"value" flag:"-" doc:"Write-only. Printable ASCII, at most 4096 bytes"`
+	Value Secret `json:"value" flag:"-" doc:"Write-only. Printable ASCII, up to 4096 bytes"`
 }
 
 // UpstreamHeaderUpdate is a request to set an upstream header.
@@ -37,17 +37,17 @@ func (u UpstreamHeaderUpdate) LogValue() slog.Value { return slog.StringValue("s
 type ClientCertificate struct {
 	Subject     string    `json:"subject" doc:"Distinguished name (RFC 2253)"`
 	Issuer      string    `json:"issuer" doc:"Distinguished name of the issuer"`
-	SHA256      string    `json:"sha256" doc:"Fingerprint of the certificate, in hex"`
+	SHA256      string    `json:"sha256" doc:"Fingerprint of the certificate, in hexadecimal"`
 	StartsAt    time.Time `json:"starts_at"`
-	ExpiresAt   time.Time `json:"expires_at" doc:"After it, upstreams that check the certificate refuse calls"`
-	Certificate string    `json:"certificate" doc:"The chain in PEM; the private key is never shown"`
+	ExpiresAt   time.Time `json:"expires_at" doc:"When the certificate expires. Upstreams that check it refuse calls after that"`
+	Certificate string    `json:"certificate" doc:"Certificate chain in PEM. The private key is never shown"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 // NewClientCertificate is a certificate with its private key.
 type NewClientCertificate struct {
-	Certificate string `json:"certificate" flag:"-" doc:"PEM: the certificate, then those of its issuers"`
-	PrivateKey  Secret `json:"private_key" flag:"-" doc:"Write-only. PEM, without a passphrase: RSA, ECDSA or Ed25519"`
+	Certificate string `json:"certificate" flag:"-" doc:"Certificate in PEM, followed by its issuers' certificates"`
+	PrivateKey  Secret `json:"private_key" flag:"-" doc:"Write-only. RSA, ECDSA or Ed25519 private key in PEM, without a passphrase"`
 }
 
 // ClientCertificateUpdate is a request to set a client certificate.
@@ -64,17 +64,17 @@ func (u ClientCertificateUpdate) LogValue() slog.Value {
 // CallSigning is how calls to a project's upstreams are signed (RFC 9421).
 type CallSigning struct {
 	Enabled      bool         `json:"enabled"`
-	DirectoryURL *string      `json:"directory_url" doc:"Where upstreams read the public keys as a JSON Web Key Set, without a credential; null while disabled"`
-	Keys         []SigningKey `json:"keys" doc:"In the order in which they sign"`
+	DirectoryURL *string      `json:"directory_url" doc:"URL of the public keys as a JSON Web Key Set. No credential is required; null while disabled"`
+	Keys         []SigningKey `json:"keys" doc:"Keys, in the order they sign"`
 }
 
 // SigningKey is an Ed25519 key that signs calls.
 type SigningKey struct {
-	ID             string           `json:"id" doc:"Thumbprint of the public key (RFC 7638), and keyid of its signatures"`
-	State          string           `json:"state" enum:"pending,signing,former" doc:"pending: published, and signs from signs_from on. former: published, and no longer signs"`
-	PublicKey      SigningPublicKey `json:"public_key" doc:"A JSON Web Key"`
+	ID             string           `json:"id" doc:"Thumbprint of the public key (RFC 7638), used as keyid in signatures"`
+	State          string           `json:"state" enum:"pending,signing,former" doc:"pending means published, and signs from signs_from on. former means published, but no longer signs"`
+	PublicKey      SigningPublicKey `json:"public_key" doc:"Public key as a JSON Web Key"`
 	SignsFrom      time.Time        `json:"signs_from"`
-	PublishedUntil *time.Time       `json:"published_until" doc:"null until a later key follows"`
+	PublishedUntil *time.Time       `json:"published_until" doc:"null until a newer key replaces it"`
 	CreatedAt      time.Time        `json:"created_at"`
 }
 
@@ -96,8 +96,8 @@ type SigningPublicKey struct {
 
 // SigningRotation says when a new key signs, and how long the keys before it stay published after that.
 type SigningRotation struct {
-	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"When the new key signs, in seconds; it is published at once. Up to 30 days; default: 1 hour; 0: at once, also in place of a key that does not sign yet"`
-	GraceSeconds   *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the keys before it stay published after that, in seconds: up to 30 days; default: 1 day"`
+	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"How long until the new key signs, in seconds, up to 30 days. 0 also replaces a pending key. Defaults to 1 hour"`
+	GraceSeconds   *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the previous keys stay published after that, in seconds, up to 30 days. Defaults to 1 day"`
 }
 
 // SigningKeyRotation is a request for another signing key.
@@ -117,78 +117,80 @@ const (
 var (
 	ListUpstreamHeaders = Op[EnvironmentPath, List[UpstreamHeader]]{Operation{
 		ID: "list-upstream-headers", Method: http.MethodGet, Path: upstreamHeaders, Permission: ReadProjects,
-		Summary: "List the headers that an environment sets for its upstream",
+		Summary: "List the upstream headers of an environment",
 		Command: "upstreams headers list PROJECT VERSION ENVIRONMENT",
-		Doc:     "Lists their names. The values are never shown.",
+		Doc:     "Lists the names of the headers that the gateway adds to every call. Values are never shown.",
 	}}
 	GetUpstreamHeader = Op[UpstreamHeaderPath, UpstreamHeader]{Operation{
 		ID: "get-upstream-header", Method: http.MethodGet, Path: upstreamHeader, Permission: ReadProjects,
-		Summary: "Get a header that an environment sets for its upstream",
+		Summary: "Get an upstream header of an environment",
 		Command: "upstreams headers show PROJECT VERSION ENVIRONMENT NAME",
-		Doc:     "Says when its value was set. The value is never shown.",
+		Doc:     "Returns when the value was set. The value is never shown.",
 	}}
 	SetUpstreamHeader = Op[UpstreamHeaderUpdate, UpstreamHeader]{Operation{
 		ID: "set-upstream-header", Method: http.MethodPut, Path: upstreamHeader, Permission: UpdateProjects,
-		Summary: "Set a header for an environment's upstream",
+		Summary: "Set an upstream header of an environment",
 		Command: "upstreams headers set PROJECT VERSION ENVIRONMENT NAME",
 		Example: "upstreams headers set shop 1.0.0 prod X-Upstream-Token --file token.txt",
-		Doc: "Every call has the header at the upstream, with this value in place of the one that callers send. " +
-			"The value is never shown again.",
+		Doc: "The gateway adds the header to every call and replaces the value that callers send. The value is never " +
+			"shown again.",
 	}}
 	RemoveUpstreamHeader = Op[UpstreamHeaderPath, None]{Operation{
 		ID: "remove-upstream-header", Method: http.MethodDelete, Path: upstreamHeader, Status: http.StatusNoContent,
-		Summary: "Remove a header for an environment's upstream", Permission: UpdateProjects,
+		Summary: "Remove an upstream header of an environment", Permission: UpdateProjects,
 		Command: "upstreams headers remove PROJECT VERSION ENVIRONMENT NAME",
-		Doc:     "What callers send under that name reaches the upstream again.",
+		Doc:     "The gateway stops adding the header. Values that callers send reach the upstream again.",
 	}}
 
 	GetClientCertificate = Op[EnvironmentPath, ClientCertificate]{Operation{
 		ID: "get-client-certificate", Method: http.MethodGet, Path: clientCertificate, Permission: ReadProjects,
-		Summary: "Get the certificate that an environment presents to its upstream (mTLS)",
+		Summary: "Get an environment's client certificate (mTLS)",
 		Command: "upstreams certificate show PROJECT VERSION ENVIRONMENT",
-		Doc:     "404 means that calls present no certificate. The private key is never shown.",
+		Doc:     "Returns 404 if there is no certificate. The private key is never shown.",
 	}}
 	SetClientCertificate = Op[ClientCertificateUpdate, ClientCertificate]{Operation{
 		ID: "set-client-certificate", Method: http.MethodPut, Path: clientCertificate, Permission: UpdateProjects,
-		Summary: "Present a certificate to an environment's upstream (mTLS)",
+		Summary: "Set an environment's client certificate (mTLS)",
 		Command: "upstreams certificate set PROJECT VERSION ENVIRONMENT",
 		Example: "upstreams certificate set shop 1.0.0 prod --certificate client.crt --private-key client.key",
-		Doc: "Replaces the earlier one; new connections present it from the next call on. The target has to be an " +
-			"https URL.",
+		Doc: "The gateway presents the certificate to the upstream on new connections. It replaces the existing one. " +
+			"The target must be an https URL.",
 	}}
 	RemoveClientCertificate = Op[EnvironmentPath, None]{Operation{
 		ID: "remove-client-certificate", Method: http.MethodDelete, Path: clientCertificate,
-		Status: http.StatusNoContent, Summary: "Stop presenting a certificate to an environment's upstream",
+		Status: http.StatusNoContent, Summary: "Remove an environment's client certificate",
 		Command: "upstreams certificate remove PROJECT VERSION ENVIRONMENT", Permission: UpdateProjects,
-		Doc: "The private key is deleted. An upstream that requires a certificate refuses all calls from then on.",
+		Doc: "The private key is deleted. An upstream that requires a certificate will refuse all calls.",
 	}}
 
 	GetCallSigning = Op[ProjectPath, CallSigning]{Operation{
 		ID: "get-call-signing", Method: http.MethodGet, Path: callSigning, Permission: ReadProjects,
-		Summary: "Get the public keys that verify the signatures of a project's calls",
+		Summary: "Get the keys that sign a project's calls",
 		Command: "upstreams signing show PROJECT",
-		Doc:     "Upstreams read the keys at directory_url, without a credential.",
+		Doc: "Returns the public keys that verify the signatures. Upstreams read them at directory_url, without " +
+			"a credential.",
 	}}
 	EnableCallSigning = Op[ProjectPath, CallSigning]{Operation{
 		ID: "enable-call-signing", Method: http.MethodPut, Path: callSigning, Permission: UpdateProjects,
-		Summary: "Sign the calls of a project to its upstreams (RFC 9421)", Command: "upstreams signing enable PROJECT",
-		Doc: "Calls have Signature-Input and Signature from the next one on. If they are signed already, nothing " +
-			"changes.",
+		Summary: "Sign a project's calls to its upstreams (RFC 9421)", Command: "upstreams signing enable PROJECT",
+		Doc: "The next call has the headers Signature-Input and Signature. Nothing changes if calls are already " +
+			"signed.",
 	}}
 	DisableCallSigning = Op[ProjectPath, None]{Operation{
 		ID: "disable-call-signing", Method: http.MethodDelete, Path: callSigning, Status: http.StatusNoContent,
-		Summary: "Stop signing the calls of a project", Command: "upstreams signing disable PROJECT",
+		Summary: "Stop signing a project's calls", Command: "upstreams signing disable PROJECT",
 		Permission: UpdateProjects,
-		Doc:        "Deletes the keys. If you enable it again, another key signs, which upstreams have to read first.",
+		Doc: "Deletes the keys. If you enable signing again, a new key is created, which upstreams have to " +
+			"read first.",
 	}}
 	RotateCallSigningKey = Op[SigningKeyRotation, CallSigning]{Operation{
 		ID: "rotate-call-signing-key", Method: http.MethodPost, Path: callSigning + "/rotate",
-		Summary: "Sign the calls of a project with another key", Command: "upstreams signing rotate PROJECT",
+		Summary: "Rotate the key that signs a project's calls", Command: "upstreams signing rotate PROJECT",
 		Example:    "upstreams signing rotate shop --signs-in 2h --grace 7d",
 		Permission: UpdateProjects,
-		Doc: "The new key is published at once and signs later, so that upstreams read it before they need it. The " +
-			"keys before it stay published for a while after that. With 0 for both, for example after a key was " +
-			"stolen, the earlier keys end at once.",
+		Doc: "The new key is published immediately and signs later, so upstreams can read it first. The previous " +
+			"keys stay published for a while after that. If a key was stolen, use 0 for both to withdraw the " +
+			"previous keys immediately.",
 	}}
 )
 

@@ -17,7 +17,7 @@ func (m Milliseconds) Duration() time.Duration {
 	return time.Duration(math.Round(float64(m)*1000)) * time.Microsecond
 }
 
-// What usage can be grouped by.
+// The dimensions to group usage by.
 const (
 	ByHour        = "hour"
 	ByDay         = "day"
@@ -32,9 +32,9 @@ const (
 // UsageQuery is a request for sums of the calls of a project.
 type UsageQuery struct {
 	ProjectPath
-	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"What to sum up by; up to 366 days and 10,000 groups"`
-	From    time.Time `query:"from" flag:"from,past" doc:"Start (RFC 3339), rounded down to the hour; default: 24 hours before the end"`
-	To      time.Time `query:"to" flag:"to,past" doc:"End (RFC 3339), rounded up to the hour; default: now"`
+	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"Dimensions to group by. At most 366 days and 10,000 groups per request"`
+	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339), rounded down to the hour. Defaults to 24 hours before the end"`
+	To      time.Time `query:"to" flag:"to,past" doc:"End of the period (RFC 3339), rounded up to the hour. Defaults to now"`
 
 	Top int // the number of groups with the most calls to return, for the dashboard alone; 0: all
 }
@@ -44,7 +44,7 @@ type Usage struct {
 	From    time.Time    `json:"from" doc:"Start of the first hour"`
 	To      time.Time    `json:"to" doc:"End of the last hour"`
 	GroupBy []string     `json:"group_by"`
-	Items   []UsageGroup `json:"items" doc:"Sorted by time if grouped by it, else by calls; one item without group_by"`
+	Items   []UsageGroup `json:"items" doc:"Sums, sorted by time if grouped by hour or day, otherwise by calls. A single item without group_by"`
 	Total   UsageSums    `json:"total"`
 
 	More bool `json:"-"` // there are more groups than UsageQuery.Top
@@ -54,15 +54,15 @@ type Usage struct {
 // the sums.
 type UsageGroup struct {
 	Hour        *time.Time        `json:"hour,omitempty" doc:"Start of the hour"`
-	Day         *string           `json:"day,omitempty" format:"date" doc:"In UTC"`
+	Day         *string           `json:"day,omitempty" format:"date" doc:"Day in UTC"`
 	Environment *UsageEnvironment `json:"environment,omitempty"`
-	Owner       *string           `json:"owner,omitempty" doc:"Empty for calls without an owner"`
-	Key         *string           `json:"key,omitempty" doc:"Id of the key; empty for calls without a valid key"`
-	Route       *string           `json:"route,omitempty" doc:"Path template of the OpenAPI document or of a rule, such as /orders/{id}; (other) if none matches, /* if the version has none"`
-	StatusClass *string           `json:"status_class,omitempty" doc:"For example 2xx; empty for calls without a status"`
-	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Of the key, else of the user"`
+	Owner       *string           `json:"owner,omitempty" doc:"Owner of the calls. Empty for calls without an owner"`
+	Key         *string           `json:"key,omitempty" doc:"ID of the key. Empty for calls without a valid key"`
+	Route       *string           `json:"route,omitempty" doc:"Path template from the OpenAPI document or a rule, such as /orders/{id}. (other) if none matches, /* if the version has neither"`
+	StatusClass *string           `json:"status_class,omitempty" doc:"Class of the status code, such as 2xx. Empty for calls without a status"`
+	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Tenant of the key, otherwise of the user"`
 	UsageSums
-	Latency *UsageLatency `json:"latency,omitempty" doc:"Of calls that were forwarded, except tunnels; only with group_by of hour, day, environment and route alone"`
+	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Only if you group by nothing but hour, day, environment and route"`
 }
 
 // UsageSums are numbers of calls and of bytes in their bodies.
@@ -75,36 +75,35 @@ type UsageSums struct {
 // UsageEnvironment names an environment.
 type UsageEnvironment struct {
 	ID      string `json:"id"`
-	Name    string `json:"name" doc:"The id if the environment was deleted"`
+	Name    string `json:"name" doc:"Name, or the ID if the environment was deleted"`
 	Version string `json:"version"`
 }
 
 // UsageTenant names a tenant.
 type UsageTenant struct {
-	ID   string `json:"id" doc:"Empty for calls without a tenant"`
-	Name string `json:"name" doc:"The id if the tenant was deleted"`
+	ID   string `json:"id" doc:"ID of the tenant. Empty for calls without a tenant"`
+	Name string `json:"name" doc:"Name, or the ID if the tenant was deleted"`
 }
 
 // UsageLatency says how long forwarded calls took.
 type UsageLatency struct {
-	FirstByte *UsageQuantiles `json:"first_byte,omitempty" doc:"Until the response began; absent if no upstream answered"`
-	Total     UsageQuantiles  `json:"total" doc:"Until the response ended"`
+	FirstByte *UsageQuantiles `json:"first_byte,omitempty" doc:"Time until the response began. Absent if no upstream responded"`
+	Total     UsageQuantiles  `json:"total" doc:"Time until the response ended"`
 }
 
 // UsageQuantiles are durations that half and 95 of 100 calls did not exceed.
 type UsageQuantiles struct {
-	P50 Milliseconds `json:"p50_ms" doc:"In milliseconds, off by at most an eighth"`
-	P95 Milliseconds `json:"p95_ms" doc:"In milliseconds"`
+	P50 Milliseconds `json:"p50_ms" doc:"Median in milliseconds, accurate to an eighth"`
+	P95 Milliseconds `json:"p95_ms" doc:"95th percentile in milliseconds, accurate to an eighth"`
 }
 
-// GetUsage is the operation on usage. Sums have no ids, so that none of them is got by itself.
+// GetUsage is the operation on usage. Sums have no ids, so that a single sum can't be read.
 var GetUsage = Op[UsageQuery, Usage]{Operation{
 	ID: "get-usage", Method: http.MethodGet, Path: project + "/usage", Permission: ReadUsage,
-	Summary: "Sum up the calls of a project",
+	Summary: "Get the usage of a project",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",
-	Doc: "Includes every call that ended at the answering replica; calls at other replicas appear within a second. " +
-		"Those of a project with hundreds of keys in use at once can take 90 seconds. A call counts in the hour in " +
-		"which it began.",
+	Doc: "Sums up the calls of the project. Calls at other replicas appear within a second, or within 90 seconds if " +
+		"hundreds of keys are in use at once. A call counts toward the hour in which it began.",
 }}
 
 var usageOperations = []Described{GetUsage}

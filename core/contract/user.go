@@ -8,26 +8,31 @@ import (
 
 // UserPath is the path parameter of a user.
 type UserPath struct {
-	User string `path:"user" doc:"Id of the user"`
+	User string `path:"user" doc:"ID of the user"`
 }
 
 // User is a user of a tenant.
 type User struct {
-	ID            string         `json:"id"`
-	Tenant        string         `json:"tenant" doc:"Id of the tenant"`
-	Email         string         `json:"email" doc:"Empty if the provider returns none"`
-	EmailVerified bool           `json:"email_verified" doc:"A provider has verified it"`
-	Name          string         `json:"name"`
-	Profile       *Profile       `json:"profile,omitempty" doc:"Claims that a provider stated at the last sign-in"`
-	UserName      string         `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
-	ExternalID    string         `json:"external_id,omitempty" doc:"Id in the provisioning system"`
-	State         string         `json:"state" enum:"active,frozen,invited" doc:"invited: has not signed in yet"`
-	LastLoginAt   *time.Time     `json:"last_login_at" doc:"null: never"`
-	CreatedAt     time.Time      `json:"created_at"`
-	UpdatedAt     time.Time      `json:"updated_at"`
-	Identities    []UserIdentity `json:"identities,omitempty" doc:"Identities at providers; not in lists"`
-	Groups        []UserGroup    `json:"groups,omitempty" doc:"Direct and nested memberships; not in lists"`
-	ETag          string         `json:"etag" doc:"Send as If-Match to update the user"`
+	UserRecord
+	Tenant      string         `json:"tenant" doc:"ID of the tenant"`
+	Profile     *Profile       `json:"profile,omitempty" doc:"Claims from the provider at the last sign-in"`
+	LastLoginAt *time.Time     `json:"last_login_at" doc:"Last sign-in; null if there was none"`
+	Identities  []UserIdentity `json:"identities,omitempty" doc:"Identities at providers. Omitted in lists"`
+	Groups      []UserGroup    `json:"groups,omitempty" doc:"Direct and nested group memberships. Omitted in lists"`
+	ETag        string         `json:"etag" doc:"Send as If-Match to update the user"`
+}
+
+// UserRecord are the members of a user that an export has too.
+type UserRecord struct {
+	ID            string    `json:"id"`
+	Email         string    `json:"email" doc:"Email address. Empty if the provider returns none"`
+	EmailVerified bool      `json:"email_verified" doc:"True if a provider has verified the email address"`
+	Name          string    `json:"name"`
+	UserName      string    `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`
+	ExternalID    string    `json:"external_id,omitempty" doc:"ID in the provisioning system"`
+	State         string    `json:"state" enum:"active,frozen,invited" doc:"invited means that the user hasn't signed in yet"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // Path returns their path parameter.
@@ -77,17 +82,27 @@ type UserList struct {
 	TenantPath
 	Page
 	State string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
-	Email string `query:"email" doc:"Complete e-mail address"`
-	Text  string `query:"q" flag:"search" doc:"Part of the e-mail address, name or user name"`
-	Group string `query:"group" doc:"Id of a group with the user as direct member"`
-	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Order; - begins at the end; default: -created"`
+	Email string `query:"email" doc:"Only users with exactly this email address"`
+	Text  string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
+	Group string `query:"group" doc:"Only direct members of the group with this ID"`
+	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order; - is descending. Defaults to -created"`
+}
+
+// ProjectUserList is a request for the users of the tenants that a project serves.
+type ProjectUserList struct {
+	ProjectPath
+	Page
+	Tenant string `query:"tenant" doc:"Only users of this tenant, by ID, or by name if the tenant belongs to a team"`
+	State  string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
+	Text   string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
+	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
 // NewUser is a user to be invited.
 type NewUser struct {
-	Email  string   `json:"email" doc:"A sign-in with this address at a provider that is authoritative for its domain becomes this user; at any other, the user needs an invitation link"`
+	Email  string   `json:"email" doc:"Email address. Anyone who signs in with this address becomes this user if the provider is authoritative for its domain. Other providers require an invitation link"`
 	Name   string   `json:"name,omitempty" doc:"Display name"`
-	Groups []string `json:"groups,omitempty" doc:"Ids of groups to add the user to"`
+	Groups []string `json:"groups,omitempty" doc:"Groups, by ID or name, to add the user to"`
 }
 
 // In returns the request to create the user in a tenant.
@@ -101,9 +116,9 @@ type UserCreation struct {
 	Body NewUser
 }
 
-// UserChange changes a user; nil leaves a member as it is.
+// UserChange changes a user; nil leaves a member unchanged.
 type UserChange struct {
-	Email *string `json:"email,omitempty" doc:"E-mail address. A new one is not verified until a provider verifies it"`
+	Email *string `json:"email,omitempty" doc:"Email address. A new address is unverified until a provider verifies it"`
 	Name  *string `json:"name,omitempty" doc:"Display name"`
 }
 
@@ -116,7 +131,7 @@ type UserUpdate struct {
 
 // UserInvitation is a link by which a user signs in for the first time.
 type UserInvitation struct {
-	URL       Secret    `json:"url" doc:"Link to send; returned only once"`
+	URL       Secret    `json:"url" doc:"Link to send to the user. Returned only once"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
@@ -125,7 +140,7 @@ func (i UserInvitation) LogValue() slog.Value { return slog.TimeValue(i.ExpiresA
 
 // InvitationPage says where an invitation link leads to.
 type InvitationPage struct {
-	AppClient string `json:"app_client,omitempty" minLength:"1" doc:"Id of the app client at which the user signs in; default: the tenant's only one"`
+	AppClient string `json:"app_client,omitempty" minLength:"1" doc:"ID of the app client that the user signs in to. Defaults to the tenant's only one"`
 }
 
 // UserInvitationCreation is a request for an invitation link.
@@ -136,13 +151,13 @@ type UserInvitationCreation struct {
 
 // UserSession is a sign-in of a user at an app client.
 type UserSession struct {
-	ID         string     `json:"id" doc:"sid of its tokens"`
-	Client     string     `json:"client" doc:"Id of the app client"`
+	ID         string     `json:"id" doc:"The sid of its tokens"`
+	Client     string     `json:"client" doc:"ID of the app client"`
 	ClientName string     `json:"client_name"`
-	Provider   string     `json:"provider" doc:"Name of the provider; empty if it was removed"`
+	Provider   string     `json:"provider" doc:"Name of the provider. Empty if it was removed"`
 	Scopes     []string   `json:"scopes"`
-	UserAgent  string     `json:"user_agent" doc:"User agent of the browser; empty if not known"`
-	LastSeenAt *time.Time `json:"last_seen_at" doc:"Last use at the hosted pages; null: never"`
+	UserAgent  string     `json:"user_agent" doc:"User agent of the browser. Empty if unknown"`
+	LastSeenAt *time.Time `json:"last_seen_at" doc:"Last use on the hosted pages; null if there was none"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  time.Time  `json:"expires_at"`
 }
@@ -151,23 +166,23 @@ type UserSession struct {
 type UserSessionList struct {
 	UserPath
 	Page
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" doc:"Order; - begins at the end; default: -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
 // UserSessionPath are the path parameters of a user's session.
 type UserSessionPath struct {
 	UserPath
-	Session string `path:"session" doc:"Id of the session"`
+	Session string `path:"session" doc:"ID of the session"`
 }
 
 // EndedSessions is the answer to ending several sessions.
 type EndedSessions struct {
-	Ended int64 `json:"ended" doc:"Number of sessions that were ended"`
+	Ended int64 `json:"ended" doc:"Number of ended sessions"`
 }
 
-// Consent is what a user agreed that an app client learns.
+// Consent is a user's consent to an app client.
 type Consent struct {
-	Client     string    `json:"client" doc:"Id of the app client"`
+	Client     string    `json:"client" doc:"ID of the app client"`
 	ClientName string    `json:"client_name"`
 	Scopes     []string  `json:"scopes"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -177,7 +192,7 @@ type Consent struct {
 // ConsentPath are the path parameters of a consent.
 type ConsentPath struct {
 	UserPath
-	Client string `path:"client" doc:"Id of the app client"`
+	Client string `path:"client" doc:"ID of the app client"`
 }
 
 const (
@@ -190,78 +205,89 @@ const (
 var (
 	ListUsers = Op[UserList, List[User]]{Operation{
 		ID: "list-users", Method: http.MethodGet, Path: tenantUsers, Summary: "List a tenant's users",
-		Command: "users list TENANT", Permission: ReadUsers,
-		Doc: "Lists the users of the tenant.",
+		Command: "users list TENANT",
+		Example: "users list acme --state invited --search example.com", Permission: ReadUsers,
+		Doc: "Lists the users of the tenant, without their identities and groups.",
+	}}
+	ListProjectUsers = Op[ProjectUserList, List[User]]{Operation{
+		ID: "list-project-users", Method: http.MethodGet, Path: project + "/users", Permission: ReadUsers,
+		Summary: "List the users of a project's tenants", Command: "projects users list PROJECT",
+		Doc: "Lists the users of all tenants that the project serves, or of one of them.",
 	}}
 	CreateUser = Op[UserCreation, User]{Operation{
 		ID: "create-user", Method: http.MethodPost, Path: tenantUsers, Status: http.StatusCreated,
-		Summary: "Create an invited user, who signs in with an invitation link or a provider authoritative for " +
-			"the domain", Permission: UpdateUsers,
+		Summary: "Invite a user", Permission: UpdateUsers,
 		Command: "users create TENANT EMAIL",
-		Doc:     "Invites the user: they have a seat, and their groups, before they sign in for the first time.",
+		Example: "users create acme ana@example.com --name Ana --groups grp_…",
+		Doc: "Creates the user in the invited state and adds them to the groups. To sign in, they need an invitation " +
+			"link or a provider that is authoritative for their email domain.",
 	}}
 	GetUser = Op[UserPath, User]{Operation{
 		ID: "get-user", Method: http.MethodGet, Path: user, Permission: ReadUsers,
-		Summary: "Get a user with their provider identities and groups", Command: "users show USER",
-		Doc: "Has the user with their groups and linked sign-ins.",
+		Summary: "Get a user", Command: "users show USER",
+		Doc: "Returns the user with their groups and linked identities.",
 	}}
 	UpdateUser = Op[UserUpdate, User]{Operation{
 		ID: "update-user", Method: http.MethodPatch, Path: user, Summary: "Update a user", Command: "users update USER",
+		Example:    "users update usr_… --name 'Ana Lopes'",
 		Permission: UpdateUsers,
-		Doc:        "Changes only what you send.",
+		Doc:        "Changes only the fields you send.",
 	}}
 	FreezeUser = Op[UserPath, User]{Operation{
 		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze", Permission: UpdateUsers,
-		Summary: "Freeze a user: refuse sign-in and calls until unfrozen", Command: "users freeze USER",
-		Doc: "The user can't sign in, and calls with their tokens and keys get 403.",
+		Summary: "Freeze a user", Command: "users freeze USER",
+		Doc: "While frozen, the user can't sign in, and calls with their tokens and keys get 403. You can unfreeze " +
+			"them.",
 	}}
 	UnfreezeUser = Op[UserPath, User]{Operation{
 		ID: "unfreeze-user", Method: http.MethodPost, Path: user + "/unfreeze", Summary: "Unfreeze a user",
 		Command: "users unfreeze USER", Permission: UpdateUsers,
-		Doc: "The user can sign in again, and their keys work.",
+		Doc: "The user can sign in again, and their tokens and keys work again.",
 	}}
 	CreateUserInvitation = Op[UserInvitationCreation, UserInvitation]{Operation{
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
-		Summary: "Create an invitation link, by which the user signs in for the first time", Permission: UpdateUsers,
+		Summary: "Create an invitation link for a user", Permission: UpdateUsers,
 		Command: "users invite USER",
-		Doc:     "The answer has a link that takes the user's seat. It is shown only once, and ends earlier links.",
+		Doc: "The response includes a link with which the user signs in for the first time. It is shown only " +
+			"once. Earlier links stop working.",
 	}}
 	DeleteUser = Op[UserPath, None]{Operation{
 		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
-		Summary: "Delete a user with their identities", Command: "users delete USER", Permission: UpdateUsers,
-		Doc: "Deletes the user with their sessions and group memberships. Keys that they own stay, and get 403.",
+		Summary: "Delete a user", Command: "users delete USER", Permission: UpdateUsers,
+		Doc: "Also deletes their identities, sessions and group memberships. Keys that they own are revoked.",
 	}}
 	ListUserSessions = Op[UserSessionList, List[UserSession]]{Operation{
 		ID: "list-user-sessions", Method: http.MethodGet, Path: userSessions, Summary: "List a user's sessions",
 		Command: "users sessions list USER", Permission: ReadUsers,
-		Doc: "Lists where the user is signed in.",
+		Doc: "Lists the app clients and browsers where the user is signed in.",
 	}}
 	EndUserSession = Op[UserSessionPath, None]{Operation{
 		ID: "end-user-session", Method: http.MethodDelete, Path: userSessions + "/{session}", Permission: UpdateUsers,
-		Status: http.StatusNoContent, Summary: "End a user's session: its tokens are refused at once",
+		Status: http.StatusNoContent, Summary: "End a user's session",
 		Command: "users sessions end USER SESSION",
-		Doc:     "Refresh tokens of the session end at once, access tokens when they expire.",
+		Doc:     "Tokens of the session are refused immediately.",
 	}}
 	EndUserSessions = Op[UserPath, EndedSessions]{Operation{
 		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all", Permission: UpdateUsers,
-		Summary: "End all of a user's sessions: their tokens are refused at once",
+		Summary: "End all sessions of a user",
 		Command: "users sessions end-all USER",
-		Doc:     "Refresh tokens end at once, access tokens when they expire.",
+		Doc:     "Tokens of these sessions are refused immediately.",
 	}}
 	ListConsents = Op[UserPath, List[Consent]]{Operation{
 		ID: "list-consents", Method: http.MethodGet, Path: user + "/consents", Summary: "List a user's consents",
 		Command: "users consents list USER", Permission: ReadUsers,
-		Doc: "Lists the app clients that the user has allowed to act for them.",
+		Doc: "Lists the app clients that the user has allowed to act on their behalf.",
 	}}
 	WithdrawConsent = Op[ConsentPath, None]{Operation{
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
-		Summary: "Withdraw a user's consent to an app client, and end their sessions there",
-		Doc:     "The app client has to ask again at the next sign-in.",
+		Summary: "Withdraw a user's consent to an app client",
+		Doc:     "Ends the user's sessions with the app client. It has to ask for consent again at the next sign-in.",
 	}}
 )
 
 var userOperations = []Described{
-	ListUsers, CreateUser, GetUser, UpdateUser, FreezeUser, UnfreezeUser, CreateUserInvitation, DeleteUser,
+	ListUsers, ListProjectUsers, CreateUser, GetUser, UpdateUser, FreezeUser, UnfreezeUser, CreateUserInvitation,
+	DeleteUser,
 	ListUserSessions, EndUserSession, EndUserSessions, ListConsents, WithdrawConsent,
 }

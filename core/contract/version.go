@@ -19,26 +19,17 @@ type Version struct {
 	IP           IPRules       `json:"ip" audit:"each"`
 	ETag         string        `json:"etag" doc:"Send as If-Match to update the version" audit:"-"`
 	Environments []Environment `json:"environments"`
-	Warnings     []Warning     `json:"warnings,omitempty" doc:"In the answer to an update: what is allowed but may surprise" audit:"-"`
+	Warnings     []Warning     `json:"warnings,omitempty" doc:"Settings that are allowed but may surprise you. Only in responses to updates" audit:"-"`
 }
 
 // Tag returns the version's ETag.
 func (v Version) Tag() string { return v.ETag }
 
-// RequestsAuth says which calls to a version are served.
-type RequestsAuth struct {
-	Mode    string              `json:"mode" doc:"passthrough or authenticate"`
-	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless string              `json:"keyless" doc:"What becomes of calls without a key: reject or owner_fallback"`
-	JWT     *JWT                `json:"jwt,omitempty"`
-	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint of the method opaque, without its secret"`
-}
-
 // NewVersion is a version to be created, as a copy of another one.
 type NewVersion struct {
-	Name         string                       `json:"name" doc:"Name of the new version, which is part of the addresses of its environments" example:"2.0.0"`
-	CopyFrom     string                       `json:"copy_from,omitempty" minLength:"1" doc:"Name or id of the version to copy; default: the newest"`
-	Environments map[string]EnvironmentTarget `json:"environments,omitempty" flag:"-" doc:"Its environments by name; default: those of the copied version"`
+	Name         string                       `json:"name" doc:"Name of the new version. It is part of the gateway URLs" example:"2.0.0"`
+	CopyFrom     string                       `json:"copy_from,omitempty" minLength:"1" doc:"Name or ID of the version to copy. Defaults to the newest"`
+	Environments map[string]EnvironmentTarget `json:"environments,omitempty" flag:"-" doc:"Environments by name. Defaults to the environments of the copied version"`
 }
 
 // VersionCreation is a request for a new version.
@@ -52,9 +43,9 @@ func (n NewVersion) In(project string) VersionCreation {
 	return VersionCreation{ProjectPath: ProjectPath{Project: project}, Body: n}
 }
 
-// VersionChange changes a version; nil leaves a member as it is.
+// VersionChange changes a version; nil leaves a member unchanged.
 type VersionChange struct {
-	Name         *string            `json:"name,omitempty" doc:"New name, which changes the addresses of its environments at once" example:"1.1.0"`
+	Name         *string            `json:"name,omitempty" doc:"New name. It changes the gateway URLs of its environments immediately" example:"1.1.0"`
 	RequestsAuth RequestsAuthChange `json:"requests_auth,omitzero" flag:",each"`
 	IP           IPRulesChange      `json:"ip,omitzero" flag:",each"`
 }
@@ -63,18 +54,6 @@ type VersionChange struct {
 func (c VersionChange) Of(project, version string) VersionUpdate {
 	return VersionUpdate{VersionPath: VersionOf(project, version), Body: c}
 }
-
-// RequestsAuthChange changes which calls to a version are served; nil leaves a member as it is.
-type RequestsAuthChange struct {
-	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate"`
-	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"What becomes of calls without a key: reject or owner_fallback"`
-	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
-	Opaque  *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Replaces the introspection endpoint"`
-}
-
-// LogValue implements slog.LogValuer.
-func (RequestsAuthChange) LogValue() slog.Value { return slog.StringValue("change requests_auth") }
 
 // LogValue implements slog.LogValuer.
 func (VersionChange) LogValue() slog.Value { return slog.StringValue("change a version") }
@@ -92,7 +71,7 @@ func (u VersionUpdate) LogValue() slog.Value { return slog.StringValue("change v
 // Removal says how a version or an environment is deleted.
 type Removal struct {
 	Condition
-	Confirm bool `query:"confirm" flag:"-" doc:"Delete it although it is called, or although API keys are revoked"`
+	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers or its API keys are revoked"`
 }
 
 // VersionRemoval is a request to delete a version.
@@ -101,14 +80,14 @@ type VersionRemoval struct {
 	Removal
 }
 
-// Callers is what deleting a version or an environment stops: calls, API keys and host names.
+// Callers lists what deleting a version or an environment stops: calls, API keys and host names.
 type Callers struct {
-	Since  time.Time `json:"since" doc:"The calls are from this time on: one to two hours ago"`
+	Since  time.Time `json:"since" doc:"Start of the counted period, one to two hours ago"`
 	Calls  int64     `json:"calls"`
-	Owners int64     `json:"owners" doc:"Number of owners who called"`
+	Owners int64     `json:"owners" doc:"Number of owners with calls"`
 	Items  []Caller  `json:"items" doc:"The 20 owners with the most calls"`
-	Keys   int64     `json:"keys" doc:"API keys that are valid for nothing else; deleting it revokes them"`
-	Hosts  []string  `json:"hosts" doc:"Custom domains that end with it"`
+	Keys   int64     `json:"keys" doc:"Number of API keys that are valid for nothing else. Deleting revokes them"`
+	Hosts  []string  `json:"hosts" doc:"Custom domains that are deleted with it"`
 }
 
 // Idle reports whether it stops nothing.
@@ -116,7 +95,7 @@ func (c Callers) Idle() bool { return c.Calls == 0 && c.Keys == 0 && len(c.Hosts
 
 // Caller is an owner with its calls.
 type Caller struct {
-	Owner string `json:"owner" doc:"Empty for calls without an owner"`
+	Owner string `json:"owner" doc:"Owner of the calls. Empty for calls without an owner"`
 	Calls int64  `json:"calls"`
 }
 
@@ -127,40 +106,41 @@ var (
 	ListVersions = Op[ProjectPath, List[Version]]{Operation{
 		ID: "list-versions", Method: http.MethodGet, Path: versions, Summary: "List the versions of a project",
 		Command: "versions list PROJECT", Permission: ReadProjects,
-		Doc: "Lists all versions with their environments, oldest first.",
+		Doc: "Lists the project's versions with their environments, oldest first.",
 	}}
 	CreateVersion = Op[VersionCreation, Version]{Operation{
 		ID: "create-version", Method: http.MethodPost, Path: versions, Status: http.StatusCreated,
-		Summary: "Add a version as a copy of another one", Command: "versions create PROJECT NAME",
+		Summary: "Create a version as a copy of another one", Command: "versions create PROJECT NAME",
 		Example:    "versions create shop 2.0.0 --copy-from 1.0.0 --environment prod=https://v2.example.com",
 		Permission: UpdateProjects,
-		Doc: "Copies access, address ranges, rules, transforms and environments. From then on each version has its " +
-			"own.",
+		Doc: "Copies the access settings, IP ranges, rules, transforms, OpenAPI settings and environments, but not " +
+			"the OpenAPI document. Later changes to one version don't affect the other.",
 	}}
 	GetVersion = Op[VersionPath, Version]{Operation{
 		ID: "get-version", Method: http.MethodGet, Path: version, Summary: "Get a version", Permission: ReadProjects,
 		Command: "versions show PROJECT VERSION",
-		Doc:     "Says which calls are served, and has the environments.",
+		Doc:     "Returns the access settings, IP ranges and environments.",
 	}}
 	UpdateVersion = Op[VersionUpdate, Version]{Operation{
 		ID: "update-version", Method: http.MethodPatch, Path: version, Permission: UpdateProjects,
-		Summary: "Update a version: its name, and which calls are served", Command: "versions update PROJECT VERSION",
+		Summary: "Change a version's name or access settings", Command: "versions update PROJECT VERSION",
 		Example: "versions update shop 1.0.0 --mode authenticate --methods api_key,jwt " +
 			"--token-issuer 'https://accounts.example.com https://api.example.com'",
-		Doc: "Changes only what you send; a list replaces the earlier one. The answer warns of what is allowed but " +
-			"may surprise.",
+		Doc: "Changes only the fields you send. A list replaces the existing one. The response warns about settings " +
+			"that are allowed but may surprise you.",
 	}}
 	DeleteVersion = Op[VersionRemoval, None]{Operation{
 		ID: "delete-version", Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
 		Summary: "Delete a version with its environments", Command: "versions delete PROJECT VERSION",
 		Permission: UpdateProjects,
-		Doc: "Revokes API keys that are valid for nothing else. Without confirm, a version that is called or has " +
-			"such keys is not deleted. The last version of a project can't be deleted.",
+		Doc: "Revokes API keys that are valid only for this version. A version that has such keys or recent calls is " +
+			"deleted only with confirm. You can't delete the last version of a project.",
 	}}
 	GetVersionCallers = Op[VersionPath, Callers]{Operation{
 		ID: "get-version-callers", Method: http.MethodGet, Path: version + "/callers", Permission: ReadUsage,
-		Summary: "List who calls a version",
-		Doc:     "Has what deleting the version stops: the callers of the last hour, API keys and custom domains.",
+		Summary: "List the callers of a version",
+		Doc: "Returns what deleting the version would stop: callers from the last hour, API keys and custom " +
+			"domains.",
 	}}
 )
 

@@ -1,7 +1,9 @@
 package contract
 
-// Warning is what is allowed but may surprise.
+// Warning is about a setting that is allowed but may surprise. It refuses nothing: responses list it along with what
+// was done.
 type Warning struct {
-	Code   string `json:"code" doc:"Stable code, for example passthrough or no_redirect_uri"`
+	Code   string `json:"code" doc:"Stable code, such as passthrough or no_redirect_uri"`
 	Detail string `json:"detail" doc:"What happens, and how to change it"`
+	About  string `json:"-"` // ID of the object that it is about, for a page to link to; "" for none
 }

@@ -9,25 +9,25 @@ import (
 
 // WebhookPath is the path parameter of a webhook.
 type WebhookPath struct {
-	Webhook string `path:"webhook" doc:"Id of the webhook"`
+	Webhook string `path:"webhook" doc:"ID of the webhook"`
 }
 
 // DeliveryPath are the path parameters of a delivery.
 type DeliveryPath struct {
 	WebhookPath
-	Delivery string `path:"delivery" doc:"Id of the delivery"`
+	Delivery string `path:"delivery" doc:"ID of the delivery"`
 }
 
 // Webhook is a URL that a team's events are sent to.
 type Webhook struct {
 	ID                 string     `json:"id"`
-	Team               string     `json:"team" doc:"Id of the team whose events it receives"`
+	Team               string     `json:"team" doc:"ID of the team whose events it receives"`
 	URL                string     `json:"url"`
 	Description        string     `json:"description"`
 	Events             []string   `json:"events"`
 	Enabled            bool       `json:"enabled"`
-	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern disabled it; null: it did not"`
-	FailingSince       *time.Time `json:"failing_since" doc:"Start of the current failures; null: none"`
+	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern disabled it; null if it didn't"`
+	FailingSince       *time.Time `json:"failing_since" doc:"Start of the current failures; null if there are none"`
 	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"When the secret before the last rotation stops signing"`
 	CreatedAt          time.Time  `json:"created_at"`
 	ETag               string     `json:"etag" doc:"Send as If-Match to update the webhook"`
@@ -42,7 +42,7 @@ func (w Webhook) Tag() string { return w.ETag }
 // WebhookWithSecret is a webhook whose secret is new.
 type WebhookWithSecret struct {
 	Webhook
-	Secret Secret `json:"secret" doc:"Signing secret (Standard Webhooks, whsec_…); returned only once"`
+	Secret Secret `json:"secret" doc:"Signing secret (Standard Webhooks, whsec_…). Returned only once"`
 }
 
 // LogValue implements slog.LogValuer.
@@ -58,28 +58,28 @@ const (
 // WebhookList is a request for webhooks.
 type WebhookList struct {
 	Page
-	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing: on, but their deliveries fail"`
-	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Order; - begins at the end; default: -created"`
-	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or the description, ignoring case"`
+	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing means on, but deliveries fail"`
+	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order; - is descending. Defaults to -created"`
+	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or description, ignoring case"`
 }
 
 // NewWebhook is a webhook to be created.
 type NewWebhook struct {
-	URL         string   `json:"url" doc:"http or https URL that receives events as POST"`
-	Description string   `json:"description,omitempty" doc:"What the webhook is for"`
-	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send; default: all"`
-	Team        string   `json:"team,omitempty" minLength:"1" doc:"Id of the team whose events it receives; default: your first team"`
+	URL         string   `json:"url" doc:"http or https URL that receives events by POST"`
+	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
+	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send, such as key.frozen or export.ready. Defaults to all"`
+	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events it receives. Defaults to your first team"`
 }
 
 // WebhookCreation is a request for a new webhook.
 type WebhookCreation struct{ Body NewWebhook }
 
-// WebhookChange changes a webhook; nil leaves a member as it is.
+// WebhookChange changes a webhook; nil leaves a member unchanged.
 type WebhookChange struct {
-	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events as POST"`
-	Description *string   `json:"description,omitempty" doc:"What the webhook is for"`
-	Events      *[]string `json:"events,omitempty" flag:"event" doc:"Event types to send, in place of the earlier ones"`
-	Enabled     *bool     `json:"enabled,omitempty" doc:"Whether events are sent; true also forgets earlier failures"`
+	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events by POST"`
+	Description *string   `json:"description,omitempty" doc:"Description of the webhook"`
+	Events      *[]string `json:"events,omitempty" flag:"event" doc:"Event types to send. Replaces the existing list"`
+	Enabled     *bool     `json:"enabled,omitempty" doc:"Whether events are sent. Turning a webhook back on also clears its earlier failures"`
 }
 
 // WebhookUpdate is a request to change a webhook.
@@ -98,23 +98,23 @@ type WebhookRotation struct {
 
 // Overlap is how long an old secret and a new one hold together.
 type Overlap struct {
-	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long the old secret signs too: up to 30 days; default: 1 day; 0: not at all"`
+	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long the old secret also signs, up to 30 days. 0 retires it immediately. Defaults to 1 day"`
 }
 
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
-	ID            string          `json:"id" doc:"webhook-id header, the same for every attempt"`
+	ID            string          `json:"id" doc:"Value of the webhook-id header, the same for every attempt"`
 	Webhook       string          `json:"webhook"`
 	Event         string          `json:"event"`
 	Payload       json.RawMessage `json:"payload" doc:"Body of the delivery"`
 	State         string          `json:"state" enum:"pending,delivered,failed"`
 	Attempts      int64           `json:"attempts"`
-	LastStatus    *int64          `json:"last_status" doc:"Status of the last response; null: none"`
-	LastError     *string         `json:"last_error" doc:"Error of the last attempt; null: none"`
+	LastStatus    *int64          `json:"last_status" doc:"Status of the last response; null if there was none"`
+	LastError     *string         `json:"last_error" doc:"Error of the last attempt; null if there was none"`
 	LastAnswer    string          `json:"last_answer" doc:"First 1,024 bytes of the last response's body"`
 	CreatedAt     time.Time       `json:"created_at"`
 	AttemptedAt   *time.Time      `json:"attempted_at"`
-	NextAttemptAt *time.Time      `json:"next_attempt_at" doc:"When a failed delivery is tried again; null: not"`
+	NextAttemptAt *time.Time      `json:"next_attempt_at" doc:"When the next attempt starts; null if there is none"`
 	FinishedAt    *time.Time      `json:"finished_at"`
 }
 
@@ -130,8 +130,8 @@ type DeliveryList struct {
 	WebhookPath
 	Page
 	State string `query:"state" enum:"pending,delivered,failed" doc:"Only deliveries in this state"`
-	Event string `query:"event" maxLength:"200" doc:"Event type, such as key.frozen"`
-	Sort  string `query:"sort" enum:"created,-created" doc:"Order; - begins at the end; default: -created"`
+	Event string `query:"event" maxLength:"200" doc:"Only deliveries of this event type, such as key.frozen"`
+	Sort  string `query:"sort" enum:"created,-created" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
 const (
@@ -145,57 +145,58 @@ var (
 	ListWebhooks = Op[WebhookList, List[Webhook]]{Operation{
 		ID: "list-webhooks", Method: http.MethodGet, Path: webhooks, Summary: "List webhooks",
 		Command: "webhooks list", Permission: ReadWebhooks,
-		Doc: "Lists the webhooks of the teams that you are in, newest first.",
+		Doc: "Lists the webhooks of your teams, newest first.",
 	}}
 	CreateWebhook = Op[WebhookCreation, WebhookWithSecret]{Operation{
 		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
 		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
-		Doc: "Postern sends the team's events to the URL as POST, signed as Standard Webhooks describe. The " +
-			"answer has the signing secret, which is shown only once.",
+		Doc: "Postern sends the team's events to the URL by POST, signed according to Standard Webhooks. The " +
+			"response includes the signing secret, which is shown only once.",
 	}}
 	GetWebhook = Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
-		Doc:     "Also says whether its deliveries fail, and why Postern turned it off.",
+		Doc:     "Returns the webhook, whether its deliveries fail, and why Postern turned it off.",
 	}}
 	UpdateWebhook = Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",
-		Command: "webhooks update WEBHOOK", Permission: ChangeWebhooks,
-		Doc: "Changes only what you send. Turning a webhook on again also forgets earlier failures.",
+		Command: "webhooks update WEBHOOK",
+		Example: "webhooks update whk_… --event key.created --enabled", Permission: ChangeWebhooks,
+		Doc: "Changes only the fields you send. Turning a webhook back on also clears its earlier failures.",
 	}}
 	RotateWebhook = Op[WebhookRotation, WebhookWithSecret]{Operation{
 		ID: "rotate-webhook", Method: http.MethodPost, Path: webhook + "/rotate", Summary: "Rotate a webhook's secret",
-		Command: "webhooks rotate WEBHOOK", Permission: ChangeWebhooks,
-		Doc: "Deliveries are signed with both secrets until the overlap ends. The answer has the new secret, " +
+		Command: "webhooks rotate WEBHOOK",
+		Example: "webhooks rotate whk_… --overlap 12h", Permission: ChangeWebhooks,
+		Doc: "Deliveries are signed with both secrets until the overlap ends. The response includes the new secret, " +
 			"which is shown only once.",
 	}}
 	DeleteWebhook = Op[WebhookPath, None]{Operation{
 		ID: "delete-webhook", Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
 		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK", Permission: ChangeWebhooks,
-		Doc: "Its events are no longer sent, and its deliveries are deleted, including those on their way.",
+		Doc: "Events are no longer sent. All deliveries are deleted, including pending ones.",
 	}}
 	TestWebhook = Op[WebhookPath, Delivery]{Operation{
 		ID: "test-webhook", Method: http.MethodPost, Path: webhook + "/test", Status: http.StatusAccepted,
 		Summary: "Send a test event", Command: "webhooks test WEBHOOK", Permission: ChangeWebhooks,
-		Doc: "Queues an event of the type test, which the receiver can ignore. Get the delivery to see what it " +
-			"answered.",
+		Doc: "Queues the event webhook.test, which the receiver can ignore. Get the delivery to see the response.",
 	}}
 	ListDeliveries = Op[DeliveryList, List[Delivery]]{Operation{
 		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries", Permission: ReadWebhooks,
 		Summary: "List a webhook's deliveries", Command: "webhooks deliveries WEBHOOK",
-		Doc: "Lists the events that were sent to a webhook, or are on their way, newest first.",
+		Example: "webhooks deliveries whk_… --state failed",
+		Doc:     "Lists the webhook's delivered, failed and pending events, newest first.",
 	}}
 	GetDelivery = Op[DeliveryPath, Delivery]{Operation{
 		ID: "get-delivery", Method: http.MethodGet, Path: delivery, Summary: "Get a delivery",
 		Command: "webhooks delivery WEBHOOK DELIVERY", Permission: ReadWebhooks,
-		Doc: "Has the payload as it was sent, and the beginning of the last answer.",
+		Doc: "Returns the payload and the beginning of the last response.",
 	}}
 	Redeliver = Op[DeliveryPath, Delivery]{Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
 		Command: "webhooks redeliver WEBHOOK DELIVERY", Permission: ChangeWebhooks,
-		Doc: "Queues the event once more, with the same webhook-id, so that a receiver can tell that it has seen " +
-			"it.",
+		Doc: "Queues the event again with the same webhook-id, so the receiver can detect duplicates.",
 	}}
 )
 

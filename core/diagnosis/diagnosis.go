@@ -15,13 +15,13 @@ import (
 	"postern/core/contract"
 )
 
-// Parts of a report have the names that they are read by here.
+// The parts of a report, which the API shows unchanged.
 type (
 	// Outcome is pass, warn, fail or skip.
 	Outcome = contract.TestOutcome
 	// Step is one thing that was tried.
 	Step = contract.TestStep
-	// Target is what was found about an upstream.
+	// Target is the result of testing an upstream.
 	Target = contract.TestedTarget
 	// Key is a public key of an issuer.
 	Key = contract.IssuerKey
@@ -41,8 +41,8 @@ const (
 	Loopback = contract.AddressLoopback
 )
 
-// Report is what a test has found so far, in the order in which it was tried. Its outcome is the worst of the steps; if
-// all were skipped, it passes.
+// Report has a test's findings so far, in the order of the steps. Its outcome is the worst of the steps; if all were
+// skipped, it passes.
 type Report struct{ contract.Diagnosis }
 
 // Pass adds a step that succeeded.

@@ -7,7 +7,7 @@ import (
 	"postern/core/diagnosis"
 )
 
-func TestReportOutcome(t *testing.T) {
+func TestReport_outcome(t *testing.T) {
 	for name, tt := range map[string]struct {
 		steps []diagnosis.Outcome
 		want  diagnosis.Outcome

@@ -54,10 +54,10 @@ const (
 var (
 	ZipSize = &Limit{
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
-		Reason: "It is kept in a temporary file, and a server has two at a time. A million keys and a million users " +
+		Reason: "It is kept in a temporary file. A server keeps two at a time. A million keys and a million users " +
 			"fit.",
 		Says: "the zip is larger than 1 GB",
-		Fix:  "Export the project without keys or users, and add those by SCIM or the API.",
+		Fix:  "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipEntries = &Limit{
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
@@ -67,19 +67,20 @@ var (
 	}
 	ZipUnpacked = &Limit{
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
-		Reason: "Entries are unpacked as a stream, several times: checksums first, then documents, then rows.",
-		Says:   "the zip unpacks to more than 16 GB",
-		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
+		Reason: "Entries are unpacked as a stream several times: first for checksums, then for documents, then for " +
+			"rows.",
+		Says: "the zip unpacks to more than 16 GB",
+		Fix:  "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipEntryUnpacked = &Limit{
 		File: zip, Name: "unpacked size of an entry", Most: 8 << 30, Amount: "8 GB",
-		Reason: "An entry is only read up to its declared size.",
+		Reason: "An entry is read only up to its declared size.",
 		Says:   "the entry unpacks to more than 8 GB",
-		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
-		Reason: "Rows of an export unpack to 10 times their size, a zip bomb to 1,000 times. Entries can't share " +
+		Reason: "Rows of an export unpack to 10 times their size, zip bombs to 1,000 times. Entries can't share " +
 			"bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
 		Fix:  "Import the zip of an export, unchanged.",
@@ -88,34 +89,34 @@ var (
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Up to 50 bytes of each row of keys, and of each ledger item, are kept in memory.",
 		Says:   "the file has more than 5,000,000 rows",
-		Fix:    "Export the project without keys or users, and add those by SCIM or the API.",
+		Fix:    "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipRow = &Limit{
 		File: rows, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
-		Reason: "A row is read completely.",
+		Reason: "A row is read into memory.",
 		Says:   "a row is larger than 1 MB",
 		Fix:    "Remove groups, consents or scopes from the object in this row, then export again.",
 	}
 	ZipDocument = &Limit{
 		File: document, Name: "size", Most: 64 << 20, Amount: "64 MB",
-		Reason: "A document is read completely. OpenAPI documents also have [their own limits](openapi.md#limits).",
+		Reason: "A document is read into memory. OpenAPI documents also have [their own limits](openapi.md#limits).",
 		Says:   "the document is larger than 64 MB",
 		Fix:    "Remove some of the objects in it from the project, then export again.",
 	}
 	ZipDocuments = &Limit{
-		File: document, Name: "size of all together", Most: 256 << 20, Amount: "256 MB",
+		File: document, Name: "total size of all documents", Most: 256 << 20, Amount: "256 MB",
 		Reason: "Their contents stay in memory until the project is written.",
-		Says:   "the documents up to this one have more than 256 MB together",
+		Says:   "the documents up to this one have more than 256 MB in total",
 		Fix:    "Remove OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Documents are read recursively. Those of an export have 10 levels.",
+		Reason: "Documents are read recursively. Exported ones have 10 levels.",
 		Says:   "the document is nested more than 100 levels deep",
 		Fix:    "Import the zip of an export, unchanged.",
 	}
 	ZipObjects = &Limit{
-		File: document, Name: "objects and lists in all together", Most: 500_000, Amount: "500,000",
+		File: document, Name: "objects and lists in all documents", Most: 500_000, Amount: "500,000",
 		Reason: "Each takes up to 350 bytes of memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
 			"documents don't count.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
@@ -123,12 +124,12 @@ var (
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
-		Reason: "A version takes 700 bytes of memory. A project has at most 50, and 1,000 tenants.",
+		Reason: "A version takes 700 bytes of memory. A project has at most 50 versions and 1,000 tenants.",
 		Says:   "the document has more than 20,000 objects and lists",
 		Fix:    "Remove tenants, environments or issuers from the project, then export again.",
 	}
 	ZipValues = &Limit{
-		File: document, Name: "values in all together", Most: 5_000_000, Amount: "5,000,000",
+		File: document, Name: "values in all documents", Most: 5_000_000, Amount: "5,000,000",
 		Reason: "Strings, numbers, objects and lists each take at least 16 bytes of memory.",
 		Says:   "the documents up to this one have more than 5,000,000 values",
 		Fix:    "Remove some of the objects in it from the project, then export again.",
@@ -140,37 +141,37 @@ var (
 	BodySize = &Limit{
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
 		Reason: "It is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
-			"document, and the `openapi` of a version 17 MB. Forms have the same limit.",
+			"document. The `openapi` of a version can be up to 17 MB. Forms have the same limit of 1 MB.",
 		Says: "the body is larger than 1 MB",
 		Fix:  "Send it in parts.",
 	}
 	BodyValues = &Limit{
 		File: body, Name: "values", Most: 50_000, Amount: "50,000",
-		Reason: "Each is checked against the API's schema. 2,000 rules have about 20,000.",
+		Reason: "Each value is checked against the API's schema. 2,000 rules have about 20,000.",
 		Says:   "the body has more than 50,000 values",
 		Fix:    "Send it in parts.",
 	}
 	BodyNesting = &Limit{
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Bodies are read recursively. Those of the API have 8 levels.",
+		Reason: "Bodies are read recursively. The API's have 8 levels.",
 		Says:   "the body is nested more than 100 levels deep",
-		Fix:    "Leave out members that the API does not describe.",
+		Fix:    "Leave out members that the API doesn't describe.",
 	}
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
 		Reason: "Error messages repeat it.",
 		Says:   "a member's name is larger than 256 bytes",
-		Fix:    "Leave out members that the API does not describe.",
+		Fix:    "Leave out members that the API doesn't describe.",
 	}
 	Relations = &Limit{
 		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
-		Reason: "They are added in one transaction. A file uploaded on the page is added in batches of 5,000.",
+		Reason: "They are added in one transaction. A file uploaded in the dashboard is added in batches of 5,000.",
 		Says:   "the request has more than 10,000 relations",
 		Fix:    "Send them in several requests.",
 	}
 	RelationsSize = &Limit{
-		File: relations, Name: "size of a file for the page", Most: 5 << 20, Amount: "5 MB",
-		Reason: "It is streamed while the page waits.",
+		File: relations, Name: "size of a file uploaded in the dashboard", Most: 5 << 20, Amount: "5 MB",
+		Reason: "It is streamed while the browser waits.",
 		Says:   "the file is larger than 5 MB",
 		Fix:    "Split it. Adding the same rows again changes nothing.",
 	}
@@ -178,13 +179,13 @@ var (
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "It is sent in each TLS handshake.",
 		Says:   "it is larger than 64 KB",
-		Fix:    "Send the certificate and those of its issuers, without the root and without text between them.",
+		Fix:    "Send the certificate and its issuers' certificates, without the root and without text in between.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",
 		Reason: "OpenSSL, and therefore nginx, verifies chains of at most 10.",
 		Says:   "the chain has more than 10 certificates",
-		Fix:    "Send the certificate and those of its issuers, without the root.",
+		Fix:    "Send the certificate and its issuers' certificates, without the root.",
 	}
 	SCIMOperations = &Limit{
 		File: scim, Name: "operations of a PATCH", Most: 1000, Amount: "1,000",
@@ -208,7 +209,7 @@ var (
 		File: scim, Name: "comparisons with members of a group", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "A filter in an operation's path is compared with each member, which takes about 0.1 s in total.",
 		Says:   "the filters of the request make more than 1,000,000 comparisons with members",
-		Fix:    `Name members by their ids: members[value eq "usr_…"].`,
+		Fix:    `Use the IDs of members: members[value eq "usr_…"].`,
 	}
 )
 

@@ -73,9 +73,9 @@ func (b *Budget) Fits(l *Limit, size int64) bool {
 	return b.err == nil
 }
 
-// Each returns the items of a list, and spends a step for each. It ends early once the document is refused. What reads
-// a document ranges over its lists and objects by Each and Members only: a reference can have the same list read for
-// each of 10,000 operations.
+// Each returns the items of a list, and spends a step for each. It ends early once the document is refused. Code that
+// reads a document ranges over its lists and objects only by Each and Members: a reference can have the same list read
+// for each of 10,000 operations.
 func (b *Budget) Each(list []any) iter.Seq2[int, any] {
 	return func(yield func(int, any) bool) {
 		for i, item := range list { // plain: spends
@@ -116,7 +116,7 @@ func (b *Budget) Err() error {
 // Refuse refuses a document that is not valid, and lets the work continue, so that all reasons are found at once. The
 // text follows the place.
 func (b *Budget) Refuse(format string, args ...any) {
-	text := sentence("the document is not valid: " + withPlace(b.At, fmt.Sprintf(format, args...)))
+	text := sentence("the document isn't valid: " + withPlace(b.At, fmt.Sprintf(format, args...)))
 	if b.err != nil {
 		return
 	}

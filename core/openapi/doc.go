@@ -1,5 +1,5 @@
-// Package openapi reads OpenAPI documents of versions 3.0 and 3.1, and converts those of Swagger 2.0. It checks them,
-// and finds the servers, the operations and the scopes that these ask for. What leaves open which routes, parameters or
-// request bodies there are is refused; what is wrong otherwise gets a warning. It reads nothing else than the document:
-// references to files and other addresses lead to nothing.
+// Package openapi reads OpenAPI documents, versions 3.0 and 3.1, and converts Swagger 2.0 documents. It checks them,
+// and finds their servers, their operations, and the scopes that operations require. It refuses a document that is
+// ambiguous about routes, parameters or request bodies, and returns warnings for other mistakes. It reads only the
+// document itself, and never follows references to files or other URLs.
 package openapi

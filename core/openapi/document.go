@@ -3,8 +3,8 @@ package openapi
 import (
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/openapi/tree"
-	"postern/platform/fault"
 )
 
 // Document is a checked OpenAPI document.
@@ -15,7 +15,7 @@ type Document struct {
 	Tree tree.Document // the same, read
 }
 
-// Summary is what a document says of the API as a whole and of its operations.
+// Summary summarizes a document: the API as a whole, and its operations.
 type Summary struct {
 	Spec       string      `json:"openapi"` // version of OpenAPI, such as 3.1.0
 	Title      string      `json:"title"`
@@ -23,10 +23,10 @@ type Summary struct {
 	Servers    []Server    `json:"servers,omitempty"`
 	Operations []Operation `json:"operations,omitempty"` // by path, then in the order of Methods
 
-	Warnings []fault.Warning `json:"warnings,omitempty"` // about what is accepted and has no effect
+	Warnings []contract.Warning `json:"warnings,omitempty"` // about what is accepted and has no effect
 }
 
-// Server is an address of the API.
+// Server is a server URL of the API.
 type Server struct {
 	URL         string `json:"url"` // with the defaults of its variables
 	Description string `json:"description,omitempty"`
@@ -34,13 +34,13 @@ type Server struct {
 
 // Operation is one method of one path.
 type Operation struct {
-	Method     string `json:"method"`       // upper case
+	Method     string `json:"method"`       // uppercase
 	Path       string `json:"path"`         // template, such as /orders/{id}
 	ID         string `json:"id,omitempty"` // operationId; "": none
 	Summary    string `json:"summary,omitempty"`
 	Tag        string `json:"tag,omitempty"` // the first one
 	Deprecated bool   `json:"deprecated,omitempty"`
-	// that its security asks for; of alternatives the first that has any
+	// that its security requires; of alternatives the first that has any
 	Scopes    []string `json:"scopes,omitempty"`
 	AnswersID bool     `json:"answers_id,omitempty"` // a 2xx answer is a JSON object with the property id
 	Digest    string   `json:"digest"`               // of the operation, with its references unresolved
@@ -50,7 +50,7 @@ type Operation struct {
 var Methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 // Parse reads and checks a document, JSON or YAML, within a budget, and converts one of Swagger 2.0. A refusal is an
-// *Error with all reasons. What makes routes, parameters or request bodies ambiguous is refused; the schemas of
+// *Error with all reasons. A document with ambiguous routes, parameters or request bodies is refused; the schemas of
 // requests are checked by package validate, and those of responses are not.
 func Parse(b *Budget, data []byte) (*Document, error) {
 	if !b.Fits(b.size, int64(len(data))) {
@@ -81,12 +81,12 @@ func (d *Document) checkVersion() error {
 	d.Spec = tree.Scalar(d.Tree.Root["openapi"])
 	switch {
 	case d.Tree.Root["swagger"] != nil:
-		return refuse("Swagger %.20q is not supported; use Swagger 2.0, or OpenAPI 3.0 or 3.1.",
+		return refuse("Swagger %.20q isn't supported. Use Swagger 2.0, or OpenAPI 3.0 or 3.1.",
 			tree.Scalar(d.Tree.Root["swagger"]))
 	case d.Spec == "":
-		return refuse(`There is no "openapi": name the version, such as "openapi": "3.1.0".`)
+		return refuse(`The field openapi is missing. Add the version, such as "openapi": "3.1.0".`)
 	case !strings.HasPrefix(d.Spec+".", "3.0.") && !strings.HasPrefix(d.Spec+".", "3.1."):
-		return refuse("OpenAPI %.20q is not supported; use 3.0 or 3.1.", d.Spec)
+		return refuse("OpenAPI %.20q isn't supported. Use 3.0 or 3.1.", d.Spec)
 	}
 	return nil
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"postern/core/contract"
 	"postern/core/openapi"
-	"postern/platform/fault"
 	"postern/testkit/golden"
 )
 
@@ -76,7 +76,7 @@ func TestParse_golden(t *testing.T) {
 		if more := len(doc.Operations) - listed; more > 0 {
 			fmt.Fprintf(&got, "and %d more, SHA-256 of all %x\n", more, sum.Sum(nil))
 		}
-		doc.Warnings = slices.DeleteFunc(doc.Warnings, func(one fault.Warning) bool { // of the conversion
+		doc.Warnings = slices.DeleteFunc(doc.Warnings, func(one contract.Warning) bool { // of the conversion
 			return strings.HasPrefix(one.Code, "swagger_")
 		})
 		again, err := parse(doc.JSON)
@@ -97,15 +97,15 @@ func TestParse_refusals(t *testing.T) {
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty": {" \n", "empty"},
 		"broken JSON": {"{\n\"openapi\": \"3.0.0\",\n ]",
-			"not valid JSON: unexpected text at line 3, column 2."},
-		"half of JSON":  {`{"openapi":"3.0.0","info":{"title":"`, "not valid JSON: it ends too early."},
-		"broken YAML":   {"openapi: 3.0.0\ninfo: {\n]", "neither JSON nor valid YAML: look near line 2."},
-		"a list":        {"- openapi", "not an object"},
-		"a text":        {"hello", "not an object"},
-		"no version":    {`{"info":{}}`, `no "openapi"`},
-		"Swagger 1":     {`{"swagger":"1.2"}`, `Swagger "1.2" is not supported`},
+			"t valid JSON: unexpected text at line 3, column 2."},
+		"half of JSON":  {`{"openapi":"3.0.0","info":{"title":"`, "t valid JSON: it ends too early."},
+		"broken YAML":   {"openapi: 3.0.0\ninfo: {\n]", "neither valid JSON nor valid YAML. Check it near line 2."},
+		"a list":        {"- openapi", "isn't an object"},
+		"a text":        {"hello", "isn't an object"},
+		"no version":    {`{"info":{}}`, "The field openapi is missing"},
+		"Swagger 1":     {`{"swagger":"1.2"}`, `Swagger "1.2" isn't supported`},
 		"version 4":     {`{"openapi":"4.0.0"}`, "3.0 or 3.1"},
-		"paths no list": {head + `"paths":[]}`, "not valid"},
+		"paths no list": {head + `"paths":[]}`, "isn't valid"},
 		"path":          {head + `"paths":{"orders":{"get":{"responses":{"200":{"description":"x"}}}}}}`, "orders"},
 		"remote reference": {head + `"paths":{"/a":{"$ref":"https://example.com/a.json"}}}`,
 			"refers to another file"},
@@ -114,17 +114,17 @@ func TestParse_refusals(t *testing.T) {
 		"reference to nothing": {head + `"paths":{"/a":{"get":{"requestBody":{"$ref":"#/components/responses/A"}}}}}`,
 			`or refer to one: the reference "#/components/responses/A" doesn't resolve.`},
 		"two reasons": {head + `"paths":{"a":{},"/b":{"get":{"parameters":[{"in":"query"}]},"put":7}}}`,
-			"GET /b: a parameter has no name. The document is not valid: PUT /b: it must be an object. The document " +
-				"is not valid: path a: it must begin with a slash, and each { must have a }."},
+			"GET /b: a parameter has no name. The document isn't valid: PUT /b: it must be an object. The document " +
+				"isn't valid: path a: it must start with a slash, and each { must have a }."},
 		"parameter twice": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{}},` +
 			`{"name":"p","in":"query","schema":{"type":"integer"}}]}}}}`, `the parameter "p" appears twice`},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
 			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16 or in a circle"},
 		"ten paths alike": {head + `"paths":{` + strings.TrimSuffix(alike(10), ",") + `}}`,
 			"GET /a/{p9}: more than 8 paths differ from /a/{p0} only in the names of parameters"},
-		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "is there twice"},
+		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "appears twice"},
 		"two documents": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\n---\nopenapi: 3.0.0\n",
-			"There is more after the document"},
+			"There is more text after the document"},
 		"parameter with schema and content": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
 			`"schema":{},"content":{"application/json":{}}}]}}}}`, onlyOneForm},
 		"parameter of two types": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +

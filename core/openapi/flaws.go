@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// part is what an object of a document describes.
+// part is the kind of thing that an object of a document describes.
 type part int
 
 const (
@@ -29,8 +29,8 @@ type member struct {
 	many string // "names": an object with a part for each name; "list": a list; "": one
 }
 
-// parts are the members of each part that are parts themselves. What is an example, a default or an extension is not:
-// it can have anything.
+// parts are the members of each part that are parts themselves. Examples, defaults and extensions are not: they can
+// have anything.
 var parts = map[part]map[string]member{
 	documentPart: {
 		"paths": {pathPart, "names"}, "webhooks": {pathPart, "names"}, "components": {componentsPart, ""},

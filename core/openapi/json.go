@@ -33,12 +33,12 @@ func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case !ok:
-		return nil, nil, refuse("The document is not valid JSON.")
+		return nil, nil, refuse("The document isn't valid JSON.")
 	case strings.Contains(syntax.Error(), "unexpected end"):
-		return nil, nil, refuse("The document is not valid JSON: it ends too early.")
+		return nil, nil, refuse("The document isn't valid JSON: it ends too early.")
 	}
 	before := data[:max(0, syntax.Offset-1)]
-	return nil, nil, refuse("The document is not valid JSON: unexpected text at line %d, column %d.",
+	return nil, nil, refuse("The document isn't valid JSON: unexpected text at line %d, column %d.",
 		1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
@@ -48,7 +48,7 @@ const (
 	stepsOfValue = 8
 )
 
-// ReadJSON reads an object. What it takes is counted first: it can be much more than the text itself.
+// ReadJSON reads an object. Its memory is counted first: it can be much more than the text itself.
 func ReadJSON(b *Budget, data []byte) (map[string]any, error) {
 	if values := b.scan(data); !b.Spend(len(data)/bytesOfStep + stepsOfValue*values) {
 		return nil, b.Err()
@@ -64,8 +64,8 @@ func ReadJSON(b *Budget, data []byte) (map[string]any, error) {
 	return read.Root, nil
 }
 
-// scan counts the values of JSON, and refuses too many of them or too many levels. Of what is not valid JSON the number
-// means nothing.
+// scan counts the values of JSON, and refuses too many of them or too many levels. For invalid JSON the number means
+// nothing.
 func (b *Budget) scan(data []byte) (values int) {
 	depth, line, quoted := int64(0), 1, false
 	for i := 0; i < len(data); i++ {

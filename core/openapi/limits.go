@@ -13,8 +13,8 @@ const MaxSize = 16 << 20
 var (
 	Size = &Limit{
 		Name: "size", Most: MaxSize, Amount: "16 MB",
-		Reason: "The largest published documents have 13 MB. `POST /proxy` accepts a body of 6 MB: upload a larger " +
-			"document to the version afterwards.",
+		Reason: "The largest published documents are 13 MB. `POST /proxy` accepts a body of up to 6 MB: upload a " +
+			"larger document to the version afterwards.",
 		Says: "the document has more than 16 MB",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
@@ -25,8 +25,8 @@ var (
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
-		Name: "size of YAML as JSON", Most: 20, Amount: "20 times the size",
-		Reason: "Aliases repeat the parts that they refer to. The JSON must also be within the limit on the size.",
+		Name: "size of YAML converted to JSON", Most: 20, Amount: "20 times the size",
+		Reason: "Aliases repeat the parts that they refer to. The JSON must also be within the size limit.",
 		Says:   "the YAML has more than 20 times its size as JSON, because aliases repeat parts of it",
 		Fix:    "Refer to the parts with $ref.",
 	}
@@ -38,7 +38,7 @@ var (
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
 	Nesting = &Limit{
-		Name: "levels of nesting", Most: 100, Amount: "100",
+		Name: "nesting levels", Most: 100, Amount: "100",
 		Reason: "Documents are read recursively. GitHub's document has 21 levels.",
 		Says:   "the document is nested more than 100 levels deep",
 		Fix:    "Move inner schemas to components, and refer to them.",
@@ -56,21 +56,21 @@ var (
 		Fix:    "Leave out servers that the project doesn't need.",
 	}
 	ServerURL = &Limit{
-		Name: "address of a server", Most: 2 << 10, Amount: "2 KB",
-		Reason: "This includes the defaults of its variables, each of which can be used many times.",
-		Says:   "the address has more than 2 KB with the defaults of its variables",
+		Name: "server URL", Most: 2 << 10, Amount: "2 KB",
+		Reason: "This includes the defaults of its variables. The URL can use each variable many times.",
+		Says:   "the URL has more than 2 KB with the defaults of its variables",
 		Fix:    "Shorten it.",
 	}
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
-		Reason: "A reference to a reference is followed each time it is read.",
+		Reason: "A chain of references is followed each time it is read.",
 		Says:   "references lead to references, in a chain of more than 16 or in a circle",
 		Fix:    "Refer to the schema itself.",
 	}
 	PatternParts = &Limit{
 		Name: "parts of a pattern", Most: 10_000, Amount: "10,000",
-		Reason: "A pattern is compiled to an instruction for each of its parts, and repeats are written out: " +
-			"`(ab){100}` has 200 parts. They are counted before anything is compiled.",
+		Reason: "A pattern is compiled to one instruction for each part, and repeats are written out: `(ab){100}` " +
+			"has 200 parts. Parts are counted before anything is compiled.",
 		Says: "the pattern has more than 10,000 parts, with its repeats written out",
 		Fix:  "Repeat less, or limit the length with maxLength.",
 	}
@@ -81,20 +81,20 @@ var (
 		Fix:    "Repeat less, or limit lengths with maxLength.",
 	}
 	Memory = &Limit{
-		Name: "kept memory", Most: 64 << 20, Amount: "64 MB",
-		Reason: "This is for the document and its validators, counted by the sizes of their types and texts.",
+		Name: "memory kept", Most: 64 << 20, Amount: "64 MB",
+		Reason: "For the document and its validators, counted by the sizes of their types and texts.",
 		Says:   "the document takes more than 64 MB of memory",
 		Fix:    "Split the API into versions, or share schemas by references.",
 	}
 	UnclaimedMemory = &Limit{
-		Name: "kept memory in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
+		Name: "memory kept in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",
 		Reason: "No one is accountable for an unclaimed workspace. All its documents share this memory.",
 		Says:   "the document takes more than 8 MB of memory, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or share schemas by references.",
 	}
 	Steps = &Limit{
-		Name: "steps of work", Most: 20_000_000, Amount: "20,000,000",
-		Reason: "They take about 2 s. Reading GitHub's document takes 4,300,000 steps.",
+		Name: "processing steps", Most: 20_000_000, Amount: "20,000,000",
+		Reason: "This many steps take about 2 s. Reading GitHub's document takes 4,300,000.",
 		Says:   "the document takes too much work, more than 20,000,000 steps",
 		Fix:    "Refer to large parts less often, send JSON rather than YAML, or split the API into versions.",
 	}

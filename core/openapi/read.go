@@ -79,12 +79,12 @@ func (r *reader) text(at string, value any) {
 func (r *reader) path(path string, node any) {
 	template, ok := nameless(path)
 	if !ok {
-		r.Refuse("it must begin with a slash, and each { must have a }")
+		r.Refuse("it must start with a slash, and each { must have a }")
 		return
 	}
 	item := r.Resolve(r.doc, node)
 	if item == nil && node != nil {
-		r.Refuse("it must be an object, or refer to one%s", r.leadsNowhere(node))
+		r.Refuse("it must be an object, or refer to one%s", r.unresolvedRef(node))
 	}
 	if isUnmatched(template) {
 		r.warn(flawUnmatched, path)
@@ -176,7 +176,7 @@ func (r *reader) parameters(of any) {
 		case !r.Spend(stepsOfParameter + (len(p.in)+len(p.name))/bytesOfStep):
 			return
 		case node == nil:
-			r.Refuse("a parameter must be an object, or refer to one%s", r.leadsNowhere(one))
+			r.Refuse("a parameter must be an object, or refer to one%s", r.unresolvedRef(one))
 		case p.name == "":
 			r.Refuse("a parameter has no name")
 		case p.in != "path" && p.in != "query" && p.in != "header" && p.in != "cookie":
@@ -187,7 +187,7 @@ func (r *reader) parameters(of any) {
 		case r.digest(seen[p]) == r.digest(node):
 			r.warn(flawParameterTwice, withPlace(r.At, p.in+" "+p.name))
 		default:
-			r.Refuse("the parameter %.100q appears twice, with different descriptions", p.name)
+			r.Refuse("the parameter %.100q appears twice with different descriptions", p.name)
 		}
 		seen[p] = node
 	}
@@ -209,11 +209,11 @@ func (r *reader) requestBody(of any) {
 	body := r.Resolve(r.doc, of)
 	content, ok := body["content"].(map[string]any)
 	if !ok {
-		r.Refuse("the request body must be an object with content, or refer to one%s", r.leadsNowhere(of))
+		r.Refuse("the request body must be an object with content, or refer to one%s", r.unresolvedRef(of))
 	}
 	for _, media := range r.Members(content) {
 		if media != nil && r.Resolve(r.doc, media) == nil {
-			r.Refuse("each content of the request body must be an object%s", r.leadsNowhere(media))
+			r.Refuse("each content of the request body must be an object%s", r.unresolvedRef(media))
 		}
 	}
 }
@@ -275,8 +275,8 @@ func (r *reader) answersID(of any) bool {
 	return found
 }
 
-// hasID reports whether a schema, or one of those that it is composed of, has a text or a whole number as the
-// property id. What is referred to is seen once: allOf may refer to the same schema many times, on every level.
+// hasID reports whether a schema, or one of those that it is composed of, has a text or a whole number as the property
+// id. Each referenced schema is seen once: allOf may refer to the same schema many times, on every level.
 func (r *reader) hasID(schema any, seen map[string]bool) bool {
 	node, _ := schema.(map[string]any)
 	if ref, refers := node["$ref"].(string); refers {

@@ -10,7 +10,7 @@ import (
 // stepsOfServer are those of a server without its texts, most of them for its place.
 const stepsOfServer = 8
 
-// servers returns the addresses of the API, of a path or of an operation.
+// servers returns the server URLs of the API, of a path or of an operation.
 func (r *reader) servers(of any) (out []Server) {
 	at := r.At
 	defer func() { r.At = at }()
@@ -53,7 +53,7 @@ func (r *reader) ownServers(of any) {
 	}
 }
 
-// serverURL returns the address of a server with the defaults of its variables, or a part of it that is longer than
+// serverURL returns the URL of a server with the defaults of its variables, or a part of it that is longer than
 // ServerURL. A default is a text: what looks like a variable within it stays.
 func serverURL(template string, variables map[string]any) string {
 	var out strings.Builder

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/openapi/tree"
-	"postern/platform/fault"
 )
 
 // convertedTo is the version that Swagger 2.0 is converted to.
@@ -21,11 +21,11 @@ var (
 	}
 	flawSchemes = &flaw{
 		"swagger_schemes",
-		"An operation sets its own schemes, which are ignored: calls go to the environment's target",
+		"An operation sets its own schemes, which are ignored. Calls go to the environment's target",
 	}
 )
 
-// converter makes a document of OpenAPI 3.0 of one of Swagger 2.0. What is the same in both is shared, not copied.
+// converter converts a document of Swagger 2.0 to OpenAPI 3.0. What is the same in both is shared, not copied.
 type converter struct {
 	*Budget
 
@@ -37,7 +37,7 @@ type converter struct {
 }
 
 // convert returns a document of Swagger 2.0 as one of OpenAPI 3.0, with warnings about what is lost.
-func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[string]any, _ []fault.Warning, _ error) {
+func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[string]any, _ []contract.Warning, _ error) {
 	c := &converter{Budget: b, doc: tree.Document{Root: root}, written: int64(size)}
 	c.consumes, c.produces = c.texts(root["consumes"]), c.texts(root["produces"])
 	out := c.rest(root, "swagger", "host", "basePath", "schemes", "consumes", "produces", "definitions", "parameters",
@@ -72,12 +72,12 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		return nil, nil, nil, err
 	}
 	if int64(to.Len()) > Expansion.Most*int64(size) {
-		b.refuse("", "the document has more than 20 times its size as OpenAPI 3, because types of content are "+
-			"repeated. Name fewer in consumes and produces.")
+		b.refuse("", "as OpenAPI 3, the document has more than 20 times its size, because content types are "+
+			"repeated. Use fewer in consumes and produces.")
 		return nil, nil, nil, b.Err()
 	}
-	warnings := []fault.Warning{{Code: "swagger_converted", Detail: "The document is Swagger 2.0. It was converted " +
-		"to OpenAPI " + convertedTo + ", and is kept and exported in that version."}}
+	warnings := []contract.Warning{{Code: "swagger_converted", Detail: "The document is Swagger 2.0. It was " +
+		"converted to OpenAPI " + convertedTo + ", and is kept and exported in that version."}}
 	return bytes.TrimSpace(to.Bytes()), out, append(warnings, c.notes.list()...), nil
 }
 
@@ -114,7 +114,7 @@ func (c *converter) each(of any, skip func(name string) bool, one func(any) any)
 	return out
 }
 
-// servers returns the addresses of a document.
+// servers returns the server URLs of a document.
 func (c *converter) servers() (out []any) {
 	root := c.doc.Root
 	host, base := tree.Text(root["host"]), strings.TrimSuffix(tree.Text(root["basePath"]), "/")

@@ -82,10 +82,10 @@ func (c *converter) form(parameters []map[string]any, consumes []string) any {
 	for _, p := range parameters {
 		name := tree.Text(p["name"])
 		if p["in"] != "formData" {
-			c.Refuse("there is a body next to the fields of a form")
+			c.Refuse("there is a body as well as form fields")
 		}
 		if name == "" || properties[name] != nil {
-			c.Refuse("a field of a form has no name, or the name of another field")
+			c.Refuse("a form field has no name, or the same name as another field")
 		}
 		if p["type"] == "file" {
 			types = []string{multipart}
@@ -146,7 +146,7 @@ func (c *converter) operationParameters(list []any, ofPath []map[string]any) (bo
 	return bodies, others
 }
 
-// parameters converts the shared parameters. Those in bodies are written out where they are referred to.
+// parameters converts the shared parameters. Parameters in bodies are written out where they are referenced.
 func (c *converter) parameters(of any) any {
 	all, _ := of.(map[string]any)
 	kept := make(map[string]any, len(all))

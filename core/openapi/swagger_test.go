@@ -115,7 +115,7 @@ definitions:
 		"swagger_converted The document is Swagger 2.0.",
 		"swagger_collection_format A list has a collectionFormat that OpenAPI 3 doesn't have, and isn't checked: " +
 			"Swagger, /orders, get: tabs.",
-		"swagger_schemes An operation sets its own schemes, which are ignored: calls go to the environment's " +
+		"swagger_schemes An operation sets its own schemes, which are ignored. Calls go to the environment's " +
 			"target: Swagger, /orders, post.",
 	} {
 		if i >= len(warnings) || !strings.HasPrefix(warnings[i], want) {
@@ -127,7 +127,8 @@ definitions:
 	}
 }
 
-// What leaves open which request bodies there are is refused, and what is written again for each operation is counted.
+// A document that leaves open which request bodies there are is refused. Parts that are written again for each
+// operation are counted.
 func TestParse_swaggerRefusals(t *testing.T) {
 	t.Parallel()
 	post := func(parameters string) string {
@@ -146,7 +147,7 @@ func TestParse_swaggerRefusals(t *testing.T) {
 		"two bodies": {post(`{"name":"a","in":"body","schema":{}},{"name":"b","in":"body","schema":{}}`),
 			"Swagger, /a, post: there is more than one description of the request body"},
 		"a body and a form": {post(`{"name":"a","in":"formData","type":"string"},{"name":"b","in":"body"}`),
-			"there is a body next to the fields of a form"},
+			"there is a body as well as form fields"},
 		"types": {`{"swagger":"2.0","produces":[` + strings.TrimSuffix(many(20, `"a/type%d",`), ",") +
 			`],"responses":{` + strings.TrimSuffix(many(200, `"r%d":{"schema":{}},`), ",") + `}}`,
 			"more than 20 times its size"},

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"postern/platform/fault"
+	"postern/core/contract"
 )
 
 // flaw is a construct that is wrong or has no effect, and leaves no doubt about routes, parameters and request bodies.
@@ -21,17 +21,17 @@ var (
 	flawServer     = &flaw{"openapi_server", "A server is ignored: it must be an object with url"}
 	flawReferences = &flaw{
 		"openapi_dangling_reference",
-		"A reference doesn't resolve, so what it refers to is not checked",
+		"A reference doesn't resolve, so its target isn't checked",
 	}
 	flawResponse  = &flaw{"openapi_response", "A response is ignored: it must be an object, or refer to one"}
 	flawItems     = &flaw{"openapi_no_items", "An array has no items, so it accepts any"}
-	flawRequired  = &flaw{"openapi_required_twice", "A list of required members has a name twice"}
+	flawRequired  = &flaw{"openapi_required_twice", "A list of required members contains a name twice"}
 	flawComponent = &flaw{
 		"openapi_component_name",
 		"The name of a component has characters that OpenAPI doesn't allow: use A to Z, a to z, 0 to 9, \".\", \"-\" " +
 			"and \"_\"",
 	}
-	flawPathItems = &flaw{"openapi_path_items", "OpenAPI 3.0 doesn't have components.pathItems: 3.1 has"}
+	flawPathItems = &flaw{"openapi_path_items", "OpenAPI 3.0 doesn't have components.pathItems, unlike 3.1"}
 	flawKeyword   = &flaw{
 		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have. It has no effect",
 	}
@@ -46,10 +46,10 @@ var (
 	}
 	flawAlike = &flaw{
 		"openapi_alike",
-		"A path differs from another one only in the names of parameters. Calls may match either of them, and only " +
-			"the other one is listed",
+		"A path differs from another one only in parameter names. Calls can match either of them, and only the other " +
+			"one is listed",
 	}
-	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter is there twice, with the same description"}
+	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter appears twice with the same description"}
 	flawSecurity       = &flaw{
 		"openapi_security",
 		"Security is ignored: it must be a list of objects, each with a list of scopes for each scheme",
@@ -126,37 +126,37 @@ func (n *notes) server(url, place string) {
 	}
 }
 
-func (n *notes) list() (out []fault.Warning) {
+func (n *notes) list() (out []contract.Warning) {
 	for _, of := range n.order {
-		out = append(out, fault.Warning{Code: of.code, Detail: of.text + ": " + n.found[of].String() + "."})
+		out = append(out, contract.Warning{Code: of.code, Detail: of.text + ": " + n.found[of].String() + "."})
 	}
 	for _, url := range n.servers {
-		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a separate "+
+		out = append(out, contract.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a separate "+
 			"server, %s, for: %s. These calls go to the target of the environment. Add an environment with the "+
 			"target %s for them.", url, n.of[url], url)})
 	}
 	if n.more > 0 {
-		out = append(out, fault.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have separate "+
-			"servers %d more times. Their calls go to the target of the environment too.", n.more)})
+		out = append(out, contract.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have "+
+			"separate servers %d more times. Their calls go to the target of the environment too.", n.more)})
 	}
 	return out
 }
 
 func (r *reader) warn(of *flaw, place string) { r.notes.add(of, place) }
 
-// LeadsNowhere says that a reference is not to a part of the document.
-func LeadsNowhere(ref string) string {
+// UnresolvedRef says that a reference is not to a part of the document.
+func UnresolvedRef(ref string) string {
 	if strings.HasPrefix(ref, "#") {
 		return fmt.Sprintf("the reference %q doesn't resolve", cut(ref))
 	}
 	return "it refers to another file, " + cut(ref) + ", which is not read. Bundle it into one document"
 }
 
-// leadsNowhere says so of a node that is a reference, for behind what it must be.
-func (r *reader) leadsNowhere(node any) string {
+// unresolvedRef says so of a node that is a reference, for behind what it must be.
+func (r *reader) unresolvedRef(node any) string {
 	object, _ := node.(map[string]any)
 	if ref, refers := object["$ref"].(string); refers {
-		return ": " + LeadsNowhere(ref)
+		return ": " + UnresolvedRef(ref)
 	}
 	return ""
 }

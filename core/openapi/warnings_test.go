@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is wrong and leaves no doubt about routes, parameters and request bodies is accepted, and named.
+// Mistakes that leave no doubt about routes, parameters and request bodies are accepted, and named.
 func TestParse_warnings(t *testing.T) {
 	t.Parallel()
 	const old = `{"openapi":"3.0.3","info":{"title":"t","version":"1"},`
@@ -59,13 +59,13 @@ func TestParse_warnings(t *testing.T) {
 				"and 33 more.",
 		}},
 		"a name twice": {components(head, `"schemas":{"A":{"required":["a","b","a"]}}`), []string{
-			"openapi_required_twice: A list of required members has a name twice: #/components/schemas/A has a.",
+			"openapi_required_twice: A list of required members contains a name twice: #/components/schemas/A has a.",
 		}},
 		"references of responses": {
 			get(`"responses":{"200":{"$ref":"../a.json"},"404":{"description":"","content":{"application/json":` +
 				`{"schema":{"$ref":"#/components/schemas/A"}}}}}`),
-			[]string{"openapi_dangling_reference: A reference doesn't resolve, so what it refers to " +
-				"is not checked: GET /a: responses/200 to ../a.json, " +
+			[]string{"openapi_dangling_reference: A reference doesn't resolve, so its target " +
+				"isn't checked: GET /a: responses/200 to ../a.json, " +
 				"GET /a: responses/404/content/application~1json/schema to #/components/schemas/A."},
 		},
 		"responses": {get(`"responses":{"200":"fine"}`), []string{
@@ -76,7 +76,7 @@ func TestParse_warnings(t *testing.T) {
 				"a to z, 0 to 9, \".\", \"-\" and \"_\": #/components/schemas/Page[User].",
 		}},
 		"pathItems": {components(old, `"pathItems":{"a":{}}`), []string{
-			"openapi_path_items: OpenAPI 3.0 doesn't have components.pathItems: 3.1 has: #/components/pathItems.",
+			"openapi_path_items: OpenAPI 3.0 doesn't have components.pathItems, unlike 3.1: #/components/pathItems.",
 		}},
 		"pathItems of 3.1": {components(head, `"pathItems":{"a":{}}`), nil},
 		"unknown keywords": {
@@ -105,10 +105,10 @@ func TestParse_warnings(t *testing.T) {
 				"https://b.example.com for them.",
 		}},
 		"parameter twice": {get(`"parameters":[{"name":"p","in":"query"},{"in":"query","name":"p"}]`), []string{
-			"openapi_parameter_twice: A parameter is there twice, with the same description: GET /a: query p.",
+			"openapi_parameter_twice: A parameter appears twice with the same description: GET /a: query p.",
 		}},
 		"a route twice": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"get":{}}}}`, []string{
-			"openapi_alike: A path differs from another one only in the names of parameters. Calls may match " +
+			"openapi_alike: A path differs from another one only in parameter names. Calls can match " +
 				"either of them, and only the other one is listed: GET /a/{key} is /a/{id}.",
 		}},
 		"names of a path": {head + `"paths":{"/a/{id}":{"get":{}},"/a/{key}":{"delete":{}}}}`, nil},

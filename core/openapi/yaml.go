@@ -30,7 +30,7 @@ const maxDirectives = 100
 
 func fromYAML(b *Budget, data []byte) ([]byte, error) {
 	if bytes.Count(data, []byte("\n%")) > maxDirectives {
-		return nil, refuse("The document has more than %d YAML directives, lines that begin with %%.", maxDirectives)
+		return nil, refuse("The document has more than %d YAML directives (lines that start with %%).", maxDirectives)
 	}
 	var root, more yaml.Node
 	in := yaml.NewDecoder(&yamlReader{budget: b, rest: data})
@@ -38,10 +38,10 @@ func fromYAML(b *Budget, data []byte) ([]byte, error) {
 		return nil, notYAML(err)
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, refuse("There is more after the document. Send one YAML document, without --- after it.")
+		return nil, refuse("There is more text after the document. Send one YAML document, without --- after it.")
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
-		return nil, refuse("The document is not an object.")
+		return nil, refuse("The document isn't an object.")
 	}
 	w := yamlWriter{budget: b, size: int64(len(data))}
 	if err := w.write(root.Content[0], 0); err != nil {
@@ -55,9 +55,9 @@ var lineOf = regexp.MustCompile(`line (\d+)`)
 // notYAML returns a refusal that names the line of a syntax error.
 func notYAML(err error) error {
 	if line := lineOf.FindStringSubmatch(err.Error()); line != nil {
-		return refuse("The document is neither JSON nor valid YAML: look near line %s.", line[1])
+		return refuse("The document is neither valid JSON nor valid YAML. Check it near line %s.", line[1])
 	}
-	return refuse("The document is neither JSON nor valid YAML.")
+	return refuse("The document is neither valid JSON nor valid YAML.")
 }
 
 // yamlReader feeds the parser of YAML, and counts what the parser takes: about 160 bytes for each key and each value.
@@ -137,11 +137,11 @@ func (w *yamlWriter) mapping(node *yaml.Node, depth int64) error {
 		key := node.Content[i]
 		switch {
 		case key.Kind != yaml.ScalarNode:
-			return refuse("Line %d: the name of a member is not a text.", key.Line)
+			return refuse("Line %d: the name of a member isn't a string.", key.Line)
 		case key.ShortTag() == "!!merge":
-			return refuse("Line %d: merge keys (<<) are not supported; write out the members.", key.Line)
+			return refuse("Line %d: merge keys (<<) aren't supported. Write out the members.", key.Line)
 		case seen[key.Value]:
-			return refuse("Line %d: the member %.100q is there twice.", key.Line, key.Value)
+			return refuse("Line %d: the member %.100q appears twice.", key.Line, key.Value)
 		}
 		seen[key.Value] = true
 		if i > 0 {

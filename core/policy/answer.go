@@ -23,7 +23,7 @@ const (
 	MissNotJSON    MissReason = "not_json"      // its type is another, or it isn't valid JSON
 	MissEncoded    MissReason = "encoded"       // it is compressed in another way than gzip
 	MissTooLarge   MissReason = "too_large"     // it is over MaxAnswer
-	MissNoBody     MissReason = "no_body"       // it has none
+	MissNoBody     MissReason = "no_body"       // it has no body
 	MissIncomplete MissReason = "incomplete"    // the upstream or the caller broke it off
 	MissNoValue    MissReason = "no_value"      // there is nothing at the place that the rule names
 	MissUnusable   MissReason = "unusable"      // the value is neither text nor a whole number, or too long
@@ -59,8 +59,8 @@ func (t *Tracking) Remembered(path string, body []byte) (string, MissReason) {
 	return string(out), ""
 }
 
-// valueAt returns the text or whole number at a place of a JSON document. Of a name that stands twice
-// in an object the last counts, as for most readers of JSON.
+// valueAt returns the text or whole number at a place of a JSON document. If a name is in an object twice, the last one
+// counts, as for most JSON parsers.
 func valueAt(body []byte, way []string) (string, MissReason) {
 	for _, name := range way {
 		var found json.RawMessage

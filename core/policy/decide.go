@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 
 	"postern/core/snapshot"
@@ -17,53 +18,60 @@ type Denial struct {
 // The denials of the gateway. An exported gateway sends the same bytes for each denial that its
 // plugin implements.
 var (
-	NoRoute             = Denial{404, "no_route", "There is no project, version or environment at this address."}
+	NoRoute             = Denial{404, "no_route", "There is no project, version or environment at this URL."}
 	CredentialsRequired = Denial{401, "credentials_required", "Send an API key in the X-API-Key header."}
 	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
 	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token " +
 		"as Authorization: Bearer."}
-	InvalidToken = Denial{401, "invalid_token", "This token is not valid here."}
-	InvalidKey   = Denial{401, "invalid_key", "This API key is not valid here."}
+	KeyInAuthorization = Denial{401, "credentials_required", "Authorization has an API key. Send it in the " +
+		"X-API-Key header."}
+	TokensNotAccepted = Denial{401, "credentials_required", "Authorization has a token, and this API doesn't " +
+		"accept tokens. Send an API key in the X-API-Key header."}
+	KeysNotAccepted = Denial{401, "invalid_token", "Authorization has an API key, and this API doesn't accept API " +
+		"keys. Send a token as Authorization: Bearer."}
+	InvalidToken = Denial{401, "invalid_token", "This token isn't valid here."}
+	InvalidKey   = Denial{401, "invalid_key", "This API key isn't valid here."}
 	KeyFrozen    = Denial{403, "key_frozen", "This API key is frozen."}
-	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that is not served here."}
-	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that is not served here, or to a " +
+	WrongTenant  = Denial{403, "wrong_tenant", "This API key belongs to a tenant that isn't served here."}
+	TokenTenant  = Denial{403, "wrong_tenant", "This token belongs to a tenant that isn't served here, or to a " +
 		"different tenant than the API key."}
 	UserFrozen        = Denial{403, "user_frozen", "This user is frozen."}
 	ClientFrozen      = Denial{403, "client_frozen", "This application is frozen."}
-	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller does not have."}
-	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token does not have."}
-	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller is not in."}
-	NotOwner          = Denial{403, "not_owner", "Only the owner of this object may make this call."}
+	InsufficientScope = Denial{403, "insufficient_scope", "This route requires a scope that the caller doesn't have."}
+	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token doesn't have."}
+	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller isn't in."}
+	NotOwner          = Denial{403, "not_owner", "Only the owner of this object can make this call."}
 	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
-	IPDenied          = Denial{403, "ip_denied", "Calls from this address are not allowed."}
-	RateLimited       = Denial{429, "rate_limited", "Too many calls; try again after the time in Retry-After."}
-	QuotaExceeded     = Denial{429, "quota_exceeded", "The call quota is used up; try again after the time in " +
+	IPDenied          = Denial{403, "ip_denied", "Calls from this IP address aren't allowed."}
+	RateLimited       = Denial{429, "rate_limited", "Too many calls. Try again after the time in Retry-After."}
+	QuotaExceeded     = Denial{429, "quota_exceeded", "The call quota is used up. Try again after the time in " +
 		"Retry-After."}
-	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls cannot be counted at the moment."}
+	LimitsUnavailable = Denial{503, "limits_unavailable", "Calls can't be counted right now."}
 	ProjectFrozen     = Denial{403, "project_frozen", "The operator of this gateway has taken down this proxy."}
 	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	Deleted           = Denial{410, "deleted", "This proxy was deleted by its team."}
-	ClaimRequired     = Denial{403, "claim_required", "This proxy is not claimed yet. Until then, it does not " +
-		"forward WebSockets, large responses, or calls to ports other than 80 and 443."}
-	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream could not be reached."}
-	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer are not available at " +
-		"the moment."}
-	TokenIssuerAway = Denial{503, "provider_unavailable", "The token's issuer cannot be reached to check the token " +
-		"at the moment."}
-	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer gave an unusable answer about it."}
-	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer does not say which application it " +
-		"was issued for."}
-	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream cannot be " +
-		"decrypted at the moment."}
-	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream did not answer in time."}
+	ClaimRequired     = Denial{403, "claim_required", "This proxy isn't claimed yet. Until then, it doesn't forward " +
+		"WebSockets, large responses, or calls to ports other than 80 and 443."}
+	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream can't be reached."}
+	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer aren't available right " +
+		"now."}
+	TokenIssuerAway = Denial{503, "provider_unavailable", "The token can't be checked right now, because its issuer " +
+		"can't be reached."}
+	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer returned an unusable response " +
+		"about it."}
+	UnverifiableToken = Denial{401, "unverifiable_token", "The token's issuer doesn't say which application it was " +
+		"issued for."}
+	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream can't be " +
+		"decrypted right now."}
+	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream didn't respond in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too many " +
 		"times."}
-	BadRequest = Denial{400, "bad_request", "The request target is not valid."}
-	BadPath    = Denial{400, "bad_path", "A dot segment leads above the root, or hides behind an encoded slash, " +
-		"backslash, semicolon or overlong UTF-8."}
-	MethodNotAllowed = Denial{405, "method_not_allowed", "This method is not forwarded."}
-	RequestTimeout   = Denial{408, "request_timeout", "The request body arrives too slowly."}
-	InvalidRequest   = Denial{422, "invalid_request", "The request does not match the OpenAPI document of this API."}
+	BadRequest = Denial{400, "bad_request", "The request target isn't valid."}
+	BadPath    = Denial{400, "bad_path", "A dot segment in the path leads above the root or is hidden, for example " +
+		"by an encoded slash."}
+	MethodNotAllowed = Denial{405, "method_not_allowed", "This method isn't forwarded."}
+	RequestTimeout   = Denial{408, "request_timeout", "The request body arrived too slowly."}
+	InvalidRequest   = Denial{422, "invalid_request", "The request doesn't match the OpenAPI document of this API."}
 	BodyTooLarge     = Denial{413, "body_too_large", "The request body is too large."}
 	BodyNoObject     = Denial{400, "bad_body", "A JSON body must be an object or an array."}
 	Busy             = Denial{503, "busy", "The gateway is using all its memory for request bodies. Try again in a " +
@@ -77,7 +85,8 @@ var (
 func Denials() []Denial {
 	return []Denial{
 		BadRequest, BadPath, BodyNoObject,
-		CredentialsRequired, TokenRequired, EitherRequired, InvalidKey, InvalidToken, UnverifiableToken,
+		CredentialsRequired, TokenRequired, EitherRequired, KeyInAuthorization, TokensNotAccepted, KeysNotAccepted,
+		InvalidKey, InvalidToken, UnverifiableToken,
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
 		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
@@ -96,7 +105,7 @@ func (d Denial) Challenge() string {
 		return `Bearer error="insufficient_scope"`
 	case d.Status != 401:
 		return ""
-	case d == InvalidToken, d == UnverifiableToken:
+	case d == InvalidToken, d == UnverifiableToken, d == KeysNotAccepted:
 		return `Bearer error="invalid_token"`
 	case d == TokenRequired:
 		return "Bearer"
@@ -112,6 +121,15 @@ func (d Denial) Body() []byte {
 	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
 }
 
+// NameScope returns the denial with a message that ends in the scope that the caller lacks; the same denial for "".
+// Scopes have no quotes and backslashes either (RFC 6749, 3.3).
+func (d Denial) NameScope(scope string) Denial {
+	if scope != "" {
+		d.Message = strings.TrimSuffix(d.Message, ".") + ": " + scope + "."
+	}
+	return d
+}
+
 // Call has what Decide needs of a call.
 type Call struct {
 	Access      *snapshot.Access
@@ -123,13 +141,15 @@ type Call struct {
 	OldSecret   bool          // Key was found by the secret before its last rotation
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token was refused; zero when none was sent or it is verified
-	RemoteIP    netip.Addr    // the caller's; the zero value is in no range
-	Rules       *Rules        // of the version; nil: none
-	Method      string        // of the call; for Rules
-	Path        string        // normalized, below the environment's prefix; for Rules
-	Relations   Relations     // for Rules; nil: no object has an owner
-	Consumers   *Consumers    // cache; may be nil
-	Now         time.Time
+	// Authorization is its only line, for the denial of a call without a credential that the version accepts.
+	Authorization string
+	RemoteIP      netip.Addr // the caller's; the zero value is in no range
+	Rules         *Rules     // of the version; nil: none
+	Method        string     // of the call; for Rules
+	Path          string     // normalized, below the environment's prefix; for Rules
+	Relations     Relations  // for Rules; nil: no object has an owner
+	Consumers     *Consumers // cache; may be nil
+	Now           time.Time
 }
 
 // Token has the claims of a verified token.
@@ -170,7 +190,7 @@ func (id *Identity) Account() string {
 	return id.User + " (" + id.Issuer + ")"
 }
 
-// Caller is what the log and the usage of a project have of the identity that a call is made for.
+// Caller is the identity of a call's caller in the log and the usage of a project.
 type Caller struct {
 	Account      string // see Identity.Account
 	CredentialID string // the key's id; "" without a key
@@ -184,6 +204,7 @@ type Decision struct {
 	Allow    bool
 	Identity Identity // when allowed; of a caller who is known and refused, TenantID alone
 	Denial   Denial   // when not
+	Scope    string   // that the caller lacks, of InsufficientScope and TokenScope
 	StripKey bool     // X-API-Key is ours: it must not reach the upstream
 
 	Authorization Authorization // what the upstream gets of the caller's, when allowed
@@ -217,7 +238,7 @@ func Decide(c *Call) Decision {
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
 		refused := denyKnown(enforced.Denial, d.Identity.Caller(), d.Identity.TenantID)
-		refused.By = enforced.By
+		refused.By, refused.Scope = enforced.By, enforced.Scope
 		return refused
 	}
 	d.By, d.Shadow = enforced.By, shadow
@@ -243,10 +264,8 @@ func authenticate(c *Call) Decision {
 		return decideKeyless(c)
 	case c.Access.Mode == snapshot.Passthrough:
 		return Decision{Allow: true}
-	case c.Access.TakesTokens():
-		return deny(TokenRequired)
 	}
-	return deny(CredentialsRequired)
+	return deny(c.required())
 }
 
 // decideKeyless judges a call without any credential to a version that accepts keys.
@@ -259,10 +278,8 @@ func decideKeyless(c *Call) Decision {
 		}}
 	case c.Access.Mode == snapshot.Passthrough:
 		return Decision{Allow: true, StripKey: true}
-	case c.Access.TakesTokens():
-		return deny(EitherRequired)
 	}
-	return deny(CredentialsRequired)
+	return deny(c.required())
 }
 
 // decideKey judges a presented key. A key that is unknown, revoked, expired, or for another
@@ -273,8 +290,8 @@ func decideKey(c *Call) Decision {
 	if c.KeyLines > 1 || k == nil {
 		return deny(InvalidKey)
 	}
-	grant, opens := c.Realm.Grant(k)
-	if !opens {
+	grant, granted := c.Realm.Grant(k)
+	if !granted {
 		return deny(InvalidKey)
 	}
 	caller := Caller{Account: k.Owner, CredentialID: k.ID}
@@ -323,7 +340,7 @@ func decideToken(c *Call, stripKey bool) Decision {
 	return Decision{Allow: true, StripKey: stripKey, Identity: id, Authorization: at.authorization}
 }
 
-// setUser sets the user of a token. An app client is none.
+// setUser sets the user of a token. An app client is not a user.
 func (id *Identity) setUser(t *Token) {
 	if t.isMachine() {
 		return

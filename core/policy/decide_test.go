@@ -14,13 +14,13 @@ import (
 
 var (
 	now      = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	withKeys = snapshot.Access{
+	withKeys = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode:    snapshot.Authenticate,
-		Methods: []snapshot.Method{snapshot.APIKey},
+		Methods: []string{snapshot.APIKey},
 		Keyless: snapshot.Reject,
-	}
+	}}
 	shop = snapshot.Project{
-		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "house",
+		ID: "prj_1", ProductID: "prd_1", FallbackOwner: "fallback-owner",
 		KeyTypes: []snapshot.KeyType{{Name: "partner", Scopes: []string{"shop:read"}}},
 		Tenants: []snapshot.Tenant{
 			{ID: "tnt_1", Name: "default"},
@@ -41,7 +41,7 @@ var (
 		Scopes:       []string{"shop:read"},
 		TenantID:     "tnt_1",
 	}
-	house = policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "house"), Owner: "house"}
+	fallbackOwner = policy.Identity{ConsumerID: policy.ConsumerID("prj_1", "fallback-owner"), Owner: "fallback-owner"}
 )
 
 // call presents one valid key to a version that requires one, and applies the edits.
@@ -72,8 +72,8 @@ func call(edits ...func(*policy.Call)) policy.Call {
 func keyless(c *policy.Call) { c.KeyLines, c.Key = 0, nil }
 func unknown(c *policy.Call) { c.Key = nil }
 func twice(c *policy.Call)   { c.KeyLines = 2 }
-func alsoTakes(tokens snapshot.Method) func(*policy.Call) {
-	return func(c *policy.Call) { c.Access.Methods = []snapshot.Method{snapshot.APIKey, tokens} }
+func alsoTakes(tokens string) func(*policy.Call) {
+	return func(c *policy.Call) { c.Access.Methods = []string{snapshot.APIKey, tokens} }
 }
 func passthrough(c *policy.Call)           { c.Access.Mode = snapshot.Passthrough }
 func noMethods(c *policy.Call)             { c.Access.Methods = nil }
@@ -95,8 +95,7 @@ func environment(name string) func(*policy.Call) {
 
 func formerly(name string) func(*policy.Call) { return func(c *policy.Call) { c.Former = name } }
 
-// ofProduct makes the key one of another project of the product, of that project's
-// default tenant.
+// ofProduct changes the key to one of another project of the product, of that project's default tenant.
 func ofProduct(c *policy.Call) {
 	c.Key.ProjectID, c.Key.ProductID, c.Key.KeyType = "prj_2", "prd_1", "partner"
 	c.Key.Tenant, c.Key.TenantID = "default", "tnt_of_prj_2"
@@ -340,10 +339,10 @@ func TestDecide_passthrough(t *testing.T) {
 
 func TestDecide_fallbackOwner(t *testing.T) {
 	checkDecisions(t, []decision{
-		{name: "fallback, no key", call: call(fallback, keyless), identity: house},
+		{name: "fallback, no key", call: call(fallback, keyless), identity: fallbackOwner},
 		{name: "fallback, a good key", call: call(fallback), identity: keyOwner},
 		{name: "fallback, an unknown key", call: call(fallback, unknown), denial: policy.InvalidKey},
-		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: house},
+		{name: "fallback in passthrough, no key", call: call(fallback, passthrough, keyless), identity: fallbackOwner},
 		{
 			name:   "fallback without an owner",
 			call:   call(fallback, keyless, func(c *policy.Call) { c.Realm.FallbackOwner = "" }),
@@ -368,7 +367,7 @@ func TestDecide_failsClosed(t *testing.T) {
 	})
 }
 
-func TestDenialBodiesAreTheirOwnJSON(t *testing.T) {
+func TestDenials_json(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range policy.Denials() {
 		var body map[string]string

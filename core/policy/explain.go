@@ -24,7 +24,7 @@ type AskedUser struct {
 	Scopes       []string
 }
 
-// The steps of an Explanation, in their order.
+// The steps of an Explanation. ExplainSteps has their titles.
 const (
 	ExplainRoute        = "route"
 	ExplainAuthenticate = "authenticate"
@@ -38,6 +38,35 @@ const (
 	ExplainForward      = "forward"
 )
 
+// ExplainStep is a step with its title.
+type ExplainStep struct{ Name, Title string }
+
+// ExplainSteps returns the steps in their order.
+func ExplainSteps() []ExplainStep {
+	return []ExplainStep{
+		{ExplainRoute, "Route"},
+		{ExplainAuthenticate, "Authentication"},
+		{ExplainAddress, "Address"},
+		{ExplainAuthorize, "Rules"},
+		{ExplainShadow, "Shadow rules"},
+		{ExplainOwnership, "Ownership"},
+		{ExplainLimits, "Limits"},
+		{ExplainDocument, "OpenAPI document"},
+		{ExplainValidate, "Validation"},
+		{ExplainForward, "Forward"},
+	}
+}
+
+// ExplainTitle returns the title of a step, "" if it is unknown.
+func ExplainTitle(name string) string {
+	for _, step := range ExplainSteps() {
+		if step.Name == name {
+			return step.Title
+		}
+	}
+	return ""
+}
+
 // The outcomes of a step.
 const (
 	OutcomePass   = "pass"
@@ -49,7 +78,7 @@ const (
 // Step is one step of a decision.
 type Step struct{ Step, Outcome, Detail string }
 
-// Explanation is what a gateway decides about a Question.
+// Explanation is a gateway's decision about a Question.
 type Explanation struct {
 	Denial    Denial // zero: the call is forwarded
 	Steps     []Step
@@ -107,20 +136,20 @@ func (e *Explanation) Explain(c *Call) {
 	case c.Rules == nil:
 		e.add(ExplainAuthorize, OutcomeSkip, "The version has no rules.")
 	case enforced.By == "":
-		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and such routes are open.")
+		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and such routes are allowed.")
 	default:
 		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows it. "+
 			c.ownerDetail(c.Rules.enforced, &d.Identity)))
 	}
 	if shadow.Denial != (Denial{}) {
-		e.add(ExplainShadow, OutcomeRefuse, "In shadow, "+shadow.By+" would answer "+shadow.Denial.Code+".")
+		e.add(ExplainShadow, OutcomeRefuse, "In shadow mode, "+shadow.By+" would answer "+shadow.Denial.Code+".")
 		e.detail(c.lacks(c.Rules.shadow, &d.Identity, shadow))
 	}
 	if track := c.Rules.tracking(c); track != nil {
 		e.Pass(ExplainOwnership, track.detail(c, &d.Identity))
 	}
 	e.DecidedBy = cmp.Or(e.DecidedBy, ExplainForward)
-	if c.Token != nil && c.Rules.asksForAdmin(c) {
+	if c.Token != nil && c.Rules.requiresAdmin(c) {
 		e.Exported = NotInGroup // memberships of the exported realm have no roles
 	}
 	e.add(ExplainLimits, OutcomeSkip, "Limits aren't checked here, and this call isn't counted.")
@@ -199,14 +228,14 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	user := c.RelationUser(id)
 	switch {
 	case !ok:
-		return "The path does not name an object."
+		return "The path doesn't name an object."
 	case user == "":
-		return "It requires the owner of " + string(object) + ", and a call without a credential owns nothing."
+		return "It requires the owner of " + string(object) + ", and calls without a credential don't own objects."
 	case c.owns(id, found.owner, c.Path, true):
-		return user + " owns " + string(object) + ". The exported gateway asks OpenFGA for that, and refuses the " +
+		return user + " owns " + string(object) + ". The exported gateway checks this with OpenFGA, and refuses the " +
 			"call without it."
 	}
-	return user + " does not own " + string(object) + "."
+	return user + " doesn't own " + string(object) + "."
 }
 
 // detail says what happens to the owners of a call's object after a 2xx response.
@@ -222,8 +251,8 @@ func (t *Tracking) detail(c *Call, id *Identity) string {
 	return "After a 2xx response, the rule " + t.Rule + " records " + user + " as the owner of the object it names."
 }
 
-// asksForAdmin reports whether the enforced rule of a call's route requires the role admin.
-func (r *Rules) asksForAdmin(c *Call) bool {
+// requiresAdmin reports whether the enforced rule of a call's route requires the role admin.
+func (r *Rules) requiresAdmin(c *Call) bool {
 	if r == nil || r.enforced == nil {
 		return false
 	}

@@ -124,7 +124,7 @@ func inFamily(name, beginning string) bool {
 // Only the spelling with dashes is read as a key.
 func IsKeyHeader(name string) bool { return sameHeader(name, "x-api-key") }
 
-// sameHeader reports whether name is lower, a name in lower case with dashes, in any
+// sameHeader reports whether name is lower, a name in lowercase with dashes, in any
 // spelling of IsIdentityHeader.
 func sameHeader(name, lower string) bool {
 	if len(name) != len(lower) {

@@ -16,7 +16,7 @@ func spellings(name string) []string {
 	}
 }
 
-func TestEverySpellingOfAnIdentityHeaderIsKnown(t *testing.T) {
+func TestIsIdentityHeader_spellings(t *testing.T) {
 	for _, name := range policy.IdentityHeaders() {
 		for _, spelling := range spellings(name) {
 			if !policy.IsIdentityHeader(spelling) {
@@ -50,7 +50,7 @@ func TestEverySpellingOfAnIdentityHeaderIsKnown(t *testing.T) {
 	}
 }
 
-func TestOtherHeadersAreLeftAlone(t *testing.T) {
+func TestIsIdentityHeader_others(t *testing.T) {
 	for _, name := range []string{
 		"", "X", "X-", "V", "Vib", "Authorization", "Accept-Encoding", "X-Request-Id",
 		"X-Consumer", "X-Consumers-ID", "Y-Consumer-ID", "X.Consumer.ID",
@@ -66,7 +66,7 @@ func TestOtherHeadersAreLeftAlone(t *testing.T) {
 }
 
 // The table is shared with the tests of the exported gateway's plugin.
-func TestHeadersTable(t *testing.T) {
+func TestIsIdentityHeader_table(t *testing.T) {
 	table, err := os.ReadFile("testdata/headers.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func NewIntrospectors(p *snapshot.Project, versionID string, a *snapshot.Access)
 		out.verified[client.Issuer] = true
 	}
 	if a.Allows(snapshot.JWT) {
-		for _, one := range a.Issuers {
+		for _, one := range a.Issuers() {
 			out.verified[one.Issuer] = true
 		}
 		out.Providers = providerIntrospectors(p)

@@ -7,7 +7,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // providerTokenCases change the project after the token was introspected.
@@ -78,11 +78,11 @@ func projectWithProvider() *snapshot.Project {
 func callWithProviderToken(p *snapshot.Project) *policy.Call {
 	return &policy.Call{
 		Realm: policy.NewRealm(p),
-		Access: &snapshot.Access{
+		Access: &snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 			Mode:    snapshot.Authenticate,
-			Methods: []snapshot.Method{snapshot.JWT},
+			Methods: []string{snapshot.JWT},
 			Keyless: snapshot.Reject,
-		},
+		}},
 		Token: &policy.Token{
 			Issuer:  "https://postern.example/oauth/cli_1",
 			Subject: "usr_1",
@@ -96,9 +96,9 @@ func callWithProviderToken(p *snapshot.Project) *policy.Call {
 	}
 }
 
-// A provider's own token is judged by the present state of the project.
-func TestDecideProviderToken(t *testing.T) {
-	for name, tc := range ordered.ByName(providerTokenCases) {
+// A provider's own token is checked against the present state of the project.
+func TestDecide_providerToken(t *testing.T) {
+	for name, tc := range testkit.ByName(providerTokenCases) {
 		t.Run(name, func(t *testing.T) {
 			p := projectWithProvider()
 			tc.change(p)
@@ -137,7 +137,7 @@ func TestNewIntrospectors(t *testing.T) {
 	}}}
 	for name, tc := range map[string]struct {
 		project   *snapshot.Project
-		method    snapshot.Method
+		method    string
 		none      bool
 		endpoint  string
 		providers []string
@@ -159,10 +159,10 @@ func TestNewIntrospectors(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			access := &snapshot.Access{
-				Methods: []snapshot.Method{tc.method},
-				Issuers: []snapshot.TokenIssuer{{Issuer: pair}},
-			}
+			access := &snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Methods: []string{tc.method},
+				JWT:     &snapshot.AllowedPairs{AllowedPairs: []snapshot.TokenIssuer{{Issuer: pair}}},
+			}}
 			got := policy.NewIntrospectors(tc.project, "ver_1", access)
 			if (got == nil) != tc.none {
 				t.Fatalf("introspectors %+v", got)

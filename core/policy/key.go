@@ -23,7 +23,7 @@ const (
 const MaxKey = 128
 
 // NewKey mints the plaintext of a key for the environment; "" or AllEnvironments is
-// one that opens every environment. It fails if the prefix or environment would make
+// for a key that is valid for every environment. It fails if the prefix or environment would make
 // the key malformed.
 func NewKey(prefix, env string) (string, error) { return NewKeyFrom(rand.Reader, prefix, env) }
 
@@ -65,7 +65,7 @@ func WellFormedToken(s, begin string) bool {
 // was minted.
 func WellFormedKey(s string) bool {
 	prefix, rest, ok := strings.Cut(s, "_")
-	if !ok || !validKeyPrefix(prefix) {
+	if !ok || len(s) > MaxKey || !validKeyPrefix(prefix) {
 		return false
 	}
 	env, tail, ok := strings.Cut(rest, "_")

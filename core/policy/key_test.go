@@ -20,7 +20,7 @@ import (
 // was computed with zlib.
 const goldenKey = "pst_prod_0123456789ABCDEFGHIJKLMNOPQRSTUV4gaLKE"
 
-func TestWellFormedKeyAcceptsTheGoldenKey(t *testing.T) {
+func TestWellFormedKey_goldenKey(t *testing.T) {
 	if !policy.WellFormedKey(goldenKey) {
 		t.Errorf("%s is refused", goldenKey)
 	}
@@ -64,7 +64,7 @@ func TestNewKey(t *testing.T) {
 	}
 }
 
-func TestNewKeyNeverRepeatsAndUsesTheWholeAlphabet(t *testing.T) {
+func TestNewKey_random(t *testing.T) {
 	seen, letters := map[string]bool{}, map[rune]bool{}
 	for range 200 {
 		key, err := policy.NewKey("pst", "prod")
@@ -81,7 +81,7 @@ func TestNewKeyNeverRepeatsAndUsesTheWholeAlphabet(t *testing.T) {
 	}
 }
 
-func TestNewKeyFromFollowsItsReader(t *testing.T) {
+func TestNewKeyFrom_deterministic(t *testing.T) {
 	bytes := strings.Repeat("\xff\x00\x3e\xf8", 16) // 255 and 248 are thrown away
 	want := "pst_prod_" + strings.Repeat("0", 32)
 	for name, r := range map[string]io.Reader{
@@ -98,7 +98,7 @@ func TestNewKeyFromFollowsItsReader(t *testing.T) {
 	}
 }
 
-func TestWellFormedKeyRefuses(t *testing.T) {
+func TestWellFormedKey_refused(t *testing.T) {
 	good := goldenKey
 	cases := map[string]string{
 		"empty":                 "",
@@ -118,6 +118,7 @@ func TestWellFormedKeyRefuses(t *testing.T) {
 		"leading space":         " " + good,
 		"not base62":            good[:20] + "-" + good[21:],
 		"two keys in one line":  good + ", " + good,
+		"one byte too long":     keyOf(policy.MaxKey + 1),
 		"a fourth part":         good + "_x",
 		"the hash of a key":     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		"non-ASCII in a secret": good[:20] + "é" + good[22:],
@@ -127,9 +128,19 @@ func TestWellFormedKeyRefuses(t *testing.T) {
 			t.Errorf("%s: %q is taken for a key", name, key)
 		}
 	}
+	if longest := keyOf(policy.MaxKey); !policy.WellFormedKey(longest) {
+		t.Errorf("%q isn't taken for a key", longest)
+	}
 }
 
-func TestCheckingAndHashingAKeyDoNotAllocate(t *testing.T) {
+// keyOf returns a key of that many bytes, most of them in the name of its environment.
+func keyOf(length int) string {
+	const secret = "0123456789abcdefghijklmnopqrstuv"
+	body := "pst_" + strings.Repeat("e", length-len("pst__")-len(secret)-6) + "_" + secret
+	return body + checkOf(body)
+}
+
+func TestWellFormedKey_doesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		if !policy.WellFormedKey(goldenKey) || policy.HashKey(goldenKey) == [32]byte{} {
 			t.Error("the golden key is refused")
@@ -159,14 +170,15 @@ func checkOf(body string) string {
 
 func FuzzWellFormedKey(f *testing.F) {
 	f.Add(goldenKey)
+	hasShape := func(s string) bool { return len(s) <= policy.MaxKey && shapeOfKey.MatchString(s) }
 	f.Fuzz(func(t *testing.T, s string) {
 		fits := len(s) >= 6 && checkOf(s[:len(s)-6]) == s[len(s)-6:]
-		if got, want := policy.WellFormedKey(s), shapeOfKey.MatchString(s) && fits; got != want {
+		if got, want := policy.WellFormedKey(s), hasShape(s) && fits; got != want {
 			t.Fatalf("%q: %v, want %v", s, got, want)
 		}
 		// With a check that fits, which no fuzzer finds by itself.
 		key := s + checkOf(s)
-		if got, want := policy.WellFormedKey(key), shapeOfKey.MatchString(key); got != want {
+		if got, want := policy.WellFormedKey(key), hasShape(key); got != want {
 			t.Fatalf("%q: %v, want %v", key, got, want)
 		}
 		if !policy.WellFormedKey(key) {
@@ -180,7 +192,7 @@ func FuzzWellFormedKey(f *testing.F) {
 	})
 }
 
-func TestConsumerIDIsUUIDv5(t *testing.T) {
+func TestConsumerID_uuid(t *testing.T) {
 	namespace := uuid.MustParse(policy.ConsumerNamespace)
 	for _, tc := range [][2]string{{"prj_1", "billing-service"}, {"", ""}, {"prj_2", strings.Repeat("o", 128)}} {
 		want := uuid.NewSHA1(namespace, []byte(tc[0]+"\n"+tc[1])).String()
@@ -193,13 +205,13 @@ func TestConsumerIDIsUUIDv5(t *testing.T) {
 	}
 }
 
-func TestConsumerIDTellsProjectAndOwnerApart(t *testing.T) {
+func TestConsumerID_distinct(t *testing.T) {
 	if policy.ConsumerID("prj_1", "ab") == policy.ConsumerID("prj_1a", "b") {
 		t.Error("project and owner run together")
 	}
 }
 
-func TestKeysInATextAreMasked(t *testing.T) {
+func TestMaskKeys_text(t *testing.T) {
 	key, err := policy.NewKey("pst", "prod")
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func limits(minute, day int64) snapshot.Limits {
 	return snapshot.Limits{snapshot.Minute: minute, snapshot.Day: day}
 }
 
-func TestRealmTally(t *testing.T) {
+func TestTally_realm(t *testing.T) {
 	project := snapshot.Project{
 		ID:       "prj_1",
 		KeyTypes: []snapshot.KeyType{{Name: "slow", Limits: limits(5, 0)}, {Name: "full"}},
@@ -80,10 +80,10 @@ func TestRealmTally(t *testing.T) {
 			"ip 192.0.2.7":  30,
 			"project ":      40,
 		}},
-		"the fallback owner": {policy.Identity{Owner: "house"}, nil, map[string]int64{
-			"owner house":  20,
-			"ip 192.0.2.7": 30,
-			"project ":     40,
+		"the fallback owner": {policy.Identity{Owner: "fallback-owner"}, nil, map[string]int64{
+			"owner fallback-owner": 20,
+			"ip 192.0.2.7":         30,
+			"project ":             40,
 		}},
 		"an anonymous caller": {policy.Identity{}, nil, map[string]int64{"ip 192.0.2.7": 30, "project ": 40}},
 	} {
@@ -161,7 +161,7 @@ var tallyHeaderCases = map[string]struct {
 	"nothing limited": {want: map[string]string{}},
 }
 
-func TestTallyHeaders(t *testing.T) {
+func TestTally_headers(t *testing.T) {
 	at := time.Date(2026, 11, 20, 23, 59, 20, 5, time.UTC)
 	for name, tc := range tallyHeaderCases {
 		t.Run(name, func(t *testing.T) {

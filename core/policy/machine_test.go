@@ -18,7 +18,7 @@ func TestDecide_machine(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		client  snapshot.AppClient
-		keyless snapshot.Keyless
+		keyless string
 		want    policy.Denial
 	}{
 		"of a machine":     {robot, snapshot.Reject, policy.Denial{}},
@@ -37,16 +37,16 @@ func TestDecide_machine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			realm := policy.NewRealm(&snapshot.Project{
 				ID:            "prj_1",
-				FallbackOwner: "front-desk",
+				FallbackOwner: "fallback-owner",
 				Tenants:       []snapshot.Tenant{{ID: "tnt_1", Name: "default"}},
 				Clients:       []snapshot.AppClient{tt.client},
 			})
 			got := policy.Decide(&policy.Call{
-				Access: &snapshot.Access{
+				Access: &snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 					Mode:    snapshot.Authenticate,
-					Methods: []snapshot.Method{snapshot.JWT},
+					Methods: []string{snapshot.JWT},
 					Keyless: tt.keyless,
-				},
+				}},
 				Realm: realm,
 				Token: &policy.Token{
 					Issuer:  issuer,
@@ -66,7 +66,7 @@ func TestDecide_machine(t *testing.T) {
 				t.Errorf("the consumer is %q %q, counted for %q", id.Owner, id.ConsumerID, id.Account())
 			}
 			if id.User != "" {
-				t.Errorf("the upstream sees the user %q: a machine is none", id.User)
+				t.Errorf("the upstream sees the user %q for a machine", id.User)
 			}
 			if id.TenantID != "tnt_1" || len(id.Scopes) != 1 {
 				t.Errorf("tenant %q, scopes %v", id.TenantID, id.Scopes)

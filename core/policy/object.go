@@ -35,13 +35,13 @@ type parameter struct {
 
 // Errors of CheckObject.
 var (
-	ErrObjectType = errors.New("it does not begin with a type of lowercase letters, digits, hyphens and underscores, " +
-		"and a colon, such as order:{id}")
-	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has nothing after its type")
-	ErrObjectCharacter = errors.New("outside of braces it has characters other than letters, digits and -._~/:@")
-	ErrObjectBraces    = errors.New("a brace is not closed, or has no name")
-	ErrObjectParameter = errors.New("a name in braces is not a parameter of the path; {path...} cannot be one")
-	ErrObjectAnswer    = errors.New("response. must be followed by names or positions in lists, separated by dots")
+	ErrObjectType = errors.New("it doesn't start with a type (lowercase letters, digits, hyphens and underscores) " +
+		"and a colon, as in order:{id}")
+	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has no ID after its type")
+	ErrObjectCharacter = errors.New("outside of braces, it has characters other than letters, digits and -._~/:@")
+	ErrObjectBraces    = errors.New("a brace isn't closed, or contains no name")
+	ErrObjectParameter = errors.New("a name in braces isn't a parameter of the path; {path...} can't be used")
+	ErrObjectAnswer    = errors.New("response. must be followed by member names or list positions, separated by dots")
 	ErrObjectEmpty     = errors.New("it has an empty part before, between or after slashes")
 	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so two objects could look the " +
 		"same")
@@ -239,7 +239,7 @@ func appendValue(dst []byte, value string, escaped bool) []byte {
 
 // Errors of CanonicalObject.
 var (
-	ErrObjectText = errors.New("it is not a type, a colon and an id, such as order:42")
+	ErrObjectText = errors.New("it isn't a type, a colon and an ID, as in order:42")
 	ErrObjectLong = errors.New("it is longer than 512 bytes")
 )
 

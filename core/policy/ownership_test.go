@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // held are relations by their keys.
@@ -179,7 +179,7 @@ func TestOwnerRules(t *testing.T) {
 	}
 }
 
-func TestOwnerRulesDoNotAllocate(t *testing.T) {
+func TestOwnerRules_doNotAllocate(t *testing.T) {
 	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
 		{ID: "one", Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
 	}})
@@ -187,7 +187,7 @@ func TestOwnerRulesDoNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/orders/42", "/orders/43", "/orders/a%2Fb", "/orders/x;y"} {
-		for name, change := range ordered.ByName(map[string]func(*Call, *Identity){
+		for name, change := range testkit.ByName(map[string]func(*Call, *Identity){
 			"key":     nil,
 			"foreign": func(_ *Call, id *Identity) { id.User, id.Issuer = "sub", "https://iss.example" },
 		}) {
@@ -239,14 +239,16 @@ func TestExplainOwnership(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct{ method, path, want string }{
-		"owner":    {"GET", "/orders/42", "ana owns order:42. The exported gateway asks OpenFGA"},
-		"not":      {"GET", "/orders/43", "ana does not own order:43."},
+		"owner":    {"GET", "/orders/42", "ana owns order:42. The exported gateway checks this with OpenFGA"},
+		"not":      {"GET", "/orders/43", "ana doesn't own order:43."},
 		"remember": {"POST", "/orders", "records ana as the owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			call, _ := ownerCall(rules, tc.path, nil)
 			call.Method = tc.method
-			call.Access = &snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.APIKey}}
+			call.Access = &snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode: snapshot.Authenticate, Methods: []string{snapshot.APIKey},
+			}}
 			call.Realm = NewRealm(&snapshot.Project{
 				ID: "prj_1", Tenants: []snapshot.Tenant{{ID: "tnt_1", Name: "default"}},
 			})

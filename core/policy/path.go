@@ -7,13 +7,13 @@ import (
 
 // Errors of NormalizePath: the path is malformed, or a dot segment leads above its root.
 var (
-	ErrPath      = errors.New("the path is not valid")
+	ErrPath      = errors.New("the path isn't valid")
 	ErrAboveRoot = errors.New("the path leads above its root")
 )
 
 // NormalizePath returns the normal form of a request's path, which is given as received and without the query. The
-// normal form is what is matched, authorized and forwarded: escapes of unreserved characters are decoded, other escapes
-// kept with upper-case digits, dot segments resolved, repeated slashes merged, and characters that a path may not
+// gateway matches, authorizes and forwards the normal form: escapes of unreserved characters are decoded, other escapes
+// kept with uppercase digits, dot segments resolved, repeated slashes merged, and characters that a path may not
 // contain escaped. NormalizePath is idempotent, except for a path that HidesDotSegment, which a second call may refuse
 // with ErrAboveRoot: an escaped slash counts as two segments on the way up, as in nginx, and ".." removes both as one,
 // as in Kong.
@@ -106,7 +106,7 @@ func inspect(raw string) verdict {
 }
 
 // decodeUnreserved decodes every escape except those of reserved characters, whose
-// digits it converts to upper case. Bytes that are neither reserved nor unreserved
+// digits it converts to uppercase. Bytes that are neither reserved nor unreserved
 // are decoded too; escapePath escapes them again, in one spelling.
 func decodeUnreserved(raw string) ([]byte, error) {
 	out := make([]byte, 0, len(raw))

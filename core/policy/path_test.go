@@ -59,7 +59,7 @@ func TestNormalizePath(t *testing.T) {
 	}
 }
 
-func TestNormalizePathRefuses(t *testing.T) {
+func TestNormalizePath_refused(t *testing.T) {
 	for _, raw := range []string{
 		"", "a", "*", "http://x/", "/%", "/%4", "/%zz", "/%4g", "/a%00b", "/\x00", "/a\tb", "/a\nb", "/\x7f", "/a#b",
 		"/..", "/../", "/../a", "/a/../..", "/a/../../b", "/%2e%2e/a", "/a/%2e%2e/.%2e/b", "/a//../../b",
@@ -111,7 +111,7 @@ func TestJoinTarget(t *testing.T) {
 }
 
 // The tests of the exported gateway's plugin use the same table.
-func TestPathsTable(t *testing.T) {
+func TestNormalizePath_table(t *testing.T) {
 	table, err := os.ReadFile("testdata/paths.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -151,14 +151,14 @@ func TestPathsTable(t *testing.T) {
 	}
 }
 
-func TestHidesDotSegmentDoesNotAllocate(t *testing.T) {
+func TestHidesDotSegment_doesNotAllocate(t *testing.T) {
 	path := "/1.0.0/prod/%25252e%25252e%3Bb/a%2Fb;v=1"
 	if n := testing.AllocsPerRun(100, func() { policy.HidesDotSegment(path) }); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
 
-func TestNormalizingACleanPathDoesNotAllocate(t *testing.T) {
+func TestNormalizePath_doesNotAllocate(t *testing.T) {
 	path := "/1.0.0/prod/orders/42;v=1"
 	if n := testing.AllocsPerRun(100, func() { _, _ = policy.NormalizePath(path) }); n != 0 {
 		t.Errorf("%v allocations for a path that is normalized already, want 0", n)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// pathNode is a segment of path templates. T is what is known of a template.
+// pathNode is a segment of path templates. T is the data of a template.
 type pathNode[T any] struct {
 	literals map[string]*pathNode[T]
 	patterns []pathPattern[T] // segments with a parameter and text; the most specific first

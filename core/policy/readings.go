@@ -47,8 +47,8 @@ func (r reading) of(dst []byte, path string) []byte {
 	return appendSegments(dst, decoded)
 }
 
-// Readings yields the other ways in which an upstream may read a normalized path, none for most paths. Of
-// what it yields only the percent sign is escaped.
+// Readings yields the other ways in which an upstream may read a normalized path, none for most paths. Only the percent
+// sign of its result is escaped.
 func Readings(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !hasReadings(path) {

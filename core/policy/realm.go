@@ -104,19 +104,19 @@ func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	return r.FallbackOwner
 }
 
-// Grant has the rights of a key in a project that it opens.
+// Grant has the rights of a key in a project that it is valid for.
 type Grant struct {
 	Scopes   []string
 	TenantID string
 }
 
-// Grant returns the rights of a key in this project, and whether the key opens the project.
+// Grant returns the rights of a key in this project, and whether the key is valid for the project.
 // A key of another project of the product has the scopes that this project gives to
 // the key type of that name (each project decides what a partner may do). If its
 // tenant is the default one of its own project, it counts for the default tenant of
 // this one. Grant does not modify the key, which may be cached for the caller's next
 // call, to another project or under newer rules.
-func (r *Realm) Grant(k *snapshot.Key) (grant Grant, opens bool) {
+func (r *Realm) Grant(k *snapshot.Key) (grant Grant, granted bool) {
 	grant = Grant{k.Scopes, k.TenantID}
 	if k.ProjectID == r.ID {
 		return grant, true

@@ -8,8 +8,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// The log of requests names the owner of a key of the project, whatever the call was refused for. Of any other
-// credential it says nothing.
+// The log of requests names the owner of a key of the project, whatever the call was refused for. It says nothing about
+// any other credential.
 func TestDecide_refusedCaller(t *testing.T) {
 	known := policy.Caller{Account: "billing", CredentialID: "key_1"}
 	for name, tc := range map[string]struct {

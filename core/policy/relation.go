@@ -7,7 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// OwnerRelation is the relation that rules ask for, remember and forget.
+// OwnerRelation is the relation that rules require, remember and forget.
 const OwnerRelation = "owner"
 
 // RelationKey identifies a relation in memory: the first half of the SHA-256 of what it consists of.
@@ -87,7 +87,7 @@ func (c *Call) owns(id *Identity, of object, path string, escaped bool) bool {
 	return c.Relations.Holds(c.Realm.ID, hashRelation(text))
 }
 
-// Tracking is what a rule does with relations after the upstream has answered with 2xx.
+// Tracking is the change of relations that a rule makes after a 2xx response.
 type Tracking struct {
 	Rule     string // id
 	remember object
@@ -97,7 +97,7 @@ type Tracking struct {
 // Remembers reports whether the answer names an object that the caller owns from then on.
 func (t *Tracking) Remembers() bool { return t != nil && t.remember != nil }
 
-// ReadsAnswer reports whether the object that is remembered has values of the answer, and not only those of the path.
+// ReadsAnswer reports whether the object that is remembered has values of the response, and not only those of the path.
 func (t *Tracking) ReadsAnswer() bool {
 	return t != nil && slices.ContainsFunc(t.remember, func(part objectPart) bool { return part.answer != nil })
 }

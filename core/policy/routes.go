@@ -12,7 +12,7 @@ const (
 	OtherRoute = "(other)" // the version has templates, and none matches
 )
 
-// Bounds on the templates of a version. Those over them are not told apart: their calls are OtherRoute.
+// Bounds on the templates of a version. Routes beyond them are not distinguished: their calls are OtherRoute.
 const (
 	MaxRoutes     = 1000
 	maxRouteBytes = 256 // of a template, which is stored with every row of usage
@@ -52,8 +52,8 @@ func (r *Routes) add(path string) {
 	}
 }
 
-// Of returns the template of a normalized path below the address of the environment, else OtherRoute or
-// AnyRoute. Of several that match, the most specific one counts, as with rules. Of does not allocate.
+// Of returns the template of a normalized path below the address of the environment, else OtherRoute or AnyRoute. If
+// several match, the most specific one counts, as with rules. Of does not allocate.
 func (r *Routes) Of(path string) string {
 	if r == nil {
 		return AnyRoute

@@ -54,7 +54,7 @@ func TestRoutesOf(t *testing.T) {
 
 func long(times int) string { return strings.Repeat("%41abcdefghijklmnopqrstuvwxyz-0123456789", times) }
 
-func TestRoutesAreBounded(t *testing.T) {
+func TestRoutesOf_bounded(t *testing.T) {
 	v := &snapshot.Version{Routes: []string{"/" + strings.Repeat("x", 400)}}
 	for i := range policy.MaxRoutes + 5 {
 		v.Routes = append(v.Routes, fmt.Sprintf("/r%d", i))
@@ -69,7 +69,7 @@ func TestRoutesAreBounded(t *testing.T) {
 	}
 }
 
-func TestRoutesOfDoesNotAllocate(t *testing.T) {
+func TestRoutesOf_doesNotAllocate(t *testing.T) {
 	routes := policy.CompileRoutes(&snapshot.Version{Routes: []string{"/o/{id}", "/o/{id}.json", "/o/x/y"}})
 	for _, path := range []string{"/o/1", "/o/%41.json", "/o/x/z", "/o/" + long(3), "/none"} {
 		if n := testing.AllocsPerRun(100, func() { routes.Of(path) }); n != 0 {

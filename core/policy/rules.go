@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// What decided a call if no rule did: the values of RuleOutcome.By other than IDs of rules.
+// The deciders of a call that no rule decided: the values of RuleOutcome.By other than IDs of rules.
 const (
 	ByDefault         = "default"           // the route has no rule
 	ByReadWriteScopes = "read_write_scopes" // see snapshot.Rules
@@ -35,10 +35,11 @@ type ruleSet struct {
 	readWrite bool // see snapshot.Rules
 }
 
-// RuleOutcome is what rules decide about a call.
+// RuleOutcome is the rules' decision about a call.
 type RuleOutcome struct {
 	Denial Denial // zero: the call is allowed
 	By     string // id of the rule, ByDefault or ByReadWriteScopes; "": nothing applied
+	Scope  string // that the caller lacks; "" for denials other than InsufficientScope and TokenScope
 }
 
 // CompileRules returns the rules of a version; nil if they require nothing. A mode, default or role
@@ -163,23 +164,23 @@ func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 func (s *ruleSet) judge(c *Call, id *Identity, rule *rule, path string, escaped bool) RuleOutcome {
 	switch {
 	case rule == nil && s.deny:
-		return RuleOutcome{NoRule, ByDefault}
+		return RuleOutcome{Denial: NoRule, By: ByDefault}
 	case s.readWrite && id.CredentialID != "" && (rule == nil || len(rule.Scopes) == 0) &&
 		!HasScope(id.Scopes, scopeOf(c.Method)):
-		return RuleOutcome{scopeDenial(c, id), ByReadWriteScopes}
+		return RuleOutcome{scopeDenial(c, id), ByReadWriteScopes, scopeOf(c.Method)}
 	case rule == nil:
 		return RuleOutcome{}
 	}
 	for _, scope := range rule.Scopes {
 		if !HasScope(id.Scopes, scope) {
-			return RuleOutcome{scopeDenial(c, id), rule.ID}
+			return RuleOutcome{scopeDenial(c, id), rule.ID, scope}
 		}
 	}
 	if len(rule.Groups) > 0 && !c.isIn(id, rule.Groups, rule.Role == snapshot.RoleAdmin) {
-		return RuleOutcome{NotInGroup, rule.ID}
+		return RuleOutcome{Denial: NotInGroup, By: rule.ID}
 	}
 	if rule.owner != nil && !c.owns(id, rule.owner, path, escaped) {
-		return RuleOutcome{NotOwner, rule.ID}
+		return RuleOutcome{Denial: NotOwner, By: rule.ID}
 	}
 	return RuleOutcome{By: rule.ID}
 }

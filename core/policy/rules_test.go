@@ -137,7 +137,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestRulesDoNotAllocate(t *testing.T) {
+func TestRules_doNotAllocate(t *testing.T) {
 	for _, tc := range readRuleTable(t) {
 		call, id := tc.call()
 		if n := testing.AllocsPerRun(10, func() { tc.rules.decide(call, id) }); n > 0 {
@@ -147,7 +147,7 @@ func TestRulesDoNotAllocate(t *testing.T) {
 }
 
 // The user of a token has the groups of the directory, and not those of the token.
-func TestRulesAskTheTokensUser(t *testing.T) {
+func TestRules_tokenUser(t *testing.T) {
 	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
 		{ID: "staff", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
 		{ID: "boss", Methods: []string{"GET"}, Path: "/boss", Groups: []string{"staff"}, Role: "admin"},
@@ -232,7 +232,7 @@ func TestRulesAskTheTokensUser(t *testing.T) {
 	}
 }
 
-func TestCompileRulesRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestCompileRules_unknown(t *testing.T) {
 	good := snapshot.Rule{ID: "a", Methods: []string{"GET"}, Path: "/a"}
 	with := func(edit func(*snapshot.Rule)) []snapshot.Rule {
 		rule := good

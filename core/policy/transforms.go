@@ -61,9 +61,8 @@ const (
 // digestHeaders are about the bytes of a body, and wrong once it is changed (RFC 9530; RFC 1864).
 var digestHeaders = []string{"Content-Digest", "Repr-Digest", "Digest", "Content-MD5"}
 
-// RequestChanges returns the changes to the headers of requests to an environment that sends these headers of
-// its own. Bodies that are changed have no digest, and upstreams whose responses are changed are asked
-// not to compress them.
+// RequestChanges returns the changes to the headers of requests to an environment that sends these headers. Bodies that
+// are changed have no digest, and upstreams whose responses are changed are asked not to compress them.
 func RequestChanges(t *snapshot.Transforms, own []snapshot.UpstreamHeader) snapshot.Changes {
 	changes := ChangesBeside(t.Request, own)
 	if !t.RequestBody.None() {

@@ -13,7 +13,7 @@ const (
 // are signed with (draft-meunier-webbotauth-httpsig-directory-00).
 const SigningDirectory = "/.well-known/http-message-signatures-directory"
 
-// reservedForUpstream are names, in lower case, of headers that an environment cannot set:
+// reservedForUpstream are names, in lowercase, of headers that an environment cannot set:
 // they are about the connection, frame or describe the message, are written by the gateway
 // itself, or belong to the caller.
 var reservedForUpstream = map[string]bool{

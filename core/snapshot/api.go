@@ -2,7 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// API is what app clients can ask for at a project.
+// API is what app clients can request at a project.
 type API = contract.API
 
 // APIScope is one of its scopes.

@@ -6,8 +6,8 @@ import (
 	"postern/core/contract"
 )
 
-// AppClient is an app client of a tenant that the project serves, and an issuer of our own. A version with the method
-// JWT accepts its access tokens in addition to those of the issuers that the version names.
+// AppClient is an app client of a tenant that the project serves, and our own issuer. A version with the method JWT
+// accepts its access tokens in addition to those of the issuers that the version names.
 type AppClient struct {
 	ID        string // cli_…; the audience of its tokens
 	Name      string
@@ -90,6 +90,13 @@ func IsOwnIssuer(publicURL, issuer string) bool {
 	return len(issuer) > len(own) && issuer[:len(own)] == own
 }
 
-// ClientCredentials is the grant type of an app client without users (RFC 6749, 4.4). The
-// subject of its tokens is the app client.
-const ClientCredentials = "client_credentials"
+// The grant types of app clients (RFC 7591, 2). App clients with ClientCredentials get tokens without users (RFC 6749,
+// 4.4), whose subject is the app client.
+const (
+	AuthorizationCode = "authorization_code"
+	RefreshToken      = "refresh_token"
+	ClientCredentials = "client_credentials"
+)
+
+// GrantTypes are all of them.
+var GrantTypes = []string{AuthorizationCode, RefreshToken, ClientCredentials}

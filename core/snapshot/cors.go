@@ -27,9 +27,9 @@ func (t *Tenant) CORSOverride() bool {
 	return t.CORS != nil && !t.Detached && len(t.CORS.Allowed()) > 0
 }
 
-// CORSUnion returns what answers calls whose tenant is not known: what the project or any of its
-// tenants allows. Where one of them allows every origin, pages may not send cookies, since browsers
-// take no "*" for these. It returns nil if no origin is allowed.
+// CORSUnion returns what answers calls whose tenant is not known: what the project or any of its tenants allows. If one
+// of them allows every origin, pages may not send cookies, because browsers don't accept "*" for these. It returns nil
+// if no origin is allowed.
 func (p *Project) CORSUnion() *CORS {
 	switch all := p.allCORS(); len(all) {
 	case 0:

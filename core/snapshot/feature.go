@@ -4,14 +4,14 @@ package snapshot
 // exports the feature.
 type Feature string
 
-// The features that a project can use. An export target's table must name each one;
-// see Features.
+// The features that a project can use. The table below has each one, and so must an export target's.
 const (
 	FeatureProject        Feature = "project"
 	FeatureBin            Feature = "deleted_project" // the project is in the bin
 	FeatureVersion        Feature = "version"
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"
+	FeatureTimeouts       Feature = "upstream_timeouts"
 	FeatureUpstreamHeader Feature = "upstream_header"    // a header with a secret value for the upstream
 	FeatureUpstreamCert   Feature = "client_certificate" // presented to an upstream in the TLS handshake
 	FeatureCallSigning    Feature = "call_signing"       // signatures of calls to upstreams (RFC 9421)
@@ -31,7 +31,7 @@ const (
 	FeatureConsents       Feature = "consents"      // of a tenant's users
 	FeatureWebhook        Feature = "webhook"
 	FeatureUnclaimed      Feature = "unclaimed_caps" // of a project that no one has claimed
-	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can ask for
+	FeatureAPIScope       Feature = "api_scope"      // the audience or a scope that app clients can request
 	FeatureCORS           Feature = "cors"           // which pages of other origins may call the project
 	FeatureTenantCORS     Feature = "tenant_cors"    // the same for calls with a tenant's credentials
 	FeatureKeyType        Feature = "key_type"
@@ -63,25 +63,131 @@ const (
 	FeatureSecrets         Feature = "secrets_left_out"
 )
 
-// Features returns every feature, in the order of a ledger.
-func Features() []Feature {
-	return append([]Feature{
-		FeatureProject, FeatureBin, FeatureVersion, FeatureEnvironment, FeatureRoute, FeatureUpstreamHeader,
-		FeatureUpstreamCert, FeatureCallSigning, FeatureTransform, FeatureAccess, FeatureOwnerFallback,
-		FeatureTokenIssuer, FeatureIntrospection, FeatureHostedLogin, FeatureProvider, FeatureGroupMapping,
-		FeatureRedirects,
-		FeatureBranding, FeatureUsers, FeatureUserGroup, FeatureSignupPolicy, FeatureConsents, FeatureWebhook,
-		FeatureUnclaimed, FeatureAPIScope, FeatureCORS, FeatureTenantCORS,
-		FeatureKeyType, FeatureTenant, FeatureKey, FeatureKeyGrace, FeatureProduct, FeatureLimits,
-		FeatureIPRules, FeatureRule, FeatureRuleDefault, FeatureKeyIPs, FeatureOpenAPI, FeatureValidation,
-		FeaturePublication, FeatureRequestLimits,
-	}, AlwaysReported()...)
+// Area is a part of the product, by which items of a ledger are grouped.
+type Area string
+
+// The areas.
+const (
+	AreaProject  Area = "project"
+	AreaUpstream Area = "upstream" // routes and upstreams
+	AreaAccess   Area = "access"   // who may call, from where and how often
+	AreaKeys     Area = "keys"
+	AreaLogin    Area = "login"
+	AreaPeople   Area = "people"
+	AreaRecords  Area = "records" // data outside the configuration
+)
+
+// AreaTitle is an area with its title.
+type AreaTitle struct {
+	Area  Area
+	Title string
 }
 
-// AlwaysReported returns the features that every ledger has an item for.
-func AlwaysReported() []Feature {
-	return []Feature{
-		FeatureLoginSessions, FeatureManagedGitHub, FeatureObjectOwnership, FeatureUsage,
-		FeatureBilling, FeatureAudit, FeatureCustomDomains, FeatureSecrets,
+// Areas returns every area with its title, in the order of a ledger.
+func Areas() []AreaTitle {
+	return []AreaTitle{
+		{AreaProject, "Project and versions"},
+		{AreaUpstream, "Routes and upstreams"},
+		{AreaAccess, "Access and limits"},
+		{AreaKeys, "API keys"},
+		{AreaLogin, "Login"},
+		{AreaPeople, "Users and tenants"},
+		{AreaRecords, "Records and secrets"},
 	}
+}
+
+// topic is a feature with the area it belongs to and its title.
+type topic struct {
+	feature Feature
+	area    Area
+	title   string
+}
+
+// used are the features that a project can use, in the order of a ledger.
+var used = []topic{
+	{FeatureProject, AreaProject, "Project"},
+	{FeatureBin, AreaProject, "Deleted project"},
+	{FeatureVersion, AreaProject, "Versions"},
+	{FeatureEnvironment, AreaUpstream, "Environments"},
+	{FeatureRoute, AreaUpstream, "Routes"},
+	{FeatureTimeouts, AreaUpstream, "Upstream timeouts"},
+	{FeatureUpstreamHeader, AreaUpstream, "Upstream headers"},
+	{FeatureUpstreamCert, AreaUpstream, "Client certificates"},
+	{FeatureCallSigning, AreaUpstream, "Call signing"},
+	{FeatureTransform, AreaUpstream, "Transforms"},
+	{FeatureAccess, AreaAccess, "Access policies"},
+	{FeatureOwnerFallback, AreaAccess, "Fallback owners"},
+	{FeatureTokenIssuer, AreaAccess, "Token issuers"},
+	{FeatureIntrospection, AreaAccess, "Token introspection"},
+	{FeatureHostedLogin, AreaLogin, "App clients"},
+	{FeatureProvider, AreaLogin, "Identity providers"},
+	{FeatureGroupMapping, AreaLogin, "Group mappings"},
+	{FeatureRedirects, AreaLogin, "Redirect URIs"},
+	{FeatureBranding, AreaLogin, "Sign-in page branding"},
+	{FeatureUsers, AreaPeople, "Users"},
+	{FeatureUserGroup, AreaPeople, "Groups"},
+	{FeatureSignupPolicy, AreaPeople, "Sign-up policies"},
+	{FeatureConsents, AreaPeople, "Consents"},
+	{FeatureWebhook, AreaRecords, "Webhooks"},
+	{FeatureUnclaimed, AreaRecords, "Caps of unclaimed projects"},
+	{FeatureAPIScope, AreaAccess, "API scopes"},
+	{FeatureCORS, AreaAccess, "CORS"},
+	{FeatureTenantCORS, AreaAccess, "CORS of tenants"},
+	{FeatureKeyType, AreaKeys, "Key types"},
+	{FeatureTenant, AreaPeople, "Tenants"},
+	{FeatureKey, AreaKeys, "API keys"},
+	{FeatureKeyGrace, AreaKeys, "Old secrets of rotated keys"},
+	{FeatureProduct, AreaProject, "Product"},
+	{FeatureLimits, AreaAccess, "Rate limits"},
+	{FeatureIPRules, AreaAccess, "IP rules"},
+	{FeatureRule, AreaAccess, "Route rules"},
+	{FeatureRuleDefault, AreaAccess, "Routes without a rule"},
+	{FeatureKeyIPs, AreaKeys, "IP ranges of keys"},
+	{FeatureOpenAPI, AreaProject, "API descriptions"},
+	{FeatureValidation, AreaUpstream, "Request validation"},
+	{FeaturePublication, AreaUpstream, "Published API descriptions"},
+	{FeatureRequestLimits, AreaUpstream, "HTTP differences"},
+}
+
+// reported are the features that every ledger has an item for, in its order after those used.
+var reported = []topic{
+	{FeatureLoginSessions, AreaLogin, "Login sessions"},
+	{FeatureManagedGitHub, AreaLogin, "Shared GitHub login"},
+	{FeatureObjectOwnership, AreaRecords, "Object ownership"},
+	{FeatureUsage, AreaRecords, "Usage analytics"},
+	{FeatureBilling, AreaRecords, "Billing credits"},
+	{FeatureAudit, AreaRecords, "Audit log"},
+	{FeatureCustomDomains, AreaUpstream, "Custom domains"},
+	{FeatureSecrets, AreaRecords, "Secrets"},
+}
+
+// Features returns every feature, in the order of a ledger.
+func Features() []Feature { return append(featuresOf(used), AlwaysReported()...) }
+
+// AlwaysReported returns the features that every ledger has an item for.
+func AlwaysReported() []Feature { return featuresOf(reported) }
+
+func featuresOf(topics []topic) []Feature {
+	out := make([]Feature, len(topics))
+	for i, t := range topics {
+		out[i] = t.feature
+	}
+	return out
+}
+
+// Area returns the area that a feature belongs to.
+func (f Feature) Area() Area { return f.topic().area }
+
+// Title returns the title of a feature, or its name if it is unknown.
+func (f Feature) Title() string { return f.topic().title }
+
+func (f Feature) topic() topic {
+	for _, topics := range [][]topic{used, reported} {
+		for _, t := range topics {
+			if t.feature == f {
+				return t
+			}
+		}
+	}
+	return topic{title: string(f)}
 }

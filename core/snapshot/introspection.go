@@ -24,8 +24,8 @@ const (
 func ParseIntrospection(line string) (Introspection, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
-		return Introspection{}, errors.New("write the introspection as ENDPOINT, followed by client=ID, iss=ISSUER, " +
-			"aud=AUDIENCE and method=client_secret_post where needed")
+		return Introspection{}, errors.New("use the form ENDPOINT, followed by client=ID, iss=ISSUER, aud=AUDIENCE " +
+			"and method=client_secret_post if needed")
 	}
 	var out Introspection
 	out.Endpoint = words[0]
@@ -35,8 +35,8 @@ func ParseIntrospection(line string) (Introspection, error) {
 		name, value, _ := strings.Cut(word, "=")
 		at := places[name]
 		if at == nil || value == "" || *at != "" {
-			return Introspection{}, errors.New("only client=ID, iss=ISSUER, aud=AUDIENCE and " +
-				"method=client_secret_post may follow the endpoint, each once, not " + name)
+			return Introspection{}, errors.New("use only client=ID, iss=ISSUER, aud=AUDIENCE and " +
+				"method=client_secret_post after the endpoint, each once, not " + name)
 		}
 		*at = value
 	}

@@ -14,8 +14,8 @@ type TokenIssuer = contract.TokenIssuer
 func ParseTokenIssuer(line string) (TokenIssuer, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 {
-		return TokenIssuer{}, errors.New("write a pair as ISSUER AUDIENCE, followed by jwks=URL and tenant=NAME " +
-			"where needed, not " + line)
+		return TokenIssuer{}, errors.New("use the form ISSUER AUDIENCE, followed by jwks=URL and tenant=NAME if " +
+			"needed, not " + line)
 	}
 	out := TokenIssuer{Issuer: words[0], Audience: words[1]}
 	for _, word := range words[2:] {
@@ -26,8 +26,8 @@ func ParseTokenIssuer(line string) (TokenIssuer, error) {
 		case name == "tenant" && value != "" && out.Tenant == "":
 			out.Tenant = value
 		default:
-			return TokenIssuer{}, errors.New("only jwks=URL and tenant=NAME may follow issuer and audience, " +
-				"each once, not " + word)
+			return TokenIssuer{}, errors.New("use only jwks=URL and tenant=NAME after the issuer and audience, each " +
+				"once, not " + word)
 		}
 	}
 	return out, nil

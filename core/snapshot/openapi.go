@@ -2,7 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// Validation is what a version does with requests that do not match its OpenAPI document.
+// Validation says what a version does with requests that do not match its OpenAPI document.
 type Validation = contract.Validation
 
 // The values of Validation.

@@ -2,33 +2,31 @@ package snapshot
 
 import (
 	"time"
+
+	"postern/core/contract"
 )
 
-// What follows is read for an export only. A gateway serves calls without it.
+// The following fields are read for an export only. A gateway serves calls without it.
 
 // ClientSettings are an app client's settings, without the keys that verify its tokens.
 type ClientSettings struct {
 	RedirectURIs         []string
 	LogoutURIs           []string // that a browser may be sent to after a sign-out
 	BackchannelLogoutURI string   // where the client is notified that a session has ended, or ""
-	APIScopes            []string // that it may ask for
+	APIScopes            []string // that it may request
 	GrantTypes           []string
 	SecretHash           []byte        // SHA-256; nil: a public client
 	PKCE                 string        // required, or when_sent for a client with a secret
 	AccessFor            time.Duration // lifetime of its access tokens, whole seconds
 	RefreshFor           time.Duration // lifetime of its refresh tokens, whole seconds; 0: it gets none
 	Algorithm            string        // of new signing keys
-	Title                string        // of the sign-in page, as the three that follow; "": the default
-	Welcome              string
-	LogoURL              string
-	Color                string
 	CreatedAt            time.Time
+
+	contract.Branding // of the sign-in page; "": the default
 }
 
 // Branded reports whether the sign-in page looks other than the default.
-func (s *ClientSettings) Branded() bool {
-	return s.Title != "" || s.Welcome != "" || s.LogoURL != "" || s.Color != ""
-}
+func (s *ClientSettings) Branded() bool { return s.Branding != contract.Branding{} }
 
 // SkipsPKCE reports whether the client may send requests without PKCE.
 func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE == "when_sent" }
@@ -74,8 +72,8 @@ func (m GroupMapping) Text() string {
 	return m.Claim + " = " + m.Value + rest + " → " + m.Group
 }
 
-// Directory is what a tenant has of people, without its users: they are too many for one
-// value and are streamed.
+// Directory is a tenant's groups and sign-up policy. It doesn't have the users: they are too many for one value and are
+// streamed.
 type Directory struct {
 	InviteOnly bool       // only users that are expected may join
 	Approvals  []Approval // who may, sorted by id
@@ -87,7 +85,7 @@ type Directory struct {
 type Approval struct {
 	ID        string
 	Kind      string   // email or domain
-	Value     string   // lower case
+	Value     string   // lowercase
 	Groups    []string // ids of those that they are put into
 	CreatedAt time.Time
 }
@@ -97,7 +95,7 @@ type Group struct {
 	ID          string // grp_…
 	Name        string
 	DisplayName string   // "": the name
-	ExternalID  string   // a provisioning system's id; "": none made it
+	ExternalID  string   // a provisioning system's id; "" if none created it
 	Parents     []string // ids of the groups that it is in, sorted
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -106,11 +104,11 @@ type Group struct {
 // User is a user of a tenant.
 type User struct {
 	ID            string // usr_…; the sub of their tokens
-	Email         string // lower case; "": the provider tells none
+	Email         string // lowercase; "": the provider tells none
 	EmailVerified bool
 	Name          string
 	Profile       string // JSON object of the other claims that a provider sent; "": none
-	UserName      string // what a provisioning system calls them, lower case; "": none does
+	UserName      string // what a provisioning system calls them, lowercase; "": none does
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited
 	CreatedAt     time.Time
@@ -136,7 +134,7 @@ type Membership struct {
 	CreatedAt time.Time
 }
 
-// Consent is what a user agreed to share with an app client.
+// Consent is a user's consent to share data with an app client.
 type Consent struct {
 	ClientID  string
 	Scope     string // separated by spaces

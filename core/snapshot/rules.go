@@ -2,10 +2,10 @@ package snapshot
 
 import "postern/core/contract"
 
-// Rules are what the routes of a version require of callers.
+// Rules have the requirements of a version's routes.
 type Rules = contract.Rules
 
-// Rule is what one route requires.
+// Rule has the requirements of one route.
 type Rule = contract.Rule
 
 // RuleMode says what happens to a call that a rule refuses.

@@ -13,42 +13,35 @@ import (
 	"postern/core/contract"
 )
 
-// Mode says whether a version requires credentials.
-type Mode string
+// RequestsAuth says which calls to a version are served.
+type RequestsAuth = contract.RequestsAuth
 
-// The modes of requests_auth.mode.
+// AllowedPairs has the issuers and audiences that the method JWT accepts.
+type AllowedPairs = contract.JWT
+
+// The modes of RequestsAuth.
 const (
-	Passthrough  Mode = "passthrough"  // a call needs no credential
-	Authenticate Mode = "authenticate" // a call needs one of the allowed methods
+	Passthrough  = contract.Passthrough
+	Authenticate = contract.Authenticate
 )
 
-// Method is a way for a caller to authenticate.
-type Method string
-
-// The methods of requests_auth.methods.
+// The methods of RequestsAuth.
 const (
-	APIKey Method = "api_key"
-	JWT    Method = "jwt"
-	Opaque Method = "opaque"
+	APIKey = contract.MethodAPIKey
+	JWT    = contract.MethodJWT
+	Opaque = contract.MethodOpaque
 )
 
-// Keyless says what happens to a call without an API key.
-type Keyless string
-
-// The values of requests_auth.keyless.
+// The ways in which RequestsAuth treats calls without an API key.
 const (
-	Reject        Keyless = "reject"
-	OwnerFallback Keyless = "owner_fallback" // let through as a call of the project's fallback owner
+	Reject        = contract.KeylessReject
+	OwnerFallback = contract.KeylessOwnerFallback
 )
 
-// Access is the authentication policy of one version.
+// Access is the policy of one version: how its callers authenticate, and where calls may come from.
 type Access struct {
-	Mode    Mode
-	Methods []Method // empty: credentials are ignored and forwarded unchanged
-	Keyless Keyless
-	Issuers []TokenIssuer // that the method JWT accepts, in the order given
-	Opaque  Introspection // the endpoint of the method Opaque; the zero value without it
-	IP      IPRules
+	RequestsAuth
+	IP IPRules
 }
 
 // IPRules are a contract.IPRules, compiled. Deny takes precedence.
@@ -56,19 +49,6 @@ type IPRules struct {
 	Allow []netip.Prefix `json:"allow"` // empty: from anywhere
 	Deny  []netip.Prefix `json:"deny"`
 }
-
-// Allows reports whether m is among the allowed methods.
-func (a Access) Allows(m Method) bool {
-	for _, have := range a.Methods {
-		if have == m {
-			return true
-		}
-	}
-	return false
-}
-
-// TakesTokens reports whether a method reads the Authorization header.
-func (a Access) TakesTokens() bool { return a.Allows(JWT) || a.Allows(Opaque) }
 
 // Project is one proxied API with all it needs to be served, except its keys: they are
 // too many for one value and are streamed instead.
@@ -82,7 +62,7 @@ type Project struct {
 	Product       string // name of the product
 	ProductTitle  string `json:",omitempty"` // display name of the product; "": the name
 	Limits        ProjectLimits
-	API           API   // what app clients can ask for
+	API           API   // what app clients can request
 	CORS          *CORS `json:",omitempty"` // nil: left to upstreams
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
@@ -162,12 +142,14 @@ type Environment struct {
 	Former string
 
 	// Hosts are the verified host names of customers that lead to the environment, at
-	// the path /. Lower-case ASCII, sorted.
+	// the path /. Lowercase ASCII, sorted.
 	Hosts []string
 
 	Headers []UpstreamHeader `json:",omitempty"` // sorted by name
 
 	Certificate *ClientCertificate `json:",omitempty"` // nil: none; only with an https target
+
+	Upstream Upstream `json:",omitzero"`
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes
@@ -217,8 +199,7 @@ type Key struct {
 	TenantID    string
 	Tenant      string // name
 	ProductID   string // it opens every project of this product; "": its own project only
-	Environment string // name of the environment it opens; "" opens all
-	Description string
+	Environment string // name of the environment it is valid for; "" for all
 	State       KeyState
 	OwnerFrozen bool           // in an export: the owner is an end user who is frozen
 	Limits      *Limits        // nil: those of its type
@@ -227,9 +208,8 @@ type Key struct {
 	OldHash     *[32]byte      // the secret before the last rotation, valid until GraceEndsAt
 	GraceEndsAt time.Time      // zero: no grace running
 	ExpiresAt   time.Time      // zero: never
-	CreatedAt   time.Time
-	Prefix      string // what is shown of the key: everything before the secret
-	Last4       string
+
+	contract.KeyDetails // only in exports
 
 	FoundIn uint64 // set by the key table: the state of the table that the key was found in
 }

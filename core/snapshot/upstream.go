@@ -1,6 +1,16 @@
 package snapshot
 
-import "time"
+import (
+	"time"
+
+	"postern/core/contract"
+)
+
+// Upstream are the settings of an environment's upstream.
+type Upstream = contract.Upstream
+
+// UpstreamTimeouts are the timeouts of an environment's upstream. One that is nil has its default.
+type UpstreamTimeouts = contract.UpstreamTimeouts
 
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
@@ -27,8 +37,8 @@ type CallSigningKey struct {
 	PublishedUntil time.Time // UTC; zero: until a later key follows
 }
 
-// ClientCertificate is what the gateway presents to an environment's upstream in the TLS
-// handshake (mTLS).
+// ClientCertificate is the certificate that the gateway presents to an environment's upstream in the TLS handshake
+// (mTLS).
 type ClientCertificate struct {
 	Chain  string // PEM, the leaf first
 	Sealed []byte // the encrypted private key in PEM; the gateway opens it when it loads the project

@@ -29,8 +29,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA public FROM postern_control, postern_gateway,
 REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM postern_control, postern_gateway, postern_worker;
 
 -- Control plane and workers read and write every table, except for the schema version and existing audit log entries:
--- entries can only be added, and workers remove them when their time is over. They get access to tables that a later
--- `postern migrate` adds at once.
+-- entries can only be added, and workers remove them when their retention ends. When a later `postern migrate` adds
+-- tables, the roles have access to them at once.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO postern_control, postern_worker;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO postern_control, postern_worker;
 ALTER DEFAULT PRIVILEGES FOR ROLE postern_owner IN SCHEMA public
@@ -51,10 +51,9 @@ BEGIN
 END
 $$;
 
--- Gateways read what they serve. They can read all columns of these tables. The gateway key decrypts the encrypted
--- values in them: credentials for upstreams and introspection endpoints, private keys of certificates, and the secrets
--- of providers whose own tokens callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways read
--- the hashes.
+-- Gateways can read all columns of these tables. The gateway key decrypts the encrypted values in them: credentials for
+-- upstreams and introspection endpoints, private keys of certificates, and the secrets of providers whose own tokens
+-- callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways can read only hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
     identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
@@ -63,8 +62,8 @@ GRANT SELECT ON
     goose_db_version, schema_compatibility
     TO postern_gateway;
 
--- They can read some columns of other tables, but not the hashes of clients' secrets, the private keys that sign hosted
--- login's tokens, cookies, and names and email addresses of users.
+-- They can read some columns of other tables, but not the hashes of client secrets, the private keys that sign hosted
+-- login's tokens, cookies, or names and email addresses of users.
 GRANT SELECT (id, claimed_at, expires_at) ON teams TO postern_gateway;
 GRANT SELECT (
     id, tenant_id, name, redirect_uris, logout_uris, backchannel_logout_uri, api_scopes, grant_types, frozen_at,
@@ -77,8 +76,8 @@ GRANT SELECT (id, client_id, algorithm, public_jwk, active_at, expires_at, creat
 GRANT SELECT (id, tenant_id, state, updated_at, groups_left_at) ON end_users TO postern_gateway;
 GRANT SELECT (id, client_id, barred_until) ON login_sessions TO postern_gateway;
 
--- Gateways write counts, the last use of keys, and the owners of objects that rules remember, with a revision that
--- tells the other gateways about them. A trigger numbers the revisions.
+-- Gateways write counts, the last use of keys, and the owners of objects that rules record. A revision tells the other
+-- gateways about the owners. A trigger numbers the revisions.
 GRANT SELECT, INSERT, UPDATE ON usage_hours, usage_days, usage_spans, usage_traffic TO postern_gateway;
 GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;

@@ -15,8 +15,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// Kong's acl stands behind the rules of a version whose every route asks for groups: it refuses nothing
-// that they let through, and no refusal is its own.
+// Kong's acl stands behind the rules of a version whose every route requires groups: it refuses nothing that they let
+// through, and no refusal is its own.
 func TestConformanceACL(t *testing.T) {
 	up, of := newUpstream(t), startTokenIssuer(t)
 	project, keys := rulesProject(t, up, of)
@@ -63,7 +63,7 @@ func TestConformanceACL(t *testing.T) {
 
 // A caller outside of the groups is refused for that, whatever is wrong with the body. postern-auth looks at bodies
 // that are transformed, and runs before acl: it has to decide about groups first.
-func TestConformanceACLBeforeBodies(t *testing.T) {
+func TestConformanceACL_beforeBodies(t *testing.T) {
 	up, of := newUpstream(t), startTokenIssuer(t)
 	project, keys := rulesProject(t, up, of)
 	for i := range project.Versions {

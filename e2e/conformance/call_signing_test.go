@@ -15,8 +15,8 @@ import (
 	"postern/bundle"
 	"postern/core/snapshot"
 	"postern/service/projects"
-	"postern/testkit/messagesignatures"
 	"postern/testkit/sample"
+	"postern/testkit/verifiers"
 )
 
 // Both gateways sign calls so that an independent verifier accepts them, and cover the same.
@@ -33,7 +33,7 @@ func TestConformanceCallSigning(t *testing.T) {
 		"keys": []map[string]string{{"kid": id, "x": base64.RawURLEncoding.EncodeToString(public)}},
 	}))
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	project.CallSigningKeys = []snapshot.CallSigningKey{{
 		ID:        id,
 		Public:    public,
@@ -43,13 +43,13 @@ func TestConformanceCallSigning(t *testing.T) {
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	postern := startPosternOf(t, up, project, keys)
 	active := key(keys["active"])
-	signed := func(call Case, by *peer) (outcome, messagesignatures.Signature) {
+	signed := func(call Case, by *peer) (outcome, verifiers.Signature) {
 		got := by.send(call)
 		if len(got.Seen) != 1 {
 			t.Fatalf("%s by %s: %d, and the upstream got %d calls", call.Name, by.name, got.Status, len(got.Seen))
 		}
 		got = got.clone()
-		s, err := messagesignatures.Verify(t, messagesignatures.Request{
+		s, err := verifiers.VerifySignature(t, verifiers.SignedRequest{
 			Method: got.Seen[0].Method,
 			URL:    "https://upstream.example" + got.Seen[0].Target,
 			Header: got.Seen[0].Headers,
@@ -85,10 +85,10 @@ func TestConformanceCallSigning(t *testing.T) {
 }
 
 // A gateway without the key refuses calls instead of forwarding them without a signature.
-func TestConformanceCallSigningWithoutKey(t *testing.T) {
+func TestConformanceCallSigning_withoutKey(t *testing.T) {
 	t.Setenv("CALL_SIGNING_KEY", "bm8ga2V5")
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	project.CallSigningKeys = []snapshot.CallSigningKey{{ID: "k", Public: []byte("k")}}
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	got := kong.send(get("signed", prod+"/x", key(keys["active"])))

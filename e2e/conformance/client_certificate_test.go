@@ -113,7 +113,7 @@ func TestConformanceClientCertificate(t *testing.T) {
 	up, clients := newUpstream(t), newAuthority(t)
 	requires := startMutual(t, up, clients, tls.RequireAndVerifyClientCert)
 	asks := startMutual(t, up, clients, tls.VerifyClientCertIfGiven)
-	project, keys := sample.Fresh(requires.target, sample.AsksForKeys())
+	project, keys := sample.Fresh(requires.target, sample.RequiresKeys())
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -171,11 +171,11 @@ func TestConformanceClientCertificate(t *testing.T) {
 
 // A gateway that cannot present the certificate refuses calls instead of forwarding them
 // without one, as Kong alone does.
-func TestConformanceClientCertificateWithUnusableKey(t *testing.T) {
+func TestConformanceClientCertificate_unusableKey(t *testing.T) {
 	own, other := newKey(t), newKey(t)
 	up, clients := newUpstream(t), newAuthority(t)
 	asks := startMutual(t, up, clients, tls.VerifyClientCertIfGiven)
-	project, keys := sample.Fresh(asks.target, sample.AsksForKeys())
+	project, keys := sample.Fresh(asks.target, sample.RequiresKeys())
 	project.Versions[0].Environments = nil
 	fitting := string(clients.clientCertificate(t, "", own).Sealed)
 	unusable := map[string]string{
@@ -224,13 +224,13 @@ func TestConformanceClientCertificateWithUnusableKey(t *testing.T) {
 	}
 	says := runStart(t, folder, kong, keys["active"].Plaintext, filledIn...)
 	for name := range unusable {
-		want := "WRONG the upstream of /1.0.0/" + name + "/ does not answer: the gateway answers 503"
+		want := "FAIL  the upstream of /1.0.0/" + name + "/ does not respond: the gateway returned 503"
 		if !strings.Contains(says, want) {
 			t.Errorf("start.sh does not say %q:\n%s", want, says)
 		}
 	}
-	if !strings.Contains(says, "ok    the upstream of "+prod+"/ answers: 200") {
-		t.Errorf("start.sh does not say that the upstream of prod answers:\n%s", says)
+	if !strings.Contains(says, "ok    the upstream of "+prod+"/ responds: 200") {
+		t.Errorf("start.sh does not say that the upstream of prod responds:\n%s", says)
 	}
 }
 

@@ -22,8 +22,8 @@ var excluded = map[string]string{
 // A Content-Length of 0 is taken for none: net/http adds it to a POST without
 // a body, nginx does not, and both say the same (RFC 9110 section 8.6).
 
-// compare reports whether got, of other, is what postern gives, but for the
-// differences that the case declares. Each of these must be there.
+// compare reports whether got, of other, equals Postern's outcome, except for the differences that the case declares.
+// Each of these must be there.
 func compare(t *testing.T, c Case, postern, other *peer, want, got outcome) bool {
 	t.Helper()
 	want, got = comparable(postern, want), comparable(other, got)

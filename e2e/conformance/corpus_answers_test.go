@@ -43,7 +43,7 @@ func answers(keys map[string]sample.Plain) []Case {
 	add(scripted.BadLengths(), ErrorBodies)
 	add(scripted.BadFields(), ErrorBodies)
 	// To HEAD they would make the next case differ, as the ledger says: see
-	// TestConformanceInterimAnswersAreRefused.
+	// TestConformance_interimAnswers.
 	to("GET", scripted.Interims(), InterimAnswers)
 	add(scripted.UnaskedSwitches(), UnaskedSwitch)
 	add(scripted.ControlCookies(), ControlCookies)

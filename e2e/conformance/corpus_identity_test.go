@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"postern/core/policy"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/sample"
 )
 
@@ -20,7 +20,7 @@ func spoofedHeaders(keys map[string]sample.Plain) []Case {
 		},
 	}
 	names := make([]string, 0, len(spellings))
-	for name := range ordered.ByName(spellings) {
+	for name := range testkit.ByName(spellings) {
 		names = append(names, name)
 	}
 	slices.Sort(names)

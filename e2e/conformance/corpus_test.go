@@ -34,7 +34,7 @@ const (
 	bareHost    = "localhost"
 )
 
-// prod is the path of the environment that asks for keys, in host form.
+// prod is the path of the environment that requires keys, in host form.
 const prod = "/1.0.0/prod"
 
 // family creates the cases of one kind. The keys are those of package sample.
@@ -102,7 +102,7 @@ func Keys() map[string]sample.Plain {
 // frozenOwner is the name of the key whose owner is frozen.
 const frozenOwner = "frozenowner"
 
-// one makes a request without a body. lines are header lines.
+// one returns a request without a body. lines are header lines.
 func one(name, method, host, target string, lines ...string) Case {
 	return withBody(name, method, host, target, "", lines...)
 }

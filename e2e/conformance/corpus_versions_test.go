@@ -7,9 +7,9 @@ import (
 	"postern/testkit/sample"
 )
 
-// copied is a version made as a copy of 1.0.0, with policies of its own since: calls without
-// a key fall back to the project's owner, calls from 127.0.0.2 are refused, one environment
-// was renamed from dev to live and one was added. Its name begins like that of its source.
+// copied is a version made as a copy of 1.0.0, with its own policies since: calls without a key fall back to the
+// project's owner, calls from 127.0.0.2 are refused, one environment was renamed from dev to live and one was added.
+// Its name begins like that of its source.
 const copied = "1.0.0-copy"
 
 func copiedVersion(target string) snapshot.Version {
@@ -17,10 +17,12 @@ func copiedVersion(target string) snapshot.Version {
 		ID:   "ver_c1",
 		Name: copied,
 		Access: snapshot.Access{
-			Mode:    snapshot.Authenticate,
-			Methods: []snapshot.Method{snapshot.APIKey},
-			Keyless: snapshot.OwnerFallback,
-			IP:      snapshot.IPRules{Deny: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}},
+			RequestsAuth: snapshot.RequestsAuth{
+				Mode:    snapshot.Authenticate,
+				Methods: []string{snapshot.APIKey},
+				Keyless: snapshot.OwnerFallback,
+			},
+			IP: snapshot.IPRules{Deny: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}},
 		},
 		Environments: []snapshot.Environment{
 			{ID: "env_c1", Name: "live", Target: target + "/copied-live"},

@@ -133,7 +133,7 @@ func TestConformanceCORS(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
-			project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+			project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 			shape := shapes[name]
 			project.CORS = &shape
 			folder := exportOf(t, project, keys, bundle.Options{Consumers: true})

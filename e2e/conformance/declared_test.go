@@ -174,7 +174,7 @@ func TestCorpus(t *testing.T) {
 		names[c.Name] = true
 		for _, item := range c.Differs {
 			if !declared[item] || leaveOut[item] == nil {
-				t.Errorf("%s: %s is no difference that the ledger declares and the comparison leaves out", c.Name, item)
+				t.Errorf("%s: %s is not declared by the ledger, or not left out of the comparison", c.Name, item)
 			}
 		}
 		if len(c.Differs) == 0 {

@@ -19,8 +19,8 @@ import (
 // seen is a request as the upstream received it.
 type seen = scripted.Request
 
-// upstream is what both gateways forward to: one listener for each kind of
-// environment, whose requests are taken together.
+// upstream is the upstream of both gateways: one listener for each kind of environment, whose requests are taken
+// together.
 type upstream struct {
 	url    string // of the plain one
 	secure *secureUpstreams
@@ -73,7 +73,7 @@ func (p *peer) send(c Case) outcome {
 	return out
 }
 
-// exchange carries out a case over a connection of its own.
+// exchange carries out a case over its own connection.
 func (p *peer) exchange(c Case) (out outcome) {
 	dialer := net.Dialer{Timeout: c.patience()}
 	if c.From != "" {
@@ -236,7 +236,7 @@ func (p *peer) routed() error {
 	return nil
 }
 
-// guarded is ready when the environment that asks for keys does.
+// guarded is ready when the environment that requires keys does.
 func (p *peer) guarded() error {
 	if out := p.send(get("probe", prod+"/")); out.Status != http.StatusUnauthorized {
 		return fmt.Errorf("status %d %s", out.Status, out.ConnectionErr)

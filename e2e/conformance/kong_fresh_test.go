@@ -18,20 +18,20 @@ import (
 
 // The projects that most people export have little in them. Each boots, and
 // answers a few calls as Postern does.
-func TestConformanceFreshProjectsBoot(t *testing.T) {
+func TestConformance_freshProjects(t *testing.T) {
 	all := bundle.Options{Consumers: true}
-	open := snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}
+	open := snapshot.Access{RequestsAuth: snapshot.RequestsAuth{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}}
 	for name, c := range map[string]struct {
 		access  snapshot.Access
 		options bundle.Options
 		keyless bool // the project has no key
 		let     int  // how many of the calls are let through
 	}{
-		"as made":            {sample.AsksForKeys(), all, false, 2},
-		"as made, no key":    {sample.AsksForKeys(), all, true, 0},
+		"as made":            {sample.RequiresKeys(), all, false, 2},
+		"as made, no key":    {sample.RequiresKeys(), all, true, 0},
 		"passthrough":        {open, all, true, 6},
-		"without keys":       {sample.AsksForKeys(), bundle.Options{Keys: bundle.KeysNone, Consumers: true}, false, 0},
-		"without consumers":  {sample.AsksForKeys(), bundle.Options{}, false, 0},
+		"without keys":       {sample.RequiresKeys(), bundle.Options{Keys: bundle.KeysNone, Consumers: true}, false, 0},
+		"without consumers":  {sample.RequiresKeys(), bundle.Options{}, false, 0},
 		"open, no consumers": {open, bundle.Options{}, false, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,9 +71,9 @@ func freshCalls() []Case {
 }
 
 // Old and new key are let in as the same caller.
-func TestConformanceMintedKeysOpen(t *testing.T) {
+func TestConformance_mintedKeys(t *testing.T) {
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	folder := exportOf(t, project, keys, bundle.Options{Keys: bundle.KeysMint, Consumers: true})
 	kong, _ := startKong(t, folder, up)
 	postern := startPosternOf(t, up, project, keys)
@@ -102,14 +102,14 @@ func TestConformanceMintedKeysOpen(t *testing.T) {
 // A key that a caller puts into the query by mistake stays out of the logs, also when the
 // upstream fails, when the request is refused, and with buffering turned on, which makes
 // nginx's error lines longer.
-func TestConformanceKeysStayOutOfLogs(t *testing.T) {
+func TestConformance_keysNotLogged(t *testing.T) {
 	for name, buffering := range map[string]string{"as exported": "false", "with buffering": "true"} {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
 			project := Project(up)
 			project.Versions = append(project.Versions, snapshot.Version{
 				ID: "ver_8", Name: "zlost", Access: project.Versions[0].Access,
-				Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://nobody.invalid"}},
+				Environments: []snapshot.Environment{{ID: "env_8", Name: "prod", Target: "http://unknown.invalid"}},
 			})
 			folder := exportOf(t, project, sample.Keys(), bundle.Options{Consumers: true})
 			config := filepath.Join(folder, "gateway", "gateway.yaml")
@@ -157,10 +157,10 @@ func leak(t *testing.T, kong *peer, log string) {
 	}
 }
 
-// What the ledger calls approximate: the exported gateway takes any host name.
-func TestConformanceAddressesAnswerUnderAnyHost(t *testing.T) {
+// The ledger says approximate, because the exported gateway accepts any host name.
+func TestConformance_anyHost(t *testing.T) {
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	postern := startPosternOf(t, up, project, keys)
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	for _, c := range []Case{

@@ -13,4 +13,4 @@ func startKongOfTwo(t *testing.T, folder string, up *upstream) *peer {
 
 func TestConformanceLimits(t *testing.T) { sameLimits(t, startKongOfTwo) }
 
-func TestConformanceLimitsAdmitNeverTooMany(t *testing.T) { noOvershoot(t, startKongOfTwo) }
+func TestConformanceLimits_neverTooMany(t *testing.T) { noOvershoot(t, startKongOfTwo) }

@@ -20,18 +20,18 @@ import (
 
 // The exported start.sh asks each upstream through a real Kong, and leaves the
 // gateway as it found it.
-func TestConformanceStartAsksUpstreams(t *testing.T) {
+func TestConformance_startAsksUpstreams(t *testing.T) {
 	up := newUpstream(t)
 	up.secure = newSecureUpstreams(t)
 	folder := export(t, up)
 	kong, _ := startKong(t, folder, up, "KONG_NGINX_PROXY_PROXY_SSL_TRUSTED_CERTIFICATE="+up.secure.file)
 	text := runStart(t, folder, kong, sample.Keys()["allenvs"].Plaintext)
 	for _, want := range []string{
-		"ok    the upstream of /1.0.0/prod/ answers: 200",
-		"ok    the upstream of /open/prod/ answers: 200",
-		"WRONG the upstream of /zdead/prod/ does not answer: the gateway answers 502",
+		"ok    the upstream of /1.0.0/prod/ responds: 200",
+		"ok    the upstream of /open/prod/ responds: 200",
+		"FAIL  the upstream of /zdead/prod/ does not respond: the gateway returned 502",
 		"ok    /1.0.0/prod/ without a key: 401",
-		"with your key: let through, and the upstream answers 200",
+		"with your key: let through, and the upstream returned 200",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("start.sh does not say %q", want)
@@ -78,11 +78,10 @@ func portOf(t *testing.T, addr string) string {
 	return port
 }
 
-// A call whose upstream sends an interim answer gets one 502 on a connection that
-// then ends. What the upstream sends next must not follow on it: a proxy in front of
-// the gateway would take it for the answer to another caller. With HEAD it may reach
-// the next call unless Kong keeps no connections to upstreams, as the ledger says.
-func TestConformanceInterimAnswersAreRefused(t *testing.T) {
+// A call whose upstream sends an interim answer gets one 502 on a connection that then ends. The upstream's next bytes
+// must not follow on it: a proxy in front of the gateway would take it for the answer to another caller. With HEAD it
+// may reach the next call unless Kong keeps no connections to upstreams, as the ledger says.
+func TestConformance_interimAnswers(t *testing.T) {
 	up := newUpstream(t)
 	folder := export(t, up)
 	for name, run := range map[string]struct {
@@ -120,7 +119,7 @@ func checkRefusedOnce(t *testing.T, method, answers string) {
 	if strings.Count(head, "Connection: close") != 1 || strings.Count(head, "Connection:") != 1 {
 		t.Errorf("want one line Connection: close in %q", head)
 	}
-	want := `{"message":"The upstream could not be reached.","code":"upstream_unreachable"}`
+	want := `{"message":"The upstream can't be reached.","code":"upstream_unreachable"}`
 	if method == http.MethodHead {
 		want = ""
 	}

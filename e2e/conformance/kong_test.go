@@ -18,10 +18,10 @@ import (
 	"postern/testkit/sample"
 )
 
-// TestConformanceWithKong needs POSTERN_KONG: a program that is called with a
+// TestConformance_kong needs POSTERN_KONG: a program that is called with a
 // gateway folder, a proxy port and an admin port, and runs Kong 3.9 on them in
 // the foreground until it is sent SIGTERM. tools/kong-docker is one.
-func TestConformanceWithKong(t *testing.T) {
+func TestConformance_kong(t *testing.T) {
 	up := newUpstream(t)
 	up.secure = newSecureUpstreams(t)
 	folder := export(t, up)
@@ -32,7 +32,7 @@ func TestConformanceWithKong(t *testing.T) {
 
 // A project with attacks in every free text boots, lets its keys in, and shows
 // the upstream the text as it is: no vault, template or shell has touched it.
-func TestConformanceHostileProjectBoots(t *testing.T) {
+func TestConformance_hostileProject(t *testing.T) {
 	up := newUpstream(t)
 	project, keys := sample.Hostile(up.url)
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)

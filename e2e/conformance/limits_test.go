@@ -18,17 +18,19 @@ import (
 // limitedProject has limits that a few calls use up, in windows so long that a
 // test hardly ever sees one end.
 func limitedProject(target string, limits snapshot.ProjectLimits) (*snapshot.Project, map[string]sample.Plain) {
-	p, _ := sample.Fresh(target, sample.AsksForKeys())
-	p.FallbackOwner, p.Limits = "front-desk", limits
-	fallback := sample.AsksForKeys()
+	p, _ := sample.Fresh(target, sample.RequiresKeys())
+	p.FallbackOwner, p.Limits = "fallback-owner", limits
+	fallback := sample.RequiresKeys()
 	fallback.Keyless = snapshot.OwnerFallback
 	p.Versions = append(p.Versions,
 		snapshot.Version{ID: "ver_2", Name: "2.0.0", Access: fallback,
 			Environments: []snapshot.Environment{{ID: "env_3", Name: "prod", Target: target}}},
 		snapshot.Version{
-			ID:           "ver_3",
-			Name:         "open",
-			Access:       snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+			ID:   "ver_3",
+			Name: "open",
+			Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+			}},
 			Environments: []snapshot.Environment{{ID: "env_4", Name: "prod", Target: target}},
 		})
 	for i := range p.KeyTypes {
@@ -193,6 +195,6 @@ func startNginxPeer(t *testing.T, folder string, up *upstream) *peer {
 	return startNginx(t, folder, up)
 }
 
-func TestPluginCountsInNginx(t *testing.T) { sameLimits(t, startNginxPeer) }
+func TestPlugin_countsInNginx(t *testing.T) { sameLimits(t, startNginxPeer) }
 
-func TestPluginNeverAdmitsTooMany(t *testing.T) { noOvershoot(t, startNginxPeer) }
+func TestPlugin_neverTooMany(t *testing.T) { noOvershoot(t, startNginxPeer) }

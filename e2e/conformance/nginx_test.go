@@ -17,11 +17,11 @@ import (
 	"postern/core/policy"
 )
 
-// TestPluginInNginx runs the exported plugin inside a real nginx with its Lua
+// TestPlugin_nginx runs the exported plugin inside a real nginx with its Lua
 // module and compares every case that the plugin alone decides: the answer and
 // what the upstream is told of the caller. Routing and forwarding are Kong's
 // part and belong to the other suite.
-func TestPluginInNginx(t *testing.T) {
+func TestPlugin_nginx(t *testing.T) {
 	up := newUpstream(t)
 	postern := startPostern(t, up)
 	nginx := startNginx(t, export(t, up), up)
@@ -46,7 +46,7 @@ func TestPluginInNginx(t *testing.T) {
 	t.Logf("nginx: %d cases equal, of which %d are let through", equal, allowed)
 }
 
-// decision is what the plugin has to do with.
+// decision has the inputs of the plugin's decision.
 type decision struct {
 	Status                             int
 	Body, Code, Challenge, ContentType string

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// endpoint is an introspection endpoint. What it answers about a token is in answers, by the
-// token.
+// endpoint is an introspection endpoint. answers has its answers by token.
 type endpoint struct {
 	*httptest.Server
 	answers map[string]http.HandlerFunc
@@ -25,7 +24,7 @@ type endpoint struct {
 	asked []question
 }
 
-// question is what a gateway asked.
+// question is a gateway's request to the endpoint.
 type question struct {
 	Line, Host, ContentType, Authorization, Accept, UserAgent, Body string
 }

@@ -26,9 +26,9 @@ import (
 	"postern/service/access"
 	"postern/service/introspection"
 	"postern/service/projects"
+	"postern/testkit/idp"
 	"postern/testkit/sample"
 	"postern/testkit/state"
-	"postern/testkit/tokenissuer"
 )
 
 // The client of the gateways at the endpoint. Both names have characters that have to be
@@ -47,13 +47,15 @@ func opaqueProject(up *upstream, e *endpoint, pair snapshot.TokenIssuer) (*snaps
 		}
 		return one
 	}
-	project, keys := sample.Fresh(up.url, snapshot.Access{
-		Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.Opaque}, Keyless: snapshot.Reject,
-		Opaque: at("/basic", snapshot.SecretBasic, true),
-	})
-	project.FallbackOwner = "front-desk"
+	project, keys := sample.Fresh(up.url, snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: []string{snapshot.Opaque},
+		Keyless: snapshot.Reject,
+		Opaque:  new(at("/basic", snapshot.SecretBasic, true)),
+	}})
+	project.FallbackOwner = "fallback-owner"
 	project.Limits.Owner = snapshot.Limits{snapshot.Hour: 100_000}
-	project.Tenants[0].FallbackOwner = "own-desk"
+	project.Tenants[0].FallbackOwner = "own-fallback"
 	add := func(name string, access snapshot.Access) {
 		access.Methods = append(access.Methods, snapshot.Opaque)
 		project.Versions = append(project.Versions, snapshot.Version{
@@ -63,24 +65,40 @@ func opaqueProject(up *upstream, e *endpoint, pair snapshot.TokenIssuer) (*snaps
 	}
 	named := at("/named", snapshot.SecretBasic, false)
 	named.ClientID, named.Issuer, named.Audience = "public", "https://id.example", "shop"
-	keysToo := []snapshot.Method{snapshot.APIKey}
-	add("either", snapshot.Access{Mode: snapshot.Authenticate, Methods: keysToo, Keyless: snapshot.Reject,
-		Opaque: at("/post?tenant=1", snapshot.SecretPost, true)})
-	add("both", snapshot.Access{Mode: snapshot.Authenticate, Methods: []snapshot.Method{snapshot.JWT},
-		Keyless: snapshot.Reject, Issuers: []snapshot.TokenIssuer{pair}, Opaque: named})
-	add("fallback", snapshot.Access{Mode: snapshot.Authenticate, Methods: keysToo, Keyless: snapshot.OwnerFallback,
-		Opaque: at("/plain", snapshot.SecretPost, false)})
-	add("open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
-		Opaque: at("/plain", snapshot.SecretBasic, false)})
+	keysToo := []string{snapshot.APIKey}
+	add("either", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: keysToo,
+		Keyless: snapshot.Reject,
+		Opaque:  new(at("/post?tenant=1", snapshot.SecretPost, true)),
+	}})
+	add("both", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: []string{snapshot.JWT},
+		Keyless: snapshot.Reject,
+		JWT:     &snapshot.AllowedPairs{AllowedPairs: []snapshot.TokenIssuer{pair}},
+		Opaque:  new(named),
+	}})
+	add("fallback", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: keysToo,
+		Keyless: snapshot.OwnerFallback,
+		Opaque:  new(at("/plain", snapshot.SecretPost, false)),
+	}})
+	add("open", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Passthrough,
+		Keyless: snapshot.Reject,
+		Opaque:  new(at("/plain", snapshot.SecretBasic, false)),
+	}})
 	return project, keys
 }
 
 // placesOfOpaque are the addresses of opaqueProject's versions.
 var placesOfOpaque = []string{prod, "/either/prod", "/both/prod", "/fallback/prod", "/open/prod"}
 
-// askerOf asks the endpoints of a project's versions, which it reads from a database as the
+// introspectorOf asks the endpoints of a project's versions, which it reads from a database as the
 // running product does.
-func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gateway.Asker {
+func introspectorOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gateway.Introspector {
 	t.Helper()
 	guard, err := egress.New(egress.Options{LoopbackAllowed: true})
 	if err != nil {
@@ -93,8 +111,8 @@ func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gat
 	db, log := state.OpenSQLite(t), slog.New(slog.DiscardHandler)
 	service := &projects.Service{
 		DB: db, Targets: guard, Vault: vault, Log: log, KeyPrefix: "pst", UnclaimedTTL: time.Hour,
-		Suits:   func(*models.Tx, string) error { return nil },
-		Changed: func(context.Context) {},
+		CheckLogin: func(*models.Tx, string) error { return nil },
+		Changed:    func(context.Context) {},
 	}
 	made, err := service.Create(t.Context(), access.Principal{}, projects.CreateInput{Target: "http://127.0.0.1:9"})
 	if err != nil {
@@ -103,19 +121,13 @@ func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gat
 	err = db.Write(t.Context(), func(tx *models.Tx) error {
 		for _, v := range project.Versions {
 			row := models.Version{
-				ID: v.ID, ProjectID: made.Project.ID, Name: v.Name, AuthMode: string(v.Access.Mode),
-				AuthMethods: []string{},
-				Keyless:     string(v.Access.Keyless), CreatedAt: time.Now(), UpdatedAt: time.Now(),
-				Introspection: contract.Introspection{
-					Endpoint: v.Access.Opaque.Endpoint, Method: v.Access.Opaque.Method,
-					ClientID: v.Access.Opaque.ClientID, Issuer: v.Access.Opaque.Issuer,
-					Audience: v.Access.Opaque.Audience,
-				},
+				ID: v.ID, ProjectID: made.Project.ID, Name: v.Name, RequestsAuth: v.Access.RequestsAuth,
+				CreatedAt: time.Now(), UpdatedAt: time.Now(),
 			}
 			if v.Name == "1.0.0" { // which the created project has
 				row.Name = "of-the-sample"
 			}
-			if v.Access.Opaque.HasSecret {
+			if v.Access.Introspection().HasSecret {
 				sealed, err := vault.Seal(tx, made.Workspace.Team, projects.IntrospectionPlace(v.ID), secret)
 				if err != nil {
 					return err
@@ -133,14 +145,14 @@ func askerOf(t *testing.T, project *snapshot.Project, secret secrets.Secret) gat
 	}
 	client := guard.Client()
 	t.Cleanup(client.CloseIdleConnections)
-	return &introspection.Asker{DB: db, Vault: vault, Client: client, Log: log}
+	return &introspection.Introspector{DB: db, Vault: vault, Client: client, Log: log}
 }
 
 // opaqueTokens are tokens about which the endpoint answers that they are good, unless a
 // gateway refuses them before or verifies them by keys.
-func opaqueTokens(t *testing.T, of *tokenissuer.Issuer) map[string]string {
-	key := tokenissuer.KeyOf(jose.RS256, "r")
-	with := func(name string, value any) string { return key.Sign(t, nil, of.Claims(tokenissuer.With(name, value))) }
+func opaqueTokens(t *testing.T, of *idp.Issuer) map[string]string {
+	key := idp.KeyOf(jose.RS256, "r")
+	with := func(name string, value any) string { return key.Sign(t, nil, of.Claims(idp.WithClaim(name, value))) }
 	good := key.Sign(t, nil, of.Claims())
 	return map[string]string{
 		"of the pair":                good,
@@ -171,8 +183,8 @@ func TestConformanceOpaqueTokens(t *testing.T) {
 	withAppClients(t, project)
 	kong, log := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up,
 		"INTROSPECTION_1_0_0_CLIENT_SECRET="+opaqueSecret, "INTROSPECTION_EITHER_CLIENT_SECRET="+opaqueSecret)
-	asker := askerOf(t, project, opaqueSecret)
-	postern := startPosternWith(t, up, project, keys, func(o *gateway.Options) { o.Asker = asker })
+	introspector := introspectorOf(t, project, opaqueSecret)
+	postern := startPosternWith(t, up, project, keys, func(o *gateway.Options) { o.Introspector = introspector })
 	active := key(keys["active"])
 	statuses, calls := map[int]int{}, 0
 	both := func(c Case) {
@@ -246,7 +258,7 @@ func checkNoSecrets(t *testing.T, log string) {
 }
 
 // A gateway without the value of the secret does not ask, and refuses the calls.
-func TestConformanceOpaqueTokensWithoutSecret(t *testing.T) {
+func TestConformanceOpaqueTokens_withoutSecret(t *testing.T) {
 	up, e, of := newUpstream(t), startEndpoint(t), startTokenIssuer(t)
 	project, keys := opaqueProject(up, e, of.Pair())
 	t.Setenv("INTROSPECTION_1_0_0_CLIENT_SECRET", "")

@@ -74,7 +74,7 @@ type documented struct {
 // maxDocumentedRules bounds the rules of a document that are called.
 const maxDocumentedRules = 30
 
-// enforceDocument makes a project of a document, enforces the rules that follow from it, and exports it.
+// enforceDocument creates a project from a document, enforces the rules that follow from it, and exports it.
 func enforceDocument(t *testing.T, up *upstream, file string) documented {
 	server := startProduct(t)
 	api := apiOf(t, server, accountToken(t, server))

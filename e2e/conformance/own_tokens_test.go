@@ -14,16 +14,16 @@ import (
 
 	"postern/bundle"
 	"postern/core/snapshot"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
 )
 
 // The keys of the app clients: one for each algorithm that they can sign with, and one
 // that has ended.
-var ownKeys = map[string]tokenissuer.Key{
-	"sig_1": tokenissuer.KeyOf(jose.ES256, "sig_1"),
-	"sig_2": tokenissuer.KeyOf(jose.RS256, "sig_2"),
-	"sig_3": tokenissuer.KeyOf(jose.EdDSA, "sig_3"),
-	"sig_4": tokenissuer.KeyOf(jose.ES256, "sig_4"),
+var ownKeys = map[string]idp.Key{
+	"sig_1": idp.KeyOf(jose.ES256, "sig_1"),
+	"sig_2": idp.KeyOf(jose.RS256, "sig_2"),
+	"sig_3": idp.KeyOf(jose.EdDSA, "sig_3"),
+	"sig_4": idp.KeyOf(jose.ES256, "sig_4"),
 }
 
 // leftAt is when usr_left left a group.
@@ -77,8 +77,8 @@ func ownTokens(t *testing.T) map[string]string {
 	sign := func(edits ...func(map[string]any)) string {
 		return ownKeys["sig_1"].Sign(t, nil, claims("cli_1", "tnt_1", edits...))
 	}
-	with := tokenissuer.With
-	forger := tokenissuer.KeyOf(jose.ES256, "forger")
+	with := idp.WithClaim
+	forger := idp.KeyOf(jose.ES256, "forger")
 	out := map[string]string{
 		"of the second tenant": ownKeys["sig_1"].Sign(t, nil, claims("cli_2", "tnt_2")),
 		"of a machine": sign(with("sub", "cli_1"), with("sid", nil), with("provider", nil),
@@ -112,7 +112,7 @@ func ownTokens(t *testing.T) map[string]string {
 		"a session as a number":      sign(with("sid", 1)),
 		"an ID token": ownKeys["sig_1"].Sign(t, map[jose.HeaderKey]any{"typ": "JWT"},
 			claims("cli_1", "tnt_1")),
-		"forged": tokenissuer.Key{ID: "sig_1", Algorithm: jose.ES256, Private: forger.Private}.
+		"forged": idp.Key{ID: "sig_1", Algorithm: jose.ES256, Private: forger.Private}.
 			Sign(t, nil, claims("cli_1", "tnt_1")),
 		"an unknown key": forger.Sign(t, nil, claims("cli_1", "tnt_1")),
 		"no kid":         ownKeys["sig_1"].Sign(t, map[jose.HeaderKey]any{"kid": nil}, claims("cli_1", "tnt_1")),

@@ -17,8 +17,9 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/testkit"
-	"postern/testkit/openfga"
 	"postern/testkit/sample"
+	"postern/testkit/scripted"
+	"postern/testkit/servers"
 )
 
 // ownersExport is an export with rules that require, remember and forget owners, and one order for each of two
@@ -37,6 +38,7 @@ func ownersExport(t *testing.T, up *upstream) (folder string, ana, ben []string)
 			{ID: "rul_3", Methods: []string{"DELETE"}, Path: "/orders/{id}", Owner: "order:{id}", Forget: "order:{id}"},
 			{ID: "rul_4", Methods: get, Path: "/scoped/{id}", Owner: "order:{id}", Scopes: []string{"no:such"}},
 			{ID: "rul_5", Methods: []string{"PUT"}, Path: "/orders/{id}", Remember: "order:{id}"},
+			{ID: "rul_6", Methods: []string{"POST"}, Path: scripted.Path + "{id}", Remember: "order:{response.answer}"},
 		}}
 	}
 	one, other := keys["active"], keys["graced"]
@@ -80,7 +82,7 @@ func owns(t *testing.T, kong *peer, name, method, path string, headers []string,
 func TestConformanceOwners(t *testing.T) {
 	up := newUpstream(t)
 	folder, ana, ben := ownersExport(t, up)
-	server := openfga.Start(t, "a-preshared-key")
+	server := servers.StartOpenFGA(t, "a-preshared-key")
 	load := exec.CommandContext(t.Context(), "sh", filepath.Join(folder, "authz", "load.sh"), server.URL)
 	load.Env = append(load.Environ(), "OPENFGA_TOKEN=a-preshared-key")
 	if text, err := load.CombinedOutput(); err != nil {
@@ -114,6 +116,19 @@ func TestConformanceOwners(t *testing.T) {
 	owns(t, kong, "the second owner after that", "GET", made, ana, refused, "not_owner")
 	owns(t, kong, "another object", "GET", "/orders/2", ben, ok, "")
 
+	// Only a whole number without an exponent names an object, and with all of its digits. The last answer is
+	// recorded after the others.
+	for _, name := range []string{"id-exponent", "id-fraction", "id-twenty-digits", "id-digits"} {
+		owns(t, kong, name, "POST", scripted.Path+name, ben, ok, "")
+	}
+	owns(t, kong, "digits", "GET", "/orders/1002", ben, ok, "")
+	owns(t, kong, "20 digits", "GET", "/orders/12345678901234567890", ben, ok, "")
+	for _, id := range []string{
+		"1e3", "1000", "1000.0", "1001", "1001.0", "12345678901234567000", "1.2345678901235e+19",
+	} {
+		owns(t, kong, "not an identifier", "GET", "/orders/"+id, ben, refused, "not_owner")
+	}
+
 	server.Stop()
 	owns(t, kong, "without an answer", "GET", "/orders/1", ana, http.StatusServiceUnavailable, "ownership_unavailable")
 	owns(t, kong, "what needs no owner", "GET", "/other", ana, ok, "")
@@ -121,7 +136,7 @@ func TestConformanceOwners(t *testing.T) {
 }
 
 // Without OpenFGA, no caller owns an object.
-func TestConformanceOwnersWithoutOpenFGA(t *testing.T) {
+func TestConformanceOwners_withoutOpenFGA(t *testing.T) {
 	up := newUpstream(t)
 	folder, ana, _ := ownersExport(t, up)
 	kong, _ := startKong(t, folder, up, "OPENFGA_URL=", "OPENFGA_STORE=", "OPENFGA_TOKEN=")

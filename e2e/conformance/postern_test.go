@@ -120,7 +120,7 @@ func export(t *testing.T, up *upstream) string {
 	return exportOf(t, Project(up), Keys(), bundle.Options{Consumers: true})
 }
 
-// exportOf unpacks the bundle for a gateway that options ask for.
+// exportOf unpacks the bundle for a gateway with the options.
 func exportOf(t *testing.T, project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) string {
 	t.Helper()
 	return exportWith(t, project, keys, options, nil)
@@ -137,7 +137,7 @@ func exportWith(
 	return unpackedExport(t, in)
 }
 
-// exportInput is what an export with a gateway is made of.
+// exportInput is the input of an export with a gateway.
 func exportInput(project *snapshot.Project, keys map[string]sample.Plain, options bundle.Options) bundle.Input {
 	options.Format = bundle.FormatGateway
 	keys = maps.Clone(keys)

@@ -16,20 +16,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/bundle"
-	"postern/testkit/keycloak"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/sample"
+	"postern/testkit/servers"
 )
 
 // Two versions of a real Keycloak import the exported realm, and the tokens that they then
 // issue open the exported gateway on a real Kong.
-func TestConformanceRealmOfKeycloak(t *testing.T) {
-	for name, of := range ordered.ByName(map[string]struct {
-		start     func(testing.TB, map[string]string, ...string) *keycloak.Server
+func TestConformanceRealm_keycloak(t *testing.T) {
+	for name, of := range testkit.ByName(map[string]struct {
+		start     func(testing.TB, map[string]string, ...string) *servers.Keycloak
 		algorithm string // of the app client with users; the machine's is RS256
 	}{
-		"the version of the compose file": {keycloak.StartWith, "ES256"},
-		"a newer one":                     {keycloak.StartNewer, "EdDSA"},
+		"the version of the compose file": {servers.StartKeycloakWith, "ES256"},
+		"a newer one":                     {servers.StartNewerKeycloak, "EdDSA"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,8 +42,8 @@ func TestConformanceRealmOfKeycloak(t *testing.T) {
 			home := of.start(t, map[string]string{"shop-realm": string(text)}, "LOGIN_SECRET_CLI_2=the robot's secret")
 			kong, _ := startKong(t, folder, up, "LOGIN_ISSUER="+home.Issuer("shop"),
 				"LOGIN_KEYS="+home.Issuer("shop")+"/protocol/openid-connect/certs")
-			machineOpens(t, home, kong)
-			userOpens(t, home, kong)
+			checkMachineToken(t, home, kong)
+			checkUserToken(t, home, kong)
 		})
 	}
 }
@@ -63,8 +63,8 @@ func folderWithPeople(t *testing.T, up *upstream, algorithm string) string {
 	return exportWith(t, project, keys, bundle.Options{Consumers: true}, people)
 }
 
-// machineOpens has the machine get a token for itself.
-func machineOpens(t *testing.T, home *keycloak.Server, kong *peer) {
+// checkMachineToken has the machine get a token for itself.
+func checkMachineToken(t *testing.T, home *servers.Keycloak, kong *peer) {
 	t.Helper()
 	tokens := ask(t, home, http.StatusOK, url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {"cli_2"}, "client_secret": {"the robot's secret"},
@@ -81,8 +81,8 @@ func machineOpens(t *testing.T, home *keycloak.Server, kong *peer) {
 	}
 }
 
-// userOpens has a user of the realm get a token with an API scope.
-func userOpens(t *testing.T, home *keycloak.Server, kong *peer) {
+// checkUserToken has a user of the realm get a token with an API scope.
+func checkUserToken(t *testing.T, home *servers.Keycloak, kong *peer) {
 	t.Helper()
 	withPassword(t, home, "usr_a00")
 	form := url.Values{
@@ -109,7 +109,7 @@ func userOpens(t *testing.T, home *keycloak.Server, kong *peer) {
 	refused(tokens.Refresh).send(t, kong, prod)
 
 	form.Set("scope", "openid blog:read")
-	ask(t, home, http.StatusBadRequest, form) // the app client may not ask for that
+	ask(t, home, http.StatusBadRequest, form) // the app client may not request that
 	withPassword(t, home, "usr_a01")
 	form.Set("scope", "openid")
 	form.Set("username", "usr_a01")
@@ -118,7 +118,7 @@ func userOpens(t *testing.T, home *keycloak.Server, kong *peer) {
 
 // withPassword gives a user a password, and lets the app client send it without asking for
 // consent: people sign in with providers, which needs a browser (see e2e/keycloak_export_test.go).
-func withPassword(t *testing.T, home *keycloak.Server, user string) {
+func withPassword(t *testing.T, home *servers.Keycloak, user string) {
 	t.Helper()
 	home.Admin(t, http.MethodPut, "shop", "/users/"+user+"/reset-password", map[string]any{
 		"type": "password", "value": "correct horse", "temporary": false,
@@ -139,7 +139,7 @@ type realmTokens struct {
 	Refresh string `json:"refresh_token"`
 }
 
-func ask(t *testing.T, home *keycloak.Server, status int, form url.Values) realmTokens {
+func ask(t *testing.T, home *servers.Keycloak, status int, form url.Values) realmTokens {
 	t.Helper()
 	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(home.Issuer("shop")+
 		"/protocol/openid-connect/token", form)

@@ -21,7 +21,7 @@ import (
 
 	"postern/bundle"
 	"postern/testkit"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
 )
 
 // realmIssuer is where the exported realm is served for browsers. Kong cannot reach it
@@ -71,17 +71,17 @@ func refused(token string) realmCall {
 
 func realmCalls(t *testing.T) map[string]realmCall {
 	t.Helper()
-	k, with, now := tokenissuer.KeyOf(jose.RS256, "r"), tokenissuer.With, time.Now()
+	k, with, now := idp.KeyOf(jose.RS256, "r"), idp.WithClaim, time.Now()
 	sign := func(edits ...func(map[string]any)) string { return k.Sign(t, nil, realmClaims(edits...)) }
 	as := func(kid string, algorithm jose.SignatureAlgorithm) string {
-		return tokenissuer.KeyOf(algorithm, kid).Sign(t, nil, realmClaims())
+		return idp.KeyOf(algorithm, kid).Sign(t, nil, realmClaims())
 	}
-	forger := tokenissuer.KeyOf(jose.RS256, "forger")
+	forger := idp.KeyOf(jose.RS256, "forger")
 	const both = "eu, staff"
 	second := sign(with("azp", "cli_2"), with("aud", "cli_2"), with("tenant", "tnt_2"),
 		with("groups", []string{"/acme/staff", "/default/root"}))
 	id := realmClaims(with("typ", "ID"), with("tenant", nil), with("groups", nil))
-	forged := tokenissuer.Key{ID: k.ID, Algorithm: k.Algorithm, Private: forger.Private}.Sign(t, nil, realmClaims())
+	forged := idp.Key{ID: k.ID, Algorithm: k.Algorithm, Private: forger.Private}.Sign(t, nil, realmClaims())
 	inGroups := func(paths ...string) string { return sign(with("groups", paths)) }
 	out := map[string]realmCall{
 		"of a user":              accepted(sign(), both),
@@ -132,7 +132,7 @@ func realmCalls(t *testing.T) map[string]realmCall {
 
 // signedWithPublicKey returns a token whose secret is the public key of k, which a verifier
 // that lets tokens choose their algorithm would take (RFC 8725, 2.1).
-func signedWithPublicKey(t *testing.T, k tokenissuer.Key) string {
+func signedWithPublicKey(t *testing.T, k idp.Key) string {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(k.Private.Public())
 	if err != nil {
@@ -167,7 +167,7 @@ func realmFolder(t *testing.T, up *upstream) string {
 	return exportOf(t, project, keys, bundle.Options{Consumers: true})
 }
 
-// send sends a call with a token of the realm to Kong and checks what becomes of it.
+// send sends a call with a token of the realm to Kong and checks the outcome.
 func (c realmCall) send(t *testing.T, kong *peer, path string, lines ...string) {
 	t.Helper()
 	out := kong.send(get("realm", path+"/x", append(lines, "Authorization: Bearer "+c.token)...))
@@ -186,7 +186,7 @@ func (c realmCall) send(t *testing.T, kong *peer, path string, lines ...string) 
 }
 
 // A real Kong accepts and refuses tokens as Keycloak writes them for the exported realm.
-func TestConformanceRealmTokens(t *testing.T) {
+func TestConformanceRealm_tokens(t *testing.T) {
 	t.Parallel()
 	up, of := newUpstream(t), startTokenIssuer(t)
 	kong, _ := startKong(t, realmFolder(t, up), up, "LOGIN_ISSUER="+realmIssuer, "LOGIN_KEYS="+of.URL+"/jwks.json")
@@ -204,15 +204,15 @@ func TestConformanceRealmTokens(t *testing.T) {
 	sameCaller(t, kong)
 }
 
-// sameCaller checks that a token of the realm names to the upstream whom the user's token of
-// the app client named.
+// sameCaller checks that the upstream sees the same caller with a token of the realm as with the
+// user's token of the app client.
 func sameCaller(t *testing.T, kong *peer) {
 	t.Helper()
-	users := tokenissuer.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(
-		tokenissuer.With("scope", "openid orders:read"), tokenissuer.With("groups", []string{"/default/staff/eu"})))
-	machines := tokenissuer.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(
-		tokenissuer.With("sub", "cli_1"), tokenissuer.With("provider", nil), tokenissuer.With("groups", nil),
-		tokenissuer.With("scope", "openid orders:read")))
+	users := idp.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(
+		idp.WithClaim("scope", "openid orders:read"), idp.WithClaim("groups", []string{"/default/staff/eu"})))
+	machines := idp.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(
+		idp.WithClaim("sub", "cli_1"), idp.WithClaim("provider", nil), idp.WithClaim("groups", nil),
+		idp.WithClaim("scope", "openid orders:read")))
 	own := ownTokens(t)
 	for name, pair := range map[string][2]string{
 		"a user":    {own["in sorted groups"], users},
@@ -237,9 +237,8 @@ func sameCaller(t *testing.T, kong *peer) {
 	}
 }
 
-// Without LOGIN_ISSUER no token of a realm is accepted, and nothing is fetched. Those of app
-// clients are.
-func TestConformanceRealmNotTrusted(t *testing.T) {
+// Without LOGIN_ISSUER no token of a realm is accepted, and nothing is fetched. Tokens of app clients are.
+func TestConformanceRealm_notTrusted(t *testing.T) {
 	t.Parallel()
 	up, of := newUpstream(t), startTokenIssuer(t)
 	folder := realmFolder(t, up)
@@ -251,9 +250,9 @@ func TestConformanceRealmNotTrusted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kong, _ := startKong(t, folder, up, settings...)
-			k := tokenissuer.KeyOf(jose.RS256, "r")
+			k := idp.KeyOf(jose.RS256, "r")
 			for _, edit := range []func(map[string]any){
-				tokenissuer.With("sub", "usr_1"), tokenissuer.With("iss", nil), tokenissuer.With("iss", ""),
+				idp.WithClaim("sub", "usr_1"), idp.WithClaim("iss", nil), idp.WithClaim("iss", ""),
 			} {
 				for _, at := range placesOfTokens {
 					refused(k.Sign(t, nil, realmClaims(edit))).send(t, kong, at)
@@ -268,7 +267,7 @@ func TestConformanceRealmNotTrusted(t *testing.T) {
 }
 
 // While the realm is away its tokens get 503, and once it is back they are accepted.
-func TestConformanceRealmAway(t *testing.T) {
+func TestConformanceRealm_unavailable(t *testing.T) {
 	t.Parallel()
 	up, of := newUpstream(t), startTokenIssuer(t)
 	var away atomic.Bool
@@ -280,7 +279,7 @@ func TestConformanceRealmAway(t *testing.T) {
 		return away.Load()
 	})
 	kong, log := startKong(t, realmFolder(t, up), up, "LOGIN_ISSUER="+of.URL, "LOGIN_KEYS=")
-	token := tokenissuer.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(tokenissuer.With("iss", of.URL)))
+	token := idp.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(idp.WithClaim("iss", of.URL)))
 	unavailable := realmCall{token, http.StatusServiceUnavailable, "issuer_unavailable", ""}
 	for _, at := range placesOfTokens {
 		unavailable.send(t, kong, at)
@@ -289,7 +288,8 @@ func TestConformanceRealmAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "the keys of the token issuer "+of.URL+" cannot be fetched: the answer is 502") {
+	said := "the keys of the token issuer " + of.URL + " cannot be fetched: the response has status 502"
+	if !strings.Contains(string(text), said) {
 		t.Error("Kong's log does not say why there are no keys")
 	}
 	away.Store(false)
@@ -298,12 +298,12 @@ func TestConformanceRealmAway(t *testing.T) {
 
 // After the realm has changed its keys, Kong asks it for them once the last time is half a
 // minute ago, and for invented ones no sooner. It discovers where they are.
-func TestConformanceRealmKeys(t *testing.T) {
+func TestConformanceRealm_keys(t *testing.T) {
 	t.Parallel()
 	up, of := newUpstream(t), startTokenIssuer(t)
 	kong, _ := startKong(t, realmFolder(t, up), up, "LOGIN_ISSUER="+of.URL, "LOGIN_KEYS=")
-	issued, fresh := tokenissuer.With("iss", of.URL), tokenissuer.KeyOf(jose.RS256, "fresh")
-	old := tokenissuer.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(issued))
+	issued, fresh := idp.WithClaim("iss", of.URL), idp.KeyOf(jose.RS256, "fresh")
+	old := idp.KeyOf(jose.RS256, "r").Sign(t, nil, realmClaims(issued))
 	moved := fresh.Sign(t, nil, realmClaims(issued))
 	accepted(old, "eu, staff").send(t, kong, prod)
 	of.Publish(fresh)
@@ -314,7 +314,7 @@ func TestConformanceRealmKeys(t *testing.T) {
 		t.Errorf("unknown key ids had the keys fetched %d times within half a minute", n-1)
 	}
 	becomes(t, kong, accepted(moved, "eu, staff"), refused(moved))
-	refused(old).send(t, kong, prod) // its key is no more
+	refused(old).send(t, kong, prod) // its key no longer exists
 	if n := of.Fetches(); n != 2 {
 		t.Errorf("new keys were fetched %d times, want once", n-1)
 	}

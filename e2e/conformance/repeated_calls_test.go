@@ -80,7 +80,7 @@ func (u *droppingUpstream) take() []string {
 func TestConformanceDroppedConnections(t *testing.T) {
 	dropping, address := startDroppingUpstream(t)
 	up := newUpstream(t)
-	project, keys := sample.Fresh(address, sample.AsksForKeys())
+	project, keys := sample.Fresh(address, sample.RequiresKeys())
 	folder := exportOf(t, project, keys, bundle.Options{Consumers: true})
 	if !declarations(t, folder)["request_limits.repeated_calls"] {
 		t.Fatal("the ledger does not say that calls are repeated")
@@ -109,7 +109,7 @@ func TestConformanceDroppedConnections(t *testing.T) {
 		for peer, again := range map[*peer]bool{postern: test.hosted, kong: test.exported} {
 			t.Run(fmt.Sprintf("%s, body %t, %s", test.method, test.body, peer.name), func(t *testing.T) {
 				conn, in := peer.connect(t)
-				status := converse(t, conn, in, get("", prod+"/x", active)) // leaves a kept connection behind
+				status := sendAndRead(t, conn, in, get("", prod+"/x", active)) // leaves a kept connection behind
 				if status != http.StatusOK {
 					t.Fatalf("the first call: %d", status)
 				}
@@ -118,7 +118,7 @@ func TestConformanceDroppedConnections(t *testing.T) {
 					call = withBody("", test.method, projectHost, prod+"/x", "hello", active, length(5))
 				}
 				dropping.take()
-				status = converse(t, conn, in, call)
+				status = sendAndRead(t, conn, in, call)
 				want := test.method
 				if again {
 					want += " " + test.method
@@ -145,8 +145,8 @@ func (p *peer) connect(t *testing.T) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// converse sends a call, reads its whole answer, and returns the status.
-func converse(t *testing.T, conn net.Conn, in *bufio.Reader, c Case) int {
+// sendAndRead sends a call, reads its whole answer, and returns the status.
+func sendAndRead(t *testing.T, conn net.Conn, in *bufio.Reader, c Case) int {
 	t.Helper()
 	if _, err := io.WriteString(conn, c.Request); err != nil {
 		t.Fatal(err)

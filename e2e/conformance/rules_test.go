@@ -13,8 +13,8 @@ import (
 	"postern/bundle"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit/idp"
 	"postern/testkit/sample"
-	"postern/testkit/tokenissuer"
 )
 
 // orderRules ask for scopes and groups in every way.
@@ -39,7 +39,7 @@ func orderRules() []snapshot.Rule {
 
 // rulesProject has rules of every kind in versions that accept keys and tokens, that fall back to an
 // owner, and that let calls without credentials through.
-func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot.Project, map[string]sample.Plain) {
+func rulesProject(t *testing.T, up *upstream, of *idp.Issuer) (*snapshot.Project, map[string]sample.Plain) {
 	project, keys := tokenProject(up, of.Pair())
 	withAppClients(t, project)
 	for i := range project.Versions {
@@ -74,7 +74,7 @@ func rulesProject(t *testing.T, up *upstream, of *tokenissuer.Issuer) (*snapshot
 // ruleCallers are the credentials of callers with different scopes and groups, by name.
 func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string {
 	token := func(edits ...func(map[string]any)) string { return bearing(t, edits...) }
-	with, staff := tokenissuer.With, []string{"staff"}
+	with, staff := idp.WithClaim, []string{"staff"}
 	out := map[string][]string{
 		"no one":            nil,
 		"a key for all":     {key(keys["active"])},
@@ -114,8 +114,7 @@ func bearing(t *testing.T, edits ...func(map[string]any)) string {
 	return "Authorization: Bearer " + ownKeys["sig_1"].Sign(t, nil, claims)
 }
 
-// What rules refuse is refused by the exported gateway, with the same answers, however the path is
-// written.
+// The exported gateway refuses the same calls by rules, with the same answers, however the path is written.
 func TestConformanceRules(t *testing.T) {
 	up, of := newUpstream(t), startTokenIssuer(t)
 	project, keys := rulesProject(t, up, of)

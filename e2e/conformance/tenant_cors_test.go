@@ -22,7 +22,7 @@ const (
 
 // tenantCORSProject serves the tenants acme and globex. The settings differ in origins alone.
 func tenantCORSProject(up *upstream, own ...string) (*snapshot.Project, map[string]sample.Plain) {
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	of := func(origins ...string) *snapshot.CORS {
 		return &snapshot.CORS{CORS: contract.CORS{Origins: origins, Methods: []string{"GET", "PUT"}, MaxAge: new(60)}}
 	}
@@ -77,7 +77,7 @@ func TestConformanceTenantCORS(t *testing.T) {
 	}
 }
 
-// Where the project allows every page, Kong allows every page for all tenants, without cookies.
+// If the project allows every page, Kong allows every page for all tenants, without cookies.
 func TestConformanceTenantCORS_anyOrigin(t *testing.T) {
 	up := newUpstream(t)
 	project, keys := tenantCORSProject(up, "*")

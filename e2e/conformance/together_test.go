@@ -13,9 +13,9 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/projects"
+	"postern/testkit/idp"
 	"postern/testkit/sample"
 	"postern/testkit/scripted"
-	"postern/testkit/tokenissuer"
 )
 
 // hostileText has what templates, shells, Kong's vaults and Lua interpret, and what misleads a reader, as far as
@@ -123,7 +123,7 @@ type togetherCaller struct {
 
 // hostileTokens have scopes and groups that look like those of rules.
 func hostileTokens(t *testing.T) []togetherCaller {
-	with := tokenissuer.With
+	with := idp.WithClaim
 	return []togetherCaller{
 		{"hostile scopes", []string{bearing(t, with("sub", "usr_ops"), with("groups", []string{"ops"}),
 			with("scope", "$(id) ${HOME} it's {vault://env/HOME}"))}},

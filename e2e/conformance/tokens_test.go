@@ -17,25 +17,32 @@ import (
 
 	"postern/bundle"
 	"postern/core/snapshot"
+	"postern/testkit/idp"
 	"postern/testkit/sample"
-	"postern/testkit/tokenissuer"
 )
 
 // tokenProject has a version that accepts tokens only, one that accepts keys too, one that
 // falls back to an owner, and one that lets calls without credentials through.
 func tokenProject(up *upstream, pairs ...snapshot.TokenIssuer) (*snapshot.Project, map[string]sample.Plain) {
-	both := []snapshot.Method{snapshot.APIKey, snapshot.JWT}
-	project, keys := sample.Fresh(up.url, snapshot.Access{
-		Mode: snapshot.Authenticate, Methods: both[1:], Keyless: snapshot.Reject, Issuers: pairs,
-	})
-	project.FallbackOwner = "front-desk"
+	both := []string{snapshot.APIKey, snapshot.JWT}
+	project, keys := sample.Fresh(up.url, snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+		Mode:    snapshot.Authenticate,
+		Methods: both[1:],
+		Keyless: snapshot.Reject,
+		JWT:     &snapshot.AllowedPairs{AllowedPairs: pairs},
+	}})
+	project.FallbackOwner = "fallback-owner"
 	project.Limits.Owner = snapshot.Limits{snapshot.Hour: 100_000}
-	project.Tenants = append(project.Tenants, snapshot.Tenant{ID: "tnt_2", Name: "acme", FallbackOwner: "acme-desk"})
-	add := func(name string, mode snapshot.Mode, methods []snapshot.Method, keyless snapshot.Keyless) {
+	project.Tenants = append(project.Tenants, snapshot.Tenant{
+		ID: "tnt_2", Name: "acme", FallbackOwner: "acme-fallback",
+	})
+	add := func(name string, mode string, methods []string, keyless string) {
 		project.Versions = append(project.Versions, snapshot.Version{
-			ID:           "ver_" + name,
-			Name:         name,
-			Access:       snapshot.Access{Mode: mode, Methods: methods, Keyless: keyless, Issuers: pairs},
+			ID:   "ver_" + name,
+			Name: name,
+			Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode: mode, Methods: methods, Keyless: keyless, JWT: &snapshot.AllowedPairs{AllowedPairs: pairs},
+			}},
 			Environments: []snapshot.Environment{{ID: "env_" + name, Name: "prod", Target: up.url}},
 		})
 	}
@@ -50,15 +57,15 @@ var placesOfTokens = []string{prod, "/either/prod", "/fallback/prod", "/open/pro
 
 // tokensOf are calls with tokens of the issuer, by name, that are accepted for one pair of
 // it and refused for another reason each.
-func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
-	rs, es := tokenissuer.KeyOf(jose.RS256, "r"), tokenissuer.KeyOf(jose.ES256, "e")
-	forger := tokenissuer.KeyOf(jose.RS256, "forger")
-	with := func(name string, value any) string { return rs.Sign(t, nil, of.Claims(tokenissuer.With(name, value))) }
+func tokensOf(t *testing.T, of *idp.Issuer) map[string]string {
+	rs, es := idp.KeyOf(jose.RS256, "r"), idp.KeyOf(jose.ES256, "e")
+	forger := idp.KeyOf(jose.RS256, "forger")
+	with := func(name string, value any) string { return rs.Sign(t, nil, of.Claims(idp.WithClaim(name, value))) }
 	head := func(name jose.HeaderKey, value any) string {
 		return rs.Sign(t, map[jose.HeaderKey]any{name: value}, of.Claims())
 	}
-	as := func(kid string, algorithm jose.SignatureAlgorithm, k tokenissuer.Key) string {
-		return tokenissuer.Key{ID: kid, Algorithm: algorithm, Private: k.Private}.Sign(t, nil, of.Claims())
+	as := func(kid string, algorithm jose.SignatureAlgorithm, k idp.Key) string {
+		return idp.Key{ID: kid, Algorithm: algorithm, Private: k.Private}.Sign(t, nil, of.Claims())
 	}
 	twice := func(member string) string {
 		text, err := json.Marshal(of.Claims())
@@ -78,7 +85,7 @@ func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
 		"of the second tenant":     with("aud", []string{"x", "acme"}),
 		"of a tenant that is gone": with("aud", "gone"),
 		"scp as a list": rs.Sign(t, nil,
-			of.Claims(tokenissuer.With("scope", nil), tokenissuer.With("scp", []string{"a", "b"}))),
+			of.Claims(idp.WithClaim("scope", nil), idp.WithClaim("scp", []string{"a", "b"}))),
 		"no scope":                  with("scope", nil),
 		"scope in two claims":       with("scp", "third fourth"),
 		"a clock behind":            with("exp", now.Add(-30*time.Second).Unix()),
@@ -122,9 +129,9 @@ func tokensOf(t *testing.T, of *tokenissuer.Issuer) map[string]string {
 		"a list":                    rs.Sign(t, nil, `[]`),
 		"no JSON":                   rs.Sign(t, nil, `alice`),
 	})
-	for _, k := range []tokenissuer.Key{
-		tokenissuer.KeyOf(jose.RS512, "r512"), tokenissuer.KeyOf(jose.PS256, "p"), tokenissuer.KeyOf(jose.PS384, "p3"),
-		tokenissuer.KeyOf(jose.ES384, "e3"), tokenissuer.KeyOf(jose.EdDSA, "d"),
+	for _, k := range []idp.Key{
+		idp.KeyOf(jose.RS512, "r512"), idp.KeyOf(jose.PS256, "p"), idp.KeyOf(jose.PS384, "p3"),
+		idp.KeyOf(jose.ES384, "e3"), idp.KeyOf(jose.EdDSA, "d"),
 	} {
 		out[string(k.Algorithm)] = k.Sign(t, nil, of.Claims())
 	}
@@ -180,11 +187,11 @@ func brokenTokens(good string) map[string]string {
 }
 
 // startTokenIssuer runs an issuer with a key for each algorithm.
-func startTokenIssuer(t *testing.T) *tokenissuer.Issuer {
+func startTokenIssuer(t *testing.T) *idp.Issuer {
 	t.Helper()
-	return tokenissuer.Start(t, time.Now(), tokenissuer.KeyOf(jose.RS256, "r"), tokenissuer.KeyOf(jose.RS512, "r512"),
-		tokenissuer.KeyOf(jose.PS256, "p"), tokenissuer.KeyOf(jose.PS384, "p3"), tokenissuer.KeyOf(jose.ES256, "e"),
-		tokenissuer.KeyOf(jose.ES384, "e3"), tokenissuer.KeyOf(jose.EdDSA, "d"))
+	return idp.StartIssuer(t, time.Now(), idp.KeyOf(jose.RS256, "r"), idp.KeyOf(jose.RS512, "r512"),
+		idp.KeyOf(jose.PS256, "p"), idp.KeyOf(jose.PS384, "p3"), idp.KeyOf(jose.ES256, "e"),
+		idp.KeyOf(jose.ES384, "e3"), idp.KeyOf(jose.EdDSA, "d"))
 }
 
 // Both gateways accept and refuse the same tokens of the issuers that a version trusts,
@@ -239,10 +246,10 @@ func TestConformanceTokens(t *testing.T) {
 
 // Both gateways answer 503 while they have no keys of an issuer, and invented key IDs do
 // not make them ask for keys again and again.
-func TestConformanceTokenIssuerAway(t *testing.T) {
+func TestConformanceTokens_issuerUnavailable(t *testing.T) {
 	up, of := newUpstream(t), startTokenIssuer(t)
-	good := "Authorization: Bearer " + tokenissuer.KeyOf(jose.RS256, "r").Sign(t, nil, of.Claims())
-	forger := tokenissuer.KeyOf(jose.RS256, "invented")
+	good := "Authorization: Bearer " + idp.KeyOf(jose.RS256, "r").Sign(t, nil, of.Claims())
+	forger := idp.KeyOf(jose.RS256, "invented")
 	invented := "Authorization: Bearer " + forger.Sign(t, nil, of.Claims())
 	of.AnswerWith(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusBadGateway)
@@ -266,10 +273,11 @@ func TestConformanceTokenIssuerAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "the keys of the token issuer "+of.URL+" cannot be fetched: the answer is 502") {
+	said := "the keys of the token issuer " + of.URL + " cannot be fetched: the response has status 502"
+	if !strings.Contains(string(text), said) {
 		t.Error("Kong's log does not say why there are no keys")
 	}
-	known := "Authorization: Bearer " + tokenissuer.KeyOf(jose.ES256, "e").Sign(t, nil, there.Claims())
+	known := "Authorization: Bearer " + idp.KeyOf(jose.ES256, "e").Sign(t, nil, there.Claims())
 	unknown := "Authorization: Bearer " + forger.Sign(t, nil, there.Claims())
 	for range 20 {
 		for _, line := range []string{known, unknown} {

@@ -104,7 +104,7 @@ func TestConformanceTransforms(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
 		t.Run(name, func(t *testing.T) {
 			up := newUpstream(t)
-			project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+			project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 			project.Versions[0].Transforms = shapes[name]
 			folder := exportOf(t, project, keys, bundle.Options{Consumers: true})
 			kong, _ := startKong(t, folder, up)

@@ -18,7 +18,7 @@ func TestConformanceUpstreamHeaders(t *testing.T) {
 	t.Setenv("UPSTREAM_1_0_0_PROD_AUTHORIZATION", "Bearer of-the-gateway")
 	t.Setenv("UPSTREAM_1_0_0_PROD_X_API_KEY", "of-the-gateway")
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	project.Versions[0].Environments[0].Headers = []snapshot.UpstreamHeader{
 		{Name: "Authorization", Sealed: []byte("Bearer of-the-gateway")},
 		{Name: "X-Api-Key", Sealed: []byte("of-the-gateway")},
@@ -47,10 +47,10 @@ func TestConformanceUpstreamHeaders(t *testing.T) {
 }
 
 // A gateway without the value refuses calls instead of forwarding them without it.
-func TestConformanceUpstreamHeaderWithoutValue(t *testing.T) {
+func TestConformanceUpstreamHeaders_withoutValue(t *testing.T) {
 	t.Setenv("UPSTREAM_1_0_0_PROD_X_UPSTREAM_TOKEN", "")
 	up := newUpstream(t)
-	project, keys := sample.Fresh(up.url, sample.AsksForKeys())
+	project, keys := sample.Fresh(up.url, sample.RequiresKeys())
 	project.Versions[0].Environments[0].Headers = []snapshot.UpstreamHeader{{Name: "X-Upstream-Token"}}
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	got := kong.send(get("set", prod+"/x", key(keys["active"])))

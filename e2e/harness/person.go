@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	devlog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -21,7 +23,10 @@ import (
 type Person struct {
 	T         *testing.T
 	Tab       context.Context
-	strangers []string // see Overlooks
+	strangers []string // see IgnoresErrorsAt
+
+	stays atomic.Bool
+	asked atomic.Int64 // questions of the browser
 }
 
 // NewPerson opens a browser. Whatever the browser complains about, such as a script
@@ -42,6 +47,9 @@ func NewPerson(t *testing.T) *Person {
 			}
 		case *runtime.EventExceptionThrown:
 			complaints = append(complaints, e.ExceptionDetails.Text)
+		case *page.EventJavascriptDialogOpening:
+			p.asked.Add(1)
+			go p.answers(!p.stays.Load())
 		}
 	})
 	if err != nil {
@@ -57,13 +65,27 @@ func NewPerson(t *testing.T) *Person {
 	return p
 }
 
+func (p *Person) answers(yes bool) {
+	answer := page.HandleJavaScriptDialogParams{Accept: yes}
+	if _, err := chromedp.Call(p.Tab, page.HandleJavaScriptDialog, answer); err != nil && p.Tab.Err() == nil {
+		p.T.Errorf("answer a question of the browser: %v", err)
+	}
+}
+
+// Stays says whether the person stays on a page when the browser asks about changes that would be lost. At first, they
+// leave.
+func (p *Person) Stays(stays bool) { p.stays.Store(stays) }
+
+// Asked returns how often the browser has asked the person.
+func (p *Person) Asked() int64 { return p.asked.Load() }
+
 // fasterThanFocus begins what Chromium says when a person has gone to a field before the page's own field got the
 // focus, as on a machine that is slower than they are. It isn't a fault of the page.
 const fasterThanFocus = "Autofocus processing was blocked because a document already has a focused element"
 
-// Overlooks keeps the browser's complaints about addresses with these prefixes, where no
-// server of the test listens, from failing it. It must be called before a page is open.
-func (p *Person) Overlooks(addresses ...string) { p.strangers = addresses }
+// IgnoresErrorsAt ignores the browser's errors about addresses with these prefixes, where no server of the test
+// listens. It must be called before a page is open.
+func (p *Person) IgnoresErrorsAt(addresses ...string) { p.strangers = addresses }
 
 // glance bounds how long a failed test looks at what is on the page.
 const glance = 5 * time.Second
@@ -75,8 +97,8 @@ func (p *Person) Does(what string, steps ...chromedp.Action[chromedp.Void]) {
 		// The tab's own time may be what has run out, and then it reads nothing.
 		look, end := context.WithTimeout(context.WithoutCancel(p.Tab), glance)
 		defer end()
-		page, _ := chromedp.Run(look, chromedp.Text(chromedp.CSS("body")))
-		p.T.Fatalf("%s: %v\non the page:\n%s", what, err, page)
+		text, _ := chromedp.Run(look, chromedp.Text(chromedp.CSS("body")))
+		p.T.Fatalf("%s: %v\non the page:\n%s", what, err, text)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package harness is what the end-to-end tests have in common: it starts Postern inside the test's process or as a
+// Package harness has the parts that end-to-end tests share. It starts Postern inside the test's process or as a
 // program, opens a browser for a person who uses the dashboard, and sends calls to the servers under test.
 //
 // It owns nothing that only one package of tests needs, and no assertion about a page or a fault. Databases,

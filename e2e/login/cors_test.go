@@ -36,7 +36,7 @@ func TestCORS(t *testing.T) {
 	const refused, plain, cookies = "kept from the page", `{}`, `{credentials: "include"}`
 	app, other := newPage(t), newPage(t)
 	p := harness.NewPerson(t)
-	p.Overlooks(app, other, project[:len(project)-len("/1.0.0/prod")]) // the browser tells of each refused call
+	p.IgnoresErrorsAt(app, other, project[:len(project)-len("/1.0.0/prod")]) // the browser reports each refused call
 	type call struct {
 		name, address, options, want string
 		reaches                      int // calls that the upstream gets
@@ -124,7 +124,7 @@ func TestCORS_ofTenants(t *testing.T) {
 		}
 	}
 	p := harness.NewPerson(t)
-	p.Overlooks(pages["acme"], pages["globex"], project[:len(project)-len("/1.0.0/prod")])
+	p.IgnoresErrorsAt(pages["acme"], pages["globex"], project[:len(project)-len("/1.0.0/prod")])
 	const refused = "kept from the page"
 	for tenant, other := range map[string]string{"acme": "globex", "globex": "acme"} {
 		p.Open(pages[tenant])
@@ -168,7 +168,7 @@ func TestSPA_callsAcrossOrigins(t *testing.T) {
 	var project string
 	p, made := signedInSPA(t, app, upstream, func(made contract.Proxy) []string {
 		project = made.Project.Environments[0].URL
-		return []string{app.origin, project} // the browser tells of refused calls
+		return []string{app.origin, project} // the browser reports refused calls
 	})
 	const token = `{headers: {Authorization: "Bearer " +
 			JSON.parse(sessionStorage.getItem(

@@ -18,15 +18,15 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
-// TestPeopleSignInToWhatOneCallMade creates a project with a login by one POST /proxy
+// TestLogin_oneCall creates a project with a login by one POST /proxy
 // and nothing else: its people then sign in at a certified provider, in a real
 // browser, and the application has a token that Postern's keys vouch for.
-func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
+func TestLogin_oneCall(t *testing.T) {
 	t.Parallel()
-	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	upstream, issuer, app := testkit.NewUpstream(t), idp.StartCertified(t), newApplication(t)
 	server := harness.Start(t)
 	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
 		contract.NewProxy{
@@ -51,7 +51,7 @@ func TestPeopleSignInToWhatOneCallMade(t *testing.T) {
 
 // signsIn has ana sign in at the provider in a new browser, and agree: it is her first time
 // here, or there is more to agree to than before. With no other provider there is no choice.
-func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin) {
+func signsIn(t *testing.T, issuer *idp.Certified, app *application, login contract.ProxyLogin) {
 	t.Helper()
 	p := passesProvider(t, issuer, app, login)
 	p.Presses("Agree and continue")
@@ -59,17 +59,17 @@ func signsIn(t *testing.T, issuer *oidcprovider.Provider, app *application, logi
 }
 
 // comesBack is signsIn for a user who agreed to all of it before.
-func comesBack(t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin) {
+func comesBack(t *testing.T, issuer *idp.Certified, app *application, login contract.ProxyLogin) {
 	t.Helper()
 	passesProvider(t, issuer, app, login).Sees("Back at the application")
 }
 
 func passesProvider(
-	t *testing.T, issuer *oidcprovider.Provider, app *application, login contract.ProxyLogin,
+	t *testing.T, issuer *idp.Certified, app *application, login contract.ProxyLogin,
 ) *harness.Person {
 	t.Helper()
 	p := harness.NewPerson(t)
-	p.Overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
+	p.IgnoresErrorsAt(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
 	p.Open(app.authorize(login))
 	p.Types("login", "ana")
 	p.Types("password", "any")
@@ -79,7 +79,7 @@ func passesProvider(
 }
 
 // registerApp gives the issuer our callback, and us the app that it registered.
-func registerApp(t *testing.T, api *client.Client, issuer *oidcprovider.Provider, made contract.ProxyLogin) {
+func registerApp(t *testing.T, api *client.Client, issuer *idp.Certified, made contract.ProxyLogin) {
 	t.Helper()
 	registered := issuer.Register(t, made.Callbacks["oidc"])
 	change := contract.ProviderSettings{
@@ -141,7 +141,7 @@ func (a *application) authorize(login contract.ProxyLogin) string {
 	}.Encode()
 }
 
-// idClaims is what the application reads in an ID token.
+// idClaims has the claims of an ID token that the application reads.
 type idClaims struct {
 	jwt.Claims
 	Email    string           `json:"email"`
@@ -149,7 +149,7 @@ type idClaims struct {
 	AuthTime *jwt.NumericDate `json:"auth_time"`
 }
 
-// signedIn is what the application has in the end.
+// signedIn has what the application gets from a sign-in.
 type signedIn struct {
 	idClaims
 	access, id string

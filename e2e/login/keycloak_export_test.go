@@ -19,7 +19,7 @@ import (
 	"postern/e2e/harness"
 	"postern/testkit"
 	"postern/testkit/browser"
-	"postern/testkit/keycloak"
+	"postern/testkit/servers"
 )
 
 // peopleSignInAtTheExportedRealm lets ana sign in to a project, exports it, and imports its
@@ -27,7 +27,7 @@ import (
 // is the same user in the same groups. She is not asked again what she agreed to share, the
 // application gets the same API scope, and a role that she has got since puts her into its
 // group.
-func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
+func peopleSignInAtTheExportedRealm(t *testing.T, issuer *servers.Keycloak) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern's app"
@@ -57,7 +57,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	offerOrders(t, api, "books", made.Login.ClientID)
 	const scope = "openid profile email orders:read"
 	p := harness.NewPerson(t)
-	p.Overlooks(issuer.URL)
+	p.IgnoresErrorsAt(issuer.URL)
 	p.Open(withScope(app.authorize(*made.Login), scope))
 	p.Types("username", "ana")
 	p.Types("password", "correct horse")
@@ -69,7 +69,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 
 	files := exported(t, api, "books")
 	provider := onlyProvider(t, files)
-	home := keycloak.StartWith(t, map[string]string{"books-realm": files["auth/keycloak-realm.json"]},
+	home := servers.StartKeycloakWith(t, map[string]string{"books-realm": files["auth/keycloak-realm.json"]},
 		"LOGIN_SECRET_"+strings.ToUpper(provider)+"="+secret)
 	callback := home.URL + "/realms/books/broker/" + provider + "/endpoint"
 	if !strings.Contains(files["tenants/default/auth/callbacks.md"], strings.TrimPrefix(callback, home.URL)) {
@@ -82,7 +82,7 @@ func peopleSignInAtTheExportedRealm(t *testing.T, issuer *keycloak.Server) {
 	ana.setRole(http.MethodPost)
 	moved := *made.Login
 	moved.AuthorizeURL = home.Issuer("books") + "/protocol/openid-connect/auth"
-	p.Overlooks(issuer.URL, home.URL)
+	p.IgnoresErrorsAt(issuer.URL, home.URL)
 	p.Open(withScope(app.authorize(moved), scope))
 	p.Follows("OpenID Connect (web)")
 	p.Sees("Back at the application")
@@ -128,7 +128,7 @@ func checkClaims(t *testing.T, claims map[string]any, want map[string]string) {
 	}
 }
 
-// offerOrders declares an API with a scope, which the app client may ask for.
+// offerOrders declares an API with a scope, which the app client may request.
 func offerOrders(t *testing.T, api *client.Client, project, app string) {
 	t.Helper()
 	_, err := client.Do(t.Context(), api, contract.SetAPIScopes, contract.APIUpdate{

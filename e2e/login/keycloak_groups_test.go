@@ -11,13 +11,13 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/keycloak"
+	"postern/testkit/servers"
 )
 
 // rolesAndGroupsOfKeycloakAreMapped maps a realm role, which userinfo states, and a group,
 // which the ID token states, to groups of the tenant. The upstream gets them with each call;
 // once Keycloak takes them away, the next sign-in ends them.
-func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
+func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *servers.Keycloak) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
@@ -54,7 +54,7 @@ func rolesAndGroupsOfKeycloakAreMapped(t *testing.T, issuer *keycloak.Server) {
 	ben.setGroup(http.MethodPut)
 
 	p := harness.NewPerson(t)
-	p.Overlooks(issuer.URL)
+	p.IgnoresErrorsAt(issuer.URL)
 	p.Open(app.authorize(*made.Login))
 	p.Types("username", ben.name)
 	p.Types("password", "correct horse")
@@ -122,7 +122,7 @@ func mapGroups(t *testing.T, api *client.Client, login contract.ProxyLogin, rule
 // stateRolesAndGroups has Keycloak state realm roles in userinfo, and groups with their paths
 // in the ID token (keycloak.org/docs/latest/server_admin#_protocol-mappers). By itself it
 // states roles in access tokens only.
-func stateRolesAndGroups(t *testing.T, issuer *keycloak.Server, app string) {
+func stateRolesAndGroups(t *testing.T, issuer *servers.Keycloak, app string) {
 	t.Helper()
 	var found []struct{ ID string }
 	readAdmin(t, issuer, "/clients?clientId="+app, &found)
@@ -150,11 +150,11 @@ func stateRolesAndGroups(t *testing.T, issuer *keycloak.Server, app string) {
 // keycloakUser is a user of the realm shop.
 type keycloakUser struct {
 	t        *testing.T
-	issuer   *keycloak.Server
+	issuer   *servers.Keycloak
 	id, name string
 }
 
-func newKeycloakUser(t *testing.T, issuer *keycloak.Server) *keycloakUser {
+func newKeycloakUser(t *testing.T, issuer *servers.Keycloak) *keycloakUser {
 	t.Helper()
 	u := &keycloakUser{t: t, issuer: issuer, name: "ben-" + strings.ToLower(rand.Text())}
 	issuer.Admin(t, http.MethodPost, "shop", "/users", map[string]any{
@@ -190,7 +190,7 @@ func (u *keycloakUser) setGroup(method string) {
 	u.issuer.Admin(u.t, method, "shop", "/users/"+u.id+"/groups/"+group.ID, nil)
 }
 
-func readAdmin(t *testing.T, issuer *keycloak.Server, path string, into any) {
+func readAdmin(t *testing.T, issuer *servers.Keycloak, path string, into any) {
 	t.Helper()
 	if err := json.Unmarshal(issuer.Admin(t, http.MethodGet, "shop", path, nil), into); err != nil {
 		t.Fatalf("read %s of Keycloak: %v", path, err)

@@ -18,14 +18,14 @@ import (
 
 	"postern/bundle/realm"
 	"postern/core/snapshot"
-	"postern/testkit/keycloak"
 	"postern/testkit/sample"
+	"postern/testkit/servers"
 )
 
-// TestKeycloakImportsAHostileProject gives a real Keycloak, newer than the one that exports are
+// TestKeycloak_hostileProject gives a real Keycloak, newer than the one that exports are
 // written for, a realm with every text as an attacker would write it, and more users than one
 // of its files has.
-func TestKeycloakImportsAHostileProject(t *testing.T) {
+func TestKeycloak_hostileProject(t *testing.T) {
 	t.Parallel()
 	p, _ := sample.Hostile("http://up.example")
 	source := realm.Source{Project: p, PerFile: 3}
@@ -59,7 +59,9 @@ func TestKeycloakImportsAHostileProject(t *testing.T) {
 		}
 		files["shop-users-"+string(rune('0'+n))] = text.String()
 	}
-	server := keycloak.StartNewer(t, files, "LOGIN_SECRET_CLI_2=the robot's secret", "LOGIN_SECRET_IDP_1=${HOME}")
+	server := servers.StartNewerKeycloak(
+		t, files, "LOGIN_SECRET_CLI_2=the robot's secret", "LOGIN_SECRET_IDP_1=${HOME}",
+	)
 
 	var have []struct {
 		ID         string
@@ -115,7 +117,7 @@ func TestKeycloakImportsAHostileProject(t *testing.T) {
 
 // checkScopes checks that users are not asked again for what they agreed to, and read what
 // the project says of a scope.
-func checkScopes(t *testing.T, server *keycloak.Server) {
+func checkScopes(t *testing.T, server *servers.Keycloak) {
 	t.Helper()
 	var consents []struct {
 		ClientID string
@@ -145,7 +147,7 @@ func checkScopes(t *testing.T, server *keycloak.Server) {
 }
 
 // checkMappers checks that Keycloak has the group mappings that it can evaluate as they were.
-func checkMappers(t *testing.T, server *keycloak.Server) {
+func checkMappers(t *testing.T, server *servers.Keycloak) {
 	t.Helper()
 	var mappers []struct {
 		Mapper string `json:"identityProviderMapper"`
@@ -173,7 +175,7 @@ func decode(t *testing.T, raw []byte, into any) {
 }
 
 // machineToken returns the claims of a token that an app client gets for itself.
-func machineToken(t *testing.T, server *keycloak.Server, id, secret string) map[string]any {
+func machineToken(t *testing.T, server *servers.Keycloak, id, secret string) map[string]any {
 	t.Helper()
 	answer, err := (&http.Client{Timeout: 30 * time.Second}).PostForm(server.Issuer("shop")+
 		"/protocol/openid-connect/token", url.Values{

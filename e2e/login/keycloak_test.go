@@ -9,7 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/keycloak"
+	"postern/testkit/servers"
 )
 
 // shop is a realm with one person, a role and a group, as an operator would write it by hand.
@@ -24,7 +24,7 @@ const shop = `{"realm": "shop", "enabled": true, "sslRequired": "none",
 // TestKeycloak runs all tests of one Keycloak: it takes long to start.
 func TestKeycloak(t *testing.T) {
 	t.Parallel()
-	issuer := keycloak.Start(t, map[string]string{"shop": shop})
+	issuer := servers.StartKeycloak(t, map[string]string{"shop": shop})
 	t.Run("sign-in", func(t *testing.T) { peopleSignInThroughKeycloak(t, issuer) })
 	t.Run("groups", func(t *testing.T) { rolesAndGroupsOfKeycloakAreMapped(t, issuer) })
 	t.Run("export", func(t *testing.T) { peopleSignInAtTheExportedRealm(t, issuer) })
@@ -33,7 +33,7 @@ func TestKeycloak(t *testing.T) {
 // peopleSignInThroughKeycloak creates a project with a login by one POST /proxy, and
 // gives Keycloak the callback that was answered. Its people then sign in there with
 // a password, in a real browser, and are the same when they come back.
-func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
+func peopleSignInThroughKeycloak(t *testing.T, issuer *servers.Keycloak) {
 	upstream, app := testkit.NewUpstream(t), newApplication(t)
 	server := harness.Start(t)
 	name, secret := "postern-"+t.Name(), "the secret of postern at Keycloak"
@@ -59,7 +59,7 @@ func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
 	issuer.Register(t, "shop", name, secret, made.Login.Callbacks["oidc"])
 
 	p := harness.NewPerson(t)
-	p.Overlooks(issuer.URL)
+	p.IgnoresErrorsAt(issuer.URL)
 	p.Open(app.authorize(*made.Login))
 	p.Sees("Sign in to your account") // Keycloak's own page
 	p.Types("username", "ana")
@@ -96,7 +96,7 @@ func peopleSignInThroughKeycloak(t *testing.T, issuer *keycloak.Server) {
 	}
 }
 
-// told is what userinfo answers (OpenID Connect Core 1.0, 5.3.2).
+// told is a userinfo response (OpenID Connect Core 1.0, 5.3.2).
 type told struct {
 	Subject       string `json:"sub"`
 	Name          string `json:"name"`

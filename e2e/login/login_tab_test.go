@@ -9,25 +9,25 @@ import (
 
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
-// TestALoginIsSetUpAndTriedOutInTheDashboard does by hand what an owner does: an app
+// TestDashboard_login does by hand what an owner does: an app
 // client, its looks, a provider that is registered with a certified issuer by the
 // callback URL that the dashboard shows, and a test login in a new tab.
-func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
+func TestDashboard_login(t *testing.T) {
 	t.Parallel()
-	issuer := oidcprovider.Start(t)
+	issuer := idp.StartCertified(t)
 	server := harness.Start(t)
 	p := harness.NewPerson(t)
-	p.Overlooks(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
+	p.IgnoresErrorsAt(issuer.Issuer, "https://fonts.googleapis.com/") // the issuer's own pages
 	p.WantsNoMotion()
 	p.Open(server.FirstLink)
 	p.Types("email", "ana@example.com")
 	p.Types("name", "Ana")
 	p.Types("password", "four unrelated words")
 	p.Presses("Create account and sign in")
-	p.Follows("New project")
+	p.Follows("Create a project")
 	p.Types("target", testkit.NewUpstream(t).URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
@@ -64,7 +64,7 @@ func TestALoginIsSetUpAndTriedOutInTheDashboard(t *testing.T) {
 	tab.Presses("Continue")
 	tab.Sees("Continue to shop?")
 	tab.Presses("Agree and continue")
-	tab.Sees("The login of web works")
+	tab.Sees("Test login to web succeeded")
 	if claims := tab.Reads("[aria-labelledby=id-token]"); claims == "" {
 		t.Error("the page does not say what the ID token said")
 	}

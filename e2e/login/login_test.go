@@ -17,16 +17,16 @@ import (
 	"postern/testkit/browser"
 )
 
-// TestACommandLineSignsInThroughABrowser creates a proxy without an account, signs
+// TestCommandLine_browser creates a proxy without an account, signs
 // the command line in by a code that is approved in a real browser, claims the
 // proxy and signs out.
-func TestACommandLineSignsInThroughABrowser(t *testing.T) {
+func TestCommandLine_browser(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
 	shell := newShell(t, server.Config.PublicURL)
 	made := shell.runs("create", "--target", upstream.URL, "--name", "shop", "--require-key")
-	key, address := find(t, made, `API key (\w+)`), find(t, made, `(http://\S+/shop/1\.0\.0/prod)`)
+	key, address := find(t, made, `API key +(\w+)`), find(t, made, `(http://\S+/shop/1\.0\.0/prod)`)
 
 	p := harness.NewPerson(t)
 	p.Open(server.FirstLink)
@@ -43,11 +43,11 @@ func TestACommandLineSignsInThroughABrowser(t *testing.T) {
 	p.Presses("Allow")
 	p.Sees("ana@laptop is signed in")
 	if said := login.ends(); !strings.Contains(said, "as ana@example.com until") ||
-		!strings.Contains(said, "Made here without an account: shop") {
+		!strings.Contains(said, "Created on this machine without an account: shop") {
 		t.Errorf("login says\n%s", said)
 	}
 	shell.runs("whoami")
-	if said := shell.runs("claim", "--team", "Ana"); !strings.Contains(said, "Claimed shop into the team Ana") {
+	if said := shell.runs("claim", "--team", "Ana"); !strings.Contains(said, "Claimed shop for the team Ana") {
 		t.Errorf("claim says\n%s", said)
 	}
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)

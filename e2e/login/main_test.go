@@ -1,7 +1,7 @@
 // Package login tests hosted login in a browser: users sign in to a customer's application through certified providers
 // and Keycloak, and the application calls the gateway. It also tests the sign-in of the command line.
 //
-// It owns the flows that cross packages. What one endpoint answers is tested in service/login and handlers/oauth.
+// It owns the flows that cross packages. Tests of single endpoints are in service/login and handlers/oidc.
 package login
 
 import (

@@ -15,7 +15,7 @@ import (
 	"postern/e2e/harness"
 	"postern/models"
 	"postern/testkit"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
 // groupClaims are the claims on groups of a token.
@@ -24,10 +24,10 @@ type groupClaims struct {
 	Truncated bool     `json:"groups_truncated"`
 }
 
-// TestAUserInManyGroups signs a user in who is in 1,000 groups: the token has 200 of them, and the gateway knows all.
-func TestAUserInManyGroups(t *testing.T) {
+// TestLogin_manyGroups signs a user in who is in 1,000 groups: the token has 200 of them, and the gateway knows all.
+func TestLogin_manyGroups(t *testing.T) {
 	t.Parallel()
-	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	upstream, issuer, app := testkit.NewUpstream(t), idp.StartCertified(t), newApplication(t)
 	server := harness.Start(t)
 	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
 	app.scope = "openid groups"
@@ -43,7 +43,7 @@ func TestAUserInManyGroups(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	joins(t, db, user, 1000)
-	// Rules of more than 200 groups, so that none of the first 200 is the one that a route asks for.
+	// Rules of more than 200 groups, so that none of the first 200 is the one that a route requires.
 	rules := contract.Rules{Default: "allow", Mode: "enforce"}
 	for n := range 1000 {
 		rules.List = append(rules.List, contract.Rule{

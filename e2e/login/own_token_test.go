@@ -11,12 +11,12 @@ import (
 	"postern/core/contract"
 	"postern/e2e/harness"
 	"postern/testkit"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
 // gated is a project whose calls need a credential, with a login.
 func gated(
-	t *testing.T, address string, upstream *testkit.Upstream, issuer *oidcprovider.Provider, app *application,
+	t *testing.T, address string, upstream *testkit.Upstream, issuer *idp.Certified, app *application,
 ) (contract.Proxy, *client.Client) {
 	t.Helper()
 	made, err := client.Do(t.Context(), harness.Connect(t, address, ""), contract.CreateProxy, contract.NewProxy{
@@ -36,7 +36,7 @@ func gated(
 	return made, api
 }
 
-// callWith makes a call with a token and tells the answer's status and code.
+// callWith sends a call with a token and returns the answer's status and code.
 func callWith(t *testing.T, address, token string) (status int, code string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -59,11 +59,11 @@ func callWith(t *testing.T, address, token string) (status int, code string) {
 	return answer.StatusCode, refusal.Code
 }
 
-// TestATokenOfALoginOpensTheGateway follows one person from one POST /proxy through a
+// TestLogin_tokenAtGateway follows one person from one POST /proxy through a
 // browser to calls of the API, and what their team may do to them on the way.
-func TestATokenOfALoginOpensTheGateway(t *testing.T) {
+func TestLogin_tokenAtGateway(t *testing.T) {
 	t.Parallel()
-	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	upstream, issuer, app := testkit.NewUpstream(t), idp.StartCertified(t), newApplication(t)
 	server := harness.Start(t)
 	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
 	address := made.Project.Environments[0].URL + "/orders"
@@ -128,7 +128,7 @@ func TestATokenOfALoginOpensTheGateway(t *testing.T) {
 
 // isRefusedElsewhere checks that a token opens no project that does not serve its tenant.
 func isRefusedElsewhere(
-	t *testing.T, api *client.Client, upstream *testkit.Upstream, issuer *oidcprovider.Provider, token string,
+	t *testing.T, api *client.Client, upstream *testkit.Upstream, issuer *idp.Certified, token string,
 ) {
 	t.Helper()
 	other, err := client.Do(t.Context(), api, contract.CreateProxy, contract.NewProxy{
@@ -150,9 +150,9 @@ func isRefusedElsewhere(
 	}
 }
 
-func TestADeletedUserHasNoTokens(t *testing.T) {
+func TestLogin_deletedUser(t *testing.T) {
 	t.Parallel()
-	upstream, issuer, app := testkit.NewUpstream(t), oidcprovider.Start(t), newApplication(t)
+	upstream, issuer, app := testkit.NewUpstream(t), idp.StartCertified(t), newApplication(t)
 	server := harness.Start(t)
 	made, api := gated(t, server.Config.PublicURL, upstream, issuer, app)
 	signsIn(t, issuer, app, *made.Login)
@@ -174,9 +174,9 @@ func TestADeletedUserHasNoTokens(t *testing.T) {
 
 // Two processes on one database: who is frozen through the one is refused at the
 // other, though neither asks the other, or the database, about a call.
-func TestWhoIsFrozenAtOneReplicaIsRefusedAtTheOther(t *testing.T) {
+func TestLogin_frozenAtOtherReplica(t *testing.T) {
 	database, upstream := testkit.Postgres(t), testkit.NewUpstream(t)
-	issuer, app := oidcprovider.Start(t), newApplication(t)
+	issuer, app := idp.StartCertified(t), newApplication(t)
 	key := "POSTERN_SECRETS_KEY=" + strings.Repeat("A", 43) + "="
 	a := harness.Serve(t, t.TempDir(), database, key)
 	b := harness.Serve(t, t.TempDir(), database, key, "POSTERN_PUBLIC_URL="+a.URL)
@@ -250,7 +250,7 @@ func upstreamGets(t *testing.T, api *client.Client, login contract.ProxyLogin, w
 }
 
 // knownAt asks the provider for the subject of its token.
-func knownAt(t *testing.T, issuer *oidcprovider.Provider, authorization string) {
+func knownAt(t *testing.T, issuer *idp.Certified, authorization string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, issuer.Issuer+"/me", nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"postern/e2e/harness"
 	"postern/platform/fault"
 	"postern/testkit"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
 // spa serves a single-page application whose users sign in with oidc-client-ts. Its API is
@@ -42,7 +42,7 @@ func newSPA(t *testing.T) *spa {
 	})
 	mux.HandleFunc("/oidc-client-ts.js", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(w, r, filepath.Join(
-			oidcprovider.Dir(), "node_modules", "oidc-client-ts", "dist", "browser", "oidc-client-ts.js",
+			idp.NodeDirectory(), "node_modules", "oidc-client-ts", "dist", "browser", "oidc-client-ts.js",
 		))
 	})
 	mux.HandleFunc("/settings.json", func(w http.ResponseWriter, _ *http.Request) {
@@ -64,7 +64,7 @@ func signedInSPA(
 	t *testing.T, app *spa, upstream *testkit.Upstream, refuse func(contract.Proxy) []string,
 ) (*harness.Person, contract.Proxy) {
 	t.Helper()
-	issuer, server := oidcprovider.Start(t), harness.Start(t)
+	issuer, server := idp.StartCertified(t), harness.Start(t)
 	made, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
 		contract.NewProxy{
 			Target: upstream.URL,
@@ -88,7 +88,7 @@ func signedInSPA(
 	}
 
 	p := harness.NewPerson(t)
-	p.Overlooks(append(refuse(made), issuer.Issuer, "https://fonts.googleapis.com/")...)
+	p.IgnoresErrorsAt(append(refuse(made), issuer.Issuer, "https://fonts.googleapis.com/")...)
 	p.Open(app.origin)
 	p.Sees("Signed out")
 	p.Presses("Sign in")
@@ -139,7 +139,7 @@ func TestSPA_signsIn(t *testing.T) {
 }
 
 // TestSPA_deletesAccount goes on from a signed-in application to the hosted account page,
-// where the user deletes their account: the application's token opens the gateway no more.
+// where the user deletes their account: the gateway no longer accepts the application's token.
 func TestSPA_deletesAccount(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)

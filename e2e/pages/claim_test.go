@@ -11,13 +11,13 @@ import (
 	"postern/testkit"
 )
 
-// TestClaimFromCurlToExport follows a user without an account: one call creates a proxy,
+// TestClaim_curlToExport follows a user without an account: one call creates a proxy,
 // its claim link leads to sign-up, and the claimed project then belongs to their team only.
-func TestClaimFromCurlToExport(t *testing.T) {
+func TestClaim_curlToExport(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
-	// The installation's operator, who has an account of their own.
+	// The installation's operator, who has their own account.
 	first := visitor(t)
 	first.fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password", "four unrelated words")
 
@@ -34,13 +34,13 @@ func TestClaimFromCurlToExport(t *testing.T) {
 	p.Types("name", "Bob")
 	p.Types("password", "another four words")
 	p.Presses("Create account")
-	p.Sees("Claim this workspace")
+	p.Sees("Claim this project")
 	p.Presses("Claim")
 	p.Sees("Projects")
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.Follows("Export")
 	p.Waits("#dialog[open] [data-panel]")
-	p.takesAway("shop-kong.zip", byItself)
+	p.exportsZip("shop-kong.zip", byItself)
 
 	_, claimCode, found := strings.Cut(made.Claim.URL, "/claim/")
 	if !found {

@@ -61,7 +61,7 @@ func TestConfirmation_keyboard(t *testing.T) {
 	}
 }
 
-// ownerAndAxe returns the journey of an owner on a server of its own, and the script of axe.
+// ownerAndAxe returns the journey of an owner on its own server, and the script of axe.
 func ownerAndAxe(t *testing.T) (j journey, axe string) {
 	t.Helper()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))

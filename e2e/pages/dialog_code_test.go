@@ -41,7 +41,7 @@ func TestCode_dialog(t *testing.T) {
 		p.key(kb.Escape)
 		p.Does("see the dialog close", chromedp.WaitNotVisible(chromedp.CSS("#dialog"), browser.Steady))
 
-		// What is typed before the lines are unfolded is in them, too.
+		// The lines also have what was typed before they were unfolded.
 		p.Open(j.origin + has.Path("/projects/:project/key-types"))
 		p.Clicks("tbody a[data-dialog]")
 		p.Does("type", chromedp.SendKeys(chromedp.CSS("#dialog textarea[name=scopes]"), "for:robots\n", browser.Steady))

@@ -10,9 +10,9 @@ import (
 	"postern/testkit"
 )
 
-// TestProject_deletedForGood goes from a claimed project to its deletion for good: its calls
-// get 410 until the job has run, and its name can be taken again after that.
-func TestProject_deletedForGood(t *testing.T) {
+// TestProject_deletedPermanently goes from a claimed project to its permanent deletion: its calls get 410 until the job
+// has run, and its name can be taken again after that.
+func TestProject_deletedPermanently(t *testing.T) {
 	t.Parallel()
 	upstream, server := testkit.NewUpstream(t), harness.Start(t)
 	visitor(t).fills(t, server.FirstLink, "email", "ana@example.com", "name", "Ana", "password",
@@ -35,7 +35,7 @@ func TestProject_deletedForGood(t *testing.T) {
 	p.Open(server.Config.PublicURL + "/projects/shop/delete")
 	p.Sees("Delete shop")
 	p.Types("typed_name", "shop")
-	p.Presses("Delete for good")
+	p.Presses("Delete permanently")
 	p.Sees("Projects")
 	harness.WaitForStatus(t, address, key, http.StatusNotFound)
 	again, err := client.Do(t.Context(), harness.Connect(t, server.Config.PublicURL, ""), contract.CreateProxy,
@@ -44,7 +44,7 @@ func TestProject_deletedForGood(t *testing.T) {
 			Name:   "shop",
 		}.Request())
 	if err != nil {
-		t.Fatalf("the name of a project that was deleted for good: %v", err)
+		t.Fatalf("the name of a project that was permanently deleted: %v", err)
 	}
 	if got := again.Project.Environments[0].URL; got != address {
 		t.Errorf("the new project is at %s, want %s", got, address)

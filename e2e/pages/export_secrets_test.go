@@ -17,13 +17,13 @@ func TestExport_secretsAndLedger(t *testing.T) {
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
 	p := sit(t)
-	p.Overlooks(server.Config.PublicURL + "/projects/shop/export") // whose answer is a refusal
+	p.IgnoresErrorsAt(server.Config.PublicURL + "/projects/shop/export") // whose answer is a refusal
 	p.Open(server.FirstLink)
 	p.Types("email", "ana@example.com")
 	p.Types("name", "Ana")
 	p.Types("password", "four unrelated words")
 	p.Presses("Create account and sign in")
-	p.Follows("New project")
+	p.Follows("Create a project")
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
@@ -32,7 +32,7 @@ func TestExport_secretsAndLedger(t *testing.T) {
 	p.Open(server.Config.PublicURL + "/projects/shop/export")
 	p.Clicks("[name=secrets]")
 	p.Presses("Start export")
-	const refused = `//body[not(@data-before)]//*[@id="export-password-error"][contains(., "not the password")]`
+	const refused = `//body[not(@data-before)]//*[@id="export-password-error"][contains(., "current password")]`
 	p.Reaches(refused)
 	p.evaluates(`document.body.dataset.before = ""`) // to tell the next page from this one
 	p.Types("password", "three unrelated words")
@@ -57,21 +57,21 @@ func TestExport_secretsAndLedger(t *testing.T) {
 // changed tells the page that a person has chosen an area.
 const changed = `document.querySelector("#ledger-area").dispatchEvent(new Event("change", {bubbles: true})), ""`
 
-// filtersLedger looks at the skipped items of a ledger, and then at those of one area.
+// filtersLedger looks at the items of a ledger that are the same for every project, and then at those of one area.
 func (p *person) filtersLedger(choose func(area string)) {
 	p.T.Helper()
 	p.Sees("Ledger of shop")
 	p.Waits("#ledger-exact")
-	p.Follows("Skipped")
-	p.Reaches(`//*[@id="ledger-items"]//*[@aria-current][contains(., "Skipped")]`)
+	p.Follows("The same for every project")
+	p.Reaches(`//*[@id="ledger-items"]//*[@aria-current][contains(., "The same for every project")]`)
 	p.lacks("#ledger-exact")
-	p.Waits("#ledger-skipped")
-	all := p.number("#ledger-skipped > ul > li")
+	p.Waits("#ledger-everywhere")
+	all := p.number("#ledger-everywhere > ul > li")
 	choose("records")
 	area := chromedp.Search(`//*[@id="ledger-area"]/option[@value="records"][@selected]`)
 	p.Does("wait for the area", chromedp.WaitReady(area, browser.Steady))
-	if n := p.number("#ledger-skipped > ul > li"); n == 0 || n >= all {
-		p.T.Errorf("of %d kinds that stay behind, %d are records", all, n)
+	if n := p.number("#ledger-everywhere > ul > li"); n == 0 || n >= all {
+		p.T.Errorf("of %d kinds that are the same for every project, %d are records", all, n)
 	}
 	p.lacks("#ledger-exact")
 }

@@ -22,9 +22,9 @@ type formsTwice struct {
 
 func (p formsTwice) at(path string) { p.Open(p.server.Config.PublicURL + path) }
 
-// TestFormsSentTwice sends each form that shows a secret as people do by mistake:
+// TestForms_sentTwice sends each form that shows a secret as people do by mistake:
 // it reloads the answer, clicks twice, goes back and sends the form again.
-func TestFormsSentTwice(t *testing.T) {
+func TestForms_sentTwice(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
@@ -59,7 +59,7 @@ func (p formsTwice) createsProject(t *testing.T) {
 	p.Sees("shop is ready")
 	p.lacks("section[aria-labelledby=keys]")
 	p.goesBack()
-	p.Sees("New project")
+	p.Sees("Create a project")
 	p.fills("target", p.upstream) // whatever the browser has kept of the form
 	p.fills("name", "shop")
 	p.Presses("Create project")
@@ -71,7 +71,7 @@ func (p formsTwice) createsProject(t *testing.T) {
 
 func (p formsTwice) rotatesKey(t *testing.T) {
 	p.at("/projects/shop/keys")
-	p.Follows("Manage key")
+	p.Follows("bootstrap")
 	p.Waits("#dialog[open] [data-panel]")
 	p.unfolds("form[action$='/rotate']")
 	p.fills("grace_seconds", "0")
@@ -80,20 +80,20 @@ func (p formsTwice) rotatesKey(t *testing.T) {
 	key := p.Reads("#new-key")
 	address := p.server.Config.Address("shop", "1.0.0", "prod")
 	p.reloads()
-	p.Sees("Key of bootstrap")
+	p.Sees("Key for bootstrap")
 	p.lacks("#new-key")
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.goesBack()
 	p.Sees("Keys")
 	p.goesForward()
-	p.Sees("Key of bootstrap")
+	p.Sees("Key for bootstrap")
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 }
 
 func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
 	p.at("/projects/shop/keys")
 	p.Does("open the key's page", chromedp.Navigate(p.evaluates("document.querySelector('#keys tbody a').href")))
-	p.Sees("Key of bootstrap")
+	p.Sees("Key for bootstrap")
 	p.unfolds("form[action$='/rotate']")
 	p.Presses("Rotate")
 	p.Sees("Key rotated")
@@ -102,7 +102,7 @@ func (p formsTwice) rotatesKeyOnItsPage(t *testing.T) {
 	p.unfolds("form[action$='/rotate']")
 	p.Presses("Rotate")
 	p.Waits("main a.btn-primary")
-	p.Sees("Key of bootstrap")
+	p.Sees("Key for bootstrap")
 	p.lacks("#new-key")
 	address := p.server.Config.Address("shop", "1.0.0", "prod")
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
@@ -115,7 +115,7 @@ func (p formsTwice) createsKey(_ *testing.T) {
 	p.Presses("Create key")
 	p.Sees("Key created")
 	p.reloads()
-	p.Sees("Key of billing")
+	p.Sees("Key for billing")
 	p.lacks("#new-key")
 	p.goesBack()
 	p.Sees("Keys")
@@ -141,7 +141,7 @@ func (p formsTwice) addsWebhook(_ *testing.T) {
 	p.Presses("Add webhook")
 	p.Sees("Webhook added")
 	p.reloads()
-	p.Sees("Secret of the webhook")
+	p.Sees("Webhook secret")
 	p.lacks("#new-secret")
 	p.Follows("Back to the webhook")
 	p.unfolds("form[action$='/rotate']")
@@ -149,13 +149,14 @@ func (p formsTwice) addsWebhook(_ *testing.T) {
 	p.Sees("New secret")
 	p.Waits("#new-secret")
 	p.reloads()
-	p.Sees("Secret of the webhook")
+	p.Sees("Webhook secret")
 	p.counts(p.server, "/settings/webhooks", "tbody tr", 1)
 }
 
 func (p formsTwice) invites(_ *testing.T) {
 	p.at("/teams")
 	p.Clicks("main a[href^='/teams/team_']")
+	p.unfolds("form[action$='/invitations']")
 	p.Presses("Create link")
 	p.Waits("#invitation-link")
 	p.reloads()

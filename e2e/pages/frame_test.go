@@ -40,7 +40,7 @@ func TestFrame(t *testing.T) {
 	p.Types("name", "Ana")
 	p.Types("password", "four unrelated words")
 	p.Presses("Create account and sign in")
-	p.Follows("New project")
+	p.Follows("Create a project")
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
@@ -133,7 +133,7 @@ func (p *person) searchesByKeyboard() {
 	p.key(kb.ArrowDown)
 	p.Waits("#dialog [aria-labelledby=found-keys] a:focus")
 	p.key("\r")
-	p.Sees("Key of billing")
+	p.Sees("Key for billing")
 	p.key("?")
 	p.Waits("#dialog[open] kbd")
 	p.key(kb.Escape)
@@ -210,8 +210,8 @@ var framePages = []string{
 	"/projects", "/tenants", "/products", "/teams", "/settings/webhooks", "/audit", "/search", "/shortcuts",
 	"/projects/shop", "/projects/shop/keys?create=true", "/projects/shop/versions/1.0.0/access", "/projects/shop/login",
 	"/projects/shop/versions/1.0.0/rules", "/projects/shop/limits", "/projects/shop/versions/1.0.0/transforms",
-	"/projects/shop/versions/1.0.0/openapi", "/projects/shop/domains", "/projects/shop/tenants", "/projects/shop/usage",
-	"/projects/shop/requests", "/projects/shop/export", "/projects/shop/settings",
+	"/projects/shop/versions/1.0.0/openapi", "/projects/shop/domains", "/projects/shop/users", "/projects/shop/tenants",
+	"/projects/shop/usage", "/projects/shop/requests", "/projects/shop/export", "/projects/shop/settings",
 }
 
 // satisfiesAxe runs axe-core, all of its rules, on pages in a theme at both widths.

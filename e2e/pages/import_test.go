@@ -14,9 +14,9 @@ import (
 	"postern/testkit"
 )
 
-// TestImportFromAnotherPostern moves a project to another installation: a person is shown
+// TestImport_otherInstallation moves a project to another installation: a person is shown
 // what the zip cannot carry, imports it, and a key of the old one opens the new one.
-func TestImportFromAnotherPostern(t *testing.T) {
+func TestImport_otherInstallation(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	before, after := harness.Start(t), harness.Start(t)
@@ -34,7 +34,7 @@ func TestImportFromAnotherPostern(t *testing.T) {
 	}
 
 	p := sit(t)
-	p.Overlooks(after.Config.PublicURL + "/imports/preview") // which refuses a file
+	p.IgnoresErrorsAt(after.Config.PublicURL + "/imports/preview") // which refuses a file
 	p.Open(after.FirstLink)
 	p.Sees("Welcome to Postern")
 	p.Types("email", "ana@example.com")
@@ -49,10 +49,10 @@ func TestImportFromAnotherPostern(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.chooses("#import-zip", noZip)
-	p.Presses("Check what is imported")
+	p.Presses("Preview import")
 	p.Waits("#import-answer [role=alert]")
 	p.chooses("#import-zip", zip)
-	p.Presses("Check what is imported")
+	p.Presses("Preview import")
 	p.Waits("#import-found")
 	p.Presses("Import shop")
 	p.Sees("shop")

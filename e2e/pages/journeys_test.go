@@ -74,8 +74,8 @@ var journeyQueries = map[string]string{
 	"/projects/:project/relations/forget":                    "?user=ana&object=order:1",
 }
 
-// TestJourneys opens every page of the dashboard in a browser, as owner, member and viewer with
-// scripts, and as owner without. What the others get without scripts is read as it is served.
+// TestJourneys opens every page of the dashboard in a browser, as owner, member and viewer with scripts, and as owner
+// without. Pages of the other roles without scripts are read as served.
 func TestJourneys(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))

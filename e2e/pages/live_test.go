@@ -9,10 +9,10 @@ import (
 	"postern/testkit"
 )
 
-// TestRequestsAppearWhileSomebodyWatches has calls come in while the page of the
+// TestRequests_live has calls come in while the page of the
 // live log is open, stops it and lets it go on; then looks at what was counted,
 // and at both pages without any script.
-func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
+func TestRequests_live(t *testing.T) {
 	t.Parallel()
 	upstream := testkit.NewUpstream(t)
 	server := harness.Start(t)
@@ -22,7 +22,7 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.Types("name", "Ana")
 	p.Types("password", "four unrelated words")
 	p.Presses("Create account and sign in")
-	p.Follows("New project")
+	p.Follows("Create a project")
 	p.Types("target", upstream.URL)
 	p.Types("name", "shop")
 	p.Presses("Create project")
@@ -32,7 +32,7 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 
 	p.Follows("Requests")
 	p.Reaches(`//p[@id="live-state"][.="Live"]`)
-	p.Reaches(`//td[contains(., "No calls yet")]`)
+	p.Reaches(`//td[contains(., "No requests since this server started")]`)
 	harness.CallsAnswer(t, address, key, http.StatusOK, http.StatusUnauthorized)
 	p.Reaches(`//tr[contains(., "GET /hello")][contains(., "200")][contains(., "bootstrap")]`)
 	p.Reaches(`//tr[contains(., "credentials_required (access)")][contains(., "none")]`)
@@ -48,14 +48,15 @@ func TestRequestsAppearWhileSomebodyWatches(t *testing.T) {
 	p.Follows("Explain GET /while/paused/hello")
 	p.Sees("Explain a call")
 	p.Reaches(`//h2[.="GET /while/paused/hello"]`)
-	p.Follows("Back to the project")
+	p.Follows("Back to the requests")
+	p.Follows("Overview")
 	p.Follows("Explain a call")
 	p.Reaches(`//*[@id="dialog"]//label[starts-with(., "Path")]`)
 	p.Types("path", "/dialog")
 	p.Presses("Explain")
 	p.Reaches(`//h2[.="GET /dialog"]`)
 	p.Reaches(`//span[.="401 credentials_required"]`)
-	p.Follows("Back to the project")
+	p.Follows("Back to the requests")
 
 	p.Follows("Usage")
 	p.Reaches(`//dt[.="Calls"]/following-sibling::dd[.="4"]`)

@@ -12,13 +12,13 @@ import (
 	"postern/e2e/harness"
 	"postern/models"
 	"postern/platform/config"
-	"postern/testkit/smtpserver"
+	"postern/testkit/servers"
 )
 
 // startMailing starts a server that sends mail, with a first account.
-func startMailing(t *testing.T) (*app.App, *smtpserver.Server) {
+func startMailing(t *testing.T) (*app.App, *servers.SMTP) {
 	t.Helper()
-	mails := smtpserver.Start(t, smtpserver.Options{})
+	mails := servers.StartSMTP(t, servers.SMTPOptions{})
 	host, port, err := net.SplitHostPort(mails.Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func startMailing(t *testing.T) (*app.App, *smtpserver.Server) {
 	return server, mails
 }
 
-func linkIn(t *testing.T, m smtpserver.Message, prefix string) string {
+func linkIn(t *testing.T, m servers.Mail, prefix string) string {
 	t.Helper()
 	link, err := m.Link(prefix)
 	if err != nil {
@@ -40,14 +40,14 @@ func linkIn(t *testing.T, m smtpserver.Message, prefix string) string {
 }
 
 // A forgotten password is replaced through a mailed link, whatever the request says about its host.
-func TestMailedRecovery(t *testing.T) {
+func TestMail_recovery(t *testing.T) {
 	server, mails := startMailing(t)
 	public := server.Config.PublicURL
 	signedIn := visitor(t)
 	signedIn.fills(t, public+"/signin", "email", "ana@example.com", "password", "four unrelated words")
 
 	forgetful := visitor(t)
-	forgetful.fills(t, public+"/recover", "email", "nobody@example.com")
+	forgetful.fills(t, public+"/recover", "email", "unknown@example.com")
 	mails.Refuse(1) // the first attempt fails
 	hostile, err := http.NewRequest(http.MethodPost, public+"/recover",
 		strings.NewReader(url.Values{"email": {"Ana@Example.com "}}.Encode()))
@@ -117,7 +117,7 @@ func storedJobs(t *testing.T, server *app.App) string {
 }
 
 // An invitation with an address is mailed, and its link is enough to join with a password.
-func TestMailedInvitation(t *testing.T) {
+func TestMail_invitation(t *testing.T) {
 	server, mails := startMailing(t)
 	public := server.Config.PublicURL
 	owner := visitor(t)
@@ -134,7 +134,7 @@ func TestMailedInvitation(t *testing.T) {
 		t.Errorf("answered %s, %v, want 201 without the link: %s", answer.Status, err, shown)
 	}
 	got := mails.Wait(t, 1)
-	if got[0].To != "bob@example.com" || !strings.Contains(got[0].Text, "ana@example.com invites you") {
+	if got[0].To != "bob@example.com" || !strings.Contains(got[0].Text, "ana@example.com invited you") {
 		t.Errorf("mail to %s:\n%s", got[0].To, got[0].Text)
 	}
 	link := linkIn(t, got[0], public+"/invite/")

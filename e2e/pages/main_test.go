@@ -1,6 +1,6 @@
 // Package pages tests the dashboard in a browser, as its users see it, from the first start to an export.
 //
-// It owns the flows that cross pages. What one page answers is tested in handlers/pages, and sign-in to a customer's
+// It owns the flows that cross pages. Tests of single pages are in handlers/pages, and tests of sign-in to a customer's
 // application in e2e/login.
 package pages
 

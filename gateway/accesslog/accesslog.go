@@ -65,7 +65,7 @@ func Open(o Options) (*Log, error) {
 	}
 	var err error
 	if l.file, err = open(o.Path); err != nil {
-		return nil, fmt.Errorf("cannot write the access log (%w): name another file with --access-log-file or "+
+		return nil, fmt.Errorf("cannot write the access log (%w): choose another file with --access-log-file or "+
 			"POSTERN_ACCESS_LOG_FILE", err)
 	}
 	return l, nil
@@ -141,7 +141,7 @@ func (l *Log) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if cap(lines) > 4*manyHeld {
-		lines = make([]byte, 0, firstHeld) // a burst must not hold its memory for good
+		lines = make([]byte, 0, firstHeld) // a burst must not keep its memory forever
 	}
 	l.spare = lines[:0]
 }
@@ -168,7 +168,7 @@ func (l *Log) write(lines []byte) {
 		_, _ = out.Write([]byte{'\n'}) // fails like the write before it, most likely
 	}
 	if !l.failing {
-		l.options.Log.Error("the access log cannot be written; calls continue without it", "error", err)
+		l.options.Log.Error("could not write the access log; calls continue without it", "error", err)
 	}
 	l.failing = true
 }
@@ -189,7 +189,7 @@ func (l *Log) reopen() {
 	next, err := open(l.options.Path)
 	if err != nil {
 		if !l.failing {
-			l.options.Log.Error("the access log cannot be reopened", "error", err)
+			l.options.Log.Error("could not reopen the access log", "error", err)
 		}
 		l.failing = true
 		return

@@ -150,7 +150,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestAFullDiskIsCounted(t *testing.T) {
+func TestLog_fullDisk(t *testing.T) {
 	var out, log bytes.Buffer
 	l := open(t, accesslog.Options{Out: &full{&out, 500}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 10 {
@@ -167,7 +167,7 @@ func TestAFullDiskIsCounted(t *testing.T) {
 	}
 }
 
-func TestOpenNamesTheSetting(t *testing.T) {
+func TestOpen_namesSetting(t *testing.T) {
 	_, err := accesslog.Open(accesslog.Options{Path: t.TempDir() + "/none/access.log"})
 	if err == nil || !strings.Contains(err.Error(), "--access-log-file") {
 		t.Errorf("got %v, want an error that names the setting", err)

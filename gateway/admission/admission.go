@@ -64,7 +64,7 @@ func (l *Listener) report(err error) {
 		return
 	}
 	if missed, due := l.notices.due("accept", time.Now()); due {
-		l.Log.Error("cannot accept connections", "listener", l.Name, "error", err, "suppressed", missed)
+		l.Log.Error("could not accept connections", "listener", l.Name, "error", err, "suppressed", missed)
 	}
 }
 
@@ -81,9 +81,9 @@ func (l *Listener) enter(network netip.Prefix) (why string) {
 	}
 	switch {
 	case l.open >= l.Max:
-		return "the limit of connections is reached"
+		return "the connection limit is reached"
 	case l.from[network] >= l.PerAddress && network.IsValid() && !l.Exempt(network.Addr()):
-		return "the limit of connections from one address is reached"
+		return "the connection limit per address is reached"
 	}
 	l.open++
 	l.from[network]++

@@ -65,8 +65,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// forgery is what forged tokens are derived from: a token that is accepted, the keys
-// and issuers of the version, and a key that no issuer has published.
+// forgery is the source of forged tokens: a token that is accepted, the keys and issuers of the version, and a key that
+// no issuer has published.
 type forgery struct {
 	rs, es, forger key
 	of, partner    *issuer
@@ -208,7 +208,7 @@ func (f *forgery) forms(t *testing.T) map[string]string {
 }
 
 // The response to each of these is 401 invalid_token.
-func TestVerifyRefusesForgedTokens(t *testing.T) {
+func TestVerify_forged(t *testing.T) {
 	f := newForgery(t)
 	pairs := []snapshot.TokenIssuer{f.of.Pair(), {Issuer: f.partner.URL, Audience: "partner"}}
 	v := newVerifier(t)

@@ -101,7 +101,7 @@ const latestEnd = 1 << 40
 // end returns the token's exp. validAt has checked that there is one.
 func (c *claims) end() time.Time { return time.Unix(int64(min(*c.Expires, latestEnd)), 0).UTC() }
 
-// reading is what a token says. Calls share it, so nothing in it changes.
+// reading is a parsed token. Calls share it, so it never changes.
 type reading struct {
 	head      header
 	claims    claims

@@ -10,7 +10,7 @@ import (
 )
 
 // Replicas whose clocks differ get the same tokens: one that its issuer has just issued for ten
-// minutes, and one of our own. Each goes by its clock, with a minute of leeway; our own tokens end
+// minutes, and one of our own. Each uses its clock, with a minute of leeway; our own tokens end
 // without one.
 func TestVerify_clocksOfReplicas(t *testing.T) {
 	k := keyOf(jose.RS256, "r")

@@ -22,7 +22,7 @@ const maxToken = 16 << 10
 type header struct {
 	algorithm string // alg
 	keyID     string // kid
-	typ       string // media type in lower case, without application/; "" for none
+	typ       string // media type in lowercase, without application/; "" for none
 }
 
 // compact is a token in the compact form (RFC 7515, 7.1). Its slices share buffer.
@@ -31,7 +31,7 @@ type compact struct {
 	sum   [sha256.Size]byte // of token
 	known *verdict          // on it, nil if there is none
 
-	// What parse sets.
+	// The fields that parse sets.
 	headerText []byte // encoded
 	signed     []byte // header and payload, encoded: the input of the signature
 	payload    []byte

@@ -69,11 +69,11 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 	}
 	secure := strings.HasPrefix(document.JWKS, "https://")
 	if !secure && (strings.HasPrefix(issuer, "https://") || !strings.HasPrefix(document.JWKS, "http://")) {
-		return "", documentErrorf("Its jwks_uri is %s, which isn't an https address.", diagnosis.Quote(document.JWKS))
+		return "", documentErrorf("Its jwks_uri is %s, which isn't an https URL.", diagnosis.Quote(document.JWKS))
 	}
 	if !isAllowedPort(document.JWKS, issuer) {
-		return "", documentErrorf("Its jwks_uri is %s, at a port that is neither the issuer's nor 80 or 443. Set it "+
-			"as jwks_url of the issuer.", diagnosis.Quote(document.JWKS))
+		return "", documentErrorf("Its jwks_uri is %s, with a port that is neither the issuer's nor 80 or 443. To "+
+			"allow it, set it as the issuer's jwks_url.", diagnosis.Quote(document.JWKS))
 	}
 	return document.JWKS, nil
 }
@@ -109,21 +109,21 @@ func (v *Verifier) get(ctx context.Context, at string, into any) error {
 	defer func() { _ = answer.Body.Close() }()
 	switch status := answer.StatusCode; {
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return documentErrorf("The answer is %d, a redirect, which isn't followed. Use the address that it leads to.",
+		return documentErrorf("The response is a redirect (%d), which isn't followed. Use the URL it points to.",
 			status)
 	case status != http.StatusOK:
-		return documentErrorf("The answer is %d.", status)
+		return documentErrorf("The response has status %d.", status)
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
 	if err != nil {
 		return err
 	}
 	if len(text) > maxDocument {
-		return documentErrorf("The answer is longer than 512 KiB.")
+		return documentErrorf("The response is longer than 512 KiB.")
 	}
 	if err := exactjson.Unmarshal(text, into); err != nil {
-		// The decoder's error may quote the answer.
-		return documentErrorf("The answer isn't the expected JSON document.")
+		// The decoder's error may quote the response.
+		return documentErrorf("The response isn't the expected JSON document.")
 	}
 	return nil
 }

@@ -44,10 +44,10 @@ func (v *Verifier) Inspect(
 	only := policy.Issuers{Named: []snapshot.TokenIssuer{issuer}}
 	denial := v.trial(issuer, keys, now).Verify(ctx, token, only, now, &into)
 	if denial != (policy.Denial{}) {
-		report.Fail(stepDecision, "The gateway answers %d %s.", denial.Status, denial.Code)
+		report.Fail(stepDecision, "The gateway would return %d %s.", denial.Status, denial.Code)
 		return report
 	}
-	report.Pass(stepDecision, "The gateway accepts the token, of the user %s, until %s.",
+	report.Pass(stepDecision, "The gateway accepts the token of the user %s until %s.",
 		diagnosis.Quote(into.Subject), into.Expires.Format(time.RFC3339))
 	return report
 }
@@ -177,8 +177,8 @@ func inspectToken(
 
 func wrongHeader(head header) []string {
 	if algorithms[head.algorithm].family == 0 {
-		return []string{fmt.Sprintf("Its alg is %s; only signatures with a public key are accepted, such as RS256 and "+
-			"ES256.", diagnosis.Quote(head.algorithm))}
+		return []string{fmt.Sprintf("Its alg is %s. Only signatures with a public key are accepted, such as RS256 "+
+			"and ES256.", diagnosis.Quote(head.algorithm))}
 	}
 	if !head.isAcceptable() {
 		return []string{fmt.Sprintf("Its typ is %s, which isn't a token for an API.", diagnosis.Quote(head.typ))}
@@ -188,11 +188,11 @@ func wrongHeader(head header) []string {
 
 func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong []string) {
 	if c.Issuer != issuer.Issuer {
-		wrong = append(wrong, fmt.Sprintf("Its iss is %s, not %s; every character counts.", diagnosis.Quote(c.Issuer),
+		wrong = append(wrong, fmt.Sprintf("Its iss is %s, not %s. They must match exactly.", diagnosis.Quote(c.Issuer),
 			issuer.Issuer))
 	}
 	if !slices.Contains(c.Audience, issuer.Audience) {
-		wrong = append(wrong, fmt.Sprintf("Its aud is %s, which is not %s.",
+		wrong = append(wrong, fmt.Sprintf("Its aud is %s, not %s.",
 			diagnosis.Quote(strings.Join(c.Audience, " ")), issuer.Audience))
 	}
 	at := func(seconds float64) string {
@@ -201,7 +201,7 @@ func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong [
 	limit := float64(now.Unix()) + leeway.Seconds()
 	switch {
 	case c.Expires == nil:
-		wrong = append(wrong, "It has no exp: a stolen one could be used forever.")
+		wrong = append(wrong, "It has no exp, so a stolen token could be used forever.")
 	case *c.Expires+leeway.Seconds() <= float64(now.Unix()):
 		wrong = append(wrong, "It has expired, at "+at(*c.Expires)+".")
 	}
@@ -212,10 +212,10 @@ func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong [
 		wrong = append(wrong, "It was issued in the future, at "+at(*c.IssuedAt)+" (iat). Compare the clocks.")
 	}
 	if !policy.IsSubject(c.Subject) {
-		wrong = append(wrong, "Its sub is missing, or cannot be sent in a header.")
+		wrong = append(wrong, "Its sub is missing or can't be sent in a header.")
 	}
 	if _, ok := policy.ReadScopes(append(slices.Clip(c.Scope), c.Scopes...)...); !ok {
-		wrong = append(wrong, "Its scopes cannot be sent in a header.")
+		wrong = append(wrong, "Its scopes can't be sent in a header.")
 	}
 	return wrong
 }

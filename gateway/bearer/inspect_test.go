@@ -13,7 +13,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway/bearer"
 	"postern/platform/egress"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/reports"
 )
 
@@ -51,7 +51,7 @@ func TestInspect_hostile(t *testing.T) {
 		}
 	}
 	const document, keys = "/.well-known/openid-configuration", "/jwks.json"
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		lie        func(http.ResponseWriter, *http.Request) bool
 		step, text string
 	}{
@@ -59,7 +59,7 @@ func TestInspect_hostile(t *testing.T) {
 		"another issuer": {answer(document, `{"issuer":"https://evil.example"}`),
 			"discovery", `"https://evil.example"`},
 		"keys at a file": {answer(document, `{"issuer":"ISSUER","jwks_uri":"file:///etc/passwd"}`), "discovery",
-			"isn't an https address"},
+			"isn't an https URL"},
 		"keys at another port": {answer(document, `{"issuer":"ISSUER","jwks_uri":"http://127.0.0.1:6379/"}`),
 			"discovery",
 			"neither the issuer's nor 80 or 443"},
@@ -67,11 +67,11 @@ func TestInspect_hostile(t *testing.T) {
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
-		}, "discovery", "a redirect, which isn't followed"},
+		}, "discovery", "which isn't followed"},
 		"a redirect to itself": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
-		}, "discovery", "a redirect, which isn't followed"},
+		}, "discovery", "which isn't followed"},
 		"no keys":           {answer(keys, `{"keys":[]}`), "keys", "None of the 0 keys"},
 		"a symmetric key":   {answer(keys, `{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}`), "keys", "None of the 1 keys"},
 		"keys that are one": {answer(keys, `{"keys":{}}`), "keys", "expected JSON"},
@@ -86,13 +86,13 @@ func TestInspect_hostile(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no answer", func(t *testing.T) {
+	t.Run("didn't respond", func(t *testing.T) {
 		of := newIssuer(t)
 		done := make(chan struct{})
 		t.Cleanup(func() { close(done) })
 		of.AnswerWith(func(http.ResponseWriter, *http.Request) bool { <-done; return true })
 		got := newVerifier(t).Inspect(t.Context(), of.Pair(), "", now)
-		reports.WantStep(t, got, "discovery", diagnosis.Fail, "no answer in time")
+		reports.WantStep(t, got, "discovery", diagnosis.Fail, "didn't respond in time")
 	})
 	t.Run("a private address", func(t *testing.T) {
 		guard, err := egress.New(egress.Options{})
@@ -102,7 +102,7 @@ func TestInspect_hostile(t *testing.T) {
 		v := bearer.New(guard.Client(), slog.New(slog.DiscardHandler))
 		t.Cleanup(v.Close)
 		got := v.Inspect(t.Context(), snapshot.TokenIssuer{Issuer: "http://10.0.0.1", Audience: "a"}, "", now)
-		reports.WantStep(t, got, "discovery", diagnosis.Fail, "may not be called")
+		reports.WantStep(t, got, "discovery", diagnosis.Fail, "that isn't allowed")
 	})
 }
 
@@ -111,7 +111,7 @@ func TestInspect_token(t *testing.T) {
 	f := newForgery(t)
 	v := newVerifier(t)
 	for name, tt := range map[string]struct{ token, text string }{
-		"another issuer":   {f.rs.Sign(t, nil, f.of.Claims(with("iss", f.of.URL+"/"))), "every character counts"},
+		"another issuer":   {f.rs.Sign(t, nil, f.of.Claims(with("iss", f.of.URL+"/"))), "They must match exactly"},
 		"another audience": {f.rs.Sign(t, nil, f.of.Claims(with("aud", "other"))), `aud is "other"`},
 		"expired": {f.rs.Sign(t, nil, f.of.Claims(with("exp", now.Unix()-3600))), "expired, at " +
 			"2026-11-20T11:00:00Z"},
@@ -140,7 +140,7 @@ func TestInspect_token(t *testing.T) {
 	t.Run("good", func(t *testing.T) {
 		got := v.Inspect(t.Context(), f.of.Pair(), f.good, now)
 		reports.WantStep(t, got, "token", diagnosis.Pass, `for the key "r"`)
-		reports.WantStep(t, got, "decision", diagnosis.Pass, `accepts the token, of the user "alice"`)
+		reports.WantStep(t, got, "decision", diagnosis.Pass, `accepts the token of the user "alice"`)
 	})
 	for subject, tokens := range map[string]map[string]string{
 		"signature": f.signatures(t), "header": f.headers(t), "form": f.forms(t),

@@ -18,30 +18,30 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway/bearer"
 	"postern/platform/egress"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-const audience = tokenissuer.Audience
+const audience = idp.Audience
 
 type (
-	key    = tokenissuer.Key
-	issuer = tokenissuer.Issuer
+	key    = idp.Key
+	issuer = idp.Issuer
 )
 
 func keyOf(algorithm jose.SignatureAlgorithm, kid string) key {
-	return tokenissuer.KeyOf(algorithm, kid)
+	return idp.KeyOf(algorithm, kid)
 }
 
 func newIssuer(t testing.TB, keys ...key) *issuer {
 	t.Helper()
-	return tokenissuer.Start(t, now, keys...)
+	return idp.StartIssuer(t, now, keys...)
 }
 
-func with(name string, value any) func(map[string]any) { return tokenissuer.With(name, value) }
+func with(name string, value any) func(map[string]any) { return idp.WithClaim(name, value) }
 
 func newVerifier(t testing.TB) *bearer.Verifier {
 	t.Helper()

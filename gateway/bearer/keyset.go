@@ -129,7 +129,7 @@ func (s *keySet) fetch(ctx context.Context, now time.Time) {
 	keys, err := s.verifier.fetch(ctx, s.source)
 	if err != nil {
 		s.verifier.log.Warn(
-			"the keys of a token issuer cannot be fetched",
+			"could not fetch the keys of a token issuer",
 			"issuer", s.source.issuer+s.source.jwks, "error", err.Error(),
 		)
 	} else {

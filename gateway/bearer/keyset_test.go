@@ -25,7 +25,7 @@ func wantDenial(t *testing.T, when string, got, want policy.Denial) {
 }
 
 // An issuer publishes a new key, signs with it, and withdraws the old one.
-func TestKeyRotationRefusesNoCall(t *testing.T) {
+func TestKeys_rotation(t *testing.T) {
 	first, second := keyOf(jose.ES256, "first"), keyOf(jose.ES256, "second")
 	of := newIssuer(t, first)
 	v := newVerifier(t)
@@ -66,7 +66,7 @@ func TestKeySet_withdrawn(t *testing.T) {
 	wantDenial(t, "a minute later", denial, policy.InvalidToken)
 }
 
-func TestUnknownKidsAreFetchedEvery30Seconds(t *testing.T) {
+func TestKeys_unknownKid(t *testing.T) {
 	of := newIssuer(t, keyOf(jose.ES256, "known"))
 	v := newVerifier(t)
 	for i := range 100 {
@@ -80,7 +80,7 @@ func TestUnknownKidsAreFetchedEvery30Seconds(t *testing.T) {
 	}
 }
 
-func TestConcurrentCallsShareOneFetch(t *testing.T) {
+func TestKeys_concurrentFetch(t *testing.T) {
 	k := keyOf(jose.ES256, "k")
 	of := newIssuer(t, k)
 	v := newVerifier(t)
@@ -101,7 +101,7 @@ func TestConcurrentCallsShareOneFetch(t *testing.T) {
 
 // While one issuer hangs, the tokens of others are verified, and its own as long as its
 // cached keys are less than a minute old.
-func TestUnavailableIssuer(t *testing.T) {
+func TestIssuer_unavailable(t *testing.T) {
 	k := keyOf(jose.ES256, "k")
 	of, other := newIssuer(t, k), newIssuer(t, k)
 	v := newVerifier(t)
@@ -139,7 +139,7 @@ func TestUnavailableIssuer(t *testing.T) {
 }
 
 // Answers of an issuer that must not verify a token.
-func TestMaliciousIssuers(t *testing.T) {
+func TestIssuer_malicious(t *testing.T) {
 	k := keyOf(jose.RS256, "k")
 	small, err := json.Marshal(map[string]any{
 		"kty": "RSA",
@@ -228,7 +228,7 @@ func mustKey(t *testing.T, k key) string {
 
 // A pair with a JWKS URL needs no discovery, and the keys of one pair do not verify the
 // tokens of another.
-func TestKeysAtJWKSURL(t *testing.T) {
+func TestKeys_jwksURL(t *testing.T) {
 	mine, theirs := keyOf(jose.ES256, "same"), keyOf(jose.RS256, "same")
 	a, b := newIssuer(t, mine), newIssuer(t, theirs)
 	pairs := []snapshot.TokenIssuer{

@@ -18,7 +18,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/bearer"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 const postern = "https://postern.example"
@@ -84,7 +84,7 @@ func (n noRoundTrips) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, http.ErrUseLastResponse
 }
 
-func TestVerifyOwnTokens(t *testing.T) {
+func TestVerify_ownTokens(t *testing.T) {
 	for _, algorithm := range []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA} {
 		t.Run(string(algorithm), func(t *testing.T) {
 			known, k, next := appClients{}, keyOf(algorithm, "sig_1"), keyOf(algorithm, "sig_2")
@@ -133,7 +133,7 @@ func TestVerifyOwnTokens(t *testing.T) {
 }
 
 // The name of a group must not read as two names, or as another header.
-func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
+func TestVerify_unlistableGroups(t *testing.T) {
 	known, k := appClients{}, keyOf(jose.ES256, "sig_1")
 	client := known.add(t, "cli_1", k)
 	var got policy.Token
@@ -147,7 +147,7 @@ func TestVerifyOwnTokensLeavesOutUnlistableGroups(t *testing.T) {
 	}
 }
 
-// ownForgery is what forged tokens of an app client are derived from.
+// ownForgery is the source of forged tokens of an app client.
 type ownForgery struct {
 	known                         appClients
 	client, other                 *snapshot.AppClient
@@ -254,7 +254,7 @@ func (f *ownForgery) claims(t *testing.T) map[string]string {
 
 // The response to each of these is 401 invalid_token, even if the version names the
 // issuer in a pair.
-func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
+func TestVerify_forgedOwnTokens(t *testing.T) {
 	f := newOwnForgery(t)
 	pairs := map[string][]snapshot.TokenIssuer{
 		"no pairs": nil,
@@ -288,7 +288,7 @@ func TestVerifyRefusesForgedOwnTokens(t *testing.T) {
 	}
 }
 
-// What a token is judged by besides its signature counts on the very next call.
+// The checks of a token other than its signature use the current state on the very next call.
 func TestVerifyOwnTokens_again(t *testing.T) {
 	known, k := appClients{}, keyOf(jose.ES256, "sig_1")
 	client := known.add(t, "cli_1", k)
@@ -297,7 +297,7 @@ func TestVerifyOwnTokens_again(t *testing.T) {
 	other.ID = "sig_1"
 	head, rest, _ := strings.Cut(token, ".")
 	_, signature, _ := strings.Cut(rest, ".")
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		token  string
 		change func(*snapshot.AppClient)
 		after  time.Duration

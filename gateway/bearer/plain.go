@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// plainClaims is a fast parser for the payload of nearly every token: one flat object
-// whose strings are ASCII without escapes and whose times are whole numbers. It
-// returns false for every other payload, which the full JSON parser then parses, at
-// several times the cost. Where it returns true the two agree; see FuzzPlainClaims.
+// plainClaims is a fast parser for the payload of nearly every token: one flat object whose strings are ASCII without
+// escapes and whose times are whole numbers. It returns false for every other payload, which the full JSON parser then
+// parses, at several times the cost. If it returns true, the two agree; see FuzzPlainClaims.
 func plainClaims(payload []byte, mayBeOurs bool) (claims, bool) {
 	var out claims
 	if mayBeOurs {

@@ -42,7 +42,7 @@ const plainPayload = `{"iss":"http://127.0.0.1:8080/oauth/cli_1","sub":"usr_1","
 	`"tenant":"tnt_1","groups":["staff","heads"],"groups_at":1780000001,"provider":"idp_1","upstream":"service"}`
 
 // The fast parser must accept our own tokens.
-func TestPlainClaimsOfOwnToken(t *testing.T) {
+func TestPlainClaims_ownToken(t *testing.T) {
 	got, ok := plainClaims([]byte(plainPayload), true)
 	if !ok {
 		t.Fatal("refused")

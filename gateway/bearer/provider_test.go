@@ -12,13 +12,13 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 )
 
 // The tokens of a certified OpenID Connect provider are accepted for their audience, by
 // its discovery document, before and after it rotates its keys.
-func TestVerifyTokensOfRealProvider(t *testing.T) {
-	provider := oidcprovider.Start(t)
+func TestVerify_realProvider(t *testing.T) {
+	provider := idp.StartCertified(t)
 	redirect := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(redirect.Close)
 	registered := provider.Register(t, redirect.URL+"/back")

@@ -7,6 +7,7 @@ import (
 	"crypto/rsa"
 	_ "crypto/sha512" // SHA-384 and SHA-512
 	"errors"
+	"fmt"
 	"math/big"
 
 	"github.com/go-jose/go-jose/v4"
@@ -46,7 +47,6 @@ var algorithms = map[string]algorithm{
 type publicKey struct {
 	id        string // kid
 	algorithm string // the only one that it supports; "": all of its kind
-	pkcs1     *rsaKey
 	rsa       *rsa.PublicKey
 	curve     *ecdsa.PublicKey
 	edwards   ed25519.PublicKey
@@ -56,10 +56,8 @@ func newPublicKey(key jose.JSONWebKey) (*publicKey, error) {
 	out := &publicKey{id: key.KeyID, algorithm: key.Algorithm}
 	switch public := key.Key.(type) {
 	case *rsa.PublicKey:
-		var err error
 		out.rsa = public
-		out.pkcs1, err = newRSAKey(public)
-		return out, err
+		return out, checkRSA(public)
 	case *ecdsa.PublicKey:
 		out.curve = public
 	case ed25519.PublicKey:
@@ -68,6 +66,24 @@ func newPublicKey(key jose.JSONWebKey) (*publicKey, error) {
 		return out, errors.New("a key of this type cannot verify tokens")
 	}
 	return out, nil
+}
+
+// maxExponent is the largest public exponent that crypto/rsa accepts.
+const maxExponent = 1<<31 - 1
+
+// checkRSA returns an error for a key that crypto/rsa would refuse at every signature, and for one that is too short or
+// too long.
+func checkRSA(public *rsa.PublicKey) error {
+	if bits := public.N.BitLen(); bits < minRSA || bits > maxRSA {
+		return fmt.Errorf("the RSA key has %d bits, not %d to %d", bits, minRSA, maxRSA)
+	}
+	if public.N.Bit(0) == 0 {
+		return errors.New("the RSA modulus is even")
+	}
+	if public.E < 3 || public.E > maxExponent || public.E%2 == 0 {
+		return fmt.Errorf("%d is not an RSA public exponent", public.E)
+	}
+	return nil
 }
 
 // supports reports whether a key is for the algorithm of that name. The token must not
@@ -100,7 +116,7 @@ func (k *publicKey) verify(name string, text, signature []byte) bool {
 	digest := digester.Sum(buffer[:0])
 	switch a.family {
 	case pkcs1:
-		return k.pkcs1.verify(a.hash, digest, signature)
+		return rsa.VerifyPKCS1v15(k.rsa, a.hash, digest, signature) == nil
 	case pss:
 		// The salt is as long as the digest (RFC 7518, 3.5).
 		options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}

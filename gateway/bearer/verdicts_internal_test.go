@@ -8,14 +8,14 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
 )
 
-// A verdict holds for its token, its key and a minute. Whether a signature is verified again shows in one that is no
+// A verdict holds for its token, its key and a minute. Whether a signature is verified again shows in one that is not
 // longer valid, which the product can't have.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
-	k := tokenissuer.KeyOf(jose.EdDSA, "one")
+	k := idp.KeyOf(jose.EdDSA, "one")
 	public, err := newPublicKey(k.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -68,11 +68,11 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What a token says is kept with the verdict unless it is long. It is not taken over by a call that reads the same
+// A token's claims are kept with the verdict unless they are long. It is not taken over by a call that reads the same
 // token in another way.
 func TestVerifier_read_kept(t *testing.T) {
 	t.Parallel()
-	k := tokenissuer.KeyOf(jose.EdDSA, "one")
+	k := idp.KeyOf(jose.EdDSA, "one")
 	public, err := newPublicKey(k.Public())
 	if err != nil {
 		t.Fatal(err)

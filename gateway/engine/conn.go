@@ -90,7 +90,7 @@ func (c *conn) handOver() {
 	}
 	early := bytes.Clone(c.in.held())
 	c.in.release()
-	c.server.Fallback.give(&replayed{Conn: c.conn, early: early})
+	c.server.Fallback.Give(&replayed{Conn: c.conn, early: early})
 }
 
 // linger half-closes the connection and waits for the caller to close: closing with unread
@@ -132,7 +132,7 @@ func (c *conn) hasLeft() bool {
 }
 
 // watch is called by the sweep. It aborts a call whose caller has left, and cuts off one that
-// Session.Stands refuses. It skips calls before their second sweep, since most have ended by
+// Session.MayContinue refuses. It skips calls before their second sweep, since most have ended by
 // then. It checks a waiting connection once, because the end of the stream may have arrived
 // together with the last request.
 func (c *conn) watch() {
@@ -148,14 +148,14 @@ func (c *conn) watch() {
 		if c.peek() == gone {
 			c.left = true
 			c.abort()
-		} else if c.sweeps%sweepsPerStand == 0 && !c.session.Stands() {
+		} else if c.sweeps%sweepsPerRecheck == 0 && !c.session.MayContinue() {
 			c.cutOff()
 		}
 	}
 }
 
-// sweepsPerStand is how many sweeps pass between two calls of Stands: half a second.
-const sweepsPerStand = 2
+// sweepsPerRecheck is how many sweeps pass between two calls of MayContinue: half a second.
+const sweepsPerRecheck = 2
 
 // cutOff ends the connection and its call. The caller holds c.mu.
 func (c *conn) cutOff() {

@@ -26,12 +26,12 @@ const patience = time.Minute
 type answering func(*Exchange) bool
 
 func (a answering) Serve(x *Exchange) bool { return a(x) }
-func (answering) Stands() bool             { return true }
+func (answering) MayContinue() bool        { return true }
 func (answering) End()                     {}
 
 func ok(x *Exchange) bool { x.Answer(200, nil, []byte("ok")); return true }
 
-// start serves on a socket of its own until the test is over.
+// start serves on its own socket until the test is over.
 func start(t *testing.T, session Session, edit func(*Server)) (*Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,8 +44,6 @@ func start(t *testing.T, session Session, edit func(*Server)) (*Server, string) 
 			FirstHeader:   patience,
 			CallerIdle:    patience,
 			Idle:          patience,
-			Header:        patience,
-			Connect:       patience,
 			ResponseBytes: 64 << 10,
 		},
 	}
@@ -89,7 +87,7 @@ func wantAnswer(t *testing.T, from *bufio.Reader, want string) {
 }
 
 // Thousands of connections wait at once: none of them may hold a buffer.
-func TestAConnectionThatWaitsHoldsNoBuffers(t *testing.T) {
+func TestServe_idleBuffers(t *testing.T) {
 	const connections = 400
 	_, addr := start(t, answering(ok), nil)
 	answer := make([]byte, 512)
@@ -116,7 +114,7 @@ func TestAConnectionThatWaitsHoldsNoBuffers(t *testing.T) {
 
 // A caller that sends its last request and closes at once leaves no connection open: the
 // end arrives together with the bytes, and is not reported again.
-func TestAnEndThatComesWithTheLastRequestIsNoticed(t *testing.T) {
+func TestServe_endWithRequest(t *testing.T) {
 	s, addr := start(t, answering(ok), nil)
 	for range 50 {
 		c := dial(t, addr)
@@ -131,7 +129,7 @@ func TestAnEndThatComesWithTheLastRequestIsNoticed(t *testing.T) {
 	})
 }
 
-func TestHeadsThatComeSlowlyOrNeverEnd(t *testing.T) {
+func TestServe_slowHeads(t *testing.T) {
 	_, addr := start(
 		t, answering(ok),
 		func(s *Server) { s.Limits.FirstHeader, s.Limits.CallerIdle = 50*time.Millisecond, 50*time.Millisecond },
@@ -145,9 +143,8 @@ func TestHeadsThatComeSlowlyOrNeverEnd(t *testing.T) {
 	}
 }
 
-// What the fallback gets is the connection from the first byte that was not
-// answered on.
-func TestHandedOverConnectionsReadAsIfTheyHadNotBeenRead(t *testing.T) {
+// The fallback gets the connection from the first unanswered byte on.
+func TestHandover_reads(t *testing.T) {
 	declines := answering(func(x *Exchange) bool { return x.Request.Target != "/no" && ok(x) })
 	s, addr := start(t, declines, nil)
 	for _, rest := range []string{
@@ -170,7 +167,7 @@ func TestHandedOverConnectionsReadAsIfTheyHadNotBeenRead(t *testing.T) {
 	}
 }
 
-func TestAPanicEndsItsConnectionOnly(t *testing.T) {
+func TestServe_panic(t *testing.T) {
 	told := make(chan any, 1)
 	_, addr := start(t, answering(func(x *Exchange) bool {
 		if x.Request.Target == "/fault" {

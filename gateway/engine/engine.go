@@ -28,10 +28,10 @@ type Session interface {
 	// false, without having called either, to leave the request to the fallback. It must
 	// not retain the exchange.
 	Serve(x *Exchange) bool
-	// Stands reports whether the request that is being forwarded may continue. It is called from another goroutine,
+	// MayContinue reports whether the forwarded request may continue. It is called from another goroutine,
 	// about twice a second, and Forward does not return while it runs. If it returns false the call is cut off, and
 	// Forward fails with ErrCaller.
-	Stands() bool
+	MayContinue() bool
 	// End is called once, when the connection has ended or was handed over.
 	End()
 }
@@ -40,9 +40,7 @@ type Session interface {
 type Limits struct {
 	FirstHeader   time.Duration // for a caller to send the head of a request
 	CallerIdle    time.Duration // between two requests
-	Idle          time.Duration // between two reads or writes of a body, on either side
-	Header        time.Duration // between two reads of a response's head
-	Connect       time.Duration // to the upstream, in all
+	Idle          time.Duration // between two reads or writes of a body, on the caller's side
 	ResponseBytes int           // of a response's head; at most 64 KiB
 
 	// BodyRate is the lowest rate of a request's body in bytes per second, once the caller

@@ -37,6 +37,9 @@ type Exchange struct {
 	pace  Pace      // of the caller
 	taken bool      // the head was dropped: the fallback cannot serve the request any more
 	now   time.Time // when the clock was read last: Began, or later
+	heard time.Time // when the upstream's bytes that were sent last had been read
+
+	silence time.Duration // allowed between two reads of the response
 
 	relaying     bool // the upstream's response is being sent
 	bodyFailed   bool // the caller did not send all of the body
@@ -137,6 +140,7 @@ func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 func (x *Exchange) send(p []byte) bool {
 	c := x.conn
 	x.readClock()
+	x.heard = x.now
 	if x.relaying && x.FirstByte == 0 {
 		x.FirstByte = x.now.Sub(x.Began)
 	}
@@ -184,7 +188,7 @@ func (x *Exchange) discardBody() bool {
 // Errors of Forward after which the call cannot be answered.
 var (
 	ErrCaller    = errors.New("the caller has left")
-	ErrBrokenOff = errors.New("the upstream broke off its response")
+	ErrBrokenOff = errors.New("the upstream interrupted its response")
 )
 
 // ErrResponseTooLarge is an error of Forward: the response's Content-Length is over MaxResponse. An
@@ -192,4 +196,4 @@ var (
 var ErrResponseTooLarge = errors.New("the response's body is too large")
 
 // ErrBody is an error of Forward: the caller did not send all of the body.
-var ErrBody = errors.New("the request's body broke off")
+var ErrBody = errors.New("the request's body was interrupted")

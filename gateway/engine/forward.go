@@ -30,7 +30,7 @@ type Rewriter interface {
 func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	x.take()
 	x.page.out = x.appendRequest(x.page.out[:0], rw)
-	b := up.take()
+	b := up.take(x.now)
 	again := b != nil && x.Request.Length == 0 && isSafe(x.Request.Method)
 	for {
 		if b == nil {
@@ -39,13 +39,13 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 			}
 			x.now = time.Now()
 		}
-		err = x.exchange(b, rw)
+		err = x.exchange(up, b, rw)
 		if err == nil {
 			break
 		}
 		if errors.Is(err, errStale) {
 			x.drop(b)
-			b = up.take()
+			b = up.take(x.now)
 			again = again && b != nil
 			continue
 		}
@@ -64,6 +64,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 		x.drop(b)
 		return 0, ErrResponseTooLarge
 	}
+	x.silence = up.timeouts.silence(&x.response)
 	if err := x.relay(b, rw); err != nil {
 		x.drop(b)
 		x.broken = true
@@ -76,7 +77,7 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	case x.response.closes:
 		b.close()
 	default:
-		up.put(b, x.now)
+		up.put(b, x.heard, x.response.keepAlive)
 	}
 	return x.response.Status, nil
 }
@@ -92,7 +93,7 @@ func isSafe(method string) bool {
 }
 
 func (x *Exchange) connect(up *Upstream) (*backend, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), x.conn.server.Limits.Connect)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*up.timeouts.Connect)
 	defer cancel()
 	x.conn.watchFor(cancel)
 	b, err := up.connect(ctx)
@@ -123,14 +124,14 @@ func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
 }
 
 // exchange sends the request and receives the head of the response.
-func (x *Exchange) exchange(b *backend, rw Rewriter) error {
+func (x *Exchange) exchange(up *Upstream, b *backend, rw Rewriter) error {
 	x.conn.watchFor(b.abort)
-	sent := x.sendRequest(b)
+	sent := x.sendRequest(&up.timeouts, b)
 	if errors.Is(sent, ErrBody) || errors.Is(sent, errStale) {
 		return sent
 	}
 	// An upstream that closed before the request was sent may have responded first.
-	switch err := x.receive(b, rw); {
+	switch err := x.receive(&up.timeouts, b, rw); {
 	case err != nil && sent != nil:
 		return sent
 	case err != nil:
@@ -144,9 +145,9 @@ func (x *Exchange) exchange(b *backend, rw Rewriter) error {
 }
 
 // sendRequest writes the head and then streams the body.
-func (x *Exchange) sendRequest(b *backend) error {
+func (x *Exchange) sendRequest(timeouts *Timeouts, b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
-	b.writeWithin(x.now, limits.Idle)
+	b.writeWithin(x.now, timeouts.Idle)
 	if x.bodyLeft > 0 {
 		x.page.out = x.appendBody(x.page.out) // once: a retry on another connection sends the same bytes
 	}
@@ -156,7 +157,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 			if c.in.empty() {
 				c.in.release()
 			}
-			b.readWithin(x.now, limits.Header)
+			b.readWithin(x.now, timeouts.Response)
 			if err := b.ask(out); err != nil {
 				return fmt.Errorf("send the request to the upstream: %w", err)
 			}
@@ -173,7 +174,7 @@ func (x *Exchange) sendRequest(b *backend) error {
 		}
 		x.now = time.Now()
 		waited += x.now.Sub(began)
-		b.writeWithin(x.now, limits.Idle)
+		b.writeWithin(x.now, timeouts.Idle)
 		out = x.appendBody(out[:0])
 	}
 }
@@ -193,9 +194,10 @@ func (x *Exchange) appendBody(out []byte) []byte {
 const maxInterim = 16
 
 // receive reads responses until the final one and forwards interim ones.
-func (x *Exchange) receive(b *backend, rw Rewriter) error {
+func (x *Exchange) receive(timeouts *Timeouts, b *backend, rw Rewriter) error {
 	keep := func(head []byte) string { return x.page.keep(ofAnswer, head) }
-	return b.receive(&x.response, x.Request.Method, &x.conn.server.Limits, keep, func(r *Response) error {
+	bounds := headBounds{timeouts, x.conn.server.Limits.ResponseBytes}
+	return b.receive(&x.response, x.Request.Method, bounds, keep, func(r *Response) error {
 		out := appendStatus(nil, r.Status)
 		out = rw.ResponseHead(out, r)
 		if !x.send(append(out, '\r', '\n')) {
@@ -205,13 +207,19 @@ func (x *Exchange) receive(b *backend, rw Rewriter) error {
 	})
 }
 
+// headBounds bound the head of a response.
+type headBounds struct {
+	*Timeouts
+	bytes int
+}
+
 // receive reads responses until the final one, whose head it leaves in r. It calls interim for
 // the others, except 100. The strings of r share the memory of what keep returns.
 func (b *backend) receive(
-	r *Response, method string, limits *Limits, keep func([]byte) string, interim func(*Response) error,
+	r *Response, method string, bounds headBounds, keep func([]byte) string, interim func(*Response) error,
 ) error {
 	for range maxInterim {
-		if err := b.receiveHead(r, method, limits, keep); err != nil {
+		if err := b.receiveHead(r, method, bounds, keep); err != nil {
 			return err
 		}
 		switch {
@@ -223,11 +231,11 @@ func (b *backend) receive(
 			}
 		}
 	}
-	return fmt.Errorf("%w: too many interim answers", ErrResponse)
+	return fmt.Errorf("%w: too many interim responses", ErrResponse)
 }
 
 // receiveHead reads one head. As on Kong, the limit is on the time between two reads.
-func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep func([]byte) string) error {
+func (b *backend) receiveHead(r *Response, method string, bounds headBounds, keep func([]byte) string) error {
 	for looked := 0; ; {
 		held := b.in.held()
 		if size := headEnd(held, looked); size > 0 {
@@ -236,13 +244,17 @@ func (b *backend) receiveHead(r *Response, method string, limits *Limits, keep f
 			return err
 		}
 		looked = len(held)
-		if looked >= limits.ResponseBytes || !mayBeHTTP(held) {
+		if looked >= bounds.bytes || !mayBeHTTP(held) {
 			return ErrResponse
 		}
 		if len(b.in.free()) == 0 && !b.in.enlarge() {
 			return ErrResponse
 		}
-		b.readWithin(time.Now(), limits.Header)
+		wait := bounds.Response
+		if looked > 0 {
+			wait = bounds.Idle
+		}
+		b.readWithin(time.Now(), wait)
 		if err := b.fill(); err != nil {
 			if errors.Is(err, io.EOF) && looked > 0 {
 				err = io.ErrUnexpectedEOF

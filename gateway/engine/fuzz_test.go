@@ -80,7 +80,7 @@ func contains(lines []string, value string) bool {
 	return false
 }
 
-// What the engine takes for a response must end where net/http sees it end.
+// A response must end for the engine where it ends for net/http.
 func FuzzResponse(f *testing.F) {
 	for _, seed := range []string{
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",

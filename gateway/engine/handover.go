@@ -38,7 +38,8 @@ func (h *Handover) Close() error {
 // Addr returns the address of the engine's own listener.
 func (h *Handover) Addr() net.Addr { return h.addr }
 
-func (h *Handover) give(c net.Conn) {
+// Give hands a connection over.
+func (h *Handover) Give(c net.Conn) {
 	select {
 	case h.conns <- c:
 	case <-h.closed:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestNumbersAreWrittenAsStrconvDoes(t *testing.T) {
+func TestAppendNumber_strconv(t *testing.T) {
 	check := func(n int64) {
 		if got, want := string(AppendNumber(nil, "N", n)), "N: "+strconv.FormatInt(n, 10)+"\r\n"; got != want {
 			t.Errorf("%q, want %q", got, want)

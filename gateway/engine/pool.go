@@ -3,7 +3,6 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Budget limits the idle connections of many pools together.
@@ -53,8 +52,8 @@ func (p *Pool) keep(up *Upstream, b *backend) bool {
 		up.listed = true
 		p.upstreams[up] = struct{}{}
 	}
-	if up.reaper == nil {
-		up.reaper = time.AfterFunc(keepIdle, up.reap)
+	if !up.reaping {
+		up.reapLater(up.keeps())
 	}
 	unlisted := !p.listed
 	p.listed = true

@@ -110,7 +110,7 @@ func (r *Response) announced() (names []string) {
 
 // more waits for more bytes of the response.
 func (x *Exchange) more(b *backend) error {
-	b.readWithin(time.Now(), x.conn.server.Limits.Idle)
+	b.readWithin(time.Now(), x.silence)
 	if err := b.fill(); err != nil {
 		if x.conn.hasLeft() {
 			return ErrCaller

@@ -103,7 +103,7 @@ var verdicts = map[string]verdict{
 	withLine(strings.TrimSuffix(strings.Repeat("X: a\r\n", maxFields+1), "\r\n")): unusual,
 }
 
-func TestWhichRequestsArePlain(t *testing.T) {
+func TestRequestHead_plain(t *testing.T) {
 	for text, want := range verdicts {
 		var r Request
 		if got := r.parse(text); got != want {
@@ -112,7 +112,7 @@ func TestWhichRequestsArePlain(t *testing.T) {
 	}
 }
 
-func TestAPlainRequestInItsParts(t *testing.T) {
+func TestRequestHead_parts(t *testing.T) {
 	var r Request
 	if r.parse(
 		"POST /a?b HTTP/1.1\r\nhost:\t h:1 \r\nX-A: 1\r\nContent-Length: 007\r\nx-a:2 3\t\r\nConnection: Close\r\n\r\n",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // ErrResponse is the error for an upstream's response that is not HTTP, or whose end two parsers
@@ -21,6 +22,9 @@ type Response struct {
 	declared bool  // Content-Length was sent, even if the response has no body
 	closes   bool  // the connection must not be used again
 	trailers bool  // trailers are announced
+	streams  bool  // it is an event stream
+
+	keepAlive time.Duration // for which the upstream keeps the connection while it is idle; 0: it doesn't say
 }
 
 // framing is how the end of a response's body is found.
@@ -67,6 +71,10 @@ func (r *Response) parse(s, method string) error {
 			continue
 		case len(f.Name) == len("connection") && strings.EqualFold(f.Name, "connection"):
 			r.closes = r.closes || HasToken(f.Value, "close")
+		case len(f.Name) == len("keep-alive") && strings.EqualFold(f.Name, "keep-alive"):
+			r.keepAlive = keptFor(f.Value)
+		case len(f.Name) == len("content-type") && strings.EqualFold(f.Name, "content-type"):
+			r.streams = IsEventStream(f.Value)
 		case len(f.Name) == len("trailer") && strings.EqualFold(f.Name, "trailer"):
 			r.trailers = true
 		}
@@ -111,6 +119,38 @@ func (r *Response) frame(method string, http10 bool, encodings int) error {
 		r.framing, r.closes = untilClose, true
 	}
 	return nil
+}
+
+// silence returns the time allowed between two reads of a response's body.
+func (t *Timeouts) silence(r *Response) time.Duration {
+	if r.streams {
+		return t.StreamIdle
+	}
+	return t.Idle
+}
+
+// IsEventStream reports whether a Content-Type is that of server-sent events (WHATWG HTML, 9.2).
+func IsEventStream(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(trimBlanks(media), "text/event-stream")
+}
+
+// mostKept bounds what is believed of a Keep-Alive. Connections aren't kept for so long.
+const mostKept = 1 << 20
+
+// keptFor returns the timeout in a Keep-Alive header, such as "timeout=5, max=100", at least closingMargin; 0 if there
+// is none.
+func keptFor(value string) time.Duration {
+	for entry := range strings.SplitSeq(value, ",") {
+		name, seconds, _ := strings.Cut(entry, "=")
+		if !strings.EqualFold(trimBlanks(name), "timeout") {
+			continue
+		}
+		if n, ok := digits(trimBlanks(seconds)); ok {
+			return max(time.Duration(min(n, mostKept))*time.Second, closingMargin)
+		}
+	}
+	return 0
 }
 
 // HasToken reports whether a comma-separated value has the token, with or without

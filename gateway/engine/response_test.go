@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhereAnAnswerEnds(t *testing.T) {
+func TestResponseHead_framing(t *testing.T) {
 	for _, tc := range []struct {
 		method, head string
 		want         string // framing, length, closes; "" for malformed
@@ -131,7 +131,7 @@ func TestChunks(t *testing.T) {
 }
 
 // A head ends at its first empty line, at whichever byte it is split into two reads.
-func TestTheEndOfAHeadIsTheFirstEmptyLine(t *testing.T) {
+func TestHeadEnd_firstEmptyLine(t *testing.T) {
 	const head = "HTTP/1.1 200 OK"
 	for text, want := range map[string]int{
 		head + "\r\n\r\nbody":           len(head) + 4,

@@ -48,7 +48,7 @@ func (b *responseBody) next(p []byte) (int, error) {
 		case !in.empty():
 			continue // p had framing only
 		}
-		b.passage.b.readWithin(time.Now(), b.passage.limits.Idle)
+		b.passage.b.readWithin(time.Now(), b.passage.up.timeouts.silence(&b.passage.head))
 		switch err := b.passage.b.fill(); {
 		case errors.Is(err, io.EOF) && b.passage.head.framing == untilClose:
 			return 0, io.EOF
@@ -116,16 +116,20 @@ func (b *responseBody) end(whole bool, with error) {
 }
 
 // Switched is a connection to an upstream after 101. One goroutine may read and one write;
-// Close and Cut may be called by any goroutine. Reads and writes time out when neither side
-// sends for Limits.Idle.
+// Close and Cut may be called by any goroutine. Reads fail with ErrSilent when neither side sends for
+// Timeouts.StreamIdle.
 type Switched struct {
 	passage *passage
 	touched atomic.Int64 // Unix time in nanoseconds
 }
 
+// ErrSilent is the error of Switched.Read when neither side has sent anything for too long. Switched can still be
+// written to.
+var ErrSilent = errors.New("the tunnel is silent")
+
 func newSwitched(p *passage) *Switched {
 	s := &Switched{passage: p}
-	p.b.extend = func() time.Time { return time.Unix(0, s.touched.Load()).Add(p.limits.Idle) }
+	p.b.extend = func() time.Time { return time.Unix(0, s.touched.Load()).Add(p.up.timeouts.StreamIdle) }
 	return s
 }
 
@@ -139,9 +143,12 @@ func (s *Switched) touch() time.Time {
 func (s *Switched) Read(p []byte) (int, error) {
 	b := s.passage.b
 	if b.in.empty() {
-		b.readWithin(s.touch(), s.passage.limits.Idle)
+		b.readWithin(s.touch(), s.passage.up.timeouts.StreamIdle)
 		if err := b.fill(); err != nil {
 			b.in.release()
+			if isTimeout(err) && !b.interrupted.Load() {
+				err = ErrSilent
+			}
 			return 0, err
 		}
 	}
@@ -156,7 +163,7 @@ func (s *Switched) Read(p []byte) (int, error) {
 // Write sends to the upstream.
 func (s *Switched) Write(p []byte) (int, error) {
 	b := s.passage.b
-	b.writeWithin(s.touch(), s.passage.limits.Idle)
+	b.writeWithin(s.touch(), s.passage.up.timeouts.Idle)
 	if err := b.write(p); err != nil {
 		return 0, err
 	}

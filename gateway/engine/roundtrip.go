@@ -22,7 +22,7 @@ import (
 // still be read after the response has ended, until a read fails.
 func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
 	hasBody := r.Body != nil && r.Body != http.NoBody
-	next := u.take
+	next := func() *backend { return u.take(time.Now()) }
 	if hasBody {
 		next = u.takeSilent
 	}
@@ -31,12 +31,12 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 	for {
 		if b == nil {
 			var err error
-			if b, err = u.connectFor(r.Context(), limits.Connect); err != nil {
+			if b, err = u.connectFor(r.Context()); err != nil {
 				return nil, err
 			}
 		}
-		p := &passage{up: u, b: b, request: r, limits: limits, sent: make(chan struct{})}
-		response, err := p.exchange(hasBody, interim)
+		p := &passage{up: u, b: b, request: r, sent: make(chan struct{})}
+		response, err := p.exchange(hasBody, limits.ResponseBytes, interim)
 		if err == nil {
 			return response, nil
 		}
@@ -60,7 +60,7 @@ func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Resp
 // is for requests with a body, which cannot be sent again if that is noticed later.
 func (u *Upstream) takeSilent() *backend {
 	for {
-		b := u.take()
+		b := u.take(time.Now())
 		if b == nil || b.peek() == nothing {
 			return b
 		}
@@ -68,8 +68,8 @@ func (u *Upstream) takeSilent() *backend {
 	}
 }
 
-func (u *Upstream) connectFor(ctx context.Context, limit time.Duration) (*backend, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (u *Upstream) connectFor(ctx context.Context) (*backend, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*u.timeouts.Connect)
 	defer cancel()
 	return u.connect(ctx)
 }
@@ -79,7 +79,6 @@ type passage struct {
 	up      *Upstream
 	b       *backend
 	request *http.Request
-	limits  *Limits
 	head    Response
 
 	forget  func() bool   // stops watching the request's context
@@ -88,8 +87,8 @@ type passage struct {
 	sentAt  atomic.Int64 // Unix time in nanoseconds; 0: not sent yet
 }
 
-// exchange sends the request and receives the head of the response.
-func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.Response, error) {
+// exchange sends the request and receives the head of the response, which has at most that many bytes.
+func (p *passage) exchange(hasBody bool, most int, interim func(*Response) error) (*http.Response, error) {
 	p.forget = context.AfterFunc(p.request.Context(), p.b.abort)
 	if hasBody {
 		p.b.unseen = false
@@ -99,7 +98,7 @@ func (p *passage) exchange(hasBody bool, interim func(*Response) error) (*http.R
 	}
 	p.b.extend = p.headDue
 	keep := func(head []byte) string { return string(head) }
-	err := p.b.receive(&p.head, p.request.Method, p.limits, keep, interim)
+	err := p.b.receive(&p.head, p.request.Method, headBounds{&p.up.timeouts, most}, keep, interim)
 	p.b.extend = nil
 	switch {
 	case err == nil && p.head.Status == http.StatusSwitchingProtocols && !p.hasSent():
@@ -130,8 +129,8 @@ func (p *passage) ask() {
 	now := time.Now()
 	p.sentAt.Store(now.UnixNano())
 	if p.sendErr == nil {
-		p.b.readWithin(now, p.limits.Header)
-		p.b.writeWithin(now, p.limits.Idle)
+		p.b.readWithin(now, p.up.timeouts.Response)
+		p.b.writeWithin(now, p.up.timeouts.Idle)
 		p.sendErr = p.b.ask(out.Bytes())
 	}
 	if p.sendErr != nil && !errors.Is(p.sendErr, errStale) {
@@ -144,11 +143,14 @@ var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 4<<10)
 // headDue returns when the head of the response times out: the upstream's time starts when it has
 // the complete request, and again with each read of the head.
 func (p *passage) headDue() time.Time {
+	if !p.b.in.empty() { // the head has begun
+		return p.b.readDue
+	}
 	from := time.Now()
 	if at := p.sentAt.Load(); at > 0 {
 		from = time.Unix(0, at)
 	}
-	if due := from.Add(p.limits.Header); due.After(p.b.readDue) {
+	if due := from.Add(p.up.timeouts.Response); due.After(p.b.readDue) {
 		return due
 	}
 	return p.b.readDue
@@ -159,7 +161,7 @@ func (p *passage) headDue() time.Time {
 // the rest, so the connection is aborted.
 func (p *passage) send() {
 	defer close(p.sent)
-	to := &sender{b: p.b, limit: p.limits.Idle}
+	to := &sender{b: p.b, limit: p.up.timeouts.Idle}
 	buffered := writers.Get().(*bufio.Writer)
 	defer writers.Put(buffered)
 	buffered.Reset(to)
@@ -265,7 +267,7 @@ func (p *passage) give(whole bool) {
 	case p.head.closes:
 		p.b.close()
 	default:
-		p.up.put(p.b, time.Now())
+		p.up.put(p.b, time.Now(), p.head.keepAlive)
 	}
 }
 

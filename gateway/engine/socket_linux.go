@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// ownCalls reports that a wire calls the system itself for a socket.
+const ownCalls = true
+
 // The sockets are non-blocking: these calls return at once, so the scheduler need not be told
 // of them. recvfrom and sendto skip work that read and write do for files.
 

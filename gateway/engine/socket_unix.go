@@ -1,4 +1,4 @@
-//go:build !linux || race || !(amd64 || arm64)
+//go:build unix && (!linux || race || !(amd64 || arm64))
 
 package engine
 
@@ -6,6 +6,9 @@ import (
 	"errors"
 	"syscall"
 )
+
+// ownCalls reports that a wire calls the system itself for a socket.
+const ownCalls = true
 
 // These calls are portable, and the race detector understands them: it orders a read after
 // the write of its bytes.

@@ -11,31 +11,50 @@ import (
 // Upstream is an address that calls of one project are forwarded to, with its idle
 // connections. It is safe for concurrent use.
 type Upstream struct {
-	pool *Pool
-	dial func(context.Context) (net.Conn, error)
+	pool     *Pool
+	dial     func(context.Context) (net.Conn, error)
+	timeouts Timeouts
 
 	// Guarded by pool.mu.
-	idle   []*backend // the most recently used is last
-	reaper *time.Timer
-	listed bool // in the pool
-	closed bool
+	idle    []*backend // the most recently used is last
+	reaper  *time.Timer
+	reaping bool // the reaper will run
+	listed  bool // in the pool
+	closed  bool
 }
 
-// keepIdle is how long a connection stays idle: less than the 60 s after which servers commonly
-// close theirs.
-const keepIdle = 50 * time.Second
+// Timeouts bound the waits for an upstream, and how long its connections are used. Every field must be set.
+type Timeouts struct {
+	Connect    time.Duration // for the address, name resolution included, and again for TLS
+	Response   time.Duration // from the whole request sent to the first byte of the response
+	Idle       time.Duration // between two reads of a response, and for each write of a request
+	StreamIdle time.Duration // between two reads of an event stream, and in a tunnel
+	ReuseIdle  time.Duration // of a connection, between two calls
+}
+
+const (
+	// maxAge is the age at which a connection gets no more calls, so that a change of the upstream's addresses in DNS
+	// is followed.
+	maxAge = 60 * time.Second
+
+	// closingMargin is how long before the end that an upstream announces (Keep-Alive: timeout) a connection gets no
+	// more calls. It leaves time for a request to arrive.
+	closingMargin = time.Second
+)
 
 // NewUpstream returns an upstream whose connections dial creates, with Secure for TLS. The
 // context of dial ends at the timeout for connecting, or when the caller leaves.
-func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error)) *Upstream {
-	return &Upstream{pool: p, dial: dial}
+func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error), timeouts Timeouts) *Upstream {
+	return &Upstream{pool: p, dial: dial, timeouts: timeouts}
 }
 
 // backend is a connection to an upstream.
 type backend struct {
 	wire
+	born      time.Time
 	idleSince time.Time
-	abort     func() // interrupt, as a value that is created once
+	until     time.Time // an idle connection gets no call from then on
+	abort     func()    // interrupt, as a value that is created once
 
 	unseen   bool // it was idle, and was not checked yet for bytes that arrived in the meantime
 	begun    bool // a part of the request was written before ask: the upstream may have answered it already
@@ -49,15 +68,25 @@ func (u *Upstream) connect(ctx context.Context) (*backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the upstream: %w", err)
 	}
-	b := &backend{}
+	b := &backend{born: time.Now()}
 	b.open(c)
 	b.abort, b.askReady = b.interrupt, b.tryAsk
 	return b, nil
 }
 
-// take returns an idle connection, nil if there is none. Before it is used it must be checked
+// take returns an idle connection that may be used now, nil if there is none. Before it is used it must be checked
 // for bytes that have arrived: see errStale.
-func (u *Upstream) take() *backend {
+func (u *Upstream) take(now time.Time) *backend {
+	for {
+		b := u.pop()
+		if b == nil || now.Before(b.until) {
+			return b
+		}
+		b.discard()
+	}
+}
+
+func (u *Upstream) pop() *backend {
 	u.pool.mu.Lock()
 	defer u.pool.mu.Unlock()
 	n := len(u.idle)
@@ -75,17 +104,39 @@ func (u *Upstream) take() *backend {
 // answer, which the next caller would get. Nothing was written to it.
 var errStale = errors.New("something arrived on a connection that waited")
 
-// put keeps a connection for the next call, or closes it if bytes were read after the response.
+// put keeps a connection for the next call, or closes it if bytes were read after the response. since is when the end
+// of the response was read, and announced what its keepAlive is.
 // Bytes that arrive later are noticed when it is used again.
-func (u *Upstream) put(b *backend, now time.Time) {
+func (u *Upstream) put(b *backend, since time.Time, announced time.Duration) {
 	if b.interrupted.Load() || !b.drained() {
 		b.close()
 		return
 	}
 	b.in.release()
-	b.idleSince, b.unseen = now, true
-	if !u.pool.keep(u, b) {
+	b.idleSince, b.until, b.unseen = since, since.Add(u.timeouts.ReuseIdle), true
+	if oldest := b.born.Add(maxAge); oldest.Before(b.until) {
+		b.until = oldest
+	}
+	if announced > 0 {
+		if end := since.Add(announced - closingMargin); end.Before(b.until) {
+			b.until = end
+		}
+	}
+	if !since.Before(b.until) || !u.pool.keep(u, b) {
 		b.close()
+	}
+}
+
+// reapSoonest keeps a short ReuseIdle from having the reaper run all the time.
+const reapSoonest = 250 * time.Millisecond
+
+// reapLater has the reaper run after a time. The caller holds the pool's mu.
+func (u *Upstream) reapLater(after time.Duration) {
+	u.reaping = true
+	if after = max(after, reapSoonest); u.reaper == nil {
+		u.reaper = time.AfterFunc(after, u.reap)
+	} else {
+		u.reaper.Reset(after)
 	}
 }
 
@@ -94,26 +145,33 @@ func (u *Upstream) put(b *backend, now time.Time) {
 func (u *Upstream) reap() {
 	u.pool.mu.Lock()
 	defer u.pool.mu.Unlock()
-	late := 0
-	for late < len(u.idle) && time.Since(u.idle[late].idleSince) >= keepIdle {
-		late++
+	u.reaping = false
+	if u.closed {
+		return
 	}
-	u.closeFirst(late)
-	u.reaper = nil
-	if len(u.idle) > 0 {
-		u.reaper = time.AfterFunc(keepIdle/4, u.reap)
+	now, kept := time.Now(), u.idle[:0]
+	for _, b := range u.idle {
+		if now.Before(b.until) {
+			kept = append(kept, b)
+		} else {
+			b.discard()
+		}
+	}
+	u.pool.left(len(u.idle) - len(kept))
+	clear(u.idle[len(kept):])
+	if u.idle = kept; len(kept) > 0 {
+		u.reapLater(u.keeps() / 4)
 	}
 }
+
+// keeps returns for how long a connection can be idle.
+func (u *Upstream) keeps() time.Duration { return min(u.timeouts.ReuseIdle, maxAge) }
 
 // closeFirst closes the n connections that have been idle longest. The caller holds the
 // pool's mu.
 func (u *Upstream) closeFirst(n int) {
 	for _, b := range u.idle[:n] {
-		if b.raw != nil {
-			b.close()
-		} else {
-			go b.close() // TLS waits up to 5 s for an upstream that does not read the alert
-		}
+		b.discard()
 	}
 	u.pool.left(n)
 	kept := copy(u.idle, u.idle[n:])
@@ -142,6 +200,15 @@ func (u *Upstream) close() {
 func (b *backend) close() {
 	b.in.release()
 	_ = b.conn.Close()
+}
+
+// discard closes an idle connection without waiting.
+func (b *backend) discard() {
+	if b.raw != nil {
+		b.close()
+	} else {
+		go b.close() // TLS waits up to 5 s for an upstream that does not read the alert
+	}
 }
 
 // cut closes the connection in the middle of a call.

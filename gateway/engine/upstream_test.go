@@ -20,7 +20,7 @@ import (
 
 // A call that may not be sent twice is sent on another connection when the one that
 // waited was reset, because nothing of it has left.
-func TestACallIsNotLostWithAConnectionThatWasResetWhileItWaited(t *testing.T) {
+func TestPool_resetConnection(t *testing.T) {
 	for _, method := range []string{"GET", "POST"} {
 		reset := make(chan struct{})
 		up, newest := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
@@ -98,7 +98,7 @@ func upstreamOf(
 			newest.Store(conn.(*net.TCPConn))
 		}
 		return conn, err
-	})
+	}, patient)
 	t.Cleanup(up.Close)
 	return up, newest
 }
@@ -115,8 +115,8 @@ func forwarding(up *Upstream, before func()) answering {
 
 const anAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup"
 
-// What deciding takes is not taken from the upstream's time.
-func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
+// The time of the decision doesn't count against the upstream.
+func TestPool_upstreamTime(t *testing.T) {
 	up, _ := upstreamOf(t, func(_ int, conn net.Conn, from *bufio.Reader) {
 		for {
 			if _, err := http.ReadRequest(from); err != nil {
@@ -126,11 +126,8 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 		}
 	})
 	const limit = 2 * time.Second // room for the upstream to answer on a busy machine
-	_, addr := start(
-		t,
-		forwarding(up, func() { <-time.After(limit + limit/4) }),
-		func(s *Server) { s.Limits.Header, s.Limits.Idle = limit, limit },
-	)
+	up.timeouts.Response, up.timeouts.Idle = limit, limit
+	_, addr := start(t, forwarding(up, func() { <-time.After(limit + limit/4) }), nil)
 	conn := dial(t, addr)
 	from := bufio.NewReader(conn)
 	for call := range 3 {
@@ -147,7 +144,7 @@ func TestTheUpstreamsTimeBeginsWhenItIsAsked(t *testing.T) {
 
 // A call is sent again where the connection had waited. One that was made for it and
 // closes without a response has had the call.
-func TestACallIsNotSentAgainAfterAConnectionOfItsOwn(t *testing.T) {
+func TestPool_notSentAgain(t *testing.T) {
 	var seen atomic.Int32
 	closed := make(chan struct{})
 	up, newest := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
@@ -199,7 +196,7 @@ func (c copying) MayTrail(string) bool { return false }
 
 // An upstream that answers without reading the body, and stops reading, may take the next
 // request for the rest of that body.
-func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
+func TestPool_halfSentRequest(t *testing.T) {
 	small := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(
 			func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2<<10) },
@@ -228,6 +225,8 @@ func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
 		}
 	}()
 	var connects atomic.Int32
+	timeouts := patient
+	timeouts.Idle = time.Second
 	up := NewBudget(64).NewPool().NewUpstream(func(ctx context.Context) (net.Conn, error) {
 		connects.Add(1)
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
@@ -235,9 +234,9 @@ func TestAConnectionWithHalfARequestIsNotUsedAgain(t *testing.T) {
 			return nil, err
 		}
 		return conn, conn.(*net.TCPConn).SetWriteBuffer(2 << 10)
-	})
+	}, timeouts)
 	defer up.Close()
-	_, addr := start(t, forwarding(up, func() {}), func(s *Server) { s.Limits.Idle = time.Second })
+	_, addr := start(t, forwarding(up, func() {}), nil)
 	conn := dial(t, addr)
 	from := bufio.NewReader(conn)
 	const size = smallBox - 1<<10 // with its head it is written in one piece

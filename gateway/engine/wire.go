@@ -16,7 +16,7 @@ import (
 // which never block, skip the scheduler's bookkeeping.
 type wire struct {
 	conn net.Conn
-	raw  syscall.RawConn // nil if conn is not a socket, as for TLS
+	raw  syscall.RawConn // nil if conn is not a socket, as for TLS, and without ownCalls
 	in   inbox
 
 	socket  syscall.RawConn // to peek at: raw, or the socket below TLS
@@ -49,9 +49,11 @@ type wire struct {
 
 func (w *wire) open(c net.Conn) {
 	w.conn, w.within = c, -1
-	if w.raw = rawOf(c); w.raw != nil {
-		w.socket = w.raw
-		w.readReady, w.writeReady = w.tryRead, w.tryWrite
+	if socket := rawOf(c); socket != nil {
+		w.socket = socket
+		if ownCalls {
+			w.raw, w.readReady, w.writeReady = socket, w.tryRead, w.tryWrite
+		}
 	} else if over, ok := c.(interface{ NetConn() net.Conn }); ok {
 		w.records, _ = over.NetConn().(*records)
 		w.socket, w.framed = rawOf(over.NetConn()), true
@@ -174,7 +176,7 @@ func (w *wire) fill() error {
 	}
 }
 
-// fillOver is fill for a connection that is not a socket.
+// fillOver is fill by the connection's own method.
 func (w *wire) fillOver() error {
 	for {
 		n, err := w.conn.Read(w.in.free())

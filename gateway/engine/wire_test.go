@@ -157,13 +157,15 @@ func TestBodyWait(t *testing.T) {
 func TestBudget(t *testing.T) {
 	budget := NewBudget(8)
 	busy, calm := budget.NewPool(), budget.NewPool()
-	upstreams := []*Upstream{busy.NewUpstream(nil), busy.NewUpstream(nil), calm.NewUpstream(nil)}
+	upstreams := []*Upstream{
+		busy.NewUpstream(nil, patient), busy.NewUpstream(nil, patient), calm.NewUpstream(nil, patient),
+	}
 	idle := func(up *Upstream) *backend {
 		near, far := net.Pipe()
 		t.Cleanup(func() { _ = far.Close() })
-		b := &backend{}
+		b := &backend{born: time.Now()}
 		b.open(near)
-		up.put(b, time.Now())
+		up.put(b, time.Now(), 0)
 		return b
 	}
 	calms := idle(upstreams[2])
@@ -174,7 +176,7 @@ func TestBudget(t *testing.T) {
 	if n := budget.idle.Load(); n != 8 || busy.waiting() != 7 || calm.waiting() != 1 {
 		t.Errorf("%d connections wait, %d and %d; want 8, 7 and 1", n, busy.waiting(), calm.waiting())
 	}
-	if upstreams[2].take() != calms {
+	if upstreams[2].take(time.Now()) != calms {
 		t.Error("the only connection of a pool was closed for another's")
 	}
 	for _, up := range upstreams {
@@ -184,22 +186,22 @@ func TestBudget(t *testing.T) {
 		t.Errorf("after the end %d connections wait, and %d pools are kept", n, len(budget.pools))
 	}
 	for range 2 * maxIdle {
-		idle(calm.NewUpstream(nil))
+		idle(calm.NewUpstream(nil, patient))
 	}
 	if n := calm.waiting(); n > 8 {
 		t.Errorf("%d connections of one pool wait, want 8 at most", n)
 	}
 }
 
-func TestAPoolHasABoundOfItsOwn(t *testing.T) {
+func TestPool_bounded(t *testing.T) {
 	pool := NewBudget(10 * maxIdle).NewPool()
 	for range maxIdle + 10 {
 		near, far := net.Pipe()
 		t.Cleanup(func() { _ = far.Close() })
-		b := &backend{}
+		b := &backend{born: time.Now()}
 		b.open(near)
-		up := pool.NewUpstream(nil)
-		up.put(b, time.Now())
+		up := pool.NewUpstream(nil, patient)
+		up.put(b, time.Now(), 0)
 		t.Cleanup(up.Close)
 	}
 	if n := pool.waiting(); n != maxIdle {
@@ -221,15 +223,15 @@ func (c *stuckClose) Close() error {
 	return c.Conn.Close()
 }
 
-func TestAnUpstreamIsClosedWithoutWaitingForItsConnections(t *testing.T) {
+func TestPool_close(t *testing.T) {
 	near, far := net.Pipe()
 	defer func() { _ = far.Close() }()
 	stuck := &stuckClose{near, make(chan struct{}, 1), make(chan struct{})}
 	pool := NewBudget(8).NewPool()
-	up := pool.NewUpstream(nil)
-	b := &backend{}
+	up := pool.NewUpstream(nil, patient)
+	b := &backend{born: time.Now()}
 	b.open(stuck)
-	up.put(b, time.Now())
+	up.put(b, time.Now(), 0)
 	closed := make(chan struct{})
 	go func() { up.Close(); close(closed) }()
 	<-stuck.closing
@@ -242,11 +244,11 @@ func TestAnUpstreamIsClosedWithoutWaitingForItsConnections(t *testing.T) {
 	<-closed
 }
 
-// What is made for a table that turns out not to compile is never closed.
-func TestAPoolKeepsNoUpstreamThatWasNeverUsed(t *testing.T) {
+// Transports for a table that doesn't compile are never closed.
+func TestPool_unusedUpstream(t *testing.T) {
 	pool := NewBudget(8).NewPool()
 	for range 3 {
-		pool.NewUpstream(nil)
+		pool.NewUpstream(nil, patient)
 	}
 	if n := len(pool.upstreams); n != 0 {
 		t.Errorf("the pool keeps %d upstreams", n)

@@ -11,11 +11,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"postern/testkit"
-	"postern/testkit/ordered"
 )
 
-// deaf is a handler that does not notice that its caller has left.
-func deaf(t *testing.T) http.HandlerFunc {
+// ignoresLeaving is a handler that does not notice that its caller has left.
+func ignoresLeaving(t *testing.T) http.HandlerFunc {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	return func(http.ResponseWriter, *http.Request) { <-release }
@@ -23,8 +22,8 @@ func deaf(t *testing.T) http.HandlerFunc {
 
 // Streams that a caller resets, or has the server reset, count until their handlers have ended, and a caller that goes
 // on is sent away.
-func TestResets(t *testing.T) {
-	for name, reset := range ordered.ByName(map[string]func(*caller, uint32) error{
+func TestServer_resets(t *testing.T) {
+	for name, reset := range testkit.ByName(map[string]func(*caller, uint32) error{
 		"by the caller (CVE-2023-44487)": func(c *caller, id uint32) error {
 			return c.frames.WriteRSTStream(id, http2.ErrCodeCancel)
 		},
@@ -46,7 +45,7 @@ func TestResets(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, limits(), deaf(t))
+			r := newRig(t, limits(), ignoresLeaving(t))
 			c := r.dial()
 			go func() {
 				for range 10_000 {
@@ -64,7 +63,7 @@ func TestResets(t *testing.T) {
 }
 
 // A malformed request costs a caller as much as a reset.
-func TestMalformedRequestsWithoutEnd(t *testing.T) {
+func TestServer_endlessMalformedRequests(t *testing.T) {
 	r := newRig(t, limits(), answerOK)
 	c := r.dial()
 	go func() {
@@ -79,7 +78,7 @@ func TestMalformedRequestsWithoutEnd(t *testing.T) {
 }
 
 // A caller that resets some of its calls goes on.
-func TestSomeResetsAreNoAttack(t *testing.T) {
+func TestServer_fewResets(t *testing.T) {
 	r := newRig(t, limits(), func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/wait" {
 			<-req.Context().Done()
@@ -101,8 +100,8 @@ func TestSomeResetsAreNoAttack(t *testing.T) {
 }
 
 // Frames that bring neither a request nor data end the connection when there are too many.
-func TestFloods(t *testing.T) {
-	for name, flood := range ordered.ByName(map[string]func(*caller) error{
+func TestServer_floods(t *testing.T) {
+	for name, flood := range testkit.ByName(map[string]func(*caller) error{
 		"PING (CVE-2019-9512)":     func(c *caller) error { return c.frames.WritePing(false, [8]byte{}) },
 		"PING ACK":                 func(c *caller) error { return c.frames.WritePing(true, [8]byte{}) },
 		"SETTINGS (CVE-2019-9515)": func(c *caller) error { return c.frames.WriteSettings() },
@@ -138,7 +137,7 @@ func TestFloods(t *testing.T) {
 }
 
 // CVE-2019-9518: DATA without data.
-func TestEmptyDataWithoutEnd(t *testing.T) {
+func TestServer_endlessEmptyData(t *testing.T) {
 	r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) { _, _ = io.Copy(io.Discard, req.Body) })
 	for name, flags := range map[string]http2.Flags{"empty": 0, "padding alone": http2.FlagDataPadded} {
 		t.Run(name, func(*testing.T) {
@@ -161,7 +160,7 @@ func TestEmptyDataWithoutEnd(t *testing.T) {
 }
 
 // CVE-2024-27316: a header that does not end.
-func TestContinuationWithoutEnd(t *testing.T) {
+func TestServer_endlessContinuation(t *testing.T) {
 	field := hpack.HeaderField{Name: "x-a", Value: strings.Repeat("y", 1000), Sensitive: true}
 	for name, size := range map[string]int{"empty": 0, "of one byte": 1, "large": 1000} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +185,7 @@ func TestContinuationWithoutEnd(t *testing.T) {
 }
 
 // A few bytes that stand for a large header: a long value in the table of compression, named again and again.
-func TestHeaderThatIsLargeWhenDecoded(t *testing.T) {
+func TestServer_largeHeader(t *testing.T) {
 	r := newRig(t, limits(), answerOK)
 	c := r.dial()
 	long := strings.Repeat("y", 3900)
@@ -219,7 +218,7 @@ func TestHeaderThatIsLargeWhenDecoded(t *testing.T) {
 }
 
 // CVE-2019-9517: a caller that opens no window gets nothing, and holds its call no longer than Limits.Write.
-func TestCallerThatOpensNoWindow(t *testing.T) {
+func TestServer_noWindow(t *testing.T) {
 	ended := make(chan error, 1)
 	l := limits()
 	l.Write = 300 * time.Millisecond
@@ -238,7 +237,7 @@ func TestCallerThatOpensNoWindow(t *testing.T) {
 }
 
 // Small responses that are not read hold their calls no longer either.
-func TestManyCallsWithoutWindow(t *testing.T) {
+func TestServer_manyCallsWithoutWindow(t *testing.T) {
 	l := limits()
 	l.Write = 300 * time.Millisecond
 	r := newRig(t, l, answerOK)
@@ -250,7 +249,7 @@ func TestManyCallsWithoutWindow(t *testing.T) {
 }
 
 // A caller that does not read at all loses its connection.
-func TestCallerThatDoesNotRead(t *testing.T) {
+func TestServer_callerDoesNotRead(t *testing.T) {
 	ended := make(chan struct{})
 	l := limits()
 	l.Write = 300 * time.Millisecond
@@ -269,7 +268,7 @@ func TestCallerThatDoesNotRead(t *testing.T) {
 }
 
 // A caller that asks for answers and does not read them.
-func TestAnswersThatAreNotRead(t *testing.T) {
+func TestServer_unreadAnswers(t *testing.T) {
 	r := newRig(t, limits(), answerOK)
 	c := r.dial()
 	_ = c.conn.SetDeadline(time.Now().Add(patience))
@@ -282,7 +281,7 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 }
 
 // A window that opens by single bytes (CVE-2019-9511).
-func TestWindowByBytes(t *testing.T) {
+func TestServer_windowByBytes(t *testing.T) {
 	r := newRig(t, limits(), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) })
 	c := r.dial(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := c.send(true, get()...)
@@ -296,12 +295,12 @@ func TestWindowByBytes(t *testing.T) {
 	c.wantAway(http2.ErrCodeEnhanceYourCalm)
 }
 
-func TestSlowCallers(t *testing.T) {
+func TestServer_slowCallers(t *testing.T) {
 	l := limits()
 	const soon = 3 * time.Second // room for the call before it on a busy machine
 	l.Header, l.Idle = soon, time.Hour
 	r := newRig(t, l, answerOK)
-	for name, begin := range ordered.ByName(map[string]func(*caller){
+	for name, begin := range testkit.ByName(map[string]func(*caller){
 		"a frame that is cut off":    func(c *caller) { _, _ = c.conn.Write([]byte{0, 0, 8, 6}) },
 		"a payload that is cut off":  func(c *caller) { _, _ = c.conn.Write([]byte{0, 0, 8, 6, 0, 0, 0, 0, 0, 1}) },
 		"a header that does not end": func(c *caller) { _ = c.raw(http2.FrameHeaders, 0, c.stream, c.head(get()...)) },

@@ -151,7 +151,7 @@ func (b *body) openWindow(n int) {
 	c.flushSoon()
 }
 
-// Close implements io.Closer. What is not read is dropped when the call is over.
+// Close implements io.Closer. Unread bytes are dropped when the call is over.
 func (b *body) Close() error {
 	b.stream.conn.mu.Lock()
 	defer b.stream.conn.mu.Unlock()
@@ -236,7 +236,7 @@ func (c *conn) admitData(f frame) (*stream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.isUnopened(f.stream):
+	case c.isIdleStream(f.stream):
 		return nil, connError{http2.ErrCodeProtocol, "DATA of an idle stream"}
 	case int64(f.length) > c.receive:
 		return nil, connError{http2.ErrCodeFlowControl, "DATA beyond the window"}

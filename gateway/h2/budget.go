@@ -29,7 +29,7 @@ func (b *budget) spend(cost int) bool {
 // earn gives back a part.
 func (b *budget) earn(n int) { b.left = min(b.left+n, b.most) }
 
-// What a connection may do. The frames that count as wasted are those which ask for an answer or for work and bring
+// The limits of a connection. The frames that count as wasted are those which ask for an answer or for work and bring
 // no request and no data: PING, SETTINGS, empty DATA, CONTINUATION, PRIORITY, WINDOW_UPDATE and unknown ones
 // (CVE-2019-9511 to 9518, CVE-2024-27316). Resets are streams that end without a response, whether the caller resets
 // them or has the server do it (CVE-2023-44487, CVE-2025-8671).

@@ -9,11 +9,11 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // A frame that ends the connection, behind a complete call on stream 1 (RFC 9113 sections 4 to 6).
-func TestFramesThatEndTheConnection(t *testing.T) {
+func TestServer_invalidFrames(t *testing.T) {
 	const (
 		protocol   = http2.ErrCodeProtocol
 		size       = http2.ErrCodeFrameSize
@@ -74,8 +74,8 @@ func TestFramesThatEndTheConnection(t *testing.T) {
 	}
 }
 
-func TestConnectionErrors(t *testing.T) {
-	for name, tc := range ordered.ByName(map[string]struct {
+func TestServer_connectionErrors(t *testing.T) {
+	for name, tc := range testkit.ByName(map[string]struct {
 		do   func(*caller)
 		want http2.ErrCode
 	}{
@@ -140,7 +140,7 @@ func setting(id http2.SettingID, value uint32) func(*caller) {
 }
 
 // RFC 9113 section 6.9.2: SETTINGS may make a window negative.
-func TestWindowsThatShrink(t *testing.T) {
+func TestServer_shrinkingWindows(t *testing.T) {
 	r := newRig(t, limits(), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100)) })
 	c := r.dial(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 40})
 	id := c.send(true, get()...)
@@ -176,7 +176,7 @@ func TestWindowsThatShrink(t *testing.T) {
 }
 
 // A stream whose window is used up is reset, although that of the connection has room.
-func TestDataBeyondTheWindowOfItsStream(t *testing.T) {
+func TestServer_dataBeyondWindow(t *testing.T) {
 	const part = 6 * 16384
 	r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) {
 		_, _ = io.CopyN(io.Discard, req.Body, part)
@@ -256,8 +256,8 @@ func TestShutdown(t *testing.T) {
 }
 
 // The handler learns that the caller has reset its call, or has left.
-func TestCallersThatLeave(t *testing.T) {
-	for name, leave := range ordered.ByName(map[string]func(*caller, uint32){
+func TestServer_callersLeave(t *testing.T) {
+	for name, leave := range testkit.ByName(map[string]func(*caller, uint32){
 		"RST_STREAM": func(c *caller, id uint32) { _ = c.frames.WriteRSTStream(id, http2.ErrCodeCancel) },
 		"the end":    func(c *caller, _ uint32) { _ = c.conn.Close() },
 	}) {

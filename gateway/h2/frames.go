@@ -236,7 +236,7 @@ func (c *conn) handleWindowUpdate(f frame, payload []byte) error {
 		c.wakeNext()
 		return c.wasted(1)
 	}
-	if c.isUnopened(f.stream) {
+	if c.isIdleStream(f.stream) {
 		return connError{http2.ErrCodeProtocol, "WINDOW_UPDATE of an idle stream"}
 	}
 	st := c.streams[f.stream]
@@ -263,7 +263,7 @@ func (c *conn) handleReset(f frame, _ []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.isUnopened(f.stream):
+	case c.isIdleStream(f.stream):
 		return connError{http2.ErrCodeProtocol, "RST_STREAM of an idle stream"}
 	case f.length != 4:
 		return connError{http2.ErrCodeFrameSize, "RST_STREAM"}
@@ -298,9 +298,9 @@ func (c *conn) resetStream(id uint32, code http2.ErrCode) error {
 	return c.countReset()
 }
 
-// isUnopened reports whether a stream is idle, as RFC 9113 section 5.1 calls it. After GOAWAY callers may have opened
+// isIdleStream reports whether a stream is idle, as RFC 9113 section 5.1 calls it. After GOAWAY callers may have opened
 // any. The caller holds c.mu.
-func (c *conn) isUnopened(id uint32) bool { return id%2 == 0 || id > c.lastID && !c.leaving }
+func (c *conn) isIdleStream(id uint32) bool { return id%2 == 0 || id > c.lastID && !c.leaving }
 
 // wasReset reports whether the server has reset a stream lately. The caller holds c.mu.
 func (c *conn) wasReset(id uint32) bool {

@@ -35,7 +35,7 @@ func limits() h2.Limits {
 	}
 }
 
-// rig is a server on a listener of its own.
+// rig is a server on its own listener.
 type rig struct {
 	t      *testing.T
 	server *h2.Server
@@ -168,7 +168,7 @@ func (c *caller) raw(kind http2.FrameType, flags http2.Flags, id uint32, payload
 	return err
 }
 
-// got is what came for a stream, until its end or that of the connection.
+// got has the frames of a stream, until its end or that of the connection.
 type got struct {
 	status  string
 	header  map[string]string

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// blockKind is what a header block is.
+// blockKind is the kind of a header block.
 type blockKind int
 
 const (
@@ -115,7 +115,7 @@ func (c *conn) handleContinuation(f frame, payload []byte) error {
 	return c.addFragment(payload, f.flags.Has(http2.FlagContinuationEndHeaders))
 }
 
-// addFragment decodes a part of the header block. What is over the limit is decoded as well, but not for long.
+// addFragment decodes a part of the header block. Fields over the limit are decoded too, but not for long.
 func (c *conn) addFragment(p []byte, last bool) error {
 	b := &c.block
 	b.fragments++
@@ -198,7 +198,7 @@ func (b *headerBlock) setPseudo(f hpack.HeaderField) bool {
 	return !repeated
 }
 
-// isFieldName reports whether a name is a token in lower case (RFC 9113 section 8.2.1).
+// isFieldName reports whether a name is a token in lowercase (RFC 9113 section 8.2.1).
 func isFieldName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c >= 'A' && c <= 'Z' || !httpguts.IsTokenRune(rune(c)) {

@@ -49,7 +49,7 @@ func (i *input) makeRoom(n int) {
 	}
 }
 
-// enlarge makes the buffer large.
+// enlarge grows the buffer.
 func (i *input) enlarge() {
 	if i.large != nil {
 		return

@@ -33,7 +33,7 @@ func TestBudget(t *testing.T) {
 }
 
 // Answers to frames that the caller does not read do not pile up.
-func TestAnswersAreBounded(t *testing.T) {
+func TestServer_boundedAnswers(t *testing.T) {
 	c := &conn{waste: newBudget(10, 0)}
 	c.out = make([]byte, maxControl)
 	if err := c.wasted(1); err != nil {
@@ -45,8 +45,8 @@ func TestAnswersAreBounded(t *testing.T) {
 	}
 }
 
-// What appendField writes is read by the other side as it was meant.
-func TestFieldsAreDecoded(t *testing.T) {
+// The other side reads back the fields that appendField writes.
+func TestServer_fields(t *testing.T) {
 	long := string(bytes.Repeat([]byte("v"), 20_000))
 	block := appendStatus(nil, 200)
 	block = appendStatus(block, 418)

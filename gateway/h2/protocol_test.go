@@ -22,7 +22,7 @@ func with(fields []string, name, value string) []string {
 }
 
 // RFC 9113 sections 8.1.1 to 8.5: a malformed request is a stream error, and the connection goes on.
-func TestMalformedRequests(t *testing.T) {
+func TestServer_malformedRequests(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"no method":                      without(get(), ":method"),
 		"no scheme":                      without(get(), ":scheme"),
@@ -74,7 +74,7 @@ func TestMalformedRequests(t *testing.T) {
 }
 
 // RFC 9113 section 8.1.1: a body that is not as long as stated is never taken for a whole one.
-func TestBodiesAndTheirLength(t *testing.T) {
+func TestServer_bodyLength(t *testing.T) {
 	for name, tc := range map[string]struct {
 		length string
 		pieces []string // of which the last ends the stream
@@ -119,7 +119,7 @@ func TestBodiesAndTheirLength(t *testing.T) {
 	}
 }
 
-func TestTrailersOfRequests(t *testing.T) {
+func TestServer_trailers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fields []string
 		end    bool
@@ -151,7 +151,7 @@ func TestTrailersOfRequests(t *testing.T) {
 }
 
 // More calls at once than were announced are refused, and can be sent again.
-func TestCallsAtOnce(t *testing.T) {
+func TestServer_concurrentCalls(t *testing.T) {
 	release := make(chan struct{})
 	r := newRig(t, limits(), func(http.ResponseWriter, *http.Request) { <-release })
 	c := r.dial()
@@ -169,7 +169,7 @@ func TestCallsAtOnce(t *testing.T) {
 }
 
 // A handler that ends before the body has arrived: what is on its way is dropped, and its window given back.
-func TestResponseBeforeTheBody(t *testing.T) {
+func TestServer_earlyResponse(t *testing.T) {
 	r := newRig(t, limits(), answerOK)
 	c := r.dial()
 	for range 5 {
@@ -185,8 +185,8 @@ func TestResponseBeforeTheBody(t *testing.T) {
 	c.works()
 }
 
-// What goes on to read a body after the handler has ended never takes a part for the whole.
-func TestBodyThatIsReadTooLate(t *testing.T) {
+// A goroutine that still reads a body after the handler has ended never mistakes a part for the whole.
+func TestServer_lateBodyRead(t *testing.T) {
 	read := make(chan error, 1)
 	body := make(chan io.Reader, 1)
 	r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) {
@@ -208,7 +208,7 @@ func TestBodyThatIsReadTooLate(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesBothWays(t *testing.T) {
+func TestServer_largeBodies(t *testing.T) {
 	r := newRig(t, limits(), func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Trailer", "X-Done")
 		_, err := io.Copy(w, req.Body)

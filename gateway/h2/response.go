@@ -120,7 +120,7 @@ func (w *response) writeInterim(status int) {
 	c.sendInterim(w.stream, block)
 }
 
-// declare takes Content-Length. What isn't a number is not sent.
+// declare takes Content-Length. Values that aren't numbers are not sent.
 func (w *response) declare(lines []string) {
 	if len(lines) == 0 {
 		return

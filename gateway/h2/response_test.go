@@ -11,12 +11,12 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
-func TestResponses(t *testing.T) {
+func TestServer_responses(t *testing.T) {
 	long := strings.Repeat("v", 20_000)
-	for name, tc := range ordered.ByName(map[string]struct {
+	for name, tc := range testkit.ByName(map[string]struct {
 		method  string
 		handler http.HandlerFunc
 		check   func(got) bool
@@ -106,7 +106,7 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-func TestRequestsAreNetHTTPs(t *testing.T) {
+func TestServer_requests(t *testing.T) {
 	seen := make(chan *http.Request, 1)
 	r := newRig(t, limits(), func(_ http.ResponseWriter, req *http.Request) { seen <- req })
 	c := r.dial()
@@ -131,7 +131,7 @@ func TestRequestsAreNetHTTPs(t *testing.T) {
 	}
 }
 
-func TestExpectContinue(t *testing.T) {
+func TestServer_expectContinue(t *testing.T) {
 	r := newRig(t, limits(), func(w http.ResponseWriter, req *http.Request) { _, _ = io.Copy(w, req.Body) })
 	c := r.dial()
 	id := c.send(false, post("expect", "100-continue")...)
@@ -153,7 +153,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-func TestDeadlines(t *testing.T) {
+func TestServer_deadlines(t *testing.T) {
 	result := make(chan error, 1)
 	for name, handler := range map[string]http.HandlerFunc{
 		"of a read": func(w http.ResponseWriter, req *http.Request) {
@@ -193,7 +193,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-func TestPanicsAreRecovered(t *testing.T) {
+func TestServer_panics(t *testing.T) {
 	faults := make(chan any, 1)
 	r := newRig(t, limits(), func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPost {

@@ -2,7 +2,7 @@ package h2
 
 import "sync"
 
-// task is what a worker does once.
+// task is a unit of work.
 type task interface{ run() }
 
 // maxIdleWorkers is how many goroutines wait for a task. A call grows the stack of its goroutine, and the runtime would
@@ -43,7 +43,7 @@ func (w *workers) work(t task) {
 	}
 }
 
-// rest makes a worker idle. It returns false if there are enough.
+// rest marks a worker as idle. It returns false if there are enough.
 func (w *workers) rest(next chan task) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

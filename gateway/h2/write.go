@@ -20,8 +20,9 @@ const (
 	flushRounds = 2
 )
 
-// output is what a connection has to write. A goroutine that adds to it while flushing is not set writes it, and what
-// others add in the meantime: frames of calls that end together leave in one TLS record. It is guarded by conn.mu.
+// output has the bytes that a connection has to write. A goroutine that adds to it while flushing is not set writes it,
+// and what others add in the meantime: frames of calls that end together leave in one TLS record. It is guarded by
+// conn.mu.
 type output struct {
 	out      []byte // frames that wait
 	flushing bool   // a goroutine writes, or is about to

@@ -45,8 +45,8 @@ func route[In, Out any](
 			Name:   idempotencyHeader,
 			In:     "header",
 			Schema: &huma.Schema{Type: huma.TypeString},
-			Description: "A random text. A request that is sent again with the same key within 24 hours is not " +
-				"carried out again; it gets the first answer.",
+			Description: "A random string. If you retry a request with the same key within 24 hours, it isn't " +
+				"carried out again and you get the first response.",
 		}}
 	}
 	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
@@ -81,7 +81,7 @@ func describeSort(list *huma.Operation) {
 	}
 	for _, p := range list.Parameters {
 		if p.In == "query" && p.Name == "sort" {
-			p.Description = cmp.Or(p.Description, "Order; - begins at the end")
+			p.Description = cmp.Or(p.Description, "Sort order; - is descending")
 		}
 	}
 }
@@ -126,7 +126,7 @@ func listOf[T any](items []T, next string) list[T] {
 	return out
 }
 
-// body is an answer without headers of its own.
+// body is an answer without its own headers.
 type body[T any] struct{ Body T }
 
 // tagged is an answer with an ETag (RFC 9110, 8.8.3).

@@ -201,7 +201,7 @@ var badKeys = []badInput{
 	},
 	{"no body", "POST /api/v1/projects/shop/keys", "", 400, "malformed", ""},
 	{
-		"a filter that is none", "GET /api/v1/projects/shop/keys?owner=o&bogus=1",
+		"an unknown filter", "GET /api/v1/projects/shop/keys?owner=o&bogus=1",
 		"",
 		422, "unknown_field", "/bogus",
 	},
@@ -211,14 +211,14 @@ var badKeys = []badInput{
 var badSettings = []badInput{
 	{"a list without items", "GET /api/v1/projects?limit=0", "", 422, "out_of_range", "/limit"},
 	{"a list that is too long", "GET /api/v1/tenants?limit=201", "", 422, "out_of_range", "/limit"},
-	{"a limit that is no number", "GET /api/v1/tenants?limit=ten", "", 422, "invalid_type", "/limit"},
+	{"a limit that is not a number", "GET /api/v1/tenants?limit=ten", "", 422, "invalid_type", "/limit"},
 	{
-		"a state that there is none of", "GET /api/v1/tenants/acme/users?state=asleep",
+		"a state that does not exist", "GET /api/v1/tenants/acme/users?state=asleep",
 		"",
 		422, "invalid_value", "/state",
 	},
 	{
-		"a role that there is none of", "PUT /api/v1/groups/grp_1/members/usr_1",
+		"a role that does not exist", "PUT /api/v1/groups/grp_1/members/usr_1",
 		`{"role":"king"}`,
 		422, "invalid_value", "/role",
 	},
@@ -316,6 +316,31 @@ var badSettings = []badInput{
 		"target of an update", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
 		`{"target":"ftp://x"}`,
 		422, "invalid_url", "/target",
+	},
+	{
+		"a timeout out of range", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"timeouts":{"connect_ms":0,"idle_ms":3600001}}}`,
+		422, "invalid_fields", "/upstream/timeouts/connect_ms /upstream/timeouts/idle_ms",
+	},
+	{
+		"a timeout of another name", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"timeouts":{"read_ms":1}}}`,
+		422, "unknown_field", "/upstream/timeouts/read_ms",
+	},
+	{
+		"a timeout that isn't a number", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"timeouts":{"idle_ms":"1s"}}}`,
+		422, "invalid_type", "/upstream/timeouts/idle_ms",
+	},
+	{
+		"an unknown setting of an upstream", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retries":{"max":1}}}}}`,
+		422, "unknown_field", "/environments/prod/upstream/retries",
+	},
+	{
+		"a timeout of a new project", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"timeouts":{"stream_idle_ms":86400001}}}}}`,
+		422, "invalid_timeout", "/environments/prod/upstream/timeouts/stream_idle_ms",
 	},
 }
 

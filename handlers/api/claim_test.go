@@ -11,13 +11,13 @@ import (
 	"postern/testkit/state"
 )
 
-func TestClaimingInTheDashboard(t *testing.T) {
+func TestClaim_dashboard(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
 	made := controlplane.Call(t, s.Server.Handler(), "POST", "/proxy", "", controlplane.ShopBody)
 	path := "/claim/" + made.Body["claim"].(map[string]any)["code"].(string)
-	names := controlplane.Clean(s.Get(path).Shows(200, "Claim this workspace").Find("main ul").Text())
+	names := controlplane.Clean(s.Get(path).Shows(200, "Claim this project").Find("main ul").Text())
 	if names != "shop" {
 		t.Errorf("would claim %q", names)
 	}
@@ -31,11 +31,11 @@ func TestClaimingInTheDashboard(t *testing.T) {
 	if !strings.Contains(text, "shop") {
 		t.Errorf("the claimed project is missing: %s", text)
 	}
-	s.Get(path).Shows(409, "There is nothing to claim")
-	s.Get("/claim/nonsense").Shows(404, "There is nothing to claim")
+	s.Get(path).Shows(409, "Nothing to claim")
+	s.Get("/claim/nonsense").Shows(404, "Nothing to claim")
 }
 
-func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
+func TestClaim_offeredAfterSignIn(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)
@@ -66,7 +66,7 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 	)
 	offers := s.Get("/projects").Shows(200, "Projects").Says("[role=status]", "shop").Says("[role=status]", "books")
 	claim := offers.Find("[role=status] a").First().AttrOr("href", "")
-	s.Get(claim).Shows(200, "Claim this workspace").Says("main", "1 active API key keeps working")
+	s.Get(claim).Shows(200, "Claim this project").Says("main", "1 active API key keeps working")
 	s.Post(claim, "team", "new").LeadsTo("/projects")
 	left := controlplane.Clean(s.Get("/projects").Shows(200, "Projects").Find("[role=status]:has(a)").Text())
 	if !strings.Contains(left, "books") || strings.Contains(left, "shop") {
@@ -75,7 +75,7 @@ func TestSigningInOffersWhatThisBrowserMade(t *testing.T) {
 }
 
 // A token claims only where it was given the right to.
-func TestClaimingWithAToken(t *testing.T) {
+func TestClaim_token(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
@@ -98,9 +98,8 @@ func TestClaimingWithAToken(t *testing.T) {
 	}
 }
 
-// What a workspace did before it was merged stays in reach of who merged it, and
-// the page says which names changed.
-func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
+// The account that merged a workspace can still read its earlier entries, and the page says which names changed.
+func TestClaim_merge(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -112,7 +111,7 @@ func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
 	}
 	old, now := found.TeamID, models.Now()
 	choice := s.Get("/claim/"+code).Shows(
-		200, "Claim this workspace",
+		200, "Claim this project",
 	).Find(
 		"input[name=team]",
 	).First().AttrOr(
@@ -134,17 +133,17 @@ func TestAMergeKeepsTheHistoryAndTellsWhatItRenamed(t *testing.T) {
 	s.Submit(
 		"/claim/"+code, "team", choice,
 	).Shows(
-		200, "It is yours now",
+		200, "The projects are yours",
 	).Says(
 		"main li", "product store → store-2",
 	)
-	s.Get("/audit?project=shop").Shows(200, "Audit log").Says("main", "created project shop")
+	s.Get("/audit?project=shop").Shows(200, "Audit log").Says("main", `created the project "shop"`)
 	s.Get(
 		"/audit?team="+old,
 	).Shows(
 		200, "Audit log",
 	).Says(
-		"main", "created project shop",
+		"main", `created the project "shop"`,
 	).Says(
 		"select[name=team] option[selected]", "Workspace claimed",
 	)

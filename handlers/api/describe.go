@@ -15,7 +15,7 @@ import (
 func describeProblems(document *huma.OpenAPI) {
 	problem := document.Components.Schemas.Schema(reflect.TypeFor[web.Problem](), true, "Problem")
 	document.Components.Responses = map[string]*huma.Response{"Problem": {
-		Description: "The request is refused, or failed",
+		Description: "The request was refused or failed",
 		Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: problem}},
 	}}
 	forOperations(document, func(_ string, operation *huma.Operation) {

@@ -24,7 +24,7 @@ func (h *Handler) authorizeDevice(c *gin.Context) {
 		h.Web.RefuseOAuth(c, err)
 		return
 	}
-	asked, err := h.Tokens.Ask(c.Request.Context(), tokens.Ask{
+	asked, err := h.Tokens.RequestDevice(c.Request.Context(), tokens.DeviceRequest{
 		Machine:    cmp.Or(form.Get("machine"), "a device"),
 		Scopes:     strings.Fields(form.Get("scope")),
 		RemoteAddr: c.Request.RemoteAddr,
@@ -84,7 +84,7 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		)
 	}
 	if err := r.ParseForm(); err != nil {
-		return nil, fault.New(fault.Malformed, "invalid_request", "The parameters could not be read.").Because(err)
+		return nil, fault.New(fault.Malformed, "invalid_request", "The parameters can't be read.").Because(err)
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 {
@@ -92,7 +92,7 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		}
 		if !web.ValidText(name) || !web.ValidText(values...) {
 			return nil, fault.New(fault.Malformed, "invalid_request",
-				"The parameters contain NUL or bytes that are not UTF-8.")
+				"The parameters contain NUL or bytes that aren't UTF-8.")
 		}
 	}
 	for _, name := range required {

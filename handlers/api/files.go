@@ -33,7 +33,7 @@ func serveFile[In any](
 	content := map[string]*huma.MediaType{op.Answer: {Schema: schema}}
 	declared.Responses["200"].Content = content
 	if op.Ranges {
-		declared.Responses["206"] = &huma.Response{Description: "The range that was asked for", Content: content}
+		declared.Responses["206"] = &huma.Response{Description: "The requested range", Content: content}
 	}
 }
 
@@ -110,7 +110,7 @@ func noEmptyParameters(r *http.Request) error {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if slices.Contains(query[name], "") {
 			wrong = append(wrong, fault.Field{
-				Pointer: "/" + name, Code: "empty", Detail: "Give it a value, or leave it out.",
+				Pointer: "/" + name, Code: "empty", Detail: "Set a value, or leave it out.",
 			})
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestExportIsFollowed(t *testing.T) {
+func TestExport_followed(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	server := controlplane.NewServer(t, db)

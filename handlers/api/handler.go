@@ -9,6 +9,7 @@ package api
 import (
 	"postern/handlers/web"
 	"postern/service/accounts"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/diagnostics"
 	"postern/service/directory"
@@ -37,6 +38,7 @@ type Handler struct {
 	Idempotency *idempotency.Service
 	Imports     *imports.Service
 	Keys        *keys.Service
+	AppClients  *appclients.Service
 	Login       *login.Service
 	Projects    *projects.Service
 	Relations   *relations.Service

@@ -77,7 +77,7 @@ func (h *Handler) idempotentRequest(r *http.Request, values []string) (idempoten
 		return out, fault.New(fault.TooLarge, "too_large", "The body is larger than %d MiB.", most>>20)
 	}
 	if err != nil {
-		return out, fault.New(fault.Malformed, "malformed", "The body could not be read.").Because(err)
+		return out, fault.New(fault.Malformed, "malformed", "The body can't be read.").Because(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(out.Body))
 	return out, nil
@@ -93,7 +93,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut
 		c.Writer = recorder.ResponseWriter
 		if !kept {
 			if err := attempt.Abandon(ctx); err != nil {
-				h.Web.Log.ErrorContext(ctx, "an idempotent request could not be given up",
+				h.Web.Log.ErrorContext(ctx, "could not give up an idempotent request",
 					"request", web.RequestID(ctx), "error", err)
 			}
 		}
@@ -101,13 +101,13 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut
 	c.Writer = recorder
 	c.Request = c.Request.WithContext(attempt.Context(ctx))
 	carryOut()
-	if worthKeeping(recorder.status) {
+	if isStored(recorder.status) {
 		answer, err := recorder.answer()
 		if err == nil {
 			err = attempt.Keep(ctx, answer)
 		}
 		if err != nil {
-			h.Web.Log.ErrorContext(ctx, "the answer to an idempotent request is not kept",
+			h.Web.Log.ErrorContext(ctx, "could not keep the response to an idempotent request",
 				"request", web.RequestID(ctx), "error", err)
 		}
 		kept = err == nil
@@ -115,10 +115,10 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut
 	recorder.flush()
 }
 
-// worthKeeping reports whether an answer is stored. It is false for requests that were
+// isStored reports whether an answer is stored. It is false for requests that were
 // refused before they began, which the caller corrects and sends again with the same key,
 // and for those to try again later.
-func worthKeeping(status int) bool {
+func isStored(status int) bool {
 	switch status {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusPreconditionFailed:
 		return true

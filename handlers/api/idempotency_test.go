@@ -24,7 +24,7 @@ func again(t *testing.T, h http.Handler, token, path, body, key string) controlp
 	return controlplane.Call(t, h, "POST", path, token, body, "Idempotency-Key", key)
 }
 
-func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
+func TestIdempotency_repeated(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h, other := controlplane.NewServer(t, db).Handler(), controlplane.NewServer(t, db).Handler() // two replicas
@@ -71,7 +71,7 @@ func TestARequestSentAgainIsCarriedOutOnce(t *testing.T) {
 	}
 }
 
-func TestAKeyBelongsToOneRequestOfOneCaller(t *testing.T) {
+func TestIdempotency_otherCaller(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()
@@ -95,7 +95,7 @@ func TestAKeyBelongsToOneRequestOfOneCaller(t *testing.T) {
 	}
 }
 
-func TestOnlyOneOfManyIsCarriedOut(t *testing.T) {
+func TestIdempotency_concurrent(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	replicas := []http.Handler{controlplane.NewServer(t, db).Handler(), controlplane.NewServer(t, db).Handler()}
@@ -182,7 +182,7 @@ func TestIdempotency_diedAfterCommit(t *testing.T) {
 	}
 }
 
-func TestAFailureIsNotKept(t *testing.T) {
+func TestIdempotency_failure(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -206,7 +206,7 @@ func TestAFailureIsNotKept(t *testing.T) {
 	wrong := again(t, s.Handler(), token, "/api/v1/projects/shop/keys", `{}`, "2")
 	right := again(t, s.Handler(), token, "/api/v1/projects/shop/keys", `{"owner":"x"}`, "2")
 	if wrong.Status != 422 || right.Status != 201 {
-		t.Errorf("a mended request: %d, then %d %s", wrong.Status, right.Status, right.Raw)
+		t.Errorf("a corrected request: %d, then %d %s", wrong.Status, right.Status, right.Raw)
 	}
 	taken := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
 	if repeated := again(t, s.Handler(), "", "/proxy", controlplane.ShopBody, retryKey); taken.Status != 409 ||
@@ -215,7 +215,7 @@ func TestAFailureIsNotKept(t *testing.T) {
 	}
 }
 
-func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
+func TestIdempotency_sealed(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		a := again(t, controlplane.NewServer(t, db).Handler(), "", "/proxy", controlplane.ShopBody, retryKey)
@@ -246,7 +246,7 @@ func TestKeptAnswersTellAReaderOfTheDatabaseNothing(t *testing.T) {
 	})
 }
 
-func TestKeptAnswersEnd(t *testing.T) {
+func TestIdempotency_expires(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()
@@ -275,7 +275,7 @@ func TestKeptAnswersEnd(t *testing.T) {
 	})
 }
 
-func TestMalformedIdempotencyKeys(t *testing.T) {
+func TestIdempotency_malformed(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()
@@ -285,17 +285,17 @@ func TestMalformedIdempotencyKeys(t *testing.T) {
 		keys  []string
 		code  string
 	}{
-		"empty":             {token, []string{""}, "invalid_idempotency_key"},
-		"empty in quotes":   {token, []string{`""`}, "invalid_idempotency_key"},
-		"twice":             {token, []string{"a", "a"}, "invalid_idempotency_key"},
-		"a list":            {token, []string{"a, b"}, "invalid_idempotency_key"},
-		"too long":          {token, []string{strings.Repeat("a", 256)}, "invalid_idempotency_key"},
-		"not ASCII":         {token, []string{"schlüssel"}, "invalid_idempotency_key"},
-		"a control":         {token, []string{"a\tb"}, "invalid_idempotency_key"},
-		"half quoted":       {token, []string{`"a`}, "invalid_idempotency_key"},
-		"quotes in quotes":  {token, []string{`"a"b"`}, "invalid_idempotency_key"},
-		"nobody's, short":   {"", []string{"1"}, "idempotency_key_too_weak"},
-		"nobody's, uniform": {"", []string{strings.Repeat("ab", 20)}, "idempotency_key_too_weak"},
+		"empty":              {token, []string{""}, "invalid_idempotency_key"},
+		"empty in quotes":    {token, []string{`""`}, "invalid_idempotency_key"},
+		"twice":              {token, []string{"a", "a"}, "invalid_idempotency_key"},
+		"a list":             {token, []string{"a, b"}, "invalid_idempotency_key"},
+		"too long":           {token, []string{strings.Repeat("a", 256)}, "invalid_idempotency_key"},
+		"not ASCII":          {token, []string{"schlüssel"}, "invalid_idempotency_key"},
+		"a control":          {token, []string{"a\tb"}, "invalid_idempotency_key"},
+		"half quoted":        {token, []string{`"a`}, "invalid_idempotency_key"},
+		"quotes in quotes":   {token, []string{`"a"b"`}, "invalid_idempotency_key"},
+		"anonymous, short":   {"", []string{"1"}, "idempotency_key_too_weak"},
+		"anonymous, uniform": {"", []string{strings.Repeat("ab", 20)}, "idempotency_key_too_weak"},
 	} {
 		path, body := "/api/v1/projects/shop/keys", `{"owner":"x"}`
 		if tt.token == "" {

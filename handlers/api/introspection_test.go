@@ -15,7 +15,7 @@ func withEndpoint(opaque string) string {
 		`"requests_auth":{"mode":"authenticate","methods":["opaque"],"opaque":` + opaque + `}}`
 }
 
-func TestWrongIntrospectionsNameTheField(t *testing.T) {
+func TestIntrospection_invalidFields(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()
@@ -131,7 +131,7 @@ func TestIntrospection_secret(t *testing.T) {
 	})
 }
 
-func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
+func TestIntrospection_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -143,10 +143,10 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 			"introspection", endpoint, "introspection_client", client, "introspection_secret", secret,
 		}, more...)...)
 	}
-	send(revision, "", "", "").Shows(422, "Access of version 1.0.0").Says("main", "Give the https address")
-	send(revision, "http://i.example/a", "", "").Shows(422, "Access of version 1.0.0").
+	send(revision, "", "", "").Shows(422, "Access to version 1.0.0").Says("main", "Use an https URL")
+	send(revision, "http://i.example/a", "", "").Shows(422, "Access to version 1.0.0").
 		Holds("introspection", "http://i.example/a").
-		Says("main", "Give the https address")
+		Says("main", "Use an https URL")
 	send(revision, "http://127.0.0.1:9/a", "api", "canary-secret", "introspection_issuer", "https://i.example",
 		"introspection_audience", "shop", "introspection_method", "client_secret_post").LeadsTo(action)
 	saved := s.Get("/projects/shop/versions/1.0.0/access").
@@ -162,11 +162,11 @@ func TestAnIntrospectionIsSavedOnThePage(t *testing.T) {
 	}
 	saved.Says("main", "keep the saved secret")
 	revision = saved.Value("form:has([name=mode]) [name=revision]")
-	send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access of version 1.0.0").
-		Says("main", "send the secret again")
+	send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access to version 1.0.0").
+		Says("main", "Send the secret again")
 	send(revision, "http://127.0.0.1:9/evil", "api", "", "do", "test-introspection").
-		Shows(422, "Access of version 1.0.0").
-		Says("main", "send the secret again")
+		Shows(422, "Access to version 1.0.0").
+		Says("main", "Send the secret again")
 	send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
 	revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)

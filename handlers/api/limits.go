@@ -14,8 +14,8 @@ type limits map[string]int64
 func (l limits) Schema(huma.Registry) *huma.Schema {
 	schema := &huma.Schema{
 		Type: huma.TypeObject,
-		Description: "Allowed calls in each window of the clock (UTC). A longer window must allow at least " +
-			"as many as a shorter one.",
+		Description: "Allowed calls in each clock window (UTC). A longer window must allow at least as many calls as " +
+			"a shorter one.",
 		Properties:           map[string]*huma.Schema{},
 		AdditionalProperties: &huma.Schema{Type: huma.TypeInteger},
 	}

@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-// jsonSchema is what /openapi.json says of a value.
+// jsonSchema is the schema of a value in /openapi.json.
 type jsonSchema struct {
 	Ref        string                 `json:"$ref"`
 	Type       any                    // a text, or several in a list
@@ -26,7 +26,7 @@ type jsonSchema struct {
 	OneOf      []*jsonSchema `json:"oneOf"`
 }
 
-// operation is what /openapi.json says of a method of a path.
+// operation is a method of a path in /openapi.json.
 type operation struct {
 	OperationID string
 	RequestBody *struct {
@@ -144,8 +144,8 @@ func (d document) bodies(method string, f func(id, method, path string, m member
 	}
 }
 
-// A null where the document has none, and an empty text where it has values or names, are refused by the member's name:
-// taken for the default, they would change what their sender does not speak of.
+// A null that the document doesn't allow, and an empty text for a value or a name, are refused by the member's name:
+// taken for the default, they would change members that their sender didn't mean to change.
 func TestBody_nullAndEmpty(t *testing.T) {
 	t.Parallel()
 	server := controlplane.NewServer(t, state.OpenSQLite(t))

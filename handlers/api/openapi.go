@@ -42,13 +42,13 @@ func (h *Handler) newAPI(r *gin.Engine) huma.API {
 		"bearer": {
 			Type:        "http",
 			Scheme:      "bearer",
-			Description: "An access token of an account, or the workspace key that POST /proxy returned.",
+			Description: "An access token, or the workspace key that POST /proxy returned.",
 		},
 	}
 	return humagin.NewWithGroup(r, r.Group("/", h.Web.Identify, h.Web.RequireCredential, h.idempotent, h.orEvents), c)
 }
 
-// outlinedOperation is what outline keeps of an operation.
+// outlinedOperation has the parts of an operation that outline keeps.
 type outlinedOperation struct {
 	ID      string       `json:"operationId"`
 	Summary string       `json:"summary"`

@@ -12,12 +12,12 @@ import (
 // openAPIRoutes adds the OpenAPI document of a version.
 func (h *Handler) openAPIRoutes(api huma.API) {
 	add(h, api, contract.GetOpenAPIDocument.Operation, h.getOpenAPI)
-	serve(h, api, contract.SetOpenAPIDocument, h.Projects.SetOpenAPI)
-	serve(h, api, contract.RemoveOpenAPIDocument, h.Projects.RemoveOpenAPI)
-	serve(h, api, contract.ListOpenAPIOperations, h.Projects.OpenAPI)
+	serveTagged(h, api, contract.SetOpenAPIDocument, h.Projects.SetOpenAPI)
+	serveNone(h, api, contract.RemoveOpenAPIDocument, h.Projects.RemoveOpenAPI)
+	serveTagged(h, api, contract.ListOpenAPIOperations, h.Projects.OpenAPI)
 	serve(h, api, contract.ProposeRules, h.Projects.ProposedRules)
-	serve(h, api, contract.GetOpenAPISettings, h.Projects.OpenAPISettings)
-	serve(h, api, contract.SetOpenAPISettings, h.Projects.SetOpenAPISettings)
+	serveTagged(h, api, contract.GetOpenAPISettings, h.Projects.OpenAPISettings)
+	serveTagged(h, api, contract.SetOpenAPISettings, h.Projects.SetOpenAPISettings)
 	serve(h, api, contract.ListInvalidRequests, h.Usage.InvalidRequests)
 }
 

@@ -119,7 +119,7 @@ func TestOpenAPI_refusals(t *testing.T) {
 		},
 		"metadata address": {`{"url":"http://169.254.169.254/latest/meta-data"}`, "/url target_forbidden"},
 		"no address":       {`{"url":"shop.yaml"}`, "/url invalid_url"},
-		"nobody there":     {`{"url":"http://127.0.0.1:9/openapi.json"}`, "/url unreachable"},
+		"no server there":  {`{"url":"http://127.0.0.1:9/openapi.json"}`, "/url unreachable"},
 	} {
 		got := controlplane.Call(t, h, "PUT", at, token, tt.body)
 		if list := got.PointerCodes(); got.Status != 422 || len(list) != 1 || list[0] != tt.want {
@@ -143,8 +143,8 @@ func TestOpenAPI_refusals(t *testing.T) {
 	}
 }
 
-// What is accepted and is wrong, or has no effect, is in the answers to POST /proxy and to the import, and stays with
-// the document.
+// Accepted mistakes, and parts without effect, are in the answers to POST /proxy and to the import, and stay with the
+// document.
 func TestOpenAPI_warnings(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -296,6 +296,6 @@ func TestCreateProxy_largeOpenAPI(t *testing.T) {
 	body = `{"openapi":{},"target":` + many + `}`
 	if got := controlplane.Call(t, h, "POST", "/proxy", "", body); got.Status != 422 ||
 		got.Body["code"] != "too_many_values" {
-		t.Errorf("beside it: %d %.300s", got.Status, got.Raw)
+		t.Errorf("with other values: %d %.300s", got.Status, got.Raw)
 	}
 }

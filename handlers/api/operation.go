@@ -29,7 +29,7 @@ func declaredIn(path *huma.PathItem, method string) *huma.Operation {
 	}[method]
 }
 
-// body returns the schema of the operation's body, nil if it has none in JSON.
+// body returns the schema of the operation's body, nil if it doesn't have one in JSON.
 func (o *oneOperation) body() *huma.Schema {
 	if o.declared.RequestBody == nil || o.declared.RequestBody.Content["application/json"] == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"postern/handlers/web"
 )
 
-// described is what an outline keeps of an OpenAPI document.
+// described has the parts of an OpenAPI document that an outline keeps.
 type described struct {
 	Paths map[string]map[string]struct {
 		OperationID string

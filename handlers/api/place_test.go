@@ -26,12 +26,12 @@ func TestProblem_place(t *testing.T) {
 		"a name in the path": {
 			"PUT", prod + "/upstream-headers/Host", `{"value":"x"}`, "path /name",
 		},
-		"a body":              {"POST", revoke, `{"key":1}`, "body "},
-		"a member":            {"POST", "/api/v1/projects/shop/keys", `{"owner":1}`, "body /owner"},
-		"a missing member":    {"POST", "/api/v1/projects/shop/keys", `{}`, "body /owner"},
-		"a body that is none": {"POST", "/api/v1/projects/shop/keys", `[]`, "body "},
-		"a rule's member":     {"POST", "/api/v1/projects/shop/keys", `{"owner":"o","key_type":"x"}`, "body /key_type"},
-		"a text":              {"POST", "/api/v1/projects/shop/keys", `{"owner":"\u0000"}`, "body /owner"},
+		"a body":           {"POST", revoke, `{"key":1}`, "body "},
+		"a member":         {"POST", "/api/v1/projects/shop/keys", `{"owner":1}`, "body /owner"},
+		"a missing member": {"POST", "/api/v1/projects/shop/keys", `{}`, "body /owner"},
+		"not an object":    {"POST", "/api/v1/projects/shop/keys", `[]`, "body "},
+		"a rule's member":  {"POST", "/api/v1/projects/shop/keys", `{"owner":"o","key_type":"x"}`, "body /key_type"},
+		"a text":           {"POST", "/api/v1/projects/shop/keys", `{"owner":"\u0000"}`, "body /owner"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var header []string

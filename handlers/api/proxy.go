@@ -12,7 +12,7 @@ import (
 	"postern/handlers/web"
 	"postern/platform/config"
 	"postern/platform/fault"
-	"postern/service/login"
+	"postern/service/appclients"
 	"postern/service/projects"
 )
 
@@ -21,7 +21,7 @@ type createProxyInput struct {
 	Site   string `header:"Sec-Fetch-Site" hidden:"true"`
 	Cookie string `header:"Cookie" hidden:"true"`
 
-	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"Token that the installation may require of callers without an account"`
+	AnonymousToken string `header:"Postern-Anonymous-Token" doc:"Token that the installation can require from callers without an account"`
 	Body           contract.NewProxy
 }
 
@@ -35,9 +35,9 @@ func (h *Handler) createProxy(ctx context.Context, in *createProxyInput) (*creat
 		return nil, err
 	}
 	input := createInput(in.Body)
-	var setup *login.Setup
+	var setup *appclients.Setup
 	if l := in.Body.Login; l != nil {
-		setup = &login.Setup{Service: h.Login, RedirectURIs: l.RedirectURIs, Providers: l.Providers}
+		setup = &appclients.Setup{Service: h.AppClients, RedirectURIs: l.RedirectURIs, Providers: l.Providers}
 		input.Login = setup // a nil *Setup in the interface would not be nil
 	}
 	created, err := h.Projects.Create(ctx, web.Principal(ctx), input)
@@ -78,15 +78,15 @@ func (h *Handler) mayCreate(ctx context.Context, token string) error {
 			return nil
 		}
 		return fault.New(fault.Unauthenticated, "anonymous_token_required",
-			"This installation asks for its token to create a proxy without an account. Send it as "+
+			"This installation requires a token to create a proxy without an account. Send it as "+
 				"Postern-Anonymous-Token, or %s", signIn)
 	}
 	if !p.Anonymous() {
-		return fault.New(fault.Forbidden, "not_allowed", "This installation creates proxies for accounts only, not "+
-			"for workspace keys: %s", signIn)
+		return fault.New(fault.Forbidden, "not_allowed", "You can't create a proxy with a workspace key on this "+
+			"installation. To use an account, %s", signIn)
 	}
 	return fault.New(fault.Unauthenticated, "credentials_required",
-		"This installation creates proxies for accounts only: %s", signIn)
+		"You need an account to create a proxy on this installation. To use one, %s", signIn)
 }
 
 // sameSecret compares in constant time for guesses of one length. No guess equals an
@@ -95,14 +95,14 @@ func sameSecret(guess, secret string) bool {
 	return secret != "" && subtle.ConstantTimeCompare([]byte(guess), []byte(secret)) == 1
 }
 
-// openAPISource has the schema of a contract.OpenAPISource, which has a schema of its own.
+// openAPISource has the schema of a contract.OpenAPISource, which has its own schema.
 type openAPISource struct{}
 
 // Schema implements huma.SchemaProvider.
 func (openAPISource) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "OpenAPI document 3.0 or 3.1: an object, or a string with a document or with its address. It " +
-			"fills in version, display_name and, from its servers, environments where they are left out",
+		Description: "OpenAPI document 3.0 or 3.1, as an object, or as a string with the document or its URL. Sets " +
+			"the defaults of version, display_name and environments (from its servers)",
 		OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}},
 	}
 }
@@ -116,23 +116,11 @@ func createInput(in contract.NewProxy) projects.CreateInput {
 		Product:      in.Product,
 		Tenant:       in.Tenant,
 		Version:      in.Version,
-		Environments: map[string]string{},
+		Environments: in.Environments,
 		OpenAPI:      json.RawMessage(in.OpenAPI),
 	}
-	for name, environment := range in.Environments {
-		out.Environments[name] = environment.Target
-	}
 	if auth := in.RequestsAuth; auth != nil {
-		out.Auth = projects.AuthInput{
-			Mode:    auth.Mode,
-			Methods: auth.Methods,
-			Keyless: auth.Keyless,
-			Opaque:  readIntrospection(auth.Opaque),
-		}
-		if auth.JWT != nil {
-			out.Auth.Issuers = readIssuers(*auth.JWT)
-		}
-		out.KeyTypes = auth.KeyTypes
+		out.Auth = *auth
 	}
 	return out
 }
@@ -140,7 +128,7 @@ func createInput(in contract.NewProxy) projects.CreateInput {
 func (h *Handler) showCreated(created projects.Created) contract.Proxy {
 	version := created.Project.Versions[0]
 	out := contract.Proxy{
-		Warnings: showWarnings(created.Warnings),
+		Warnings: append([]contract.Warning{}, created.Warnings...), // never null
 		Project: contract.ProxyProject{
 			ID:           created.Project.ID,
 			Name:         created.Project.Name,

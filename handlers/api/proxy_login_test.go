@@ -12,7 +12,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	"postern/service/projects"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
@@ -23,12 +23,12 @@ func createWithLogin(login string, more ...string) string {
 	return `{"target":"http://127.0.0.1:9","login":` + login + strings.Join(append([]string{""}, more...), ",") + `}`
 }
 
-func TestOneCallMakesAProjectWithItsLogin(t *testing.T) {
+func TestProxy_login(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
 	h := s.Handler()
-	for who, header := range map[string][]string{"nobody": nil, "an account": controlplane.SignUpOwner(t, s)} {
+	for who, header := range map[string][]string{"no credential": nil, "an account": controlplane.SignUpOwner(t, s)} {
 		t.Run(who, func(t *testing.T) {
 			made := controlplane.Call(
 				t,
@@ -178,7 +178,7 @@ func wrongTokensAndURIs(publicURL string) map[string]wrongLogin {
 	}
 }
 
-func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
+func TestProxy_invalidLogin(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -207,7 +207,7 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 	)
 	got = controlplane.Call(t, h, "POST", "/proxy", "", keys, header...)
 	if list := strings.Join(got.PointerCodes(), ", "); list != "/requests_auth/methods method_missing" {
-		t.Errorf("methods without jwt beside a login: %d %s", got.Status, got.Raw)
+		t.Errorf("methods without jwt with a login: %d %s", got.Status, got.Raw)
 	}
 	usual := createWithLogin(
 		`{"providers":[{"type":"google","client_id":"x","token_type":"none"}]}`,
@@ -219,12 +219,12 @@ func TestWhatIsWrongWithALoginIsNamed(t *testing.T) {
 	}
 	got = controlplane.Call(t, h, "GET", "/api/v1/projects/usual", "", "", header...)
 	if !strings.Contains(got.Raw, `"methods":["api_key","jwt"]`) {
-		t.Errorf("beside a login the methods are not api_key and jwt: %s", got.Raw)
+		t.Errorf("with a login the methods are not api_key and jwt: %s", got.Raw)
 	}
 }
 
 // brokenLogin fails when everything of it is written.
-type brokenLogin struct{ *login.Setup }
+type brokenLogin struct{ *appclients.Setup }
 
 var errBroken = errors.New("the disk is full")
 
@@ -232,13 +232,13 @@ func (b brokenLogin) InsertIn(tx *models.Tx, p access.Principal, team string, te
 	return errors.Join(b.Setup.InsertIn(tx, p, team, tenant), errBroken)
 }
 
-func TestAProjectAndItsLoginAreMadeTogether(t *testing.T) {
+func TestProxy_loginAtomic(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
 	id, secret := "x", contract.Secret("y")
-	setup := &login.Setup{
-		Service: s.Login,
+	setup := &appclients.Setup{
+		Service: s.AppClients,
 		Providers: []contract.NewProvider{{
 			Type:             "google",
 			ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
@@ -264,7 +264,7 @@ func TestCreateProxy_loginPermission(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
 	id := "x"
-	setup := &login.Setup{Service: s.Login, Providers: []contract.NewProvider{{
+	setup := &appclients.Setup{Service: s.AppClients, Providers: []contract.NewProvider{{
 		Type:             "google",
 		ProviderSettings: contract.ProviderSettings{ClientID: &id},
 	}}}

@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
+func TestProxy_targetSpellings(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()
@@ -49,7 +49,7 @@ func TestOddSpellingsOfATargetNameTheField(t *testing.T) {
 	}
 }
 
-func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
+func TestProxy_webPorts(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -90,7 +90,7 @@ func TestUnclaimedProxiesForwardToWebPorts(t *testing.T) {
 	}
 }
 
-func TestAnonymousCreationIsLimited(t *testing.T) {
+func TestProxy_anonymousLimit(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -121,8 +121,8 @@ func TestAnonymousCreationIsLimited(t *testing.T) {
 	}
 }
 
-// Who may create a proxy without an account, in each mode of the setting.
-func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
+// Tests who may create a proxy without an account, in each mode of the setting.
+func TestProxy_anonymousSetting(t *testing.T) {
 	t.Parallel()
 	const token = "the-installations-own-token"
 	db := state.OpenSQLite(t)
@@ -139,13 +139,13 @@ func TestAnonymousCreationFollowsItsSetting(t *testing.T) {
 		header []string
 		status int
 	}{
-		{config.AnonymousOpen, "nobody", "", nil, 201},
-		{config.AnonymousToken, "nobody", "", nil, 401},
+		{config.AnonymousOpen, "no credential", "", nil, 201},
+		{config.AnonymousToken, "no credential", "", nil, 401},
 		{config.AnonymousToken, "a guesser", "", []string{"Postern-Anonymous-Token", token + "x"}, 401},
 		{config.AnonymousToken, "who knows the token", "", []string{"Postern-Anonymous-Token", token}, 201},
 		{config.AnonymousToken, "a workspace", key, nil, 201},
 		{config.AnonymousToken, "an account", "", owner, 201},
-		{config.AnonymousOff, "nobody", "", nil, 401},
+		{config.AnonymousOff, "no credential", "", nil, 401},
 		{config.AnonymousOff, "who knows the token", "", []string{"Postern-Anonymous-Token", token}, 401},
 		{config.AnonymousOff, "a workspace", key, nil, 403},
 		{config.AnonymousOff, "an account", "", owner, 201},

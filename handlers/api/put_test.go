@@ -11,11 +11,11 @@ import (
 // mayLack are the members that a PUT may leave out, with the reason, by operation and place. All of them are in lists,
 // where what an item lacks it doesn't have.
 var mayLack = map[string]string{
-	"set-api-scopes /scopes/0/description": "a scope without one has none",
+	"set-api-scopes /scopes/0/description": "a scope without one is undescribed",
 	"set-group-mappings /mappings/0/match": "a rule without one is exact",
 	"set-rules /rules/0/forget":            "a rule without one forgets no owner",
 	"set-rules /rules/0/groups":            "a rule without them asks for none",
-	"set-rules /rules/0/id":                "a new rule has none",
+	"set-rules /rules/0/id":                "a new rule gets one",
 	"set-rules /rules/0/mode":              "a rule without one has that of the list",
 	"set-rules /rules/0/owner":             "a rule without one asks for none",
 	"set-rules /rules/0/remember":          "a rule without one remembers no owner",
@@ -24,7 +24,7 @@ var mayLack = map[string]string{
 }
 
 // A PUT replaces settings as a whole. One that leaves a member out, at any depth, is refused by its name: taken for the
-// default, it would switch off what its sender does not speak of, such as the validation of requests.
+// default, it would switch off what its sender does not mention, such as the validation of requests.
 func TestPut_namesAllMembers(t *testing.T) {
 	t.Parallel()
 	server := controlplane.NewServer(t, state.OpenSQLite(t))

@@ -8,8 +8,8 @@ import (
 
 // ruleRoutes adds the rules of a version, and what was counted of them.
 func (h *Handler) ruleRoutes(api huma.API) {
-	serve(h, api, contract.GetRules, h.Projects.Rules)
-	serve(h, api, contract.SetRules, h.Projects.SetRules)
+	serveTagged(h, api, contract.GetRules, h.Projects.Rules)
+	serveTagged(h, api, contract.SetRules, h.Projects.SetRules)
 	serve(h, api, contract.ListShadowRefusals, h.Usage.ShadowRefusals)
 	serve(h, api, contract.ListRelationMisses, h.Usage.RelationMisses)
 }

@@ -12,7 +12,7 @@ import (
 
 // An operator takes another team's project down. Its team reads why, can take it
 // away as a zip that says nothing of it, and cannot lift it.
-func TestATakedownIsTheOperatorsAlone(t *testing.T) {
+func TestTakedown_operatorsOnly(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := controlplane.NewFixture(t, db)
@@ -62,7 +62,8 @@ func TestATakedownIsTheOperatorsAlone(t *testing.T) {
 			"",
 			"",
 			append([]string{"Accept", "text/html"}, o.Outsider...)...)
-		if !strings.Contains(log.Raw, "took down project theirs") || !strings.Contains(log.Raw, "An operator") {
+		if !strings.Contains(log.Raw, "took down the project &#34;theirs&#34;") ||
+			!strings.Contains(log.Raw, "An operator") {
 			t.Error("the audit log does not say so")
 		}
 		if entries := o.InstallationAudit(t); entries[0].Action != "project.takedown" {

@@ -17,7 +17,8 @@ func (t tokenType) Schema(huma.Registry) *huma.Schema {
 		OneOf: []*huma.Schema{
 			{Type: huma.TypeString, MinLength: &one},
 			{Type: huma.TypeObject, AdditionalProperties: false, Properties: map[string]*huma.Schema{
-				"client": {Type: huma.TypeString, MinLength: &one, Description: "service (default) or provider"},
+				"client": {Type: huma.TypeString, MinLength: &one, Description: "service or provider. Defaults to " +
+					"service"},
 				"upstream": {
 					Type:        huma.TypeString,
 					MinLength:   &one,

@@ -6,7 +6,7 @@ import (
 
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
-	"postern/testkit/typescript"
+	"postern/testkit/verifiers"
 )
 
 // A client that a public generator makes of the OpenAPI document has good types, and calls a server.
@@ -17,7 +17,7 @@ func TestOpenAPI_typescript(t *testing.T) {
 	t.Cleanup(server.Close)
 	document := controlplane.Call(t, h, "GET", "/openapi.json", "", "")
 	const want = `{"owners":["billing","bootstrap"],"refused":"/owner"}` + "\n"
-	if got := typescript.Run(t, []byte(document.Raw), server.URL); got != want {
+	if got := verifiers.RunTypeScript(t, []byte(document.Raw), server.URL); got != want {
 		t.Errorf("the client prints %q, want %q", got, want)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"postern/models"
 )
 
-// What is wrong with input that an operation would ignore. messages has the texts for callers.
+// The errors about input that an operation would ignore. messages has the texts for callers.
 const (
-	msgRepeated    = "the parameter is there more than once"
+	msgRepeated    = "the parameter is repeated"
 	msgOnePage     = "the list has one page"
 	msgNoCondition = "the operation does not check the condition"
 	msgNoBody      = "the operation takes no body"

@@ -39,7 +39,7 @@ func observed(t *testing.T, server *handlers.Server, m controlplane.Shop, n int)
 	}
 	server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID, call.Status, call.Code = "shop", m.KeyID, 200, ""
-	call.Step, call.BytesIn, call.FirstByte = "forward", 3, time.Millisecond
+	call.Step, call.Asked, call.BytesIn, call.FirstByte = "forward", true, 3, time.Millisecond
 	for range n {
 		call.Start = call.Start.Add(time.Microsecond) // or the log has them in any order
 		server.Usage.Recorder.Observe(call)
@@ -54,7 +54,7 @@ func items(a controlplane.Response) (list []map[string]any) {
 	return list
 }
 
-func TestUsageIsAnsweredInGroups(t *testing.T) {
+func TestUsage_groups(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		server := controlplane.NewServer(t, db)
@@ -130,7 +130,7 @@ func TestUsageIsAnsweredInGroups(t *testing.T) {
 	})
 }
 
-func TestTheLatestRequestsAreListed(t *testing.T) {
+func TestRequests_latest(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	server := controlplane.NewServer(t, db)
@@ -197,7 +197,7 @@ func TestTheLatestRequestsAreListed(t *testing.T) {
 	}
 }
 
-func TestRequestsAreFollowed(t *testing.T) {
+func TestRequests_followed(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	server := controlplane.NewServer(t, db)

@@ -47,7 +47,7 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 	}
 	switch {
 	case status == http.StatusBadRequest && len(errs) > 0:
-		p.Detail = "The body is not valid JSON: " + detailOf(errs[0]).Message
+		p.Detail = "The body isn't valid JSON: " + detailOf(errs[0]).Message
 		p.Errors = nil
 	case status == http.StatusBadRequest && message == "request body is required":
 		p.Detail = "The body is empty. Send a JSON object."
@@ -58,9 +58,9 @@ func frameworkProblem(status int, message string, errs ...error) huma.StatusErro
 	case len(p.Errors) == 1:
 		p.Detail, p.Code = p.Errors[0].Detail, p.Errors[0].Code
 	case len(errs) > len(p.Errors):
-		p.Detail = fmt.Sprintf("%d fields are not valid. The first %d are listed.", len(errs), len(p.Errors))
+		p.Detail = fmt.Sprintf("%d fields aren't valid. The first %d are listed.", len(errs), len(p.Errors))
 	case len(p.Errors) > 1:
-		p.Detail = "Several fields are not valid."
+		p.Detail = "Several fields aren't valid."
 	}
 	return p
 }
@@ -85,7 +85,7 @@ func detailOf(err error) huma.ErrorDetail {
 	if errors.As(err, &detailer) {
 		return *detailer.ErrorDetail()
 	}
-	return huma.ErrorDetail{Message: "it is not valid"}
+	return huma.ErrorDetail{Message: "it isn't valid"}
 }
 
 func frameworkField(err error) web.ProblemField {
@@ -122,14 +122,14 @@ var messages = map[string]advice{
 	validation.MsgUnexpectedProperty:      {"unknown_field", "Unknown field. Check its spelling, or leave it out."},
 	validation.MsgExpectedRFC3339DateTime: {"invalid_value", "Use a time such as 2030-01-31T12:00:00Z (RFC 3339)."},
 	validation.MsgExpectedMatchExactlyOneSchema: {
-		"invalid_type", "Use one of the forms that /openapi.json has for this field.",
+		"invalid_type", "Use one of the forms that /openapi.json describes for this field.",
 	},
-	msgRepeated:    {"repeated_parameter", "Give this parameter once."},
-	msgOnePage:     {"one_page", "This list has one page: leave the parameter out."},
-	msgNoCondition: {"condition_not_checked", "This operation does not check the condition: leave the header out."},
-	msgNoBody:      {"unexpected_body", "This operation takes no body: leave it out."},
+	msgRepeated:    {"repeated_parameter", "Send this parameter once."},
+	msgOnePage:     {"one_page", "This list has only one page. Leave this parameter out."},
+	msgNoCondition: {"condition_not_checked", "This operation doesn't support conditions. Leave this header out."},
+	msgNoBody:      {"unexpected_body", "This operation has no request body. Leave it out."},
 
-	emptyText: {"required", "This field can't be empty. Give it a value, or leave it out if it is optional."},
+	emptyText: {"required", "This field can't be empty. Set a value, or leave it out if it is optional."},
 
 	validation.MsgExpectedBoolean: {"invalid_type", "Use true or false."},
 	"invalid boolean":             {"invalid_type", "Use true or false."},
@@ -174,13 +174,13 @@ func adviceFor(message string) advice {
 			return advice{found.code, strings.ReplaceAll(found.text, "%", strings.Trim(rest, `"`))}
 		}
 	}
-	return advice{"invalid_value", "This value is not valid: " + message + "."}
+	return advice{"invalid_value", "This value isn't valid: " + message + "."}
 }
 
 // inBody is the place of what isn't a parameter.
 const inBody = "body"
 
-// placeIn returns the place that a location of huma (body.a.b[3], query.limit) begins with, "" if it has none.
+// placeIn returns the place that a location of huma (body.a.b[3], query.limit) begins with, "" if it names no place.
 func placeIn(location string) string {
 	in, _, _ := strings.Cut(location, ".")
 	if i := strings.IndexByte(in, '['); i >= 0 {

@@ -12,11 +12,10 @@ import (
 	pages "postern/views/login"
 )
 
-// maxLocales bounds ui_locales in the addresses of the account page.
+// maxLocales bounds ui_locales in the URLs of the account page.
 const maxLocales = 200
 
-// accountPath returns the address of a client's account page, or of a form on it, in the
-// language that this request asks for.
+// accountPath returns the path of a client's account page, or of a form on it. It keeps the request's ui_locales.
 func accountPath(c *gin.Context, form string) string {
 	path := "/oauth/" + url.PathEscape(c.Param("client")) + "/account" + form
 	if locales := c.Query("ui_locales"); locales != "" && len(locales) <= maxLocales {
@@ -162,7 +161,7 @@ func (h *Handler) accountWithdraw(c *gin.Context) (web.Answer, error) {
 }
 
 // accountDone shows the account page after a change: a second press of the same button
-// finds nothing left to change, and is no error.
+// finds nothing left to change, which is not an error.
 func (h *Handler) accountDone(c *gin.Context, err error) (web.Answer, error) {
 	switch fault.KindOf(err) {
 	case fault.Unauthenticated, fault.Forbidden, fault.Conflict:

@@ -10,12 +10,12 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // linked goes from a form of the account page through a provider and back.
-func (s *app) linked(browser *http.Client, fake *fakeoidc.Provider, provider, form string) step {
+func (s *app) linked(browser *http.Client, fake *idp.Fake, provider, form string) step {
 	s.t.Helper()
 	begun := s.post(browser, s.path("/account/"+form), nil)
 	if begun.to == nil {
@@ -153,7 +153,7 @@ func TestAccount_linkProvider(t *testing.T) {
 		t.Errorf("after that the other user is %v, want %v", sub, ben)
 	}
 
-	second.Subject = "carla" // linked by a browser whose session has ended meanwhile
+	second.Subject = "carla" // linked by a browser whose session has ended since
 	begun := s.post(browser, s.path("/account/link"), nil)
 	page := s.get(browser, begun.to.String())
 	link := page.Find("a[href$='/"+other.ID+"']").AttrOr("href", "")

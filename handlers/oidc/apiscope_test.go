@@ -16,8 +16,7 @@ import (
 
 const shopAPI = "https://api.shop.example"
 
-// apiApp is an application whose project declares an audience and scopes, some of which it
-// may ask for.
+// apiApp is an application whose project declares an audience and scopes, some of which it may request.
 type apiApp struct {
 	*app
 	project string
@@ -53,7 +52,7 @@ func (s apiApp) declare(audience string, names ...string) {
 func (s apiApp) allow(scopes ...string) {
 	s.t.Helper()
 	change := contract.AppClientSettings{APIScopes: &scopes}
-	if _, err := s.server.Login.UpdateClient(s.t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
+	if _, err := s.server.AppClients.UpdateClient(s.t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -89,7 +88,7 @@ func TestAPIScopes_unknownTarget(t *testing.T) {
 	}
 }
 
-// TestAPIScopes_ignored asks for scopes that nothing declares, or that the client may not ask for.
+// TestAPIScopes_ignored asks for scopes that nothing declares, or that the client may not request.
 func TestAPIScopes_ignored(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -145,7 +144,7 @@ func TestAPIScopes_tokens(t *testing.T) {
 	browser, r := s.browser(), s.request("openid phone orders:read orders:write offline_access")
 	page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
 	shown := page.Find("main").Text()
-	for _, want := range []string{"see what you ordered", "use its API with the permission orders:write"} {
+	for _, want := range []string{"see what you ordered", "use its API with the orders:write permission"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the consent page does not say %q: %s", want, shown)
 		}
@@ -248,7 +247,7 @@ func TestAppClient_unknownAPIScope(t *testing.T) {
 	s := newAPIApp(t, db, contract.AppClientSettings{})
 	for _, scopes := range [][]string{{"admin"}, {"orders:*", "orders:*"}, {"order:*"}, {"openid"}, {"*"}} {
 		change := contract.AppClientSettings{APIScopes: &scopes}
-		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
+		_, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%v: %v, want it refused", scopes, err)
 		}

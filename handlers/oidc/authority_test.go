@@ -13,7 +13,7 @@ import (
 func (s *app) declare(provider contract.Provider, domains ...string) {
 	s.t.Helper()
 	in := contract.ProviderSettings{AuthoritativeDomains: &domains}
-	if _, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, in.Of(provider.ID)); err != nil {
+	if _, err := s.server.AppClients.UpdateProvider(s.t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -24,8 +24,8 @@ func (h *Handler) sendBack(c *gin.Context, back login.Back) (web.Answer, error) 
 	return web.Show(pages.FormPostPage(m)), nil
 }
 
-// wayBack is what a page needs to lead to the application with an authorization response.
-func wayBack(c *gin.Context, back login.Back) pages.Back {
+// returnTarget returns the URL of the application with an authorization response, for a page that leads there.
+func returnTarget(c *gin.Context, back login.Back) pages.Back {
 	if back.Form != nil {
 		web.AllowSource(c.Writer.Header(), "form-action 'self'", postTarget(back.URL))
 	}

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
-// What a team changes counts for sign-ins that are under way: at consent, and at the token endpoint.
+// A team's changes apply to sign-ins in progress: at consent, and at the token endpoint.
 func TestLogin_changedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
@@ -17,14 +17,14 @@ func TestLogin_changedMeanwhile(t *testing.T) {
 	turn := func(on bool) {
 		t.Helper()
 		in := contract.ProviderSettings{Enabled: &on}
-		if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
+		if _, err := s.server.AppClients.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	redirectTo := func(uri string) {
 		t.Helper()
 		in := contract.AppClientSettings{RedirectURIs: &[]string{uri}}
-		if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, in.Of(s.client.ID)); err != nil {
+		if _, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, in.Of(s.client.ID)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestLogin_changedMeanwhile(t *testing.T) {
 			func() { redirectTo("https://app.example.com/other") }, func() { redirectTo(callback) },
 		},
 	}
-	for name, one := range ordered.ByName(changes) {
+	for name, one := range testkit.ByName(changes) {
 		browser, r := s.browser(), s.request("openid")
 		at := fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String()
 		page := s.get(browser, at)

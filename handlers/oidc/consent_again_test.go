@@ -8,7 +8,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/secrets"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -88,7 +88,7 @@ func TestConsent_otherAccount(t *testing.T) {
 	link := choice.Find("a[href$='/"+b.provider.ID+"']").AttrOr("href", "")
 	atProvider := b.get(browser, link).to.String()
 	b.asksConsent("the first account", b.get(browser, b.fake.Authorize(t, atProvider).String()))
-	for name, to := range ordered.ByName(map[string]func() string{
+	for name, to := range testkit.ByName(map[string]func() string{
 		"Back to the provider": func() string { return atProvider },
 		"its button again": func() string {
 			pressed := b.get(browser, link)

@@ -14,7 +14,7 @@ func TestFacebook_fragment(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	for kind, want := range map[string]bool{providers.Facebook: true, providers.OIDC: false} {
-		s := lay(t, db, kind)
+		s := newProviderLogin(t, db, kind)
 		s.pristine()
 		browser := s.browser()
 		to := s.toProvider(browser, s.request("openid"), s.provider.ID)

@@ -91,7 +91,7 @@ func TestFormPost_nativeApps(t *testing.T) {
 	b := newPKCELogin(t, contract.AppClientSettings{})
 	const native = "com.example.app:/callback"
 	uris := []string{native}
-	if _, err := b.server.Login.UpdateClient(
+	if _, err := b.server.AppClients.UpdateClient(
 		t.Context(), b.owner, contract.AppClientSettings{RedirectURIs: &uris}.Of(b.client.ID),
 	); err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestCallback_byPost(t *testing.T) {
 	t.Parallel()
 	b := newBoundLogin(t, state.OpenSQLite(t))
 	change := contract.ProviderSettings{ResponseMode: new("form_post")}
-	if _, err := b.server.Login.UpdateProvider(t.Context(), b.owner, change.Of(b.provider.ID)); err != nil {
+	if _, err := b.server.AppClients.UpdateProvider(t.Context(), b.owner, change.Of(b.provider.ID)); err != nil {
 		t.Fatal(err)
 	}
 	browser := b.browser()

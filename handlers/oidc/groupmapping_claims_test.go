@@ -12,8 +12,7 @@ import (
 	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -28,15 +27,15 @@ func TestGroupMappings_userinfo(t *testing.T) {
 		if r.URL.Path != "/userinfo" {
 			return false
 		}
-		fakeoidc.Answer(w, http.StatusOK, map[string]any{"sub": subject, "team": "sales", "role": "guest"})
+		idp.Answer(w, http.StatusOK, map[string]any{"sub": subject, "team": "sales", "role": "guest"})
 		return true
 	})
 	if got := s.arrive(map[string]any{"role": "staff"}); !slices.Equal(got, []string{"sales", "staff"}) {
 		t.Errorf("groups %q, want one of the ID token and one of userinfo", got)
 	}
-	asked := s.fake.Asked("/userinfo")
+	asked := s.fake.Requests("/userinfo")
 	s.arrive(map[string]any{"role": "staff", "team": "none", "given_name": "Ana"})
-	if now := s.fake.Asked("/userinfo"); now != asked {
+	if now := s.fake.Requests("/userinfo"); now != asked {
 		t.Errorf("userinfo was asked though the ID token has every claim")
 	}
 	subject = "another-subject"
@@ -71,8 +70,8 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "staff")
-	s.fake = fakemicrosoft.Start(t)
-	s.server.Login.Providers.MicrosoftURL = s.fake.URL
+	s.fake = idp.StartMicrosoft(t)
+	s.server.AppClients.Providers.MicrosoftURL = s.fake.URL
 	honest := s.fake.Claims
 	s.fake.Claims = func(claims map[string]any) {
 		honest(claims)
@@ -80,7 +79,7 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 			claims[name] = value
 		}
 	}
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	s.provider = s.offer(contract.NewProvider{
 		Type:             "microsoft",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
@@ -116,7 +115,7 @@ func TestGroupMappings_microsoftOverage(t *testing.T) {
 
 func (s *mappedApp) microsoftUser() string {
 	s.t.Helper()
-	subject := fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID
+	subject := idp.MicrosoftTenantID + "." + idp.MicrosoftObjectID
 	user, err := s.db.Read(s.t.Context()).EndUserByIdentity(s.tenant, "microsoft:"+s.fake.URL, subject)
 	if err != nil {
 		s.t.Fatal(err)
@@ -168,7 +167,7 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 		"too many rules at all": {many, "too_many", "/mappings"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(s.provider, tt.rules...))
+			_, err := s.server.AppClients.SetGroupMappings(t.Context(), s.owner, mappings(s.provider, tt.rules...))
 			failure, ok := errors.AsType[*fault.Error](err)
 			if !ok || len(failure.Fields) != 1 || failure.Fields[0].Code != tt.code ||
 				failure.Fields[0].Pointer != tt.pointer {
@@ -180,12 +179,12 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 	s.mapOf(s.provider, rule("a", "y", "staff"))
 	stale := mappings(s.provider)
 	stale.IfMatch = kept.ETag
-	if _, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, stale); fault.KindOf(err) != fault.Stale {
+	if _, err := s.server.AppClients.SetGroupMappings(t.Context(), s.owner, stale); fault.KindOf(err) != fault.Stale {
 		t.Errorf("with the ETag of before: %v, want stale", err)
 	}
 	writer := s.owner
 	writer.Scoped, writer.Scopes = true, []access.Scope{access.ScopeRead, access.ScopeWrite}
-	if _, err := s.server.Login.SetGroupMappings(
+	if _, err := s.server.AppClients.SetGroupMappings(
 		t.Context(), writer, mappings(s.provider),
 	); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("with a token without the scope users: %v, want forbidden", err)
@@ -195,7 +194,7 @@ func TestSetGroupMappings_refusals(t *testing.T) {
 		Type:             "facebook",
 		ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
 	})
-	_, err = s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(facebook, kept.Rules()...))
+	_, err = s.server.AppClients.SetGroupMappings(t.Context(), s.owner, mappings(facebook, kept.Rules()...))
 	if failure, ok := errors.AsType[*fault.Error](err); !ok || failure.Fields[0].Code != "no_claims" {
 		t.Errorf("facebook: %v, want no_claims", err)
 	}

@@ -11,18 +11,17 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // onGitHub has the application's users sign in with GitHub.
-func (s *mappedApp) onGitHub() *fakegithub.GitHub {
+func (s *mappedApp) onGitHub() *idp.GitHub {
 	s.t.Helper()
-	fake := fakegithub.Start(s.t)
-	s.server.Login.Providers.GitHubURL, s.server.Login.Providers.GitHubAPI = fake.URL, fake.URL
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
-	s.fake = fake.Provider
+	fake := idp.StartGitHub(s.t)
+	s.server.AppClients.Providers.GitHubURL, s.server.AppClients.Providers.GitHubAPI = fake.URL, fake.URL
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
+	s.fake = fake.Fake
 	s.provider = s.offer(contract.NewProvider{
 		Type:             "github",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
@@ -30,8 +29,8 @@ func (s *mappedApp) onGitHub() *fakegithub.GitHub {
 	return fake
 }
 
-// Organizations and teams put users into groups while GitHub lists them. What the user
-// withholds ends memberships; an outage ends none, and starts none.
+// Organizations and teams put users into groups while GitHub lists them. Claims that the user withholds end
+// memberships; an outage ends none, and starts none.
 func TestGroupMappings_gitHub(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -41,11 +40,11 @@ func TestGroupMappings_gitHub(t *testing.T) {
 		s.provider, rule("organizations", "Acme", "acme"), rule("teams", "Acme/sre", "sre"),
 		rule("organization_ids", "42", "both"), rule("team_ids", "7", "both"),
 	)
-	acme, sre := fakegithub.Org(42, "Acme"), fakegithub.Team(7, "Acme", "sre")
+	acme, sre := idp.GitHubOrg(42, "Acme"), idp.GitHubTeam(7, "Acme", "sre")
 	down := func(path string) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == path {
-				fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
+				idp.Answer(w, http.StatusBadGateway, map[string]any{})
 			}
 			return r.URL.Path == path
 		}
@@ -65,7 +64,7 @@ func TestGroupMappings_gitHub(t *testing.T) {
 		{"without either", nil, nil, nil, nil, []string{}},
 		{"both again", []map[string]any{acme}, []map[string]any{sre}, nil, nil, []string{"acme", "both", "sre"}},
 		{"the scope is not granted", []map[string]any{acme}, []map[string]any{sre}, nil, &less, []string{}},
-		{"renamed", []map[string]any{fakegithub.Org(42, "Acme-Inc")}, nil, nil, nil, []string{"both"}},
+		{"renamed", []map[string]any{idp.GitHubOrg(42, "Acme-Inc")}, nil, nil, nil, []string{"both"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fake.Orgs, fake.Teams, fake.API, fake.Grants = tt.orgs, tt.teams, tt.api, tt.grants
@@ -97,12 +96,12 @@ func TestGroupMappings_unstatedOnce(t *testing.T) {
 		fake := s.onGitHub()
 		rules := []contract.GroupMapping{rule("organizations", "Acme", "acme")}
 		s.mapOf(s.provider, rules...)
-		fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
+		fake.Orgs = []map[string]any{idp.GitHubOrg(42, "Acme")}
 		down, less := false, ""
 		fake.API = func(w http.ResponseWriter, r *http.Request) bool {
 			refused := down && r.URL.Path == "/user/orgs"
 			if refused {
-				fakeoidc.Answer(w, http.StatusBadGateway, map[string]any{})
+				idp.Answer(w, http.StatusBadGateway, map[string]any{})
 			}
 			return refused
 		}
@@ -168,7 +167,7 @@ func TestGroupMappings_gitHubRefusals(t *testing.T) {
 	s.onGitHub()
 	set := func(provider contract.Provider, one contract.GroupMapping) (code, detail string) {
 		t.Helper()
-		_, err := s.server.Login.SetGroupMappings(t.Context(), s.owner, mappings(provider, one))
+		_, err := s.server.AppClients.SetGroupMappings(t.Context(), s.owner, mappings(provider, one))
 		failure, ok := errors.AsType[*fault.Error](err)
 		if !ok || len(failure.Fields) != 1 {
 			return "", ""
@@ -185,7 +184,7 @@ func TestGroupMappings_gitHubRefusals(t *testing.T) {
 		})
 	}
 	t.Run("managed", func(t *testing.T) {
-		s.server.Login.Shared.ClientID, s.server.Login.Shared.ClientSecret = "shared", "secret"
+		s.server.AppClients.Shared.ClientID, s.server.AppClients.Shared.ClientSecret = "shared", "secret"
 		shared := s.offer(contract.NewProvider{Type: "github", Managed: true})
 		if code, detail := set(shared, rule("teams", "Acme/sre", "acme")); code != "managed_has_its_own" {
 			t.Errorf("%s %s", code, detail)

@@ -7,15 +7,15 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/directory"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
-// mappedApp is an application with a provider that states what Stated has beside the usual
-// claims, and with groups by name.
+// mappedApp is an application with a provider that states the claims in Stated in addition to the usual
+// ones, and with groups by name.
 type mappedApp struct {
 	*app
-	fake     *fakeoidc.Provider
+	fake     *idp.Fake
 	provider contract.Provider
 	stated   map[string]any
 	groups   map[string]string
@@ -42,7 +42,7 @@ func newMappedApp(t *testing.T, db *models.DB, groups ...string) *mappedApp {
 
 func (s *mappedApp) mapOf(provider contract.Provider, rules ...contract.GroupMapping) contract.GroupMappings {
 	s.t.Helper()
-	out, err := s.server.Login.SetGroupMappings(s.t.Context(), s.owner, mappings(provider, rules...))
+	out, err := s.server.AppClients.SetGroupMappings(s.t.Context(), s.owner, mappings(provider, rules...))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -177,13 +177,13 @@ func (s *mappedApp) userOf(subject string) string {
 	return user.ID
 }
 
-// Of two providers that put a user into a group, either keeps them there. What a provider
-// alone gave ends with it, and with the last rule that names the group.
+// If two providers put a user into a group, either one keeps them there. A membership from one provider only ends with
+// the provider, and with the last rule that names the group.
 func TestGroupMappings_twoProviders(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newMappedApp(t, db, "staff", "sales", "admins")
-		name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+		name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 		other := s.offer(contract.NewProvider{
 			Type:             "oidc",
 			Issuer:           s.fake.Issuer,
@@ -212,13 +212,13 @@ func TestGroupMappings_twoProviders(t *testing.T) {
 		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
 			t.Errorf("after the last rule of sales was removed: %q", got)
 		}
-		if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, first.Path()); err != nil {
+		if _, err := s.server.AppClients.DeleteProvider(t.Context(), s.owner, first.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.groupsNow(); !slices.Equal(got, []string{"staff"}) {
 			t.Errorf("without the first provider: %q, want what the other gave", got)
 		}
-		if _, err := s.server.Login.DeleteClient(t.Context(), s.owner, s.client.Path()); err != nil {
+		if _, err := s.server.AppClients.DeleteClient(t.Context(), s.owner, s.client.Path()); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.groupsNow(); len(got) > 0 {
@@ -248,7 +248,7 @@ func TestGroupMappings_deletions(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	left, err := s.server.Login.GroupMappings(t.Context(), s.owner, contract.ProviderPath{Provider: s.provider.ID})
+	left, err := s.server.AppClients.GroupMappings(t.Context(), s.owner, contract.ProviderPath{Provider: s.provider.ID})
 	if err != nil || len(left.Mappings) != 1 || left.Mappings[0].GroupName != "staff" {
 		t.Errorf("after the group: %+v, %v", left, err)
 	}

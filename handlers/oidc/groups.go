@@ -73,7 +73,7 @@ func (h *Handler) managedMembers(c *gin.Context) {
 	writeJSON(c.Writer, out)
 }
 
-// setManagedMember puts a user, named by id or verified e-mail address, into a group.
+// setManagedMember puts a user, named by id or verified email address, into a group.
 func (h *Handler) setManagedMember(c *gin.Context) {
 	admin, ok := h.groupAdmin(c)
 	if !ok {
@@ -106,7 +106,7 @@ func roleOf(c *gin.Context) (string, error) {
 	}
 	for name := range in {
 		if name != "role" {
-			return "", fault.InvalidField("/"+name, "unknown_field", "The body has role alone.")
+			return "", fault.InvalidField("/"+name, "unknown_field", "The body may have only role.")
 		}
 	}
 	if in["role"] == "" {

@@ -149,13 +149,13 @@ func TestManagedGroups_refusals(t *testing.T) {
 		"no token":                  {staff + plain, "", "", 401, "credentials_required"},
 		"a token of another client": {staff + plain, foreign, "", 401, "invalid_token"},
 		"a token without the scope": {staff + plain, unscoped, "", 403, "insufficient_scope"},
-		"a member who is no admin":  {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
+		"a member, not an admin":    {staff + plain, member, `{"role":"admin"}`, 404, "not_found"},
 		"a group inside theirs":     {"/groups/" + inner + "/members/" + plain, token, inRole, 404, "not_found"},
 		"a group of another tenant": {
 			"/groups/" + elsewhere.group + "/members/" + plain, token, inRole, 404, "not_found",
 		},
 		"a user of another tenant": {staff + stranger, token, inRole, 422, "unknown_user"},
-		"an address of nobody":     {staff + "nobody@example.com", token, inRole, 422, "unknown_user"},
+		"an unknown address":       {staff + "unknown@example.com", token, inRole, 422, "unknown_user"},
 		"no role":                  {staff + plain, token, "", 422, "required"},
 		"an empty role":            {staff + plain, token, `{"role":null}`, 422, "required"},
 		"an unknown role":          {staff + plain, token, `{"role":"owner"}`, 422, "invalid_role"},
@@ -181,7 +181,7 @@ func TestManagedGroups_refusals(t *testing.T) {
 	}
 }
 
-// TestManagedGroups_byAddress puts users into a group by a verified e-mail address only.
+// TestManagedGroups_byAddress puts users into a group by a verified email address only.
 func TestManagedGroups_byAddress(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -11,7 +11,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -19,18 +19,18 @@ import (
 func (s *app) leadingTo(provider string, domains ...string) error {
 	s.t.Helper()
 	in := contract.ProviderSettings{SignInDomains: &domains}
-	_, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, in.Of(provider))
+	_, err := s.server.AppClients.UpdateProvider(s.t.Context(), s.owner, in.Of(provider))
 	return err
 }
 
-// The domain of an e-mail address leads to a provider: that which is typed, and that of
+// The domain of an email address leads to a provider: that which is typed, and that of
 // login_hint.
 func TestHomeRealm(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
 		fake, provider := s.offerFake()
-		name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+		name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 		s.offer(contract.NewProvider{
 			Type:             "github",
 			ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
@@ -70,7 +70,7 @@ func TestHomeRealm(t *testing.T) {
 }
 
 // typesAddress enters addresses on the page.
-func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step), fake *fakeoidc.Provider) {
+func (s *app) typesAddress(start func(hint, prompt string) (*http.Client, step), fake *idp.Fake) {
 	s.t.Helper()
 	browser, page := start("", "")
 	action := page.Find("form[data-address]").AttrOr("action", "")
@@ -120,7 +120,7 @@ func TestHomeRealm_nativeApp(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, provider := s.offerFake()
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	s.offer(contract.NewProvider{
 		Type:             "github",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
@@ -130,7 +130,7 @@ func TestHomeRealm_nativeApp(t *testing.T) {
 	}
 	uris := []string{"com.example.app:/oauth2redirect", "http://[::1]/callback"}
 	change := contract.AppClientSettings{RedirectURIs: &uris}
-	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
+	if _, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID)); err != nil {
 		t.Fatal(err)
 	}
 	for uri, source := range map[string]string{uris[0]: " com.example.app:", uris[1]: " http:"} {
@@ -151,7 +151,7 @@ func TestHomeRealm_conflicts(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, first := s.offerFake()
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	second := s.offer(contract.NewProvider{
 		Type:             "github",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},

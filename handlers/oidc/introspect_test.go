@@ -14,11 +14,11 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
-// introspected is what the introspection endpoint answered.
+// introspected is the introspection endpoint's answer.
 type introspected struct {
 	status    int
 	Active    bool   `json:"active"`
@@ -59,7 +59,7 @@ func TestIntrospect_inactive(t *testing.T) {
 	fake, provider := s.offerFake()
 	fresh := func() got { return s.exchange(s.signIn(fake, provider, "openid offline_access")) }
 	first := fresh()
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{
 		Name: name, AppClientSettings: contract.AppClientSettings{Confidential: &confidential},
 	}.In(s.tenant))
 	if err != nil {
@@ -104,7 +104,7 @@ func TestIntrospect_inactive(t *testing.T) {
 	if got := s.introspect(url.Values{"token": {again.Access}}); !got.Active {
 		t.Errorf("after unfreezing: %s", got.raw)
 	}
-	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
+	if _, err := s.server.AppClients.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.introspect(url.Values{"token": {again.Access}}); got.raw != inactive {
@@ -160,7 +160,7 @@ func TestIntrospect_clients(t *testing.T) {
 		t.Errorf("discovery names %v, want %s", got, wants)
 	}
 	public := false
-	_, err := s.server.Login.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
+	_, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
 		Confidential: &public,
 	}.Of(s.client.ID))
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *app) certifiedIntrospection() func(line string) introspected {
 	command := exec.Command(
 		"node", "introspect.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, s.client.ClientSecret.Reveal(),
 	)
-	command.Dir = oidcprovider.Dir()
+	command.Dir = idp.NodeDirectory()
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
 	input, err := command.StdinPipe()

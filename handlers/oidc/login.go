@@ -76,23 +76,23 @@ func (h *Handler) refusedPage(c *gin.Context, client login.Look, text string, ba
 		Shell:     h.loginShell(c, client),
 		Status:    http.StatusBadRequest,
 		Text:      text,
-		Back:      wayBack(c, back),
+		Back:      returnTarget(c, back),
 		RequestID: web.RequestID(c.Request.Context()),
 	}
 	return web.Answer{Status: m.Status, Page: pages.ProblemPage(m)}
 }
 
 func (h *Handler) choose(c *gin.Context, attempt login.Attempt, status int, complaint string) web.Answer {
-	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: wayBack(c, attempt.Back)}
+	m := pages.Choose{Shell: h.loginShell(c, attempt.Client), Error: complaint, Back: returnTarget(c, attempt.Back)}
 	m.Shell.TestLogin = attempt.TestLogin
 	for _, option := range attempt.Providers {
 		if len(option.SignInDomains) > 0 && !m.AsksAddress {
 			m.AsksAddress = true
 			m.AddressURL = "/oauth/" + url.PathEscape(c.Param("client")) + "/login/" + attempt.ID
 			m.Address = c.Request.PostForm.Get("email")
-			// The answer to the form redirects to a provider, which may send the browser on to
-			// the application at once, and form-action applies to redirects too. Where a
-			// provider's page is, only its discovery document says.
+			// The answer to the form redirects to a provider, which may send the browser on to the application at once,
+			// and form-action applies to redirects too. Only the provider's discovery document has the address of its
+			// page.
 			web.AllowSource(c.Writer.Header(), "form-action 'self'",
 				"https: http://127.0.0.1:* http://localhost:* "+formTarget(attempt.Site))
 		}
@@ -161,7 +161,7 @@ func (h *Handler) chooseProvider(c *gin.Context) (web.Answer, error) {
 	return h.toProvider(c, attempt, c.Param("provider"), h.Web.LoginSecret(c.Request, attempt))
 }
 
-// chooseByAddress sends the browser to the provider that the domain of an e-mail address
+// chooseByAddress sends the browser to the provider that the domain of an email address
 // leads to.
 func (h *Handler) chooseByAddress(c *gin.Context) (web.Answer, error) {
 	attempt := c.Param("attempt")
@@ -250,7 +250,7 @@ func (h *Handler) afterCallback(c *gin.Context, arrived login.Outcome, attempt s
 	return web.Show(pages.ConsentPage(m)), nil
 }
 
-// formTarget returns the source expression of an origin (CSP Level 3, 2.3.1), which has none
+// formTarget returns the source expression of an origin (CSP Level 3, 2.3.1), or an empty one
 // for an IPv6 address.
 func formTarget(origin string) string {
 	if strings.HasPrefix(origin, "http://[") {
@@ -321,7 +321,7 @@ func (h *Handler) loginFailedIn(c *gin.Context, err error, attempt, browser stri
 		Shell:     h.loginShell(c, brand),
 		Status:    problem.Status,
 		Text:      problem.Detail,
-		Back:      wayBack(c, again.Back),
+		Back:      returnTarget(c, again.Back),
 		RequestID: problem.RequestID,
 	}
 	m.Shell.TestLogin = again.TestLogin
@@ -335,7 +335,7 @@ func withCause(text string, err error) string {
 	if !ok || f.Unwrap() == nil {
 		return text
 	}
-	return text + " You see this because this is a test login: " + f.Unwrap().Error() + "."
+	return text + " Cause, shown because this is a test login: " + f.Unwrap().Error() + "."
 }
 
 // logLogin logs why a login failed, for operators who have the request's id. Causes hold

@@ -8,16 +8,16 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // offerFake adds a provider that can be made to lie.
-func (s *app) offerFake(types ...contract.NewTokenType) (*fakeoidc.Provider, contract.Provider) {
+func (s *app) offerFake(types ...contract.NewTokenType) (*idp.Fake, contract.Provider) {
 	s.t.Helper()
-	fake := fakeoidc.Start(s.t)
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	fake := idp.StartFake(s.t)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	return fake, s.offer(contract.NewProvider{
 		Type:   "oidc",
 		Issuer: fake.Issuer,
@@ -28,7 +28,7 @@ func (s *app) offerFake(types ...contract.NewTokenType) (*fakeoidc.Provider, con
 }
 
 // signIn is an honest login.
-func (s *app) signIn(fake *fakeoidc.Provider, provider contract.Provider, scope string) (request, *url.URL) {
+func (s *app) signIn(fake *idp.Fake, provider contract.Provider, scope string) (request, *url.URL) {
 	s.t.Helper()
 	browser, r := s.browser(), s.request(scope)
 	back := fake.Authorize(s.t, s.toProvider(browser, r, provider.ID).String())
@@ -79,10 +79,10 @@ func TestAuthorize_refusals(t *testing.T) {
 		"without asking":           {set("prompt", "none"), "login_required"},
 		"not asking and asking":    {set("prompt", "none consent"), "invalid_request"},
 		"an unknown prompt":        {set("prompt", "create"), "invalid_request"},
-		"an age that is no number": {set("max_age", "-1"), "invalid_request"},
+		"an age, not a number":     {set("max_age", "-1"), "invalid_request"},
 		"a state of 3 KB":          {set("state", strings.Repeat("x", 3000)), "invalid_request"},
 	}
-	for name, tt := range ordered.ByName(tests) {
+	for name, tt := range testkit.ByName(tests) {
 		r := s.request("openid")
 		tt.change(r.query)
 		got := s.get(s.browser(), s.path("/authorize?"+r.query.Encode()))
@@ -125,7 +125,7 @@ func (s *app) leadsBack(name string, got step, code string) {
 // the browser that began the login, for the provider that was chosen.
 type boundLogin struct {
 	*app
-	fake             *fakeoidc.Provider
+	fake             *idp.Fake
 	provider, second contract.Provider
 }
 

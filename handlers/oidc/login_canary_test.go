@@ -16,7 +16,7 @@ import (
 	"postern/models"
 	"postern/service/login"
 	"postern/testkit/controlplane"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -77,15 +77,15 @@ func columnOf(t *testing.T, db *models.DB, query string) []string {
 
 var signatures = []jose.SignatureAlgorithm{jose.RS256, jose.ES256, jose.EdDSA}
 
-// What the provider gave, and its client secret, are in no table, log or page,
-// whatever the client and the upstream get, and also where something fails.
-func TestProviderTokensAreKeptNowhere(t *testing.T) {
+// The provider's tokens and its client secret are in no table, log or page, whatever the client and the upstream get,
+// and even if something fails.
+func TestProviderTokens_notStored(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})
 		book := &controlplane.LogBuffer{}
 		log := slog.New(slog.NewTextHandler(book, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		s.server.Log, s.server.Login.Log = log, log
+		s.server.Log, s.server.Login.Log, s.server.AppClients.Log = log, log, log
 		for _, types := range []contract.NewTokenType{
 			{Client: contract.ServiceToken, Upstream: contract.ServiceToken},
 			{Client: contract.ServiceToken, Upstream: contract.NoToken},
@@ -125,7 +125,7 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 					"access token":  fake.Access,
 					"ID token":      idToken,
 					"refresh token": "canary-refresh",
-					"client secret": fakeoidc.ClientSecret,
+					"client secret": idp.ClientSecret,
 				} {
 					if strings.Contains(text, canary) || strings.Contains(text, url.QueryEscape(canary)) {
 						t.Errorf("%v: the provider's %s is in %s", types, what, place)
@@ -133,7 +133,7 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 				}
 			}
 			// Two issuers of which browsers get opaque tokens could not be told apart.
-			if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
+			if _, err := s.server.AppClients.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestProviderTokensAreKeptNowhere(t *testing.T) {
 
 // checkHandedOn holds what the client got to the token types.
 func (s *app) checkHandedOn(
-	t *testing.T, types contract.NewTokenType, fake *fakeoidc.Provider, idToken string, got got,
+	t *testing.T, types contract.NewTokenType, fake *idp.Fake, idToken string, got got,
 ) {
 	t.Helper()
 	if got.status != http.StatusOK {
@@ -164,7 +164,7 @@ func (s *app) checkHandedOn(
 	parsed, err := jwt.ParseSigned(got.Access, signatures)
 	var claims login.AccessClaims
 	if err != nil || parsed.UnsafeClaimsWithoutVerification(&claims) != nil {
-		t.Fatalf("%v: the access token is no JWT: %v", types, err)
+		t.Fatalf("%v: the access token is not a JWT: %v", types, err)
 	}
 	want := map[string]string{
 		contract.ProviderAccessToken: fake.Access, contract.ProviderIDToken: idToken,

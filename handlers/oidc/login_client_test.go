@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/service/login"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -21,12 +20,12 @@ import (
 func TestLogin_certifiedClient(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	for _, algorithm := range []string{login.RS256, login.ES256, login.EdDSA} {
+	for _, algorithm := range []string{contract.RS256, contract.ES256, contract.EdDSA} {
 		t.Run(algorithm, func(t *testing.T) {
 			s := newLoginApp(t, db, contract.AppClientSettings{Algorithm: &algorithm})
 			fake, _ := s.offerFake()
 			command := exec.Command("node", "client.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID, callback)
-			command.Dir = oidcprovider.Dir()
+			command.Dir = idp.NodeDirectory()
 			var complaints bytes.Buffer
 			command.Stderr = &complaints
 			input, err := command.StdinPipe()

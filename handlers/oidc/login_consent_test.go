@@ -9,7 +9,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -34,13 +34,12 @@ func (s *app) asked(page step) string {
 	return strings.Join(list, ", ")
 }
 
-func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
+func TestConsent_coverage(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake()
-	const first = "see your user ID, see your name and other profile details from your provider, such as picture and " +
-		"language"
+	const first = "see your user ID, see your name and profile details, such as your picture and language"
 	for i, tt := range []struct{ scope, prompt, answer, want string }{
 		{"openid profile", "", "decline", first},
 		{"openid profile", "", "agree", first}, // a refusal is not remembered
@@ -71,8 +70,8 @@ func TestConsentIsAskedUntilItCoversWhatIsShared(t *testing.T) {
 	}
 }
 
-// Consent to one application is none to another one.
-func TestConsentIsForOneApplication(t *testing.T) {
+// Consent to one application does not count for another one.
+func TestConsent_perApplication(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -80,22 +79,22 @@ func TestConsentIsForOneApplication(t *testing.T) {
 	browser := s.browser()
 	s.agree(browser, fake.Authorize(t, s.toProvider(browser, s.request("openid"), provider.ID).String()).String())
 	uris := []string{callback}
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{
 		Name: "mobile", AppClientSettings: contract.AppClientSettings{RedirectURIs: &uris},
 	}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.client = other
-	id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
-	beside := s.offer(contract.NewProvider{
+	id, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
+	second := s.offer(contract.NewProvider{
 		Type:             "oidc",
 		Issuer:           provider.Issuer,
 		ProviderSettings: contract.ProviderSettings{ClientID: &id, ClientSecret: &secret},
 	})
 	page := s.get(
 		browser,
-		fake.Authorize(t, s.toProvider(browser, s.request("openid"), beside.ID).String()).String(),
+		fake.Authorize(t, s.toProvider(browser, s.request("openid"), second.ID).String()).String(),
 	)
 	if got := s.asked(page); got != "see your user ID" {
 		t.Errorf("asked for %s", got)
@@ -108,7 +107,7 @@ func TestConsentIsForOneApplication(t *testing.T) {
 
 // A provider where the browser is signed in goes on without asking, unless it is told
 // to ask.
-func TestTheProviderIsToldToAskAgain(t *testing.T) {
+func TestAuthorize_promptAtProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -29,7 +29,7 @@ func TestAuthorize_oneProvider(t *testing.T) {
 	if n := chosen.Find("a[data-provider]").Length(); chosen.status != http.StatusOK || n != 1 {
 		t.Errorf("select_account: %d with %d providers, want the page", chosen.status, n)
 	}
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	other := s.offer(contract.NewProvider{
 		Type:             "github",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
@@ -38,7 +38,9 @@ func TestAuthorize_oneProvider(t *testing.T) {
 		t.Errorf("two providers: the page offers %d", n)
 	}
 	off := false
-	_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, contract.ProviderSettings{Enabled: &off}.Of(other.ID))
+	_, err := s.server.AppClients.UpdateProvider(
+		t.Context(), s.owner, contract.ProviderSettings{Enabled: &off}.Of(other.ID),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	s.offer(contract.NewProvider{
 		Type:             "oidc",
 		Issuer:           "http://127.0.0.1:9",
@@ -119,7 +121,7 @@ func TestAuthorize_title(t *testing.T) {
 	}
 	title := "Books for You"
 	branded := contract.AppClientSettings{Branding: contract.BrandingChange{Title: &title}}
-	if _, err := s.server.Login.UpdateClient(t.Context(), s.owner, branded.Of(s.client.ID)); err != nil {
+	if _, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, branded.Of(s.client.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if got := heading(); got != "Sign in to Books for You" {

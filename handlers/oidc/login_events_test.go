@@ -43,7 +43,7 @@ func (s *app) subscribe() func() []message {
 	}
 }
 
-// message is what a webhook sends.
+// message is a webhook's message.
 type message struct {
 	Type string
 	Data map[string]string

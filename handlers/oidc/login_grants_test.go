@@ -53,7 +53,7 @@ func TestToken_refusedExchanges(t *testing.T) {
 }
 
 // Codes and refresh tokens count once, for the client and the login they are of.
-func TestGrantsCountOnce(t *testing.T) {
+func TestToken_grantOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
@@ -122,21 +122,21 @@ func (s *app) userInfo(token string) int {
 	return s.do(s.browser(), r).status
 }
 
-// What a provider vouched for ends with it, as at the gateway and for refresh tokens.
-func TestUserInfoEndsWithItsProvider(t *testing.T) {
+// Sign-ins with a provider end with it, as at the gateway and for refresh tokens.
+func TestUserInfo_providerRemoved(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	fake, provider := s.offerFake()
 	_, other := s.offerFake()
 	got := s.exchange(s.signIn(fake, provider, "openid"))
-	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, other.Path()); err != nil {
+	if _, err := s.server.AppClients.DeleteProvider(t.Context(), s.owner, other.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.userInfo(got.Access); status != http.StatusOK {
 		t.Fatalf("userinfo without another provider: %d", status)
 	}
-	if _, err := s.server.Login.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
+	if _, err := s.server.AppClients.DeleteProvider(t.Context(), s.owner, provider.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if status := s.userInfo(got.Access); status != http.StatusUnauthorized {
@@ -145,7 +145,7 @@ func TestUserInfoEndsWithItsProvider(t *testing.T) {
 }
 
 // Our own tokens do not pass for each other, nor at another issuer.
-func TestTokensAreForOnePurpose(t *testing.T) {
+func TestToken_onePurpose(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -159,7 +159,7 @@ func TestTokensAreForOnePurpose(t *testing.T) {
 		t.Errorf("userinfo with the ID token: %d", status)
 	}
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}

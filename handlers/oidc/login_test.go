@@ -21,7 +21,7 @@ import (
 	"postern/service/access"
 	"postern/service/projects"
 	"postern/testkit/controlplane"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -44,7 +44,7 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 	s := &app{t: t, db: db, server: controlplane.NewServer(t, db)}
 	listener := httptest.NewUnstartedServer(nil)
 	s.url = "http://" + listener.Listener.Addr().String()
-	s.server.Config.PublicURL, s.server.Login.PublicURL = s.url, s.url
+	s.server.Config.PublicURL, s.server.AppClients.PublicURL = s.url, s.url
 	listener.Config.Handler = s.server.Handler()
 	listener.Start()
 	t.Cleanup(listener.Close)
@@ -65,7 +65,7 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 	uris := []string{callback}
 	in.RedirectURIs, in.LogoutURIs = &uris, &uris
 	made := contract.NewAppClient{Name: "web", AppClientSettings: in}
-	if s.client, err = s.server.Login.CreateClient(t.Context(), s.owner, made.In(s.tenant)); err != nil {
+	if s.client, err = s.server.AppClients.CreateClient(t.Context(), s.owner, made.In(s.tenant)); err != nil {
 		t.Fatal(err)
 	}
 	taken := contract.RequestsAuthChange{Methods: &[]string{"jwt"}} // so that a provider may have any token type
@@ -81,7 +81,7 @@ func newLoginApp(t *testing.T, db *models.DB, in contract.AppClientSettings) *ap
 // offer adds a provider of the kind with an app of the test's.
 func (s *app) offer(in contract.NewProvider) contract.Provider {
 	s.t.Helper()
-	p, err := s.server.Login.CreateProvider(s.t.Context(), s.owner, in.In(s.client.ID))
+	p, err := s.server.AppClients.CreateProvider(s.t.Context(), s.owner, in.In(s.client.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (s *app) offer(in contract.NewProvider) contract.Provider {
 }
 
 // offerReal adds the certified provider.
-func (s *app) offerReal(real *oidcprovider.Provider, types ...contract.NewTokenType) contract.Provider {
+func (s *app) offerReal(real *idp.Certified, types ...contract.NewTokenType) contract.Provider {
 	s.t.Helper()
 	unset := "unset"
 	p := s.offer(contract.NewProvider{
@@ -101,7 +101,7 @@ func (s *app) offerReal(real *oidcprovider.Provider, types ...contract.NewTokenT
 	})
 	app := real.Register(s.t, p.CallbackURL)
 	secret := contract.Secret(app.Secret)
-	p, err := s.server.Login.UpdateProvider(s.t.Context(), s.owner, contract.ProviderSettings{
+	p, err := s.server.AppClients.UpdateProvider(s.t.Context(), s.owner, contract.ProviderSettings{
 		ClientID:     &app.ID,
 		ClientSecret: &secret,
 	}.Of(p.ID))
@@ -111,7 +111,7 @@ func (s *app) offerReal(real *oidcprovider.Provider, types ...contract.NewTokenT
 	return p
 }
 
-// browser is one that keeps cookies and follows nothing by itself.
+// browser is a browser that keeps cookies and does not follow redirects.
 func (s *app) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -240,7 +240,7 @@ func formOf(page step, answer string) url.Values {
 	return form
 }
 
-// got is what the token endpoint answered.
+// got is the token endpoint's answer.
 type got struct {
 	status  int
 	Access  string `json:"access_token"`
@@ -282,23 +282,23 @@ func claims(t *testing.T, token string) map[string]any {
 	t.Helper()
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		t.Fatalf("%q is no JWT", token)
+		t.Fatalf("%q is not a JWT", token)
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(parts[1])
 	var out map[string]any
 	if err != nil || json.Unmarshal(raw, &out) != nil {
-		t.Fatalf("%q is no JWT", token)
+		t.Fatalf("%q is not a JWT", token)
 	}
 	return out
 }
 
 // The whole way through a certified provider: the first time with consent, the
 // second without, as the same person.
-func TestPeopleSignInThroughARealProvider(t *testing.T) {
+func TestLogin_realProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	real := oidcprovider.Start(t)
+	real := idp.StartCertified(t)
 	provider := s.offerReal(real)
 	browser := s.browser()
 	var subjects []string

@@ -9,8 +9,8 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/login"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -50,7 +50,7 @@ func (s *app) goingBack() url.Values {
 
 func TestLogout_asksWithoutHint(t *testing.T) {
 	t.Parallel()
-	for name, c := range ordered.ByName(map[string]struct {
+	for name, c := range testkit.ByName(map[string]struct {
 		change func(url.Values)
 		back   string // after the button, "" for a page
 		shows  string // on that page
@@ -140,7 +140,7 @@ func TestLogout_invalid(t *testing.T) {
 	fake, provider := s.offerFake()
 	browser := s.browser()
 	old := s.enter(s.browser(), fake, provider.ID, "openid offline_access")
-	for name, change := range ordered.ByName(map[string]func(url.Values){
+	for name, change := range testkit.ByName(map[string]func(url.Values){
 		"garbage":         func(q url.Values) { q.Set("id_token_hint", "garbage") },
 		"an access token": func(q url.Values) { q.Set("id_token_hint", old.Access) },
 		"modified":        func(q url.Values) { q.Set("id_token_hint", old.ID[:len(old.ID)-8]+"AAAAAAAA") },
@@ -222,7 +222,7 @@ func TestLogout_atProvider(t *testing.T) {
 	fake, provider := s.offerFake()
 	fake.Discovery = func(document map[string]any) { document["end_session_endpoint"] = fake.URL + "/bye?a=b" }
 	browser := s.browser()
-	want := fake.URL + "/bye?a=b&client_id=" + fakeoidc.ClientID
+	want := fake.URL + "/bye?a=b&client_id=" + idp.ClientID
 	tokens := s.enter(browser, fake, provider.ID, "openid offline_access")
 	page := s.signOut(browser, s.goingBack())
 	if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "http://127.0.0.1:*") {

@@ -13,7 +13,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/serving"
-	"postern/testkit/oidcprovider"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -28,7 +28,7 @@ func (s apiApp) ask(scope, resource string) got {
 	s.t.Helper()
 	command := exec.Command("node", "machine.mjs", s.server.Login.Issuer(s.client.ID), s.client.ID,
 		s.client.ClientSecret.Reveal(), scope, resource)
-	command.Dir = oidcprovider.Dir()
+	command.Dir = idp.NodeDirectory()
 	raw, err := command.Output()
 	if err != nil {
 		s.t.Fatalf("run the client: %v (run tools/setup)", err)
@@ -97,7 +97,7 @@ func TestClientCredentials_freeze(t *testing.T) {
 		t.Errorf("userinfo of a machine: %d", got)
 	}
 	for range 2 { // also twice
-		if _, err := s.server.Login.FreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
+		if _, err := s.server.AppClients.FreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestClientCredentials_freeze(t *testing.T) {
 	if got := s.token(form()); got.Error != "unauthorized_client" {
 		t.Errorf("frozen, it gets %+v", got)
 	}
-	if _, err := s.server.Login.UnfreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
+	if _, err := s.server.AppClients.UnfreezeClient(t.Context(), s.owner, s.client.Path()); err != nil {
 		t.Fatal(err)
 	}
 	check("after", true)
@@ -139,7 +139,7 @@ func TestGrantTypes(t *testing.T) {
 		"an unknown one":             {GrantTypes: &[]string{"password"}},
 		"refreshing alone":           {GrantTypes: &[]string{"refresh_token"}},
 	} {
-		_, err := s.server.Login.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
+		_, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, change.Of(s.client.ID))
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v, want it refused", name, err)
 		}

@@ -87,7 +87,7 @@ func TestTokens_manyGroups(t *testing.T) {
 			for n := range 200 {
 				want = append(want, manyGroup(n))
 			}
-			if s.askFor(last, "of-nobody"); count > 200 {
+			if s.askFor(last, "without-users"); count > 200 {
 				want = append([]string{last}, want[:199]...)
 			}
 			tokens := s.refresh(first.Refresh)

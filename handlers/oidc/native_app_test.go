@@ -10,9 +10,9 @@ import (
 	"postern/testkit/state"
 )
 
-// TestNativeApp_signsIn goes the way of AppAuth: it opens the system's browser, waits at a
-// scheme of its own or at a loopback port that the system chose, and exchanges the code
-// with the redirect URI that it sent (RFC 8252, 7.1 and 7.3).
+// TestNativeApp_signsIn goes the way of AppAuth: it opens the system's browser, waits at its own scheme or at a
+// loopback port that the system chose, and exchanges the code with the redirect URI that it sent (RFC 8252, 7.1 and
+// 7.3).
 func TestNativeApp_signsIn(t *testing.T) {
 	t.Parallel()
 	for name, uri := range map[string]struct{ registered, sent, other, source string }{
@@ -33,7 +33,7 @@ func TestNativeApp_signsIn(t *testing.T) {
 			db := state.OpenSQLite(t)
 			s := newLoginApp(t, db, contract.AppClientSettings{})
 			uris := []string{uri.registered}
-			_, err := s.server.Login.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
+			_, err := s.server.AppClients.UpdateClient(t.Context(), s.owner, contract.AppClientSettings{
 				RedirectURIs: &uris,
 			}.Of(s.client.ID))
 			if err != nil {

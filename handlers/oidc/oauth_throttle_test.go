@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
@@ -27,7 +27,7 @@ func until(t *testing.T, most int, ask func() step) int {
 		}
 		return n
 	}
-	t.Fatalf("%d times, and nobody says stop", most)
+	t.Fatalf("%d times without being refused", most)
 	return 0
 }
 
@@ -74,7 +74,7 @@ func TestOAuthThrottle_guesses(t *testing.T) {
 	}
 }
 
-func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
+func TestThrottle_deviceCodes(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -85,7 +85,7 @@ func TestGuessesOfDeviceCodesAreCounted(t *testing.T) {
 }
 
 // Each login that is begun is a row.
-func TestLoginsThatAreBegunAreCounted(t *testing.T) {
+func TestThrottle_begunLogins(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -96,13 +96,13 @@ func TestLoginsThatAreBegunAreCounted(t *testing.T) {
 	}
 	page := s.get(s.browser(), s.path("/authorize?"+s.request("openid").query.Encode()))
 	if page.status != http.StatusTooManyRequests ||
-		!strings.Contains(page.Find("main").Text(), "quarter of an hour") {
+		!strings.Contains(page.Find("main").Text(), "15 minutes") {
 		t.Errorf("a person is told %d %s", page.status, page.Find("main").Text())
 	}
 }
 
-// What is revoked is over: the session with its refresh tokens and userinfo.
-func TestTokensAreRevoked(t *testing.T) {
+// Revocation ends the session with its refresh tokens and userinfo.
+func TestRevoke_tokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	confidential := true
@@ -117,7 +117,7 @@ func TestTokensAreRevoked(t *testing.T) {
 		})
 	}
 	secret := s.client.ClientSecret.Reveal()
-	for name, pick := range ordered.ByName(map[string]func(got) string{
+	for name, pick := range testkit.ByName(map[string]func(got) string{
 		"refresh": func(g got) string { return g.Refresh },
 		"access":  func(g got) string { return g.Access },
 	}) {
@@ -130,7 +130,7 @@ func TestTokensAreRevoked(t *testing.T) {
 		}
 		for _, nothing := range []string{"x", mine.ID, pick(mine)[1:]} {
 			if got := revoke(secret, nothing); got.status != http.StatusOK || got.raw != "" {
-				t.Errorf("%s: what is no token is answered %d %s", name, got.status, got.raw)
+				t.Errorf("%s: text that is not a token gets %d %s", name, got.status, got.raw)
 			}
 		}
 		if got := s.userInfo(mine.Access); got != http.StatusOK {
@@ -161,7 +161,7 @@ func TestTokensAreRevoked(t *testing.T) {
 }
 
 // A client can only revoke what is its own.
-func TestTokensOfOthersAreNotRevoked(t *testing.T) {
+func TestRevoke_otherClients(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -169,7 +169,7 @@ func TestTokensOfOthersAreNotRevoked(t *testing.T) {
 	r, back := s.signIn(fake, provider, "openid offline_access")
 	mine := s.exchange(r, back)
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}

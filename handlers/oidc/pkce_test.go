@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -51,7 +51,7 @@ func TestAuthorize_pkceRequired(t *testing.T) {
 func TestToken_pkceWhenSent(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, whenSent())
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		challenge bool
 		verifier  func(request) string
 		code      string // the error, "" for tokens
@@ -73,7 +73,7 @@ func TestToken_pkceWhenSent(t *testing.T) {
 			t.Errorf("%s: %+v, want the error %q", name, got, tt.code)
 		}
 	}
-	for name, change := range ordered.ByName(map[string]func(url.Values){
+	for name, change := range testkit.ByName(map[string]func(url.Values){
 		"a challenge without its method": func(q url.Values) { q.Del("code_challenge_method") },
 		"a method without a challenge":   func(q url.Values) { q.Del("code_challenge") },
 		"PKCE plain":                     func(q url.Values) { q.Set("code_challenge_method", "plain") },
@@ -91,7 +91,7 @@ func TestToken_pkceRequiredMeanwhile(t *testing.T) {
 	required := contract.PKCERequired
 	r := withoutPKCE(b.request("openid"))
 	back := b.signInAs(r)
-	if _, err := b.server.Login.UpdateClient(
+	if _, err := b.server.AppClients.UpdateClient(
 		t.Context(), b.owner, contract.AppClientSettings{PKCE: &required}.Of(b.client.ID),
 	); err != nil {
 		t.Fatal(err)

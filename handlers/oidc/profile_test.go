@@ -9,7 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/federation"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -76,7 +76,7 @@ func TestProfile_stated(t *testing.T) {
 	})
 }
 
-func answerUserInfo(fake *fakeoidc.Provider, stated map[string]any) {
+func answerUserInfo(fake *idp.Fake, stated map[string]any) {
 	fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/userinfo" {
 			return false
@@ -85,7 +85,7 @@ func answerUserInfo(fake *fakeoidc.Provider, stated map[string]any) {
 		for name, value := range stated {
 			all[name] = value
 		}
-		fakeoidc.Answer(w, http.StatusOK, all)
+		idp.Answer(w, http.StatusOK, all)
 		return true
 	})
 }
@@ -124,7 +124,7 @@ func TestProfile_userInfoFails(t *testing.T) {
 		return false
 	})
 	tokens := s.enter(s.browser(), fake, provider.ID, "openid profile")
-	if _, there := claims(t, tokens.ID)["picture"]; there || fake.Asked("/userinfo") == 0 {
-		t.Errorf("the ID token says %v, and userinfo was asked %d times", claims(t, tokens.ID), fake.Asked("/userinfo"))
+	if _, there := claims(t, tokens.ID)["picture"]; there || fake.Requests("/userinfo") == 0 {
+		t.Errorf("the ID token says %v, after %d requests", claims(t, tokens.ID), fake.Requests("/userinfo"))
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"postern/core/contract"
 	"postern/platform/fault"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -16,14 +16,14 @@ func TestProvider_label(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
 	_, provider := s.offerFake()
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	s.offer(contract.NewProvider{
 		Type:             "github",
 		ProviderSettings: contract.ProviderSettings{ClientID: &name, ClientSecret: &secret},
 	})
 	set := func(label string) error {
 		in := contract.ProviderSettings{Label: &label}
-		_, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID))
+		_, err := s.server.AppClients.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID))
 		return err
 	}
 	shown := func() string {
@@ -57,12 +57,12 @@ func TestProvider_label(t *testing.T) {
 func TestProvider_labelUnclaimed(t *testing.T) {
 	t.Parallel()
 	s, _, claim := newUnclaimedApp(t, state.OpenSQLite(t))
-	s.server.Login.CapUnclaimed = false // which allows issuers on port 443 only
+	s.server.AppClients.CapUnclaimed = false // which allows issuers on port 443 only
 	_, provider := s.offerFake()
-	s.server.Login.CapUnclaimed = true
+	s.server.AppClients.CapUnclaimed = true
 	label := "Google"
 	in := contract.ProviderSettings{Label: &label}
-	if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
+	if _, err := s.server.AppClients.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 		t.Fatal(err)
 	}
 	shown := func() string {

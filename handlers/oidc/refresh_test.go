@@ -83,7 +83,7 @@ func TestRefresh_refusedRepeats(t *testing.T) {
 		t.Errorf("a repeat with more scopes: %+v, want invalid_scope", wider)
 	}
 	name := "other"
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{Name: name}.In(s.tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestRefresh_refusedRepeats(t *testing.T) {
 	}
 }
 
-// Of two requests at the same time on PostgreSQL, the second waits for the first one's
-// row and then has to see its successor.
+// If two requests come at the same time on PostgreSQL, the second waits for the first one's row and then has to see its
+// successor.
 func TestRefresh_raced(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

@@ -11,19 +11,18 @@ import (
 	"postern/platform/fault"
 	"postern/service/directory"
 	"postern/service/login/providers"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // seatEmail is the address of the seat, which each kind's fake states.
 const seatEmail = "ana@example.com"
 
-// wayIn is a way by which an identity could become an invited or provisioned user.
-type wayIn struct {
+// joinMethod is a way by which an identity could become an invited or provisioned user.
+type joinMethod struct {
 	name  string
 	kinds map[string]bool // where it takes the seat
-	enter func(s *siege, browser *http.Client, user contract.User) step
+	enter func(s *providerLogin, browser *http.Client, user contract.User) step
 }
 
 func all(kinds ...string) map[string]bool {
@@ -34,8 +33,8 @@ func all(kinds ...string) map[string]bool {
 	return out
 }
 
-// states makes the fake state the address of the seat, and a claim about it.
-func (s *siege) states(claim string, value any) {
+// states has the fake state the address of the seat, and a claim about it.
+func (s *providerLogin) states(claim string, value any) {
 	if s.github != nil {
 		verified := claim != "email_verified" || value == true
 		s.github.Emails = []map[string]any{{"email": seatEmail, "primary": true, "verified": verified}}
@@ -49,21 +48,21 @@ func (s *siege) states(claim string, value any) {
 	}
 }
 
-var waysIn = []wayIn{
-	{"a verified address", nil, func(s *siege, browser *http.Client, _ contract.User) step {
+var waysIn = []joinMethod{
+	{"a verified address", nil, func(s *providerLogin, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", true)
 		return s.signsIn(browser)
 	}},
-	{"an unverified address", nil, func(s *siege, browser *http.Client, _ contract.User) step {
+	{"an unverified address", nil, func(s *providerLogin, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", false)
 		return s.signsIn(browser)
 	}},
-	{"the account page", nil, func(s *siege, browser *http.Client, _ contract.User) step {
+	{"the account page", nil, func(s *providerLogin, browser *http.Client, _ contract.User) step {
 		s.states("email_verified", true)
 		return s.linked(browser, s.fake, s.provider.ID, "signin")
 	}},
 	{"the invitation link", all(providers.Kinds()...), func(
-		s *siege, browser *http.Client, user contract.User,
+		s *providerLogin, browser *http.Client, user contract.User,
 	) step {
 		made, err := s.server.Login.InviteUser(
 			s.t.Context(), s.owner, contract.UserInvitationCreation{UserPath: user.Path()},
@@ -73,7 +72,7 @@ var waysIn = []wayIn{
 		}
 		return s.accepts(browser, made.URL.Reveal())
 	}},
-	{"a link that was replaced", nil, func(s *siege, browser *http.Client, user contract.User) step {
+	{"a link that was replaced", nil, func(s *providerLogin, browser *http.Client, user contract.User) step {
 		var links []string
 		for range 2 {
 			made, err := s.server.Login.InviteUser(s.t.Context(), s.owner, contract.UserInvitationCreation{
@@ -86,12 +85,14 @@ var waysIn = []wayIn{
 		}
 		return s.accepts(browser, links[0])
 	}},
-	{"a Workspace organization", all(providers.Google), func(s *siege, browser *http.Client, _ contract.User) step {
+	{"a Workspace organization", all(providers.Google), func(
+		s *providerLogin, browser *http.Client, _ contract.User,
+	) step {
 		s.states("hd", "example.com")
 		return s.signsIn(browser)
 	}},
 	{"a domain that the tenant trusts", all(providers.OIDC, providers.Auth0), func(
-		s *siege, browser *http.Client, _ contract.User,
+		s *providerLogin, browser *http.Client, _ contract.User,
 	) step {
 		if !providers.TakesDomains(s.kind, s.provider.Issuer) {
 			return s.signsIn(browser)
@@ -102,21 +103,23 @@ var waysIn = []wayIn{
 		return s.signsIn(browser)
 	}},
 	{"the directory's id, with any tenant of the provider", nil, func(
-		s *siege, browser *http.Client, user contract.User,
+		s *providerLogin, browser *http.Client, user contract.User,
 	) step {
-		s.setExternalID(user, fakemicrosoft.ObjectID)
+		s.setExternalID(user, idp.MicrosoftObjectID)
 		return s.signsIn(browser)
 	}},
-	{"the directory's id", all(providers.Microsoft), func(s *siege, browser *http.Client, user contract.User) step {
-		s.setExternalID(user, fakemicrosoft.ObjectID)
+	{"the directory's id", all(providers.Microsoft), func(
+		s *providerLogin, browser *http.Client, user contract.User,
+	) step {
+		s.setExternalID(user, idp.MicrosoftObjectID)
 		if s.kind != providers.Microsoft {
 			return s.signsIn(browser)
 		}
-		issuer := s.fake.URL + "/" + fakemicrosoft.TenantID + "/v2.0"
+		issuer := s.fake.URL + "/" + idp.MicrosoftTenantID + "/v2.0"
 		base, name := s.fake.Base, s.fake.Issuer
-		s.fake.Base, s.fake.Issuer = "/"+fakemicrosoft.TenantID+"/v2.0", issuer
+		s.fake.Base, s.fake.Issuer = "/"+idp.MicrosoftTenantID+"/v2.0", issuer
 		defer func() { s.fake.Base, s.fake.Issuer = base, name }()
-		clientID, secret, before := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret), s.provider
+		clientID, secret, before := idp.ClientID, contract.Secret(idp.ClientSecret), s.provider
 		s.provider = s.offer(contract.NewProvider{
 			Type:             s.kind,
 			Issuer:           issuer,
@@ -127,7 +130,7 @@ var waysIn = []wayIn{
 	}},
 }
 
-func (s *siege) setExternalID(user contract.User, id string) {
+func (s *providerLogin) setExternalID(user contract.User, id string) {
 	s.t.Helper()
 	change := directory.UserChange{ExternalID: &id}
 	if _, err := s.server.Directory.ChangeUser(s.t.Context(), s.owner, user.ID, "", change); err != nil {
@@ -136,14 +139,14 @@ func (s *siege) setExternalID(user contract.User, id string) {
 }
 
 // signsIn goes through the provider to the application's consent page.
-func (s *siege) signsIn(browser *http.Client) step {
+func (s *providerLogin) signsIn(browser *http.Client) step {
 	s.t.Helper()
 	to := s.toProvider(browser, s.request("openid profile email"), s.provider.ID)
 	return s.get(browser, s.fake.Authorize(s.t, to.String()).String())
 }
 
 // accepts opens an invitation link and signs in.
-func (s *siege) accepts(browser *http.Client, link string) step {
+func (s *providerLogin) accepts(browser *http.Client, link string) step {
 	s.t.Helper()
 	at, err := url.Parse(link)
 	if err != nil {
@@ -164,7 +167,7 @@ func TestLogin_seats(t *testing.T) {
 	db := state.OpenSQLite(t)
 	for _, kind := range providers.Kinds() {
 		t.Run(kind, func(t *testing.T) {
-			s := lay(t, db, kind)
+			s := newProviderLogin(t, db, kind)
 			for _, way := range waysIn {
 				s.pristine()
 				user, err := s.server.Directory.ProvisionUser(t.Context(), s.owner, s.tenant, directory.NewUser{
@@ -195,7 +198,7 @@ func TestLogin_seats(t *testing.T) {
 // A trusted provider that verifies an address like a seat's, with another letter k or i, makes another user.
 func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
 	t.Parallel()
-	s := lay(t, state.OpenSQLite(t), providers.OIDC)
+	s := newProviderLogin(t, state.OpenSQLite(t), providers.OIDC)
 	s.pristine()
 	s.declare(s.provider, "example.com")
 	for seat, stated := range map[string]string{
@@ -222,7 +225,7 @@ func TestLogin_seatsOfOtherAlphabets(t *testing.T) {
 }
 
 // clear deletes the users of the tenant.
-func (s *siege) clear() {
+func (s *providerLogin) clear() {
 	s.t.Helper()
 	list, _, err := s.server.Directory.UsersFrom(s.t.Context(), s.owner, s.tenant, models.UserFilter{}, 0, 100)
 	if err != nil {

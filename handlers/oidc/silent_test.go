@@ -9,7 +9,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -31,7 +31,7 @@ func (s *app) silently(browser *http.Client, r request, more url.Values) url.Val
 }
 
 // enter signs the fake's user in with this browser and returns the tokens.
-func (s *app) enter(browser *http.Client, fake *fakeoidc.Provider, provider, scope string) got {
+func (s *app) enter(browser *http.Client, fake *idp.Fake, provider, scope string) got {
 	s.t.Helper()
 	r := s.request(scope)
 	out := s.exchange(r, s.agree(browser, fake.Authorize(s.t, s.toProvider(browser, r, provider).String()).String()))
@@ -131,7 +131,7 @@ func TestAuthorize_promptNoneErrors(t *testing.T) {
 		set := func(enabled *bool) {
 			t.Helper()
 			in := contract.ProviderSettings{Enabled: enabled}
-			if _, err := s.server.Login.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
+			if _, err := s.server.AppClients.UpdateProvider(t.Context(), s.owner, in.Of(provider.ID)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -174,7 +174,7 @@ func TestAuthorize_sessionCookie(t *testing.T) {
 	if cookie().Value == before {
 		t.Error("the second sign-in keeps the cookie of the first")
 	}
-	other, err := s.server.Login.CreateClient(t.Context(), s.owner, contract.NewAppClient{
+	other, err := s.server.AppClients.CreateClient(t.Context(), s.owner, contract.NewAppClient{
 		Name: "other", AppClientSettings: contract.AppClientSettings{RedirectURIs: &[]string{callback}},
 	}.In(s.tenant))
 	if err != nil {

@@ -8,16 +8,12 @@ import (
 	"time"
 
 	"postern/core/contract"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakegoogle"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/oidcprovider"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
-// minutes is an auth_time so many minutes before the provider states it.
+// minutes is an auth_time that many minutes before the provider states it.
 type minutes int
 
 // minutesAgo is an auth_time.
@@ -196,7 +192,7 @@ func wantStated(t *testing.T, stated map[string]any, tokens got) {
 	}
 }
 
-// What the provider stated stays true when tokens are refreshed.
+// The provider's claims stay the same when tokens are refreshed.
 func TestStepUp_Refresh(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -219,8 +215,8 @@ var unable = map[string]struct {
 }{
 	"github": {
 		func(t *testing.T, s *app) contract.NewProvider {
-			fake := fakegithub.Start(t)
-			s.server.Login.Providers.GitHubURL, s.server.Login.Providers.GitHubAPI = fake.URL, fake.URL
+			fake := idp.StartGitHub(t)
+			s.server.AppClients.Providers.GitHubURL, s.server.AppClients.Providers.GitHubAPI = fake.URL, fake.URL
 			return contract.NewProvider{Type: "github"}
 		},
 		[]string{"max_age=60", "max_age=0"}, []string{"prompt=select_account", "prompt=login", "acr_values=gold"},
@@ -231,14 +227,14 @@ var unable = map[string]struct {
 	},
 	"google": {
 		func(t *testing.T, s *app) contract.NewProvider {
-			s.server.Login.Providers.GoogleURL = fakegoogle.Start(t).URL
+			s.server.AppClients.Providers.GoogleURL = idp.StartGoogle(t).URL
 			return contract.NewProvider{Type: "google"}
 		},
 		nil, []string{"prompt=login", "max_age=0", "max_age=60", "acr_values=gold"},
 	},
 	"microsoft": {
 		func(t *testing.T, s *app) contract.NewProvider {
-			s.server.Login.Providers.MicrosoftURL = fakemicrosoft.Start(t).URL
+			s.server.AppClients.Providers.MicrosoftURL = idp.StartMicrosoft(t).URL
 			return contract.NewProvider{Type: "microsoft"}
 		},
 		nil, []string{"prompt=login", "max_age=0", "max_age=60", "acr_values=gold"},
@@ -248,11 +244,11 @@ var unable = map[string]struct {
 func TestStepUp_Unprovable(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
-	for kind, tt := range ordered.ByName(unable) {
+	for kind, tt := range testkit.ByName(unable) {
 		t.Run(kind, func(t *testing.T) {
 			s := newLoginApp(t, db, contract.AppClientSettings{})
 			in := tt.start(t, s)
-			id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+			id, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 			in.ClientID, in.ClientSecret = &id, &secret
 			first := s.offer(in)
 			ask := func(demand string) step {
@@ -275,7 +271,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 					t.Errorf("%s: %d to %v, want %s", demand, page.status, page.to, kind)
 				}
 			}
-			// Beside a provider that can, only that one is offered, and the other one's link refuses.
+			// Next to a provider that can, only that one is offered, and the link of the other one is refused.
 			if len(tt.demands) == 0 {
 				return
 			}
@@ -295,7 +291,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 	}
 }
 
-// What goes to the provider as it is has bounds.
+// Values that are passed on to the provider unchanged have bounds.
 func TestAuthorize_HintBounds(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -319,7 +315,7 @@ func TestStepUp_certifiedProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
-	real := oidcprovider.Start(t)
+	real := idp.StartCertified(t)
 	provider := s.offerReal(real)
 	session := real.NewBrowser(t)
 	signIn := func(demand string, strip bool) (request, *url.URL, int) {

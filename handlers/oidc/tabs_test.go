@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -68,7 +68,7 @@ func TestLogin_backAfterSignIn(t *testing.T) {
 	callbackURL := b.fake.Authorize(t, b.get(browser, link).to.String()).String()
 	consent := b.get(browser, callbackURL)
 	b.exchange(r, b.post(browser, b.path("/consent"), formOf(consent, "agree")).to)
-	for name, open := range ordered.ByName(map[string]func(*http.Client) step{
+	for name, open := range testkit.ByName(map[string]func(*http.Client) step{
 		"the callback":          func(c *http.Client) step { return b.get(c, callbackURL) },
 		"the provider's button": func(c *http.Client) step { return b.get(c, link) },
 		"the consent page again": func(c *http.Client) step {

@@ -10,19 +10,18 @@ import (
 	"postern/service/access"
 	"postern/service/login/providers"
 	"postern/testkit/controlplane"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // newUnclaimedApp returns an application in an unclaimed workspace, with the caps of
 // anonymous callers and the branding of a well-known company (phishing).
-func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.GitHub, claim func()) {
+func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *idp.GitHub, claim func()) {
 	t.Helper()
-	s, github = newLoginApp(t, db, contract.AppClientSettings{}), fakegithub.Start(t)
-	s.server.Projects.CapUnclaimed, s.server.Login.CapUnclaimed = true, true
-	s.server.Login.Providers = &providers.Set{
-		HTTP:      s.server.Login.Providers.HTTP,
+	s, github = newLoginApp(t, db, contract.AppClientSettings{}), idp.StartGitHub(t)
+	s.server.Projects.CapUnclaimed, s.server.AppClients.CapUnclaimed = true, true
+	s.server.AppClients.Providers = &providers.Set{
+		HTTP:      s.server.AppClients.Providers.HTTP,
 		GitHubURL: github.URL,
 		GitHubAPI: github.URL,
 	}
@@ -34,8 +33,8 @@ func newUnclaimedApp(t *testing.T, db *models.DB) (s *app, github *fakegithub.Gi
 		"/proxy",
 		"",
 		`{"target":"http://8.8.8.8","login":{"redirect_uris":["`+callback+`"],
-		"providers":[{"type":"github","client_id":"`+fakeoidc.ClientID+`",
-			"client_secret":"`+fakeoidc.ClientSecret+`"}]}}`,
+		"providers":[{"type":"github","client_id":"`+idp.ClientID+`",
+			"client_secret":"`+idp.ClientSecret+`"}]}}`,
 	)
 	if made.Status != 201 {
 		t.Fatalf("POST /proxy: %d %s", made.Status, made.Raw)
@@ -84,7 +83,7 @@ func (s *app) cautions(what string, page step, status int, says string) {
 	}
 }
 
-func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
+func TestUnclaimedLogin_marked(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, github, claim := newUnclaimedApp(t, db)
@@ -101,7 +100,7 @@ func TestAnUnclaimedLoginPassesForNobody(t *testing.T) {
 	s.cautions("a failure", s.get(s.browser(), s.path("/callback/idp_1?state=x")), 403, "Don't enter passwords")
 	s.cautions("signing out", s.get(browser, s.path("/logout")), 200, "Sign out?")
 	if got := s.get(browser, s.path("/brand.css")); got.status != 404 {
-		t.Errorf("its colour: %d %s", got.status, got.raw)
+		t.Errorf("its color: %d %s", got.status, got.raw)
 	}
 	claim()
 	r.query.Set("prompt", "select_account") // the only provider is gone to at once otherwise
@@ -157,14 +156,14 @@ func TestUnclaimedLogin_openRedirect(t *testing.T) {
 	}
 }
 
-// What a discovery document names is bound as the issuer itself is. It is remembered
-// for all who name the issuer, so each login is judged, not each reading.
-func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
+// Addresses in a discovery document have the same restrictions as the issuer. It is remembered for all who name the
+// issuer, so each login is judged, not each reading.
+func TestUnclaimedLogin_discoveryPorts(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _, claim := newUnclaimedApp(t, db)
-	name, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
-	fake := fakeoidc.Start(t) // at an odd port, as what it names
+	name, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
+	fake := idp.StartFake(t) // at an odd port, as what it names
 	provider := s.offer(contract.NewProvider{
 		Type:             "oidc",
 		Issuer:           fake.Issuer,
@@ -181,7 +180,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 			document[one] = "https://8.8.8.8/" + one
 		}
 	}
-	s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP}
+	s.server.AppClients.Providers = &providers.Set{HTTP: s.server.AppClients.Providers.HTTP}
 	if got := press(); got.to == nil || got.to.Host != "8.8.8.8" {
 		t.Errorf("web ports: %d %s", got.status, got.Text())
 	}
@@ -191,7 +190,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 			honest(document)
 			document[one] = "https://8.8.8.8:6379/"
 		}
-		s.server.Login.Providers = &providers.Set{HTTP: s.server.Login.Providers.HTTP}
+		s.server.AppClients.Providers = &providers.Set{HTTP: s.server.AppClients.Providers.HTTP}
 		s.cautions(one, press(), 403, "couldn't be accepted")
 	}
 	claim()
@@ -200,7 +199,7 @@ func TestAnUnclaimedLoginAsksNoOddPortOfADocument(t *testing.T) {
 	}
 }
 
-func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
+func TestUnclaimedLogin_issuerPorts(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -238,7 +237,7 @@ func TestUnclaimedProxiesTakeTokensOfWebPorts(t *testing.T) {
 		want := "/requests_auth/jwt/allowed_pairs/0/" + member + " port_needs_claim"
 		create := `{"target":"http://8.8.8.8",` + auth(pair) + `}`
 		for what, got := range map[string]controlplane.Response{
-			"nobody":                    controlplane.Call(t, h, "POST", "/proxy", "", create),
+			"no credential":             controlplane.Call(t, h, "POST", "/proxy", "", create),
 			"a workspace":               controlplane.Call(t, h, "POST", "/proxy", key, create),
 			"a change of the workspace": controlplane.Call(t, h, "PATCH", at, key, `{`+auth(pair)+`}`),
 		} {

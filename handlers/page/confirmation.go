@@ -24,7 +24,7 @@ func (v *Visit) Confirmed(text string) error {
 	return nil
 }
 
-// Named returns an error unless the name was typed. kind is what has it, such as version.
+// Named returns an error unless the name was typed. kind is the kind of object, such as version.
 func (v *Visit) Named(kind, name string) error {
 	if strings.TrimSpace(v.Posted("typed_name")) != name {
 		return fault.InvalidField("/confirm", "wrong_confirmation", "Type the %s's name, %s, to confirm.", kind, name)
@@ -62,29 +62,28 @@ func (v *Visit) Figure(text string, err error) []string {
 	return []string{text}
 }
 
-// CallersText is such as "3 owners called since 13:00 UTC: 1,204 calls."
+// CallersText is such as "3 owners made 1,204 calls since 28 Nov 2026, 13:00 UTC."
 func CallersText(c projects.Callers) string {
-	since := " since " + c.Since.Format("15:04 MST")
+	since := " since " + Moment(c.Since)
 	if c.Calls == 0 {
 		return "No calls" + since + "."
 	}
-	return CountText(c.Owners, "owner") + " called" + since + ": " + CountText(c.Calls, "call") + "."
+	return CountText(c.Owners, "owner") + " made " + CountText(c.Calls, "call") + since + "."
 }
 
 // SignInsText is such as "4 users signed in through it today."
 func SignInsText(n int64, through string) string {
 	if n == 0 {
-		return "No user signed in " + through + " it today."
+		return "No users signed in " + through + " it today."
 	}
 	return CountText(n, "user") + " signed in " + through + " it today."
 }
 
-// Asked reports whether a form of a list has come from the page that asks for a tick.
-func (v *Visit) Asked() bool { return v.Posted("confirm") == "true" }
+// HasConfirmed reports whether a list's form was sent from the confirmation page.
+func (v *Visit) HasConfirmed() bool { return v.Posted("confirm") == "true" }
 
-// Ask answers a form of a list with the page that asks for a tick. The form of that page has
-// the same address.
-func (v *Visit) Ask(m ui.Asked) (web.Answer, error) {
+// AskConfirmation answers a list's form with the confirmation page. The form on that page has the same address.
+func (v *Visit) AskConfirmation(m ui.Asked) (web.Answer, error) {
 	m.Confirm.ID, m.Confirm.Action = "asked-confirm", v.Gin.Request.URL.EscapedPath()
 	return web.Show(ui.AskedPage(m)), nil
 }

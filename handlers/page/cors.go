@@ -50,8 +50,8 @@ func PostedCORS(v *Visit) CORSForm {
 	return form
 }
 
-// Asked is what the form asks for. Without origins nothing is set, although methods are chosen.
-func (f CORSForm) Asked() contract.CORS {
+// Value returns the settings in the form. Without origins nothing is set, even if methods are chosen.
+func (f CORSForm) Value() contract.CORS {
 	if !f.IsSet() {
 		return contract.CORS{}
 	}
@@ -60,7 +60,7 @@ func (f CORSForm) Asked() contract.CORS {
 
 // CompareWith shows the form next to what was saved since it was opened.
 func (f CORSForm) CompareWith(m *projects.Conflict, saved contract.SavedCORS) {
-	yours, theirs := CORSForm{CORS: f.Asked(), age: f.age}, CORSFormOf(saved)
+	yours, theirs := CORSForm{CORS: f.Value(), age: f.age}, CORSFormOf(saved)
 	for _, row := range []struct {
 		label string
 		of    func(CORSForm) string

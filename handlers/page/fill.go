@@ -4,30 +4,26 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"postern/core/contract"
+	"postern/views/ui"
 )
 
-// Condition makes a change only if the object is still the one that the form shows.
+// Condition allows a change only if the object is still the one that the form shows.
 func (v *Visit) Condition() contract.Condition {
 	return contract.Condition{IfMatch: v.Posted("revision")}
 }
 
-// Fill sets members of the body of a request, by their JSON names, to what the form has under these names. A
-// member that the page doesn't name stays as it is, whatever is sent. Space around a text is left out.
+// Fill sets members of the body of a request, by their JSON names, to what the form has under these names. A member
+// that the page doesn't name stays unchanged, whatever is sent. Space around a text is left out, and a text
+// for a name becomes one.
 func (v *Visit) Fill(body any, members ...string) {
-	into, known := reflect.ValueOf(body).Elem(), map[string]contract.Member{}
-	for _, m := range contract.MembersOfBody(into.Type()) {
-		known[m.Name] = m
-	}
-	for _, name := range members {
-		m, ok := known[name]
-		if !ok {
-			panic(fmt.Sprintf("pages: %T doesn't have %s", body, name))
-		}
-		member := into.FieldByIndex(m.Index)
+	into := reflect.ValueOf(body).Elem()
+	for _, m := range membersOf(into.Type(), members) {
+		name, member := m.Name, into.FieldByIndex(m.Index)
 		if member.Kind() == reflect.Pointer {
 			member.Set(reflect.New(m.Elem()))
 			member = member.Elem()
@@ -35,6 +31,9 @@ func (v *Visit) Fill(body any, members ...string) {
 		switch value := member.Addr().Interface().(type) {
 		case *string:
 			*value = strings.TrimSpace(v.Posted(name))
+			if m.Slug {
+				*value = contract.Slug(*value)
+			}
 		case *contract.Optional[string]: // an empty text is null
 			*value = contract.Null[string]()
 			if text := strings.TrimSpace(v.Posted(name)); text != "" {
@@ -65,8 +64,74 @@ func (v *Visit) Fill(body any, members ...string) {
 	}
 }
 
-// postedNumber returns a whole number, and false for an empty field. What isn't a number is -1, which rules refuse
-// together with other invalid fields.
+// membersOf returns members of a body, or of an object of the contract, by their JSON names.
+func membersOf(of reflect.Type, names []string) []contract.Member {
+	known := contract.MembersOfBody(of)
+	members := make([]contract.Member, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(known, func(m contract.Member) bool { return m.Name == name })
+		if at < 0 {
+			panic(fmt.Sprintf("pages: %s doesn't have %s", of, name))
+		}
+		members[i] = known[at]
+	}
+	return members
+}
+
+// TextsOf returns the texts of members of a body or an object, by their JSON names. One that is nil is empty.
+func TextsOf(object any, members ...string) []string {
+	from, texts := reflect.ValueOf(object), make([]string, len(members))
+	for i, m := range membersOf(from.Type(), members) {
+		switch value := from.FieldByIndex(m.Index).Interface().(type) {
+		case string:
+			texts[i] = value
+		case *string:
+			if value != nil {
+				texts[i] = *value
+			}
+		default:
+			panic(fmt.Sprintf("pages: %s of %T isn't a text", m.Name, object))
+		}
+	}
+	return texts
+}
+
+// TextFields are fields for members that are texts, with their mistakes: what Fill reads. Their IDs begin with id.
+func (m *Errors) TextFields(id string, object any, members ...string) []ui.Field {
+	fields := make([]ui.Field, len(members))
+	for i, text := range TextsOf(object, members...) {
+		fields[i] = ui.Field{
+			ID:           id + "-" + members[i],
+			Name:         members[i],
+			Label:        FieldLabel(members[i]),
+			Value:        m.Value("/"+members[i], text),
+			Autocomplete: "off",
+		}
+	}
+	return fields
+}
+
+// Texts returns members of a body, by their JSON names, as a form posts them: a list has an element for each text.
+func Texts(body any, members ...string) map[string][]string {
+	from, out := reflect.ValueOf(body), map[string][]string{}
+	for _, m := range contract.MembersOfBody(from.Type()) {
+		if !slices.Contains(members, m.Name) {
+			continue
+		}
+		switch value := from.FieldByIndex(m.Index); value.Kind() {
+		case reflect.Slice:
+			for i := range value.Len() {
+				out[m.Name] = append(out[m.Name], fmt.Sprint(value.Index(i)))
+			}
+		default:
+			out[m.Name] = []string{fmt.Sprint(value)}
+		}
+	}
+	return out
+}
+
+// postedNumber returns a whole number, and false for an empty field. A value that isn't a number is -1, which rules
+// refuse together with other invalid fields.
 func (v *Visit) postedNumber(name string) (int, bool) {
 	text := strings.TrimSpace(v.Posted(name))
 	if text == "" {

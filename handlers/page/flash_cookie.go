@@ -14,11 +14,10 @@ import (
 	"postern/views/ui"
 )
 
-// The cookie of a flash is its key. Where the flash names things or offers to undo the
-// change, a dot, flashDetails and a MAC with the session's secret follow, so that a forged
-// cookie shows no other text and leads to no other action.
+// The cookie of a flash is its key. If the flash names things or offers to undo the change, a dot, flashDetails and a
+// MAC with the session's secret follow, so that a forged cookie shows no other text and leads to no other action.
 
-// flashDetails is what a flash says beside its text.
+// flashDetails are the details of a flash, in addition to its text.
 type flashDetails struct {
 	Names []string `json:"names,omitempty"`
 	Undo  string   `json:"undo,omitempty"` // path of the form that undoes the change
@@ -29,7 +28,7 @@ const (
 	longestName = 120 // characters: a cookie has 4096 bytes
 )
 
-// Done redirects to a page that shows the flash once. names are what its text names.
+// Done redirects to a page that shows the flash once. names are the names in its text.
 func (v *Visit) Done(flash, path string, names ...string) (web.Answer, error) {
 	return v.DoneUndo(flash, path, "", names...)
 }

@@ -2,11 +2,13 @@ package page
 
 import (
 	"errors"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
 
 	"postern/handlers/web"
+	"postern/platform/egress"
 	"postern/platform/fault"
 	"postern/views/ui"
 )
@@ -71,6 +73,34 @@ func (m *Errors) Lines(pointer, typed string) ui.Value {
 // Value returns a field as typed, with its mistake.
 func (m *Errors) Value(pointer, typed string) ui.Value {
 	return ui.Value{Text: typed, Error: m.Take(pointer)}
+}
+
+// Target is Value for the URL of a target. If only the scheme is missing, the field gets the URL with a scheme, and the
+// error says so.
+func (m *Errors) Target(pointer, typed string) ui.Value {
+	value := m.Value(pointer, typed)
+	if whole := withScheme(typed); value.Error != "" && whole != "" {
+		return ui.Value{
+			Text:  whole,
+			Error: "The URL had no scheme. The field now contains " + whole + ". Save it, or change it.",
+		}
+	}
+	return value
+}
+
+// withScheme adds a scheme to a URL if that makes it a valid target. Otherwise it returns "".
+func withScheme(address string) string {
+	if strings.Contains(address, "://") {
+		return ""
+	}
+	u, err := egress.ParseTarget("https://" + address)
+	if err != nil {
+		return ""
+	}
+	if host := u.Hostname(); host == "localhost" || net.ParseIP(host) != nil { // which rarely have a certificate
+		return "http://" + address
+	}
+	return "https://" + address
 }
 
 // Rest returns the mistakes that no field took.

@@ -46,7 +46,7 @@ func (v *Visit) PostedLimits(prefix string) map[string]string {
 	return out
 }
 
-// ReadLimits parses limits. Text that is no whole number becomes 0, which the rule refuses
+// ReadLimits parses limits. Text that is not a whole number becomes 0, which the rule refuses
 // together with other invalid fields.
 func ReadLimits(typed map[string]string) *map[string]int64 {
 	out := map[string]int64{}

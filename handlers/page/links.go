@@ -9,10 +9,10 @@ import (
 	"postern/views/ui"
 )
 
-// AuditPath is the address of the audit log.
+// AuditPath is the URL of the audit log.
 const AuditPath = "/audit"
 
-// HistoryOf returns the address of the audit entries about an object, "" for visitors who
+// HistoryOf returns the URL of the audit entries about an object, "" for visitors who
 // may not read them.
 func (v *Visit) HistoryOf(p projects.Project, object string) string {
 	if !v.Who.May(p.Team, access.AuditRead) {
@@ -27,22 +27,22 @@ func (v *Visit) HistoryOf(p projects.Project, object string) string {
 	return AuditPath + "?" + query.Encode()
 }
 
-// ExplainPath returns the address of the explanation of calls to a project.
+// ExplainPath returns the URL of the explanation of calls to a project.
 func ExplainPath(p projects.Project) string { return ProjectPath(p.Name) + "/explain" }
 
-// LedgerPath returns the address of an export's ledger.
+// LedgerPath returns the URL of an export's ledger.
 func LedgerPath(id string) string { return ExportPath(id) + "/ledger" }
 
-// ExportPath returns the address of an export.
+// ExportPath returns the URL of an export.
 func ExportPath(id string) string { return "/exports/" + id }
 
 // CreateOpen is the part of the query that opens the form of a new key.
 const CreateOpen = "create"
 
-// KeysPath returns the address of a project's keys.
+// KeysPath returns the URL of a project's keys.
 func KeysPath(p projects.Project) string { return ProjectPath(p.Name) + "/keys" }
 
-// KeyPath returns the address of a key.
+// KeyPath returns the URL of a key.
 func KeyPath(p projects.Project, id string) string { return KeysPath(p) + "/" + id }
 
 // ProductOf returns the name of the project's product, "" for none.
@@ -62,7 +62,7 @@ func ProjectLinks(names []string) []ui.Link {
 	return out
 }
 
-// ProjectPath returns the address of a project, by its name or id.
+// ProjectPath returns the URL of a project, by its name or id.
 func ProjectPath(name string) string { return "/projects/" + name }
 
 // ProjectsCrumb leads to the list of projects.
@@ -83,13 +83,13 @@ func ReadsOnly(v *Visit) bool {
 	return v.Who.HomeTeam != "" && !v.Who.May(v.Who.HomeTeam, access.ProjectCreate)
 }
 
-// TenantsPath is the address of a team's tenants.
+// TenantsPath is the URL of a team's tenants.
 const TenantsPath = "/tenants"
 
-// TenantPath returns the address of a tenant.
+// TenantPath returns the URL of a tenant.
 func TenantPath(id string) string { return TenantsPath + "/" + url.PathEscape(id) }
 
-// TokensPath is the address of an account's access tokens.
+// TokensPath is the URL of an account's access tokens.
 const TokensPath = "/settings/tokens"
 
 // EnvironmentIn returns the project's environment with this id and its version, false if there is none.
@@ -104,5 +104,5 @@ func EnvironmentIn(p projects.Project, id string) (projects.Version, contract.En
 	return projects.Version{}, contract.Environment{}, false
 }
 
-// UserPath returns the address of a user.
+// UserPath returns the URL of a user.
 func UserPath(id string) string { return "/users/" + url.PathEscape(id) }

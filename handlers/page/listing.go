@@ -20,8 +20,8 @@ import (
 // seen at a glance.
 const barFrom = 4
 
-// Listing is what a page with a list can be asked for by its query: q, sort, dir, after and
-// the filters. The page says what else the query asks the list for.
+// Listing has the parameters of a page with a list, from its query: q, sort, dir, after and the filters. The page says
+// what else the query asks the list for.
 type Listing struct {
 	Path    string
 	Prefix  string // of the names in the query, on pages with several lists
@@ -35,7 +35,9 @@ type Listing struct {
 	Size    int      // rows of a page, 0 for the usual number
 
 	Query   url.Values // without the prefix
-	unknown []string   // what the query asks for and the list does not offer, such as `sort "price"`
+	unknown []string   // what the query requests and the list does not offer, such as `sort "price"`
+
+	Bar bool // the search and the filters are shown even if the list is short
 }
 
 // ListOrder is a column that the list can be sorted by. The first one is the usual order.
@@ -57,7 +59,7 @@ func (f ListFilter) has(value string) bool {
 	return f.Typed || slices.ContainsFunc(f.Options, func(o ui.Option) bool { return o.Value == value })
 }
 
-// text is what a chip says of a value.
+// text returns the text of a chip for a value.
 func (f ListFilter) text(value string) string {
 	for _, o := range f.Options {
 		if o.Value == value {
@@ -120,8 +122,8 @@ func (l *Listing) Page() models.Page {
 	return page
 }
 
-// Asked is the page that the address asks for, as a request of the contract has it.
-func (l *Listing) Asked() contract.Page {
+// Request returns the page of the list that the address selects, for a request of the contract.
+func (l *Listing) Request() contract.Page {
 	return contract.Page{Cursor: l.Get("after"), Limit: l.Size, Count: true}
 }
 
@@ -215,7 +217,7 @@ func ListView[T any](l *Listing, found models.List[T]) ui.List {
 	if found.Next != "" {
 		m.MoreURL = l.With("after", found.Next)
 	}
-	m.Bar = len(found.Items) >= barFrom || m.ClearURL != "" || m.FirstURL != "" || m.MoreURL != ""
+	m.Bar = l.Bar || len(found.Items) >= barFrom || m.ClearURL != "" || m.FirstURL != "" || m.MoreURL != ""
 	if m.Bar {
 		m.Search, m.Filters = l.Search, l.menus()
 	}
@@ -293,7 +295,7 @@ func (l *Listing) columns() []ui.Column {
 const PagingSize = 100
 
 // PageOf returns which of count things a page shows, from and to, and how to come to the others. page is the number in
-// the query, and at the address of another one; a number that is none is the first page's.
+// the query, and at the address of another one; an invalid number selects the first page.
 func PageOf(things string, count int, page string, at func(page int) string) (from, to int, p ui.Paging) {
 	number, err := strconv.Atoi(page)
 	last := max(1, (count+PagingSize-1)/PagingSize)
@@ -305,7 +307,8 @@ func PageOf(things string, count int, page string, at func(page int) string) (fr
 	if last == 1 {
 		return from, to, p
 	}
-	p.Shown = fmt.Sprintf("%d to %d of %d %s", from+1, to, count, things)
+	shown := func(n int) string { return humanize.Comma(int64(n)) }
+	p.Shown = shown(from+1) + " to " + shown(to) + " of " + shown(count) + " " + things
 	if number > 1 {
 		p.PrevURL = at(number - 1)
 	}
@@ -315,17 +318,17 @@ func PageOf(things string, count int, page string, at func(page int) string) (fr
 	return from, to, p
 }
 
-// GroupingList is a list of things that a team has, with a name and an age.
+// GroupingList is a list of things that a team has, with a name and a time of creation.
 func GroupingList(path, one string) *Listing {
 	return &Listing{
 		Path:   path,
 		One:    one,
 		Search: "Name",
-		Orders: []ListOrder{{By: "created", Text: "Age"}, {By: "name", Text: "Name"}},
+		Orders: []ListOrder{{By: "created", Text: "Created"}, {By: "name", Text: "Name"}},
 	}
 }
 
 // OfTeam is the request for a team's products or tenants.
 func (l *Listing) OfTeam(team string) contract.TeamList {
-	return contract.TeamList{Page: l.Asked(), Sort: l.Sorting(), Text: l.Get("q"), Team: team}
+	return contract.TeamList{Page: l.Request(), Sort: l.Sorting(), Text: l.Get("q"), Team: team}
 }

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"slices"
-
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/service/access"
@@ -11,7 +9,7 @@ import (
 	"postern/views/ui"
 )
 
-// DeletePath returns the address of the page that deletes a project.
+// DeletePath returns the URL of the page that deletes a project.
 func DeletePath(name string) string { return ProjectPath(name) + "/delete" }
 
 // HeadOf is the head of a project's pages.
@@ -77,10 +75,10 @@ func versionBadge(version contract.Version) ui.Badge {
 	if len(auth.Methods) == 0 {
 		return ui.Badge{Text: "Passthrough"}
 	}
-	optional := auth.Mode != string(snapshot.Authenticate)
+	optional := auth.Mode != snapshot.Authenticate
 	text := "Tokens"
 	switch {
-	case !slices.Contains(auth.Methods, string(snapshot.APIKey)):
+	case !auth.Allows(snapshot.APIKey):
 	case len(auth.Methods) > 1:
 		text = "Keys or tokens"
 	case optional:
@@ -101,7 +99,7 @@ func CallOf(p rules.Project) string {
 	}
 	version := p.Versions[0]
 	address := version.Environments[0].URL
-	if version.RequestsAuth.Mode == string(snapshot.Authenticate) {
+	if version.RequestsAuth.Mode == snapshot.Authenticate {
 		return "curl -H \"X-API-Key: $KEY\" \\\n  " + address + "/"
 	}
 	return Curl(address, "")

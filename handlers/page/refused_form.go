@@ -49,7 +49,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		if name == ui.NonceField {
-			// An invented nonce has no state. A random one is none that an object was ever in.
+			// An invented nonce has no state. No object was ever in the state of a random one.
 			form.State = cmp.Or(web.NonceState(r.PostForm.Get(name)), form.State, rand.Text())
 			continue
 		}

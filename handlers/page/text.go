@@ -10,11 +10,12 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/access"
 	"postern/views/ui"
 )
 
 // WarningTexts returns the texts of warnings, for the notices of a page.
-func WarningTexts(list []fault.Warning, err error) ([]string, error) {
+func WarningTexts(list []contract.Warning, err error) ([]string, error) {
 	var texts []string
 	for _, one := range list {
 		texts = append(texts, one.Detail)
@@ -28,6 +29,16 @@ func NoticesOf(list []contract.Warning) (texts []string) {
 		texts = append(texts, one.Detail)
 	}
 	return texts
+}
+
+// RoleText says what a role in a team may do.
+func RoleText(role string) string {
+	return map[access.Role]string{
+		access.Owner: "Owners can do everything, including managing members and deleting permanently.",
+		access.Member: "Members can create and change projects, keys and exports. They can't manage members or " +
+			"delete permanently.",
+		access.Viewer: "Viewers can see everything except the audit log and invitations. They can't change anything.",
+	}[access.Role(role)]
 }
 
 // Lines returns the lines of a text field, trimmed, without empty ones.
@@ -59,34 +70,28 @@ func CountFact(label string, n int64) ui.Fact { return ui.Fact{Label: label, Val
 func KeysFact(all, active int64) ui.Fact {
 	fact := CountFact("API keys", all)
 	if all > 0 {
-		fact.Value += ", " + SomeText(active) + " of them active"
+		fact.Value += " (" + SomeText(active) + " active)"
 	}
 	return fact
 }
 
-// Day formats a day in UTC.
-func Day(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
+// Moment formats a time in UTC to the minute, for sentences.
+func Moment(t time.Time) string { return ui.Exact(t) }
 
-// Minute formats a time in UTC to the minute, without the zone.
-func Minute(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") }
-
-// Moment formats a time in UTC to the minute.
-func Moment(t time.Time) string { return Minute(t) + " UTC" }
-
-// DayOrNever is Day, or "never" for nil.
-func DayOrNever(t *time.Time) string {
+// TimeOf returns a time, and the zero time for nil.
+func TimeOf(t *time.Time) time.Time {
 	if t == nil {
-		return "never"
+		return time.Time{}
 	}
-	return Day(*t)
+	return *t
 }
 
-// MomentOrNever is Moment, or "never" for nil.
-func MomentOrNever(t *time.Time) string {
+// TimeFact is a fact about a time; nil is never.
+func TimeFact(label string, t *time.Time) ui.Fact {
 	if t == nil {
-		return "never"
+		return ui.Fact{Label: label, Value: "never"}
 	}
-	return Moment(*t)
+	return ui.Fact{Label: label, Time: *t}
 }
 
 // TextOf returns the text that a member may have, "" for null.
@@ -134,8 +139,8 @@ func Choose(options []ui.Option, value string) {
 }
 
 // KeyBadge shows a key's state.
-func KeyBadge(k contract.Key) ui.Badge {
-	switch k.State {
+func KeyBadge(state string) ui.Badge {
+	switch state {
 	case contract.KeyFrozen:
 		return ui.Badge{Tone: ui.Cold, Text: "Frozen"}
 	case contract.KeyRevoked:

@@ -1,4 +1,4 @@
-// Package page is what all pages of the dashboard are made with: visits, routes, forms, lists and notices.
+// Package page has the parts that all pages of the dashboard share: visits, routes, forms, lists and notices.
 //
 // It owns how a form is read, executed once and shown again with its mistakes, how a list is searched, sorted and
 // paged, the notice about a change that succeeded, and the texts and addresses that pages of several families have in
@@ -32,7 +32,7 @@ type Visit struct {
 	Server  *Server
 }
 
-// Server is what every page needs of the server.
+// Server has the parts of the server that every page needs.
 type Server struct {
 	Web         *web.Site
 	Accounts    *accounts.Service
@@ -114,7 +114,7 @@ func showAccount(profile contract.AccountProfile, teams []contract.Team, chosen 
 	return out
 }
 
-// SelectTeam makes the team of the object on the page the selected one.
+// SelectTeam selects the team of the object on the page.
 func (v *Visit) SelectTeam(team string) {
 	if v.Who.HomeTeam == team || v.Who.Roles[team] == "" {
 		return
@@ -171,7 +171,7 @@ func (v *Visit) Ctx() context.Context { return v.Gin.Request.Context() }
 // Param returns a part of the request's path.
 func (v *Visit) Param(name string) string { return v.Gin.Param(name) }
 
-// Posted returns a field of the form that was sent, "" if it has none of that name.
+// Posted returns a field of the form that was sent, or "" if it lacks that field.
 func (v *Visit) Posted(name string) string { return v.Gin.Request.PostForm.Get(name) }
 
 // Shell is the frame of every page. here is the address of the page itself, which after a
@@ -182,6 +182,7 @@ func (v *Visit) Shell(title, here string, crumbs ...ui.Crumb) ui.Page {
 		Account: v.Account,
 		Theme:   v.Server.Web.Theme(v.Gin.Request),
 		Here:    here,
+		Posted:  v.Gin.Request.Method == http.MethodPost,
 		Control: v.Server.Web.Config.PublicURL,
 		Crumbs:  crumbs,
 		Rail:    v.Server.Web.Cookie(v.Gin.Request, web.RailCookie) == "true",

@@ -27,7 +27,7 @@ func TestAPIScopes_page(t *testing.T) {
 	s.Post(scopesPage, "name", "orders:read").Shows(422, "API scopes").Says("#scope-name-error", "twice")
 	s.Get(scopesPage).
 		Says("tbody", "see your <b>orders</b>").
-		Says("tbody a[href='"+scopesPage+"/orders:%2A']", "Manage")
+		Says("tbody a[href='"+scopesPage+"/orders:%2A']", "orders:*")
 	s.Get(scopesPage+"/orders:%2A").Shows(200, "API scope orders:*")
 	s.Get(tab).Says("#api", "2 API scopes")
 	one := scopesPage + "/orders:read"
@@ -45,9 +45,9 @@ func TestAPIScopes_page(t *testing.T) {
 	s.Post(one, "description", "x").Shows(404, "Page not found")
 	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")
 	s.Get("/audit").
-		Says("main", "added API scope orders:*").
-		Says("main", "described API scope orders:read").
-		Says("main", "removed API scope orders:read")
+		Says("main", "added the API scope orders:*").
+		Says("main", "changed the description of the API scope orders:read").
+		Says("main", "removed the API scope orders:read")
 }
 
 // A form that is sent twice, by a double click or from two tabs, adds one scope.
@@ -86,7 +86,7 @@ func TestAPIScopes_audience(t *testing.T) {
 	s.Get(tab).Lacks("#api .font-mono")
 }
 
-// Before a scope is removed, its page says which app clients may ask for it.
+// Before a scope is removed, its page says which app clients may request it.
 func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -114,7 +114,7 @@ func TestAppClient_apiAccess(t *testing.T) {
 	old := page.Find("#access [name=revision]").AttrOr("value", "")
 	s.Post(path+"/access", "grant_types", "client_credentials", "api_scopes", "orders:own orders:read").
 		Shows(422, "web").
-		Says("#client-grants-error", "needs a secret").
+		Says("#client-grants-error", "requires a client secret").
 		Says("#client-api-scopes-error", "orders:own: No project").
 		Says("#client-api-scopes", "orders:own orders:read").
 		Says("#access dl", "see your orders")
@@ -139,7 +139,7 @@ func TestAppClient_machine(t *testing.T) {
 	s.Post(path+"/access", "grant_types", "client_credentials").LeadsTo(path)
 	s.Post(secret, "kind", "public", "confirm", "true", ui.NonceField, s.Get(path).Nonce(secret)).
 		Shows(422, "web").
-		Says("#secret", "needs a secret")
+		Says("#secret", "requires a client secret")
 }
 
 func TestAppClient_freeze(t *testing.T) {

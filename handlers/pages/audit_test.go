@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
+func TestAudit_page(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
@@ -24,7 +24,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		s.Post(key + "/freeze").LeadsTo(key)
 		history := s.Get(key).Find("a:contains('History of this key')").AttrOr("href", "")
 		page := s.Get(history).Shows(200, "Audit log")
-		page.Says("#audit-list li", "ana@example.com froze key …").
+		page.Says("#audit-list li", "ana@example.com froze the key …").
 			Says("#audit-list li", "of shop").
 			Says("#audit-list li table", "stateactivefrozen")
 		if n := page.Find("#audit-list ol li").Length(); n != 1 {
@@ -36,14 +36,14 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		}
 		page = s.Get(s.Get("/projects/shop/settings").Find("a:contains('History of this project')").AttrOr("href", ""))
 		page.Shows(200, "Audit log").
-			Says("#audit-list", "ana@example.com created project shop").
-			Says("#audit-list", "froze key")
+			Says("#audit-list", `ana@example.com created the project "shop"`).
+			Says("#audit-list", "froze the key")
 
 		s.Get("/audit?action=key.change").
-			Says("#audit-list", "froze key").
-			Lacks("#audit-list li:contains('created project')")
+			Says("#audit-list", "froze the key").
+			Lacks("#audit-list li:contains('created the project')")
 		found := s.Get("/audit?q=SHOP&action=project.create&from=2020-01-31&sort=created&dir=asc").
-			Says("#audit-list ol", "created project shop").
+			Says("#audit-list ol", `created the project "shop"`).
 			Says("#sort-created[aria-current]", "ascending").
 			Says("#list-found", "1 entry").
 			Holds("q", "SHOP")
@@ -52,7 +52,7 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 			chips = append(chips, strings.TrimSpace(a.Text())+" "+a.AttrOr("href", ""))
 		})
 		want := []string{
-			"Remove the filter Kind: project: create /audit?dir=asc&from=2020-01-31&q=SHOP&sort=created",
+			"Remove the filter Action: project: create /audit?dir=asc&from=2020-01-31&q=SHOP&sort=created",
 			"Remove the filter From: 2020-01-31 /audit?action=project.create&dir=asc&q=SHOP&sort=created",
 		}
 		if !slices.Equal(chips, want) {
@@ -60,15 +60,15 @@ func TestTheAuditPageTellsWhoDidWhat(t *testing.T) {
 		}
 		s.Get("/audit?from=tomorrow").Lacks("#audit-list .chips[aria-label]")
 		s.Get("/audit?outcome=refused").Says("#audit-list", "No entries found")
-		s.Get("/audit?from=tomorrow").Shows(200, "Audit log").Says("#audit-from-error", "Give a day")
+		s.Get("/audit?from=tomorrow").Shows(200, "Audit log").Says("#audit-from-error", "Enter a date")
 		s.Get("/audit?from=2030-01-02&to=2030-01-01").
 			Shows(200, "Audit log").
-			Says("#audit-to-error", "before the first day")
+			Says("#audit-to-error", "before the start date")
 		s.Get("/audit?team=team_nobody").Shows(404, "Page not found")
 	})
 }
 
-func TestTheAuditPageHasPages(t *testing.T) {
+func TestAudit_paging(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)
@@ -103,7 +103,7 @@ func TestTheAuditPageHasPages(t *testing.T) {
 		}
 		second.Lacks("a:contains('More entries')").Says("a:contains('First entries')", "First")
 		s.Get("/audit").
-			Says("#audit-list", "An account outside of this team tried to create an export").
+			Says("#audit-list", "An account outside this team tried to create an export").
 			Says(".badge", "refused")
 	})
 }

@@ -17,7 +17,7 @@ func TestBin(t *testing.T) {
 	s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Delete project")
 	s.Get(page).
 		Says("dl", "API keys").
-		Says("main", "never been exported").
+		Says("main", "Last export: never").
 		Says("form[action='"+page+"']", "You can restore it from the bin for 30 days")
 	s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
 	s.Post(page, "confirm", "true").LeadsTo("/bin")

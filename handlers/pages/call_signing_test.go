@@ -12,8 +12,11 @@ func TestCallSigning(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const page = "/projects/shop/call-signing"
-	s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Signed calls")
-	s.Get(page).Shows(200, "Signed calls").Says("main", "Calls aren't signed.").Lacks("table")
+	s.Get("/projects/shop/settings").Says("a[href='"+page+"']", "Set up signing")
+	s.Get(page).Shows(200, "Signed calls").Says("main", "Calls aren't signed.").Lacks("table").
+		Says("nav[aria-label=Project] [aria-current]", "Settings").
+		Says("nav[aria-label=Breadcrumb] a[href='/projects/shop/settings']", "Settings").
+		Says("main a[href='/projects/shop/settings']", "Back to settings")
 	s.Post(page+"/rotate", "confirm", "true").Shows(409, "Signed calls").Says("main", "Enable call signing first")
 	s.Post(page).LeadsTo(page)
 	s.Get(page).Says("tbody", "signs").Says("main", "/shop/.well-known/http-message-signatures-directory")

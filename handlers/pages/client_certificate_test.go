@@ -24,15 +24,15 @@ func TestClientCertificate(t *testing.T) {
 	s.Get("/projects/shop").Says("a[href='"+page+"']", "Client certificate")
 	s.Get(page).Shows(200, heading).
 		Says("main", "No certificate is set").
-		Says("main", "Change the target to an https URL first").
+		Says("main a[href^='/projects/shop#']", "Change the target to an https URL first").
 		Lacks("form[action='" + page + "']")
 	s.Post(page, "certificate", string(chain), "private_key", string(key)).
-		Shows(422, heading).Says("[role=alert]", "over TLS only")
+		Shows(422, heading).Says("[role=alert]", "requires TLS")
 
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
 		Shows(422, heading).
-		Says("#client-key-error", "does not belong").
+		Says("#client-key-error", "doesn't belong").
 		Says("#client-certificate", "BEGIN CERTIFICATE")
 	lacksKey(t, refused)
 	refused = s.Post(page, "certificate", string(chain)+string(key), "private_key", string(key)).

@@ -48,8 +48,8 @@ const (
 	inPanel  = "panel-code"
 )
 
-// codeOfPage returns the lines of a page and of the forms on it, each kind of form once. Where htmx takes a part of the
-// answer, it takes at most what the page shows, for another state of a list: forms can be edited meanwhile, and their
+// codeOfPage returns the lines of a page and of the forms on it, each kind of form once. If htmx takes a part of the
+// answer, it takes at most what the page shows, for another state of a list: forms can be edited in between, and their
 // lines follow them.
 func (h *Handler) codeOfPage(v *page.Visit, path string, rendered []byte) ui.Code {
 	if isPart(v.Gin.Request) {

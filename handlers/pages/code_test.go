@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/shell"
 	"postern/testkit/state"
 )
 
@@ -127,7 +127,8 @@ func TestCode_panel(t *testing.T) {
 // readAddress is where one of the curl lines of what the page shows leads.
 func readAddress(t *testing.T, page *controlplane.Page, read int) *url.URL {
 	t.Helper()
-	for _, word := range shell.Argv(t, page.Find(fmt.Sprintf("#as-code-read-%d-curl", read)).Text())["curl"] {
+	line := page.Find(fmt.Sprintf("#as-code-read-%d-curl", read)).Text()
+	for _, word := range testkit.ShellArguments(t, line)["curl"] {
 		if strings.HasPrefix(word, "http") {
 			address, err := url.Parse(word)
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Pages are compressed, but for those that another site had the browser request, and those with a secret.
-func TestPagesAreCompressed(t *testing.T) {
+func TestPages_compressed(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)

@@ -8,7 +8,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestCORSOfAProject(t *testing.T) {
+func TestCORS_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -20,7 +20,7 @@ func TestCORSOfAProject(t *testing.T) {
 		Shows(422, "Limits and CORS").
 		Says("[name=origins]", "https://App.example/x").
 		Says("#cors-origins-error", "here: https://app.example").
-		Says("#cors-headers-error", "a b: Use the name of a header").
+		Says("#cors-headers-error", "a b: Use a header name").
 		Says("#cors-age-error", "86400").
 		Holds("max_age", "soon").
 		Lacks("#cors-exposed-error")

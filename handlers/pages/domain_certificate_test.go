@@ -10,7 +10,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestHostNameShowsItsCertificate(t *testing.T) {
+func TestDomain_certificate(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -26,7 +26,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 	}
 	row := domain.Items[0]
 	page := "/projects/shop/domains/" + row.ID
-	s.Get(page).Says("dl", "no certificate of its own")
+	s.Get(page).Says("dl", "none")
 
 	now := models.Now()
 	seen := row.UpdatedAt
@@ -52,7 +52,7 @@ func TestHostNameShowsItsCertificate(t *testing.T) {
 		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. Next attempt")
 }
 
-// write changes the database beside the pages.
+// write changes the database without using the pages.
 func write(t *testing.T, db *models.DB, change func(*models.Tx) error) {
 	t.Helper()
 	if err := db.Write(t.Context(), change); err != nil {

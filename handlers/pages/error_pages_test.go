@@ -9,8 +9,8 @@ import (
 	"postern/testkit/state"
 )
 
-// What another team owns answers as what does not exist, page by page.
-func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
+// Objects of another team get the same answer as objects that don't exist, on every page.
+func TestErrorPage_otherTeam(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -35,7 +35,7 @@ func TestPagesOfAnotherTeamAreNotFound(t *testing.T) {
 	}
 }
 
-func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
+func TestErrorPage_formats(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -51,7 +51,7 @@ func TestErrorsArePagesForPeopleAndProblemsForPrograms(t *testing.T) {
 	}
 }
 
-func TestABrokenDatabaseIsAPageWithARequestID(t *testing.T) {
+func TestErrorPage_brokenDatabase(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := controlplane.NewOwner(t, db)

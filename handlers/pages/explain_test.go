@@ -29,7 +29,7 @@ func TestExplain_page(t *testing.T) {
 		Shows(200, "Explain a call").
 		Says("main", "GET /orders/42").
 		Says("main", "404 no_route").
-		Says("main", "The step Route refuses it.").
+		Says("main", "The Route step refuses it.").
 		Says("#explain-command", "postern explain shop GET /orders/42")
 	s.Get(ask("path", "/orders/42?limit=1", "method", "GET")).Shows(200, "Explain a call").Says("main",
 		"404 no_route")
@@ -37,9 +37,10 @@ func TestExplain_page(t *testing.T) {
 		"TRACE are never forwarded")
 	s.Get(ask("path", "orders")).
 		Shows(422, "Explain a call").
-		Says("#explain-path-error", "Begin the path with a slash")
+		Says("#explain-path-error", "Start the path with a slash")
 	s.Get(ask("path", "/a", "version", "9.9.9")).Shows(422, "Explain a call").Says("#explain-version-error",
-		"Name a version")
-	s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").Says("#explain-key-error", "by its id")
+		"Use one of the project's versions: 1.0.0.")
+	s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").
+		Says("#explain-key-error", "Use the ID of a key")
 	s.Get(ask("path", "/it's $(here)")).Says("#explain-command", `'/it'\''s $(here)'`)
 }

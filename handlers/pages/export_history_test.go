@@ -32,7 +32,7 @@ func TestExportHistory(t *testing.T) {
 			t.Errorf("%d older exports are listed, want 2", n)
 		}
 		// Without a requester, ledger or size.
-		older.Lacks("#export-history a[href='/exports/" + old[0] + "/ledger']").Lacks("#export-history [title]")
+		older.Lacks("#export-history a[href='/exports/" + old[0] + "/ledger']").Lacks("#export-history span[title]")
 	})
 }
 

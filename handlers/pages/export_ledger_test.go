@@ -33,10 +33,13 @@ func TestExportLedger(t *testing.T) {
 		Says("main", "Kong gateway, exported ").
 		Says("main", " by ana@example.com").
 		Says("#ledger-items [aria-current=page]", "All ").
-		Says("#ledger-skipped", "kong.usage_analytics.left_out").
+		Says("main", "% portable").
+		Says("#ledger-everywhere", "kong.usage_analytics.left_out").
+		Says("#ledger-everywhere", "Skipped: not moved").
+		Says("#ledger-everywhere", "Trailers").
 		Says("#ledger-exact", "API keys").
-		Says("[data-checklist] label", "Measure on the new gateway").
-		Says("[data-checklist] a[href$='?code=kong.usage_analytics.left_out']", "Usage analytics").
+		Lacks("#ledger-skipped").
+		Lacks("#ledger-everywhere[open]").
 		Says("a[download]", "Download full ledger")
 	full := s.Get(page.Find("a[download]").AttrOr("href", ""))
 	if full.Status != 200 || full.Header.Get("Content-Disposition") != `attachment; filename="shop-ledger.json"` ||
@@ -53,16 +56,19 @@ func TestExportLedger(t *testing.T) {
 	})
 	s.Get(path+"/ledger?code=kong.usage_analytics.left_out").
 		Shows(200, "Usage analytics").
-		Says("main", "To do: Measure on the new gateway").
+		Says("main", "To do: Measure usage on the new gateway").
 		Lacks("ol.card")
 	s.Get(path+"/ledger?status=skipped").
-		Says("#ledger-items [aria-current=page]", "Skipped ").
-		Says("#ledger-skipped", "Usage analytics").
+		Says("#ledger-items [aria-current=page]", "Skipped 0").
+		Says("#ledger-items", "No items found")
+	s.Get(path+"/ledger?status=everywhere").
+		Says("#ledger-items [aria-current=page]", "The same for every project ").
+		Says("#ledger-everywhere[open]", "Usage analytics").
 		Lacks("#ledger-exact")
 	s.Get(path+"/ledger?area=keys").
 		Says("option[selected]", "API keys").
-		Says("#ledger-exact[open]", "kong.key.").
-		Lacks("#ledger-skipped")
+		Says("#ledger-exact[open]", "kong.key.hash").
+		Says("#ledger-everywhere[open]", "kong.key_type.built_in")
 	s.Get(path+"/ledger?area=keys&status=lossy").Says("#ledger-items", "No items found")
 	s.Get(path+"/ledger?status=fine").Shows(200, "Ledger of shop").Says("#ledger-items", "No items found")
 }

@@ -13,10 +13,11 @@ func TestExportPreview(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const path = "/projects/shop/export/preview"
 	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what moves")
-	s.Get(path).Shows(200, "What leaves, and how").
-		Says("#ledger-skipped", "Usage analytics").
-		Says("#ledger-skipped", "kong.usage_analytics.left_out").
-		Says("#ledger-skipped", "To do: Measure on the new gateway").
+	s.Get(path).Shows(200, "Export preview").
+		Says("main", "% portable").
+		Says("#ledger-everywhere", "Usage analytics").
+		Says("#ledger-everywhere", "kong.usage_analytics.left_out").
+		Says("#ledger-everywhere", "To do: Measure usage on the new gateway").
 		Says("#ledger-exact", "API key").
 		Says("a[aria-current=page]", "Kong gateway")
 	s.Get(path+"?format=data").Says("a[aria-current=page]", "Data only").

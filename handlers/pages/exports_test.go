@@ -10,7 +10,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestExportFromChoiceToDownload(t *testing.T) {
+func TestExport_download(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -52,7 +52,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 		Says("#export-status", "Ready to download").
 		Says("#export-run", "unzip shop-kong.zip -d shop-kong shop-kong/gateway/start.sh").
 		Says("#export-verify", "postern verify shop-kong.zip").
-		Says("#export-status", "of these are the same for every project").
+		Says("#export-status", "more items are the same for every project").
 		Says("#export-status dl", "Exact").
 		Lacks("noscript")
 	zip := s.Get(ready.Find("a[download]").AttrOr("href", ""))
@@ -70,7 +70,7 @@ func TestExportFromChoiceToDownload(t *testing.T) {
 
 // A browser without scripts sends a choice of keys with every form, and what the form offers
 // first contradicts no other choice.
-func TestExportFormWithoutConsumersHasNoKeys(t *testing.T) {
+func TestExportForm_withoutConsumers(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -84,7 +84,7 @@ func TestExportFormWithoutConsumersHasNoKeys(t *testing.T) {
 		Says("dl", "API keysHashes")
 }
 
-func TestCancelAnExport(t *testing.T) {
+func TestExport_cancel(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -156,7 +156,7 @@ func nextOf(stream controlplane.Events) (out streamed) {
 }
 
 // htmx would put the page that a redirect leads to into the middle of this one.
-func TestPollingWithoutASessionLeadsToSignIn(t *testing.T) {
+func TestExportPage_pollWithoutSession(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)

@@ -10,21 +10,21 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/accounts/federated"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/oidcprovider"
-	"postern/testkit/ordered"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
-// abroad is a site whose people can also sign in with a certified issuer.
-type abroad struct {
+// issuerSite is a site whose people can also sign in with a certified issuer.
+type issuerSite struct {
 	*controlplane.Browser
-	issuer *oidcprovider.Provider
+	issuer *idp.Certified
 }
 
-func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abroad {
+func newIssuerSite(t *testing.T, db *models.DB, issuer *idp.Certified) *issuerSite {
 	t.Helper()
-	return &abroad{controlplane.NewOwner(t, db, func(s *handlers.Server) {
+	return &issuerSite{controlplane.NewOwner(t, db, func(s *handlers.Server) {
 		client := issuer.Register(t, s.Config.PublicURL+"/signin/oidc/callback")
 		s.Providers = federated.FromConfig(config.SignIn{
 			OIDC: config.OIDC{
@@ -45,7 +45,7 @@ func newAbroad(t *testing.T, db *models.DB, issuer *oidcprovider.Provider) *abro
 }
 
 // away begins at a form and returns where the issuer sends the person back to.
-func (a *abroad) away(form, name string, fields ...string) string {
+func (a *issuerSite) away(form, name string, fields ...string) string {
 	a.T.Helper()
 	page := a.Post(form, fields...).Shows(200, "Going to Example ID")
 	to := page.Find("a[data-leave]").AttrOr("href", "")
@@ -60,11 +60,11 @@ func (a *abroad) away(form, name string, fields ...string) string {
 	return a.issuer.SignIn(a.T, to, name).RequestURI()
 }
 
-func TestSigningInWithAnIssuer(t *testing.T) {
+func TestFederated_signIn(t *testing.T) {
 	t.Parallel()
-	issuer := oidcprovider.Start(t)
+	issuer := idp.StartCertified(t)
 	db := state.OpenSQLite(t)
-	a := newAbroad(t, db, issuer)
+	a := newIssuerSite(t, db, issuer)
 	ana := a.Server
 	owner, err := ana.Accounts.BySession(t.Context(), sessionOf(t, a.Browser).Value)
 	if err != nil {
@@ -116,11 +116,11 @@ func TestSigningInWithAnIssuer(t *testing.T) {
 	a.Post(unlink).Shows(409, "Your account").Says("[role=alert]", "only way")
 }
 
-func TestLinkingAnIssuer(t *testing.T) {
+func TestFederated_link(t *testing.T) {
 	t.Parallel()
-	issuer := oidcprovider.Start(t)
+	issuer := idp.StartCertified(t)
 	db := state.OpenSQLite(t)
-	a := newAbroad(t, db, issuer)
+	a := newIssuerSite(t, db, issuer)
 	before := sessionOf(t, a.Browser).Value
 	a.Get(a.away("/account/signins/link/oidc", "ana")).LeadsTo("/account/signins")
 	if sessionOf(t, a.Browser).Value == before {
@@ -128,7 +128,7 @@ func TestLinkingAnIssuer(t *testing.T) {
 	}
 	a.Get("/account/signins").Shows(200, "Your account").Says("main", "Unlink")
 
-	// What began in a session does not end without it.
+	// A link that began in a session doesn't end without it.
 	late := a.away("/account/signins/link/oidc", "mallory")
 	a.Post("/signout").LeadsTo("/signin")
 	a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "no longer signed in")
@@ -138,7 +138,7 @@ func TestLinkingAnIssuer(t *testing.T) {
 	unlink := page.Find("form[action$='/unlink']").AttrOr("action", "")
 	a.Post(unlink).Shows(200, "Unlink Example ID").
 		Says("dl", "ana@example.com").
-		Says("dl", "your password from now on").
+		Says("dl", "your password").
 		Says("[data-undo]", "link it again")
 	a.Post(unlink, "confirm", "true").LeadsTo("/account/signins")
 	a.Post("/signout").LeadsTo("/signin")
@@ -147,25 +147,25 @@ func TestLinkingAnIssuer(t *testing.T) {
 
 // A provider's response is accepted once, from the browser that began the sign-in, with
 // its state, at the callback of the provider that was asked.
-func TestAnswersForOthersAreRefused(t *testing.T) {
+func TestFederatedCallback_otherAnswers(t *testing.T) {
 	t.Parallel()
-	issuer := oidcprovider.Start(t)
+	issuer := idp.StartCertified(t)
 	db := state.OpenSQLite(t)
-	a := newAbroad(t, db, issuer)
+	a := newIssuerSite(t, db, issuer)
 	a.Server.Accounts.Policy = config.SignUpOpen
 	a.Post("/signout").LeadsTo("/signin")
 
 	stolen := a.away("/signin/oidc", "vic")
 	a.ClearCookies()
 	a.Get(stolen).Shows(401, "Sign in").Says("[role=alert]", "another browser")
-	a.away("/signin/oidc", "mallory") // with an attempt of its own
+	a.away("/signin/oidc", "mallory") // with its own attempt
 	a.Get(stolen).Shows(401, "Sign in")
 
 	back, err := url.Parse(a.away("/signin/oidc", "vic"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range ordered.ByName(map[string]func(url.Values){
+	for name, change := range testkit.ByName(map[string]func(url.Values){
 		"no state":       func(q url.Values) { q.Del("state") },
 		"another state":  func(q url.Values) { q.Set("state", "x") },
 		"another issuer": func(q url.Values) { q.Set("iss", "https://evil.example") },
@@ -187,7 +187,7 @@ func TestAnswersForOthersAreRefused(t *testing.T) {
 // A provider may send its answer by POST, from its own site and so without cookies.
 func TestFederatedCallback_byPost(t *testing.T) {
 	t.Parallel()
-	a := newAbroad(t, state.OpenSQLite(t), oidcprovider.Start(t))
+	a := newIssuerSite(t, state.OpenSQLite(t), idp.StartCertified(t))
 	a.Server.Accounts.Policy = config.SignUpOpen
 	a.Post("/signout").LeadsTo("/signin")
 	back := a.away("/signin/oidc", "vic")

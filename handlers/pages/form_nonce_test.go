@@ -283,7 +283,7 @@ func TestSecretForm_doubleClick(t *testing.T) {
 	s.Get("/projects/shop/keys").Says("#keys", "2 keys")
 }
 
-// What waits between the form and the page is sealed: the database holds it nowhere.
+// The value between the form and the page is sealed: the database doesn't have it in plaintext.
 func TestSecretForm_atRest(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -11,7 +11,7 @@ import (
 	"postern/views/ui"
 )
 
-// What a form shows once waits for the session that sent the form.
+// A value that is shown once waits for the session that sent the form.
 func TestSecretForm_anotherSession(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
@@ -25,7 +25,7 @@ func TestSecretForm_anotherSession(t *testing.T) {
 	mine := s.Client.Jar
 	s.ClearCookies()
 	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
-	s.FollowRedirect(first).Shows(200, "Key of billing").Lacks("#new-key") // the session is another
+	s.FollowRedirect(first).Shows(200, "Key for billing").Lacks("#new-key") // the session is another
 	s.Client.Jar = mine
 	s.FollowRedirect(first).Shows(200, "Key created").Says("#new-key", "pst_")
 }
@@ -94,14 +94,14 @@ func TestRotate_twoTabs(t *testing.T) {
 	shown := s.FollowRedirect(s.Do(http.MethodPost, action, one.Encode(), nil))
 	key := controlplane.Clean(shown.Find("#new-key").Text())
 	s.Do(http.MethodPost, action, two.Encode(), nil).
-		Shows(http.StatusConflict, "Key of bootstrap").
+		Shows(http.StatusConflict, "Key for bootstrap").
 		Says("[role=alert]", "the secret wasn't replaced").
 		Lacks("#new-key")
 	if last := key[len(key)-4:]; !strings.Contains(s.Get(path).Raw, last) {
 		t.Errorf("the key that ends in %s was rotated away", last)
 	}
 	one.Set("grace_seconds", "3600") // back, and another grace
-	s.Do(http.MethodPost, action, one.Encode(), nil).Shows(http.StatusConflict, "Key of bootstrap")
+	s.Do(http.MethodPost, action, one.Encode(), nil).Shows(http.StatusConflict, "Key for bootstrap")
 	if last := key[len(key)-4:]; !strings.Contains(s.Get(path).Raw, last) {
 		t.Errorf("the key that ends in %s was rotated away with another grace", last)
 	}
@@ -129,8 +129,8 @@ func TestRotate_signedInAgain(t *testing.T) {
 	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password).LeadsTo("/projects")
 	renewed := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
 	invented := rotate(strings.Repeat("A", len(old))).Shows(422, "This form is out of date").Nonce(path + "/rotate")
-	rotate(invented).Shows(409, "Key of bootstrap").Says("[role=alert]", "the secret wasn't replaced")
+	rotate(invented).Shows(409, "Key for bootstrap").Says("[role=alert]", "the secret wasn't replaced")
 	s.FollowRedirect(rotate(renewed)).Shows(200, "Key rotated")
 	again := rotate(old).Shows(422, "This form is out of date").Nonce(path + "/rotate")
-	s.FollowRedirect(rotate(again)).Shows(200, "Key of bootstrap").Lacks("#new-key")
+	s.FollowRedirect(rotate(again)).Shows(200, "Key for bootstrap").Lacks("#new-key")
 }

@@ -10,17 +10,16 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/service/accounts/federated"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // hub is a site whose people can also sign in with GitHub.
 type hub struct {
 	*controlplane.Browser
-	github *fakegithub.GitHub
+	github *idp.GitHub
 }
 
 func newHub(t *testing.T, db *models.DB) *hub {
@@ -35,18 +34,18 @@ func newHubOf(
 	open func(*testing.T, *models.DB, ...func(*handlers.Server)) *controlplane.Browser,
 ) *hub {
 	t.Helper()
-	github := fakegithub.Start(t)
+	github := idp.StartGitHub(t)
 	return &hub{open(t, db, func(s *handlers.Server) {
 		s.Providers = federated.FromConfig(config.SignIn{GitHub: config.GitHub{
-			ClientID:     fakeoidc.ClientID,
-			ClientSecret: fakeoidc.ClientSecret,
+			ClientID:     idp.ClientID,
+			ClientSecret: idp.ClientSecret,
 			URL:          github.URL,
 			APIURL:       github.URL + "/api/v3",
 		}})
 	}), github}
 }
 
-const octocat = "octocat@github.example" // as the fake says, in small letters
+const octocat = "octocat@github.example" // as the fake says, in lowercase
 
 // back begins at a form and returns where GitHub sends the person back to.
 func (h *hub) back(form string, fields ...string) *url.URL {
@@ -74,7 +73,7 @@ func (h *hub) away(form string, fields ...string) string {
 	return h.back(form, fields...).RequestURI()
 }
 
-func TestSigningInWithGitHub(t *testing.T) {
+func TestGitHub_signIn(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := newHub(t, db)
@@ -87,7 +86,7 @@ func TestSigningInWithGitHub(t *testing.T) {
 	h.Get(first).LeadsTo("/projects/new")
 	h.Get("/projects").Shows(200, "Projects").Says("#account-menu", octocat)
 	h.Post("/signout").LeadsTo("/signin")
-	h.Get(first).Shows(401, "Sign in").Says("[role=alert]", "is over") // the answer a second time
+	h.Get(first).Shows(401, "Sign in").Says("[role=alert]", "has expired") // the answer a second time
 
 	// GitHub knows people by number: names and addresses change.
 	h.github.User["login"], h.github.Emails[1]["email"] = "hubot", "hubot@github.example"
@@ -101,7 +100,7 @@ func TestSigningInWithGitHub(t *testing.T) {
 	h.Get(h.away("/signin/github")).LeadsTo("/projects")
 }
 
-func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
+func TestGitHubCallback_unverifiedEmail(t *testing.T) {
 	t.Parallel()
 	broken := func(path string, status int, body any) func(*hub) {
 		return func(h *hub) {
@@ -109,7 +108,7 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 				if !strings.HasSuffix(r.URL.Path, path) {
 					return false
 				}
-				fakeoidc.Answer(w, status, body)
+				idp.Answer(w, status, body)
 				return true
 			}
 		}
@@ -129,31 +128,31 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 		"the address of somebody here": {
 			func(h *hub) { h.github.Emails[1]["email"] = "ANA@example.com" }, nil, 409, "Linked sign-ins",
 		},
-		"no reach to the addresses":     {func(h *hub) { h.github.Emails = nil }, nil, 401, "did not work out"},
-		"a user without a number":       {func(h *hub) { delete(h.github.User, "id") }, nil, 401, "did not work out"},
-		"a user that is no JSON object": {broken("/user", 200, "octocat"), nil, 401, "did not work out"},
-		"GitHub is broken":              {broken("/user", 502, map[string]any{}), nil, 401, "did not work out"},
+		"no reach to the addresses": {func(h *hub) { h.github.Emails = nil }, nil, 401, "failed. Try again"},
+		"a user without a number":   {func(h *hub) { delete(h.github.User, "id") }, nil, 401, "failed. Try again"},
+		"a user, not a JSON object": {broken("/user", 200, "octocat"), nil, 401, "failed. Try again"},
+		"GitHub is broken":          {broken("/user", 502, map[string]any{}), nil, 401, "failed. Try again"},
 		"an error with status 200": {
 			broken("/access_token", 200, map[string]any{"error": "incorrect_client_credentials"}), nil, 401,
-			"did not work out",
+			"failed. Try again",
 		},
-		"another code": {nil, func(q url.Values) { q.Set("code", "guess") }, 401, "did not work out"},
-		"no code":      {nil, func(q url.Values) { q.Del("code") }, 401, "did not work out"},
+		"another code": {nil, func(q url.Values) { q.Set("code", "guess") }, 401, "failed. Try again"},
+		"no code":      {nil, func(q url.Values) { q.Del("code") }, 401, "failed. Try again"},
 		"the person said no": {
 			nil, func(q url.Values) { q.Del("code"); q.Set("error", "access_denied") }, 401,
-			"You did not sign in with GitHub",
+			"You didn't sign in with GitHub",
 		},
 		"another error": {
 			nil, func(q url.Values) { q.Del("code"); q.Set("error", "redirect_uri_mismatch") }, 401,
-			"did not work out",
+			"failed. Try again",
 		},
 		"another issuer": {
-			nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, 401, "did not work out",
+			nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, 401, "failed. Try again",
 		},
 	}
 	db := state.OpenSQLite(t)
 	newHub(t, db)
-	for name, tt := range ordered.ByName(tests) {
+	for name, tt := range testkit.ByName(tests) {
 		h := newHubOf(t, db, controlplane.NewBrowser)
 		h.Server.Accounts.Policy = config.SignUpOpen
 		if tt.prepare != nil {
@@ -176,14 +175,14 @@ func TestWhatGitHubDoesNotVouchForMakesNoAccount(t *testing.T) {
 	}
 }
 
-func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
+func TestGitHubCallback_otherAnswers(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := newHub(t, db)
 	h.Server.Accounts.Policy = config.SignUpOpen
 	h.ClearCookies()
 	back := h.back("/signin/github")
-	for name, change := range ordered.ByName(map[string]func(url.Values){
+	for name, change := range testkit.ByName(map[string]func(url.Values){
 		"no state":      func(q url.Values) { q.Del("state") },
 		"another state": func(q url.Values) { q.Set("state", "x") },
 	}) {
@@ -193,16 +192,16 @@ func TestAnswersOfGitHubForOthersAreRefused(t *testing.T) {
 			t.Errorf("%s: %d", name, got.Status)
 		}
 	}
-	if asked := h.github.Asked("/login/oauth/access_token"); asked != 0 {
-		t.Errorf("redeemed %d codes for answers that nobody asked for", asked)
+	if asked := h.github.Requests("/login/oauth/access_token"); asked != 0 {
+		t.Errorf("redeemed %d codes for answers that were not requested", asked)
 	}
 	h.ClearCookies()
 	h.Get(back.RequestURI()).Shows(401, "Sign in").Says("[role=alert]", "another browser")
-	h.back("/signin/github") // with an attempt of its own
+	h.back("/signin/github") // with its own attempt
 	h.Get(back.RequestURI()).Shows(401, "Sign in")
 }
 
-func TestLinkingGitHub(t *testing.T) {
+func TestGitHub_link(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newHub(t, db)
@@ -216,7 +215,7 @@ func TestLinkingGitHub(t *testing.T) {
 			Lacks("form[action='/account/signins/link/github']")
 		h.Get(h.away("/account/signins/link/github")).
 			Shows(409, "Your account").
-			Says("[role=alert]", "linked with an account already")
+			Says("[role=alert]", "already linked to an account")
 
 		h.Post("/signout").LeadsTo("/signin")
 		h.Get(h.away("/signin/github")).LeadsTo("/projects") // the account that has it linked

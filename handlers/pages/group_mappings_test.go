@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"postern/models"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 	"postern/views/ui"
 )
@@ -30,12 +29,12 @@ func TestGroupMappings_page(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, page := newMappedSite(t, db)
 	s.Get(strings.TrimSuffix(page, "/group-mappings")).Says("a[href='"+page+"']", "Group mappings")
-	s.Get(page).Shows(200, "Group mappings").Says("main", "No rules yet")
-	s.Post(page, "claim", "a..b", "match", "prefix", "claim_value", "<b>", "group", "nobody").
+	s.Get(page).Shows(200, "Group mappings").Says("main", "No mappings yet")
+	s.Post(page, "claim", "a..b", "match", "prefix", "claim_value", "<b>", "group", "missing").
 		Shows(422, "Group mappings").
 		Holds("claim", "a..b").
 		Holds("claim_value", "<b>").
-		Says("#mapping-claim-error", "Name a claim").
+		Says("#mapping-claim-error", "Use the path of a claim").
 		Says("#mapping-group-error", "group")
 	rule := []string{"claim", "groups", "match", "prefix", "claim_value", "<b>", "group", "staff"}
 	form := append(slices.Clone(rule), ui.NonceField, s.Get(page).Nonce(page))
@@ -47,7 +46,7 @@ func TestGroupMappings_page(t *testing.T) {
 	s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups starts with "<b>"`)
 	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
-	s.Get(page).Says("main", "No rules yet")
+	s.Get(page).Says("main", "No mappings yet")
 	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")
 }
 
@@ -65,7 +64,7 @@ func TestGroupMappings_testLogin(t *testing.T) {
 		}
 		end := s.tested()
 		result := s.Get(end).
-			Shows(200, "The login of web works").
+			Shows(200, "Test login to web succeeded").
 			Says("[aria-labelledby=mapped-groups]", `roles is "admin"`).
 			Says("[aria-labelledby=mapped-groups]", "admin, <b>sales</b>").
 			Says("[aria-labelledby=provider-claims]", `["admin","\u003cb\u003esales\u003c/b\u003e"]`).
@@ -92,16 +91,16 @@ func TestGroupMappings_gitHubPage(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, page := newMappedSite(t, db)
 	app, _, _ := strings.Cut(page, "/providers/")
-	fake := fakegithub.Start(t)
-	s.Server.Login.Providers.GitHubURL, s.Server.Login.Providers.GitHubAPI = fake.URL, fake.URL
-	fake.Orgs = []map[string]any{fakegithub.Org(42, "Acme")}
-	fake.Teams = []map[string]any{fakegithub.Team(7, "Acme", "sre")}
+	fake := idp.StartGitHub(t)
+	s.Server.AppClients.Providers.GitHubURL, s.Server.AppClients.Providers.GitHubAPI = fake.URL, fake.URL
+	fake.Orgs = []map[string]any{idp.GitHubOrg(42, "Acme")}
+	fake.Teams = []map[string]any{idp.GitHubTeam(7, "Acme", "sre")}
 	s.Post(strings.TrimSuffix(page, "/group-mappings")+"/delete", "confirm", "true").Location()
 	provider := s.Post(app+"/providers", "type", "github").Location()
-	s.Post(provider, "client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
+	s.Post(provider, "client_id", idp.ClientID, "client_secret", idp.ClientSecret,
 		"client_token", "service", "upstream_token", "service", "enabled", "true").Location()
 	page = provider + "/group-mappings"
-	s.fake = fake.Provider
+	s.fake = fake.Fake
 	s.Get(page).Says("[data-note]", "asks users for read access").Says("#mapping-claim", "team_ids")
 	s.Post(page, "claim", "groups", "match", "exact", "claim_value", "x", "group", "staff").
 		Shows(422, "Group mappings").
@@ -110,7 +109,7 @@ func TestGroupMappings_gitHubPage(t *testing.T) {
 		s.Post(page, "claim", rule[0], "match", "exact", "claim_value", rule[1], "group", "staff").LeadsTo(page)
 	}
 	s.Get(s.tested()).
-		Shows(200, "The login of web works").
+		Shows(200, "Test login to web succeeded").
 		Says("[aria-labelledby=mapped-groups]", `teams is "Acme/sre"`).
 		Says("[aria-labelledby=provider-claims]", `["Acme/sre"]`).
 		Says("[aria-labelledby=provider-claims]", `[42]`).

@@ -2,14 +2,15 @@
 //
 // It mounts the packages below it, one for each family of pages, and owns the lines for a shell that pages and forms
 // show as code. A family owns its routes, its forms, and the view models that it fills for views. A form that succeeds
-// answers with a redirect; one that fails shows its page again with what was entered. What families have in common is
-// in handlers/page.
+// answers with a redirect; one that fails shows its page again with what was entered. Shared parts are in
+// handlers/page.
 package pages
 
 import (
 	"postern/handlers/web"
 	"postern/service/accounts"
 	"postern/service/accounts/federated"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/diagnostics"
 	"postern/service/directory"
@@ -38,6 +39,7 @@ type Handler struct {
 	Imports     *imports.Service
 	Idempotency *idempotency.Service
 	Keys        *keys.Service
+	AppClients  *appclients.Service
 	Login       *login.Service
 	Projects    *projects.Service
 	Relations   *relations.Service

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"postern/service/access"
+	"postern/testkit"
 	"postern/testkit/controlplane"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 	"postern/views/ui"
 )
@@ -26,7 +26,7 @@ func TestImportPage(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	zip := exported(t, s)
 	s.Get("/projects").Says("a[href='/imports']", "Import")
-	s.Get("/imports").Shows(200, "Import a project").Says("main", "It is verified before")
+	s.Get("/imports").Shows(200, "Import a project").Says("main", "Postern verifies the zip before")
 
 	sendZip(t, s, "/imports/preview", "", nil).Shows(422, "Import a project").
 		Says("#import-answer [role=alert]", "Choose the zip of an export")
@@ -39,8 +39,8 @@ func TestImportPage(t *testing.T) {
 	sendZip(t, s, "/imports/preview", "copy", broken).Shows(422, "Import a project")
 
 	found := sendZip(t, s, "/imports/preview", "copy", zip).Shows(200, "Import a project").
-		Says("#import-answer h2", "copy would have").
-		Says("#import-answer", "What the zip cannot carry")
+		Says("#import-answer h2", "copy will contain").
+		Says("#import-answer", "Differences from the original")
 	if value, _ := found.Find("#import-name").Attr("value"); value != "copy" {
 		t.Errorf("the name typed is %q", value)
 	}
@@ -51,7 +51,7 @@ func TestImportPage(t *testing.T) {
 	sendZip(t, s, other, "copy", zip).Shows(422, "Import a project")
 	for _, unchecked := range []string{"/imports", "/imports?sha256=x"} {
 		sendZip(t, s, unchecked, "copy", zip).Shows(422, "Import a project").
-			Says("#import-answer [role=alert]", "Check what is imported first")
+			Says("#import-answer [role=alert]", "Preview the import first")
 	}
 	s.Get("/projects/copy").Shows(404, "Page not found")
 
@@ -88,11 +88,11 @@ func TestImportForm_sentAgain(t *testing.T) {
 	sendZip(t, s, confirm, "second", zip, nonce...).LeadsTo("/projects/second")
 
 	sendZip(t, s, confirm, "third", zip, ui.NonceField, "invented").Shows(422, "Import a project").
-		Says("#import-answer [role=alert]", "opened before you signed in")
+		Says("#import-answer [role=alert]", "before you signed in")
 	s.Get("/projects/third").Shows(404, "Page not found")
 }
 
-// What follows the zip, and fields that the form does not have, are not left out in silence.
+// Fields after the zip, and unknown fields, are refused and not silently ignored.
 func TestImportForm_unknownFields(t *testing.T) {
 	t.Parallel()
 	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
@@ -106,7 +106,7 @@ func TestImportForm_unknownFields(t *testing.T) {
 	sendZip(t, s, "/imports/preview", "copy", zip, "names", "x").Shows(400, "Import a project").
 		Says("#import-answer [role=alert]", "a field is unknown")
 	sendZip(t, s, "/imports/preview", "copy", zip, "name", "other").Shows(400, "Import a project").
-		Says("#import-answer [role=alert]", "there twice")
+		Says("#import-answer [role=alert]", "repeated")
 }
 
 // Zips that this server cannot read say why, and what to do.
@@ -115,7 +115,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	whole := exported(t, s)
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		change func(*zip.FileHeader, []byte) []byte
 		says   string
 	}{
@@ -195,7 +195,7 @@ func TestImportPage_viewer(t *testing.T) {
 	o := controlplane.NewFixture(t, db)
 	viewer := o.Members[access.Viewer]
 	page := o.Do(t, "GET", "/imports", "", viewer)
-	if page.Status != 200 || !strings.Contains(page.Raw, "You are a viewer of this team.") ||
+	if page.Status != 200 || !strings.Contains(page.Raw, "You&#39;re a viewer in this team.") ||
 		strings.Contains(page.Raw, "import-form") {
 		t.Errorf("%d: the page does not say why there is no form", page.Status)
 	}
@@ -213,7 +213,7 @@ func TestImportPage_viewer(t *testing.T) {
 	}
 }
 
-// A team without projects is offered the import beside the first project.
+// A team without projects is offered the import next to the first project.
 func TestProjectsPage_emptyOffersImport(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

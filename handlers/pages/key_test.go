@@ -10,7 +10,7 @@ import (
 	"postern/views/ui"
 )
 
-func TestKeysFromCreationToRevocation(t *testing.T) {
+func TestKeys_lifecycle(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -40,14 +40,15 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	if !policy.WellFormedKey(key) || !strings.HasPrefix(key, "pst_prod_") {
 		t.Errorf("the new key %q is not one of prod", key)
 	}
-	minted.Says("dl", "31 Dec 2090, 23:59 UTC").Says("#try-curl", key)
+	minted.Says("dl time[title='31 Dec 2090, 23:59 UTC']", "in ").Says("#try-curl", key)
 
 	list := s.Get("/projects/shop/keys").
 		Says("#keys", "2 keys").
 		Says("tbody tr:first-child", "billing").
 		Says("tbody tr:first-child", "read-only")
 	path := list.Find("tbody tr:first-child a").AttrOr("href", "")
-	s.Get(path).Shows(200, "Key of billing").Says("[data-panel]", "Active").Says("[data-panel]", "31 Dec 2090")
+	s.Get(path).Shows(200, "Key for billing").Says("[data-panel]", "Active").
+		Says("[data-panel] time[title^='31 Dec 2090']", "in ")
 
 	s.Get(path).Says("form[action$='/revoke']", "No calls with it in the last hour")
 
@@ -59,18 +60,18 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 		Says("[data-panel]", "Frozen").
 		Lacks("form[action$='/freeze'], form[action$='/rotate']")
 	s.Post(rotate, "grace_seconds", "0", "confirm", "true", ui.NonceField, old).
-		Shows(409, "Key of billing").
-		Says("[role=alert]", "Only an active key can be rotated")
+		Shows(409, "Key for billing").
+		Says("[role=alert]", "Only active keys can be rotated")
 	s.Post(path + "/unfreeze").LeadsTo(path)
 	s.Get(path).Says("[data-flash]", "works again").Says("[data-panel]", "Active")
 
 	fresh := s.Get(path).Nonce(rotate)
 	s.Post(rotate, "grace_seconds", "3600", ui.NonceField, fresh).
-		Shows(422, "Key of billing").
+		Shows(422, "Key for billing").
 		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that you want a new secret").
-		Says("details[open] [data-undo]", "can't bring back")
+		Says("details[open] [data-undo]", "can't restore")
 	s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
-		Shows(422, "Key of billing").
+		Shows(422, "Key for billing").
 		Says("details[open] #rotate-grace-error", "2592000")
 	rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
 		Shows(200, "Key rotated").
@@ -78,16 +79,16 @@ func TestKeysFromCreationToRevocation(t *testing.T) {
 	if controlplane.Clean(rotated.Find("#new-key").Text()) == key {
 		t.Error("rotation kept the secret")
 	}
-	s.Get(path).Says("[data-panel]", "Old secret works until")
+	s.Get(path).Says("[data-panel]", "Old secret expires")
 
-	s.Post(path+"/revoke").Shows(422, "Key of billing").Says("[role=alert]", "Tick the box")
+	s.Post(path+"/revoke").Shows(422, "Key for billing").Says("[role=alert]", "Tick the box")
 	s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
 	s.Get(path).Says("[data-flash]", "revoked").Says("[data-panel]", "Revoked").Lacks("[data-panel] form")
-	s.Post(path+"/unfreeze").Shows(409, "Key of billing").Says("[role=alert]", "revoked")
+	s.Post(path+"/unfreeze").Shows(409, "Key for billing").Says("[role=alert]", "revoked")
 	s.Get("/projects").Says("li", "1 active key ")
 }
 
-func TestALongListOfKeysHasPages(t *testing.T) {
+func TestKeys_pages(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -97,17 +98,17 @@ func TestALongListOfKeysHasPages(t *testing.T) {
 	}
 	first := s.Get("/projects/shop/keys").Says("#keys", "51 keys")
 	older, _, _ := strings.Cut(first.Find("a:contains('More keys')").AttrOr("href", ""), "#")
-	if rows := first.Find("tbody tr:contains('Manage')").Length(); rows != 50 || older == "" {
+	if rows := first.Find("tbody tr").Length(); rows != 50 || older == "" {
 		t.Fatalf("%d rows and the next page at %q, want 50 and an address", rows, older)
 	}
-	second := s.Get(older).Says("tbody:contains('Manage')", "bootstrap").Lacks("a:contains('More keys')")
-	if rows := second.Find("tbody tr:contains('Manage')").Length(); rows != 1 {
+	second := s.Get(older).Says("tbody", "bootstrap").Lacks("a:contains('More keys')")
+	if rows := second.Find("tbody tr").Length(); rows != 1 {
 		t.Errorf("%d rows on the second page, want 1", rows)
 	}
 }
 
 // A key's page answers below its own project only.
-func TestKeysOfAnotherProjectAreNotFound(t *testing.T) {
+func TestKeys_otherProject(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)

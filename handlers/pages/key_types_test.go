@@ -27,11 +27,13 @@ func TestKeyTypes_builtIn(t *testing.T) {
 	s.Get("/projects/shop/keys").Says("main a[href='"+keyTypesPage+"']", "Key types")
 	s.Get(keyTypesPage).
 		Shows(200, "Key types").
+		Says("nav[aria-label=Breadcrumb] a[href='/projects/shop/keys']", "Keys").
+		Says("main a[href='/projects/shop/keys']", "Back to the keys").
 		Says("tbody", "full").
 		Says("tbody", "read-only").
 		Says("tbody", "built in").
 		Lacks("tbody a[href^='" + keyTypesPage + "/']")
-	s.Get(keyTypesPage+"/full").Shows(200, "Key type full").Says("dl", "built in").Lacks("form:has([name=scopes])")
+	s.Get(keyTypesPage+"/full").Shows(200, "Key type full").Says("dl", "Built in").Lacks("form:has([name=scopes])")
 	s.Post(keyTypesPage+"/full", "scopes", "read").Shows(409, "Key type full").Says("[role=alert]", "built in")
 }
 
@@ -41,26 +43,26 @@ func TestKeyTypes_invalid(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	s.Post(
 		keyTypesPage,
-		"name", "Partner",
+		"name", "42",
 		"scopes", "orders:read Orders",
 		"expires_in", "4000",
 		"limits_hour", "0",
 		"limits_day", "9",
 	).
 		Shows(422, "Key types").
-		Holds("name", "Partner").
+		Holds("name", "42").
 		Holds("expires_in", "4000").
 		Holds("limits_hour", "0").
 		Holds("limits_day", "9").
 		Says("#type-scopes", "orders:read Orders").
-		Says("#type-name-error", "lower-case").
-		Says("#type-scopes-error", "Orders: Use lower-case").
+		Says("#type-name-error", "lowercase").
+		Says("#type-scopes-error", "Orders: Use lowercase").
 		Says("#type-expires-in-error", "up to 3650").
-		Says("#type-limit-hour-error", "1 or more").
+		Says("#type-limit-hour-error", "1 call or more").
 		Says("details[open]", "Create a key type")
 	s.Post(keyTypesPage, "name", "full", "scopes", "a").
 		Shows(409, "Key types").
-		Says("#type-name-error", `"full" already`)
+		Says("#type-name-error", `already has a key type "full"`)
 	for _, days := range []string{"many", "NaN", "-1", "0"} {
 		s.Post(keyTypesPage, "name", "other", "scopes", "a", "expires_in", days).
 			Shows(422, "Key types").
@@ -132,7 +134,7 @@ func TestKeyTypes_delete(t *testing.T) {
 		Shows(200, "Key created")
 	s.Post(partnerPage+"/delete", "confirm", "true").
 		Shows(409, "Key type partner").
-		Says("[role=alert]", "1 key is of this type, 1 of them active").
+		Says("[role=alert]", "1 key has this type, 1 of them active").
 		Says("dl", "Keys1")
 	s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
 	s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
@@ -142,7 +144,7 @@ func TestKeyTypes_delete(t *testing.T) {
 
 // The API sets a lifetime to the second: saving the form, which asks for days, must
 // not move it.
-func TestSavingAKeyTypeKeepsTheSecondsOfItsLifetime(t *testing.T) {
+func TestKeyTypes_updateKeepsLifetime(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -169,6 +171,6 @@ func TestKeyTypes_refused(t *testing.T) {
 	for _, page := range []string{rulesPage, keyTypesPage} {
 		s.Get(page).
 			Says("[data-warning]", "refuses keys of the type partner with insufficient_scope").
-			Says("[data-warning]", "refuses keys of the type read-only where it is enforced")
+			Says("[data-warning]", "all rules that name scopes refuse keys of the type read-only")
 	}
 }

@@ -28,7 +28,7 @@ func serveTenant(s *controlplane.Browser, tenant, product string) {
 	callAPI(s, "PATCH", "/api/v1/projects/shop", `{"product":"`+product+`"}`)
 }
 
-func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
+func TestKey_createWithAllFields(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -59,9 +59,9 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 	ranges := "10.0.0.0/8\r\n\r\nlocalhost"
 	wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed_cidrs", ranges)...).
 		Shows(422, "Keys").
-		Says("#key-limit-hour-error", "Give 60 or more").
-		Says("#key-limit-year-error", "1 or more").
-		Says("#key-allowed-error", "localhost: Give an address range").
+		Says("#key-limit-hour-error", "Use 60 or more").
+		Says("#key-limit-year-error", "1 call or more").
+		Says("#key-allowed-error", "localhost: Use an address range").
 		Holds("limits_minute", "60").
 		Holds("limits_hour", "5").
 		Holds("limits_year", "many").
@@ -82,17 +82,17 @@ func TestAKeyIsMadeWithAllThatItCanHave(t *testing.T) {
 		Says("dl", "every project of storefront").
 		Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
 	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project of storefront")
-	s.Post(action, "owner", "billing", "tenant", "nobody", "product", "another").Shows(422, "Keys").
-		Says("#key-tenant-error", "serves no tenant").Says("#key-product-error", "storefront")
+	s.Post(action, "owner", "billing", "tenant", "unknown", "product", "another").Shows(422, "Keys").
+		Says("#key-tenant-error", "doesn't serve a tenant").Says("#key-product-error", "storefront")
 }
 
-func TestAKeyIsChangedOnItsPage(t *testing.T) {
+func TestKey_update(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	path := s.Get("/projects/shop/keys").Find("#keys tbody a").AttrOr("href", "")
 	opened := s.Get(path).
-		Shows(200, "Key of bootstrap").
+		Shows(200, "Key for bootstrap").
 		Says("dl", "anywhere").
 		Says("dl", "this project").
 		Value("[name=revision]")
@@ -108,7 +108,7 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	saved := s.Get(path).
 		Says("[data-flash]", "of bootstrap is saved").
 		Says("dl", "For the night").
-		Says("dl", "2 Jan 2090, 23:59 UTC").
+		Says("dl time[title='2 Jan 2090, 23:59 UTC']", "in ").
 		Says("dl", "7 an hour, 9 a day (its own)").
 		Says("dl", "2001:db8::/32").
 		Holds("limits_hour", "7").
@@ -117,19 +117,22 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 	// A mistake keeps what was typed, and the revision it was typed on.
 	revision := saved.Value("[name=revision]")
 	s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed_cidrs", "here")...).
-		Shows(422, "Key of bootstrap").
-		Says("#edit-limit-hour-error", "1 or more").
+		Shows(422, "Key for bootstrap").
+		Says("#edit-limit-hour-error", "1 call or more").
 		Says("#edit-allowed-error", "here:").
 		Says("#edit-allowed", "here").
 		Holds("limits_hour", "0")
 
 	// Nothing but the choice is read of numbers that the form hides.
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
-	s.Get(path).Says("dl", "none, regardless of its type").Says("dl", "2 Jan 2090").Says("dl", "anywhere")
+	s.Get(path).
+		Says("dl", "none, regardless of its type").
+		Says("dl time[title^='2 Jan 2090']", "in ").
+		Says("dl", "anywhere")
 
 	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed_cidrs", "192.0.2.1")...).
 		Shows(412, "Changed since you opened it").
-		Says("tbody", "those of its type").
+		Says("tbody", "same as its type").
 		Says("tbody", "anywhere").
 		Says("tbody", "192.0.2.1")
 	var mine []string
@@ -144,11 +147,11 @@ func TestAKeyIsChangedOnItsPage(t *testing.T) {
 
 	s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
 	s.Get(path).Lacks("[data-panel] form")
-	s.Post(path, form("")...).Shows(409, "Key of bootstrap").Says("[role=alert]", "revoked")
+	s.Post(path, form("")...).Shows(409, "Key for bootstrap").Says("[role=alert]", "revoked")
 }
 
 // A form knows the day of an expiry only: saving it again must not move the end.
-func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
+func TestKey_updateKeepsExpiry(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -157,12 +160,12 @@ func TestSavingAKeyKeepsTheHourOfItsEnd(t *testing.T) {
 	callAPI(s, "PATCH", "/api/v1/keys/"+id, `{"expires_at":"2090-01-02T03:04:00Z"}`)
 	revision := s.Get(path).Value("[name=revision]")
 	s.Post(path, "revision", revision, "description", "x", "expires_at", "2090-01-02").LeadsTo(path)
-	again := s.Get(path).Says("dl", "2 Jan 2090, 03:04 UTC").Value("[name=revision]")
+	again := s.Get(path).Says("dl time[title='2 Jan 2090, 03:04 UTC']", "in ").Value("[name=revision]")
 	s.Post(path, "revision", again, "expires_at", "").LeadsTo(path)
 	s.Get(path).Holds("expires_at", "")
 }
 
-func TestKeysAreChosenAndPaged(t *testing.T) {
+func TestKeys_filters(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -209,7 +212,7 @@ func TestKeysAreChosenAndPaged(t *testing.T) {
 }
 
 // A key of a product is listed in each of its projects, and leads to its own.
-func TestAKeyOfAProductLeadsHome(t *testing.T) {
+func TestKey_ofProduct(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -220,6 +223,6 @@ func TestAKeyOfAProductLeadsHome(t *testing.T) {
 	callAPI(s, "PATCH", "/api/v1/projects/books", `{"product":"storefront"}`)
 	list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
 	s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
-		Shows(200, "Key of wide").
+		Shows(200, "Key for wide").
 		Says("dl", "every project of storefront")
 }

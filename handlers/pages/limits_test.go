@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestLimitsOfAProject(t *testing.T) {
+func TestLimits_project(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -37,14 +37,14 @@ func TestLimitsOfAProject(t *testing.T) {
 	send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200").
 		Shows(422, "Limits and CORS").
 		Holds("limit_calls", "1e3").
-		Says("#limit-1-error", "Give the number of calls").
-		Says("#limit-4-error", "Give 200 or more").
+		Says("#limit-1-error", "Use 1 call or more").
+		Says("#limit-4-error", "Use 200 or more").
 		Lacks("#limit-3-error")
 	send(opened, "key minute", "key minute abc").
 		Shows(422, "Limits and CORS").
-		Says("#limit-2-error", "Give the number of calls").
+		Says("#limit-2-error", "Use 1 call or more").
 		Lacks("#limit-1-error")
-	send(opened, "nobody minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
+	send(opened, "unknown minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
 	send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
 		"second 5",
@@ -91,17 +91,17 @@ func TestLimits_rows(t *testing.T) {
 	s.Get("/projects/shop/limits").Says("#limit-rows", "Every call is allowed")
 }
 
-func TestAddressesOfAVersion(t *testing.T) {
+func TestIPRules_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/versions/1.0.0/access")
 	action, opened := page.Action("ip_allow"), page.Revision("ip_allow")
 	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n\r\nthe office", "ip_deny", "203.0.113.9").
-		Shows(422, "Access of version 1.0.0").
+		Shows(422, "Access to version 1.0.0").
 		Says("[name=ip_allow]", "the office").
 		Says("[name=ip_deny]", "203.0.113.9").
-		Says("p[id$=ip-allow-error]", "the office: Give an address range").Lacks("p[id$=ip-deny-error]")
+		Says("p[id$=ip-allow-error]", "the office: Use an address range").Lacks("p[id$=ip-deny-error]")
 	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
 		LeadsTo(accessOf(action))
 	now := s.Get("/projects/shop/versions/1.0.0/access").
@@ -129,16 +129,16 @@ func TestAddressesOfAVersion(t *testing.T) {
 // accessOf returns the page of the form that posts addresses to action.
 func accessOf(action string) string { return strings.TrimSuffix(action, "/addresses") + "/access" }
 
-func TestAProjectMovesIntoAProduct(t *testing.T) {
+func TestProject_moveIntoProduct(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/settings").Says("#product", "only keys created in this project")
 	opened := page.Revision("new_product")
-	s.Post("/projects/shop/product", "revision", opened, "new_product", "No Name").
+	s.Post("/projects/shop/product", "revision", opened, "new_product", "42").
 		Shows(422, "Settings").
-		Holds("new_product", "No Name").
-		Says("#product-new-error", "lower-case")
+		Holds("new_product", "42").
+		Says("#product-new-error", "lowercase")
 	s.Post("/projects/shop/product", "revision", opened, "in_product", "nowhere").
 		Shows(422, "Settings").
 		Says("#product-choice-error", "no product \"nowhere\"")
@@ -151,7 +151,7 @@ func TestAProjectMovesIntoAProduct(t *testing.T) {
 	}
 	s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "new_product", "suite").
 		Shows(409, "Settings").
-		Says("#product-new-error", `"suite" already`)
+		Says("#product-new-error", `already has a product "suite"`)
 	s.Post("/projects/shop/product", "revision", opened, "in_product", "").
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "suite").

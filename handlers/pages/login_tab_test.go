@@ -23,7 +23,7 @@ func newLoginTab(t *testing.T, db *models.DB) (*controlplane.Browser, string) {
 	return s, "/projects/shop/login"
 }
 
-func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
+func TestAppClient_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
@@ -64,9 +64,9 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 		Holds("access_minutes", "5").
 		Holds("refresh_days", "0.5").
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
-		Says("#connect", "last 5 minutes, signed with ES256").
+		Says("#connect", "valid for 5 minutes, signed with ES256").
 		Says("#connect", "refreshed for 12 hours")
-	s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Token lifetime in minutes")
+	s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Token lifetime (minutes)")
 	s.Post(
 		path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256",
 		"backchannel_logout_uri", "http://app.example.com/ended",
@@ -80,7 +80,7 @@ func TestAnAppClientIsMadeAndChangedInTheDashboard(t *testing.T) {
 	s.Get(tab).Says("main", "No app clients yet")
 }
 
-func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
+func TestBranding_preview(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
@@ -117,7 +117,7 @@ func TestBrandingIsSeenBeforeItIsSaved(t *testing.T) {
 	}
 }
 
-func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
+func TestProvider_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
@@ -128,11 +128,11 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 	s.Get(path+"/providers?type=auth0").Shows(200, "Set up Auth0").Says("label[for=provider-issuer]", "Domain")
 	s.Post(path+"/providers", "type", "auth0").
 		Shows(422, "Set up Auth0").
-		Says("#provider-issuer-error", "needs its issuer")
+		Says("#provider-issuer-error", "requires an issuer")
 	google := s.Post(path+"/providers", "type", "google").Location()
 	id := google[strings.LastIndex(google, "/")+1:]
 	s.Get(google).Shows(200, "Google").Says("#provider-callback", "/callback/"+id)
-	s.Post(google+"/switch", "enabled", "true").Shows(422, "web").Says("#providers", "Give the client ID")
+	s.Post(google+"/switch", "enabled", "true").Shows(422, "web").Says("#providers", "Enter the client ID")
 	form := []string{
 		"client_id",
 		"app-1",
@@ -147,7 +147,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 		"enabled",
 		"true",
 	}
-	s.Post(google, form...).Shows(422, "Google").Says("main", "does not verify tokens")
+	s.Post(google, form...).Shows(422, "Google").Says("main", "doesn't verify tokens")
 	s.Post(google, append(form, "label", strings.Repeat("x", 61))...).
 		Shows(422, "Google").
 		Says("#provider-label-error", "at most 60 characters")
@@ -155,8 +155,8 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 	s.Post(access, "mode", "authenticate", "methods", "jwt", "keyless", "reject").LeadsTo(access)
 	s.Post(google, form...).LeadsTo(path + "#providers")
 	s.Post(access, "mode", "authenticate", "methods", "api_key", "keyless", "reject").
-		Shows(422, "Access of version 1.0.0").
-		Says("main", "does not verify tokens")
+		Shows(422, "Access to version 1.0.0").
+		Says("main", "doesn't verify tokens")
 	s.Get(path).
 		Says("#providers li", "App app-1").
 		Says("#branding figure", "Continue with Google").
@@ -181,7 +181,7 @@ func TestAProviderIsSetUpInTheDashboard(t *testing.T) {
 	s.Get(path).Says("#test-problem", "No provider is turned on")
 }
 
-func TestAProviderAnswersByPost(t *testing.T) {
+func TestProvider_formPost(t *testing.T) {
 	t.Parallel()
 	s, tab := newLoginTab(t, state.OpenSQLite(t))
 	path := s.CreateAppClient(tab)
@@ -223,19 +223,19 @@ func secretOf(t *testing.T, s *controlplane.Browser, db *models.DB, provider str
 	return secret
 }
 
-func TestTheInstallationsGitHubIsOfferedWhereThereIsOne(t *testing.T) {
+func TestProvider_managedGitHub(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
 	path := s.CreateAppClient(tab)
 	s.Get(path+"/providers?type=github").Shows(200, "Set up GitHub").Lacks("[name=managed]")
-	s.Server.Login.Shared.ClientID = "shared"
+	s.Server.AppClients.Shared.ClientID = "shared"
 	s.Get(path+"/providers?type=github").Says("fieldset", "The installation's")
 	s.Post(path+"/providers", "type", "github", "managed", "true").LeadsTo(path + "#providers")
-	s.Get(path).Says("#providers li", "The installation's own app").Says("#providers li", "on")
+	s.Get(path).Says("#providers li", "The installation's shared app").Says("#providers li", "on")
 }
 
-func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
+func TestAppClient_secret(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
@@ -271,7 +271,7 @@ func TestAClientSecretIsShownOnceAndRotated(t *testing.T) {
 }
 
 // An app client's page is below each project that serves its tenant, and no other.
-func TestAnAppClientIsNotFoundBelowAnotherProject(t *testing.T) {
+func TestAppClient_otherProject(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)

@@ -9,25 +9,25 @@ import (
 
 	"postern/models"
 	"postern/testkit/controlplane"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 // testLoginSite is an owner with an app client that offers a fake provider.
 type testLoginSite struct {
 	*controlplane.Browser
-	fake *fakeoidc.Provider
+	fake *idp.Fake
 	page string // of the app client
 }
 
 func newTestLoginSite(t *testing.T, db *models.DB) *testLoginSite {
 	t.Helper()
 	s, tab := newLoginTab(t, db)
-	s.Server.Config.PublicURL, s.Server.Login.PublicURL = s.URL, s.URL
-	out := &testLoginSite{Browser: s, fake: fakeoidc.Start(t), page: s.CreateAppClient(tab)}
+	s.Server.Config.PublicURL, s.Server.AppClients.PublicURL = s.URL, s.URL
+	out := &testLoginSite{Browser: s, fake: idp.StartFake(t), page: s.CreateAppClient(tab)}
 	provider := s.Post(out.page+"/providers", "type", "oidc", "issuer", out.fake.Issuer).Location()
 	s.Post(provider,
-		"client_id", fakeoidc.ClientID, "client_secret", fakeoidc.ClientSecret,
+		"client_id", idp.ClientID, "client_secret", idp.ClientSecret,
 		"client_token", "service", "upstream_token", "service", "enabled", "true",
 	).LeadsTo(out.page + "#providers")
 	return out
@@ -76,14 +76,14 @@ func TestTestLogin(t *testing.T) {
 		s := newTestLoginSite(t, db)
 		end := s.tested()
 		page := s.Get(end).
-			Shows(200, "The login of web works").
+			Shows(200, "Test login to web succeeded").
 			Says("[aria-labelledby=id-token]", `"ana@example.com"`).
 			Says("[aria-labelledby=access-token]", "tenant")
 		// Neither token of ours has the form of one on the page, and the code is used up.
 		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
 			t.Error("a token or the code is on the page")
 		}
-		s.Get(end).Shows(403, "No user was signed in")
+		s.Get(end).Shows(403, "No user signed in")
 		const live = "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL"
 		var n int
 		if err := db.SQL().QueryRowContext(t.Context(), live).Scan(&n); err != nil || n != 0 {
@@ -102,7 +102,7 @@ func asked(path string) url.Values {
 
 // Only the account and the browser that began a test login see its result, and the token
 // endpoint does not redeem its code.
-func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
+func TestTestLogin_otherBrowser(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newTestLoginSite(t, db)
@@ -120,10 +120,10 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 	s.ClearCookies()
 	s.Get(end).LeadsTo("/signin")
 	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
-	s.Get(end).Shows(403, "No user was signed in") // the same account elsewhere
+	s.Get(end).Shows(403, "No user signed in") // the same account elsewhere
 	s.Client.Jar = jar
-	s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user was signed in")
-	s.Get(end).Shows(200, "The login of web works")
+	s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user signed in")
+	s.Get(end).Shows(200, "Test login to web succeeded")
 	asked := url.Values{
 		"client_id":             {client},
 		"redirect_uri":          {s.URL + "/oauth/" + client + "/tested"},
@@ -137,22 +137,22 @@ func TestATestLoginIsBoundToWhoBeganIt(t *testing.T) {
 	}
 }
 
-func TestATestLoginSaysWhatIsWrong(t *testing.T) {
+func TestTestLogin_failures(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newTestLoginSite(t, db)
 	provider := s.Get(s.page).Find("#providers form[action$='/switch']").AttrOr("action", "")
 	s.Post(strings.TrimSuffix(provider, "/switch"),
-		"client_id", fakeoidc.ClientID, "client_secret", "canary-wrong",
-		"client_token", "service", "upstream_token", "service", "enabled", "true",
+		"client_id", idp.ClientID, "client_secret", "canary-wrong",
+		"client_token", "service", "upstream_token", "service", "enabled", "true", "label", "Acme ID",
 	).LeadsTo(s.page + "#providers")
 	page := s.Get(s.answered()).
-		Says("main", "didn't confirm this sign-in").
+		Says("main", "Acme ID didn't confirm this sign-in").
 		Says("main", `400 "invalid_grant"`).
 		Says("main a", "Go back to the dashboard")
 	if strings.Contains(page.Raw, "canary-wrong") {
 		t.Error("the secret is on the page")
 	}
 	back, _ := page.Find("main a").Attr("href")
-	s.Get(s.here(back)).Shows(403, "No user was signed in").Says("main", "access_denied")
+	s.Get(s.here(back)).Shows(403, "No user signed in").Says("main", "access_denied")
 }

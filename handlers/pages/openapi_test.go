@@ -26,9 +26,11 @@ func TestOpenAPI_page(t *testing.T) {
 	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Enter the URL of a document")
 	s.Post(page, "openapi_document", `{"swagger":"1.2"}`).
 		Shows(422, title).
-		Says("#openapi-document-error", "is not supported").
+		Says("#openapi-document-error", "isn't supported").
 		Says("#openapi-document", `{"swagger":"1.2"}`)
-	s.Post(page, "openapi_url", "http://169.254.169.254/").Shows(422, title).Says("#openapi-url-error", "not")
+	s.Post(page, "openapi_url", "http://169.254.169.254/").
+		Shows(422, title).
+		Says("#openapi-url-error", "isn't a public address")
 	s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
 	s.Get(page).
 		Says("[data-flash]", "imported").
@@ -36,7 +38,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("tbody", "One order").
 		Says("tbody", "/orders/{id}")
 	s.Get(page+"?q=one+order").Says("tbody", "One order")
-	s.Get(page+"?q=nothing").Says("main", "No operation is like that")
+	s.Get(page+"?q=nothing").Says("main", "No operations found")
 	s.Get(page+"/operation?method=GET&path=/orders/%7Bid%7D").
 		Shows(200, "GET /orders/{id}").
 		Says("main", "One order").

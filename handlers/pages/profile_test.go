@@ -15,7 +15,7 @@ func TestProfile(t *testing.T) {
 	page := s.Get("/account").Shows(200, "Your account")
 	email := page.Find("#profile-email").AttrOr("value", "")
 	refused := s.Post("/account", "name", "Ana Lopez", "email", "ana@lopez.example", "password", "wrong").
-		Shows(422, "Your account").Says("main", "This is not the password you have now.")
+		Shows(422, "Your account").Says("main", "This isn't your current password.")
 	if got := refused.Find("#profile-email").AttrOr("value", ""); got != "ana@lopez.example" {
 		t.Errorf("the refused form holds %q", got)
 	}

@@ -10,19 +10,19 @@ import (
 	"postern/testkit/state"
 )
 
-func TestMakeAProject(t *testing.T) {
+func TestProject_create(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
-	if s.Get("/projects/new").Shows(200, "New project").Find("input[name=require_keys][checked]").Length() != 1 {
+	if s.Get("/projects/new").Shows(200, "Create a project").Find("input[name=require_keys][checked]").Length() != 1 {
 		t.Error("a new project asks for no keys unless told to")
 	}
-	s.Post("/projects/new", "target", "ftp://x", "name", "No Name", "require_keys", "true").
-		Shows(422, "New project").
+	s.Post("/projects/new", "target", "ftp://x", "name", "42", "require_keys", "true").
+		Shows(422, "Create a project").
 		Holds("target", "ftp://x").
-		Holds("name", "No Name").
+		Holds("name", "42").
 		Says("#target-error", "http").
-		Says("#name-error", "lower-case")
+		Says("#name-error", "lowercase")
 	made := s.Submit("/projects/new", "target", " http://127.0.0.1:9 ", "name", "shop", "require_keys", "true").
 		Shows(200, "shop is ready")
 	key := controlplane.Clean(made.Find("section[aria-labelledby=keys] code").Text())
@@ -34,7 +34,7 @@ func TestMakeAProject(t *testing.T) {
 	if made.Header.Get("Cache-Control") != "no-store" {
 		t.Error("a page with a key may be cached")
 	}
-	s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").Shows(409, "New project").
+	s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "shop").Shows(409, "Create a project").
 		Says("#name-error", `"shop" is taken`).Lacks("input[name=require_keys][checked]")
 	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "open").
 		Shows(200, "open is ready").
@@ -47,11 +47,69 @@ func TestMakeAProject(t *testing.T) {
 	list.Says("li:nth-child(1)", "Passthrough").Says("li:nth-child(1)", "no active keys").
 		Says("li:nth-child(2)", address).
 		Says("li:nth-child(2)", "API keys").Says("li:nth-child(2)", "1 active key · never exported")
-	s.Get(list.Find("li:nth-child(2) a:contains(Open)").AttrOr("href", "")).Shows(200, "shop")
+	s.Get(list.Find("li:nth-child(2) a:contains(Configure)").AttrOr("href", "")).Shows(200, "shop")
 	s.Get(list.Find("li:nth-child(2) a:contains(Export)").AttrOr("href", "")).Shows(200, "Export shop")
 }
 
-func TestACardShowsAFewAddresses(t *testing.T) {
+// TestCreateProject_slug makes a name of what was typed, which stays as the display name.
+func TestCreateProject_slug(t *testing.T) {
+	t.Parallel()
+	s := controlplane.NewOwner(t, state.OpenSQLite(t))
+	s.Get("/projects/new").Says("form:has(#name[data-slug=name-slug])", "Name")
+	s.Submit("/projects/new", "target", "http://127.0.0.1:9", "name", "My Shop API").
+		Shows(200, "My Shop API is ready").
+		Says("dl", "my-shop-api")
+	s.Get("/projects/my-shop-api").Shows(200, "My Shop API")
+	s.Post("/projects/new", "target", "http://127.0.0.1:9", "name", "my shop API").Shows(409, "Create a project").
+		Holds("name", "my shop API").
+		Says("#name-error", `"my-shop-api" is taken`)
+	body := `{"target":"http://127.0.0.1:9","name":"My Shop API"}`
+	if got := s.Do("POST", "/proxy", body, []string{"Content-Type", "application/json"}); got.Status != 422 {
+		t.Errorf("the API takes a name with spaces: %d %s", got.Status, got.Raw)
+	}
+}
+
+// TestCreateProject_target offers the scheme that a target lacks, and says when the target is the gateway.
+func TestCreateProject_target(t *testing.T) {
+	t.Parallel()
+	s := controlplane.NewOwner(t, state.OpenSQLite(t))
+	for typed, want := range map[string]string{
+		"api.example.com/v1": "https://api.example.com/v1",
+		"localhost:3000":     "http://localhost:3000",
+		"not a url":          "not a url",
+		"ftp://example.com":  "ftp://example.com",
+	} {
+		s.Post("/projects/new", "target", typed, "name", "shop").Shows(422, "Create a project").Holds("target", want)
+	}
+	s.Post("/projects/new", "target", "127.0.0.1:9", "name", "shop").
+		Says("#target-error", "The field now contains http://127.0.0.1:9.")
+	s.Post("/projects/new", "target", s.Server.Config.Address("shop", "1.0.0", "prod"), "name", "loop").
+		Shows(422, "Create a project").
+		Says("#target-error", "the gateway itself")
+}
+
+// TestOverview_header has the export next to the key, and shows targets as text until someone edits them.
+func TestOverview_header(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	page := s.Get("/projects/shop").
+		Says("main a[href='/projects/shop/export'][data-dialog]", "Export").
+		Says("main dl code", "http://127.0.0.1:9").
+		Says("details:has([name=target]):not([open]) summary", "Edit target").
+		Says(".stats", "Refused by Postern").
+		Says(".stats", "Upstream 4xx").
+		Says(".stats", "Upstream 5xx")
+	if strings.Contains(page.Find(".stats").Text(), "%") {
+		t.Errorf("the overview has percentages: %s", controlplane.Clean(page.Find(".stats").Text()))
+	}
+	s.Post(page.Action("target"), "revision", page.Revision("target"), "target", "api.example.com").
+		Shows(422, "shop").
+		Says("details[open] summary", "Edit target").
+		Holds("target", "https://api.example.com").
+		Says("main dl code", "http://127.0.0.1:9")
+}
+
+func TestProjectCard_addresses(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)

@@ -24,29 +24,26 @@ func TestRelations_page(t *testing.T) {
 		s, _ := newLoginTab(t, db)
 		s.Get("/projects/shop/versions/1.0.0/rules").Says("main a[href='"+relationsPage+"']", "Owners of objects")
 		s.Get(relationsPage).Shows(200, "Owners of objects").Says("main", "No owners yet").
-			Says("main a[href='"+relationsPage+"?add=true']", "Add an owner").
+			Says("summary.btn-primary", "Add an owner").
 			Says("#fill-with", "/api/v1"+relationsPage)
-		if s.Get(relationsPage+"?add=true").Find("details[open]").Length() != 1 {
-			t.Error("the form to add an owner is closed")
-		}
 		s.Post(relationsPage, "object", "42", "user", " ").
 			Shows(422, "Owners of objects").
 			Holds("object", "42").
 			Says("#relation-object-error", "such as order:42").
-			Says("#relation-user-error", "Use the id of a user")
+			Says("#relation-user-error", "Use the ID of a user")
 		s.Post(relationsPage, "object", "order:a%2fb", "user", "billing-service").LeadsTo(relationsPage)
 		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2fb").Says("tbody", "order:a%2Fb")
 		s.Post(relationsPage, "object", "order:a%2Fb", "user", "billing-service").LeadsTo(relationsPage)
-		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2Fb already")
+		s.Get(relationsPage).Says("[data-flash]", "billing-service already owns order:a%2Fb")
 		user := models.NewID("usr")
 		s.Post(relationsPage, "object", "order:2", "user", user).LeadsTo(relationsPage)
 		s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
 		lacks(t, s.Get(relationsPage+"?object=order:2").Says("tbody", "order:2"), "billing-service")
 		lacks(t, s.Get(relationsPage+"?user=billing-service").Says("tbody", "order:a%2Fb"), user)
-		s.Get(relationsPage+"?user=nobody").Says("main", "No relations found").Says("main a.btn", "Show all relations")
+		s.Get(relationsPage+"?user=unknown").Says("main", "No relations found").Says("main a.btn", "Show all relations")
 		s.Get(relationsPage+"?q=BILLING&sort=created").
 			Says("tbody", "order:a%2Fb").
-			Says("th[aria-sort=descending]", "Since").
+			Says("th[aria-sort=descending]", "Recorded").
 			Says("#list-found", "1 relation")
 		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
 		s.Get(relationsPage+"?user=billing-service&sort=user").
@@ -54,14 +51,14 @@ func TestRelations_page(t *testing.T) {
 		s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#relations", "such as order:42")
 
 		forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
-		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("dl", "billing-service")
+		s.Get(forget).Shows(200, "Remove the owner of order:a%2Fb").Says("dl", "billing-service")
 		fields := []string{"tenant", "default", "object", "order:a%2Fb", "user", "billing-service"}
 		s.Post(relationsPage+"/forget", fields...).
-			Shows(422, "Forget the owner of order:a%2Fb").
+			Shows(422, "Remove the owner of order:a%2Fb").
 			Says("main", "Tick the box")
 		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
 		lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
-		s.Get(forget).Shows(200, "Forget the owner of order:a%2Fb").Says("main", "does not exist")
+		s.Get(forget).Shows(200, "Remove the owner of order:a%2Fb").Says("main", "doesn't exist")
 		s.Get(relationsPage+"/forget?object=x").Shows(404, "Page not found")
 		s.Get("/audit").Says("main", "relations")
 	})
@@ -83,7 +80,7 @@ func TestRelations_pages(t *testing.T) {
 			fmt.Fprintf(&lines, "{\"user\": \"ana\", \"object\": \"order:%03d\"}\n", n)
 		}
 		sendRelations(t, s, lines.String()).LeadsTo(relationsPage)
-		first := s.Get(relationsPage).Says("[data-flash]", "The owners of the file are added")
+		first := s.Get(relationsPage).Says("[data-flash]", "The owners in the file are added")
 		more := first.Find("main a.btn:contains('More relations')").AttrOr("href", "")
 		second := s.Get(more)
 		n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()
@@ -100,11 +97,11 @@ func TestRelations_import(t *testing.T) {
 	const one, two = `{"user": "ana", "object": "order:1"}`, `{"user": "bob", "object": "order:2"}`
 	sendRelations(t, s, one+"\n"+two+"\n").LeadsTo(relationsPage)
 	sendRelations(t, s, "["+one+"]").LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("[data-flash]", "All owners of the file exist already").Says("tbody", "bob")
+	s.Get(relationsPage).Says("[data-flash]", "All owners in the file already exist").Says("tbody", "bob")
 	sendRelations(t, s, one+"\n"+`{"user": "ana", "object": "3"}`).
 		Shows(422, "Owners of objects").
-		Says("form[enctype] [role=alert]", "Relation 2 of the file: Use a type and an id")
-	sendRelations(t, s, one+"\n{").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "relation 2")
+		Says("form[enctype] [role=alert]", "Owner 2 in the file: Use a type and an ID")
+	sendRelations(t, s, one+"\n{").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "Relation 2")
 	sendRelations(t, s, "").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "at least one")
 	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Owners of objects").
 		Says("form[enctype] [role=alert]", "Choose a file")
@@ -145,9 +142,9 @@ func TestRelations_missed(t *testing.T) {
 		}
 		s.Get(relationsPage).
 			Says("#missed tbody", "POST /orders").
-			Says("#missed tbody", "12 answers").
-			Says("#missed tbody", "it has nothing at the place").
-			Says("#missed tbody", "A removed rule").
+			Says("#missed tbody", "12 responses").
+			Says("#missed tbody", "the body lacks the member").
+			Says("#missed tbody", "Removed rule").
 			Says("#missed tbody", "over 1 MB")
 	})
 }

@@ -38,8 +38,12 @@ func (h *Handler) Mount(r *gin.Engine) {
 	(&account.Handler{Accounts: h.Accounts, Providers: h.Providers, Web: h.Web}).Mount(p)
 	(&team.Handler{Accounts: h.Accounts, Web: h.Web}).Mount(p)
 	(&products.Handler{Projects: h.Projects}).Mount(p)
-	(&tenants.Handler{Directory: h.Directory, Login: h.Login, Projects: h.Projects, Usage: h.Usage}).Mount(p)
-	(&login.Handler{Diagnostics: h.Diagnostics, Login: h.Login, Projects: h.Projects, Web: h.Web}).Mount(p)
+	(&tenants.Handler{
+		AppClients: h.AppClients, Directory: h.Directory, Login: h.Login, Projects: h.Projects, Usage: h.Usage,
+	}).Mount(p)
+	(&login.Handler{
+		AppClients: h.AppClients, Diagnostics: h.Diagnostics, Login: h.Login, Projects: h.Projects, Web: h.Web,
+	}).Mount(p)
 	(&exports.Handler{Exports: h.Exports, Imports: h.Imports, Projects: h.Projects, Web: h.Web}).Mount(p)
 	(&keys.Handler{Keys: h.Keys, Projects: h.Projects, Web: h.Web}).Mount(p)
 	(&calls.Handler{Projects: h.Projects, Usage: h.Usage, Web: h.Web}).Mount(p)

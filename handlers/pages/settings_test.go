@@ -10,11 +10,11 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"postern/testkit/controlplane"
+	"postern/testkit/idp"
 	"postern/testkit/state"
-	"postern/testkit/tokenissuer"
 )
 
-func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
+func TestSettings_save(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -31,7 +31,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 		Holds("display_name", long).
 		Says("#display-name-error", "80 characters")
 
-	// The first revision is out of date: the settings were saved meanwhile.
+	// The first revision is out of date: the settings were saved since.
 	conflict := s.Post(settings, "revision", revision, "display_name", "Mine").
 		Shows(412, "Changed since you opened it").
 		Says("tbody", "Storefront API").
@@ -43,7 +43,7 @@ func TestSettingsAreSavedAndKeptWhenWrong(t *testing.T) {
 	s.Get(settings).Holds("display_name", "Mine")
 }
 
-func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
+func TestSettings_refusedKeepsRevision(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -59,20 +59,20 @@ func TestAMistakeKeepsTheRevisionItWasMadeOn(t *testing.T) {
 		Says("tbody", "http://127.0.0.1:11")
 }
 
-func TestAccessIsSavedInOneStep(t *testing.T) {
+func TestAccess_saveOnce(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/versions/1.0.0/access")
 	action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
 	s.Post(action, "revision", revision, "mode", "authenticate", "keyless", "reject").Shows(422,
-		"Access of version 1.0.0").
+		"Access to version 1.0.0").
 		Says("main fieldset:has([name=methods])", "at least one method").
 		Lacks("[name=methods][checked]")
 	s.Post(action,
 		"revision", revision, "mode", "passthrough", "methods", "api_key",
 		"keyless", "owner_fallback", "fallback_owner", "ä",
-	).Shows(422, "Access of version 1.0.0").
+	).Shows(422, "Access to version 1.0.0").
 		Holds("fallback_owner", "ä").
 		Says("main", "printable ASCII")
 	if got := s.Get("/projects/shop/versions/1.0.0/access").Value("[name=mode][checked]"); got != "authenticate" {
@@ -111,7 +111,7 @@ func TestAccessIsSavedInOneStep(t *testing.T) {
 	s.Get(action).Holds("fallback_owner", "mine")
 }
 
-func TestTargetsAreChecked(t *testing.T) {
+func TestEnvironments_targetCheck(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -120,14 +120,14 @@ func TestTargetsAreChecked(t *testing.T) {
 	s.Post(action, "revision", revision, "target", "http://10.0.0.1").
 		Shows(422, "shop").
 		Holds("target", "http://10.0.0.1").
-		Says("form:has([name=target])", "not a public address")
+		Says("form:has([name=target])", "t a public address")
 	s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
 	s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "target of shop is saved")
 	s.Post("/projects/shop/versions/1.0.0/environments/env_none/target", "target", "http://127.0.0.1:10").
 		Shows(404, "Page not found")
 }
 
-func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
+func TestTokenIssuers_save(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -138,11 +138,11 @@ func TestTokenIssuersAreSavedOnThePage(t *testing.T) {
 			"revision", revision, "mode", "authenticate", "methods", "jwt", "keyless", "reject",
 		}, more...)...)
 	}
-	send("issuer", "https://8.8.8.8", "issuer_audience", "").Shows(422, "Access of version 1.0.0").
+	send("issuer", "https://8.8.8.8", "issuer_audience", "").Shows(422, "Access to version 1.0.0").
 		Holds("issuer", "https://8.8.8.8").
-		Says("main", "Give the audience")
-	send("issuer", "http://8.8.8.8", "issuer_audience", "shop").Shows(422, "Access of version 1.0.0").
-		Says("main", "Give the https address")
+		Says("main", "Enter the audience")
+	send("issuer", "http://8.8.8.8", "issuer_audience", "shop").Shows(422, "Access to version 1.0.0").
+		Says("main", "Use an https URL")
 	send(
 		"issuer", "https://8.8.8.8", "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "",
 		"issuer_removed", "",
@@ -173,7 +173,7 @@ func TestTokenIssuers_rows(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
-	of := tokenissuer.Start(t, time.Now(), tokenissuer.KeyOf(jose.ES256, "e"))
+	of := idp.StartIssuer(t, time.Now(), idp.KeyOf(jose.ES256, "e"))
 	page := s.Get("/projects/shop/versions/1.0.0/access")
 	action := page.Action("mode")
 	press := func(do string, more ...string) *controlplane.Page {
@@ -185,25 +185,26 @@ func TestTokenIssuers_rows(t *testing.T) {
 		"issuer", of.URL, "issuer_audience", "shop", "issuer_jwks_url", "", "issuer_tenant", "",
 		"issuer_removed", "",
 	}
-	if n := press("add", row...).Shows(200, "Access of version 1.0.0").Find("[name=issuer]").Length(); n != 2 {
+	if n := press("add", row...).Shows(200, "Access to version 1.0.0").Find("[name=issuer]").Length(); n != 2 {
 		t.Errorf("add: %d rows, want 2", n)
 	}
-	press("remove 0", row...).Shows(200, "Access of version 1.0.0").
+	press("remove 0", row...).Shows(200, "Access to version 1.0.0").
 		Holds("issuer", of.URL).Holds("issuer_removed", "true").Says("main", "Removed when you save")
 	press("keep 0", row...).Holds("issuer_removed", "")
-	press("test 0", row...).Shows(200, "Access of version 1.0.0").
+	press("test 0", row...).Shows(200, "Access to version 1.0.0").
 		Says("[role=status]", "1 of 1 keys can verify tokens, by ES256").Holds("revision", "41")
-	press("test 0", "issuer", of.URL+"/other", "issuer_audience", "shop").Says("[role=status]", "The answer is 404")
-	press("test 0", "issuer", "nonsense", "issuer_audience", "shop").Shows(422, "Access of version 1.0.0").
-		Says("main", "Give the https address")
-	token := tokenissuer.KeyOf(jose.ES256, "e").Sign(t, nil, of.Claims())
-	tested := press("test 0", append(row, "secret_token", token)...).Says("[role=status]", "which is not shop").
+	press("test 0", "issuer", of.URL+"/other", "issuer_audience", "shop").
+		Says("[role=status]", "The response has status 404.")
+	press("test 0", "issuer", "nonsense", "issuer_audience", "shop").Shows(422, "Access to version 1.0.0").
+		Says("main", "Use an https URL")
+	token := idp.KeyOf(jose.ES256, "e").Sign(t, nil, of.Claims())
+	tested := press("test 0", append(row, "secret_token", token)...).Says("[role=status]", "not shop").
 		Says("[role=status]", "401 invalid_token")
 	if strings.Contains(tested.Raw, token) {
 		t.Error("the page repeats the token")
 	}
 	press("remove 7", row...).Shows(404, "Page not found")
-	press("test-introspection", "introspection", of.URL+"/introspect").Says("[role=status]", "it answers 404")
+	press("test-introspection", "introspection", of.URL+"/introspect").Says("[role=status]", "it returned 404")
 	if got := s.Get(action).Find("[name=issuer]").Length(); got != 0 {
 		t.Errorf("a button that saves nothing saved %d issuers", got)
 	}

@@ -14,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-func TestFirstAccountThenPassword(t *testing.T) {
+func TestWelcome_firstAccount(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)
@@ -26,7 +26,7 @@ func TestFirstAccountThenPassword(t *testing.T) {
 	s.Get(link).Shows(200, "Welcome to Postern")
 	s.Post(link, "email", "ana@", "name", "Ana", "password", "short").Shows(422, "Welcome to Postern").
 		Holds("email", "ana@").Holds("name", "Ana").Holds("password", "").
-		Says("#email-error", "not an e-mail address").Says("#password-error", "at least 12 characters")
+		Says("#email-error", "This isn't an email address").Says("#password-error", "at least 12 characters")
 	s.Post(link, "email", "Ana@Example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
 	s.Get("/projects").
 		Shows(200, "Projects").
@@ -42,7 +42,7 @@ func TestFirstAccountThenPassword(t *testing.T) {
 	s.Get("/signin?next=/projects/new").Shows(200, "Sign in").Holds("next", "/projects/new")
 	wrong := s.Post("/signin", "email", "ana@example.com", "password", "not the words", "next", "/projects/new").
 		Shows(401, "Sign in").
-		Says("[role=alert]", "E-mail address or password is wrong.").
+		Says("[role=alert]", "Email address or password is wrong.").
 		Holds("email", "ana@example.com").
 		Holds("password", "").
 		Holds("next", "/projects/new")
@@ -55,7 +55,7 @@ func TestFirstAccountThenPassword(t *testing.T) {
 	s.Get("/").LeadsTo("/projects")
 }
 
-func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
+func TestWelcome_unknownLink(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	controlplane.NewBrowser(t, db).
@@ -64,7 +64,7 @@ func TestUnknownLinkOfAnEmptyInstallation(t *testing.T) {
 		Says("main", "postern welcome-link")
 }
 
-func TestSignInIsThrottled(t *testing.T) {
+func TestSignIn_throttled(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)
@@ -96,7 +96,7 @@ func TestSignIn_DeviceCookiePasses(t *testing.T) {
 }
 
 // A session ends on the server, not only in the browser that forgets it.
-func TestSessionsEndOnTheServer(t *testing.T) {
+func TestSession_signOut(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -134,7 +134,7 @@ func sessionOf(t *testing.T, s *controlplane.Browser) *http.Cookie {
 	return nil
 }
 
-func TestCookiesOverHTTPSAreBoundToTheHost(t *testing.T) {
+func TestSignIn_secureCookies(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)
@@ -181,7 +181,7 @@ var foreignTargets = []string{
 	"http:evil.example",
 }
 
-func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
+func TestSignIn_returnAddress(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -197,7 +197,7 @@ func TestSignInLeadsOnlyToOwnPages(t *testing.T) {
 	}
 }
 
-func TestThemeIsRemembered(t *testing.T) {
+func TestTheme_remembered(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)
@@ -210,7 +210,7 @@ func TestThemeIsRemembered(t *testing.T) {
 	s.Get("/signin").Lacks("html[data-theme]")
 }
 
-func TestWritesFromOtherSitesAreRefused(t *testing.T) {
+func TestForms_otherSite(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -252,7 +252,7 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 	}
 }
 
-// Who changes the password because it may be known can end the access tokens too.
+// A user who changes a password that may be known can also revoke the access tokens.
 func TestSavePassword_revokeTokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

@@ -8,7 +8,7 @@ import (
 )
 
 // PostgreSQL takes neither NUL nor what is not UTF-8, wherever it comes in.
-func TestWhatIsNoTextIsRefused(t *testing.T) {
+func TestForms_invalidText(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -46,7 +46,7 @@ func TestWhatIsNoTextIsRefused(t *testing.T) {
 }
 
 // A page acts on a person's own sign-in only, never on a token sent along.
-func TestPagesTakeNoBearerTokens(t *testing.T) {
+func TestBearer_pages(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)

@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestTokensByTheAPI(t *testing.T) {
+func TestTokens_api(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
@@ -53,7 +53,7 @@ func TestTokensByTheAPI(t *testing.T) {
 }
 
 // Every credential of another kind, or in another place, is refused (RFC 6750, 3).
-func TestWhatIsNoBearerToken(t *testing.T) {
+func TestBearer_malformed(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()
@@ -86,7 +86,7 @@ func oauthCall(s *controlplane.Browser, path string, form ...string) controlplan
 	return controlplane.Call(s.T, s.Server.Handler(), "POST", path, "", values.Encode(), formType...)
 }
 
-func TestTheDeviceFlowOnTheWire(t *testing.T) {
+func TestDevice_flow(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -120,7 +120,7 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 	s.Get("/device").Shows(200, "Sign in to the command line")
 	s.Post("/device", "user_code", "wrong").
 		Shows(422, "Sign in to the command line").
-		Says("#user-code-error", "No program waits")
+		Says("#user-code-error", "No program is waiting")
 	s.Get(complete.RequestURI()).
 		Shows(200, "Let this command line act as you?").
 		Says("dl", "<laptop>").
@@ -145,14 +145,14 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 		t.Errorf("with the token: %d %s", a.Status, a.Raw)
 	}
 	list := s.Get("/settings/tokens").
-		Shows(200, "Access tokens").
+		Shows(200, "Your account").
 		Says("tbody", "<laptop>").
 		Says("tbody", "command line")
 	question := s.Get(list.Find("tbody a").AttrOr("href", "")).
-		Shows(200, "Revoke <laptop>?").
+		Shows(200, "Revoke <laptop>").
 		Says("dl", "command line")
 	revoke := question.Action("confirm")
-	s.Post(revoke).Shows(422, "Revoke <laptop>?").Says("[role=alert]", "Tick the box")
+	s.Post(revoke).Shows(422, "Revoke <laptop>").Says("[role=alert]", "Tick the box")
 	if a := controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/projects", token, ""); a.Status != 200 {
 		t.Errorf("without the tick it is revoked: %d %s", a.Status, a.Raw)
 	}
@@ -162,7 +162,7 @@ func TestTheDeviceFlowOnTheWire(t *testing.T) {
 	}
 }
 
-func TestBadOAuthRequests(t *testing.T) {
+func TestOAuth_malformedRequests(t *testing.T) {
 	t.Parallel()
 	const authorize, token = "/oauth/device_authorization", "/oauth/token"
 	deviceGrant := url.QueryEscape(controlplane.DeviceGrant)
@@ -196,11 +196,11 @@ func TestBadOAuthRequests(t *testing.T) {
 
 // Another site can neither approve a code nor create a token in the browser of a
 // signed-in user.
-func TestOtherSitesCannotApprove(t *testing.T) {
+func TestDevice_otherSite(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
-	asked, err := s.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+	asked, err := s.Server.Tokens.RequestDevice(t.Context(), tokens.DeviceRequest{Machine: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,13 +225,13 @@ func TestOtherSitesCannotApprove(t *testing.T) {
 	}
 }
 
-func TestMakingATokenOnThePage(t *testing.T) {
+func TestTokens_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
-	s.Get("/settings/tokens").Shows(200, "Access tokens").Says("section", "No tokens yet")
-	wrong := s.Post("/settings/tokens", "name", "", "expires_at", "2001-01-01").Shows(422, "Access tokens")
-	wrong.Says("#token-name-error", "Give a name").
+	s.Get("/settings/tokens").Shows(200, "Your account").Says("section", "No tokens yet")
+	wrong := s.Post("/settings/tokens", "name", "", "expires_at", "2001-01-01").Shows(422, "Your account")
+	wrong.Says("#token-name-error", "Enter a name").
 		Says("#scope-error", "Choose at least one").
 		Says("#token-expires-error", "past")
 	made := s.Submit("/settings/tokens", "name", "ci", "scopes", "read", "scopes", "keys").
@@ -241,7 +241,7 @@ func TestMakingATokenOnThePage(t *testing.T) {
 		t.Errorf("the shown token: %d %s", a.Status, a.Raw)
 	}
 	if list := s.Get("/settings/tokens").
-		Shows(200, "Access tokens").
+		Shows(200, "Your account").
 		Says("tbody", "read, keys"); strings.Contains(list.Raw, token) {
 		t.Error("the token is shown a second time")
 	}

@@ -18,7 +18,7 @@ func TestUpstreamHeaders(t *testing.T) {
 	s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
 		Shows(422, "Upstream headers of 1.0.0/prod").
 		Holds("name", "X-Consumer-ID").
-		Says("#header-name-error", "Choose another name").
+		Says("#header-name-error", "headers that the gateway sets").
 		Lacks("[value='s3cret-value']")
 	s.Post(page, "name", "X-A", "secret_value", "").
 		Shows(422, "Upstream headers of 1.0.0/prod").

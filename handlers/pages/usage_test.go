@@ -46,7 +46,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 	}
 	s.Server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID = keys.Items[0].Owner, keys.Items[0].ID
-	call.Status, call.Code, call.Step, call.BytesOut = 200, "", "forward", 1000
+	call.Status, call.Code, call.Step, call.Asked, call.BytesOut = 200, "", "forward", true, 1000
 	for i := range n {
 		call.Path = fmt.Sprintf("/shop/1.0.0/prod/orders/%d", i)
 		call.Start = call.Start.Add(time.Microsecond) // the log orders calls by their start
@@ -55,7 +55,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 	return keys.Items[0].ID
 }
 
-func TestTheUsagePageShowsWhoCalls(t *testing.T) {
+func TestUsage_callers(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -87,10 +87,13 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 		t.Errorf("the key's row leads to %q", href)
 	}
 	page.Says("section[aria-labelledby=by-title] tbody", id) // an owner may have several
-	s.Get("/projects/shop/keys").
-		Says("#keys thead", "Last used").
-		Says("#keys tbody td:nth-last-child(2)", time.Now().UTC().Format("2 Jan 2006"))
-	s.Get("/projects/shop/keys/"+id).Says("dl", "Last used").Says("dl", time.Now().UTC().Format("2 Jan 2006, "))
+	today := "time[title^='" + time.Now().UTC().Format("2 Jan 2006") + "']"
+	if s.Get("/projects/shop/keys").Find("#keys tbody td:nth-last-child(2) "+today).Length() != 1 {
+		t.Error("the list does not say when the key was used last")
+	}
+	if s.Get("/projects/shop/keys/"+id).Find("dt:contains('Last used') + dd "+today).Length() != 1 {
+		t.Error("the key's page does not say when it was used last")
+	}
 	for by, want := range map[string]string{
 		"owner":       "none",
 		"environment": "1.0.0 prod",
@@ -114,7 +117,7 @@ func TestTheUsagePageShowsWhoCalls(t *testing.T) {
 	s.Get("/projects/none/usage").Shows(404, "Page not found")
 }
 
-func TestUsageAsCSV(t *testing.T) {
+func TestUsage_csv(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
@@ -146,19 +149,21 @@ func TestUsageAsCSV(t *testing.T) {
 	}
 }
 
-func TestTheRequestsPageListsAndFollows(t *testing.T) {
+func TestRequests_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, key := controlplane.NewOwnerWithShop(t, db)
 	t.Cleanup(s.Server.Usage.Recorder.EndFollowers)
 	s.Server.Usage.NoGateway = true
-	apart := s.Get("/projects/shop/requests").Shows(200, "Requests").Says(".notice", "This server has no gateway").
-		Says("tbody", "The calls are in the logs of the gateways")
+	apart := s.Get("/projects/shop/requests").Shows(200, "Requests").
+		Says(".notice", "This server doesn't run a gateway").
+		Says("tbody", "Each gateway logs its own requests")
 	if apart.Find("[data-live]").Length() > 0 {
 		t.Error("the page waits for calls that never come")
 	}
 	s.Server.Usage.NoGateway = false
-	empty := s.Get("/projects/shop/requests").Shows(200, "Requests").Says("tbody", "No calls yet")
+	empty := s.Get("/projects/shop/requests").Shows(200, "Requests").
+		Says("tbody", "No requests since this server started")
 	if from := empty.Find("tbody").AttrOr("data-live-from", ""); from != "none" {
 		t.Errorf("an empty list is followed from %q", from)
 	}
@@ -181,7 +186,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		t.Errorf("a filtered list is followed at %q", live)
 	}
 	refused.Says("#filter-status option[selected]", "4xx")
-	s.Get("/projects/shop/requests?path=nothing").Says("tbody", "No call in the log has all of this")
+	s.Get("/projects/shop/requests?path=nothing").Says("tbody", "No requests match these filters")
 	s.Get("/projects/shop/requests?status=x").Shows(422, "Requests").Says("form", "Use a status such as 404")
 	s.Get(refused.Find("tbody th a").First().AttrOr("href", "")).
 		Shows(200, "Request").
@@ -189,7 +194,7 @@ func TestTheRequestsPageListsAndFollows(t *testing.T) {
 		Says("[data-panel] ol li:last-child", "not reached").
 		Lacks("#main b")
 	s.Get(page.Find("tbody tr:first-child th a").First().AttrOr("href", "")).
-		Says("[data-panel] ol li:last-child", "the upstream answered").
+		Says("[data-panel] ol li:last-child", "the upstream responded").
 		Says("dl", "X-Credential-Identifier").
 		Says("#request-curl", "/shop/1.0.0/prod/orders/49'")
 	s.Get("/projects/shop/requests/none-1").Shows(404, "Page not found")

@@ -83,7 +83,7 @@ func TestUser_sessionsAndConsents(t *testing.T) {
 	s.Post(page+"/sessions/end-all").Shows(200, "Sign out Ana everywhere").Says("dl", "1 session")
 	s.Post(page+"/sessions/end-all", "confirm", "true").LeadsTo(page + "#sessions")
 	s.Get(page).Says(sessions, "Not signed in anywhere")
-	s.Post(page+"/consents/"+client+"/withdraw").Shows(200, "Withdraw the consent to web").
+	s.Post(page+"/consents/"+client+"/withdraw").Shows(200, "Withdraw the consent for web").
 		Says("dl", "openid, email").
 		Says("[data-undo]", "asked again")
 	for range 2 {

@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"postern/service/usage"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
+	"postern/views/ui"
 )
 
 // withTenant is a site with the project shop and the path of its own tenant.
@@ -21,7 +23,7 @@ func withTenant(t *testing.T, db *models.DB) (s *controlplane.Browser, tenant st
 }
 
 // made posts a form that makes something and returns the address of its page.
-func makesOn(s *controlplane.Browser, path string, form ...string) string {
+func createOn(s *controlplane.Browser, path string, form ...string) string {
 	s.T.Helper()
 	got := s.Post(path, form...)
 	to := got.Header.Get("Location")
@@ -29,14 +31,16 @@ func makesOn(s *controlplane.Browser, path string, form ...string) string {
 	return to
 }
 
-func TestUsersOnTheirPages(t *testing.T) {
+func TestUsers_pages(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, tenant := withTenant(t, db)
 		list := tenant + "/users"
-		s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users")
+		s.Get(tenant).Says("nav.tabs a[href='"+list+"']", "Users").
+			Says("nav[aria-label=Project] [aria-current]", "Tenants").
+			Lacks("nav[aria-label=Team] [aria-current]")
 		s.Get(list).Shows(200, "default").Says("main", "No users yet").Lacks("form[role=search]")
-		staff := makesOn(s, tenant+"/groups", "name", "staff")
+		staff := createOn(s, tenant+"/groups", "name", "staff")
 		s.Post(list, "email", "ana", "name", "Ana", "groups", strings.TrimPrefix(staff, "/groups/")).
 			Shows(422, "default").
 			Holds("email", "ana").
@@ -45,9 +49,11 @@ func TestUsersOnTheirPages(t *testing.T) {
 			Says("details[open]", "Invite a user").
 			Says("label:has(input[name=groups][checked])", "staff")
 		group := strings.TrimPrefix(staff, "/groups/")
-		ana := makesOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
+		ana := createOn(s, list, "email", "ana@example.com", "name", "Ana", "groups", group)
 		s.Post(list, "email", "ANA@example.com").Shows(409, "default").Says("#user-email-error", "Use another address")
-		bob := makesOn(s, list, "email", "bob@example.com")
+		bob := createOn(s, list, "email", "bob@example.com")
+		s.Post("/projects/shop/login", "tenant", strings.TrimPrefix(tenant, "/tenants/"), "name", "web")
+		s.Get(bob).Says("select[name=app_client] option", "web")
 
 		s.Get(list).
 			Says("tbody", "Ana").
@@ -64,14 +70,14 @@ func TestUsersOnTheirPages(t *testing.T) {
 			Shows(200, "Ana").
 			Says("dl", "ana@example.com (not confirmed by a provider)").
 			Says("dl", "Last activenot in 7 days").
-			Says("section[aria-labelledby=identities]", "No sign-in yet").
+			Says("section[aria-labelledby=identities]", "No identities yet").
 			Says("section[aria-labelledby=groups]", "staff")
 		opened := page.Revision("email")
 		s.Post(ana, "revision", opened, "name", "Ana F.", "email", "ana@example.com").LeadsTo(ana)
 		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "nowhere").
 			Shows(422, "Ana F.").
 			Holds("name", "Kept").
-			Says("#change-email-error", "Give an e-mail")
+			Says("#change-email-error", "Use an email")
 		s.Post(ana, "revision", s.Get(ana).Revision("email"), "name", "Kept", "email", "bob@example.com").
 			Shows(409, "Ana F.").
 			Says("#change-email-error", "has a user with this")
@@ -102,9 +108,8 @@ func TestUsersOnTheirPages(t *testing.T) {
 	})
 }
 
-// Who has signed in is shown with how providers know them and when they were last
-// seen, by themselves and in traffic.
-func TestAUserIsSeen(t *testing.T) {
+// The page of a user who has signed in shows their identities at providers, their last sign-in and their last call.
+func TestUser_signIn(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tenant := withTenant(t, db)
@@ -137,16 +142,21 @@ func TestAUserIsSeen(t *testing.T) {
 		Route:     "/*",
 	})
 
-	hour := at.UTC().Format("2 Jan 2006, 15:04") + " UTC"
-	s.Get(tenant+"/users").Says("tbody", "active").Says("tbody", hour).Says("tbody", now.UTC().Format("2 Jan 2006"))
-	s.Get("/users/"+user.ID).
+	hour := "time[title='" + ui.Exact(at) + "']"
+	list := s.Get(tenant+"/users").Says("tbody", "active")
+	if list.Find("tbody "+hour).Length() == 0 || list.Find("tbody time").Length() != 3 {
+		t.Errorf("the list does not say when the user was created and seen: %s", list.Find("tbody").Text())
+	}
+	shown := s.Get("/users/"+user.ID).
 		Shows(200, "Ana").
-		Says("dl", "Last active"+hour).
 		Says("dl", "Emailana@example.com").
 		Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
+	if shown.Find("dt:contains('Last active') + dd "+hour).Length() != 1 {
+		t.Errorf("the user's page does not say when they were last active: %s", shown.Find("dl").Text())
+	}
 }
 
-func TestGroupsOnTheirPages(t *testing.T) {
+func TestGroups_pages(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tenant := withTenant(t, db)
@@ -156,11 +166,11 @@ func TestGroupsOnTheirPages(t *testing.T) {
 		Shows(422, "default").
 		Holds("name", "All Staff").
 		Holds("display_name", "Staff").
-		Says("#group-name-error", "lower-case")
-	staff := makesOn(s, list, "name", "staff", "display_name", "All staff")
+		Says("#group-name-error", "lowercase")
+	staff := createOn(s, list, "name", "staff", "display_name", "All staff")
 	s.Post(list, "name", "staff").Shows(409, "default").Says("#group-name-error", "Choose another name")
-	leads, heads := makesOn(s, list, "name", "leads"), makesOn(s, list, "name", "heads")
-	ana := makesOn(s, tenant+"/users", "email", "ana@example.com")
+	leads, heads := createOn(s, list, "name", "leads"), createOn(s, list, "name", "heads")
+	ana := createOn(s, tenant+"/users", "email", "ana@example.com")
 
 	s.Post(staff+"/members", "email", "eve@example.com").Shows(422, "All staff").Holds("email", "eve@example.com").
 		Says("#add-email-error", "No user of this tenant")
@@ -175,7 +185,7 @@ func TestGroupsOnTheirPages(t *testing.T) {
 	nest(leads, heads).LeadsTo(leads + "#children")
 	nest(heads, staff).
 		Shows(422, "heads").
-		Says("#nest-child-error", "heads is in leads, which is in staff already").
+		Says("#nest-child-error", "heads is already in leads, which is in staff").
 		Says("#nest-child option[selected]", "All staff")
 	s.Get(leads).
 		Says("main", "Its members are also in All staff").
@@ -203,11 +213,11 @@ func TestGroupsOnTheirPages(t *testing.T) {
 	s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")
 }
 
-func TestWhoMayComeInOnItsPage(t *testing.T) {
+func TestSignupPolicy_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tenant := withTenant(t, db)
-	signup, staff := tenant+"/signup", makesOn(s, tenant+"/groups", "name", "staff")
+	signup, staff := tenant+"/signup", createOn(s, tenant+"/groups", "name", "staff")
 	s.Get(signup).Shows(200, "default").Says("main", "No addresses are approved yet").Lacks("#invite-only[checked]")
 	s.Post(signup, "invite_only", "true").LeadsTo(signup)
 	if s.Get(signup).Find("#invite-only[checked]").Length() != 1 {
@@ -226,10 +236,10 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 	s.Post(signup+"/approvals", "value", "eve@example.org").LeadsTo(signup)
 	s.Post(signup+"/approvals", "value", "example.com").
 		Shows(409, "default").
-		Says("#approve-value-error", "approves of example.com already")
+		Says("#approve-value-error", "already approves example.com")
 	page := s.Get(signup).
-		Says("main", "every address of the domain · into staff").
-		Says("main", "this address · into no group")
+		Says("main", "every address of the domain · groups: staff").
+		Says("main", "this address · no groups")
 	end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
 	s.Post(end).Shows(200, "Remove the approval of example.com")
 	if left := s.Get(signup).Find("form[action*='/approvals/']").Length(); left != 2 {
@@ -239,4 +249,57 @@ func TestWhoMayComeInOnItsPage(t *testing.T) {
 	if left := s.Get(signup).Find("form[action*='/approvals/']").Length(); left != 1 {
 		t.Errorf("%d approvals are left", left)
 	}
+}
+
+// TestProjectUsers_manyTenants asks for a tenant where a project has too many for one list.
+func TestProjectUsers_manyTenants(t *testing.T) {
+	t.Parallel()
+	s, own := withTenant(t, state.OpenSQLite(t))
+	createOn(s, own+"/users", "email", "ana@example.com")
+	for i := range models.MaxMerged {
+		s.Post("/projects/shop/tenants", "name", fmt.Sprintf("t%d", i), "display_name", fmt.Sprintf("Tenant %d", i)).
+			LeadsTo("/projects/shop/tenants")
+	}
+	const list = "/projects/shop/users"
+	s.Get(list).Shows(200, "Users").Says("main", "No tenant selected").Lacks("tbody").
+		Says("main a[href='/projects/shop/tenants']", "All tenants of this project")
+	s.Get(list+"?q=ana&sort=name").Says("main", "No tenant selected")
+	chosen := s.Get(list).Find("main a[href*='tenant=']").First().AttrOr("href", "")
+	s.Get(chosen).Shows(200, "Users").Lacks("main:contains('No tenant selected')")
+}
+
+// TestProjectUsers lists the users of all tenants of a project on one page, which says of which tenant they are once
+// there are several.
+func TestProjectUsers(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, own := withTenant(t, db)
+		const list = "/projects/shop/users"
+		s.Get("/projects/shop").Says("nav[aria-label=Project] a[href='"+list+"']", "Users")
+		s.Get(list).Shows(200, "Users").
+			Says("nav[aria-label=Project] [aria-current]", "Users").
+			Says("main", "No users yet").
+			Says("main a[href='"+own+"/users']", "its tenant")
+		createOn(s, own+"/users", "email", "ana@example.com", "name", "Ana")
+		s.Get(list).Says("tbody", "Ana").Lacks("tbody a[href$='/users']")
+
+		s.Post("/projects/shop/tenants", "name", "acme", "display_name", "Acme Ltd").LeadsTo("/projects/shop/tenants")
+		acme := s.Get("/projects/shop/tenants").Find("tbody a:contains('Acme Ltd')").AttrOr("href", "")
+		for _, email := range []string{"bob@example.com", "cy@example.com", "dee@example.com"} {
+			createOn(s, acme+"/users", "email", email)
+		}
+		elsewhere := createOn(s, "/tenants", "name", "other", "team", s.Get("/tenants").Value("[name=team]"))
+		createOn(s, elsewhere+"/users", "email", "eve@example.com")
+		all := s.Get(list).Says("tbody", "Ana").Says("tbody a[href='"+acme+"/users']", "Acme Ltd").Says("tbody", "cy@")
+		if n := all.Find("tbody tr").Length(); n != 4 {
+			t.Errorf("the page lists %d users, want the four of the project's tenants", n)
+		}
+		id := strings.TrimPrefix(acme, "/tenants/")
+		narrowed := s.Get(list+"?tenant="+id).Says(".chips", "Tenant: Acme Ltd").Says("tbody", "bob@example.com")
+		if n := narrowed.Find("tbody tr").Length(); n != 3 {
+			t.Errorf("the filter leaves %d users, want the three of Acme", n)
+		}
+		s.Get(list+"?q=ana&sort=name").Says("tbody", "Ana").Lacks("tbody a[href='" + acme + "/users']")
+		s.Get(list+"?tenant="+strings.TrimPrefix(elsewhere, "/tenants/")).Says("main", "Ignored")
+	})
 }

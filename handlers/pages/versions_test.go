@@ -1,6 +1,7 @@
 package pages_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/testkit/controlplane"
@@ -19,7 +20,7 @@ func TestVersions_add(t *testing.T) {
 	s.Post(versionsPage, "name", "1.0.0", "copy_from", "1.0.0").
 		Shows(409, "shop").
 		Says("#new-version details[open]", "Add a version").
-		Says("#new-version-name-error", `has a version "1.0.0" already`)
+		Says("#new-version-name-error", `already has a version "1.0.0"`)
 	refused := s.Post(versionsPage, "name", "../x", "copy_from", "1.0.0").
 		Shows(422, "shop").
 		Says("#new-version-name-error", "Use 1 to 32")
@@ -43,13 +44,13 @@ func TestEnvironments_add(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	add := versionsPage + "/1.0.0/environments"
-	s.Post(add, "name", "Dev", "target", "ftp://x").
+	s.Post(add, "name", "42", "target", "ftp://x").
 		Shows(422, "shop").
-		Holds("name", "Dev").
-		Says("[id$=-new-name-error]", "lower-case").
+		Holds("name", "42").
+		Says("[id$=-new-name-error]", "lowercase").
 		Says("[id$=-new-target-error]", "http")
-	s.Post(add, "name", "dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
-	s.Get(shopPage).Says("label", "Target of dev")
+	s.Post(add, "name", "Dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
+	s.Get(shopPage).Says("dt", "Target of dev")
 	s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
 		"Page not found")
 }
@@ -90,7 +91,7 @@ func TestEnvironments_remove(t *testing.T) {
 	s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
 	s.Post(prod+"/delete", "confirm", "true").
 		Shows(409, "Environment prod").
-		Says("[role=alert]", "1 API key opens nothing else")
+		Says("[role=alert]", "1 API key is valid for nothing else")
 	s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
 	s.Get(shopPage).Says("[data-flash]", "prod is removed")
 	s.Get(shopPage+"/keys").Says("#keys", "Revoked")
@@ -109,7 +110,40 @@ func TestVersions_history(t *testing.T) {
 	s.Get("/audit").
 		Says("#audit-list", "added version 2.0.0 of shop").
 		Says("#audit-list", "renamed version 2.0.0 to 2.1.0 of shop").
-		Says("#audit-list", "added environment dev of version 2.1.0 of shop").
-		Says("#audit-list", "removed environment dev of version 2.1.0 of shop").
+		Says("#audit-list", "added the environment dev of version 2.1.0 of shop").
+		Says("#audit-list", "removed the environment dev of version 2.1.0 of shop").
 		Says("#audit-list", "removed version 2.1.0 of shop")
+}
+
+func TestEnvironments_timeouts(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	page := s.Get(prod).
+		Shows(200, "Environment prod").
+		Holds("connect_ms", "10000").
+		Holds("stream_idle_ms", "600000").
+		Says("#reuse_idle_ms-hint", "keep-alive timeout. Default: 4,000.")
+	at, revision := page.Action("connect_ms"), page.Revision("connect_ms")
+	s.Post(at, "revision", revision, "connect_ms", "0", "response_ms", "a minute", "idle_ms", "90000").
+		Shows(422, "Environment prod").
+		Says("details[open]", "Timeouts").
+		Holds("connect_ms", "0").
+		Holds("response_ms", "a minute").
+		Holds("idle_ms", "90000").
+		Says("#connect_ms-error", "Use 1 to 3,600,000 milliseconds").
+		Says("#response_ms-error", "The default is 60,000")
+	s.Post(at, "revision", revision, "connect_ms", "", "response_ms", " 90000 ", "idle_ms", "60000",
+		"stream_idle_ms", "86400000", "reuse_idle_ms", "1500").
+		LeadsTo(strings.TrimSuffix(at, "/timeouts"))
+	s.Get(prod).
+		Says("[data-flash]", "The timeouts of prod are saved").
+		Holds("connect_ms", "10000"). // an empty field is the default
+		Holds("response_ms", "90000").
+		Holds("reuse_idle_ms", "1500")
+	s.Post(at, "revision", revision, "connect_ms", "1").
+		Shows(412, "Environment prod").
+		Says("[role=alert]", "changed after you opened the page")
+	s.Get(shopPage).Says("a[href$='#timeouts']", "Timeouts")
 }

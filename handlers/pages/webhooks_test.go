@@ -9,9 +9,8 @@ import (
 	"postern/testkit/state"
 )
 
-// Who is in several teams says which of them a webhook is for; the choice is
-// checked like any other field.
-func TestAWebhooksTeamIsChosen(t *testing.T) {
+// An account in several teams chooses the team of a webhook; the choice is checked like any other field.
+func TestWebhook_team(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)
@@ -46,7 +45,7 @@ func TestAWebhooksTeamIsChosen(t *testing.T) {
 	}
 }
 
-func TestAWebhookIsDeletedOnceThatIsConfirmed(t *testing.T) {
+func TestWebhook_delete(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)

@@ -154,7 +154,7 @@ func (p *provisioner) body() ([]byte, error) {
 		return nil, &protocol.Error{
 			Status: http.StatusBadRequest,
 			Type:   "invalidSyntax",
-			Detail: "The body is not valid JSON: " + err.Error(),
+			Detail: "The body isn't valid JSON: " + err.Error(),
 		}
 	}
 	p.sent = raw
@@ -244,5 +244,5 @@ func (p *provisioner) checkTenant(tenant string) error {
 	if tenant == p.tenant {
 		return nil
 	}
-	return fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+	return fault.New(fault.NotFound, "not_found", "Not found, or you don't have access to it.")
 }

@@ -104,12 +104,12 @@ func TestSCIM_push(t *testing.T) {
 		}
 		for n, want := range [][]string{
 			{
-				"Users usr_4 is refused with 409 (uniqueness)", "Users: 4 created, 0 there already, 1 failed",
-				"Groups: 4 created, 0 there already, 0 failed", "Members of groups: 7 added, 0 there already, 1 failed",
+				"Users usr_4 was refused with 409 (uniqueness)", "Users: 4 created, 0 unchanged, 1 failed",
+				"Groups: 4 created, 0 unchanged, 0 failed", "Members of groups: 7 added, 0 unchanged, 1 failed",
 			},
 			{
-				"Users usr_4 is refused with 409 (uniqueness)", "Users: 0 created, 4 there already, 1 failed",
-				"Groups: 0 created, 4 there already, 0 failed", "Members of groups: 0 added, 7 there already, 1 failed",
+				"Users usr_4 was refused with 409 (uniqueness)", "Users: 0 created, 4 unchanged, 1 failed",
+				"Groups: 0 created, 4 unchanged, 0 failed", "Members of groups: 0 added, 7 unchanged, 1 failed",
 			},
 		} {
 			before := c.AuditNumbers(t)

@@ -8,14 +8,14 @@ import (
 
 	"postern/core/contract"
 	"postern/testkit/controlplane"
-	"postern/testkit/scimtester"
 	"postern/testkit/state"
+	"postern/testkit/verifiers"
 )
 
 // readOnlyParts are results in which the tester compares what it sent with the whole answer,
 // and so takes the read-only parts that it had not sent for a difference: name.formatted,
 // and the type of the one address that is kept.
-var readOnlyParts = []scimtester.Result{
+var readOnlyParts = []verifiers.SCIMResult{
 	{Resource: "User", Check: "check_add_attribute", Reason: "'name'"},
 	{Resource: "User", Check: "check_add_attribute", Reason: "'emails'"},
 	{Resource: "User", Check: "check_replace_attribute", Reason: "'name'"},
@@ -23,8 +23,8 @@ var readOnlyParts = []scimtester.Result{
 }
 
 // comparesReadOnlyParts reports whether a result is one of readOnlyParts.
-func comparesReadOnlyParts(r scimtester.Result) bool {
-	return slices.ContainsFunc(readOnlyParts, func(known scimtester.Result) bool {
+func comparesReadOnlyParts(r verifiers.SCIMResult) bool {
+	return slices.ContainsFunc(readOnlyParts, func(known verifiers.SCIMResult) bool {
 		return r.Resource == known.Resource && r.Check == known.Check &&
 			strings.HasPrefix(r.Reason, "PATCH modify() returned unexpected value for "+known.Reason)
 	})
@@ -47,7 +47,7 @@ func TestSCIM_tester(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed, skipped := 0, 0
-	for _, r := range scimtester.Run(t, listener.URL+c.base, made.Secret.Reveal()) {
+	for _, r := range verifiers.CheckSCIM(t, listener.URL+c.base, made.Secret.Reveal()) {
 		switch {
 		case r.Status == "SUCCESS" || r.Status == "COMPLIANT" || r.Status == "ACCEPTABLE":
 			passed++

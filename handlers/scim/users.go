@@ -194,7 +194,7 @@ func (p *provisioner) changeUser(before contract.User, sent protocol.UserChange)
 		return nil, &protocol.Error{
 			Status: http.StatusBadRequest,
 			Type:   "invalidValue",
-			Detail: "userName cannot be empty.",
+			Detail: "userName can't be empty.",
 		}
 	}
 	name := sent.Name(nameOf(before))

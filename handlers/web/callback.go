@@ -37,7 +37,7 @@ func CallbackByPost(r *http.Request) (string, error) {
 	u := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}
 	to := u.String()
 	if len(to) > maxCallback {
-		return "", fault.New(fault.TooLarge, "too_large", "The answer of the provider is larger than 8,000 bytes.")
+		return "", fault.New(fault.TooLarge, "too_large", "The provider's response is larger than 8,000 bytes.")
 	}
 	return to, nil
 }

@@ -23,8 +23,8 @@ const (
 	// DeviceCookie names a browser that has signed in before. It grants nothing: its
 	// sign-ins are throttled apart from the wrong passwords of others.
 	DeviceCookie = "device"
-	// loginCookie and an attempt's id name the cookie that binds a hosted login to a browser.
-	// A login expires by itself, so the cookie may outlive it.
+	// loginCookie and an attempt's id name the cookie that binds a hosted login to a browser. A login has its own
+	// expiry, so the cookie may outlive it.
 	loginCookie = "login-"
 )
 

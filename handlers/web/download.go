@@ -12,7 +12,7 @@ import (
 )
 
 // ServeFile answers with the file that open returns, while may allows it. With Ranges, it answers with the ranges that
-// the request asks for (RFC 9110, section 14): such a file never changes, so that its ETag is strong and a broken
+// the client requests (RFC 9110, section 14): such a file never changes, so that its ETag is strong and a broken
 // download can be resumed with If-Range. An answer that breaks off is shorter than its Content-Length.
 func ServeFile[In any](
 	s *Site, c *gin.Context, op contract.Op[In, contract.File], in In,

@@ -19,7 +19,7 @@ import (
 // eventTimeout is how long a client may read nothing of an event stream.
 const eventTimeout = 10 * time.Second
 
-// WantsEvents reports whether a request asks for server-sent events (WHATWG HTML, 9.2).
+// WantsEvents reports whether a request is for server-sent events (WHATWG HTML, 9.2).
 func WantsEvents(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 }
@@ -73,7 +73,7 @@ func (s *Site) stream(
 }
 
 // errClientGone wraps the error of a write to the stream.
-var errClientGone = errors.New("the client of the event stream is gone")
+var errClientGone = errors.New("the client of an event stream has disconnected")
 
 type eventStream struct {
 	w          http.ResponseWriter

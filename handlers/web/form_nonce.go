@@ -27,7 +27,7 @@ func FormNonce(session, path, state string) string {
 	return base64.RawURLEncoding.EncodeToString(append(mac.Sum(nil)[:nonceMAC], state...))
 }
 
-// NonceState returns the state in a nonce without verifying it, or "" if it has none.
+// NonceState returns the state in a nonce without verifying it, or "" if it contains no state.
 func NonceState(nonce string) string {
 	decoded, err := base64.RawURLEncoding.DecodeString(nonce)
 	if err != nil || len(nonce) > maxNonce || len(decoded) < nonceMAC {

@@ -34,9 +34,8 @@ func (s *Site) SecureHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// requiresTLS reports whether browsers reach this server over https under a name of its
-// own. On localhost, Strict-Transport-Security would apply to every other server of the
-// machine.
+// requiresTLS reports whether browsers reach this server over https under its own name. On localhost,
+// Strict-Transport-Security would apply to every other server of the machine.
 func (s *Site) requiresTLS() bool {
 	u, err := url.Parse(s.Config.PublicURL)
 	return err == nil && u.Scheme == "https" && u.Hostname() != "localhost" &&

@@ -45,7 +45,7 @@ var errUnknownHost = &Problem{
 	Title:  http.StatusText(http.StatusMisdirectedRequest),
 	Status: http.StatusMisdirectedRequest,
 	Code:   "misdirected",
-	Detail: "Unknown host name. Use an address, or set the server's name with --public-url or POSTERN_PUBLIC_URL.",
+	Detail: "Unknown host name. Use an IP address, or set the server's name with --public-url or POSTERN_PUBLIC_URL.",
 }
 
 // IsProbe reports whether a request is one of load balancers, orchestrators or

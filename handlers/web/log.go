@@ -12,7 +12,7 @@ func (s *Site) LogCause(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil: // the caller is gone
 	case models.Unavailable(err):
-		s.logOf(ctx).Error("the database does not answer", "error", err)
+		s.logOf(ctx).Error("the database isn't responding", "error", err)
 	case fault.KindOf(err) == fault.Internal:
 		s.logOf(ctx).Error("a request failed", "error", err)
 	}

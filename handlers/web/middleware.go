@@ -92,7 +92,7 @@ func (s *Site) answerPanic(w *statusRecorder, r *http.Request, failure any) {
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	s.WriteProblem(w, r, fault.New(fault.Internal, "internal", "Something went wrong here."))
+	s.WriteProblem(w, r, fault.New(fault.Internal, "internal", "Something went wrong."))
 }
 
 // RedactPath returns path with every segment masked that could be a secret: claim and
@@ -162,11 +162,10 @@ func (s *Site) RequireValidText(next http.Handler) http.Handler {
 
 var (
 	errInvalidQuery = fault.New(
-		fault.Malformed, "malformed", "The query contains NUL or bytes that are not UTF-8.",
+		fault.Malformed, "malformed", "The query contains NUL or bytes that aren't UTF-8.",
 	)
 	errMalformedQuery = fault.New(fault.Malformed, "malformed",
-		"The query could not be read: separate parameters by &, and write %s for a percent sign and %s for a "+
-			"semicolon.",
+		"The query can't be read. Separate parameters with &, and use %s for a percent sign and %s for a semicolon.",
 		"%25", "%3B",
 	)
 )
@@ -180,6 +179,6 @@ func ValidText(values ...string) bool {
 
 // RefuseCrossOrigin answers a write that another site sent with 403.
 func (s *Site) RefuseCrossOrigin(w http.ResponseWriter, r *http.Request) {
-	s.WriteProblem(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site, and "+
-		"writes from there are refused."))
+	s.WriteProblem(w, r, fault.New(fault.Forbidden, "cross_origin", "This request comes from another site. Changes "+
+		"from other sites are refused."))
 }

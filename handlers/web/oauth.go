@@ -32,8 +32,7 @@ func (p *OAuthParams) Get(name string) string { return p.values.Get(name) }
 // resourceParam may be sent several times (RFC 8707, 2).
 const resourceParam = "resource"
 
-// Resources returns the audiences that a request asks for: resource (RFC 8707), or the one
-// in audience, as some libraries call it.
+// Resources returns the audiences of a request: resource (RFC 8707), or the one in audience, as some libraries call it.
 func (p *OAuthParams) Resources() []string {
 	var out []string
 	for _, one := range append(slices.Clone(p.values[resourceParam]), p.Get("audience")) {
@@ -54,7 +53,7 @@ func (s *Site) RefuseOAuth(c *gin.Context, err error) {
 	s.LogCause(c.Request.Context(), err)
 	known, ok := errors.AsType[*fault.Error](err)
 	if !ok {
-		known = fault.New(fault.Internal, "server_error", "Something went wrong here. Try again later.")
+		known = fault.New(fault.Internal, "server_error", "Something went wrong. Try again later.")
 	}
 	code := known.Code
 	if known.Kind == fault.Unavailable {

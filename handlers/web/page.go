@@ -18,8 +18,8 @@ import (
 	"postern/views/ui"
 )
 
-// Answer is what a handler of a page answers: Page, or a redirect to To. The zero Answer
-// means that the handler has written the response itself.
+// Answer is the answer of a page's handler: Page, or a redirect to To. The zero Answer means that the handler has
+// written the response itself.
 type Answer struct {
 	Status int
 	Page   templ.Component
@@ -74,11 +74,11 @@ func ParseForm(c *gin.Context) error {
 			limit := strings.Replace(humanize.IBytes(uint64(beyond.Limit)), ".0", "", 1)
 			return fault.New(fault.TooLarge, "too_large", "The form is larger than %s.", limit).Because(err)
 		}
-		return fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
+		return fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
 	}
 	for name, values := range c.Request.PostForm {
 		if !ValidText(name) || !ValidText(values...) {
-			return fault.New(fault.Malformed, "malformed", "The form contains NUL or bytes that are not UTF-8.")
+			return fault.New(fault.Malformed, "malformed", "The form contains NUL or bytes that aren't UTF-8.")
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	var buffer bytes.Buffer
 	if err := page.Render(ui.WithNonces(r.Context(), s.nonces(r)), &buffer); err != nil {
 		s.LogCause(r.Context(), fmt.Errorf("render %s: %w", RedactPath(r.URL.Path), err))
-		http.Error(w, "The page could not be rendered.", http.StatusInternalServerError)
+		http.Error(w, "The page can't be rendered.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

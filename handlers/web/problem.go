@@ -12,19 +12,19 @@ import (
 
 // Problem is the body of every error of the API (RFC 9457).
 type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a problem
-	Type      string         `json:"type" doc:"Always about:blank; code tells problems apart"`
-	Title     string         `json:"title" doc:"The status code in words"`
+	Type      string         `json:"type" doc:"Always about:blank. Use code to distinguish problems"`
+	Title     string         `json:"title" doc:"Text of the status code"`
 	Status    int            `json:"status"`
-	Detail    string         `json:"detail" doc:"What went wrong, for a person"`
-	Code      string         `json:"code" doc:"What went wrong, for a program; stable"`
-	RequestID string         `json:"request_id,omitempty" doc:"Names this request in the server's log"`
+	Detail    string         `json:"detail" doc:"What went wrong and how to fix it"`
+	Code      string         `json:"code" doc:"Stable error code for programs"`
+	RequestID string         `json:"request_id,omitempty" doc:"ID of this request in the server log"`
 	Errors    []ProblemField `json:"errors,omitempty"`
 }
 
 // ProblemField points at one wrong field of the request.
 type ProblemField struct {
-	In      string `json:"in,omitempty" enum:"body,query,header,path" doc:"Where the field is"`
-	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) into the body; a parameter or a header is /name"`
+	In      string `json:"in,omitempty" enum:"body,query,header,path" doc:"Location of the field"`
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) to the field in the body, or /name for a parameter or header"`
 	Detail  string `json:"detail"`
 	Code    string `json:"code,omitempty"`
 }
@@ -69,7 +69,7 @@ func StatusOf(kind fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// ProblemOf returns err as the caller may see it. The text of an error that is no fault
+// ProblemOf returns err as the caller may see it. The text of an error that is not a fault
 // is left out; the log has it under the request's id.
 func ProblemOf(err error, requestID string) *Problem {
 	if ready, ok := errors.AsType[*Problem](err); ok {
@@ -79,8 +79,8 @@ func ProblemOf(err error, requestID string) *Problem {
 	}
 	known, ok := errors.AsType[*fault.Error](err)
 	if !ok {
-		known = fault.New(fault.Internal, "internal", "Something went wrong here. The server's log has the cause "+
-			"under this request's id.")
+		known = fault.New(fault.Internal, "internal", "Something went wrong. Search the server log for the ID of "+
+			"this request.")
 	}
 	status := StatusOf(known.Kind)
 	p := &Problem{
@@ -142,7 +142,7 @@ func challenge(code string) string {
 
 // NotFound returns the error of an address without a route.
 func NotFound() error {
-	return fault.New(fault.NotFound, "not_found", "There is nothing at this address.")
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this URL.")
 }
 
 // MethodNotAllowed returns the error of a route that does not have the method. Gin sets
@@ -152,7 +152,7 @@ func MethodNotAllowed(method string) error {
 		Type:   "about:blank",
 		Title:  http.StatusText(http.StatusMethodNotAllowed),
 		Status: http.StatusMethodNotAllowed,
-		Detail: "This address does not support " + method + ". The Allow header lists the methods it supports.",
+		Detail: "This URL doesn't support " + method + ". The Allow header lists the methods it supports.",
 		Code:   "method_not_allowed",
 	}
 }

@@ -50,7 +50,7 @@ func (s *Site) WriteProblemPage(w http.ResponseWriter, r *http.Request, err erro
 	}
 	switch {
 	case problem.Status == http.StatusNotFound || problem.Status == http.StatusMethodNotAllowed:
-		m.Text = "" // the page has a text of its own for these
+		m.Text = "" // the page has its own text for these
 	case problem.Status >= http.StatusInternalServerError:
 		m.RequestID = problem.RequestID
 	}

@@ -26,7 +26,7 @@ func WithIfMatch(ctx context.Context, ifMatch string) context.Context {
 }
 
 // RetryStale runs change, and again while it fails with fault.Stale because another
-// change of the same row was committed meanwhile. Callers that named a state with
+// change of the same row was committed first. Callers that named a state with
 // If-Match get the first error instead, which becomes 412.
 func RetryStale[Out any](ctx context.Context, change func() (Out, error)) (Out, error) {
 	out, err := change()
@@ -35,7 +35,7 @@ func RetryStale[Out any](ctx context.Context, change func() (Out, error)) (Out, 
 		select {
 		case <-ctx.Done():
 			return out, err
-		case <-time.After(rand.N(retryDelay)): //nolint:gosec // a delay is no secret
+		case <-time.After(rand.N(retryDelay)): //nolint:gosec // a delay is not a secret
 		}
 		out, err = change()
 	}

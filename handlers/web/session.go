@@ -10,9 +10,9 @@ import (
 	"postern/service/accounts"
 )
 
-// SessionStore is a gorilla Store whose cookie holds only the secret of a session row.
-// What a session may do is read from the row on every request, so that ending it on the
-// server ends it in every browser. The secret has 256 random bits and needs no signature.
+// SessionStore is a gorilla Store whose cookie holds only the secret of a session row. The rights of a session are read
+// from its row on every request, so that ending it on the server ends it in every browser. The secret has 256 random
+// bits and needs no signature.
 type SessionStore struct{ secure bool }
 
 const sessionSecret = "secret"

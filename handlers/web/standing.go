@@ -42,14 +42,14 @@ func (s *Site) WhileAllowed(
 	served, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		if !lost(ctx, check) {
+		if !waitForRefusal(ctx, check) {
 			return
 		}
 		end(errRightLost)
 		select {
 		case <-served:
 		case <-time.After(wrapUp):
-			_ = connection.SetWriteDeadline(time.Unix(1, 0)) // for good: see stallWriter
+			_ = connection.SetWriteDeadline(time.Unix(1, 0)) // permanently: see stallWriter
 		}
 	}()
 	defer func() {
@@ -60,8 +60,8 @@ func (s *Site) WhileAllowed(
 	serve(ctx)
 }
 
-// lost waits until a check fails, and returns false once ctx ends.
-func lost(ctx context.Context, check func(context.Context) error) bool {
+// waitForRefusal waits until a check fails, and returns false once ctx ends.
+func waitForRefusal(ctx context.Context, check func(context.Context) error) bool {
 	ticks := time.NewTicker(askEvery)
 	defer ticks.Stop()
 	for known := time.Now(); ; {

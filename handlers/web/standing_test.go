@@ -13,7 +13,7 @@ import (
 
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // cuttable is an answer's connection. It closes cut once a deadline in the past is set.
@@ -36,18 +36,18 @@ func TestSite_WhileAllowed(t *testing.T) {
 	refuse := func(context.Context) error { return access.NotFound() }
 	fail := func(context.Context) error { return errors.New("the database is away") }
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	for name, tc := range ordered.ByName(map[string]struct {
-		check func(context.Context) error // from lostAt on
-		until time.Duration               // when check succeeds again; 0: never
-		deaf  bool                        // serve does not look at its context
-		ends  bool
+	for name, tc := range testkit.ByName(map[string]struct {
+		check   func(context.Context) error // from lostAt on
+		until   time.Duration               // when check succeeds again; 0: never
+		ignores bool                        // serve does not look at its context
+		ends    bool
 	}{
-		"the right stands":        {check: func(context.Context) error { return nil }},
-		"the right is lost":       {check: refuse, ends: true},
-		"lost, and serve is deaf": {check: refuse, deaf: true, ends: true},
-		"checks fail":             {check: fail, ends: true},
-		"checks hang":             {check: hang, ends: true},
-		"a check fails once":      {check: fail, until: lostAt + 2*time.Second},
+		"the right stands":                    {check: func(context.Context) error { return nil }},
+		"the right is lost":                   {check: refuse, ends: true},
+		"lost, and serve ignores its context": {check: refuse, ignores: true, ends: true},
+		"checks fail":                         {check: fail, ends: true},
+		"checks hang":                         {check: hang, ends: true},
+		"a check fails once":                  {check: fail, until: lostAt + 2*time.Second},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestSite_WhileAllowed(t *testing.T) {
 				}
 				(&web.Site{}).WhileAllowed(c, may, func(ctx context.Context) {
 					over := ctx.Done()
-					if tc.deaf {
+					if tc.ignores {
 						over = to.cut
 					}
 					select {

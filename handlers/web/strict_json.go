@@ -51,7 +51,7 @@ func UnmarshalBody(data []byte, into any) error {
 // schema describes them, so that the validator does not look at them, and the body's size bounds them.
 const documentMember = "openapi"
 
-// span is a part of a text. The zero value is none.
+// span is a part of a text. The zero value means none.
 type span struct{ begin, end int }
 
 // scanBody estimates the number of values in a JSON text by the characters that open
@@ -119,7 +119,7 @@ func (s *span) close(data []byte, at int) {
 // U+0000 in strings and long member names.
 func UnmarshalStrict(data []byte, into any) error {
 	if !utf8.Valid(data) {
-		return errors.New("it is not encoded as UTF-8")
+		return errors.New("it isn't encoded as UTF-8")
 	}
 	if err := unmarshal(data, into); err != nil {
 		return err
@@ -184,7 +184,7 @@ func (r *strictReader) members() error {
 			return errors.New(filelimits.BodyMember.Refusal())
 		}
 		if seen[name] {
-			return fmt.Errorf("the member %q is named twice", name)
+			return fmt.Errorf("the member %q appears twice", name)
 		}
 		seen[name] = true
 		if err := r.checkNUL(name); err != nil {
@@ -243,7 +243,7 @@ func BodyRefusal(message string) (*fault.Error, bool) {
 	}
 	if at, ok := strings.CutPrefix(message, nulAt); ok {
 		refusal, _ := errors.AsType[*fault.Error](
-			fault.InvalidField(at, "invalid_text", "Leave the character U+0000 out of texts."),
+			fault.InvalidField(at, "invalid_text", "Remove the character U+0000 from strings."),
 		)
 		return refusal, true
 	}

@@ -10,12 +10,11 @@ import (
 	"postern/service/accounts"
 )
 
-// Limits of one client address at the OAuth endpoints within oauthWindow, for one app
-// client and for all of them. Where a code or secret could be guessed, only refused
-// requests count: a backend exchanges the codes of a whole company from one address.
-// Logins count when they begin, because each writes a row. The limits leave room for an
-// office behind one address whose refresh tokens all expired overnight; the protection
-// against guessing is that codes and secrets have 256 bits.
+// Limits of one client address at the OAuth endpoints within oauthWindow, for one app client and for all of them. If a
+// code or secret could be guessed, only refused requests count: a backend exchanges the codes of a whole company from
+// one address. Logins count when they begin, because each writes a row. The limits leave room for an office behind one
+// address whose refresh tokens all expired overnight; the protection against guessing is that codes and secrets have
+// 256 bits.
 const (
 	oauthWindow        = 15 * time.Minute
 	guessesAtClient    = 300
@@ -43,8 +42,8 @@ func throttleKeys(client, remoteAddr string) (atClient, ofSource string) {
 	return client[:min(len(client), maxThrottledClient)] + "\x00" + ofSource, ofSource
 }
 
-var errTooManyAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this address. "+
-	"Wait a quarter of an hour and try again.").After(oauthWindow)
+var errTooManyAttempts = fault.New(fault.TooMany, "too_many_attempts", "Too many attempts from this IP address. Wait "+
+	"15 minutes and try again.").After(oauthWindow)
 
 // AdmitLogin counts a login that an address begins. It returns too_many_attempts if the
 // address may not begin another one.

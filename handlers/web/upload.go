@@ -168,8 +168,8 @@ func (s *Site) receive(w http.ResponseWriter, body io.Reader, count func(int64) 
 	if err != nil {
 		return nil, fmt.Errorf("web: begin an upload: %w", err)
 	}
-	// The open file has no name from here on, so that a killed server leaves nothing behind. Where
-	// that is not possible, Close removes it.
+	// The open file has no name from here on, so that a killed server leaves nothing behind. If that is not possible,
+	// Close removes it.
 	_ = os.Remove(file.Name())
 	u := &Upload{File: file}
 	if u.Size, u.SHA256, err = copyUpload(http.NewResponseController(w), file, body, count); err != nil {
@@ -193,7 +193,7 @@ func copyUpload(
 		if until.After(end) {
 			until = end
 		}
-		_ = connection.SetReadDeadline(until) // a test's recorder has none
+		_ = connection.SetReadDeadline(until) // a test's recorder doesn't support deadlines
 		n, err := io.CopyN(both, body, uploadAtOnce)
 		if size += n; size > filelimits.MaxZip {
 			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
@@ -208,7 +208,8 @@ func copyUpload(
 			return 0, [32]byte{}, fault.New(fault.TooLarge, "too_large", "%s", filelimits.ZipSize.Sentence())
 		}
 		if err != nil {
-			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").
+			return 0, [32]byte{}, fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Send it "+
+				"again.").
 				Because(err)
 		}
 	}

@@ -16,7 +16,7 @@ func receive(t *testing.T, s *web.Site, body io.Reader) (*web.Upload, error) {
 	return s.Receive(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/imports", nil), body)
 }
 
-// Uploads that come slowly keep no other from being worked on. Of those that are whole, two are worked on at a time.
+// Uploads that come slowly keep no other from being worked on. Two of the complete uploads are processed at a time.
 func TestSite_Receive_slow(t *testing.T) {
 	s := &web.Site{Config: config.Config{DataDir: t.TempDir()}}
 	ended := make(chan error)
@@ -39,7 +39,7 @@ func TestSite_Receive_slow(t *testing.T) {
 	for range 2 {
 		upload, err := receive(t, s, bytes.NewReader(make([]byte, 1<<20)))
 		if err != nil {
-			t.Fatalf("beside slow uploads: %v", err)
+			t.Fatalf("during slow uploads: %v", err)
 		}
 		whole = append(whole, upload)
 	}

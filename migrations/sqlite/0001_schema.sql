@@ -178,13 +178,9 @@ CREATE TABLE versions (
     id                   TEXT NOT NULL PRIMARY KEY,
     project_id           TEXT NOT NULL REFERENCES projects (id),
     name                 TEXT NOT NULL,
-    auth_mode            TEXT NOT NULL,
-    auth_methods         TEXT NOT NULL,
-    keyless              TEXT NOT NULL,
+    requests_auth        TEXT NOT NULL, -- which calls are served, a JSON object
     ip_allow             TEXT NOT NULL DEFAULT '[]',
     ip_deny              TEXT NOT NULL DEFAULT '[]',
-    token_issuers        TEXT NOT NULL DEFAULT '[]',
-    introspection        TEXT NOT NULL DEFAULT '{}',
     introspection_secret BLOB, -- sealed
     rules                TEXT NOT NULL DEFAULT '{}', -- what routes require, a JSON object
     transforms           TEXT NOT NULL DEFAULT '{}', -- changes to headers, a JSON object
@@ -211,6 +207,7 @@ CREATE TABLE environments (
     version_id TEXT NOT NULL REFERENCES versions (id),
     name       TEXT NOT NULL,
     target     TEXT NOT NULL,
+    upstream   TEXT NOT NULL DEFAULT '{}', -- settings of the upstream, a JSON object
     created_at DATETIME NOT NULL,
     updated_at DATETIME NOT NULL
 );
@@ -367,12 +364,16 @@ CREATE TABLE api_keys (
 );
 CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
 CREATE INDEX api_keys_owner ON api_keys (owner); -- which keys belong to a frozen user
-CREATE INDEX api_keys_product_id ON api_keys (product_id);
 -- The orders of a project's list of keys.
 CREATE INDEX api_keys_project_id_id ON api_keys (project_id, id);
 CREATE INDEX api_keys_project_id_owner_id ON api_keys (project_id, owner, id);
 CREATE INDEX api_keys_last_used ON api_keys
     (project_id, COALESCE(last_used_at, '0001-01-01 00:00:00+00:00'), id);
+-- The same orders of the keys that a product has, in the lists of all its projects.
+CREATE INDEX api_keys_product_id_id ON api_keys (product_id, id) WHERE product_id IS NOT NULL;
+CREATE INDEX api_keys_product_id_owner_id ON api_keys (product_id, owner, id) WHERE product_id IS NOT NULL;
+CREATE INDEX api_keys_product_last_used ON api_keys
+    (product_id, COALESCE(last_used_at, '0001-01-01 00:00:00+00:00'), id) WHERE product_id IS NOT NULL;
 -- An export reads the keys of each tenant separately.
 CREATE INDEX api_keys_project_id_tenant_id_id ON api_keys (project_id, tenant_id, id);
 -- A preview of an export counts most keys, and reads those that the ledger may mention.
@@ -796,6 +797,8 @@ CREATE TABLE usage_traffic (
     answered       BIGINT NOT NULL,
     rejected       BIGINT NOT NULL, -- status 4xx
     failed         BIGINT NOT NULL, -- status 5xx
+    rejected_here  BIGINT NOT NULL, -- of rejected: refused by Postern, without asking the upstream
+    failed_here    BIGINT NOT NULL, -- of failed: the same
     bytes_in       BIGINT NOT NULL,
     bytes_out      BIGINT NOT NULL,
     first_byte     BLOB NOT NULL, -- histogram: the first bucket and the counts from it on, as varints
@@ -876,6 +879,10 @@ CREATE TABLE exports (
     approximate  BIGINT NOT NULL,
     lossy        BIGINT NOT NULL,
     skipped      BIGINT NOT NULL,
+    configured_exact       BIGINT NOT NULL,
+    configured_approximate BIGINT NOT NULL,
+    configured_lossy       BIGINT NOT NULL,
+    configured_skipped     BIGINT NOT NULL,
     problem      TEXT NOT NULL,
     lease_id     TEXT NOT NULL,
     lease_until  DATETIME,

@@ -29,7 +29,8 @@ type Pair struct {
 	log               *slog.Logger
 
 	inUse    atomic.Pointer[tls.Certificate]
-	lastRead contents // valid or not
+	waiting  *tls.Certificate // replaces the one in use once it is valid; nil for none
+	lastRead contents         // valid or not
 	expiry   expiry
 }
 
@@ -52,6 +53,7 @@ func Load(certFile, keyFile string, log *slog.Logger) (*Pair, error) {
 		return nil, err
 	}
 	p.inUse.Store(pair)
+	warnIfEarly(log, certFile, pair)
 	p.expiry.look(log, certFile, pair)
 	return p, nil
 }
@@ -123,8 +125,8 @@ func (p *Pair) Follow(ctx context.Context) {
 }
 
 // Look reads the files once, and logs one error for each content that is not a valid
-// pair. It also logs that the certificate in use is about to end. It must not be called
-// concurrently.
+// pair. A certificate that is not valid yet is used once it is, or when there is no other.
+// It also logs that the certificate in use is about to end. It must not be called concurrently.
 func (p *Pair) Look() {
 	p.reload()
 	p.expiry.look(p.log, p.certFile, p.inUse.Load())
@@ -133,29 +135,44 @@ func (p *Pair) Look() {
 func (p *Pair) reload() {
 	now, err := p.read()
 	if err == nil && now.equal(p.lastRead) {
+		if p.waiting != nil && !early(p.waiting) {
+			p.use(p.waiting)
+		}
 		return
 	}
 	first := !now.equal(p.lastRead)
-	p.lastRead = now
+	p.lastRead, p.waiting = now, nil
 	var pair *tls.Certificate
 	if err == nil {
 		pair, err = p.parse(now)
 	}
-	if err == nil && expired(pair) && !expired(p.inUse.Load()) {
-		err = fmt.Errorf("the certificate in %s expired at %s", p.certFile, pair.Leaf.NotAfter.Format(time.RFC3339))
+	waits := false
+	if err == nil {
+		waits, err = succeeds(p.certFile, pair, p.inUse.Load())
 	}
 	if err != nil {
 		if first {
-			p.log.Error("the TLS certificate cannot be renewed, serving the previous one", "error", err)
+			p.log.Error("could not reload the TLS certificate; serving the previous one", "error", err)
 		}
 		return
 	}
+	if waits {
+		p.waiting = pair
+		logWaiting(p.log, p.certFile, pair)
+		return
+	}
+	p.use(pair)
+}
+
+func (p *Pair) use(pair *tls.Certificate) {
+	p.waiting = nil
 	p.inUse.Store(pair)
 	if expired(pair) {
 		return // expiry says so
 	}
+	warnIfEarly(p.log, p.certFile, pair)
 	p.log.Info(
-		"the TLS certificate was renewed",
+		"reloaded the TLS certificate",
 		"file", p.certFile,
 		"subject", pair.Leaf.Subject.String(),
 		"ends", pair.Leaf.NotAfter,

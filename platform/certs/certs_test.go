@@ -45,7 +45,7 @@ func load(t *testing.T, certFile, keyFile string) (*certs.Pair, *bytes.Buffer) {
 	return p, &log
 }
 
-func TestARenewedPairIsTaken(t *testing.T) {
+func TestPair_renewed(t *testing.T) {
 	dir := t.TempDir()
 	oldCert, oldKey := testkit.Certificate(t, "old.test")
 	certFile, keyFile := place(t, dir, oldCert, oldKey)
@@ -70,7 +70,7 @@ func TestARenewedPairIsTaken(t *testing.T) {
 
 // Kubernetes and certbot put the new files elsewhere and switch a link, which
 // changes no file that was named.
-func TestALinkThatIsSwitchedIsFollowed(t *testing.T) {
+func TestPair_switchedLink(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"old.test", "new.test"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
@@ -96,7 +96,7 @@ func TestALinkThatIsSwitchedIsFollowed(t *testing.T) {
 	}
 }
 
-func TestABrokenPairKeepsTheOneBefore(t *testing.T) {
+func TestPair_broken(t *testing.T) {
 	oldCert, oldKey := testkit.Certificate(t, "old.test")
 	newCert, newKey := testkit.Certificate(t, "new.test")
 	for name, broken := range map[string][2][]byte{
@@ -116,7 +116,7 @@ func TestABrokenPairKeepsTheOneBefore(t *testing.T) {
 			if got := named(t, p); got != "old.test" {
 				t.Errorf("%s is in use", got)
 			}
-			if n := strings.Count(log.String(), "cannot be renewed"); n != 1 {
+			if n := strings.Count(log.String(), "could not reload the TLS certificate"); n != 1 {
 				t.Errorf("%d errors in the log, want one\n%s", n, log)
 			}
 			place(t, dir, newCert, newKey)
@@ -128,7 +128,7 @@ func TestABrokenPairKeepsTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestAMissingFileKeepsThePair(t *testing.T) {
+func TestPair_missingFile(t *testing.T) {
 	cert, key := testkit.Certificate(t, "old.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, key)
 	p, log := load(t, certFile, keyFile)
@@ -144,7 +144,7 @@ func TestAMissingFileKeepsThePair(t *testing.T) {
 	}
 }
 
-func TestLoadNamesTheWrongFile(t *testing.T) {
+func TestLoad_namesFile(t *testing.T) {
 	cert, _ := testkit.Certificate(t, "a.test")
 	_, otherKey := testkit.Certificate(t, "b.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, otherKey)

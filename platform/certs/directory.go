@@ -27,7 +27,7 @@ type Directory struct {
 	path string
 	log  *slog.Logger
 
-	inUse atomic.Pointer[map[string]*tls.Certificate] // by lower-case host name, with wildcards
+	inUse atomic.Pointer[map[string]*tls.Certificate] // by lowercase host name, with wildcards
 	pairs map[string]*entry                           // by the certificate's file
 	fails string                                      // the last error of reading the directory
 }
@@ -37,6 +37,8 @@ type entry struct {
 	lastRead contents
 	failed   string // the last error, so that it is logged once
 	inUse    *tls.Certificate
+	waiting  *tls.Certificate // replaces the one in use once it is valid; nil for none
+	early    bool             // the one in use was not valid yet
 	expiry   expiry
 }
 
@@ -56,10 +58,10 @@ func (d *Directory) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 	return d.find(strings.ToLower(hello.ServerName)), nil
 }
 
-// Covers reports whether there is a certificate for a lower-case host name.
+// Covers reports whether there is a certificate for a lowercase host name.
 func (d *Directory) Covers(name string) bool { return d.find(name) != nil }
 
-// Ends returns when the certificate for a lower-case host name ends, and whether there is one.
+// Ends returns when the certificate for a lowercase host name ends, and whether there is one.
 func (d *Directory) Ends(name string) (ends time.Time, found bool) {
 	if pair := d.find(name); pair != nil {
 		return pair.Leaf.NotAfter, true
@@ -103,7 +105,7 @@ func (d *Directory) Look() {
 		d.fails = ""
 	case err.Error() != d.fails:
 		d.fails = err.Error()
-		d.log.Error("the directory of TLS certificates cannot be read, serving the previous ones", "error", err)
+		d.log.Error("could not read the directory of TLS certificates; serving the previous ones", "error", err)
 	}
 }
 
@@ -116,7 +118,7 @@ func (d *Directory) look() error {
 	for certFile := range d.pairs {
 		if _, ok := found[certFile]; !ok {
 			delete(d.pairs, certFile)
-			d.log.Info("a TLS certificate was removed", "file", certFile)
+			d.log.Info("removed a TLS certificate", "file", certFile)
 			changed = true
 		}
 	}
@@ -124,6 +126,9 @@ func (d *Directory) look() error {
 		changed = d.read(certFile, keyFile) || changed
 		if at := d.pairs[certFile]; at.inUse != nil {
 			at.expiry.look(d.log, certFile, at.inUse)
+			if now := early(at.inUse); now != at.early {
+				at.early, changed = now, true
+			}
 		}
 	}
 	if changed {
@@ -180,36 +185,51 @@ func (d *Directory) read(certFile, keyFile string) bool {
 	p := Pair{certFile: certFile, keyFile: keyFile}
 	now, err := p.read()
 	if err == nil && now.equal(at.lastRead) {
-		return false
+		if at.waiting == nil || early(at.waiting) {
+			return false
+		}
+		return d.use(certFile, at, at.waiting)
 	}
 	var pair *tls.Certificate
 	if err == nil {
-		at.lastRead = now
+		at.lastRead, at.waiting = now, nil
 		pair, err = p.parse(now)
 	}
 	if err == nil && len(names(pair)) == 0 {
 		err = fmt.Errorf("%s has no DNS name (subjectAltName)", certFile)
 	}
-	if err == nil && expired(pair) && at.inUse != nil && !expired(at.inUse) {
-		err = fmt.Errorf("the certificate in %s expired at %s", certFile, pair.Leaf.NotAfter.Format(time.RFC3339))
+	waits := false
+	if err == nil {
+		waits, err = succeeds(certFile, pair, at.inUse)
 	}
 	if err != nil {
 		if err.Error() != at.failed {
 			at.failed = err.Error()
-			d.log.Error("a TLS certificate cannot be used", "error", err, "before", at.inUse != nil)
+			d.log.Error("could not use a TLS certificate", "error", err, "before", at.inUse != nil)
 		}
 		return false
 	}
-	at.failed, at.inUse = "", pair
+	at.failed = ""
+	if waits {
+		at.waiting = pair
+		logWaiting(d.log, certFile, pair)
+		return false
+	}
+	return d.use(certFile, at, pair)
+}
+
+func (d *Directory) use(certFile string, at *entry, pair *tls.Certificate) (changed bool) {
+	at.inUse, at.waiting = pair, nil
 	if expired(pair) {
 		return true // expiry says so
 	}
-	d.log.Info("a TLS certificate is in use", "file", certFile, "names", names(pair), "ends", pair.Leaf.NotAfter)
+	warnIfEarly(d.log, certFile, pair)
+	d.log.Info("loaded a TLS certificate", "file", certFile, "names", names(pair), "ends", pair.Leaf.NotAfter)
 	return true
 }
 
-// index returns the certificates by name. Of two for one name, the one that ends later is
-// used, so that a renewal may be added next to the old one.
+// index returns the certificates by name. If there are two for one name, the one that ends later is used, unless it
+// isn't valid yet, so that a renewal may be added next to the old one.
 func (d *Directory) index() map[string]*tls.Certificate {
 	byName := map[string]*tls.Certificate{}
 	for _, at := range d.pairs {
@@ -217,7 +237,7 @@ func (d *Directory) index() map[string]*tls.Certificate {
 			continue
 		}
 		for _, name := range names(at.inUse) {
-			if other := byName[name]; other == nil || at.inUse.Leaf.NotAfter.After(other.Leaf.NotAfter) {
+			if other := byName[name]; other == nil || better(at.inUse, other) {
 				byName[name] = at.inUse
 			}
 		}
@@ -225,7 +245,7 @@ func (d *Directory) index() map[string]*tls.Certificate {
 	return byName
 }
 
-// names returns the host names of a certificate in lower case.
+// names returns the host names of a certificate in lowercase.
 func names(c *tls.Certificate) []string {
 	out := make([]string, 0, len(c.Leaf.DNSNames))
 	for _, name := range c.Leaf.DNSNames {

@@ -46,7 +46,7 @@ func chosen(d *certs.Directory, host string) string {
 	return found.Leaf.Subject.CommonName
 }
 
-func TestDirectoryChoosesByHostName(t *testing.T) {
+func TestDirectory_hostName(t *testing.T) {
 	dir := t.TempDir()
 	shopCert, shopKey := testkit.Certificate(t, "api.shop.test", "API2.shop.test")
 	wildCert, wildKey := testkit.Certificate(t, "*.shop.test")
@@ -87,7 +87,7 @@ func TestDirectoryChoosesByHostName(t *testing.T) {
 	}
 }
 
-func TestDirectoryFollowsItsFiles(t *testing.T) {
+func TestDirectory_changes(t *testing.T) {
 	dir := t.TempDir()
 	oldCert, oldKey := testkit.Certificate(t, "old.test", "api.test")
 	newCert, newKey := testkit.Certificate(t, "new.test", "api.test")
@@ -104,7 +104,7 @@ func TestDirectoryFollowsItsFiles(t *testing.T) {
 	step("unchanged", "old.test")
 	put(t, dir, map[string][]byte{"api.crt": newCert})
 	step("half replaced", "old.test")
-	if n := strings.Count(log.String(), "cannot be used"); n != 1 {
+	if n := strings.Count(log.String(), "could not use a TLS certificate"); n != 1 {
 		t.Errorf("%d errors in the log for one problem, want 1: %s", n, log)
 	}
 	put(t, dir, map[string][]byte{"api.key": newKey})
@@ -130,7 +130,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-func TestDirectoryWithABrokenPairServesTheOthers(t *testing.T) {
+func TestDirectory_brokenPair(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := testkit.Certificate(t, "api.test")
 	otherCert, otherKey := testkit.Certificate(t, "other.test")
@@ -150,10 +150,15 @@ func TestDirectoryWithABrokenPairServesTheOthers(t *testing.T) {
 	if got := chosen(d, "other.test"); got != "other.test" {
 		t.Errorf("after the files are fixed, the name gets %q", got)
 	}
+	put(t, dir, map[string][]byte{"other.key": key})
+	d.Look()
+	if got := chosen(d, "other.test"); got != "other.test" {
+		t.Errorf("after the files are broken again, the name gets %q, want the previous certificate", got)
+	}
 }
 
 // Kubernetes mounts a secret's files as links through a link that it switches.
-func TestDirectoryFollowsLinks(t *testing.T) {
+func TestDirectory_links(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"old.test", "new.test"} {
 		cert, key := testkit.Certificate(t, name, "api.test")
@@ -182,7 +187,7 @@ func TestDirectoryFollowsLinks(t *testing.T) {
 	}
 }
 
-func TestDirectoryThatIsGoneKeepsItsCertificates(t *testing.T) {
+func TestDirectory_removed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "names")
 	cert, key := testkit.Certificate(t, "api.test")
 	put(t, dir, map[string][]byte{"api.crt": cert, "api.key": key})
@@ -195,7 +200,7 @@ func TestDirectoryThatIsGoneKeepsItsCertificates(t *testing.T) {
 	if got := chosen(d, "api.test"); got != "api.test" {
 		t.Errorf("the name gets %q", got)
 	}
-	if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+	if n := strings.Count(log.String(), "could not read the directory of TLS certificates"); n != 1 {
 		t.Errorf("%d errors in the log, want 1: %s", n, log)
 	}
 	_, err := certs.OpenDirectory(dir, slog.New(slog.DiscardHandler))
@@ -204,7 +209,7 @@ func TestDirectoryThatIsGoneKeepsItsCertificates(t *testing.T) {
 	}
 }
 
-func TestConfigWithFallsBackToThePair(t *testing.T) {
+func TestConfigWith_fallback(t *testing.T) {
 	cert, key := testkit.Certificate(t, "gateway.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, key)
 	p, _ := load(t, certFile, keyFile)

@@ -2,6 +2,7 @@ package certs
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -45,11 +46,48 @@ func (e *expiry) look(log *slog.Logger, certFile string, pair *tls.Certificate) 
 // expired reports whether a certificate has ended.
 func expired(pair *tls.Certificate) bool { return !pair.Leaf.NotAfter.After(time.Now()) }
 
+// early reports whether a certificate is not valid yet.
+func early(pair *tls.Certificate) bool { return pair.Leaf.NotBefore.After(time.Now()) }
+
+// succeeds returns an error if a certificate that a file has now must not replace the one in use, nil for none, and
+// whether it waits until it is valid.
+func succeeds(certFile string, pair, inUse *tls.Certificate) (waits bool, err error) {
+	if inUse == nil || expired(inUse) {
+		return false, nil
+	}
+	if expired(pair) {
+		ended := pair.Leaf.NotAfter.Format(time.RFC3339)
+		return false, fmt.Errorf("the certificate in %s expired at %s", certFile, ended)
+	}
+	return early(pair) && !early(inUse), nil
+}
+
+// better reports whether a certificate is used instead of another one for the same name: if the other one alone is not
+// valid yet, or else if it ends later.
+func better(pair, other *tls.Certificate) bool {
+	if early(pair) != early(other) && !expired(pair) && !expired(other) {
+		return early(other)
+	}
+	return pair.Leaf.NotAfter.After(other.Leaf.NotAfter)
+}
+
+func logWaiting(log *slog.Logger, certFile string, pair *tls.Certificate) {
+	log.Info("a new TLS certificate is not valid yet, serving the previous one until it is", "file", certFile,
+		"valid_from", pair.Leaf.NotBefore)
+}
+
+func warnIfEarly(log *slog.Logger, certFile string, pair *tls.Certificate) {
+	if early(pair) {
+		log.Warn("a TLS certificate is in use that is not valid yet", "file", certFile,
+			"valid_from", pair.Leaf.NotBefore)
+	}
+}
+
 // Ends returns when the pair in use ends.
 func (p *Pair) Ends() time.Time { return p.inUse.Load().Leaf.NotAfter }
 
-// FirstEnd returns when the first of the directory's certificates ends, and whether there is one. Of several
-// for the same names it counts the one in use.
+// FirstEnd returns when the first of the directory's certificates ends, and whether there is one. If there are several
+// for the same names, it counts the one in use.
 func (d *Directory) FirstEnd() (first time.Time, found bool) {
 	for _, pair := range *d.inUse.Load() {
 		if !found || pair.Leaf.NotAfter.Before(first) {

@@ -24,26 +24,26 @@ func accessLogSettings() []setting {
 			"access-log",
 			accessLogOff,
 			"access log of the gateway, one line of JSON per call: off, sampled (one in --access-log-sample calls, " +
-				"and every call with a status of 500 or above) or full",
+				"and all calls with a status of 500 or above) or full",
 			func(c *Config, v string) error {
 				switch v {
 				case accessLogOff, accessLogSampled, accessLogFull:
 					c.AccessLog.mode = v
 					return nil
 				}
-				return fmt.Errorf("%q isn't one of off, sampled, full", v)
+				return fmt.Errorf("must be one of off, sampled, full, not %q", v)
 			},
 		},
 		{
 			"access-log-sample",
 			"100",
-			"a sampled access log has one in this many calls",
+			"log one in this many calls in a sampled access log",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{
 			"access-log-file",
 			"",
-			"file that the access log is appended to, reopened after it is moved away; empty means standard output",
+			"file to append the access log to, reopened after it is moved; empty means standard output",
 			text(func(c *Config) *string { return &c.AccessLog.File }),
 		},
 	}
@@ -54,7 +54,7 @@ func (a *AccessLog) validate(report func(setting, format string, args ...any)) {
 		report("--access-log-sample", "%d is less than 1", a.sample)
 	}
 	if a.mode == accessLogOff && a.File != "" {
-		report("--access-log-file", "needs --access-log sampled or full")
+		report("--access-log-file", "requires --access-log sampled or full")
 	}
 	a.Every = map[string]int{accessLogFull: 1, accessLogSampled: a.sample}[a.mode]
 }

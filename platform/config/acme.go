@@ -22,13 +22,13 @@ func acmeSettings() []setting {
 			"",
 			"https URL of an ACME server's directory, such as https://acme-v02.api.letsencrypt.org/directory, to " +
 				"obtain certificates for verified custom domains; requires --gateway-tls-cert and " +
-				"--acme-accept-terms; empty means that no certificates are obtained",
+				"--acme-accept-terms; empty means off",
 			text(func(c *Config) *string { return &c.ACME.Directory }),
 		},
 		{
 			"acme-email",
 			"",
-			"email address that the ACME server may write to; empty means none",
+			"email address for messages from the ACME server; empty means none",
 			text(func(c *Config) *string { return &c.ACME.Email }),
 		},
 		{
@@ -48,7 +48,7 @@ func acmeSettings() []setting {
 
 func assignAcceptTerms(c *Config, v string) error {
 	if v != "yes" && v != "no" {
-		return fmt.Errorf("%q isn't one of yes, no", v)
+		return fmt.Errorf("must be one of yes, no, not %q", v)
 	}
 	c.ACME.TermsAgreed = v == "yes"
 	return nil
@@ -57,7 +57,7 @@ func assignAcceptTerms(c *Config, v string) error {
 func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args ...any)) {
 	if a.Email != "" {
 		if address, err := mail.ParseAddress(a.Email); err != nil || address.Address != a.Email {
-			report("--acme-email", "%q is not an email address", a.Email)
+			report("--acme-email", "%q isn't an email address", a.Email)
 		}
 	}
 	if a.Directory == "" {
@@ -65,14 +65,13 @@ func (a ACME) validate(gatewayTLS bool, report func(setting, format string, args
 	}
 	u, err := url.Parse(a.Directory)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		report("--acme-directory", "%q is not an https URL such as https://acme-v02.api.letsencrypt.org/directory",
+		report("--acme-directory", "%q isn't an https URL such as https://acme-v02.api.letsencrypt.org/directory",
 			a.Directory)
 	}
 	if !gatewayTLS {
-		report("--acme-directory", "needs --gateway-tls-cert and --gateway-tls-key, which are used for all other "+
-			"host names")
+		report("--acme-directory", "requires --gateway-tls-cert and --gateway-tls-key for all other host names")
 	}
 	if !a.TermsAgreed {
-		report("--acme-accept-terms", "must be yes: read the terms of service of the server at --acme-directory first")
+		report("--acme-accept-terms", "must be yes: first read the terms of service of the server in --acme-directory")
 	}
 }

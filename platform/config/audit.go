@@ -17,20 +17,20 @@ func auditSettings() []setting {
 		{
 			"audit-file",
 			"",
-			"file that every audit log entry is appended to, as a line of JSON with its hash; empty means none",
+			"file to append every audit log entry to, as a line of JSON with its hash; empty means none",
 			text(func(c *Config) *string { return &c.AuditStream.File }),
 		},
 		{
 			"audit-webhook",
 			"",
-			"http or https URL that every audit log entry is posted to, in the same format; set it on one replica; " +
+			"http or https URL to post every audit log entry to, in the same format; set it on one replica only; " +
 				"empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{
 			"audit-webhook-token",
 			"",
-			"bearer token that is sent to --audit-webhook",
+			"bearer token for --audit-webhook",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Token }),
 		},
 	}
@@ -40,13 +40,13 @@ func (a AuditStream) validate(report func(setting, format string, args ...any)) 
 	address := a.Webhook.Reveal()
 	if address == "" {
 		if a.Token != "" {
-			report("--audit-webhook-token", "needs --audit-webhook")
+			report("--audit-webhook-token", "requires --audit-webhook")
 		}
 		return
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-		report("--audit-webhook", "it is not a URL such as https://logs.example.com/audit, without a user")
+		report("--audit-webhook", "must be a URL such as https://logs.example.com/audit, without a user")
 	}
 }
 

@@ -18,8 +18,8 @@ type Blob struct {
 	Bucket Bucket
 }
 
-// Bucket is a bucket of an S3-compatible store. The zero value is none. Its credentials are
-// not part of it: they come from the AWS variables and files.
+// Bucket is a bucket of an S3-compatible store. The zero value means none. Its credentials are not part of it: they
+// come from the AWS variables and files.
 type Bucket struct {
 	Name      string
 	Prefix    string // of the names of objects, with a slash at its end, or ""
@@ -35,9 +35,9 @@ func blobSetting() setting {
 	return setting{
 		"blob-url",
 		"",
-		"where exported zips are stored: s3://BUCKET?region=REGION, for other S3-compatible stores with " +
-			"&endpoint=https://HOST, or file:///DIRECTORY; credentials come from AWS_ACCESS_KEY_ID and " +
-			"AWS_SECRET_ACCESS_KEY; empty means the folder exports in the data directory",
+		"export storage: s3://BUCKET?region=REGION, with &endpoint=https://HOST for other S3-compatible storage, or " +
+			"file:///DIRECTORY; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; empty " +
+			"means the folder exports in the data directory",
 		assignBlob,
 	}
 }
@@ -52,7 +52,7 @@ func assignBlob(c *Config, raw string) (err error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return errors.New("this is not a URL such as s3://bucket?region=eu-central-1")
+		return errors.New("must be a URL such as s3://bucket?region=eu-central-1")
 	case u.User != nil:
 		return errInlineCredentials
 	case u.Scheme == "file":
@@ -60,7 +60,7 @@ func assignBlob(c *Config, raw string) (err error) {
 	case u.Scheme == "s3":
 		c.Blob.Bucket, err = blobBucket(u)
 	default:
-		err = errors.New("the scheme must be s3 or file, such as s3://bucket?region=eu-central-1 or " +
+		err = errors.New("the scheme must be s3 or file, as in s3://bucket?region=eu-central-1 or " +
 			"file:///var/lib/postern/exports")
 	}
 	return err
@@ -72,7 +72,7 @@ var errInlineCredentials = errors.New("leave credentials out of the URL: set AWS
 func blobDirectory(u *url.URL) (string, error) {
 	dir := filepath.FromSlash(u.Path)
 	if (u.Host != "" && u.Host != "localhost") || !filepath.IsAbs(dir) || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("a directory is written with three slashes and no parameters, such as " +
+		return "", errors.New("use three slashes and no parameters for a directory, as in " +
 			"file:///var/lib/postern/exports")
 	}
 	return filepath.Clean(dir), nil
@@ -89,11 +89,11 @@ var bucketParameters = []string{"region", "endpoint", "use_path_style", "prefix"
 func blobBucket(u *url.URL) (Bucket, error) {
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil || u.Fragment != "" {
-		return Bucket{}, errors.New("the parameters after ? cannot be read: write them as name=value, joined by &")
+		return Bucket{}, errors.New("the parameters after ? can't be read: use name=value, separated by &")
 	}
 	for name, values := range q {
 		if !slices.Contains(bucketParameters, name) || len(values) != 1 {
-			return Bucket{}, fmt.Errorf("an s3 URL has only the parameters %s, each once",
+			return Bucket{}, fmt.Errorf("an s3 URL can have only the parameters %s, each once",
 				strings.Join(bucketParameters, ", "))
 		}
 	}
@@ -105,15 +105,15 @@ func blobBucket(u *url.URL) (Bucket, error) {
 	}
 	switch {
 	case !bucketName.MatchString(b.Name):
-		return Bucket{}, errors.New("the name of the bucket must be 3 to 63 letters, digits, dots, dashes or " +
+		return Bucket{}, errors.New("the name of the bucket must be 3 to 63 letters, digits, dots, hyphens or " +
 			"underscores, right after s3://")
 	case strings.Trim(u.Path, "/") != "":
-		return Bucket{}, errors.New("set a folder of the bucket with prefix=, not after the bucket's name")
+		return Bucket{}, errors.New("use prefix= for a folder in the bucket, not a path after the bucket's name")
 	case b.Prefix != "" && (!bucketPrefix.MatchString(b.Prefix) || strings.Contains(b.Prefix, "..")):
-		return Bucket{}, errors.New("prefix must be letters, digits, dots, dashes, underscores and slashes, and " +
-			"begin with a letter or digit")
+		return Bucket{}, errors.New("prefix must be letters, digits, dots, hyphens, underscores and slashes, and " +
+			"start with a letter or digit")
 	case b.Region != "" && !bucketRegion.MatchString(b.Region):
-		return Bucket{}, errors.New("region is not a region such as eu-central-1")
+		return Bucket{}, errors.New("region must be a region such as eu-central-1")
 	}
 	if b.Prefix != "" {
 		b.Prefix += "/"
@@ -140,7 +140,7 @@ func checkEndpoint(raw string) error {
 		return errInlineCredentials
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", u.Path != "", u.RawQuery != "",
 		u.Fragment != "":
-		return errors.New("endpoint is not a URL such as https://s3.example.com")
+		return errors.New("endpoint must be a URL such as https://s3.example.com")
 	}
 	return nil
 }

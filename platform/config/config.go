@@ -33,13 +33,14 @@ type Config struct {
 	MetricsToken        Secret // required to read /metrics; "": only callers on this machine can
 	Blob                Blob
 	RedisURL            Secret        // "" for counters in memory
-	RedisFailsOpen      bool          // while Redis is down each replica counts by itself
+	RedisFailsOpen      bool          // while Redis is down, each replica counts separately
 	PublicURL           string        // of the control plane for browsers, without a trailing slash
 	GatewayURL          string        // of the gateway's bare domain for callers, without a trailing slash
 	GatewayStaleAfter   time.Duration // age of the gateway's state at which its /readyz answers 503; 0 for none
 	GatewayDomain       string        // the bare domain; <project>.<domain> addresses a project
 	DNSServer           string        // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
+	GatewayHTTP2        string // own, nethttp or off
 	GatewayTLSDir       string // with the certificates of custom host names, "" for none
 	ACME                ACME
 	ControlTLS          KeyPair
@@ -140,7 +141,7 @@ func (c Config) Address(project, version, environment string) string {
 	return c.ProjectAddress(project) + "/" + version + "/" + environment
 }
 
-// ProjectAddress returns what the addresses of a project's environments begin with.
+// ProjectAddress returns what the URLs of a project's environments begin with.
 func (c Config) ProjectAddress(project string) string {
 	scheme, host, ok := strings.Cut(c.GatewayURL, "://")
 	if _, err := netip.ParseAddr(c.GatewayDomain); !ok || err == nil || c.GatewayDomain == "localhost" {
@@ -149,7 +150,7 @@ func (c Config) ProjectAddress(project string) string {
 	return scheme + "://" + project + "." + host
 }
 
-// GatewayHost returns the host of GatewayURL, without its port and in lower case.
+// GatewayHost returns the host of GatewayURL, without its port and in lowercase.
 func (c Config) GatewayHost() string {
 	u, err := url.Parse(c.GatewayURL)
 	if err != nil {
@@ -229,7 +230,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	checkAddr := func(setting, addr string) {
 		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
-			report(setting, "%q is not host:port, for example 127.0.0.1:8080", addr)
+			report(setting, "must be host:port, such as 127.0.0.1:8080, not %q", addr)
 		}
 	}
 	checkAddr("--control-addr", c.ControlAddr)
@@ -239,16 +240,17 @@ func (c *Config) validate(failed map[string]bool) error {
 	}
 	u := c.DatabaseURL.Reveal()
 	if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
-		report("--database-url", "it must be a postgres:// URL, or empty for SQLite in the data directory")
+		report("--database-url", "must be a postgres:// URL, or empty for SQLite in the data directory")
 	}
 	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
-		report("--login-github-client-id", "needs --login-github-client-secret, and vice versa")
+		report("--login-github-client-id", "requires --login-github-client-secret, and vice versa")
 	}
 	if c.DataDir == "" {
-		report("--data-dir", "must name a directory")
+		report("--data-dir", "must be a directory")
 	}
 	if c.GatewayDomain == "" || strings.ContainsAny(c.GatewayDomain, "/:@ ") {
-		report("--gateway-domain", "%q is not a bare domain such as proxy.example.com", c.GatewayDomain)
+		report("--gateway-domain", "must be a domain without a scheme or port, such as proxy.example.com, not %q",
+			c.GatewayDomain)
 	}
 	checkURL := func(setting string, raw *string) {
 		if *raw == "" {
@@ -257,7 +259,7 @@ func (c *Config) validate(failed map[string]bool) error {
 		u, err := url.Parse(*raw)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" ||
 			strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-			report(setting, "%q is not a URL such as https://postern.example.com", *raw)
+			report(setting, "must be a URL such as https://postern.example.com, not %q", *raw)
 		}
 		*raw = strings.TrimRight(*raw, "/")
 	}
@@ -267,29 +269,29 @@ func (c *Config) validate(failed map[string]bool) error {
 	c.Mail.parse(report)
 	checkPair := func(setting string, p KeyPair) {
 		if (p.CertFile == "") != (p.KeyFile == "") {
-			report(setting+"-cert", "set both it and %s-key, or neither", setting)
+			report(setting+"-cert", "requires %s-key, and vice versa", setting)
 		}
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
 	checkPair("--control-tls", c.ControlTLS)
 	if c.GatewayTLSDir != "" && !c.GatewayTLS.IsSet() {
-		report("--gateway-tls-dir", "needs --gateway-tls-cert and --gateway-tls-key, which are used for all other "+
-			"host names")
+		report("--gateway-tls-dir", "requires --gateway-tls-cert and --gateway-tls-key for all other host names")
 	}
 	c.ACME.validate(c.GatewayTLS.IsSet() || !c.Roles.Gateway, report)
 	c.checkLimits(report)
 	if !validKeyPrefix(c.KeyPrefix) {
-		report("--key-prefix", "%q is not 2 to 16 lowercase letters and digits, starting with a letter", c.KeyPrefix)
+		report("--key-prefix", "must be 2 to 16 lowercase letters and digits, starting with a letter, not %q",
+			c.KeyPrefix)
 	}
 	c.Unclaimed.validate(c.Anonymous, report)
 	c.Database.validate(report)
 	c.AccessLog.validate(report)
 	c.AuditStream.validate(report)
 	if c.UnclaimedTTL < time.Hour {
-		report("--unclaimed-ttl", "%s is less than an hour", c.UnclaimedTTL)
+		report("--unclaimed-ttl", "must be an hour or more, not %s", c.UnclaimedTTL)
 	}
 	if c.ExportTTL < time.Minute {
-		report("--export-ttl", "%s is less than a minute", c.ExportTTL)
+		report("--export-ttl", "must be a minute or more, not %s", c.ExportTTL)
 	}
 	return errors.Join(problems...)
 }
@@ -313,18 +315,18 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 		{"--control-max-connections-per-address", c.ControlMaxConnsFrom, 0},
 	} {
 		if bound.value < bound.least {
-			report(bound.setting, "%d is less than %d", bound.value, bound.least)
+			report(bound.setting, "must be %d or more, not %d", bound.least, bound.value)
 		}
 	}
 	if c.Drain < 0 {
-		report("--drain", "%s is negative; 0s accepts no more calls", c.Drain)
+		report("--drain", "must be 0s or more, not %s", c.Drain)
 	}
 	if c.GatewayStaleAfter != 0 && c.GatewayStaleAfter < LeastStaleAfter {
-		report("--gateway-stale-after", "%s is too short, because the state is always up to a few polls old: use at "+
-			"least %s, or 0s for never", c.GatewayStaleAfter, LeastStaleAfter)
+		report("--gateway-stale-after", "%s is too short, because the state is always a few polls old: use at least "+
+			"%s, or 0s for never", c.GatewayStaleAfter, LeastStaleAfter)
 	}
 	if c.ShutdownTimeout < 0 {
-		report("--shutdown-timeout", "%s is negative; 0s cuts off calls immediately", c.ShutdownTimeout)
+		report("--shutdown-timeout", "must be 0s or more, not %s", c.ShutdownTimeout)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"postern/platform/config"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 func load(t *testing.T, environ []string, args ...string) (config.Config, error) {
@@ -22,7 +22,7 @@ func load(t *testing.T, environ []string, args ...string) (config.Config, error)
 	return config.Load(flags, environ)
 }
 
-func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
+func TestLoad_precedence(t *testing.T) {
 	environ := []string{"POSTERN_CONTROL_ADDR=127.0.0.1:1", "POSTERN_GATEWAY_ADDR=127.0.0.1:2"}
 	c, err := load(t, environ, "--control-addr", "127.0.0.1:3")
 	if err != nil {
@@ -41,7 +41,7 @@ func TestFlagWinsOverVariableWinsOverDefault(t *testing.T) {
 
 // TestLoad_newline gives every setting that holds a secret as a file has it that was made with echo.
 func TestLoad_newline(t *testing.T) {
-	for variable, field := range ordered.ByName(map[string]func(*config.Config) config.Secret{
+	for variable, field := range testkit.ByName(map[string]func(*config.Config) config.Secret{
 		"POSTERN_METRICS_TOKEN":       func(c *config.Config) config.Secret { return c.MetricsToken },
 		"POSTERN_AUDIT_WEBHOOK":       func(c *config.Config) config.Secret { return c.AuditStream.Webhook },
 		"POSTERN_AUDIT_WEBHOOK_TOKEN": func(c *config.Config) config.Secret { return c.AuditStream.Token },
@@ -61,7 +61,7 @@ func TestLoad_newline(t *testing.T) {
 	}
 }
 
-func TestEveryProblemIsNamedAtOnce(t *testing.T) {
+func TestLoad_everyProblem(t *testing.T) {
 	_, err := load(t, []string{"POSTERN_ANONYMOUS=maybe", "POSTERN_EGRESS_ALLOW=10.0.0.0"}, "--unclaimed-ttl", "soon")
 	if err == nil {
 		t.Fatal("accepted")
@@ -73,7 +73,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAddressesAndDerivedURLs(t *testing.T) {
+func TestLoad_addresses(t *testing.T) {
 	tests := []struct {
 		args             []string
 		public, gateway  string
@@ -126,7 +126,7 @@ func TestAddressesAndDerivedURLs(t *testing.T) {
 	}
 }
 
-func TestWrongSettingsAreRefused(t *testing.T) {
+func TestLoad_invalid(t *testing.T) {
 	for _, args := range [][]string{
 		{"--control-addr", "8080"},
 		{"--database-url", "mysql://x"},
@@ -135,6 +135,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 		{"--public-url", "https://x/base"},
 		{"--key-prefix", "P_"},
 		{"--log-format", "xml"},
+		{"--gateway-http2", "yes"},
 		{"--gateway-tls-cert", "c"},
 		{"--gateway-tls-dir", "d"},
 		{"--acme-directory", "http://acme.test/directory", "--acme-accept-terms", "yes"},
@@ -161,7 +162,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 }
 
 // By default the caps hold if another machine can reach a listener.
-func TestCapsHold(t *testing.T) {
+func TestLoad_caps(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want bool
@@ -179,13 +180,13 @@ func TestCapsHold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Derived().CapsHold(); got != tt.want {
+		if got := c.Derived().CapsApply(); got != tt.want {
 			t.Errorf("%v: caps hold: %v, want %v", tt.args, got, tt.want)
 		}
 	}
 }
 
-func TestSecretSettingsNeverShow(t *testing.T) {
+func TestLoad_secrets(t *testing.T) {
 	c, err := load(t, []string{
 		"POSTERN_BLOB_URL=s3://zips?endpoint=http://127.0.0.1:9000",
 		"POSTERN_DATABASE_URL=postgres://u:canary@db/x",
@@ -203,7 +204,7 @@ func TestSecretSettingsNeverShow(t *testing.T) {
 	}
 }
 
-func TestAddressUsesTheHostWhereTheDomainHasSubdomains(t *testing.T) {
+func TestAddress_subdomains(t *testing.T) {
 	for _, tt := range []struct {
 		args []string
 		want string

@@ -37,19 +37,19 @@ func databaseSettings() []setting {
 		{
 			"database-connect-timeout",
 			"3s",
-			"how long opening a connection to PostgreSQL may take",
+			"timeout for opening a connection to PostgreSQL",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.ConnectTimeout }),
 		},
 		{
 			"database-statement-timeout",
 			"10s",
-			"how long one statement may take in PostgreSQL",
+			"timeout for one statement in PostgreSQL",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.StatementTimeout }),
 		},
 		{
 			"database-lock-timeout",
 			"3s",
-			"how long a statement may wait for a lock of another transaction",
+			"how long a statement can wait for a lock of another transaction",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.LockTimeout }),
 		},
 		{
@@ -62,27 +62,26 @@ func databaseSettings() []setting {
 		{
 			"database-feed-timeout",
 			"2s",
-			"how long one statement of the change feed may take; a connection that is silent for longer is " +
-				"replaced",
+			"timeout for one statement of the change feed; a connection that is silent for longer is replaced",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.FeedTimeout }),
 		},
 		{
 			"database-bulk-timeout",
 			"1h",
-			"how long one statement of an export, of the start or of an audit log verification may take",
+			"timeout for one statement of an export, the startup or an audit log verification",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
 			"database-queue-timeout",
 			"5s",
-			"how long a change may wait for its turn to write to SQLite",
+			"how long a change can wait to write to SQLite",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.QueueTimeout }),
 		},
 		{
 			"database-network-timeout",
 			"10s",
-			"how long data sent to or from PostgreSQL may stay unacknowledged before the connection is closed (TCP " +
-				"user timeout, and the basis of keep-alive probes)",
+			"how long data sent to or from PostgreSQL can stay unacknowledged before the connection is closed (TCP " +
+				"user timeout, and basis of keep-alive probes)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -10,20 +12,20 @@ func addressSettings() []setting {
 		{
 			"control-addr",
 			"127.0.0.1:8080",
-			"address of the control plane: dashboard, JSON API, POST /proxy",
+			"address to listen on for the control plane: dashboard, JSON API, POST /proxy",
 			text(func(c *Config) *string { return &c.ControlAddr }),
 		},
 		{
 			"gateway-addr",
 			"127.0.0.1:8090",
-			"address of the gateway, which receives proxied calls",
+			"address to listen on for the gateway, which receives proxied calls",
 			text(func(c *Config) *string { return &c.GatewayAddr }),
 		},
 		{
 			"admin-addr",
 			"",
-			"address of profiles (pprof), metrics and probes, without a credential; make it available only to your " +
-				"monitoring; empty means none",
+			"address to listen on for profiles (pprof), metrics and probes, without a credential; make it available " +
+				"only to your monitoring; empty means none",
 			text(func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
@@ -83,6 +85,13 @@ func certificateSettings() []setting {
 			text(func(c *Config) *string { return &c.GatewayTLSDir }),
 		},
 		{
+			"gateway-http2",
+			"own",
+			"HTTP/2 over TLS for callers: own; nethttp, which uses Go's standard library, for comparison; or off, " +
+				"which offers only HTTP/1.1",
+			assignHTTP2,
+		},
+		{
 			"control-tls-cert",
 			"",
 			"PEM file of the control plane's certificate, reloaded when it changes; empty means no TLS",
@@ -128,15 +137,15 @@ func limitSettings() []setting {
 		{
 			"gateway-min-body-rate",
 			"240",
-			"minimum rate of a request body in bytes a second, averaged over the time the gateway waits for it, " +
-				"after 10 s of waiting; 0 means none",
+			"minimum rate of a request body in bytes per second, averaged over the time that the gateway waits for " +
+				"it, after 10 s of waiting; 0 means none",
 			number(func(c *Config) *int { return &c.MinBodyRate }),
 		},
 		{
 			"gateway-body-memory",
 			"256",
-			"memory in MB for bodies that are read completely, because they are validated, changed or searched; " +
-				"calls beyond it get 503",
+			"memory in MB for bodies that are read completely to validate, change or search them; calls beyond this " +
+				"limit get 503",
 			number(func(c *Config) *int { return &c.BodyMemory }),
 		},
 		{
@@ -148,8 +157,8 @@ func limitSettings() []setting {
 		{
 			"gateway-document-memory",
 			"512",
-			"memory in MB for compiled OpenAPI documents, which requests are validated against; the least recently " +
-				"used ones are dropped, and compiled again when they are used",
+			"memory in MB for compiled OpenAPI documents that requests are validated against; the least recently " +
+				"used ones are dropped and compiled again when needed",
 			number(func(c *Config) *int { return &c.DocumentMemory }),
 		},
 		{
@@ -169,14 +178,14 @@ func limitSettings() []setting {
 		{
 			"gateway-stale-after",
 			"0s",
-			"age of the gateway's state, such as 1m, after which its /readyz answers 503, so that the load balancer " +
+			"age of the gateway's state, such as 1m, after which its /readyz returns 503, so that the load balancer " +
 				"prefers replicas that know about revoked keys; calls are still served; 0s means never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},
 		{
 			"drain",
 			"5s",
-			"how long calls are still accepted after SIGTERM, while /readyz answers 503; Ctrl-C skips it",
+			"how long calls are still accepted after SIGTERM, while /readyz returns 503; Ctrl-C skips this",
 			duration(func(c *Config) *time.Duration { return &c.Drain }),
 		},
 		{
@@ -186,4 +195,12 @@ func limitSettings() []setting {
 			duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 	}
+}
+
+func assignHTTP2(c *Config, v string) error {
+	if !slices.Contains([]string{"own", "nethttp", "off"}, v) {
+		return fmt.Errorf("must be one of own, nethttp, off, not %q", v)
+	}
+	c.GatewayHTTP2 = v
+	return nil
 }

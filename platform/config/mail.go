@@ -37,15 +37,15 @@ func mailSettings() []setting {
 		{
 			"smtp-url",
 			"",
-			"SMTP server for mail with links for forgotten passwords and invitations, such as " +
+			"SMTP server for emails with links for forgotten passwords and invitations, such as " +
 				"smtps://user:password@mail.example.com (TLS) or smtp://mail.example.com:587 (STARTTLS, required " +
-				"except on this machine); empty means that no mail is sent",
+				"except on this machine); empty means no email",
 			secret(func(c *Config) *Secret { return &c.Mail.URL }),
 		},
 		{
 			"smtp-from",
 			"",
-			"sender of that mail, such as Postern <postern@example.com>",
+			"sender of these emails, such as Postern <postern@example.com>",
 			text(func(c *Config) *string { return &c.Mail.From }),
 		},
 	}
@@ -55,15 +55,15 @@ func mailSettings() []setting {
 func (m *Mail) parse(report func(setting, format string, args ...any)) {
 	if m.URL == "" {
 		if m.From != "" {
-			report("--smtp-from", "needs --smtp-url, the server that sends the email")
+			report("--smtp-from", "requires --smtp-url, the server that sends the email")
 		}
 		return
 	}
 	u, err := url.Parse(m.URL.Reveal())
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
 		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		report("--smtp-url", "this is not a URL such as smtps://user:password@mail.example.com; escape special "+
-			"characters of the password, such as @ as %%40")
+		report("--smtp-url", "must be a URL such as smtps://user:password@mail.example.com; escape special "+
+			"characters in the password, such as @ as %%40")
 		return
 	}
 	m.Host, m.Port = u.Hostname(), u.Port()
@@ -78,7 +78,7 @@ func (m *Mail) parse(report func(setting, format string, args ...any)) {
 		m.Port = cmp.Or(m.Port, "587")
 	}
 	if port, err := strconv.ParseUint(m.Port, 10, 16); err != nil || port == 0 {
-		report("--smtp-url", "its port is not a number from 1 to 65535")
+		report("--smtp-url", "the port must be a number from 1 to 65535")
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()

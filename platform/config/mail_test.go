@@ -36,14 +36,14 @@ func TestSMTPURL(t *testing.T) {
 
 func TestSMTPURL_refused(t *testing.T) {
 	for name, tc := range map[string]struct{ url, from, says string }{
-		"no scheme":      {"mail.example.com", "a@example.com", "--smtp-url: this is not a URL"},
-		"other scheme":   {"https://hunter2@mail.example.com", "a@example.com", "--smtp-url: this is not a URL"},
-		"a path":         {"smtp://mail.example.com/hunter2", "a@example.com", "--smtp-url: this is not a URL"},
-		"raw @":          {"smtp://u:hunter2#@mail", "a@example.com", "--smtp-url: this is not a URL"},
+		"no scheme":      {"mail.example.com", "a@example.com", "--smtp-url: must be a URL"},
+		"other scheme":   {"https://hunter2@mail.example.com", "a@example.com", "--smtp-url: must be a URL"},
+		"a path":         {"smtp://mail.example.com/hunter2", "a@example.com", "--smtp-url: must be a URL"},
+		"raw @":          {"smtp://u:hunter2#@mail", "a@example.com", "--smtp-url: must be a URL"},
 		"no sender":      {"smtp://mail.example.com", "", "--smtp-from: set the sender"},
 		"bad sender":     {"smtp://mail.example.com", "postern", "--smtp-from: set the sender"},
-		"no server":      {"", "a@example.com", "--smtp-from: needs --smtp-url"},
-		"port of no use": {"smtp://mail.example.com:99999", "a@example.com", "--smtp-url: its port"},
+		"no server":      {"", "a@example.com", "--smtp-from: requires --smtp-url"},
+		"port of no use": {"smtp://mail.example.com:99999", "a@example.com", "--smtp-url: the port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(t, []string{"POSTERN_SMTP_URL=" + tc.url, "POSTERN_SMTP_FROM=" + tc.from})

@@ -28,7 +28,7 @@ func retentionSettings() []setting {
 		{
 			"retention-requests",
 			"0s",
-			"how long calls stay in the request log at most, 1m or more; 0s means until newer ones take their place",
+			"maximum time that calls stay in the request log, 1m or more; 0s means until newer calls replace them",
 			retention(minRequests, func(r *Retention) *time.Duration { return &r.Requests }),
 		},
 		{
@@ -40,7 +40,8 @@ func retentionSettings() []setting {
 		{
 			"retention-workspaces",
 			"2160h",
-			"how long the audit log of a deleted unclaimed workspace is kept, 168h or more; 0s means as long as others",
+			"how long the audit log of a deleted unclaimed workspace is kept, 168h or more; 0s means as long as " +
+				"other audit logs",
 			retention(minAudit, func(r *Retention) *time.Duration { return &r.Workspaces }),
 		},
 		{

@@ -62,7 +62,7 @@ func assignRoles(c *Config, v string) error {
 
 func (r *Roles) add(name string) error {
 	if name == "" {
-		return fmt.Errorf("a role is missing: name one or more of %s", AllRoles)
+		return fmt.Errorf("a role is missing: use one or more of %s", AllRoles)
 	}
 	for _, role := range r.all() {
 		if role.name == name {
@@ -80,13 +80,13 @@ func (c Config) CheckRoles() error {
 	case c.Roles == AllRoles:
 		return nil
 	case c.DatabaseURL == "":
-		return fmt.Errorf("--roles %s needs --database-url: SQLite in the data directory is for one process, "+
-			"which has all roles", c.Roles)
+		return fmt.Errorf("--roles %s requires --database-url: SQLite supports only one process, which has all roles",
+			c.Roles)
 	case !c.Roles.Control && c.PublicURL == "":
-		return fmt.Errorf("--roles %s needs --public-url: the address of the control plane, which issues the tokens "+
-			"of hosted login and is linked to", c.Roles)
+		return fmt.Errorf("--roles %s requires --public-url: the URL of the control plane, which issues the tokens "+
+			"of hosted login and appears in links", c.Roles)
 	case !c.Roles.Gateway && c.GatewayURL == "":
-		return fmt.Errorf("--roles %s needs --gateway-url: the address that callers of the gateway use", c.Roles)
+		return fmt.Errorf("--roles %s requires --gateway-url: the URL that callers of the gateway use", c.Roles)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func TestRoles(t *testing.T) {
 		"a wrong name":         {[]string{"--roles", "proxy"}, config.Roles{}, `--roles: "proxy" isn't a role: use`},
 		"a name in upper case": {[]string{"--roles", "Gateway"}, config.Roles{}, `"Gateway" isn't a role`},
 		"ACME without callers": {acmeFor("control,worker"), config.Roles{Control: true, Worker: true}, ""},
-		"ACME without a pair":  {acmeFor("gateway"), config.Roles{}, "--acme-directory: needs --gateway-tls-cert"},
+		"ACME without a pair":  {acmeFor("gateway"), config.Roles{}, "--acme-directory: requires --gateway-tls-cert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := load(t, nil, tt.args...)
@@ -54,11 +54,11 @@ func TestCheckRoles(t *testing.T) {
 		says                             string // of the error; "": none
 	}{
 		"all on SQLite":           {"control,gateway,worker", "", "", "", ""},
-		"some on SQLite":          {"gateway", "", public, gateway, "--roles gateway needs --database-url"},
+		"some on SQLite":          {"gateway", "", public, gateway, "--roles gateway requires --database-url"},
 		"gateway alone":           {"gateway", database, public, "", ""},
-		"gateway without control": {"gateway", database, "", gateway, "--roles gateway needs --public-url"},
+		"gateway without control": {"gateway", database, "", gateway, "--roles gateway requires --public-url"},
 		"control alone":           {"control", database, "", gateway, ""},
-		"control without gateway": {"control", database, public, "", "--roles control needs --gateway-url"},
+		"control without gateway": {"control", database, public, "", "--roles control requires --gateway-url"},
 		"worker alone":            {"worker", database, public, gateway, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

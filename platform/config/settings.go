@@ -46,7 +46,7 @@ func duration(field func(*Config) *time.Duration) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		d, err := time.ParseDuration(v)
 		if err != nil {
-			return fmt.Errorf("%q is not a duration such as 90m or 720h", v)
+			return fmt.Errorf("must be a duration such as 90m or 720h, not %q", v)
 		}
 		*field(c) = d
 		return nil
@@ -57,7 +57,7 @@ func number(field func(*Config) *int) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", v)
+			return fmt.Errorf("must be a number, not %q", v)
 		}
 		*field(c) = n
 		return nil
@@ -96,7 +96,7 @@ func generalSettings() []setting {
 		{
 			"egress-allow",
 			"",
-			"comma-separated private CIDRs that Postern may connect to, on every port",
+			"comma-separated private CIDRs that Postern can connect to, on every port",
 			networks(func(c *Config) *[]netip.Prefix { return &c.EgressAllow }),
 		},
 		{
@@ -109,8 +109,8 @@ func generalSettings() []setting {
 		{
 			"login-github-client-id",
 			"",
-			"client ID of the installation's shared GitHub app, for managed login providers; empty " +
-				"means that managed login is off",
+			"client ID of the installation's shared GitHub app, for managed login providers; empty means no managed " +
+				"login",
 			text(func(c *Config) *string { return &c.LoginGitHub.ClientID }),
 		},
 		{
@@ -123,7 +123,7 @@ func generalSettings() []setting {
 			"metrics-token",
 			"",
 			"bearer token that Prometheus sends to read /metrics; empty means that only this machine can read it, " +
-				"and only if nothing else can reach the listeners",
+				"and only if no other machine can reach the listeners",
 			secret(func(c *Config) *Secret { return &c.MetricsToken }),
 		},
 		{
@@ -132,7 +132,7 @@ func generalSettings() []setting {
 			"debug, info, warn or error",
 			func(c *Config, v string) error {
 				if err := c.LogLevel.UnmarshalText([]byte(v)); err != nil {
-					return fmt.Errorf("%q isn't one of debug, info, warn, error", v)
+					return fmt.Errorf("must be one of debug, info, warn, error, not %q", v)
 				}
 				return nil
 			},
@@ -152,7 +152,7 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 		for _, part := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' }) {
 			prefix, err := netip.ParsePrefix(part)
 			if err != nil {
-				return fmt.Errorf("%q is not a CIDR such as 10.0.0.0/8", part)
+				return fmt.Errorf("must be a CIDR such as 10.0.0.0/8, not %q", part)
 			}
 			*field(c) = append(*field(c), prefix.Masked())
 		}
@@ -162,7 +162,7 @@ func networks(field func(*Config) *[]netip.Prefix) func(*Config, string) error {
 
 func assignLogFormat(c *Config, v string) error {
 	if v != "text" && v != "json" {
-		return fmt.Errorf("%q is neither text nor json", v)
+		return fmt.Errorf("must be one of text, json, not %q", v)
 	}
 	c.LogFormat = v
 	return nil

@@ -46,7 +46,7 @@ func signInSettings() []setting {
 		{
 			"account-signup",
 			"invite",
-			"who may create an account: open, invite (with an invitation, or to claim an unclaimed workspace) or " +
+			"who can create an account: open, invite (with an invitation, or to claim an unclaimed workspace) or " +
 				"closed",
 			assignAccountSignUp,
 		},
@@ -109,7 +109,7 @@ func assignAccountSignUp(c *Config, v string) error {
 		c.AccountSignUp = p
 		return nil
 	}
-	return fmt.Errorf("%q isn't one of open, invite, closed", v)
+	return fmt.Errorf("must be one of open, invite, closed, not %q", v)
 }
 
 // checkSignIn validates the identity providers, and trims the slashes at the end of
@@ -126,22 +126,22 @@ func (c *Config) checkSignIn(report func(setting, format string, args ...any)) {
 			u.RawQuery != "",
 			u.Fragment != "",
 			u.Scheme != "https" && u.Scheme != "http":
-			report(setting, "this is not an address such as https://id.example.com")
+			report(setting, "must be a URL such as https://id.example.com")
 		case u.Scheme == "http" && !onThisMachine(u.Hostname()):
-			report(setting, "use https, because client secret and codes are sent there")
+			report(setting, "must use https, because client secrets and codes are sent there")
 		}
 	}
 	if (oidc.Issuer == "") != (oidc.ClientID == "") {
-		report("--signin-oidc-issuer", "set issuer and client ID together")
+		report("--signin-oidc-issuer", "set the issuer and the client ID together")
 	}
 	if oidc.Issuer != "" { // a slash at its end is part of an issuer's name
 		check("--signin-oidc-issuer", oidc.Issuer)
 	}
 	if strings.TrimSpace(oidc.Name) == "" {
-		report("--signin-oidc-name", "give a name for the button")
+		report("--signin-oidc-name", "set a name for the button")
 	}
 	if (github.ClientID == "") != (github.ClientSecret == "") {
-		report("--signin-github-client-id", "set client ID and client secret together")
+		report("--signin-github-client-id", "set the client ID and the client secret together")
 	}
 	if github.ClientID != "" {
 		check("--signin-github-url", github.URL)

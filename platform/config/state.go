@@ -31,20 +31,20 @@ func stateSettings() []setting {
 			"redis-url",
 			"",
 			"redis:// or rediss:// (TLS) URL of the rate limit counters that replicas share; empty means that each " +
-				"replica counts for itself",
+				"replica counts on its own",
 			secret(func(c *Config) *Secret { return &c.RedisURL }),
 		},
 		{
 			"redis-failure",
 			"open",
-			"while Redis is down: open (each replica counts for itself) or closed (calls with limits get 503)",
+			"behavior while Redis is down: open (each replica counts on its own) or closed (calls with limits get 503)",
 			assignRedisFailure,
 		},
 		{
 			"offline-start",
 			"on",
-			"whether the gateway keeps its state on disk, encrypted, and serves it if PostgreSQL doesn't answer at " +
-				"the start: on or off",
+			"whether the gateway stores its state on disk, encrypted, and serves it if PostgreSQL doesn't respond at " +
+				"startup: on or off",
 			assignOfflineStart,
 		},
 		blobSetting(),
@@ -59,7 +59,7 @@ func stateSettings() []setting {
 
 func assignRedisFailure(c *Config, v string) error {
 	if v != "open" && v != "closed" {
-		return fmt.Errorf("%q isn't one of open, closed", v)
+		return fmt.Errorf("must be one of open, closed, not %q", v)
 	}
 	c.RedisFailsOpen = v == "open"
 	return nil
@@ -67,7 +67,7 @@ func assignRedisFailure(c *Config, v string) error {
 
 func assignOfflineStart(c *Config, v string) error {
 	if v != "on" && v != "off" {
-		return fmt.Errorf("%q isn't one of on, off", v)
+		return fmt.Errorf("must be one of on, off, not %q", v)
 	}
 	c.OfflineStart = v == "on"
 	return nil

@@ -50,8 +50,8 @@ func traceSettings() []setting {
 		{
 			"traces-endpoint",
 			"",
-			"http or https URL of an OpenTelemetry collector that traces are sent to, by OTLP over HTTP, such as " +
-				"http://127.0.0.1:4318; /v1/traces is added; empty means that nothing is traced",
+			"http or https URL of an OpenTelemetry collector for traces (OTLP over HTTP), such as " +
+				"http://127.0.0.1:4318; /v1/traces is added; empty means no traces",
 			func(c *Config, v string) error { return c.Traces.setEndpoint(v) },
 		},
 		{
@@ -64,7 +64,7 @@ func traceSettings() []setting {
 			"traces-sampler",
 			defaultSampler,
 			"which traces are recorded: always_on, always_off, traceidratio, or one of these with the prefix " +
-				"parentbased_, for which the sampled flag decides on traces of --traces-trusted",
+				"parentbased_, which uses the sampled flag of callers in --traces-trusted",
 			ifTraced(func(t *Traces, v string) error { return t.setSampler(v) }),
 		},
 		{
@@ -88,7 +88,7 @@ func traceSettings() []setting {
 		{
 			"traces-trusted",
 			"",
-			"comma-separated CIDRs of callers whose traces (traceparent) are continued; traces of all others are " +
+			"comma-separated CIDRs of callers whose traces (traceparent) are continued; traces of other callers are " +
 				"only linked, so that they can't choose what is recorded",
 			networks(func(c *Config) *[]netip.Prefix { return &c.Traces.Trusted }),
 		},
@@ -111,8 +111,8 @@ func (t *Traces) setEndpoint(v string) error {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("it is not a URL such as http://127.0.0.1:4318, without user and query; put a credential " +
-			"into --traces-headers")
+		return errors.New("must be a URL such as http://127.0.0.1:4318, without user and query; put credentials in " +
+			"--traces-headers")
 	}
 	t.Endpoint = strings.TrimRight(v, "/")
 	return nil
@@ -126,10 +126,10 @@ func (t *Traces) setHeaders(v string) error {
 	t.Headers = map[string]Secret{}
 	for name, value := range headers {
 		if strings.Trim(name, headerNameBytes) != "" {
-			return errors.New("a name is not a valid header name: letters, digits, - and _")
+			return errors.New("a header name must contain only letters, digits, - and _")
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {
-			return fmt.Errorf("the value of %s has a line break or NUL, which no header can have", name)
+			return fmt.Errorf("the value of %s contains a line break or NUL, which headers can't have", name)
 		}
 		t.Headers[http.CanonicalHeaderKey(name)] = Secret(value)
 	}
@@ -152,7 +152,7 @@ func pairs(v string) (map[string]string, error) {
 		name = strings.TrimSpace(name)
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
 		if !ok || name == "" || err != nil {
-			return nil, fmt.Errorf("entry %d is not name=value with a percent-encoded value, such as "+
+			return nil, fmt.Errorf("entry %d must be name=value with a percent-encoded value, such as "+
 				"authorization=Bearer%%20TOKEN", n)
 		}
 		out[name] = decoded
@@ -170,8 +170,8 @@ func (t *Traces) setSampler(v string) error {
 	case "traceidratio":
 		t.Ratio = ofArgument
 	default:
-		return fmt.Errorf("%q isn't one of always_on, always_off, traceidratio, parentbased_always_on, "+
-			"parentbased_always_off, parentbased_traceidratio", v)
+		return fmt.Errorf("must be one of always_on, always_off, traceidratio, parentbased_always_on, "+
+			"parentbased_always_off, parentbased_traceidratio, not %q", v)
 	}
 	t.FollowParent = follow
 	return nil
@@ -186,7 +186,7 @@ func (t *Traces) setRatio(v string) error {
 	}
 	ratio, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(ratio >= 0 && ratio <= 1) {
-		return fmt.Errorf("%q is not a number from 0 to 1, such as 0.01 for one trace of a hundred", v)
+		return fmt.Errorf("must be a number from 0 to 1, such as 0.01 for one in a hundred traces, not %q", v)
 	}
 	t.Ratio = ratio
 	return nil
@@ -201,6 +201,6 @@ func (t *Traces) checkStandard(environ map[string]string) error {
 	if t.Endpoint == "" || protocol == "" || protocol == "http/protobuf" {
 		return nil
 	}
-	return fmt.Errorf("%s: traces can only be sent as http/protobuf, not as %q: remove the variable, and set "+
+	return fmt.Errorf("%s: traces can only be sent as http/protobuf, not as %q: unset the variable, and set "+
 		"--traces-endpoint to the collector's HTTP port, usually 4318", protocolVariable, protocol)
 }

@@ -56,7 +56,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func TestTraceHeadersAndAttributes(t *testing.T) {
+func TestTraces_headersAndAttributes(t *testing.T) {
 	c, err := load(t, []string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318/base/",
 		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20a%3Db, x-team=1",
@@ -75,7 +75,7 @@ func TestTraceHeadersAndAttributes(t *testing.T) {
 }
 
 // Errors name the variable that was set, and show no value that may be a secret.
-func TestWrongTraceSettingsAreRefused(t *testing.T) {
+func TestTraces_invalid(t *testing.T) {
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318"
 	for _, tt := range []struct {
 		environ []string

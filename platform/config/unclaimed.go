@@ -30,11 +30,11 @@ const (
 	CapsOff  UnclaimedCaps = "off"
 )
 
-// CapsHold reports whether the caps apply. Without them, every caller of the control
+// CapsApply reports whether the caps apply. Without them, every caller of the control
 // plane could publish any upstream under the installation's name. On a developer's own
 // machine they would only be in the way: the first upstream that one tries listens on
 // a port like 9000.
-func (c Config) CapsHold() bool {
+func (c Config) CapsApply() bool {
 	if c.UnclaimedCaps == CapsAuto {
 		return !c.LoopbackOnly()
 	}
@@ -56,7 +56,7 @@ func unclaimedSettings() []setting {
 		{
 			"anonymous",
 			"open",
-			"who may call POST /proxy without signing in: open (every caller), token (callers that send " +
+			"who can call POST /proxy without signing in: open (every caller), token (callers that send " +
 				"--anonymous-token) or off",
 			assignAnonymous,
 		},
@@ -75,7 +75,7 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-grace",
 			"168h",
-			"how long an expired unclaimed proxy answers 410 before it is deleted",
+			"how long an expired unclaimed proxy returns 410 before it is deleted",
 			duration(func(c *Config) *time.Duration { return &c.UnclaimedGrace }),
 		},
 		{
@@ -107,7 +107,7 @@ func assignAnonymous(c *Config, v string) error {
 		c.Anonymous = a
 		return nil
 	}
-	return fmt.Errorf("%q isn't one of open, token, off", v)
+	return fmt.Errorf("must be one of open, token, off, not %q", v)
 }
 
 func assignCaps(c *Config, v string) error {
@@ -116,15 +116,15 @@ func assignCaps(c *Config, v string) error {
 		c.UnclaimedCaps = caps
 		return nil
 	}
-	return fmt.Errorf("%q isn't one of auto, on, off", v)
+	return fmt.Errorf("must be one of auto, on, off, not %q", v)
 }
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
 	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token it must have at least %d characters, such as the output "+
-			"of openssl rand -hex 16", minToken)
+		report("--anonymous-token", "with --anonymous token, must have at least %d characters, such as the output of "+
+			"openssl rand -hex 16", minToken)
 	}
 	if u.UnclaimedGrace < 0 {
-		report("--unclaimed-grace", "%s is negative", u.UnclaimedGrace)
+		report("--unclaimed-grace", "must be 0s or more, not %s", u.UnclaimedGrace)
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 // otherVariables are those of commands, of which no setting has the name.
 var otherVariables = []string{
-	"POSTERN_SERVER", "POSTERN_TOKEN", "POSTERN_CONFIG_DIR", "POSTERN_BACKUP_PASSPHRASE", "POSTERN_COPY_TO",
+	"POSTERN_SERVER", "POSTERN_CONTEXT", "POSTERN_TOKEN", "POSTERN_CONFIG_DIR", "POSTERN_PAGER",
+	"POSTERN_BACKUP_PASSPHRASE", "POSTERN_COPY_TO",
 }
 
 // serviceLinks are the variables that Kubernetes sets in each container for a Service with the name postern.

@@ -28,12 +28,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrForbidden is in the chain of every error from dialling an address that may not be
+// ErrForbidden is in the chain of every error from dialing an address that may not be
 // reached.
-var ErrForbidden = errors.New("address may not be reached")
+var ErrForbidden = errors.New("address isn't allowed")
 
 // errPort is in the chain too if the port is the only reason.
 var errPort = errors.New("the port belongs to a protocol other than HTTP")
+
+// errOwn is in the chain too if the address is a listener of this installation. Callers learn it only of addresses that
+// isKnownOwn returns true for.
+var errOwn = errors.New("it is this installation")
 
 // Options has the exceptions: special addresses that may be reached, and this
 // installation, which may not.
@@ -46,7 +50,7 @@ type Options struct {
 	Domains   []string // our own domains, refused with all their subdomains
 
 	Resolver       *net.Resolver // nil: the system's
-	ConnectTimeout time.Duration // for one connect, name resolution included; 0: 10 s
+	ConnectTimeout time.Duration // for one connect of DialContext, name resolution included; 0: 10 s
 }
 
 // Guard checks targets and dials. It is safe for concurrent use.
@@ -56,6 +60,7 @@ type Guard struct {
 	own      own
 	resolver *net.Resolver
 	dialer   *net.Dialer
+	patient  *net.Dialer // without a timeout
 }
 
 // New returns a guard. It fails if a listener is not host:port. A listener with a host
@@ -75,6 +80,8 @@ func New(o Options) (*Guard, error) {
 		timeout = 10 * time.Second
 	}
 	g.dialer = &net.Dialer{Timeout: timeout, KeepAlive: 30 * time.Second, Resolver: g.resolver, Control: g.control}
+	g.patient = new(*g.dialer)
+	g.patient.Timeout = 0
 	return g, nil
 }
 
@@ -109,6 +116,11 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 	return g.dialer.DialContext(ctx, network, address)
 }
 
+// DialWithin is DialContext without a timeout other than the context's.
+func (g *Guard) DialWithin(ctx context.Context, network, address string) (net.Conn, error) {
+	return g.patient.DialContext(ctx, network, address)
+}
+
 // Transport returns a new transport that dials through the guard, ignores proxy
 // variables of the environment, and adds no Accept-Encoding.
 func (g *Guard) Transport() *http.Transport {
@@ -137,7 +149,7 @@ func (g *Guard) Client() *http.Client {
 	}
 }
 
-// control is a net.Dialer.Control: it is called for every address about to be dialled.
+// control is a net.Dialer.Control: it is called for every address about to be dialed.
 func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("dial %s %s: %w", network, address, ErrForbidden)
@@ -160,7 +172,7 @@ func (g *Guard) judge(dest netip.AddrPort) error {
 		return fmt.Errorf("%w: it has a zone", ErrForbidden)
 	}
 	if g.own.listens(netip.AddrPortFrom(addr, dest.Port())) {
-		return fmt.Errorf("%w: it is this installation", ErrForbidden)
+		return fmt.Errorf("%w: %w", ErrForbidden, errOwn)
 	}
 	if err := g.ranges.SafeAddr(addr); err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
@@ -172,7 +184,7 @@ func (g *Guard) judge(dest netip.AddrPort) error {
 	return nil
 }
 
-// own is what belongs to this installation.
+// own has the addresses that belong to this installation.
 type own struct {
 	listeners []netip.AddrPort
 	names     map[string]bool

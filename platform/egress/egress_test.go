@@ -27,7 +27,7 @@ func newGuard(t *testing.T, o egress.Options) *egress.Guard {
 	return g
 }
 
-func TestNoForbiddenAddressIsDialled(t *testing.T) {
+func TestDial_forbidden(t *testing.T) {
 	if len(forbidden) < 60 {
 		t.Fatalf("%d vectors, want at least 60", len(forbidden))
 	}
@@ -45,14 +45,14 @@ func TestNoForbiddenAddressIsDialled(t *testing.T) {
 	}
 }
 
-func TestZonesAreNotDialled(t *testing.T) {
+func TestDial_zones(t *testing.T) {
 	g := newGuard(t, egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("fe80::/10")}})
 	if _, err := g.DialContext(t.Context(), "tcp", "[fe80::1%lo]:80"); !errors.Is(err, egress.ErrForbidden) {
 		t.Errorf("dial with a zone: %v, want ErrForbidden", err)
 	}
 }
 
-func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
+func TestDial_allowedRanges(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "up")
 	}))
@@ -107,7 +107,7 @@ func TestAllowedRangesOpenWhatTheyNameAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestLoopbackPermissionOpensNoPrivateNetwork(t *testing.T) {
+func TestDial_loopbackAllowed(t *testing.T) {
 	g := newGuard(t, egress.Options{LoopbackAllowed: true})
 	for _, address := range []string{
 		"10.0.0.1", "169.254.169.254", "192.168.1.1", "fd00::1", "64:ff9b::7f00:1", "::127.0.0.1",
@@ -119,7 +119,7 @@ func TestLoopbackPermissionOpensNoPrivateNetwork(t *testing.T) {
 	}
 }
 
-func TestClientDoesNotFollowRedirectsNorUseAProxy(t *testing.T) {
+func TestClient_redirects(t *testing.T) {
 	var followed bool
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -150,7 +150,7 @@ func TestClientDoesNotFollowRedirectsNorUseAProxy(t *testing.T) {
 	}
 }
 
-func TestClientIsGuarded(t *testing.T) {
+func TestClient_forbidden(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the forbidden server was called")
 	}))
@@ -162,15 +162,15 @@ func TestClientIsGuarded(t *testing.T) {
 	}
 }
 
-func TestListenerThatIsNoAddressIsRefused(t *testing.T) {
+func TestNew_invalidListener(t *testing.T) {
 	if _, err := egress.New(egress.Options{Listeners: []string{"8080"}}); err == nil {
 		t.Error("a listener without a port was accepted")
 	}
 }
 
-// A name is judged by what it resolves to at each connect, not by what it
+// A name is checked by what it resolves to at each connect, not by what it
 // resolved to when the target was accepted.
-func TestRebindingIsRefusedAtTheConnect(t *testing.T) {
+func TestDial_rebinding(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("the rebound name was called")
 	}))
@@ -194,7 +194,7 @@ func TestRebindingIsRefusedAtTheConnect(t *testing.T) {
 	}
 }
 
-func TestDialStopsWithItsContext(t *testing.T) {
+func TestDial_canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := newGuard(t, egress.Options{}).DialContext(ctx, "tcp", "8.8.8.8:80")

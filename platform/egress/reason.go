@@ -20,23 +20,23 @@ func Reason(err error) string {
 	var name *net.DNSError
 	switch {
 	case errors.Is(err, errPort):
-		return "The port belongs to a protocol other than HTTP, so it isn't called. The operator can allow the " +
+		return "The port belongs to a protocol other than HTTP, so it isn't allowed. The operator can allow the " +
 			"address with POSTERN_EGRESS_ALLOW."
 	case errors.Is(err, ErrForbidden):
-		return "The host name resolves to an address that may not be called. The operator can allow a range with " +
+		return "The host name resolves to an IP address that isn't allowed. The operator can allow a range with " +
 			"POSTERN_EGRESS_ALLOW."
 	case errors.As(err, &name):
-		return "The host name has no address right now. Check its spelling and its DNS records."
+		return "The host name doesn't resolve to an IP address. Check its spelling and DNS records."
 	case isTimeout(err):
-		return "There was no answer in time. Check that the server runs and that no firewall blocks this gateway."
+		return "The server didn't respond in time. Check that it is running and that no firewall blocks this gateway."
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "The server refuses connections at that port. Check that it runs, and check the port."
+		return "The server refuses connections on that port. Check that it is running, and check the port."
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "The server closed the connection without an answer."
+		return "The server closed the connection without a response."
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "There is no route to the server from here."
 	}
-	return "The answer can't be read: it isn't HTTP, its header is too long, or the connection broke off."
+	return "The response can't be read. It isn't HTTP, its header is too long, or the connection was interrupted."
 }
 
 func isTimeout(err error) bool {
@@ -61,13 +61,13 @@ func certificateReason(err error) string {
 		return "The certificate is for another host name."
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		if invalid.Cert != nil && invalid.Cert.NotBefore.After(time.Now()) {
-			return "The certificate is not valid yet."
+			return "The certificate isn't valid yet."
 		}
 		return "The certificate has expired."
 	case errors.As(err, &invalid):
-		return "The certificate is not valid for a server."
+		return "The certificate isn't valid for a server."
 	case errors.As(err, &record):
-		return "The server does not speak TLS at that port. Check the port, or begin the address with http://."
+		return "The server doesn't use TLS on that port. Check the port, or use http://."
 	case errors.As(err, &remote) && remote.Op == "remote error":
 		return "The server refuses the TLS handshake (" + remote.Err.Error() + "). It may require a client " +
 			"certificate or another TLS version."

@@ -14,7 +14,7 @@ import (
 	"postern/platform/egress"
 )
 
-// TestReason has the errors of real connections: what Reason looks at is what the standard library returns.
+// TestReason uses the errors of real connections, because Reason inspects the standard library's errors.
 func TestReason(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
@@ -35,12 +35,12 @@ func TestReason(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ url, want string }{
 		"an unknown authority":   {secure.URL, "authority that isn't trusted"},
-		"no TLS":                 {"https://" + plain.Listener.Addr().String(), "does not speak TLS"},
+		"no TLS":                 {"https://" + plain.Listener.Addr().String(), "doesn't use TLS"},
 		"a client certificate":   {demands.URL, "refuses the TLS handshake (tls: "},
-		"nothing listens":        {"http://" + closed.Addr().String(), "refuses connections at that port"},
-		"a private address":      {"http://10.0.0.1", "may not be called"},
+		"nothing listens":        {"http://" + closed.Addr().String(), "refuses connections on that port"},
+		"a private address":      {"http://10.0.0.1", "that isn't allowed"},
 		"another protocol":       {"http://93.184.215.14:25", "a protocol other than HTTP"},
-		"a name without records": {"http://nothing.invalid", "no address right now"},
+		"a name without records": {"http://nothing.invalid", "doesn't resolve to an IP address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			transport := g.Transport()

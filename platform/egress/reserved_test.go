@@ -56,7 +56,7 @@ func TestCheckTarget_PortsOfOtherProtocols(t *testing.T) {
 	}
 }
 
-// A target saved while its port was allowed is judged again when it is dialled.
+// A target saved while its port was allowed is checked again when it is dialed.
 func TestDialContext_PortOfAnotherProtocol(t *testing.T) {
 	g := newGuard(t, egress.Options{})
 	if _, err := g.DialContext(t.Context(), "tcp", "8.8.8.8:25"); !errors.Is(err, egress.ErrForbidden) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ const (
 
 // CheckTarget checks the URL of a customer's target: ParseTarget first, then it
 // resolves the name and checks every address. It returns the URL in canonical form:
-// lower-case scheme and host, no default port.
+// lowercase scheme and host, no default port.
 //
 // The error is a *fault.Error of kind Invalid with one of the codes above and a
 // public text that says how to fix it; the caller adds the pointer to the field.
@@ -35,8 +36,7 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 	}
 	host := u.Hostname()
 	if g.own.isName(host) {
-		return nil, fault.New(fault.Invalid, CodeForbidden, "This is the gateway itself. Use the URL of your API "+
-			"behind it.")
+		return nil, ownTarget()
 	}
 	port, _ := strconv.ParseUint(portOf(u), 10, 16) // ParseTarget has checked it
 	addrs, err := g.resolve(ctx, host)
@@ -49,14 +49,44 @@ func (g *Guard) CheckTarget(ctx context.Context, raw string) (*url.URL, error) {
 			return nil, fault.New(fault.Invalid, CodePort, "Port %d belongs to a protocol other than HTTP. Use "+
 				"another port, or ask the operator to allow the address with POSTERN_EGRESS_ALLOW.", port).Because(err)
 		}
+		if errors.Is(err, errOwn) && g.isKnownOwn(ctx, addr) {
+			return nil, ownTarget().Because(err)
+		}
 		if err != nil {
 			// The public text does not have the address: a caller who guesses names
 			// could map a private network.
 			return nil, fault.New(fault.Invalid, CodeForbidden,
-				"This is not a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
+				"This isn't a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.").Because(err)
 		}
 	}
 	return u, nil
+}
+
+func ownTarget() *fault.Error {
+	return fault.New(fault.Invalid, CodeForbidden, "This is the gateway itself. Use the URL of your API behind it.")
+}
+
+// isKnownOwn reports whether anyone can know that a listener of ours is at the address: every machine has loopback, and
+// our names resolve for everyone. Any other address stays secret, even in a range that the operator allows, because a
+// caller who guesses addresses could find the gateway in a private network or behind a CDN.
+func (g *Guard) isKnownOwn(ctx context.Context, addr netip.Addr) bool {
+	addr = addr.Unmap()
+	if addr.IsLoopback() {
+		return true
+	}
+	if g.ranges.SafeAddr(addr) != nil { // callers may see another address of the name than we do
+		return false
+	}
+	for name := range g.own.names {
+		addrs, err := g.resolve(ctx, name)
+		if err != nil {
+			continue
+		}
+		if slices.ContainsFunc(addrs, func(one netip.Addr) bool { return one.Unmap() == addr }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
@@ -71,39 +101,38 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	if err != nil {
 		return nil, fault.New(fault.Invalid, CodeUnresolvable,
-			"The host name %s has no address right now. Check its spelling and its DNS records.", host).Because(err)
+			"The host name %s doesn't resolve to an IP address. Check its spelling and DNS records.", host).Because(err)
 	}
 	return addrs, nil
 }
 
-// ParseTarget makes the checks of CheckTarget that need no network: the syntax of the URL, and
-// that it has only the parts that a target may have. It returns the URL in canonical form. Errors
-// are those of CheckTarget.
+// ParseTarget does the checks of CheckTarget that need no network: the syntax of the URL, and that it has only the
+// parts that a target may have. It returns the URL in canonical form. Errors are those of CheckTarget.
 func ParseTarget(raw string) (*url.URL, error) {
 	for i := range len(raw) {
 		switch c := raw[i]; {
 		case c <= 0x20 || c == 0x7f:
 			return nil, invalidURL("It contains a space or control character.")
 		case c >= 0x80:
-			return nil, invalidURL("Write host names in their ASCII form (xn--…) and percent-encode the path.")
+			return nil, invalidURL("Use the ASCII form of host names (xn--…), and percent-encode the path.")
 		case c == '\\':
-			return nil, invalidURL("It contains a backslash; separate path segments with slashes.")
+			return nil, invalidURL("It contains a backslash. Separate path segments with slashes.")
 		}
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return nil, invalidURL("Write it like https://api.example.com/base.").Because(err)
+		return nil, invalidURL("Use a URL such as https://api.example.com/base.").Because(err)
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, invalidURL("It must start with http:// or https://.")
 	case u.Opaque != "" || u.Host == "":
-		return nil, invalidURL("It has no host. Write it like https://api.example.com/base.")
+		return nil, invalidURL("It has no host. Use a URL such as https://api.example.com/base.")
 	case u.User != nil || strings.Contains(u.Host, "@"):
-		return nil, invalidURL("Leave out user name and password. Set credentials for the upstream separately.")
+		return nil, invalidURL("Leave out the user name and password. Set credentials for the upstream separately.")
 	case strings.Contains(raw, "#"):
-		return nil, invalidURL("Leave out the fragment (#…). It never reaches a server.")
+		return nil, invalidURL("Leave out the fragment (#…). Fragments aren't sent to servers.")
 	case strings.Contains(raw, "?"):
-		return nil, invalidURL("Leave out the query (?…). Each call has its own.")
+		return nil, invalidURL("Leave out the query (?…). Each call has its own query.")
 	}
 	host, err := canonicalHost(u)
 	if err != nil {
@@ -117,7 +146,7 @@ func ParseTarget(raw string) (*url.URL, error) {
 }
 
 func invalidURL(how string, args ...any) *fault.Error {
-	return fault.New(fault.Invalid, CodeInvalidURL, "This is not a URL that can be called. "+how, args...)
+	return fault.New(fault.Invalid, CodeInvalidURL, "This URL can't be used. "+how, args...)
 }
 
 func portOf(u *url.URL) string {
@@ -140,7 +169,7 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// canonicalHost checks host and port and returns them in canonical form: lower case,
+// canonicalHost checks host and port and returns them in canonical form: lowercase,
 // addresses in the spelling of their RFC, no default port.
 func canonicalHost(u *url.URL) (string, error) {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
@@ -156,8 +185,7 @@ func canonicalHost(u *url.URL) (string, error) {
 	if strings.HasPrefix(u.Host, "[") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || !addr.Is6() || addr.Zone() != "" || addr.Is4In6() {
-			return "", invalidURL("Brackets are for an IPv6 address without a zone. Write an IPv4 address without " +
-				"brackets.")
+			return "", invalidURL("Use brackets only for an IPv6 address without a zone.")
 		}
 		host = addr.String()
 	} else if err := checkHostName(host); err != nil {
@@ -191,7 +219,7 @@ func checkHostName(host string) error {
 	}
 	if last := labels[len(labels)-1]; strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		if addr, err := netip.ParseAddr(host); err != nil || !addr.Is4() {
-			return invalidURL("Write an IPv4 address as four decimal numbers, such as 192.0.2.1.")
+			return invalidURL("Use four decimal numbers for an IPv4 address, such as 192.0.2.1.")
 		}
 	}
 	return nil
@@ -211,11 +239,11 @@ func checkPath(path string) error {
 	}
 	decoded, err := url.PathUnescape(path)
 	if err != nil || strings.ContainsRune(decoded, 0) {
-		return invalidURL("The path has a broken percent-escape.")
+		return invalidURL("The path has an invalid percent-escape.")
 	}
 	for segment := range strings.SplitSeq(decoded, "/") {
 		if segment == "." || segment == ".." {
-			return invalidURL("The path has a dot segment (. or ..); write the path it leads to.")
+			return invalidURL("The path has a dot segment (. or ..). Use the resolved path.")
 		}
 	}
 	return nil

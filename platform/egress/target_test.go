@@ -11,7 +11,7 @@ import (
 	"postern/platform/fault"
 )
 
-func TestCheckTargetAccepts(t *testing.T) {
+func TestCheckTarget_accepted(t *testing.T) {
 	names := newNameServer(t)
 	names.answer("api.example.com.", "8.8.8.8", "2001:4860:4860::8888")
 	names.answer("my_api.example.com.", "1.1.1.1")
@@ -128,7 +128,7 @@ var refusedHosts = map[string]string{
 	"tab in the host":        "http://api.\texample.com/",
 }
 
-func TestCheckTargetRefusesSpellings(t *testing.T) {
+func TestCheckTarget_spellings(t *testing.T) {
 	names := newNameServer(t) // knows no name: none of these may get as far as being resolved
 	g := newGuard(t, egress.Options{
 		Resolver:        names.resolver(),
@@ -150,7 +150,7 @@ func TestCheckTargetRefusesSpellings(t *testing.T) {
 	}
 }
 
-func TestCheckTargetRefusesForbiddenAddresses(t *testing.T) {
+func TestCheckTarget_forbidden(t *testing.T) {
 	names := newNameServer(t)
 	g := newGuard(t, egress.Options{Resolver: names.resolver()})
 	for _, address := range forbidden {
@@ -172,7 +172,7 @@ func TestCheckTargetRefusesForbiddenAddresses(t *testing.T) {
 	}
 }
 
-func TestOneForbiddenAddressAmongPublicOnesIsEnough(t *testing.T) {
+func TestCheckTarget_oneForbidden(t *testing.T) {
 	names := newNameServer(t)
 	names.answer("mixed.example.com.", "8.8.8.8", "10.0.0.1")
 	names.answer("mixed6.example.com.", "8.8.8.8", "fd00::1")
@@ -189,7 +189,7 @@ func TestOneForbiddenAddressAmongPublicOnesIsEnough(t *testing.T) {
 	}
 }
 
-func TestANameWithoutAddressIsUnresolvable(t *testing.T) {
+func TestCheckTarget_unresolvable(t *testing.T) {
 	names := newNameServer(t)
 	names.answer("empty.example.com.")
 	g := newGuard(t, egress.Options{Resolver: names.resolver()})
@@ -201,7 +201,53 @@ func TestANameWithoutAddressIsUnresolvable(t *testing.T) {
 	}
 }
 
-func TestOurOwnNamesAndAddressesAreRefused(t *testing.T) {
+// publicText is what callers read of an error.
+func publicText(err error) string {
+	if refusal, ok := errors.AsType[*fault.Error](err); ok {
+		return refusal.Public
+	}
+	return ""
+}
+
+// TestCheckTarget_ownSecretAddress checks that a caller who tries addresses doesn't learn which one the gateway has,
+// unless our names resolve to it. An address in a range that the operator allows is as secret as any other.
+func TestCheckTarget_ownSecretAddress(t *testing.T) {
+	names := newNameServer(t)
+	names.answer("postern.example.com.", "10.1.2.3", "10.9.2.3")
+	names.answer("proxy.example.com.", "8.8.8.8", "10.1.2.6")
+	g := newGuard(t, egress.Options{
+		Resolver: names.resolver(),
+		Allow:    []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")},
+		Listeners: []string{
+			"10.1.2.3:8090", "10.1.2.4:8090", "10.1.2.6:8090", "10.9.2.3:8090", "10.9.2.4:8090", "8.8.8.8:8090",
+			"8.8.4.4:8090", "127.0.0.1:8090",
+		},
+		Names:   []string{"postern.example.com", "gone.example.com"},
+		Domains: []string{"proxy.example.com"},
+	})
+	for raw, known := range map[string]bool{
+		"http://127.0.0.1:8090": true,
+		"http://8.8.8.8:8090":   true,  // the domain resolves to it
+		"http://10.1.2.3:8090":  true,  // the public URL's host does
+		"http://10.1.2.6:8090":  true,  // the domain does
+		"http://10.1.2.4:8090":  false, // in an allowed range
+		"http://8.8.4.4:8090":   false, // such as the origin behind a CDN
+		"http://10.9.2.3:8090":  false, // not in an allowed range, although a name resolves to it here
+		"http://10.9.2.4:8090":  false,
+		"http://10.9.2.5:8090":  false, // not ours
+	} {
+		_, err := g.CheckTarget(t.Context(), raw)
+		want := "This isn't a public address"
+		if known {
+			want = "This is the gateway itself"
+		}
+		if got := publicText(err); fault.CodeOf(err) != egress.CodeForbidden || !strings.HasPrefix(got, want) {
+			t.Errorf("CheckTarget(%s): %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestCheckTarget_ownAddresses(t *testing.T) {
 	names := newNameServer(t)
 	for _, name := range []string{
 		"postern.example.com.", "proxy.example.com.", "shop.proxy.example.com.", "notproxy.example.com.",
@@ -209,6 +255,7 @@ func TestOurOwnNamesAndAddressesAreRefused(t *testing.T) {
 	} {
 		names.answer(name, "8.8.8.8")
 	}
+	names.answer("postern.example.com.", "8.8.8.8", "8.8.4.4")
 	g := newGuard(t, egress.Options{
 		Resolver: names.resolver(), LoopbackAllowed: true,
 		Listeners: []string{"127.0.0.1:8080", "127.0.0.1:8090", "8.8.4.4:9000"},
@@ -233,6 +280,9 @@ func TestOurOwnNamesAndAddressesAreRefused(t *testing.T) {
 		_, err := g.CheckTarget(t.Context(), raw)
 		if code := fault.CodeOf(err); (code == egress.CodeForbidden) != refused || (err != nil) != refused {
 			t.Errorf("CheckTarget(%s): %v, want it refused: %v", raw, err, refused)
+		}
+		if refused && !strings.Contains(publicText(err), "the gateway itself") {
+			t.Errorf("CheckTarget(%s): %q doesn't say that it is the gateway", raw, publicText(err))
 		}
 	}
 }

@@ -15,8 +15,8 @@ var (
 	repeatsInTable = regexp.MustCompile(`\{\{(\d+) (.+?)\}\}`)
 )
 
-// written returns the text that the table has in its notation.
-func written(text string) string {
+// decodeRow returns the text that the table has in its notation.
+func decodeRow(text string) string {
 	text = repeatsInTable.ReplaceAllStringFunc(text, func(repeat string) string {
 		parts := repeatsInTable.FindStringSubmatch(repeat)
 		times, _ := strconv.Atoi(parts[1])
@@ -41,7 +41,7 @@ func TestUnmarshal(t *testing.T) {
 			continue
 		}
 		verdicts[verdict]++
-		text = written(text)
+		text = decodeRow(text)
 		var some struct {
 			Subject any `json:"sub"`
 		}

@@ -22,7 +22,7 @@ const (
 	Forbidden                   // 403: known, but not allowed
 	NotFound                    // 404: absent, or not visible to the caller
 	Conflict                    // 409: the state does not allow it
-	Gone                        // 410: existed, and is over for good
+	Gone                        // 410: existed, and will not come back
 	Stale                       // 412: If-Match does not fit
 	TooLarge                    // 413
 	Unsupported                 // 415: not a media type we read
@@ -82,7 +82,7 @@ func InvalidFields(fields []Field) error {
 		}
 		return &Error{Kind: Invalid, Code: code, Public: f.Detail, Fields: fields}
 	}
-	public := fmt.Sprintf("%d fields are not valid.", len(fields))
+	public := fmt.Sprintf("%d fields aren't valid.", len(fields))
 	if len(fields) > MaxFields {
 		public += fmt.Sprintf(" The first %d are listed.", MaxFields)
 		fields = fields[:MaxFields]

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Authentication is what an ID token states about the user's authentication (Core, 2). Its texts are safe to pass on.
+// Authentication has an ID token's claims about the user's authentication (Core, 2). Its texts are safe to pass on.
 type Authentication struct {
 	At      time.Time // auth_time; zero if the token lacks one
 	Context string    // acr; "" if the token lacks one
@@ -37,7 +37,7 @@ func (a *authTime) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// reference reads acr. Anything but a fitting text is none.
+// reference reads acr. Anything but a fitting text counts as absent.
 type reference string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -56,7 +56,7 @@ func ParseClaimPath(text string) (ClaimPath, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// ClaimSet is what a provider states about a user. The zero ClaimSet states nothing.
+// ClaimSet has the claims of a provider about a user. The zero ClaimSet is empty.
 type ClaimSet struct {
 	sources     []map[string]any // the ID token's claims, then those of userinfo
 	withheld    []string         // claims that are not stated, or not whole
@@ -74,7 +74,7 @@ func Stated(object []byte) ClaimSet {
 	return ClaimSet{sources: []map[string]any{claims}}
 }
 
-// And returns the claims of both. Where both state one, the first counts.
+// And returns the claims of both. If both state one, the first counts.
 func (s ClaimSet) And(more ClaimSet) ClaimSet {
 	return ClaimSet{
 		sources:     slices.Concat(s.sources, more.sources),
@@ -114,7 +114,7 @@ func shortened(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
-// Finding is what a claim set has at a path.
+// Finding is the value of a claim set at a path.
 type Finding struct {
 	Values      []string // texts, numbers and booleans; of a list its members
 	Stated      bool
@@ -122,8 +122,8 @@ type Finding struct {
 	Unavailable bool // the provider failed when it was asked for the claim
 }
 
-// Find returns what is at a path. A text, a number or a boolean is one value, a list of them
-// one for each. Other values are none.
+// Find returns what is at a path. A text, a number or a boolean is one value, a list of them one for each. Other values
+// are ignored.
 //
 // A claim is withheld if the set names another source for it (OpenID Connect Core 1.0,
 // 5.6.2): Microsoft does so for the groups of users who are in more than 200

@@ -42,13 +42,13 @@ func exactClient(client *http.Client) *http.Client {
 const noAccessToken = "\u00a0"
 
 // exactObject returns an object without the members that encoding/json could take for another one: those whose names
-// aren't lower-case ASCII, as all names of OAuth and OpenID Connect are. expires_in becomes a whole number, which
+// aren't lowercase ASCII, as all names of OAuth and OpenID Connect are. expires_in becomes a whole number, which
 // oauth2 demands, and is left out if it can't be read. An ID token without an access token gets noAccessToken, because
 // oauth2 demands one. An AnswerError for a repeated name.
 func exactObject(text []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if exactjson.Unmarshal(text, &members) != nil {
-		return nil, AnswerError("its response is not JSON with unique member names")
+		return nil, AnswerError("its response isn't JSON with unique member names")
 	}
 	for name := range members {
 		if strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r > '~' }) {

@@ -41,7 +41,7 @@ func TestClaims_names(t *testing.T) {
 	}
 }
 
-// What go-oidc and oauth2 decode has no name that encoding/json could take for another.
+// The structs that go-oidc and oauth2 decode have no name that encoding/json could mistake for another.
 func TestExactObject(t *testing.T) {
 	tests := map[string]struct{ in, want string }{
 		"plain":              {`{"access_token":"a","expires_in":3600}`, `{"access_token":"a","expires_in":3600}`},

@@ -41,16 +41,16 @@ type Client struct {
 
 // Policy states everything in which the callers of this package differ: the dashboard's sign-in
 // (service/accounts/federated), whose providers the operator configures, and hosted login (service/login/providers),
-// whose providers customers configure. What has no field here is the same for both, such as: the signature algorithms,
-// the nonce (constant time), audience and azp, at_hash where present, expiry, and the subject of userinfo. Both read a
-// missing email_verified as "not verified".
+// whose providers customers configure. Checks without a field here are the same for both, such as: the signature
+// algorithms, the nonce (constant time), audience and azp, at_hash where present, expiry, and the subject of userinfo.
+// Both read a missing email_verified as "not verified".
 //
 // One difference is in the order of calls: the dashboard compares iss before the exchange as well (CheckIssuer). Hosted
 // login compares it once the ID token is verified, because that names the tenant at Microsoft; each of its providers
-// has a a separate redirect URI, so that a code never reaches another one's token endpoint.
+// has a separate redirect URI, so that a code never reaches another one's token endpoint.
 type Policy struct {
-	// TrustEndpoints takes the endpoints of a discovery document as they are; only the
-	// authorization endpoint must be a web address. The dashboard sets it: an operator's
+	// TrustEndpoints takes the endpoints of a discovery document unchecked; only the
+	// authorization endpoint must be a web URL. The dashboard sets it: an operator's
 	// issuer may have endpoints inside a private network. Without it every endpoint must
 	// use https, unless the issuer itself uses http.
 	TrustEndpoints bool
@@ -81,8 +81,8 @@ type Policy struct {
 	GitHubAPIVersion string
 }
 
-// Attempt is what binds one sign-in: to the browser that began it, to the ID token and
-// to the code. All fields but RedirectURL are secret until they are sent.
+// Attempt binds one sign-in: to the browser that began it, to the ID token and to the code. All fields but RedirectURL
+// are secret until they are sent.
 type Attempt struct {
 	State       string
 	Nonce       string
@@ -90,8 +90,8 @@ type Attempt struct {
 	RedirectURL string
 }
 
-// Identity is the end user as the provider describes them. Issuer and Subject identify
-// a user for good; the rest may change and may be missing.
+// Identity is the end user as the provider describes them. Issuer and Subject identify a user permanently; the rest may
+// change and may be missing.
 type Identity struct {
 	Issuer        string
 	Subject       string
@@ -99,8 +99,7 @@ type Identity struct {
 	EmailVerified bool // the provider states that it has verified Email
 	Name          string
 
-	// Domain is that of Email if the provider is authoritative for it: it speaks for the
-	// owner of the domain. "" otherwise.
+	// Domain is the domain of Email if the provider is authoritative for it, and otherwise "".
 	Domain string
 
 	// DirectoryID is the user's ID in the provider's directory, if a provisioning system sends the same ID; otherwise
@@ -123,7 +122,7 @@ func (e AnswerError) Error() string { return string(e) }
 var ErrUnreadable = errors.New("unreadable response")
 
 // ErrEmailUnverified is returned under Policy.RefuseUnverifiedEmail.
-var ErrEmailUnverified = errors.New("the email address is not verified")
+var ErrEmailUnverified = errors.New("the email address isn't verified")
 
 // ExchangeError is a token endpoint's refusal (RFC 6749, 5.2), without its body, which
 // may hold tokens.
@@ -133,7 +132,7 @@ type ExchangeError struct {
 }
 
 func (e *ExchangeError) Error() string {
-	return fmt.Sprintf("the token endpoint answers %d %q", e.Status, e.Code)
+	return fmt.Sprintf("the token endpoint returned %d %q", e.Status, e.Code)
 }
 
 // knownErrors are those of RFC 6749, 5.2, and GitHub's own
@@ -161,7 +160,7 @@ func (c *Client) oauth(endpoint oauth2.Endpoint, attempt Attempt) *oauth2.Config
 	}
 }
 
-// AuthorizeURL returns the address that the browser is sent to. The nonce is sent with
+// AuthorizeURL returns the URL that the browser is sent to. The nonce is sent with
 // the scope openid only: without it there is no ID token to carry it back.
 func (c *Client) AuthorizeURL(
 	endpoint oauth2.Endpoint, attempt Attempt, options ...oauth2.AuthCodeOption,
@@ -186,7 +185,7 @@ func (c *Client) Exchange(
 	token, err := c.oauth(endpoint, attempt).Exchange(ctx, code, oauth2.VerifierOption(attempt.Verifier))
 	if err == nil && token.TokenType != "" && !strings.EqualFold(token.TokenType, "bearer") {
 		// RFC 6749, 7.1: a client must not use a token whose type it doesn't understand.
-		return nil, AnswerError("its token is not a bearer token")
+		return nil, AnswerError("its token isn't a bearer token")
 	}
 	if err == nil {
 		if token.AccessToken == noAccessToken {

@@ -32,7 +32,7 @@ func (g GitHub) CheckIssuer(iss string, policy Policy) error {
 	if iss == "" || iss == g.Site+"/login/oauth" || iss == g.Site && policy.GitHubSiteIssuer {
 		return nil
 	}
-	return AnswerError("it answers as another issuer")
+	return AnswerError("it names a different issuer")
 }
 
 // IdentifyGitHub asks the API who the token belongs to. The subject is the numeric id: a

@@ -97,11 +97,10 @@ var (
 	errUnavailable = errors.New("the list is unavailable")
 )
 
-// gitHubClaims returns the claims that the client reads, nil if it reads none. What the user
-// can bring about counts as withheld: a scope that was not granted, another refusal, and a
-// list beyond the bounds. What only GitHub can bring about counts as unavailable: no
-// response, or one of status 500 and above. The error is about a rate limit: users can
-// exceed theirs on purpose, and would then stay in groups.
+// gitHubClaims returns the claims that the client reads, nil if it reads none. Failures that the user can cause count
+// as withheld: a scope that was not granted, another refusal, and a list beyond the bounds. Failures that only GitHub
+// can cause count as unavailable: no response, or one of status 500 and above. The error is about a rate limit: users
+// can exceed theirs on purpose, and would then stay in groups.
 func (c *Client) gitHubClaims(ctx context.Context, g GitHub, token *oauth2.Token) (*ClaimSet, error) {
 	if !c.ReadsClaims() {
 		return nil, nil

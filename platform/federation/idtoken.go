@@ -79,8 +79,8 @@ func (p Policy) DisplayName(c Claims) string {
 	return string(c.Name)
 }
 
-// Verify verifies the ID token of an exchange (Core, 3.1.3.7) and returns its claims.
-// iss is what came with the code, "" for none. Any error is an AnswerError.
+// Verify verifies the ID token of an exchange (Core, 3.1.3.7) and returns its claims. iss is the parameter that came
+// with the code, "" for none. Any error is an AnswerError.
 func (c *Client) Verify(
 	ctx context.Context, issuer *Issuer, attempt Attempt, iss string, token *oauth2.Token,
 ) (Claims, error) {
@@ -97,12 +97,12 @@ func (c *Client) Verify(
 	})
 	verified, err := verifier.Verify(oidc.ClientContext(ctx, c.HTTP), raw)
 	if err != nil {
-		return Claims{}, AnswerError(fmt.Sprintf("its ID token does not verify: %.200s", withoutURL(err).Error()))
+		return Claims{}, AnswerError(fmt.Sprintf("its ID token can't be verified: %.200s", withoutURL(err).Error()))
 	}
 	var payload json.RawMessage
 	var stated protocolClaims
 	if verified.Claims(&payload) != nil || exactjson.Unmarshal(payload, &stated) != nil {
-		return Claims{}, AnswerError("its ID token cannot be read")
+		return Claims{}, AnswerError("its ID token can't be read")
 	}
 	stated.All = Stated(payload)
 	stated.Claims.Issuer, verified.AccessTokenHash = stated.Issuer, stated.AccessTokenHash
@@ -138,7 +138,7 @@ func (c *Client) misfit(issuer *Issuer, attempt Attempt, stated protocolClaims, 
 	case stated.Expires == nil || *stated.Expires < at:
 		return "its ID token has expired"
 	case stated.NotBefore != nil && *stated.NotBefore > at+notBeforeLeeway.Seconds():
-		return "its ID token is not valid yet"
+		return "its ID token isn't valid yet"
 	case subtle.ConstantTimeCompare([]byte(stated.Nonce), []byte(attempt.Nonce)) != 1:
 		return "its ID token has another nonce"
 	case !slices.Contains(stated.Audience, c.ID),
@@ -251,7 +251,7 @@ func (c *Client) userinfo(ctx context.Context, issuer *Issuer, token *oauth2.Tok
 	}
 	if media, _, err := mime.ParseMediaType(contentType); err == nil && media == "application/jwt" {
 		if body, err = issuer.keys.VerifySignature(oidc.ClientContext(ctx, c.HTTP), string(body)); err != nil {
-			return Claims{}, AnswerError("its signed userinfo does not verify")
+			return Claims{}, AnswerError("the signature of its userinfo isn't valid")
 		}
 	}
 	claims := Claims{All: Stated(body)}

@@ -16,7 +16,7 @@ import (
 // Package gateway/bearer allows as much for the two.
 const discoveryTimeout = 5 * time.Second
 
-// Issuer is what an OpenID Connect issuer publishes about itself.
+// Issuer is the metadata that an OpenID Connect issuer publishes.
 type Issuer struct {
 	Name        string   // the issuer identifier that its document states
 	SendsIssuer bool     // it sends iss to the redirect URI (RFC 9207, 3)
@@ -87,7 +87,7 @@ func (i *Issuer) checkEndpoints(address string, policy Policy) error {
 	if policy.TrustEndpoints {
 		u, err := url.Parse(i.endpoint.AuthURL)
 		if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
-			return AnswerError("its authorization endpoint is not a web address")
+			return AnswerError("its authorization endpoint isn't an HTTP URL")
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func (i *Issuer) checkEndpoints(address string, policy Policy) error {
 	return nil
 }
 
-// Endpoints lists every address of the document that Postern calls or sends people to.
+// Endpoints lists every URL of the document that Postern calls or sends people to.
 func (i *Issuer) Endpoints() []string {
 	list := []string{i.endpoint.AuthURL, i.endpoint.TokenURL, i.JWKSURI}
 	for _, optional := range []string{i.UserInfo, i.Introspection} {
@@ -136,7 +136,7 @@ func (i *Issuer) Endpoint(hasSecret bool) oauth2.Endpoint {
 // must have sent it (RFC 9207, 2.4).
 func (i *Issuer) CheckIssuer(iss, want string) error {
 	if iss == "" && i.SendsIssuer || iss != "" && iss != want {
-		return AnswerError("it answers as another issuer")
+		return AnswerError("it names a different issuer")
 	}
 	return nil
 }

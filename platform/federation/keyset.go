@@ -127,7 +127,7 @@ func KeyClient(client *http.Client) *http.Client {
 			return nil, err
 		}
 		if response.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("the key set's address answers %d", response.StatusCode)
+			return nil, fmt.Errorf("the key set's URL returned %d", response.StatusCode)
 		}
 		readable, err := readableKeys(text)
 		if err != nil {
@@ -145,7 +145,7 @@ func readableKeys(set []byte) ([]byte, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if exactjson.Unmarshal(set, &all) != nil {
-		return nil, errors.New("its keys are not a JSON Web Key Set")
+		return nil, errors.New("its keys aren't a JSON Web Key Set")
 	}
 	readable := []json.RawMessage{}
 	for _, raw := range all.Keys[:min(len(all.Keys), maxSetKeys)] {

@@ -12,25 +12,25 @@ import (
 	"postern/platform/federation"
 	"postern/platform/traces"
 	"postern/testkit"
-	"postern/testkit/collector"
-	"postern/testkit/tokenissuer"
+	"postern/testkit/idp"
+	"postern/testkit/servers"
 )
 
 // A fetch of keys belongs to the trace of the caller that needs them, though go-oidc fetches with another context: not
 // to that of the first caller, which has ended long ago.
 func TestKeySet_Trace(t *testing.T) {
-	to := collector.New(t)
+	to := servers.StartCollector(t)
 	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, next := tokenissuer.KeyOf(jose.ES256, "one"), tokenissuer.KeyOf(jose.ES256, "two")
-	issuer := tokenissuer.Start(t, time.Now(), key)
+	key, next := idp.KeyOf(jose.ES256, "one"), idp.KeyOf(jose.ES256, "two")
+	issuer := idp.StartIssuer(t, time.Now(), key)
 	client := traces.HTTPClient(&http.Client{Transport: &http.Transport{}}, "provider")
 	defer client.CloseIdleConnections()
 	keys := federation.NewKeySet(federation.KeyClient(client), issuer.URL+"/jwks.json", nil)
 	var fetched []string
-	for _, k := range []tokenissuer.Key{key, next} {
+	for _, k := range []idp.Key{key, next} {
 		issuer.Publish(k)
 		ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "sign-in"})
 		token := k.Sign(t, nil, issuer.Claims())
@@ -46,15 +46,15 @@ func TestKeySet_Trace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, trace := range fetched {
-		to.Await(t, func(s collector.Span) bool { return s.Trace == trace && s.Name == "GET jwks" && !s.Failed })
+		to.Await(t, func(s servers.Span) bool { return s.Trace == trace && s.Name == "GET jwks" && !s.Failed })
 	}
 }
 
 // A key that its issuer has withdrawn verifies nothing 60 s after it was fetched; keys are fetched again before that,
 // while tokens come.
 func TestKeySet_withdrawn(t *testing.T) {
-	key, next := tokenissuer.KeyOf(jose.ES256, "one"), tokenissuer.KeyOf(jose.ES256, "two")
-	issuer := tokenissuer.Start(t, time.Now(), key)
+	key, next := idp.KeyOf(jose.ES256, "one"), idp.KeyOf(jose.ES256, "two")
+	issuer := idp.StartIssuer(t, time.Now(), key)
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
 	var offset atomic.Int64

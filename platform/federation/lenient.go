@@ -16,8 +16,7 @@ func (d *digit) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// word reads a text, and "" for what is none: other issuers may use the claim's name for
-// something else.
+// word reads a text, and "" for any other value: other issuers may use the claim's name for something else.
 type word string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -77,7 +77,7 @@ func do(client *http.Client, ask *http.Request) (body []byte, contentType string
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		refusal := fmt.Sprintf("the provider refuses: %s answers %d", ask.URL.Path, response.StatusCode)
+		refusal := fmt.Sprintf("the provider refuses: %s returned %d", ask.URL.Path, response.StatusCode)
 		return nil, "", AnswerError(refusal)
 	}
 	body, err = io.ReadAll(response.Body)
@@ -99,7 +99,7 @@ func (e shortError) Error() string { return fmt.Sprintf("%.200s", e.error.Error(
 // Unwrap returns the error itself.
 func (e shortError) Unwrap() error { return e.error }
 
-// withoutURL drops the address that an error of http.Client begins with: some providers
+// withoutURL drops the URL that an error of http.Client begins with: some providers
 // want tokens in it, and errors end in logs.
 func withoutURL(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {

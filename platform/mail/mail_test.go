@@ -10,13 +10,12 @@ import (
 	"postern/platform/config"
 	"postern/platform/mail"
 	"postern/platform/traces"
-	"postern/testkit/collector"
-	"postern/testkit/ordered"
-	"postern/testkit/smtpserver"
+	"postern/testkit"
+	"postern/testkit/servers"
 )
 
 func TestSend(t *testing.T) {
-	server := smtpserver.Start(t, smtpserver.Options{Username: "postern", Password: "hunter2"})
+	server := servers.StartSMTP(t, servers.SMTPOptions{Username: "postern", Password: "hunter2"})
 	host, port, err := net.SplitHostPort(server.Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +48,7 @@ func TestSend(t *testing.T) {
 			t.Errorf("from %s", from)
 		}
 	})
-	for name, change := range ordered.ByName(map[string]func(*config.Mail){
+	for name, change := range testkit.ByName(map[string]func(*config.Mail){
 		"wrong password":      func(c *config.Mail) { c.Password = "wrong" },
 		"no TLS offered":      func(c *config.Mail) { c.TLS = config.MailStartTLS },
 		"no TLS at all":       func(c *config.Mail) { c.TLS = config.MailImplicitTLS },
@@ -74,11 +73,11 @@ func TestSend(t *testing.T) {
 }
 
 // A certificate that nothing trusts is refused, whether TLS comes first or by STARTTLS.
-func TestSendUntrusted(t *testing.T) {
+func TestSend_untrusted(t *testing.T) {
 	for name, implicit := range map[string]bool{"STARTTLS": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
-			pair := smtpserver.SelfSigned(t)
-			server := smtpserver.Start(t, smtpserver.Options{
+			pair := servers.SelfSigned(t)
+			server := servers.StartSMTP(t, servers.SMTPOptions{
 				TLS:      &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
 				Implicit: implicit,
 			})
@@ -103,7 +102,7 @@ func TestSendUntrusted(t *testing.T) {
 }
 
 func TestSend_Trace(t *testing.T) {
-	server := smtpserver.Start(t, smtpserver.Options{Username: "postern", Password: "hunter2"})
+	server := servers.StartSMTP(t, servers.SMTPOptions{Username: "postern", Password: "hunter2"})
 	host, port, err := net.SplitHostPort(server.Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +110,7 @@ func TestSend_Trace(t *testing.T) {
 	settings := config.Mail{
 		Host: host, Port: port, TLS: config.MailPlain, Username: "postern", Password: "hunter2", From: "p@example.com",
 	}
-	to := collector.New(t)
+	to := servers.StartCollector(t)
 	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +127,7 @@ func TestSend_Trace(t *testing.T) {
 	if err := tracer.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	sent := to.Await(t, func(s collector.Span) bool { return s.Name == "SMTP send" })
+	sent := to.Await(t, func(s servers.Span) bool { return s.Name == "SMTP send" })
 	if sent.Trace != span.TraceID() || sent.Kind != "client" || sent.Failed || sent.Attrs["server.port"] != port {
 		t.Errorf("got %+v", sent)
 	}

@@ -87,20 +87,20 @@ func New(from Sources) *Metrics {
 	m.other = refusals.WithLabelValues("other")
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postern_control_request_duration_seconds",
-		Help:    "Time that the control plane took for a request, by surface and status class.",
+		Help:    "Time that the control plane took to answer a request, by surface and status class.",
 		Buckets: durationBuckets,
 	}, []string{"surface", "status_class"})
 	m.jobs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "postern_job_duration_seconds",
-		Help:    "Time that an attempt at a background job took, by kind and outcome.",
+		Help:    "Time that one attempt of a background job took, by kind and outcome.",
 		Buckets: jobBuckets,
 	}, []string{"kind", "outcome"})
 	m.registry.MustRegister(durations, refusals, newBuildInfo(from.Build),
 		m.requests, m.jobs, newDescribed(from),
 		newLongestWait("postern_jobs_oldest_waiting_seconds",
-			"How long the oldest waiting job has been ready to start; 0 if none waits.", from.OldestJob),
+			"How long the oldest waiting job has been ready to start. 0 if no job is waiting.", from.OldestJob),
 		newLongestWait("postern_usage_log_age_seconds",
-			"How long counted calls have waited to be added to usage; 0 if none wait.", from.UsageLog),
+			"How long counted calls have been waiting to be added to usage. 0 if none are waiting.", from.UsageLog),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		byState("postern_jobs", "Background jobs, by state.", from.Jobs),
 		byState("postern_exports", "Exports, by state.", from.Exports))

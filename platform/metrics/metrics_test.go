@@ -17,7 +17,7 @@ func shown(m *metrics.Metrics) string {
 	return w.Body.String()
 }
 
-func TestEachCallIsCountedOnce(t *testing.T) {
+func TestCall_countedOnce(t *testing.T) {
 	counts := func(context.Context) (map[string]int64, error) { return map[string]int64{"ready": 3}, nil }
 	m := metrics.New(metrics.Sources{
 		Refusals: []string{"key_frozen", "rate_limited"},
@@ -52,7 +52,7 @@ func TestEachCallIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestPartsAreShown(t *testing.T) {
+func TestMetrics_parts(t *testing.T) {
 	none := func(context.Context) (map[string]int64, error) { return nil, nil }
 	m := metrics.New(metrics.Sources{
 		FeedAge:   func() time.Duration { return 0 },
@@ -104,7 +104,7 @@ func TestPartsAreShown(t *testing.T) {
 	}
 }
 
-func TestAFailingSourceIsLeftOut(t *testing.T) {
+func TestMetrics_failingSource(t *testing.T) {
 	broken := func(context.Context) (map[string]int64, error) { return nil, errors.New("no database") }
 	m := metrics.New(metrics.Sources{FeedAge: func() time.Duration { return 0 }, Jobs: broken, Exports: broken})
 	text := shown(m)
@@ -116,7 +116,7 @@ func TestAFailingSourceIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestACallIsCountedWithoutAllocation(t *testing.T) {
+func TestCall_doesNotAllocate(t *testing.T) {
 	none := func(context.Context) (map[string]int64, error) { return nil, nil }
 	m := metrics.New(metrics.Sources{
 		Refusals: []string{"invalid_key"},

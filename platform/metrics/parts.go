@@ -25,7 +25,7 @@ type Shared struct {
 // Conns are the connections of a listener.
 type Conns struct{ Open, Max int }
 
-// Build is which program a process is, and which of its roles it has.
+// Build has the version of a process, and its roles.
 type Build struct{ Version, Roles string }
 
 // newBuildInfo returns the gauge with the build as its labels, whose value is 1.
@@ -57,24 +57,24 @@ func newDescribed(from Sources) described {
 		labels     []string
 	}{
 		{"postern_database_connections", "Connections to the database, by pool and state.", []string{"pool", "state"}},
-		{"postern_database_connections_max", "The limit of connections in a pool; 0 means no limit.", []string{"pool"}},
+		{"postern_database_connections_max", "The connection limit of a pool. 0 means no limit.", []string{"pool"}},
 		{"postern_database_waits_total", "Requests that waited for a connection, by pool.", []string{"pool"}},
 		{"postern_database_wait_seconds_total", "Time that requests waited for a connection.", []string{"pool"}},
-		{"postern_redis_up", "1 if Redis counted the last call that had to be counted, otherwise 0.", nil},
-		{"postern_redis_failures_total", "Calls that were not counted in Redis, because it was down.", nil},
+		{"postern_redis_up", "1 if the last counted call was counted in Redis, otherwise 0.", nil},
+		{"postern_redis_failures_total", "Calls that weren't counted in Redis because it was down.", nil},
 		{"postern_redis_connections", "Connections to Redis, by state.", []string{"state"}},
-		{"postern_connections", "Connections of callers, by listener.", []string{"listener"}},
-		{"postern_connections_max", "The limit of connections of callers, by listener.", []string{"listener"}},
+		{"postern_connections", "Connections from callers, by listener.", []string{"listener"}},
+		{"postern_connections_max", "The connection limit for callers, by listener.", []string{"listener"}},
 		{
 			"postern_certificate_end_timestamp_seconds",
-			"When the first of the listeners' certificates expires, by the setting that names its file.",
+			"When the first certificate of a listener expires, by the setting for its file.",
 			[]string{"setting"},
 		},
 		{"postern_change_feed_age_seconds", "Time since the gateway was last known to be up to date.", nil},
 		{"postern_change_feed_revision", "The newest revision that the gateway has read.", nil},
-		{"postern_access_log_lost_total", "Lines of the access log that could not be written.", nil},
-		{"postern_spans_lost_total", "Spans that the collector did not accept.", nil},
-		{"postern_projects_outdated", "Projects that cannot be brought up to date.", nil},
+		{"postern_access_log_lost_total", "Lines that could not be written to the access log.", nil},
+		{"postern_spans_lost_total", "Spans that the collector didn't accept.", nil},
+		{"postern_projects_outdated", "Projects that can't be updated.", nil},
 	} {
 		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
 	}

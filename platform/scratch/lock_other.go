@@ -15,6 +15,9 @@ func place(file *os.File, path string) error {
 	return errors.Join(file.Close(), os.Rename(file.Name(), path))
 }
 
+// SyncDir does nothing, because Windows refuses to flush a directory (FlushFileBuffers requires write access).
+func SyncDir(string) error { return nil }
+
 // removeAbandoned removes a file or directory that is old.
 func removeAbandoned(path string) (bool, error) {
 	if !old(path) {

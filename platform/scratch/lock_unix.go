@@ -50,3 +50,12 @@ func removeAbandoned(path string) (bool, error) {
 	err = os.RemoveAll(path)
 	return err == nil, err
 }
+
+// SyncDir makes a rename in a directory durable: the name is part of the directory, not of the file.
+func SyncDir(name string) error {
+	dir, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -33,7 +33,7 @@ func TestGatewayKeys(t *testing.T) {
 }
 
 // A gateway opens what is sealed for gateways, nothing else, and cannot seal for others.
-func TestVaultOfAGateway(t *testing.T) {
+func TestVault_gateway(t *testing.T) {
 	whole, gateway, store := newVault(t, newKey(1)), gatewayVault(t, newKey(1)), &memory{}
 	if whole.OnlyGateways() || !gateway.OnlyGateways() {
 		t.Error("OnlyGateways is wrong")
@@ -84,7 +84,7 @@ func TestVaultOfAGateway_swappedForms(t *testing.T) {
 	}
 }
 
-// What gateways need and what they do not need is sealed with two data keys.
+// Values that gateways need and values that they don't need are sealed with two data keys.
 func TestSeal_dataKeys(t *testing.T) {
 	store := &memory{}
 	for _, at := range []secrets.Place{gatewayPlace, place, gatewayPlace} {
@@ -101,7 +101,7 @@ func TestSeal_dataKeys(t *testing.T) {
 	}
 }
 
-func TestGatewayKeyIsReplacedWithoutDowntime(t *testing.T) {
+func TestGatewayKey_rotation(t *testing.T) {
 	older, newer := newKey(1), newKey(2)
 	store := &memory{}
 	if _, err := newVault(t, older).Seal(store, "team_1", place, canary); err != nil {
@@ -190,10 +190,10 @@ func TestSealStream_forGateways(t *testing.T) {
 		return []byte(out.String())
 	}
 	for name, tc := range map[string]struct {
-		vault  *secrets.Vault
-		at     secrets.Place
-		stream []byte
-		opens  bool
+		vault    *secrets.Vault
+		at       secrets.Place
+		stream   []byte
+		readable bool
 	}{
 		"a gateway opens its own":                       {gateway, at, streamOf(gateway), true},
 		"a gateway opens that of the whole key":         {gateway, at, streamOf(whole), true},
@@ -204,7 +204,7 @@ func TestSealStream_forGateways(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := opened(tc.vault, tc.at, tc.stream)
-			if opens := err == nil && string(got) == canary; opens != tc.opens {
+			if readable := err == nil && string(got) == canary; readable != tc.readable {
 				t.Errorf("%q, %v", got, err)
 			}
 		})

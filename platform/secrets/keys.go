@@ -102,12 +102,12 @@ func parseKeys(keys Secret) ([]givenKey, error) {
 		text, gateway := strings.CutPrefix(text, gatewayPrefix)
 		raw, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(raw) != KeySize {
-			return nil, fmt.Errorf("key %d of %d: it is not %d bytes in base64: create one with "+
-				"`openssl rand -base64 32`", i+1, len(list), KeySize)
+			return nil, fmt.Errorf("key %d of %d isn't %d bytes in base64: create one with `openssl rand -base64 32`",
+				i+1, len(list), KeySize)
 		}
 		if len(out) > 0 && out[0].gateway != gateway {
-			return nil, errors.New("gateway keys and whole keys are mixed: give a gateway the output of " +
-				"`postern secrets gateway-key`, and every other process the whole keys")
+			return nil, errors.New("gateway keys and full secrets keys are mixed: give gateways the output of " +
+				"`postern secrets gateway-key`, and all other processes the full secrets keys")
 		}
 		out = append(out, givenKey{raw, gateway})
 	}
@@ -156,7 +156,7 @@ func addKey(manager *keyset.Manager, raw []byte) (uint32, error) {
 	}
 	id, err = manager.AddKey(key)
 	if err != nil {
-		return 0, fmt.Errorf("it is there twice, or cannot be used: %w", err)
+		return 0, fmt.Errorf("it appears twice or can't be used: %w", err)
 	}
 	return id, nil
 }

@@ -1,7 +1,10 @@
 package secrets
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql/driver"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +18,21 @@ import (
 type Secret string
 
 const hidden = "***"
+
+// Random returns 256 random bits, base64url encoded. Only its Digest is kept.
+func Random() string {
+	var b [32]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic(fmt.Sprintf("secrets: no randomness: %v", err))
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// Digest returns the SHA-256 by which a Random secret is found again.
+func Digest(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
 
 // Given returns a secret that came in as text, from a request, a form, a flag or a variable. White
 // space around it is cut off: a file that was made with echo, or a Kubernetes secret made from one,

@@ -34,7 +34,7 @@ func TestGiven(t *testing.T) {
 	}
 }
 
-func TestSecretNeverShowsItself(t *testing.T) {
+func TestSecret_hidden(t *testing.T) {
 	s := secrets.Secret(canary)
 	holder := struct{ Password secrets.Secret }{s}
 	var log bytes.Buffer
@@ -62,7 +62,7 @@ func TestSecretNeverShowsItself(t *testing.T) {
 	}
 }
 
-func TestSealedValueOpensAtItsPlaceOnly(t *testing.T) {
+func TestSealed_place(t *testing.T) {
 	vault, store := newVault(t, newKey(1)), &memory{}
 	sealed, err := vault.Seal(store, "team_1", place, canary)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestSealedValueOpensAtItsPlaceOnly(t *testing.T) {
 	}
 }
 
-func TestEachTeamHasOneDataKey(t *testing.T) {
+func TestDataKey_perTeam(t *testing.T) {
 	vault, store := newVault(t, newKey(1)), &memory{}
 	for _, team := range []string{"team_1", "team_2", "team_1"} {
 		if _, err := vault.Seal(store, team, place, canary); err != nil {
@@ -109,7 +109,7 @@ func TestEachTeamHasOneDataKey(t *testing.T) {
 }
 
 // The three steps in which a key-encryption key is replaced.
-func TestKeyIsReplacedWithoutDowntime(t *testing.T) {
+func TestKey_rotation(t *testing.T) {
 	older, newer := newKey(1), newKey(2)
 	store := &memory{}
 	sealed, err := newVault(t, older).Seal(store, "team_1", place, canary)
@@ -138,7 +138,7 @@ func TestKeyIsReplacedWithoutDowntime(t *testing.T) {
 	}
 }
 
-func TestWrongKeysAreRefusedWithoutRepeatingThem(t *testing.T) {
+func TestKey_invalid(t *testing.T) {
 	tooShort := base64.StdEncoding.EncodeToString([]byte("too short"))
 	for _, keys := range []string{"", " , ", "not base64!", tooShort, newKey(1) + "," + newKey(1)} {
 		_, err := secrets.NewVault(secrets.Secret(keys))
@@ -150,7 +150,7 @@ func TestWrongKeysAreRefusedWithoutRepeatingThem(t *testing.T) {
 	}
 }
 
-func TestKeyFileIsCreatedOnceForItsOwnerOnly(t *testing.T) {
+func TestKeyFile_created(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secrets.key")
 	got := make([]secrets.Secret, 16)
 	var group sync.WaitGroup
@@ -231,7 +231,7 @@ func (c *counted) DataKeyByID(id string) (secrets.DataKey, error) {
 	return c.memory.DataKeyByID(id)
 }
 
-func TestKeptKeysReadEachKeyOnce(t *testing.T) {
+func TestKeptKeys_once(t *testing.T) {
 	vault, store, kept := newVault(t, newKey(1)), &counted{}, &secrets.KeptKeys{}
 	other := place
 	other.Row = "idp_2"

@@ -16,7 +16,7 @@ const (
 	StateHeader  = "Tracestate"
 )
 
-// Remote is a span of another process. The zero value is none.
+// Remote is a span of another process. The zero value means none.
 type Remote struct{ span trace.SpanContext }
 
 // ParseRemote reads the values of traceparent and tracestate. It returns the zero value unless traceparent is there

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
@@ -27,31 +23,7 @@ type export struct {
 
 func newExport(o Options, size int) (*export, error) {
 	out := &export{size: int64(size)}
-	client := otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"),
-		otlptracehttp.WithHeaders(o.Headers),
-		otlptracehttp.WithHTTPClient(&http.Client{
-			Timeout: exportLimit,
-			// A redirect would take the headers, and with them the credential, to another address.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{
-				Proxy:                 http.ProxyFromEnvironment,
-				MaxIdleConnsPerHost:   1,
-				IdleConnTimeout:       time.Minute,
-				TLSHandshakeTimeout:   exportLimit,
-				ResponseHeaderTimeout: exportLimit,
-				ForceAttemptHTTP2:     true,
-			},
-		}),
-		otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
-		otlptracehttp.WithEncoding(otlptracehttp.EncodingProtobuf),
-		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
-			Enabled:         true,
-			InitialInterval: time.Second,
-			MaxInterval:     4 * time.Second,
-			MaxElapsedTime:  exportLimit,
-		}),
-	)
+	client := newClient(o)
 	to, err := otlptrace.New(context.Background(), client)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
@@ -77,17 +49,13 @@ func (e *export) OnEnd(span sdk.ReadOnlySpan) {
 }
 
 // cut ends a current request to the collector.
-func (e *export) cut() {
-	ended, end := context.WithCancel(context.Background())
-	end()
-	_ = e.sender.client.Stop(ended) // returns that ended has ended
-}
+func (e *export) cut() { e.sender.client.stop() }
 
 // sender sends batches, and logs when that begins to fail and when it works again.
 type sender struct {
 	sdk.SpanExporter
 
-	client  otlptrace.Client
+	client  *client
 	log     *slog.Logger
 	out     *export
 	failing bool
@@ -105,21 +73,24 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 		s.failing = false
 		return nil
 	}
-	s.out.lost.Add(int64(len(spans)))
+	lost := int64(len(spans))
+	if some, ok := errors.AsType[rejectedError](err); ok {
+		lost = min(lost, int64(some))
+	}
+	s.out.lost.Add(lost)
 	if !s.failing {
-		s.log.Warn("the collector does not accept traces; they are dropped", "error", reason(err))
+		s.log.Warn("the collector doesn't accept traces; dropping them", "error", reason(err))
 	}
 	s.failing = true
 	return nil
 }
 
-// reason returns what is wrong with the collector, without the body of its answer, which may repeat the credential.
+// reason returns what is wrong with the collector.
 func reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "it does not answer in time"
+		return "it didn't respond in time"
 	}
-	text, _, _ := strings.Cut(err.Error(), "body: ")
-	text = strings.TrimRight(text, " (:")
+	text := err.Error()
 	if len(text) > maxReason {
 		text = text[:maxReason]
 	}

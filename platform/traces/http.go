@@ -87,7 +87,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// CloseIdleConnections is what http.Client calls.
+// CloseIdleConnections is called by http.Client.
 func (t Transport) CloseIdleConnections() {
 	if pool, ok := t.Base.(interface{ CloseIdleConnections() }); ok {
 		pool.CloseIdleConnections()

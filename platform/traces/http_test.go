@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"postern/platform/traces"
-	"postern/testkit/collector"
+	"postern/testkit/servers"
 )
 
 // send sends a request within a span and returns that of the request.
 func send(
 	t *testing.T, with traces.Transport, address string, edit func(context.Context) context.Context,
-) collector.Span {
+) servers.Span {
 	t.Helper()
-	to := collector.New(t)
+	to := servers.StartCollector(t)
 	tracer := open(t, traces.Options{Endpoint: to.URL, Ratio: 1})
 	ctx, outer := tracer.Begin(t.Context(), traces.Begin{Name: "outer"})
 	if edit != nil {
@@ -41,7 +41,7 @@ func send(
 	if strings.Contains(to.Text(), "quarz") {
 		t.Errorf("a secret is in the spans: %s", to.Text())
 	}
-	span := to.Await(t, func(s collector.Span) bool { return s.Name != "outer" })
+	span := to.Await(t, func(s servers.Span) bool { return s.Name != "outer" })
 	if span.Trace != outer.TraceID() || span.Parent == "" || span.Kind != "client" {
 		t.Errorf("got %+v, want a span below the outer one", span)
 	}
@@ -125,8 +125,8 @@ func TestTransport(t *testing.T) {
 	})
 }
 
-// Without a span, a request is sent as it is.
-func TestTransportNotRecorded(t *testing.T) {
+// Without a span, a request is sent unchanged.
+func TestTransport_notRecorded(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if got := r.Header["Traceparent"]; got != nil {
 			t.Errorf("the receiver got traceparent %q", got)

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Kind is which side of an exchange a span is.
+// Kind is the side of an exchange that a span is on.
 type Kind = trace.SpanKind
 
 // The kinds.

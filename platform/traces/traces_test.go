@@ -9,12 +9,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	coltrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
 	"postern/platform/traces"
 	"postern/testkit"
-	"postern/testkit/collector"
+	"postern/testkit/servers"
 )
 
 func open(t *testing.T, o traces.Options) *traces.Tracer {
@@ -38,7 +42,7 @@ func closeNow(t *testing.T, tracer *traces.Tracer, within time.Duration) {
 	}
 }
 
-func TestNilTracerRecordsNothing(t *testing.T) {
+func TestTracer_nil(t *testing.T) {
 	var tracer *traces.Tracer
 	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "a", Always: true})
 	if span != nil || traces.Of(ctx) != nil {
@@ -56,8 +60,8 @@ func TestNilTracerRecordsNothing(t *testing.T) {
 	}
 }
 
-func TestResourceAndHeaders(t *testing.T) {
-	to := collector.New(t)
+func TestTracer_resourceAndHeaders(t *testing.T) {
+	to := servers.StartCollector(t)
 	tracer := open(t, traces.Options{
 		Endpoint:   to.URL,
 		Headers:    map[string]string{"Authorization": "Bearer quarz"},
@@ -72,7 +76,7 @@ func TestResourceAndHeaders(t *testing.T) {
 	below.End()
 	span.End()
 	closeNow(t, tracer, time.Minute)
-	inner := to.Await(t, func(s collector.Span) bool { return s.Name == "inner" })
+	inner := to.Await(t, func(s servers.Span) bool { return s.Name == "inner" })
 	if inner.Parent == "" || inner.Trace != span.TraceID() || inner.Attrs["text"] != "a\ufffdb" {
 		t.Errorf("got %+v", inner)
 	}
@@ -89,8 +93,8 @@ func TestResourceAndHeaders(t *testing.T) {
 }
 
 // One trace takes no more than its share of the queue.
-func TestSpansOfOneTraceAreBounded(t *testing.T) {
-	to := collector.New(t)
+func TestTracer_boundedSpans(t *testing.T) {
+	to := servers.StartCollector(t)
 	tracer := open(t, traces.Options{Endpoint: to.URL, Ratio: 1})
 	ctx, span := tracer.Begin(t.Context(), traces.Begin{Name: "outer"})
 	for range 1000 {
@@ -99,7 +103,7 @@ func TestSpansOfOneTraceAreBounded(t *testing.T) {
 	}
 	span.End()
 	closeNow(t, tracer, time.Minute)
-	outer := to.Await(t, func(s collector.Span) bool { return s.Name == "outer" })
+	outer := to.Await(t, func(s servers.Span) bool { return s.Name == "outer" })
 	if n := len(to.Spans()); n != 257 || outer.Attrs["postern.spans_left_out"] != "744" {
 		t.Errorf("got %d spans, and %q left out", n, outer.Attrs["postern.spans_left_out"])
 	}
@@ -129,7 +133,7 @@ func TestRatio(t *testing.T) {
 
 // A collector that never answers delays neither spans nor, beyond its bound, the stop; what it does not take is lost
 // and counted.
-func TestHungCollector(t *testing.T) {
+func TestCollector_hangs(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		bound func(context.Context) (context.Context, context.CancelFunc)
@@ -145,7 +149,7 @@ func TestHungCollector(t *testing.T) {
 		}, context.Canceled},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tracer := open(t, traces.Options{Endpoint: collector.NewHung(t), Ratio: 1, QueueSize: 100})
+			tracer := open(t, traces.Options{Endpoint: servers.StartHungCollector(t), Ratio: 1, QueueSize: 100})
 			for range 10000 {
 				_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
 				span.End()
@@ -167,7 +171,7 @@ func TestHungCollector(t *testing.T) {
 }
 
 // The log says once that the collector refuses spans, and once that it takes them again, without what it answered.
-func TestRefusingCollector(t *testing.T) {
+func TestCollector_refuses(t *testing.T) {
 	var log testkit.LogBuffer
 	var refuses sync.Mutex
 	refused := true
@@ -207,5 +211,43 @@ func TestRefusingCollector(t *testing.T) {
 	}
 	if strings.Contains(text, "quarz") {
 		t.Errorf("the credential is in the log: %s", text)
+	}
+}
+
+// A batch that a busy collector refuses is sent again, and spans that it rejects of a batch are counted.
+func TestBusyCollector(t *testing.T) {
+	var log testkit.LogBuffer
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		answer, err := proto.Marshal(&coltrace.ExportTraceServiceResponse{
+			PartialSuccess: &coltrace.ExportTracePartialSuccess{RejectedSpans: 2, ErrorMessage: "too old"},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(answer)
+	}))
+	defer server.Close()
+	tracer := open(t, traces.Options{
+		Endpoint: server.URL,
+		Ratio:    1,
+		Log:      slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	for range 3 {
+		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
+		span.End()
+	}
+	closeNow(t, tracer, time.Minute)
+	if lost := tracer.Lost(); lost != 2 || requests.Load() != 2 {
+		t.Errorf("lost %d spans with %d requests, want 2 with 2", lost, requests.Load())
+	}
+	if text := log.String(); !strings.Contains(text, "rejected 2 spans") {
+		t.Errorf("got the log %s", text)
 	}
 }

@@ -61,7 +61,7 @@ func TestPlaces_turns(t *testing.T) {
 	}
 }
 
-// Who leaves gives up the turn.
+// A caller that leaves gives up the turn.
 func TestPlaces_leaving(t *testing.T) {
 	t.Parallel()
 	var p Places

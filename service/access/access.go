@@ -14,7 +14,7 @@ import (
 	"postern/platform/fault"
 )
 
-// Role is what a principal may be in a team.
+// Role is the role of a principal in a team.
 type Role string
 
 // The roles. Workspace is that of a workspace key: it acts for one unclaimed
@@ -26,7 +26,7 @@ const (
 	Workspace Role = "workspace"
 )
 
-// Action is something a principal can ask for. Those that operations of the API need are in their contract.
+// Action is something a principal can ask for. The contract of an operation has the actions that it needs.
 type Action = contract.Permission
 
 // The permissions of the contract.
@@ -97,7 +97,7 @@ const (
 
 // The other actions.
 const (
-	ProjectErase Action = "project.erase" // deletes a project for good
+	ProjectErase Action = "project.erase" // deletes a project permanently
 	TenantErase  Action = "tenant.erase"  // deletes a tenant with people, keys or projects
 	// ExportMinted is needed besides where the zip holds new keys in plain text, and ExportSecrets where it holds
 	// secrets, which is recorded of each.
@@ -223,7 +223,7 @@ func Recorded() []Action {
 // granted is the whole matrix; what is absent is denied.
 var granted = map[Role]map[Action]bool{
 	Owner: except(),
-	// Who is in a team is for its owners to say.
+	// The owners of a team decide who is in it.
 	Member: except(
 		ProjectErase,
 		ProjectMove,
@@ -235,8 +235,8 @@ var granted = map[Role]map[Action]bool{
 		InvitationCreate,
 		InvitationRevoke,
 	),
-	// Anybody can make an unclaimed workspace: it must not send calls anywhere, nor take in
-	// zips. It has no members; who wants it claims it.
+	// Anyone can create an unclaimed workspace, so it must not send requests to other servers or import zips. It has no
+	// members, because people claim it instead of joining it.
 	Workspace: except(
 		ExportSecrets,
 		ProjectImport,
@@ -255,7 +255,8 @@ var granted = map[Role]map[Action]bool{
 		InvitationCreate,
 		InvitationRevoke,
 	),
-	// A viewer reads everything, but new keys in plain text are for those who may make them.
+	// A viewer can read everything except the audit log and invitations. Only roles that can create keys see them in
+	// plaintext. Pages explain the roles (page.RoleText).
 	Viewer: {
 		ProjectRead:    true,
 		KeyRead:        true,
@@ -369,7 +370,7 @@ func Check(p Principal, team string, action Action) error {
 // not see.
 func NotFound() error { return errNotFound }
 
-var errNotFound = fault.New(fault.NotFound, "not_found", "There is nothing here, or nothing that you may see.")
+var errNotFound = fault.New(fault.NotFound, "not_found", "Not found, or you don't have access to it.")
 
 // OperatorsProject is Project for what only operators may do with a project, of
 // whichever team.

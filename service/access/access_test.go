@@ -33,7 +33,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-func TestCheckHidesWhatIsElsewhere(t *testing.T) {
+func TestCheck_otherTeam(t *testing.T) {
 	viewer := access.Principal{Account: "acc_1", Roles: map[string]access.Role{"team_a": access.Viewer}}
 	tests := []struct {
 		who    access.Principal
@@ -55,7 +55,7 @@ func TestCheckHidesWhatIsElsewhere(t *testing.T) {
 	}
 }
 
-// What a token may do is the intersection of its scopes and its account's role.
+// A token's rights are the intersection of its scopes and its account's role.
 func TestScopes(t *testing.T) {
 	golden := map[access.Scope]string{
 		// In order: projects, keys, exports, audit, usage, webhooks, logins, users; teams, products, host names,
@@ -88,7 +88,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestATokenNarrowsItsAccount(t *testing.T) {
+func TestCheck_tokenScopes(t *testing.T) {
 	for _, action := range access.Actions() {
 		for _, role := range []access.Role{access.Owner, access.Member, access.Viewer} {
 			for _, scope := range append(access.Scopes(), "") {

@@ -14,7 +14,7 @@ type Entry struct {
 	Object  string            // id of what was acted on
 	Project string            // id of the project it belongs to, "" for none
 	Team    string            // "" for what belongs to the installation
-	Detail  map[string]string // facts beside the ids; never a secret
+	Detail  map[string]string // facts other than the ids; never a secret
 
 	// Before and After are two states of one object, as structs of one type; nil before
 	// it was created or after it was deleted. The fields that differ are recorded, those
@@ -33,6 +33,14 @@ func Record(tx *models.Tx, p Principal, e Entry) error {
 	row.Outcome, row.Changes = models.OutcomeDone, changes
 	tx.Audit(row)
 	return nil
+}
+
+// RecordServed is Record with a revision for the gateways of the projects that serve the tenant.
+func RecordServed(tx *models.Tx, p Principal, tenant models.Tenant, e Entry) error {
+	if err := Record(tx, p, e); err != nil {
+		return err
+	}
+	return tx.AddTenantRevisions(tenant, models.Now())
 }
 
 // RecordRefused adds an entry about what was not done, with the refusal's code.

@@ -7,8 +7,7 @@ import (
 	"postern/platform/fault"
 )
 
-// inBin lists what can be done with a project in the bin: read it, export it, restore it
-// and delete it for good.
+// inBin lists what can be done with a project in the bin: read it, export it, restore it and delete it permanently.
 var inBin = []Action{
 	ProjectRead,
 	ProjectDelete,
@@ -26,7 +25,7 @@ var inBin = []Action{
 	TenantRead,
 }
 
-// Erased reports whether a project has left the bin for good. Its rows are being deleted.
+// Erased reports whether a project was permanently deleted from the bin. Its rows are being deleted.
 func Erased(project models.Project) bool {
 	return project.PurgeAt != nil && !project.PurgeAt.After(models.Now())
 }

@@ -10,7 +10,7 @@ import (
 	"postern/core/contract"
 )
 
-// hidden stands for the value of a secret. That it changed is no secret.
+// hidden stands for the value of a secret. The fact that it changed isn't secret.
 const hidden = "***"
 
 // Compare returns the exported fields in which two structs of one type differ, by their
@@ -147,7 +147,7 @@ func structOf(v any) reflect.Value {
 		value = value.Elem()
 	}
 	if value.IsValid() && value.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("access: %s is no struct", value.Type()))
+		panic(fmt.Sprintf("access: %s is not a struct", value.Type()))
 	}
 	return value
 }

@@ -89,6 +89,24 @@ func TeamOf(tx *models.Tx, tenant models.Tenant) (string, error) {
 	return project.TeamID, err
 }
 
+// TenantAndTeam returns a tenant and the id of the team that owns it. It checks no permission.
+func TenantAndTeam(tx *models.Tx, id string) (models.Tenant, string, error) {
+	tenant, err := tx.TenantByID(id)
+	if err != nil {
+		return tenant, "", err
+	}
+	team, err := TeamOf(tx, tenant)
+	return tenant, team, err
+}
+
+// Missing returns NotFound for the error of a missing row, and any other error unchanged.
+func Missing(err error) error {
+	if errors.Is(err, models.ErrNotFound) {
+		return NotFound()
+	}
+	return err
+}
+
 func errOwnerless(tenant models.Tenant) error {
 	return fmt.Errorf("access: tenant %s has neither a team nor a project", tenant.ID)
 }

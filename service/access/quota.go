@@ -28,7 +28,7 @@ var workspaceQuota = map[models.QuotaKind]int64{
 // workspaceDocuments bounds the OpenAPI documents of an unclaimed workspace together, in bytes.
 const workspaceDocuments = 8 << 20
 
-// quotaNames are what callers call the rows.
+// quotaNames are the rows' names for callers.
 var quotaNames = map[models.QuotaKind]string{
 	models.QuotaProjects:  "projects",
 	models.QuotaKeys:      "API keys",
@@ -57,11 +57,11 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	if !unclaimed || count < most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace holds at most %d %s. Claim it to have "+
-		"more.", most, quotaNames[kind])
+	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace can have at most %d %s. Claim it to "+
+		"add more.", most, quotaNames[kind])
 }
 
-// IsUnclaimed reports whether a team is a workspace that nobody has claimed.
+// IsUnclaimed reports whether a team is a workspace that hasn't been claimed.
 func IsUnclaimed(tx *models.Tx, teamID string) (bool, error) {
 	team, err := tx.TeamServed(teamID)
 	if err != nil {
@@ -82,7 +82,7 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full",
-		"An unclaimed workspace holds at most %d owners of objects, and would have more. Remove some, or claim it.",
+		"An unclaimed workspace can have at most %d owners of objects. Remove some, or claim the workspace.",
 		most)
 }
 
@@ -99,7 +99,7 @@ func CheckDocuments(tx *models.Tx, teamID string) error {
 	}
 	if count > most {
 		return fault.New(fault.Conflict, "workspace_full",
-			"An unclaimed workspace holds at most %d OpenAPI documents. Remove one, or claim it.", most)
+			"An unclaimed workspace can have at most %d OpenAPI documents. Remove one, or claim the workspace.", most)
 	}
 	size, err := tx.DocumentBytes(teamID)
 	if err != nil {
@@ -107,7 +107,8 @@ func CheckDocuments(tx *models.Tx, teamID string) error {
 	}
 	if size > workspaceDocuments {
 		return fault.New(fault.Conflict, "workspace_full",
-			"The OpenAPI documents of an unclaimed workspace take at most %d MB together. Remove one, or claim it.",
+			"The OpenAPI documents of an unclaimed workspace can have at most %d MB in total. Remove one, or claim "+
+				"the workspace.",
 			workspaceDocuments>>20)
 	}
 	return nil

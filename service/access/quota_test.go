@@ -10,7 +10,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestAWorkspaceIsFullUntilItIsClaimed(t *testing.T) {
+func TestQuota_workspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
 		project := models.Project{ID: "prj_0", TeamID: "team_new", Name: "shop", CreatedAt: now, UpdatedAt: now}

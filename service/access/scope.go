@@ -98,11 +98,11 @@ func within(p Principal, team string, action Action) error {
 	}
 	scope, ok := needed[action]
 	if !ok {
-		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "No token can be used for %s. Sign in to "+
-			"the dashboard for it.", action), team, action)
+		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "Tokens can't be used for %s. Use the "+
+			"dashboard instead.", action), team, action)
 	}
-	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s needs. "+
-		"It has: %s.", scope, action, joined(p.Scopes)), team, action)
+	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s "+
+		"requires. It has: %s.", scope, action, joined(p.Scopes)), team, action)
 }
 
 func joined(scopes []Scope) string {
@@ -124,7 +124,8 @@ func CheckSelf(p Principal, action Action) error {
 		return fault.New(fault.Unauthenticated, "credentials_required", "Sign in first.")
 	case p.Account == "":
 		return Refused(
-			fault.New(fault.Forbidden, "not_allowed", "A workspace key cannot do this; sign in with an account."),
+			fault.New(fault.Forbidden, "not_allowed", "You can't do this with a workspace key. Sign in with an "+
+				"account."),
 			p.HomeTeam, action,
 		)
 	}

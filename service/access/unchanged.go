@@ -26,3 +26,9 @@ func Stale() error {
 	return fault.New(fault.Stale, "changed_meanwhile",
 		"This was changed since you loaded it. Reload it and try again.")
 }
+
+var errChangedMeanwhile = fault.New(fault.Conflict, "changed_meanwhile",
+	"This was changed by another request. Reload it and try again.")
+
+// ChangedMeanwhile returns the error for a change that another one came before: Conflict changed_meanwhile.
+func ChangedMeanwhile() error { return errChangedMeanwhile }

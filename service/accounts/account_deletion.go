@@ -76,11 +76,10 @@ func accountDeletionOf(
 	return out, nil
 }
 
-// DeleteAccount deletes the caller's account for good: with its sessions, access tokens, ways
-// to sign in, memberships and invitations. The audit log keeps its id, and what entries from
-// before say. confirm is its e-mail address. An account with a password gives it; another one
-// needs a session that began within freshFor. It is refused as Conflict with the code
-// only_owner or last_operator.
+// DeleteAccount deletes the caller's account permanently: with its sessions, access tokens, ways to sign in,
+// memberships and invitations. The audit log keeps its id, and what entries from before say. confirm is its email
+// address. An account with a password gives it; another one needs a session that began within freshFor. It is refused
+// as Conflict with the code only_owner or last_operator.
 func (s *Service) DeleteAccount(
 	ctx context.Context, p access.Principal, in contract.AccountRemoval,
 ) (contract.None, error) {
@@ -94,7 +93,7 @@ func (s *Service) DeleteAccount(
 	}
 	if ascii.Lower(strings.TrimSpace(in.Body.Confirm)) != account.Email {
 		return none, fault.InvalidField("/confirm", "wrong_confirmation",
-			"Type your e-mail address, %s, to delete the account.", account.Email)
+			"Type your email address, %s, to delete the account.", account.Email)
 	}
 	if err := s.provesItself(ctx, p, account, in.Body.Password.Reveal(), "delete the account"); err != nil {
 		return none, err
@@ -110,11 +109,11 @@ func (s *Service) DeleteAccount(
 }
 
 // Prove checks that the caller is the account's person and not only in their browser: by the
-// account's password, or where it has none by a session that began within freshFor.
+// account's password or, if it doesn't have one, by a session that began within freshFor.
 func (s *Service) Prove(ctx context.Context, p access.Principal, password string) error {
 	if p.Account == "" {
-		return fault.New(fault.Forbidden, "not_a_person", "Only a person who is signed in can do this, and no "+
-			"workspace key: claim the workspace first.")
+		return fault.New(fault.Forbidden, "not_a_person", "You can't do this with a workspace key. Claim the "+
+			"workspace and sign in first.")
 	}
 	account, err := s.DB.Read(ctx).AccountByID(p.Account)
 	if err != nil {
@@ -131,7 +130,7 @@ func (s *Service) provesItself(
 		d, err := accountDeletionOf(s.DB.Read(ctx), p, account)
 		if err == nil && !d.Fresh {
 			err = fault.New(fault.Conflict, "sign_in_again",
-				"Sign out and in again, and %s within five minutes.", purpose)
+				"Sign out, sign in again, and %s within five minutes.", purpose)
 		}
 		return err
 	}
@@ -144,7 +143,7 @@ func (s *Service) provesItself(
 		ok, err = s.PasswordCost.verify(ctx, account.PasswordHash, password)
 	}
 	if err == nil && !ok {
-		err = fault.InvalidField("/password", "wrong_password", "This is not the password you have now.")
+		err = fault.InvalidField("/password", "wrong_password", "This isn't your current password.")
 	}
 	return err
 }
@@ -189,21 +188,19 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 	err = tx.EraseAccount(account.ID)
 	if errors.Is(err, models.ErrReferenced) {
 		return fault.New(fault.Conflict, "changed_meanwhile",
-			"Something was added to the account at the same time. Try again.").Because(err)
+			"The account was changed by another request. Try again.").Because(err)
 	}
 	return err
 }
 
 func deletionRefusal(d contract.AccountDeletion) error {
 	if len(d.OnlyOwner) > 0 {
-		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. Make another member an owner, "+
-			"or "+
-			"delete the team, first.", shortList(d.OnlyOwner))
+		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. First make another member an "+
+			"owner, or delete the team.", shortList(d.OnlyOwner))
 	}
 	if d.LastOperator {
-		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. Appoint "+
-			"another "+
-			"one first: postern operators add EMAIL.")
+		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. First add "+
+			"another one with postern operators add EMAIL.")
 	}
 	return nil
 }

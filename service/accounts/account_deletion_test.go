@@ -11,14 +11,14 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
 // An account goes with everything of it, once no team needs it any more.
 func TestDeleteAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		bob := o.joins("bob", access.Owner)
 		invitation := contract.NewInvitation{Role: string(access.Viewer)}.In(o.team)
 		if _, err := o.s.Invite(t.Context(), bob, invitation); err != nil {
@@ -58,7 +58,7 @@ func TestDeleteAccount(t *testing.T) {
 }
 
 // again is the principal of a member's newest session.
-func (o *office) again(name string) access.Principal {
+func (o *testTeam) again(name string) access.Principal {
 	o.t.Helper()
 	session, err := o.s.SignIn(o.t.Context(), name+"@example.com", password, accounts.From{RemoteAddr: name})
 	if err != nil {
@@ -68,13 +68,13 @@ func (o *office) again(name string) access.Principal {
 }
 
 // checkForgotten checks that nothing names an account any more, and that its address is free.
-func (o *office) checkForgotten(account string) {
+func (o *testTeam) checkForgotten(account string) {
 	o.t.Helper()
 	tx := o.db.Read(o.t.Context())
 	if _, err := tx.AccountByID(account); !errors.Is(err, models.ErrNotFound) {
 		o.t.Errorf("the account: %v", err)
 	}
-	for what, count := range ordered.ByName(map[string]func() (int, error){
+	for what, count := range testkit.ByName(map[string]func() (int, error){
 		"memberships": func() (int, error) { list, err := tx.MembershipsOf(account); return len(list), err },
 		"sign-ins":    func() (int, error) { list, err := tx.LinkedTo(account); return len(list), err },
 		"invitations": func() (int, error) {
@@ -97,7 +97,7 @@ func (o *office) checkForgotten(account string) {
 // The only operator stays, and of two owners who delete themselves at once one stays.
 func TestDeleteAccount_last(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		bob := o.joins("bob", access.Owner)
 		err := o.deleteAccount(o.ana, "ana@example.com", password)
 		if fault.CodeOf(err) != "last_operator" {

@@ -9,9 +9,6 @@ package accounts
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,6 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/config"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
@@ -52,7 +50,7 @@ type Service struct {
 	Mail     *Mail                // nil: no mail is sent
 	throttle throttle
 
-	ProvesEmail  bool         // a configured provider verifies e-mail addresses
+	ProvesEmail  bool         // a configured provider verifies email addresses
 	OwnIssuer    string       // OpenID Connect issuer that the operator configured, "" for none; see vouches
 	PasswordCost PasswordCost // zero: as in production
 }
@@ -60,20 +58,6 @@ type Service struct {
 // Events sends a team's webhook events, in the caller's transaction.
 type Events interface {
 	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
-}
-
-// newSecret returns 256 random bits, base64url encoded.
-func newSecret() string {
-	var b [32]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		panic(fmt.Sprintf("accounts: no randomness: %v", err))
-	}
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func hash(secret string) []byte {
-	sum := sha256.Sum256([]byte(secret))
-	return sum[:]
 }
 
 // Workspace is a new unclaimed team, with its two secrets, which are shown only once.
@@ -89,15 +73,15 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 	now := models.Now()
 	w := Workspace{
 		Team:      models.NewID("team"),
-		Key:       workspaceKeyPrefix + newSecret(),
-		ClaimCode: newSecret(),
+		Key:       workspaceKeyPrefix + secrets.Random(),
+		ClaimCode: secrets.Random(),
 		ExpiresAt: now.Add(ttl),
 	}
 	err := tx.Insert(
 		&models.Team{
 			ID:            w.Team,
 			Name:          "Unclaimed workspace",
-			ClaimCodeHash: hash(w.ClaimCode),
+			ClaimCodeHash: secrets.Digest(w.ClaimCode),
 			ExpiresAt:     &w.ExpiresAt,
 			CreatedAt:     now,
 		},
@@ -105,7 +89,7 @@ func NewWorkspace(tx *models.Tx, ttl time.Duration) (Workspace, error) {
 			ID:        models.NewID("tok"),
 			Kind:      KindWorkspace,
 			TeamID:    &w.Team,
-			Hash:      hash(w.Key),
+			Hash:      secrets.Digest(w.Key),
 			CreatedAt: now,
 			ExpiresAt: &w.ExpiresAt,
 		},
@@ -133,8 +117,8 @@ func StillUnclaimed(tx *models.Tx, team string) error {
 	return nil
 }
 
-var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token is not valid, or its workspace "+
-	"has expired or been claimed.")
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token isn't valid, or its workspace "+
+	"has expired or was claimed.")
 
 // Unprintable reports whether a name must not contain r because it changes how the text
 // around it is displayed: controls, and marks that change the direction of text.
@@ -145,7 +129,7 @@ func (s *Service) ByWorkspaceKey(ctx context.Context, key string) (access.Princi
 	if !strings.HasPrefix(key, workspaceKeyPrefix) {
 		return access.Principal{}, errBearer
 	}
-	token, err := s.DB.Read(ctx).TokenByHash(KindWorkspace, hash(key), models.Now())
+	token, err := s.DB.Read(ctx).TokenByHash(KindWorkspace, secrets.Digest(key), models.Now())
 	if errors.Is(err, models.ErrNotFound) || (err == nil && token.TeamID == nil) {
 		return access.Principal{}, errBearer
 	}

@@ -39,7 +39,7 @@ func firstAccount(t *testing.T, s *accounts.Service) (session string) {
 	return session
 }
 
-func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
+func TestSetupLink_once(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		code, err := s.FirstLink(t.Context())
@@ -73,7 +73,7 @@ func TestTheFirstLinkMakesAnOwnerAndWorksOnce(t *testing.T) {
 	})
 }
 
-func TestASessionLastsUntilSignOut(t *testing.T) {
+func TestSignOut_endsSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		session := firstAccount(t, s)
@@ -81,7 +81,7 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 		if err != nil || p.Roles[p.HomeTeam] != access.Owner {
 			t.Fatalf("the first account is %v, error %v", p, err)
 		}
-		for range 2 { // again is no error, and no entry
+		for range 2 { // the second time is not an error and adds no entry
 			if err := s.SignOut(t.Context(), session, accounts.From{RequestID: "req_out"}); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestASessionLastsUntilSignOut(t *testing.T) {
 	})
 }
 
-func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
+func TestSignIn_sameError(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		firstAccount(t, s)
@@ -119,7 +119,7 @@ func TestSignInTellsNothingAboutWhatIsWrong(t *testing.T) {
 	})
 }
 
-func TestGuessingIsThrottled(t *testing.T) {
+func TestSignIn_throttled(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		firstAccount(t, s)
@@ -138,7 +138,7 @@ func TestGuessingIsThrottled(t *testing.T) {
 	})
 }
 
-func TestSignUpNamesEveryWrongField(t *testing.T) {
+func TestSignUp_invalidFields(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		code, err := s.FirstLink(t.Context())
@@ -155,7 +155,7 @@ func TestSignUpNamesEveryWrongField(t *testing.T) {
 	})
 }
 
-func TestAWorkspaceKeyOpensItsTeamOnly(t *testing.T) {
+func TestWorkspaceKey_ownTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		var made accounts.Workspace

@@ -8,7 +8,7 @@ import (
 	"postern/service/accounts"
 )
 
-func TestAFloodForgetsTheOldestAttemptsOnly(t *testing.T) {
+func TestAttempts_flood(t *testing.T) {
 	a := accounts.Attempts{Window: time.Hour, Most: 100}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	take := func(key string) bool { return a.Take(now, accounts.Bound{Key: key, Max: 1}) }
@@ -25,7 +25,7 @@ func TestAFloodForgetsTheOldestAttemptsOnly(t *testing.T) {
 	}
 }
 
-func TestAttemptsAreForgottenInTime(t *testing.T) {
+func TestAttempts_expire(t *testing.T) {
 	a := accounts.Attempts{Window: time.Hour}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	bound := accounts.Bound{Key: "k", Max: 2}

@@ -11,6 +11,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
@@ -77,11 +78,10 @@ func compareTeams(a, b contract.Membership, home string) int {
 	return -1
 }
 
-// Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or,
-// where none is named, as a new team. Addresses, keys and exports stay the same; the
-// workspace key stops working. Of several claims at a time one wins. Errors: NotFound for
-// a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a caller
-// without an account.
+// Claim moves an unclaimed workspace to a signed-in account: into one of its teams, or, where none is named, as a new
+// team. Addresses, keys and exports stay the same; the workspace key stops working. If there are several claims at a
+// time, one succeeds. Errors: NotFound for a wrong code, Conflict already_claimed, Gone claim_expired, Forbidden for a
+// caller without an account.
 func (s *Service) Claim(ctx context.Context, p access.Principal, in contract.Claim) (contract.Claimed, error) {
 	var out contract.Claimed
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -115,7 +115,7 @@ func claimable(tx *models.Tx, p access.Principal, code string) (models.Team, err
 // unclaimed returns the workspace of a code that can still be claimed. It checks no
 // permission.
 func unclaimed(tx *models.Tx, code string) (models.Team, error) {
-	workspace, err := tx.TeamByClaimCode(hash(code))
+	workspace, err := tx.TeamByClaimCode(secrets.Digest(code))
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		// A code is a credential, so a wrong one is recorded in the audit log.
@@ -132,10 +132,10 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 	return workspace, nil
 }
 
-var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that it was "+
-	"copied whole.")
+var errNoWorkspace = fault.New(fault.NotFound, "not_found", "No workspace has this claim code. Check that you copied "+
+	"the whole code.")
 
-var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has been claimed already.")
+var errClaimed = fault.New(fault.Conflict, "already_claimed", "This workspace has already been claimed.")
 
 func (s *Service) claim(
 	ctx context.Context, tx *models.Tx, p access.Principal, workspace models.Team, intoTeam string,
@@ -146,11 +146,11 @@ func (s *Service) claim(
 	if err != nil {
 		return none, err
 	}
-	won, err := tx.ClaimTeam(workspace.ID, account.Name, now)
+	claimed, err := tx.ClaimTeam(workspace.ID, account.Name, now)
 	if err != nil {
 		return none, err
 	}
-	if !won {
+	if !claimed {
 		return none, errClaimed
 	}
 	projects, err := tx.ProjectsOfTeam(workspace.ID)

@@ -21,7 +21,7 @@ type unclaimed struct {
 	project models.Project
 }
 
-// makeUnclaimed is what an anonymous POST /proxy leaves.
+// makeUnclaimed creates what an anonymous POST /proxy creates.
 func makeUnclaimed(t *testing.T, db *models.DB, ttl time.Duration) unclaimed {
 	t.Helper()
 	var made unclaimed
@@ -55,7 +55,7 @@ func newService(t *testing.T, db *models.DB) (s *accounts.Service, ana access.Pr
 	return s, ana
 }
 
-func TestAClaimMovesTheWorkspaceAndEndsItsKey(t *testing.T) {
+func TestClaim_movesWorkspace(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		t.Run(fmt.Sprint("merge ", merge), func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
@@ -93,7 +93,7 @@ func TestAClaimMovesTheWorkspaceAndEndsItsKey(t *testing.T) {
 	}
 }
 
-func TestOneOfManyClaimsWins(t *testing.T) {
+func TestClaim_concurrent(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, ana := newService(t, db)
 		w := makeUnclaimed(t, db, time.Hour)
@@ -118,7 +118,7 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 	})
 }
 
-func TestWhoCannotClaimAndWhat(t *testing.T) {
+func TestClaim_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, ana := newService(t, db)
 		w := makeUnclaimed(t, db, time.Hour)
@@ -141,7 +141,7 @@ func TestWhoCannotClaimAndWhat(t *testing.T) {
 			team string
 			want fault.Kind
 		}{
-			{"nobody", access.Principal{}, w.ClaimCode, "", fault.Unauthenticated},
+			{"no credential", access.Principal{}, w.ClaimCode, "", fault.Unauthenticated},
 			{"a workspace key", workspace, w.ClaimCode, "", fault.Forbidden},
 			{"a wrong code", ana, w.ClaimCode + "x", "", fault.NotFound},
 			{"no code", ana, "", "", fault.NotFound},

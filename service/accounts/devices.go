@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postern/models"
+	"postern/platform/secrets"
 )
 
 // DeviceTTL is how long a browser's device cookie is valid after a sign-in.
@@ -20,7 +21,7 @@ const (
 // deviceHash returns the hash of a browser's secret that is stored for one account. A
 // browser has one secret for all accounts.
 func deviceHash(device, account string) []byte {
-	return hash(kindDevice + "\x00" + device + "\x00" + account)
+	return secrets.Digest(kindDevice + "\x00" + device + "\x00" + account)
 }
 
 // RememberDevice records that the browser with the device secret has signed in to the
@@ -28,12 +29,12 @@ func deviceHash(device, account string) []byte {
 // known device count against that device only, so that attackers cannot lock out its owner
 // (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
 func (s *Service) RememberDevice(ctx context.Context, session, device string) (string, error) {
-	if len(device) != len(newSecret()) {
-		device = newSecret()
+	if len(device) != len(secrets.Random()) {
+		device = secrets.Random()
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		signedIn, err := tx.TokenByHash(kindSession, hash(session), now)
+		signedIn, err := tx.TokenByHash(kindSession, secrets.Digest(session), now)
 		if err != nil || signedIn.AccountID == nil {
 			return err
 		}

@@ -13,18 +13,19 @@ import (
 	"postern/platform/ascii"
 	"postern/platform/fault"
 	"postern/platform/federation"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
 // FederatedTTL is how long a federated sign-in may take from beginning to callback.
 const FederatedTTL = 10 * time.Minute
 
-// kindFederated is in the tokens table, and hashed, so its value stays as it is.
+// kindFederated is in the tokens table, and hashed, so its value stays unchanged.
 const kindFederated = "trip"
 
 // NewBrowserSecret returns a secret that binds a federated sign-in to the browser that
 // keeps it.
-func NewBrowserSecret() string { return newSecret() }
+func NewBrowserSecret() string { return secrets.Random() }
 
 // BeginFederated begins a federated sign-in, or, with an account, the linking of a new
 // identity to it. The attempt is bound to the provider and to the browser that keeps the
@@ -36,7 +37,7 @@ func (s *Service) BeginFederated(
 	if !s.throttle.allow(federatedAttempt(browser, from), models.Now()) {
 		return federation.Attempt{}, tooMany("sign in")
 	}
-	out := attemptOf(newSecret(), browser)
+	out := attemptOf(secrets.Random(), browser)
 	now := models.Now()
 	until := now.Add(FederatedTTL)
 	row := models.Token{
@@ -69,12 +70,12 @@ func attemptOf(state, browser string) federation.Attempt {
 }
 
 func federatedHash(provider, state, browser string) []byte {
-	return hash(kindFederated + "\x00" + provider + "\x00" + state + "\x00" + browser)
+	return secrets.Digest(kindFederated + "\x00" + provider + "\x00" + state + "\x00" + browser)
 }
 
 var errAttemptOver = fault.New(
 	fault.Unauthenticated, "sign_in_failed",
-	"This attempt to sign in is over, or began in another browser. Try again.",
+	"This sign-in has expired, or was started in another browser. Try again.",
 )
 
 // FinishFederated redeems the state of a federated sign-in: once, in time, and only for
@@ -92,8 +93,8 @@ func (s *Service) FinishFederated(
 		if err != nil {
 			return err
 		}
-		won, err := tx.UseToken(row.ID, now)
-		if err == nil && !won {
+		used, err := tx.UseToken(row.ID, now)
+		if err == nil && !used {
 			err = errAttemptOver
 		}
 		if row.AccountID != nil {
@@ -160,8 +161,8 @@ func (s *Service) signUpFederated(
 	if _, err := tx.AccountByEmail(who.Email); err == nil {
 		return "", fault.New(
 			fault.Conflict, "email_taken",
-			"There is an account with the address %s that is not linked with this sign-in. Sign in to it as usual, "+
-				"then link it under Account settings, Linked sign-ins.",
+			"An account with the address %s exists, but isn't linked to this sign-in. Sign in to it as usual, then "+
+				"link it under Account settings, Linked sign-ins.",
 			who.Email,
 		)
 	} else if !errors.Is(err, models.ErrNotFound) {
@@ -180,7 +181,7 @@ func (s *Service) signUpFederated(
 	if !validEmail(who.Email) {
 		return "", fault.New(
 			fault.Forbidden, "email_missing",
-			"The provider did not send your e-mail address, which an account needs. Allow it there and try again.",
+			"The provider didn't send your email address, which an account requires. Allow it there and try again.",
 		)
 	}
 	name, wrong := normalizeName(who.Name)

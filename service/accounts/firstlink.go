@@ -8,6 +8,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 )
 
 var errLinkUsed = fault.New(fault.Gone, "link_used", "This sign-in link has been used or has expired.")
@@ -26,13 +27,13 @@ func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 		if err := tx.DeleteTokens(kindLink); err != nil {
 			return err
 		}
-		code = newSecret()
+		code = secrets.Random()
 		now := models.Now()
 		until := now.Add(linkTTL)
 		return tx.Insert(&models.Token{
 			ID:        models.NewID("tok"),
 			Kind:      kindLink,
-			Hash:      hash(code),
+			Hash:      secrets.Digest(code),
 			CreatedAt: now,
 			ExpiresAt: &until,
 		})
@@ -45,7 +46,7 @@ func (s *Service) FirstLink(ctx context.Context) (code string, err error) {
 
 // LinkValid reports whether a one-time link can still be used.
 func (s *Service) LinkValid(ctx context.Context, code string) (bool, error) {
-	_, err := s.DB.Read(ctx).TokenByHash(kindLink, hash(code), models.Now())
+	_, err := s.DB.Read(ctx).TokenByHash(kindLink, secrets.Digest(code), models.Now())
 	if errors.Is(err, models.ErrNotFound) {
 		return false, nil
 	}
@@ -88,18 +89,18 @@ func (s *Service) UseLink(ctx context.Context, code string, in SignUp) (session 
 		if n, err := tx.CountAccounts(); err != nil || n > 0 {
 			return cmp.Or[error](err, errLinkUsed)
 		}
-		link, err := tx.TokenByHash(kindLink, hash(code), now)
+		link, err := tx.TokenByHash(kindLink, secrets.Digest(code), now)
 		if errors.Is(err, models.ErrNotFound) {
 			return errLinkUsed
 		}
 		if err != nil {
 			return err
 		}
-		won, err := tx.UseToken(link.ID, now)
+		used, err := tx.UseToken(link.ID, now)
 		if err != nil {
 			return err
 		}
-		if !won {
+		if !used {
 			return errLinkUsed
 		}
 		account, err := s.newAccount(tx, models.Account{

@@ -61,7 +61,7 @@ func (s *Service) Link(ctx context.Context, p access.Principal, who federation.I
 		return err
 	}
 	taken := fault.New(
-		fault.Conflict, "linked_elsewhere", "This sign-in is linked with an account already. Unlink it there first.",
+		fault.Conflict, "linked_elsewhere", "This sign-in is already linked to an account. Unlink it there first.",
 	)
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
@@ -128,7 +128,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 func LastSignIn() error {
 	return fault.New(
 		fault.Conflict, "last_sign_in",
-		"This is the only way you can sign in. Set a password or link another one first.",
+		"This is your only way to sign in. First set a password or link another sign-in.",
 	)
 }
 

@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
@@ -37,9 +38,9 @@ func viewInvitation(row models.Invitation) contract.Invitation {
 // maxInvitations bounds how many invitations of one team can be open at a time.
 const maxInvitations = models.MaxLimit
 
-// Invite creates a link by which one person can join a team within a week. With an e-mail
-// address it is mailed there, which proves the address of who opens it. Where no mail is sent, its code is
-// returned, and a provider must vouch for the address of the account; see vouches.
+// Invite creates a link by which one person can join a team within a week. With an email address it is mailed there,
+// which proves the address of who opens it. If this installation sends no mail, its code is returned, and a provider
+// must vouch for the address of the account; see vouches.
 func (s *Service) Invite(
 	ctx context.Context, p access.Principal, in contract.InvitationCreation,
 ) (contract.InvitationWithLink, error) {
@@ -52,8 +53,8 @@ func (s *Service) Invite(
 	}
 	email := ascii.Lower(strings.TrimSpace(in.Body.Email))
 	if email != "" && !validEmail(email) {
-		return none, fault.InvalidField("/email", "invalid_email", "This is not an e-mail address. Leave it "+
-			"out for a link that anyone can use.")
+		return none, fault.InvalidField("/email", "invalid_email", "This isn't an email address. Leave it out for a "+
+			"link that anyone can use.")
 	}
 	byMail := email != "" && s.SendsMail()
 	if byMail && !s.throttle.counts().Take(models.Now(), Bound{"invite\x00" + p.Account, maxInvitationMails}) {
@@ -61,16 +62,16 @@ func (s *Service) Invite(
 	}
 	if email != "" && !byMail && !s.ProvesEmail {
 		return none, fault.InvalidField("/email", "email_not_provable",
-			"This address cannot be verified: that takes a mail server or a sign-in provider, and this installation "+
-				"has neither. Leave it out for a link that anyone can use.")
+			"This installation can't verify email addresses, because it has neither a mail server nor a sign-in "+
+				"provider. Leave the address out for a link that anyone can use.")
 	}
-	code, now := newSecret(), models.Now()
+	code, now := secrets.Random(), models.Now()
 	row := models.Invitation{
 		ID:        models.NewID("inv"),
 		TeamID:    in.Team,
 		Role:      in.Body.Role,
 		Email:     email,
-		CodeHash:  hash(code),
+		CodeHash:  secrets.Digest(code),
 		CreatedBy: p.Account,
 		CreatedAt: now,
 		ExpiresAt: now.Add(InvitationTTL),
@@ -181,11 +182,11 @@ func (s *Service) RevokeInvitation(
 }
 
 var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
-	"revoked. Ask for another.")
+	"revoked. Ask for a new one.")
 
 // openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
-	row, err := tx.InvitationByCode(hash(code))
+	row, err := tx.InvitationByCode(secrets.Digest(code))
 	if errors.Is(err, models.ErrNotFound) || (err == nil && isOver(row)) {
 		return row, errInvitationOver
 	}
@@ -244,9 +245,8 @@ func (s *Service) PreviewInvitation(ctx context.Context, code string) (Invited, 
 	return Invited{Invitation: viewInvitation(row), TeamName: team.Name}, nil
 }
 
-// Accept adds a signed-in account to the team of an invitation. Of several accounts at a
-// time one wins. Errors: Gone invitation_over, Conflict already_member, Forbidden
-// other_email and email_not_proven.
+// Accept adds a signed-in account to the team of an invitation. If several accounts accept it at a time, one succeeds.
+// Errors: Gone invitation_over, Conflict already_member, Forbidden other_email and email_not_proven.
 func (s *Service) Accept(
 	ctx context.Context, p access.Principal, in contract.InvitationAcceptance,
 ) (contract.Team, error) {
@@ -334,15 +334,15 @@ func (s *Service) unproven(invitation models.Invitation) error {
 		return fault.New(
 			fault.Forbidden,
 			"email_not_proven",
-			"This invitation is for %s, and nothing here can prove that address. Ask for an invitation without an "+
-				"address.",
+			"This invitation is for %s, but this installation can't verify that address. Ask for an invitation "+
+				"without an address.",
 			invitation.Email,
 		)
 	}
 	return fault.New(
 		fault.Forbidden, "email_not_proven",
-		"This invitation is for %s, and a password does not prove that address. Sign in with a provider that "+
-			"confirms it, or link one under Account settings, Linked sign-ins, and open the link again.",
+		"This invitation is for %s, and a password doesn't prove that this is your address. Sign in with a provider "+
+			"that verifies it, or link one under Account settings, Linked sign-ins. Then open the link again.",
 		invitation.Email,
 	)
 }
@@ -364,16 +364,16 @@ func join(
 	}
 	_, err := tx.MembershipOf(invitation.TeamID, account.ID)
 	if err == nil {
-		return fault.New(fault.Conflict, "already_member", "You are in this team already.")
+		return fault.New(fault.Conflict, "already_member", "You are already in this team.")
 	}
 	if !errors.Is(err, models.ErrNotFound) {
 		return err
 	}
-	won, err := tx.UseInvitation(invitation.ID, now)
+	used, err := tx.UseInvitation(invitation.ID, now)
 	if err != nil {
 		return err
 	}
-	if !won {
+	if !used {
 		return errInvitationOver
 	}
 	membership := models.Membership{

@@ -9,15 +9,15 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
 // A removed owner must not be able to return with an invitation they created.
-func TestInvitationsGoWithTheirMaker(t *testing.T) {
+func TestInvitation_inviterRemoved(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
-		for name, end := range ordered.ByName(map[string]func(bob access.Principal) error{
+		o := newTestTeam(t, db)
+		for name, end := range testkit.ByName(map[string]func(bob access.Principal) error{
 			"removed": func(bob access.Principal) error {
 				return o.remove(bob.Account)
 			},
@@ -56,7 +56,7 @@ func TestInvitationsGoWithTheirMaker(t *testing.T) {
 // An invitation whose author lost the role is over, also where it was not revoked then.
 func TestAccept_AuthorMayNoLongerInvite(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		member := o.joins("mel", access.Member)
 		outside := o.joins("out", access.Owner)
 		if err := o.leave(outside); err != nil {

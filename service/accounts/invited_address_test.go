@@ -23,37 +23,37 @@ func identity(subject, email string, isVerified bool) federation.Identity {
 	}
 }
 
-func (o *office) signInAs(who federation.Identity, code string) (string, error) {
+func (o *testTeam) signInAs(who federation.Identity, code string) (string, error) {
 	return o.s.SignInFederated(o.t.Context(), who, accounts.Ticket{Invitation: code}, "browser", accounts.From{})
 }
 
 func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		use  func(o *office, code string) error
+		use  func(o *testTeam, code string) error
 		want string // code; empty: in the team
 	}{
-		{"new account, address confirmed", func(o *office, code string) error {
+		{"new account, address confirmed", func(o *testTeam, code string) error {
 			_, err := o.signInAs(identity("vic", "Vic@Example.com", true), code)
 			return err
 		}, ""},
-		{"new account, address not confirmed", func(o *office, code string) error {
+		{"new account, address not confirmed", func(o *testTeam, code string) error {
 			_, err := o.signInAs(identity("vic", invited, false), code)
 			return err
 		}, "email_not_proven"},
-		{"new account, another address confirmed", func(o *office, code string) error {
+		{"new account, another address confirmed", func(o *testTeam, code string) error {
 			_, err := o.signInAs(identity("eve", "eve@example.com", true), code)
 			return err
 		}, "other_email"},
-		{"new account, an address like it with another letter i confirmed", func(o *office, code string) error {
+		{"new account, an address like it with another letter i confirmed", func(o *testTeam, code string) error {
 			_, err := o.signInAs(identity("eve", "v\u0130c@example.com", true), code)
 			return err
 		}, "other_email"},
-		{"password account with the address", func(o *office, code string) error {
+		{"password account with the address", func(o *testTeam, code string) error {
 			_, err := o.s.Accept(o.t.Context(), o.passwordAccount(invited), contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
-		{"password account linked with a provider that confirms", func(o *office, code string) error {
+		{"password account linked with a provider that confirms", func(o *testTeam, code string) error {
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, true)); err != nil {
 				o.t.Fatal(err)
@@ -61,7 +61,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, ""},
-		{"linked with a provider that does not confirm", func(o *office, code string) error {
+		{"linked with a provider that does not confirm", func(o *testTeam, code string) error {
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
@@ -69,22 +69,22 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
-		{"new account of the operator's issuer, address not stated as confirmed", func(o *office, code string) error {
+		{"new account of the operator's issuer, address not stated as confirmed", func(o *testTeam, code string) error {
 			o.s.OwnIssuer = "https://id.example"
 			_, err := o.signInAs(identity("vic", "Vic@Example.com", false), code)
 			return err
 		}, ""},
-		{"new account of the operator's issuer, another address", func(o *office, code string) error {
+		{"new account of the operator's issuer, another address", func(o *testTeam, code string) error {
 			o.s.OwnIssuer = "https://id.example"
 			_, err := o.signInAs(identity("eve", "eve@example.com", false), code)
 			return err
 		}, "other_email"},
-		{"new account of another issuer than the operator's", func(o *office, code string) error {
+		{"new account of another issuer than the operator's", func(o *testTeam, code string) error {
 			o.s.OwnIssuer = "https://id.example/"
 			_, err := o.signInAs(identity("vic", invited, false), code)
 			return err
 		}, "email_not_proven"},
-		{"password account linked with the operator's issuer", func(o *office, code string) error {
+		{"password account linked with the operator's issuer", func(o *testTeam, code string) error {
 			o.s.OwnIssuer = "https://id.example"
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
@@ -93,7 +93,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, ""},
-		{"linked with the operator's issuer, under another address", func(o *office, code string) error {
+		{"linked with the operator's issuer, under another address", func(o *testTeam, code string) error {
 			o.s.OwnIssuer = "https://id.example"
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("eve", "eve@example.com", false)); err != nil {
@@ -102,7 +102,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 			_, err := o.s.Accept(o.t.Context(), vic, contract.AcceptanceOf(code))
 			return err
 		}, "email_not_proven"},
-		{"confirmed at a later sign-in", func(o *office, code string) error {
+		{"confirmed at a later sign-in", func(o *testTeam, code string) error {
 			vic := o.passwordAccount(invited)
 			if err := o.s.Link(o.t.Context(), vic, identity("vic", invited, false)); err != nil {
 				o.t.Fatal(err)
@@ -116,7 +116,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
-				o := newOffice(t, db)
+				o := newTestTeam(t, db)
 				o.s.Policy = "open"
 				code := o.invite(access.Member, invited)
 				err := tc.use(o, code)
@@ -137,7 +137,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 
 func TestInvite_AddressThatNothingProves(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		o.s.ProvesEmail = false
 		invitation := contract.NewInvitation{Role: string(access.Member), Email: invited}
 		_, err := o.s.Invite(t.Context(), o.ana, invitation.In(o.team))
@@ -145,7 +145,7 @@ func TestInvite_AddressThatNothingProves(t *testing.T) {
 	})
 }
 
-func (o *office) passwordAccount(email string) access.Principal {
+func (o *testTeam) passwordAccount(email string) access.Principal {
 	o.t.Helper()
 	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{
 		Email:    email,

@@ -10,11 +10,12 @@ import (
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
-// Mail sends what accounts are mailed. PublicURL is the only source of links in mail: the Host
-// header of a request is the caller's choice.
+// Mail sends email to accounts. PublicURL is the only source of links in email, because callers choose the Host header
+// of a request.
 type Mail struct {
 	Sender    MailSender
 	Jobs      MailQueue
@@ -35,22 +36,22 @@ type MailQueue interface {
 	EnqueueEmailChanged(ctx context.Context, tx *models.Tx, before, after string) error
 }
 
-// recoveryPause is the time within which an account is mailed one recovery link at most.
+// recoveryPause is the shortest time between two recovery links to the same account.
 const recoveryPause = 2 * time.Minute
 
 // SendsMail reports whether this installation sends mail.
 func (s *Service) SendsMail() bool { return s.Mail != nil }
 
-// RequestRecovery mails a recovery link to the account with an e-mail address. Neither result nor
-// timing says whether there is one: the address is looked up when the mail is sent. NotFound if no
-// mail is sent here, Invalid, TooMany too_many_attempts.
+// RequestRecovery mails a recovery link to the account with an email address. Neither result nor timing reveals whether
+// the account exists: the address is looked up when the mail is sent. It fails with NotFound if this installation sends
+// no mail, with Invalid, and with TooMany too_many_attempts.
 func (s *Service) RequestRecovery(ctx context.Context, email string, from From) error {
 	if !s.SendsMail() {
 		return access.NotFound()
 	}
 	email = ascii.Lower(strings.TrimSpace(email))
 	if len(email) > maxEmail || !validEmail(email) {
-		return fault.InvalidField("/email", "invalid_email", "This is not an e-mail address.")
+		return fault.InvalidField("/email", "invalid_email", "This isn't an email address.")
 	}
 	if !s.throttle.allow(attempt{kind: "recover", subject: email, from: from}, models.Now()) {
 		return tooMany("ask for a link")
@@ -64,8 +65,8 @@ func (s *Service) RequestRecovery(ctx context.Context, email string, from From) 
 	return nil
 }
 
-// SendRecovery mails a new recovery link to the account with an e-mail address. It does nothing
-// without such an account, or if one was sent a moment ago.
+// SendRecovery mails a new recovery link to the account with an email address. It does nothing if there is no such
+// account, or if a link was sent a moment ago.
 func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) error {
 	if !s.SendsMail() {
 		return nil // configured to send mail when the job was queued
@@ -92,12 +93,12 @@ func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) er
 	if code == "" {
 		return nil
 	}
-	err = s.Mail.Sender.Send(ctx, account.Email, "Choose a new password", fmt.Sprintf(recoveryText, s.Mail.PublicURL,
-		s.Mail.PublicURL+"/recover/"+code))
+	err = s.Mail.Sender.Send(ctx, account.Email, "Reset your Postern password",
+		fmt.Sprintf(recoveryText, s.Mail.PublicURL, s.Mail.PublicURL+"/recover/"+code))
 	if err == nil {
 		return nil
 	}
-	// The link was not delivered. Without it the next attempt is not taken for one too many.
+	// The link was not delivered, so it must not count as sent: the next attempt would do nothing.
 	forget := s.DB.Write(context.WithoutCancel(ctx), func(tx *models.Tx) error {
 		_, err := tx.DeleteTokensExcept(kindRecovery, account.ID, "")
 		return err
@@ -105,20 +106,20 @@ func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) er
 	return fmt.Errorf("accounts: mail a recovery link: %w", errors.Join(err, forget))
 }
 
-const recoveryText = `A new password was requested for your account at
+const recoveryText = `Someone asked to reset the password of your account at
 %s
 
-Open this link within an hour to choose it. It works once.
+To choose a new password, open this link within an hour. It works once.
 
 %s
 
-If you did not request it, do nothing: your password stays as it is.
+If you didn't request this, ignore this email. Your password won't change.
 `
 
 // maxInvitationMails bounds the invitations that one account can mail within throttleWindow.
 const maxInvitationMails = 20
 
-// SendInvitation mails an invitation with a new code. It does nothing for one that is over.
+// SendInvitation mails an invitation with a new code. It does nothing if the invitation was used or has expired.
 func (s *Service) SendInvitation(ctx context.Context, id string) error {
 	if !s.SendsMail() {
 		return nil
@@ -139,10 +140,10 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("accounts: mail the invitation %s: %w", id, err)
 	}
-	code, now := newSecret(), models.Now()
+	code, now := secrets.Random(), models.Now()
 	save := func(mailedAt *time.Time) error {
 		return s.DB.Write(ctx, func(tx *models.Tx) error {
-			_, err := tx.SetInvitationCode(id, hash(code), mailedAt)
+			_, err := tx.SetInvitationCode(id, secrets.Digest(code), mailedAt)
 			return err
 		})
 	}
@@ -150,7 +151,7 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 	if err := save(nil); err != nil {
 		return fmt.Errorf("accounts: mail the invitation %s: %w", id, err)
 	}
-	err = s.Mail.Sender.Send(ctx, row.Email, "Invitation to a team on Postern", fmt.Sprintf(invitationText,
+	err = s.Mail.Sender.Send(ctx, row.Email, "You're invited to a team on Postern", fmt.Sprintf(invitationText,
 		author.Email, team.Name, row.Role, s.Mail.PublicURL+"/invite/"+code,
 		row.ExpiresAt.UTC().Format("2 January 2006")))
 	if err != nil {
@@ -159,19 +160,19 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 	return save(&now)
 }
 
-const invitationText = `%s invites you to the team
+const invitationText = `%s invited you to join the team
 %q
-as %s.
+with the role %s.
 
-Open this link to join. It works once, until %[5]s.
+To join, open this link by %[5]s. It works once.
 
 %[4]s
 
-If you do not expect this invitation, do nothing.
+If you don't expect this invitation, ignore this email.
 `
 
-// SendConfirmation mails the link that confirms a new address, with a new code. It does nothing for one that is
-// over.
+// SendConfirmation mails the link that confirms a new address, with a new code. It does nothing if the link was used or
+// has expired.
 func (s *Service) SendConfirmation(ctx context.Context, id string) error {
 	if !s.SendsMail() {
 		return nil
@@ -180,15 +181,15 @@ func (s *Service) SendConfirmation(ctx context.Context, id string) error {
 	if errors.Is(err, models.ErrNotFound) {
 		return nil
 	}
-	code := newSecret()
+	code := secrets.Random()
 	if err == nil {
 		err = s.DB.Write(ctx, func(tx *models.Tx) error {
-			_, err := tx.SetTokenHash(id, hash(code))
+			_, err := tx.SetTokenHash(id, secrets.Digest(code))
 			return err
 		})
 	}
 	if err == nil {
-		err = s.Mail.Sender.Send(ctx, link.Email, "Confirm your new e-mail address",
+		err = s.Mail.Sender.Send(ctx, link.Email, "Confirm your new email address",
 			fmt.Sprintf(confirmationText, s.Mail.PublicURL, s.Mail.PublicURL+"/email/"+code))
 	}
 	if err != nil {
@@ -197,22 +198,22 @@ func (s *Service) SendConfirmation(ctx context.Context, id string) error {
 	return nil
 }
 
-const confirmationText = `This address was entered as the new one of an account at
+const confirmationText = `This address was entered as the new email address of an account at
 %s
 
-Open this link within an hour to confirm it. It works once.
+To confirm it, open this link within an hour. It works once.
 
 %s
 
-If you did not enter it, do nothing: the account keeps its address.
+If you didn't enter it, ignore this email. The account keeps its old address.
 `
 
-// SendEmailChanged mails the old address of an account that it was replaced.
+// SendEmailChanged tells the old address of an account that it was replaced.
 func (s *Service) SendEmailChanged(ctx context.Context, before, after string) error {
 	if !s.SendsMail() {
 		return nil
 	}
-	err := s.Mail.Sender.Send(ctx, before, "Your e-mail address was changed",
+	err := s.Mail.Sender.Send(ctx, before, "Your email address was changed",
 		fmt.Sprintf(emailChangedText, s.Mail.PublicURL, after))
 	if err != nil {
 		return fmt.Errorf("accounts: mail that an address was changed: %w", err)
@@ -220,9 +221,9 @@ func (s *Service) SendEmailChanged(ctx context.Context, before, after string) er
 	return nil
 }
 
-const emailChangedText = `Your account at
+const emailChangedText = `The email address of your account at
 %s
-has a new e-mail address: %s
+was changed to %s
 
-If you did not change it, ask an operator of that installation for a link that sets a new password.
+If you didn't change it, ask an operator of the installation for a link to set a new password.
 `

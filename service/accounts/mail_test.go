@@ -56,12 +56,12 @@ func TestRequestRecovery(t *testing.T) {
 		}
 		box := &outbox{}
 		s.Mail = &accounts.Mail{Sender: box, Jobs: box, PublicURL: "https://postern.example.com"}
-		for _, email := range []string{" Ana@Example.com", "nobody@example.com"} {
+		for _, email := range []string{" Ana@Example.com", "unknown@example.com"} {
 			if err := s.RequestRecovery(t.Context(), email, from); err != nil {
 				t.Errorf("%s: %v", email, err)
 			}
 		}
-		if got := strings.Join(box.queued, " "); got != "ana@example.com nobody@example.com" {
+		if got := strings.Join(box.queued, " "); got != "ana@example.com unknown@example.com" {
 			t.Errorf("queued %s", got)
 		}
 		if err := s.RequestRecovery(t.Context(), "ana", from); fault.KindOf(err) != fault.Invalid {
@@ -69,7 +69,7 @@ func TestRequestRecovery(t *testing.T) {
 		}
 		refused := error(nil)
 		for range 20 {
-			if refused = s.RequestRecovery(t.Context(), "nobody@example.com", from); refused != nil {
+			if refused = s.RequestRecovery(t.Context(), "unknown@example.com", from); refused != nil {
 				break
 			}
 		}
@@ -90,7 +90,7 @@ func TestSendRecovery(t *testing.T) {
 			t.Errorf("a mail that is refused: %v", err)
 		}
 		box.failing = nil
-		for _, email := range []string{"nobody@example.com", "ana@example.com", "ana@example.com"} {
+		for _, email := range []string{"unknown@example.com", "ana@example.com", "ana@example.com"} {
 			if err := send(email); err != nil {
 				t.Errorf("%s: %v", email, err)
 			}

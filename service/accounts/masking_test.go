@@ -11,7 +11,7 @@ import (
 )
 
 // A database error is internal: it must not be reported as a used link or closed sign-up.
-func TestDatabaseErrorIsNoRefusal(t *testing.T) {
+func TestSignIn_databaseError(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := newService(t, db)
 		failing, stop := context.WithCancel(t.Context())

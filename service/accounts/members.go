@@ -193,7 +193,7 @@ func anotherOwner(tx *models.Tx, row models.Membership) error {
 	}
 	if owners < 2 {
 		return fault.New(
-			fault.Conflict, codeLastOwner, "A team keeps at least one owner. Make another member an owner first.",
+			fault.Conflict, codeLastOwner, "A team must have at least one owner. Make another member an owner first.",
 		)
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 	"postern/testkit/state"
 )
 
-// What a workspace has beside its projects comes along when it is merged, under
-// another name where the team has one of that name already.
-func TestAMergeTakesProductsAndTenantsAlong(t *testing.T) {
+// A merge moves a workspace's products and tenants too, and renames those whose names the team
+// already uses.
+func TestMerge_productsAndTenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, ana := newService(t, db)
 		w := makeUnclaimed(t, db, time.Hour)

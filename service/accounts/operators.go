@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 )
 
-// Operators lists the e-mail addresses of the accounts that run the installation.
+// Operators lists the email addresses of the accounts that run the installation.
 func (s *Service) Operators(ctx context.Context) ([]string, error) {
 	list, err := s.DB.Read(ctx).Operators()
 	if err != nil {
@@ -25,14 +25,14 @@ func (s *Service) Operators(ctx context.Context) ([]string, error) {
 	return emails, nil
 }
 
-// SetOperator makes the account with an e-mail address an operator, or an ordinary account
+// SetOperator makes the account with an email address an operator, or an ordinary account
 // again. It checks no permission: it is called from the command line, by a person with
 // access to the database.
 func (s *Service) SetOperator(ctx context.Context, email string, operator bool) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 		if errors.Is(err, models.ErrNotFound) {
-			return fault.New(fault.NotFound, "not_found", "There is no account with this e-mail address.")
+			return fault.New(fault.NotFound, "not_found", "No account has this email address.")
 		}
 		if err != nil || account.Operator == operator {
 			return err

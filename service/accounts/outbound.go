@@ -10,7 +10,7 @@ import (
 	"postern/service/access"
 )
 
-// How many requests to addresses of their choice callers can ask for within outboundWindow, for one team and from one
+// How many requests to addresses of their choice callers can request within outboundWindow, for one team and from one
 // address. They leave room for a pipeline that publishes the documents of all services of a company.
 const (
 	outboundWindow     = 10 * time.Minute
@@ -37,8 +37,8 @@ func (o *Outbound) Take(p access.Principal, team string) error {
 		bounds = append(bounds, Bound{Key: "\x00" + policy.SourceName(p.RemoteAddr), Max: outboundPerAddress})
 	}
 	if !o.attempts.Take(models.Now(), bounds...) {
-		return fault.New(fault.TooMany, "too_many_requests", "You have asked Postern to send too many requests. "+
-			"Wait ten minutes and try again.").After(outboundWindow)
+		return fault.New(fault.TooMany, "too_many_requests", "Postern has sent too many requests for you. Wait ten "+
+			"minutes and try again.").After(outboundWindow)
 	}
 	return nil
 }

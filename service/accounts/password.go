@@ -67,8 +67,8 @@ func (c PasswordCost) hash(ctx context.Context, password string) (string, error)
 func (c PasswordCost) derive(ctx context.Context, password string, salt []byte) ([]byte, error) {
 	if waiting.Add(1) > maxWaiting {
 		waiting.Add(-1)
-		return nil, fault.New(fault.TooMany, "too_many_attempts", "Too many people are signing in at this moment. "+
-			"Try again in a few seconds.")
+		return nil, fault.New(fault.TooMany, "too_many_attempts", "Too many people are signing in right now. Try "+
+			"again in a few seconds.")
 	}
 	defer waiting.Add(-1)
 	select {

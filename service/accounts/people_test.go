@@ -16,8 +16,8 @@ import (
 	"postern/testkit/state"
 )
 
-// office is a team of Ana's, and ways to let others in.
-type office struct {
+// testTeam is a team of Ana's, and ways to let others in.
+type testTeam struct {
 	t    *testing.T
 	db   *models.DB
 	s    *accounts.Service
@@ -25,15 +25,15 @@ type office struct {
 	team string
 }
 
-func newOffice(t *testing.T, db *models.DB) *office {
+func newTestTeam(t *testing.T, db *models.DB) *testTeam {
 	t.Helper()
-	o := &office{t: t, db: db, s: &accounts.Service{DB: db, PasswordCost: cheap, ProvesEmail: true}}
+	o := &testTeam{t: t, db: db, s: &accounts.Service{DB: db, PasswordCost: cheap, ProvesEmail: true}}
 	o.ana = o.who(firstAccount(t, o.s))
 	o.team = o.ana.HomeTeam
 	return o
 }
 
-func (o *office) who(session string) access.Principal {
+func (o *testTeam) who(session string) access.Principal {
 	o.t.Helper()
 	p, err := o.s.BySession(o.t.Context(), session)
 	if err != nil || p.Anonymous() {
@@ -42,38 +42,38 @@ func (o *office) who(session string) access.Principal {
 	return p
 }
 
-func (o *office) path() contract.TeamPath { return contract.TeamPath{Team: o.team} }
+func (o *testTeam) path() contract.TeamPath { return contract.TeamPath{Team: o.team} }
 
-func (o *office) leave(p access.Principal) error {
+func (o *testTeam) leave(p access.Principal) error {
 	_, err := o.s.Leave(o.t.Context(), p, o.path())
 	return err
 }
 
-func (o *office) remove(account string) error {
+func (o *testTeam) remove(account string) error {
 	_, err := o.s.RemoveMember(o.t.Context(), o.ana, contract.MemberOf(o.team, account))
 	return err
 }
 
-func (o *office) revoke(invitation string) error {
+func (o *testTeam) revoke(invitation string) error {
 	_, err := o.s.RevokeInvitation(o.t.Context(), o.ana, contract.InvitationOf(o.team, invitation))
 	return err
 }
 
-func (o *office) deleteTeam(p access.Principal, team, confirm string) error {
+func (o *testTeam) deleteTeam(p access.Principal, team, confirm string) error {
 	_, err := o.s.DeleteTeam(o.t.Context(), p, contract.TeamRemoval{
 		TeamPath: contract.TeamPath{Team: team}, Confirm: confirm,
 	})
 	return err
 }
 
-func (o *office) deleteAccount(p access.Principal, confirm, password string) error {
+func (o *testTeam) deleteAccount(p access.Principal, confirm, password string) error {
 	_, err := o.s.DeleteAccount(o.t.Context(), p, contract.AccountRemoval{
 		Body: contract.AccountProof{Confirm: confirm, Password: contract.Secret(password)},
 	})
 	return err
 }
 
-func (o *office) rename(p access.Principal, ifMatch, name string) (contract.Team, error) {
+func (o *testTeam) rename(p access.Principal, ifMatch, name string) (contract.Team, error) {
 	return o.s.UpdateTeam(o.t.Context(), p, contract.TeamUpdate{
 		TeamPath:  o.path(),
 		Condition: contract.Condition{IfMatch: ifMatch},
@@ -81,7 +81,7 @@ func (o *office) rename(p access.Principal, ifMatch, name string) (contract.Team
 	})
 }
 
-func (o *office) setRole(account, ifMatch string, role access.Role) (contract.TeamMember, error) {
+func (o *testTeam) setRole(account, ifMatch string, role access.Role) (contract.TeamMember, error) {
 	text := string(role)
 	return o.s.UpdateMember(o.t.Context(), o.ana, contract.TeamMemberUpdate{
 		TeamMemberPath: contract.MemberOf(o.team, account),
@@ -90,7 +90,7 @@ func (o *office) setRole(account, ifMatch string, role access.Role) (contract.Te
 	})
 }
 
-func (o *office) invite(role access.Role, email string) string {
+func (o *testTeam) invite(role access.Role, email string) string {
 	o.t.Helper()
 	in := contract.NewInvitation{Role: string(role), Email: email}
 	invitation, err := o.s.Invite(o.t.Context(), o.ana, in.In(o.team))
@@ -101,7 +101,7 @@ func (o *office) invite(role access.Role, email string) string {
 }
 
 // joins signs up a new member of Ana's team.
-func (o *office) joins(name string, role access.Role) access.Principal {
+func (o *testTeam) joins(name string, role access.Role) access.Principal {
 	o.t.Helper()
 	session, err := o.s.SignUp(o.t.Context(), accounts.SignUp{
 		Email:    name + "@example.com",
@@ -116,8 +116,8 @@ func (o *office) joins(name string, role access.Role) access.Principal {
 	return o.who(session)
 }
 
-// workspace is what an anonymous POST /proxy leaves, without its project.
-func (o *office) workspace() (made accounts.Workspace) {
+// workspace creates what an anonymous POST /proxy creates, without its project.
+func (o *testTeam) workspace() (made accounts.Workspace) {
 	o.t.Helper()
 	err := o.db.Write(o.t.Context(), func(tx *models.Tx) (err error) {
 		made, err = accounts.NewWorkspace(tx, time.Hour)
@@ -136,9 +136,9 @@ func wants(t *testing.T, what string, err error, code string) {
 	}
 }
 
-func TestAnInvitationLetsOneIn(t *testing.T) {
+func TestInvitation_once(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		var people []access.Principal
 		const many = 100
 		for i := range many {
@@ -181,13 +181,13 @@ func TestAnInvitationLetsOneIn(t *testing.T) {
 	})
 }
 
-func TestWhomAnInvitationIsFor(t *testing.T) {
+func TestInvitation_email(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		_, err := o.s.Accept(t.Context(), o.ana, contract.AcceptanceOf(o.invite(access.Member, "")))
 		wants(t, "a member already", err, "already_member")
 		_, err = o.s.Accept(t.Context(), access.Principal{}, contract.AcceptanceOf(o.invite(access.Member, "")))
-		wants(t, "nobody", err, "credentials_required")
+		wants(t, "no credential", err, "credentials_required")
 
 		code := o.invite(access.Member, "Vic@example.com")
 		mallory := accounts.SignUp{Email: "mallory@example.com", Name: "M", Password: password}
@@ -207,9 +207,9 @@ func TestWhomAnInvitationIsFor(t *testing.T) {
 	})
 }
 
-func TestInvitationsEnd(t *testing.T) {
+func TestInvitation_expires(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		revoked, err := o.s.Invite(t.Context(), o.ana, contract.NewInvitation{Role: string(access.Member)}.In(o.team))
 		if err != nil {
 			t.Fatal(err)
@@ -255,9 +255,9 @@ func TestInvitationsEnd(t *testing.T) {
 	})
 }
 
-func TestATeamKeepsAnOwner(t *testing.T) {
+func TestMembers_lastOwner(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		wants(t, "leave", o.leave(o.ana), "last_owner")
 		wants(t, "remove oneself", o.remove(o.ana.Account), "last_owner")
 		_, err := o.setRole(o.ana.Account, "", access.Member)
@@ -286,28 +286,28 @@ func TestATeamKeepsAnOwner(t *testing.T) {
 }
 
 // A role that was taken away since the request began no longer counts.
-func TestRolesAreReadAgain(t *testing.T) {
+func TestMembers_changedRole(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		bob := o.joins("bob", access.Owner)
 		member, err := o.setRole(bob.Account, "", access.Viewer)
 		if err != nil || member.Role != string(access.Viewer) {
 			t.Fatalf("%v, %v", member, err)
 		}
 		_, err = o.rename(bob, "", "Mine")
-		wants(t, "demoted meanwhile", err, "not_allowed")
+		wants(t, "demoted before the change", err, "not_allowed")
 		if err := o.remove(bob.Account); err != nil {
 			t.Fatal(err)
 		}
 		_, err = o.rename(bob, "", "Mine")
-		wants(t, "removed meanwhile", err, "not_found")
+		wants(t, "removed before the change", err, "not_found")
 		wants(t, "leave after that", o.leave(bob), "not_found")
 	})
 }
 
-func TestStaleChangesOfATeamAreRefused(t *testing.T) {
+func TestTeam_staleChange(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		bob := o.joins("bob", access.Viewer)
 		team, err := o.s.Team(t.Context(), o.ana, o.path())
 		if err != nil {

@@ -12,10 +12,11 @@ import (
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
-// EmailConfirmationTTL is the lifetime of a link that confirms a new e-mail address.
+// EmailConfirmationTTL is the lifetime of a link that confirms a new email address.
 const EmailConfirmationTTL = time.Hour
 
 var errConfirmationOver = fault.New(fault.Gone, "link_used",
@@ -40,10 +41,10 @@ func (s *Service) ProfileOf(ctx context.Context, account string) (contract.Accou
 	return out, nil
 }
 
-// UpdateProfile changes the caller's account. Where this installation sends mail, a new address counts once the
-// link that is mailed to it has been opened; until then it is UnconfirmedEmail. Elsewhere it counts at once. A new
-// address needs the password, because links that set a new one are mailed there; an account without a password needs
-// a session that began within freshFor. Errors: Invalid, also email_taken; Conflict sign_in_again, TooMany.
+// UpdateProfile changes the caller's account. If this installation sends mail, a new address counts once the link that
+// is mailed to it has been opened; until then it is UnconfirmedEmail. Elsewhere it counts at once. A new address needs
+// the password, because links that set a new one are mailed there; an account without a password needs a session that
+// began within freshFor. Errors: Invalid, also email_taken; Conflict sign_in_again, TooMany.
 func (s *Service) UpdateProfile(
 	ctx context.Context, p access.Principal, request contract.AccountUpdate,
 ) (contract.AccountProfile, error) {
@@ -64,7 +65,7 @@ func (s *Service) UpdateProfile(
 		in.Email = nil
 	}
 	if in.Email != nil {
-		err := s.provesItself(ctx, p, account, in.Password.Reveal(), "change your e-mail address")
+		err := s.provesItself(ctx, p, account, in.Password.Reveal(), "change your email address")
 		if err != nil {
 			return none, err
 		}
@@ -92,7 +93,7 @@ func normalizedChange(in contract.AccountChange) (contract.AccountChange, error)
 			wrong = append(wrong, fault.Field{
 				Pointer: "/email",
 				Code:    "invalid_email",
-				Detail:  "This is not an e-mail address.",
+				Detail:  "This isn't an email address.",
 			})
 		}
 	}
@@ -151,7 +152,7 @@ func (s *Service) mailConfirmation(ctx context.Context, tx *models.Tx, account, 
 		Kind:      kindEmail,
 		AccountID: &account,
 		Email:     email,
-		Hash:      hash(newSecret()),
+		Hash:      secrets.Digest(secrets.Random()),
 		CreatedAt: now,
 		ExpiresAt: &until,
 	}
@@ -163,7 +164,7 @@ func (s *Service) mailConfirmation(ctx context.Context, tx *models.Tx, account, 
 
 // UnconfirmedEmail returns the address that a link confirms, "" if the link does not work.
 func (s *Service) UnconfirmedEmail(ctx context.Context, code string) (string, error) {
-	link, err := s.DB.Read(ctx).TokenByHash(kindEmail, hash(code), models.Now())
+	link, err := s.DB.Read(ctx).TokenByHash(kindEmail, secrets.Digest(code), models.Now())
 	if errors.Is(err, models.ErrNotFound) {
 		return "", nil
 	}
@@ -173,21 +174,21 @@ func (s *Service) UnconfirmedEmail(ctx context.Context, code string) (string, er
 	return link.Email, nil
 }
 
-// ConfirmEmail sets the e-mail address of the account that a link is for, and mails its old address that it
+// ConfirmEmail sets the email address of the account that a link is for, and mails its old address that it
 // changed. If the old one was unproven, all sessions end, with other access (proved). A link works once. It needs no
 // session: the request for it was made with the password. Errors: Gone link_used, Invalid email_taken.
 func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		link, err := tx.TokenByHash(kindEmail, hash(code), now)
+		link, err := tx.TokenByHash(kindEmail, secrets.Digest(code), now)
 		if errors.Is(err, models.ErrNotFound) || err == nil && link.AccountID == nil {
 			return errConfirmationOver
 		}
 		if err != nil {
 			return err
 		}
-		won, err := tx.UseToken(link.ID, now)
-		if err == nil && !won {
+		used, err := tx.UseToken(link.ID, now)
+		if err == nil && !used {
 			err = errConfirmationOver
 		}
 		if err != nil {

@@ -62,7 +62,7 @@ func TestUpdateProfile(t *testing.T) {
 	})
 }
 
-// Where mail is sent, a new address counts once its owner has confirmed it.
+// If mail is sent, a new address counts once its owner has confirmed it.
 func TestConfirmEmail(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {

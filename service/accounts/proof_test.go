@@ -10,23 +10,23 @@ import (
 	"postern/platform/config"
 	"postern/service/access"
 	"postern/service/accounts"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
-const typed = "vic@example.com" // by whoever signed up first
+const typed = "vic@example.com" // by the person who signed up first
 
-// squat is an account that a stranger created with the address of another person, and kept ways into.
-type squat struct {
-	*office
+// hijacked is an account that a stranger created with the address of another person, and kept ways into.
+type hijacked struct {
+	*testTeam
 	box     *outbox
 	account access.Principal
 	proving access.Principal // a session of the person, where they have one before the proof
 }
 
-func newSquat(t *testing.T, db *models.DB) *squat {
+func newHijacked(t *testing.T, db *models.DB) *hijacked {
 	t.Helper()
-	q := &squat{office: newOffice(t, db), box: &outbox{}}
+	q := &hijacked{testTeam: newTestTeam(t, db), box: &outbox{}}
 	q.s.Policy = config.SignUpOpen
 	q.s.Mail = &accounts.Mail{Sender: q.box, Jobs: q.box, PublicURL: "https://postern.example.com"}
 	q.account = q.passwordAccount(typed)
@@ -47,7 +47,7 @@ func newSquat(t *testing.T, db *models.DB) *squat {
 	return q
 }
 
-func (q *squat) insert(rows ...any) {
+func (q *hijacked) insert(rows ...any) {
 	q.t.Helper()
 	if err := q.db.Write(q.t.Context(), func(tx *models.Tx) error { return tx.Insert(rows...) }); err != nil {
 		q.t.Fatal(err)
@@ -55,7 +55,7 @@ func (q *squat) insert(rows ...any) {
 }
 
 // mailed returns the code of the link in the last mail.
-func (q *squat) mailed(path string) string {
+func (q *hijacked) mailed(path string) string {
 	q.t.Helper()
 	_, rest, _ := strings.Cut(q.box.texts[len(q.box.texts)-1], "https://postern.example.com"+path)
 	code, _, _ := strings.Cut(rest, "\n")
@@ -63,7 +63,7 @@ func (q *squat) mailed(path string) string {
 }
 
 // left names the ways into the account, besides its password.
-func (q *squat) left() (ways string) {
+func (q *hijacked) left() (ways string) {
 	q.t.Helper()
 	tx, now := q.db.Read(q.t.Context()), models.Now()
 	sessions, err := tx.TokensOf("session", q.account.Account, now)
@@ -98,24 +98,24 @@ func (q *squat) left() (ways string) {
 
 const allWays = "person's session stranger's session token device stranger"
 
-// The first proof of an address ends what a stranger who signed up with it has left, once, and is audited. What proves
-// nothing ends nothing.
+// The first proof of an address ends what a stranger who signed up with it has left, once, and is audited. An action
+// that proves nothing ends nothing.
 func TestProved(t *testing.T) {
-	recover := func(q *squat, code string) error {
+	recover := func(q *hijacked, code string) error {
 		_, err := q.s.Recover(q.t.Context(), code, "a brand new password", accounts.From{})
 		return err
 	}
-	for name, tc := range ordered.ByName(map[string]struct {
-		prove func(*squat) error
+	for name, tc := range testkit.ByName(map[string]struct {
+		prove func(*hijacked) error
 		left  string
 	}{
-		"a new password by a mailed link": {func(q *squat) error {
+		"a new password by a mailed link": {func(q *hijacked) error {
 			if err := q.s.SendRecovery(q.t.Context(), typed, ""); err != nil {
 				return err
 			}
 			return recover(q, q.mailed("/recover/"))
 		}, "new session"},
-		"a mailed invitation": {func(q *squat) error {
+		"a mailed invitation": {func(q *hijacked) error {
 			invitation := contract.NewInvitation{Role: string(access.Viewer), Email: typed}
 			if _, err := q.s.Invite(q.t.Context(), q.ana, invitation.In(q.team)); err != nil {
 				return err
@@ -126,17 +126,17 @@ func TestProved(t *testing.T) {
 			_, err := q.s.Accept(q.t.Context(), q.proving, contract.AcceptanceOf(q.mailed("/invite/")))
 			return err
 		}, "person's session"},
-		"a provider that vouches for the address, linked": {func(q *squat) error {
+		"a provider that vouches for the address, linked": {func(q *hijacked) error {
 			return q.s.Link(q.t.Context(), q.proving, identity("vic", typed, true))
 		}, "person's session vic"},
-		"a provider that vouches for the address, linked before": {func(q *squat) error {
+		"a provider that vouches for the address, linked before": {func(q *hijacked) error {
 			if err := q.s.Link(q.t.Context(), q.proving, identity("vic", typed, false)); err != nil {
 				return err
 			}
 			_, err := q.signInAs(identity("vic", typed, true), "")
 			return err
 		}, "new session vic"},
-		"a mailed link to another address": {func(q *squat) error {
+		"a mailed link to another address": {func(q *hijacked) error {
 			email := "victoria@example.com"
 			change := contract.AccountChange{Email: &email, Password: password}
 			if _, err := q.s.UpdateProfile(q.t.Context(), q.proving, contract.AccountUpdate{Body: change}); err != nil {
@@ -144,20 +144,20 @@ func TestProved(t *testing.T) {
 			}
 			return q.s.ConfirmEmail(q.t.Context(), mailedCode(q.t, q.s, q.box, email), accounts.From{})
 		}, ""},
-		"a new password by a link of the operator": {func(q *squat) error {
+		"a new password by a link of the operator": {func(q *hijacked) error {
 			code, err := q.s.RecoveryCode(q.t.Context(), typed)
 			if err != nil {
 				return err
 			}
 			return recover(q, code)
 		}, "new session token device stranger"},
-		"a provider that does not vouch for it": {func(q *squat) error {
+		"a provider that does not vouch for it": {func(q *hijacked) error {
 			return q.s.Link(q.t.Context(), q.proving, identity("vic", typed, false))
 		}, allWays + " vic"},
-		"a provider that vouches for another address": {func(q *squat) error {
+		"a provider that vouches for another address": {func(q *hijacked) error {
 			return q.s.Link(q.t.Context(), q.proving, identity("mallory", "mallory@example.com", true))
 		}, allWays + " mallory"},
-		"an address that was proven before": {func(q *squat) error {
+		"an address that was proven before": {func(q *hijacked) error {
 			if err := q.s.Link(q.t.Context(), q.proving, identity("vic", typed, true)); err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func TestProved(t *testing.T) {
 	}) {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
-				q := newSquat(t, db)
+				q := newHijacked(t, db)
 				if got := q.left(); got != allWays {
 					t.Fatalf("before it there are: %s", got)
 				}
@@ -202,7 +202,7 @@ func TestProved(t *testing.T) {
 // An account is only suspect if anyone could have created it.
 func TestNewAccount_emailUnproven(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		o.s.Policy = config.SignUpOpen
 		federated := func(subject string, isVerified bool) access.Principal {
 			session, err := o.signInAs(identity(subject, subject+"@example.org", isVerified), "")

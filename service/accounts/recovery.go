@@ -11,6 +11,7 @@ import (
 	"postern/models"
 	"postern/platform/ascii"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
@@ -20,14 +21,14 @@ const RecoveryTTL = time.Hour
 var errRecoveryOver = fault.New(fault.Gone, "link_used",
 	"This link has been used, was replaced by a newer one, or has expired.")
 
-// RecoveryCode returns the code of a one-time link with which the account with an e-mail address gets a
+// RecoveryCode returns the code of a one-time link with which the account with an email address gets a
 // new password. Earlier ones of the account stop working. It checks no permission: it is called from the
 // command line, by a person with access to the database. NotFound without such an account.
 func (s *Service) RecoveryCode(ctx context.Context, email string) (code string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 		if errors.Is(err, models.ErrNotFound) {
-			return fault.New(fault.NotFound, "not_found", "There is no account with this e-mail address.")
+			return fault.New(fault.NotFound, "not_found", "No account has this email address.")
 		}
 		if err != nil {
 			return err
@@ -49,7 +50,7 @@ func newRecovery(
 	if _, err := tx.DeleteTokensExcept(kindRecovery, account.ID, ""); err != nil {
 		return "", err
 	}
-	code = newSecret()
+	code = secrets.Random()
 	now := models.Now()
 	until := now.Add(RecoveryTTL)
 	err = tx.Insert(&models.Token{
@@ -57,7 +58,7 @@ func newRecovery(
 		Kind:      kindRecovery,
 		AccountID: &account.ID,
 		Email:     mailedTo,
-		Hash:      hash(code),
+		Hash:      secrets.Digest(code),
 		CreatedAt: now,
 		ExpiresAt: &until,
 	})
@@ -74,7 +75,7 @@ func newRecovery(
 	})
 }
 
-// RecoveryEmail returns the e-mail address of the account that a recovery link is for, "" if the link
+// RecoveryEmail returns the email address of the account that a recovery link is for, "" if the link
 // does not work.
 func (s *Service) RecoveryEmail(ctx context.Context, code string) (string, error) {
 	account, err := recovered(s.DB.Read(ctx), code)
@@ -89,7 +90,7 @@ func (s *Service) RecoveryEmail(ctx context.Context, code string) (string, error
 
 // recovered returns the account that a recovery link is for, models.ErrNotFound without one.
 func recovered(tx *models.Tx, code string) (models.Account, error) {
-	link, err := tx.TokenByHash(kindRecovery, hash(code), models.Now())
+	link, err := tx.TokenByHash(kindRecovery, secrets.Digest(code), models.Now())
 	if err != nil {
 		return models.Account{}, err
 	}
@@ -116,18 +117,18 @@ func (s *Service) Recover(ctx context.Context, code, password string, from From)
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		now := models.Now()
-		link, err := tx.TokenByHash(kindRecovery, hash(code), now)
+		link, err := tx.TokenByHash(kindRecovery, secrets.Digest(code), now)
 		if errors.Is(err, models.ErrNotFound) || err == nil && link.AccountID == nil {
 			return errRecoveryOver
 		}
 		if err != nil {
 			return err
 		}
-		won, err := tx.UseToken(link.ID, now)
+		used, err := tx.UseToken(link.ID, now)
 		if err != nil {
 			return err
 		}
-		if !won {
+		if !used {
 			return errRecoveryOver
 		}
 		before, err := tx.HoldAccount(*link.AccountID)

@@ -18,7 +18,7 @@ func TestRecover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.RecoveryCode(t.Context(), "nobody@example.com")
+		_, err = s.RecoveryCode(t.Context(), "unknown@example.com")
 		wants(t, "an unknown address", err, "not_found")
 		replaced, err := s.RecoveryCode(t.Context(), "ana@example.com")
 		if err != nil {
@@ -59,7 +59,7 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// Of several uses of a link at a time one wins.
+// If a link is used several times at once, one use succeeds.
 func TestRecover_raced(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -70,22 +70,22 @@ func TestRecover_raced(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
-		won := make([]bool, 8)
-		for i := range won {
+		succeeded := make([]bool, 8)
+		for i := range succeeded {
 			wg.Go(func() {
 				_, err := s.Recover(t.Context(), code, "a brand new password", accounts.From{})
-				won[i] = err == nil
+				succeeded[i] = err == nil
 			})
 		}
 		wg.Wait()
 		n := 0
-		for _, one := range won {
+		for _, one := range succeeded {
 			if one {
 				n++
 			}
 		}
 		if n != 1 {
-			t.Errorf("%d uses won", n)
+			t.Errorf("%d uses succeeded", n)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/platform/secrets"
 	"postern/service/access"
 )
 
@@ -56,13 +57,13 @@ const maxSessions = 100
 // newSession begins a session and returns its secret. It ends the oldest one if there are
 // too many.
 func newSession(tx *models.Tx, account string, from From) (string, error) {
-	secret, now := newSecret(), models.Now()
+	secret, now := secrets.Random(), models.Now()
 	until := now.Add(SessionTTL)
 	err := tx.Insert(&models.Token{
 		ID:         models.NewID("ses"),
 		Kind:       kindSession,
 		AccountID:  &account,
-		Hash:       hash(secret),
+		Hash:       secrets.Digest(secret),
 		CreatedAt:  now,
 		ExpiresAt:  &until,
 		UserAgent:  from.userAgent(),
@@ -97,7 +98,7 @@ const seenEvery = 5 * time.Minute
 // BySession returns the principal of a session, the zero Principal if it has ended.
 func (s *Service) BySession(ctx context.Context, session string) (access.Principal, error) {
 	tx, now := s.DB.Read(ctx), models.Now()
-	token, err := tx.TokenByHash(kindSession, hash(session), now)
+	token, err := tx.TokenByHash(kindSession, secrets.Digest(session), now)
 	if errors.Is(err, models.ErrNotFound) || (err == nil && token.AccountID == nil) {
 		return access.Principal{}, nil
 	}
@@ -227,9 +228,9 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string
 	if err := access.CheckSelf(p, access.AccountUpdate); err != nil {
 		return "", err
 	}
-	secret = newSecret()
+	secret = secrets.Random()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		found, err := tx.SetTokenHash(p.Token, hash(secret))
+		found, err := tx.SetTokenHash(p.Token, secrets.Digest(secret))
 		if err == nil && !found {
 			err = access.NotFound()
 		}
@@ -241,10 +242,10 @@ func (s *Service) Rotate(ctx context.Context, p access.Principal) (secret string
 	return secret, nil
 }
 
-// SignOut ends a session. It is no error if the session has ended already.
+// SignOut ends a session. A session that has already ended is not an error.
 func (s *Service) SignOut(ctx context.Context, session string, from From) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		token, err := tx.TokenByHash(kindSession, hash(session), models.Now())
+		token, err := tx.TokenByHash(kindSession, secrets.Digest(session), models.Now())
 		if errors.Is(err, models.ErrNotFound) || (err == nil && token.AccountID == nil) {
 			return nil
 		}

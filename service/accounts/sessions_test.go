@@ -11,9 +11,9 @@ import (
 	"postern/testkit/state"
 )
 
-func TestTooManySessionsEndTheOldest(t *testing.T) {
+func TestSessions_tooMany(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			until := models.Now().Add(time.Hour)
 			for i := range 100 { // all older than the session of the first account

@@ -25,9 +25,8 @@ type SignUp struct {
 	From     From
 }
 
-// Ticket permits a sign-up where it is restricted: the code of an invitation, or the claim
-// code of a workspace. POSTERN_ANONYMOUS states who may create a workspace, and that caller
-// may also claim it. The zero Ticket is none.
+// Ticket permits a sign-up if sign-ups are restricted: it has the code of an invitation, or the claim code of a
+// workspace. Anyone who may create a workspace (POSTERN_ANONYMOUS) may also claim it. The zero Ticket permits nothing.
 type Ticket struct {
 	Invitation string
 	Claim      string
@@ -49,7 +48,7 @@ func (in SignUp) normalized() (SignUp, error) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/email",
 			Code:    "invalid_email",
-			Detail:  "This is not an e-mail address.",
+			Detail:  "This isn't an email address.",
 		})
 	}
 	var nameWrong []fault.Field
@@ -69,7 +68,7 @@ func normalizeName(name string) (string, []fault.Field) {
 		return name, []fault.Field{{
 			Pointer: "/name",
 			Code:    "invalid_name",
-			Detail:  fmt.Sprintf("Give a name of 1 to %d characters.", maxName),
+			Detail:  fmt.Sprintf("Enter a name of 1 to %d characters.", maxName),
 		}}
 	}
 	return name, nil
@@ -80,7 +79,7 @@ func checkPassword(pointer, password string) []fault.Field {
 		return nil
 	}
 	return []fault.Field{{Pointer: pointer, Code: "invalid_password",
-		Detail: fmt.Sprintf("Use at least %d characters (and at most %d bytes).", MinPassword, maxPassword)}}
+		Detail: fmt.Sprintf("Use at least %d characters and at most %d bytes.", MinPassword, maxPassword)}}
 }
 
 // MaySignUp returns nil if an account can be created with the ticket. Forbidden
@@ -90,8 +89,7 @@ func (s *Service) MaySignUp(ctx context.Context, ticket Ticket) error {
 	return err
 }
 
-// admission is what a ticket stands for, which creating an account uses up. It is zero
-// where sign-up is open.
+// admission is the right that a ticket gives, which creating an account uses up. It is zero where sign-up is open.
 type admission struct {
 	invitation *models.Invitation
 	workspace  string // id of the team whose claim code it is
@@ -101,20 +99,20 @@ type admission struct {
 
 var errCodeUsed = fault.New(
 	fault.Forbidden, "signup_closed",
-	"An account was created with this claim code already. Sign in with that account to claim the workspace.",
+	"An account was already created with this claim code. Sign in with that account to claim the workspace.",
 )
 
 var errFirstAccount = fault.New(
 	fault.Forbidden, "signup_closed",
-	"The first account is made with the link that the server printed when it started.",
+	"To create the first account, use the link that the server printed when it started.",
 )
 
 // admit returns the admission of a ticket, or why an account cannot be created.
 func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 	none := admission{}
 	if s.Policy == config.SignUpClosed {
-		return none, fault.New(fault.Forbidden, "signup_closed", "This installation takes no new accounts. Sign in "+
-			"with the one you have.")
+		return none, fault.New(fault.Forbidden, "signup_closed", "This installation doesn't allow new accounts. Sign "+
+			"in with an existing one.")
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
 		// The first account is an operator's: only the person who started the server has the link.
@@ -134,14 +132,13 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 		}
 		return admission{workspace: workspace.ID}, err
 	}
-	return none, fault.New(fault.Forbidden, "signup_closed", "Accounts are made by invitation here. Ask an owner of "+
-		"a team for a link.")
+	return none, fault.New(fault.Forbidden, "signup_closed", "You need an invitation to create an account here. Ask "+
+		"an owner of a team for a link.")
 }
 
-// SignUp creates an account with a password, signs it in and returns the session's secret.
-// With an invitation the account joins that team, otherwise it gets a team of its own.
-// Errors beside those of MaySignUp: Conflict email_taken, Invalid for the form's fields,
-// TooMany.
+// SignUp creates an account with a password, signs it in and returns the session's secret. With an invitation the
+// account joins that team, otherwise it gets its own team. Errors, in addition to those of MaySignUp: Conflict
+// email_taken, Invalid for the form's fields, TooMany.
 func (s *Service) SignUp(ctx context.Context, in SignUp, ticket Ticket) (session string, err error) {
 	in, err = in.normalized()
 	if err != nil {
@@ -195,7 +192,7 @@ func emailTaken() error {
 	return &fault.Error{
 		Kind:   fault.Conflict,
 		Code:   "email_taken",
-		Public: "There is an account with this address already.",
+		Public: "An account with this address already exists.",
 		Fields: []fault.Field{{
 			Pointer: "/email",
 			Code:    "email_taken",
@@ -238,8 +235,8 @@ func (s *Service) newAccount(
 		return account, join(tx, p, account, *with.invitation, now)
 	}
 	if with.workspace != "" {
-		// Of two sign-ups at once with one code, one is refused.
-		if won, err := tx.SignUpWithTeam(with.workspace, account.ID); err != nil || !won {
+		// If two sign-ups use one code at once, one is refused.
+		if used, err := tx.SignUpWithTeam(with.workspace, account.ID); err != nil || !used {
 			return account, cmp.Or[error](err, errCodeUsed)
 		}
 	}
@@ -283,7 +280,7 @@ func (s *Service) ChangePassword(
 			return err
 		}
 		if !ok {
-			return fault.InvalidField("/old_password", "wrong_password", "This is not the password you have now.")
+			return fault.InvalidField("/old_password", "wrong_password", "This isn't your current password.")
 		}
 	}
 	encoded, err := s.PasswordCost.hash(ctx, password)
@@ -296,7 +293,8 @@ func (s *Service) ChangePassword(
 			return err
 		}
 		if now.PasswordHash != account.PasswordHash { // another change came first
-			return fault.New(fault.Stale, "changed_meanwhile", "The password was changed meanwhile. Try again.")
+			return fault.New(fault.Stale, "changed_meanwhile", "The password was changed by another request. Try "+
+				"again.")
 		}
 		if err := tx.SetPassword(p.Account, encoded); err != nil {
 			return err

@@ -15,9 +15,9 @@ import (
 	"postern/testkit/state"
 )
 
-func TestWhoMaySignUp(t *testing.T) {
+func TestMaySignUp_settings(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		for i, tt := range []struct {
 			policy     config.AccountSignUp
 			ticket     string
@@ -58,9 +58,9 @@ func TestWhoMaySignUp(t *testing.T) {
 	})
 }
 
-func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
+func TestSignUp_throttled(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		o.s.Policy = config.SignUpOpen
 		in := accounts.SignUp{
 			Email:    "ANA@example.com",
@@ -94,9 +94,9 @@ func TestSigningUpIsThrottledAndTellsWhatIsTaken(t *testing.T) {
 }
 
 // Signing in to an own account must not reset the count of guesses at others'.
-func TestASuccessDoesNotForgiveTheCaller(t *testing.T) {
+func TestSignUp_throttledAfterSuccess(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		from := accounts.From{RemoteAddr: "192.0.2.1:1"}
 		var last error
 		for i := range 31 {
@@ -111,9 +111,9 @@ func TestASuccessDoesNotForgiveTheCaller(t *testing.T) {
 	})
 }
 
-func TestSessionsAreListedAndEnd(t *testing.T) {
+func TestSessions_listAndEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		from := accounts.From{RemoteAddr: "192.0.2.7:4711", UserAgent: "Firefox\x00\u202e"}
 		var sessions []string
 		for range 3 {
@@ -175,9 +175,9 @@ func mustSignIn(t *testing.T, s *accounts.Service, email string) string {
 	return session
 }
 
-func TestChangingThePassword(t *testing.T) {
+func TestChangePassword(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		elsewhere := mustSignIn(t, o.s, "ana@example.com")
 		const next = "another four words"
 		wants(t, "a wrong old one", o.s.ChangePassword(t.Context(), o.ana, "wrong", next, false), "wrong_password")
@@ -206,9 +206,9 @@ func TestChangingThePassword(t *testing.T) {
 
 // A workspace is free to make where anonymous callers may: its code must not make
 // accounts without end where accounts are by invitation.
-func TestAClaimCodeSignsUpOne(t *testing.T) {
+func TestSignUp_claimCode(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		ticket := accounts.Ticket{Claim: o.workspace().ClaimCode}
 		var in, late atomic.Int32
 		var wg sync.WaitGroup
@@ -239,7 +239,7 @@ func TestAClaimCodeSignsUpOne(t *testing.T) {
 		}
 		wants(t, "to ask for the form", o.s.MaySignUp(t.Context(), ticket), "signup_closed")
 		if _, err := o.s.PreviewClaim(t.Context(), o.ana, ticket.Claim); err != nil {
-			t.Errorf("the code claims no more: %v", err)
+			t.Errorf("the code can no longer claim: %v", err)
 		}
 	})
 }

@@ -18,8 +18,8 @@ import (
 // maxNamed bounds contract.TeamDeletion.Projects.
 const maxNamed = 100
 
-// TeamDeletion returns what deleting a team deletes too. Projects are in its way: they are deleted for good, or moved
-// to another team, first. Those in the bin have the day of their purge.
+// TeamDeletion returns what deleting a team also deletes. Projects prevent the deletion: they must first be deleted
+// permanently or moved to another team. Projects in the bin have the day of their purge.
 func (s *Service) TeamDeletion(
 	ctx context.Context, p access.Principal, in contract.TeamPath,
 ) (contract.TeamDeletion, error) {
@@ -67,9 +67,9 @@ func deletionOf(tx *models.Tx, team string) (contract.TeamDeletion, error) {
 // rowsAtOnce is how many rows one statement of a deletion removes.
 const rowsAtOnce = 10_000
 
-// DeleteTeam deletes a team for good, with its members' roles, invitations, webhooks,
-// products, and tenants with their people. confirm is its name. It is refused as Conflict
-// with the code team_has_projects while the team has projects, those in the bin included.
+// DeleteTeam deletes a team permanently, with its members' roles, invitations, webhooks, products, and tenants with
+// their people. confirm is its name. It is refused as Conflict with the code team_has_projects while the team has
+// projects, those in the bin included.
 func (s *Service) DeleteTeam(
 	ctx context.Context, p access.Principal, in contract.TeamRemoval,
 ) (contract.None, error) {
@@ -80,8 +80,8 @@ func (s *Service) DeleteTeam(
 			return err
 		}
 		if len(takes.Projects) > 0 {
-			return fault.New(fault.Conflict, "team_has_projects", "The team has projects: %s. Move them to another "+
-				"team, or delete them for good, first.", shortList(takes.Projects))
+			return fault.New(fault.Conflict, "team_has_projects", "The team has projects: %s. First move them to "+
+				"another team, or delete them permanently.", shortList(takes.Projects))
 		}
 		if in.Confirm != row.Name {
 			return fault.InvalidField("/confirm", "wrong_confirmation", "Type the team's name, %s, to delete "+
@@ -100,7 +100,7 @@ func (s *Service) DeleteTeam(
 		err = tx.EraseTeam(id, rowsAtOnce)
 		if errors.Is(err, models.ErrReferenced) {
 			return fault.New(fault.Conflict, "changed_meanwhile",
-				"Something was added to the team at the same time. Try again.").Because(err)
+				"The team was changed by another request. Try again.").Because(err)
 		}
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 // project adds a project to Ana's team.
-func (o *office) project(name string, deleted bool) string {
+func (o *testTeam) project(name string, deleted bool) string {
 	o.t.Helper()
 	now := models.Now()
 	row := models.Project{ID: models.NewID("prj"), Name: name, TeamID: o.team, CreatedAt: now, UpdatedAt: now}
@@ -30,7 +30,7 @@ func (o *office) project(name string, deleted bool) string {
 // A team is deleted by its name, with what belongs to it, once nothing is in its way.
 func TestDeleteTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		o := newOffice(t, db)
+		o := newTestTeam(t, db)
 		member := o.joins("bob", access.Member)
 		o.invite(access.Viewer, "")
 		team, err := o.s.Team(t.Context(), o.ana, o.path())
@@ -74,7 +74,7 @@ func TestDeleteTeam(t *testing.T) {
 	})
 }
 
-func (o *office) checkRefusals(member access.Principal, name string) {
+func (o *testTeam) checkRefusals(member access.Principal, name string) {
 	o.t.Helper()
 	for _, tt := range []struct {
 		what, confirm, code string
@@ -93,7 +93,7 @@ func (o *office) checkRefusals(member access.Principal, name string) {
 }
 
 // checkGone checks that nothing of the team is left but its audit log.
-func (o *office) checkGone(member access.Principal) {
+func (o *testTeam) checkGone(member access.Principal) {
 	o.t.Helper()
 	tx := o.db.Read(o.t.Context())
 	if _, err := tx.TeamByID(o.team); err == nil {

@@ -23,7 +23,7 @@ const (
 // up, to change a password.
 type attempt struct {
 	kind    string
-	subject string // e-mail address or account
+	subject string // email address or account
 	from    From
 }
 
@@ -59,9 +59,8 @@ func (t *throttle) forgetDevice(device string) { t.counts().Clear(deviceKey(devi
 
 func deviceKey(device string) string { return kindDevice + "\x00" + device }
 
-// forget subtracts a successful attempt. It clears the count of subject and source, but of
-// the two shared counts it subtracts this attempt only: otherwise an attacker could reset
-// them by signing in to an account of their own.
+// forget subtracts a successful attempt. It clears the count of subject and source, but of the two shared counts it
+// subtracts this attempt only: otherwise an attacker could reset them by signing in to their own account.
 func (t *throttle) forget(a attempt) {
 	here, everywhere, source := a.keys()
 	t.counts().Clear(here)
@@ -69,6 +68,6 @@ func (t *throttle) forget(a attempt) {
 }
 
 func tooMany(what string) error {
-	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait a quarter of an hour and "+
-		"try again.", what).After(throttleWindow)
+	return fault.New(fault.TooMany, "too_many_attempts", "Too many attempts to %s. Wait 15 minutes and try again.",
+		what).After(throttleWindow)
 }

@@ -27,7 +27,7 @@ type Service struct {
 	DB           *models.DB
 	VerifyWithin time.Duration // bounds Verify; 0 means verifyWithin
 
-	underWay verifications
+	inProgress verifications
 }
 
 // Log is one page of a team's entries.
@@ -85,6 +85,9 @@ func (s *Service) Get(ctx context.Context, p access.Principal, in contract.Audit
 	var team string
 	if err == nil {
 		_, team, err = chainOf(tx, p, cmp.Or(row.TeamID, contract.Installation))
+		if err != nil && row.TeamID == "" {
+			err = access.NotFound() // as for an id that doesn't exist
+		}
 	}
 	var entries []contract.AuditEntry
 	if err == nil {
@@ -142,7 +145,7 @@ func filterOf(tx *models.Tx, p access.Principal, in contract.AuditList) (f model
 		f.Project = project.ID
 	}
 	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
-		return f, "", fault.InvalidField("/to", "invalid_range", "to has to be later than from.")
+		return f, "", fault.InvalidField("/to", "invalid_range", "to must be later than from.")
 	}
 	if strings.Contains(in.Actor, "@") {
 		if f.Actor, err = accountID(tx, in.Actor); err != nil {
@@ -173,13 +176,13 @@ func membersNamed(tx *models.Tx, team, text string) (ids []string, err error) {
 func accountID(tx *models.Tx, email string) (string, error) {
 	account, err := tx.AccountByEmail(ascii.Lower(strings.TrimSpace(email)))
 	if errors.Is(err, models.ErrNotFound) {
-		return "nobody", nil
+		return "unknown", nil
 	}
 	return account.ID, err
 }
 
-// shown returns entries as the members of a team see them. Of an account without a role in the team the email address
-// is left out: the team must not learn that of an outsider.
+// shown returns entries as the members of a team see them. The email address of an account without a role in the team
+// is left out: the team must not learn an outsider's address.
 func shown(tx *models.Tx, team string, rows []models.AuditEntry) ([]contract.AuditEntry, error) {
 	members, err := tx.EmailsOfTeam(team)
 	if err != nil {
@@ -230,11 +233,11 @@ func entryOf(row *models.AuditEntry) contract.AuditEntry {
 // Choice is something that entries can be filtered by.
 type Choice struct{ Value, Title string }
 
-// Choices are what a principal can choose from.
+// Choices are a principal's choices in the filters.
 type Choices struct {
 	Teams        []Choice // whose log they may read
 	Projects     []Choice // of the team
-	MoreProjects bool     // the team has too many to list, and Projects has none
+	MoreProjects bool     // the team has too many to list, and Projects is empty
 }
 
 // maxProjects bounds how many projects there are to choose from.

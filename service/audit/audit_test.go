@@ -55,7 +55,7 @@ func recordTeams(t *testing.T, db *models.DB, now time.Time) {
 	}
 }
 
-func TestListFiltersAndPages(t *testing.T) {
+func TestList_filtersAndPages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
 		recordTeams(t, db, now)
@@ -72,7 +72,7 @@ func TestListFiltersAndPages(t *testing.T) {
 			"outcome":         {contract.AuditList{Outcome: "refused"}, "[6]", ""},
 			"two filters":     {contract.AuditList{Action: "key.create", Outcome: "refused"}, "[]", ""},
 			"actor by email":  {contract.AuditList{Actor: "ANA@example.com"}, "[5 4 3 2 1]", ""},
-			"unknown email":   {contract.AuditList{Actor: "nobody@example.com"}, "[]", ""},
+			"unknown email":   {contract.AuditList{Actor: "unknown@example.com"}, "[]", ""},
 			"actor by id":     {contract.AuditList{Actor: "acc_eve"}, "[6]", ""},
 			"object":          {contract.AuditList{Object: "key_3"}, "[4]", ""},
 			"project by name": {contract.AuditList{Project: "shop"}, "[6 5 4 3 2 1]", ""},
@@ -122,7 +122,7 @@ func TestListFiltersAndPages(t *testing.T) {
 	})
 }
 
-func TestListRefuses(t *testing.T) {
+func TestList_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
 		recordTeams(t, db, now)
@@ -156,6 +156,12 @@ func TestListRefuses(t *testing.T) {
 func TestGet(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		recordTeams(t, db, models.Now())
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { // in the installation's log
+			access.RecordRefused(tx, access.Principal{}, access.Entry{Action: access.CredentialUse}, "invalid_token")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
 		s := &audit.Service{DB: db}
 		of := func(team string) contract.AuditPath {
 			t.Helper()
@@ -177,6 +183,7 @@ func TestGet(t *testing.T) {
 		}{
 			"a caller without an account": {access.Principal{}, of("team_a"), fault.Unauthenticated},
 			"another team":                {ana, of("team_b"), fault.NotFound},
+			"the installation":            {ana, of(""), fault.NotFound},
 			"no entry":                    {ana, contract.AuditPath{Entry: "aud_none"}, fault.NotFound},
 			"a viewer":                    {viewer, of("team_a"), fault.Forbidden},
 		} {
@@ -189,7 +196,7 @@ func TestGet(t *testing.T) {
 
 // A flood leaves as many entries as its bounds allow, and one that says how many
 // there were beyond.
-func TestAFloodOfRefusalsIsBounded(t *testing.T) {
+func TestRefusals_bounded(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now()
 		r := &audit.Refusals{DB: db, Log: quiet, PerSource: 3, PerMinute: 5, Now: func() time.Time { return now }}
@@ -236,10 +243,9 @@ func TestAFloodOfRefusalsIsBounded(t *testing.T) {
 	})
 }
 
-// A caller can ask for any team that comes to mind. What does not exist gets no
-// chain, and its made-up name, which may be a secret in the wrong place, is kept
-// nowhere.
-func TestARefusalNamesNoTeamThatDoesNotExist(t *testing.T) {
+// A caller can name any team. A team that does not exist gets no chain, and its made-up name, which may be a secret in
+// the wrong place, is kept nowhere.
+func TestRefusals_unknownTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := &audit.Refusals{DB: db, Log: quiet}
 		eve := access.Principal{Account: "acc_eve", RemoteAddr: "198.51.100.7:1"}

@@ -52,7 +52,7 @@ type reading struct {
 	logs        map[string]models.AuditLog
 }
 
-// log is what the request selects of a chain.
+// log is the part of a chain that the request selects.
 func (r reading) log(tx *models.Tx, chain string) (models.AuditLog, error) {
 	if log, ok := r.logs[chain]; ok {
 		return log, nil
@@ -95,7 +95,7 @@ func (r *reading) resume(cursor string) (err error) {
 	}
 	at := slices.Index(r.chains, chain)
 	if r.after, err = strconv.ParseInt(number, 10, 64); err != nil || r.after < 1 || at < 0 {
-		return fault.InvalidField("/cursor", "invalid_cursor", "This is not a cursor of an earlier page. Leave it "+
+		return fault.InvalidField("/cursor", "invalid_cursor", "This isn't the cursor of a previous page. Leave it "+
 			"out to start at the beginning.")
 	}
 	r.chains = r.chains[at:]
@@ -112,8 +112,8 @@ func (r reading) cursor(last models.AuditEntry) string {
 	return number
 }
 
-// page reads one chain after the other. What a project or an object has in an
-// older one is from before the merge, so that the list stays in order.
+// page reads one chain after the other. Entries of a project or an object in an older chain are from before the merge,
+// so that the list stays in order.
 func (r reading) page(tx *models.Tx, page models.Page) (models.List[models.AuditEntry], error) {
 	var rows []models.AuditEntry
 	none, limit := models.List[models.AuditEntry]{}, page.Size()+1

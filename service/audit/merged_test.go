@@ -54,7 +54,7 @@ func mergeB(t *testing.T, db *models.DB) {
 	}
 }
 
-func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
+func TestList_mergedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		mergeB(t, db)
 		s := &audit.Service{DB: db}
@@ -108,7 +108,7 @@ func TestAMergedWorkspaceIsReadByItsNewTeam(t *testing.T) {
 	})
 }
 
-func TestAMergedWorkspaceIsHiddenFromOthers(t *testing.T) {
+func TestList_mergedWorkspaceHidden(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		mergeB(t, db)
 		s := &audit.Service{DB: db}

@@ -14,10 +14,9 @@ import (
 	"postern/service/access"
 )
 
-// What refusals may write in a minute: perSource for one caller (one IPv4
-// address, or one IPv6 network of 64 bits, which is what one household has), and
-// perMinute for all callers together. Further refusals are counted, and one entry
-// reports their number.
+// The number of refusals that are written in a minute: perSource for one caller (one IPv4 address, or one IPv6 network
+// of 64 bits, which is what one household has), and perMinute for all callers together. Further refusals are counted,
+// and one entry reports their number.
 const (
 	perSource = 20
 	perMinute = 300
@@ -26,8 +25,7 @@ const (
 // writeWithin bounds how long a refused caller's entry may take.
 const writeWithin = 5 * time.Second
 
-// Refusals records what was refused. It has a transaction of its own, since what
-// is refused leaves none.
+// Refusals records what was refused. It has its own transaction, since what is refused leaves none.
 type Refusals struct {
 	DB        *models.DB
 	Log       *slog.Logger
@@ -40,7 +38,7 @@ type Refusals struct {
 	written int
 	sources map[string]int // those that have written in this minute
 	dropped int64
-	late    *time.Timer // tells of what was dropped when nothing else comes
+	late    *time.Timer // reports what was dropped if nothing else comes
 }
 
 // Add records one refusal with its stable code. The entry must not hold what was
@@ -95,13 +93,12 @@ func (r *Refusals) write(ctx context.Context, record func(*models.Tx), needed bo
 		return nil
 	})
 	if err != nil {
-		r.Log.Error("a refusal could not be recorded", "error", err)
+		r.Log.Error("could not record a refusal", "error", err)
 	}
 }
 
-// known leaves out of an entry a team that does not exist, with the object that
-// was asked for: both are what the caller has made up, which may be anything, and
-// a chain of its own for each would let anybody fill the table of chains.
+// known removes a team that doesn't exist from an entry, together with the requested object and project, which the
+// caller may have made up. Otherwise anyone could fill the table of chains, because each team has its own chain.
 func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
 	if e.Team == "" {
 		return e
@@ -110,7 +107,7 @@ func (r *Refusals) known(tx *models.Tx, e access.Entry) access.Entry {
 	if errors.Is(err, models.ErrNotFound) {
 		e.Team, e.Object, e.Project = "", "", ""
 	} else if err != nil {
-		r.Log.Error("the team of a refusal could not be looked up", "error", err)
+		r.Log.Error("could not look up the team of a refusal", "error", err)
 	}
 	return e
 }

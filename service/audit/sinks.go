@@ -37,7 +37,7 @@ func (f FileSink) Deliver(_ context.Context, lines []byte) error {
 // webhookWithin bounds one delivery.
 const webhookWithin = 10 * time.Second
 
-// WebhookSink posts lines as application/x-ndjson to an address of the operator's.
+// WebhookSink posts lines as application/x-ndjson to a URL of the operator.
 type WebhookSink struct {
 	URL   string
 	Token secrets.Secret // sent as a bearer token; "" for none
@@ -49,7 +49,7 @@ func (w WebhookSink) Deliver(ctx context.Context, lines []byte) error {
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(lines))
 	if err != nil {
-		return errors.New("the address is not valid") // it may have a secret
+		return errors.New("the URL isn't valid") // it may have a secret
 	}
 	r.Header.Set("Content-Type", "application/x-ndjson")
 	if token := w.Token.Reveal(); token != "" {
@@ -63,7 +63,7 @@ func (w WebhookSink) Deliver(ctx context.Context, lines []byte) error {
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) // so that the connection is used again
 	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("%s answered %s", r.URL.Host, answer.Status)
+		return fmt.Errorf("%s returned %s", r.URL.Host, answer.Status)
 	}
 	return nil
 }

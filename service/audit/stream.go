@@ -67,10 +67,10 @@ func (s *Stream) Run(ctx context.Context) {
 // report logs the first error in a row, and its end.
 func (s *Stream) report(err error) {
 	if err != nil && !s.failing {
-		s.Log.Error("the audit stream is not delivered; it is tried again", "stream", s.Name, "error", err)
+		s.Log.Error("could not deliver the audit stream; retrying", "stream", s.Name, "error", err)
 	}
 	if err == nil && s.failing {
-		s.Log.Info("the audit stream is delivered again", "stream", s.Name)
+		s.Log.Info("the audit stream is being delivered again", "stream", s.Name)
 	}
 	s.failing = err != nil
 }
@@ -88,7 +88,7 @@ func (s *Stream) Once(ctx context.Context) error {
 	for _, chain := range chains {
 		at := position[chain.TeamID]
 		if chain.Number < at.Number {
-			s.Log.Warn("an audit log is shorter than what was delivered of it; the database was restored",
+			s.Log.Warn("an audit log is shorter than its delivered part; the database was probably restored",
 				"stream", s.Name, "team", chain.TeamID)
 			position[chain.TeamID] = Head{chain.Number, chain.Hash}
 		}
@@ -121,7 +121,7 @@ func (s *Stream) skipRemoved(ctx context.Context, team string, position map[stri
 		return fmt.Errorf("audit: find the start of the chain of %q: %w", team, err)
 	}
 	if at := position[team]; at.Number < start.Number {
-		s.Log.Warn("audit entries were removed before they were delivered, since their time was over",
+		s.Log.Warn("retention removed audit entries before they were delivered",
 			"stream", s.Name, "team", team, "entries", start.Number-at.Number)
 		position[team] = start
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/service/audit"
 	"postern/testkit/state"
@@ -64,7 +65,7 @@ func heads(t *testing.T, text string) map[string]audit.Head {
 	return ends
 }
 
-func TestStreamToAFile(t *testing.T) {
+func TestStream_file(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		file := filepath.Join(t.TempDir(), "audit.jsonl")
 		stream := newStream(t, db, audit.FileSink(file))
@@ -93,7 +94,7 @@ func TestStreamToAFile(t *testing.T) {
 		again.Position = stream.Position
 		stream = again
 		text := once(303)
-		verdicts, err := audit.VerifyAll(t.Context(), db)
+		verdicts, err := audit.VerifyAll(t.Context(), db, contract.AuditVerification{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestStreamToAFile(t *testing.T) {
 	})
 }
 
-func TestStreamToAWebhook(t *testing.T) {
+func TestStream_webhook(t *testing.T) {
 	db := state.OpenSQLite(t)
 	var got strings.Builder
 	status := http.StatusServiceUnavailable
@@ -160,7 +161,7 @@ func TestStreamToAWebhook(t *testing.T) {
 }
 
 // Entries that were written just before a stop are delivered.
-func TestStreamDeliversWhatIsLeft(t *testing.T) {
+func TestStream_resumes(t *testing.T) {
 	db := state.OpenSQLite(t)
 	file := filepath.Join(t.TempDir(), "audit.jsonl")
 	record(t, db, "team_a")

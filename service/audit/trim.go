@@ -48,9 +48,8 @@ type Trimmer struct {
 	Streams []*Stream // entries that these have not delivered stay
 }
 
-// Trim removes entries from before the time given. A chain whose entries are not what was
-// recorded stays as it is: its removal would hide that. An error about one chain does not
-// keep the others.
+// Trim removes entries from before the time given. A chain whose entries are not what was recorded stays unchanged: its
+// removal would hide that. An error about one chain does not keep the others.
 func (t *Trimmer) Trim(ctx context.Context, before time.Time) error {
 	chains, err := t.DB.Read(ctx).AuditChains()
 	if err != nil {
@@ -157,7 +156,7 @@ func trimOnce(tx *models.Tx, team string, before time.Time, limit int64) (more b
 			return false, err
 		}
 		if w.broken != nil {
-			return false, fmt.Errorf("number %d is not what was recorded, and nothing is removed: %s", w.broken.Number,
+			return false, fmt.Errorf("entry number %d was changed, so nothing is removed: %s", w.broken.Number,
 				w.broken.Reason)
 		}
 		if e.Action == models.AuditTrim {

@@ -15,11 +15,11 @@ const (
 )
 
 var (
-	errUnderWay = fault.New(fault.TooMany, "verification_under_way", "The log is already being verified. Wait for "+
-		"that to end, then try again.").After(5 * time.Second)
+	errUnderWay = fault.New(fault.TooMany, "verification_under_way", "The log is already being verified. Wait for it "+
+		"to finish, then try again.").After(5 * time.Second)
 	errTooLong = fault.New(
 		fault.Unavailable, "verification_too_long",
-		"The log is too long to verify in a request. On the server, run postern audit verify.",
+		"The log is too long to verify in a request. Run postern audit verify on the server.",
 	)
 )
 

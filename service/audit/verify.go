@@ -34,8 +34,8 @@ func parseHead(text string) (Head, error) {
 	number, hash, _ := strings.Cut(text, ":")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || (n > 0 && len(hash) != models.ChainHashLength) {
-		return Head{}, fault.InvalidField("/head", "invalid_head", "Send the head of an earlier answer: a number, a "+
-			"colon and a hash.")
+		return Head{}, fault.InvalidField("/head", "invalid_head", "Use the head from an earlier response: a number, "+
+			"a colon and a hash.")
 	}
 	return Head{Number: n, Hash: hash}, nil
 }
@@ -54,10 +54,10 @@ func (s *Service) Verify(
 	if err != nil {
 		return verdict, fmt.Errorf("audit: verify: %w", err)
 	}
-	if !s.underWay.begin(team) {
+	if !s.inProgress.begin(team) {
 		return verdict, fmt.Errorf("audit: verify the chain of %q: %w", team, errUnderWay)
 	}
-	defer s.underWay.end(team)
+	defer s.inProgress.end(team)
 	ctx, stop := context.WithTimeoutCause(ctx, cmp.Or(s.VerifyWithin, verifyWithin), errTooLong)
 	defer stop()
 	err = s.DB.Consistent(ctx, func(tx *models.Tx) error {
@@ -73,11 +73,27 @@ func (s *Service) Verify(
 	return verdict, nil
 }
 
-// VerifyAll verifies all chains of a database. It checks no permission: callers of
-// it can open the database.
-func VerifyAll(ctx context.Context, db *models.DB) (verdicts []contract.AuditVerdict, err error) {
+// VerifyAll verifies all chains of a database, or the one of in.Team, which may be contract.Installation. A head
+// belongs to one chain, so in.Head needs in.Team. It checks no permission: callers of it can open the database. Errors:
+// Invalid invalid_head, team_required and team_not_found.
+func VerifyAll(
+	ctx context.Context, db *models.DB, in contract.AuditVerification,
+) (verdicts []contract.AuditVerdict, err error) {
+	known, err := parseHead(in.Head)
+	if err != nil {
+		return nil, err
+	}
+	if in.Team == "" && in.Head != "" {
+		return nil, fault.InvalidField("/team", "team_required", "A head belongs to the log of one team. Name the "+
+			"team, or "+contract.Installation+".")
+	}
 	err = db.Consistent(ctx, func(tx *models.Tx) (err error) {
-		verdicts, err = VerifyChains(tx)
+		if in.Team == "" {
+			verdicts, err = VerifyChains(tx)
+			return err
+		}
+		verdict, err := verifyNamed(tx, in.Team, known)
+		verdicts = []contract.AuditVerdict{verdict}
 		return err
 	})
 	if err != nil {
@@ -86,7 +102,24 @@ func VerifyAll(ctx context.Context, db *models.DB) (verdicts []contract.AuditVer
 	return verdicts, nil
 }
 
-// VerifyChains is VerifyAll in a transaction.
+// verifyNamed verifies the chain of one team.
+func verifyNamed(tx *models.Tx, team string, known Head) (contract.AuditVerdict, error) {
+	teams, err := allChains(tx)
+	if err != nil {
+		return contract.AuditVerdict{}, err
+	}
+	chain := team
+	if team == contract.Installation {
+		chain = ""
+	}
+	if !slices.Contains(teams, chain) {
+		return contract.AuditVerdict{}, fault.InvalidField("/team", "team_not_found", "The database has no audit log "+
+			"of this team. Send the ID of a team, or "+contract.Installation+".")
+	}
+	return verify(tx, chain, known)
+}
+
+// VerifyChains verifies all chains in a transaction.
 func VerifyChains(tx *models.Tx) ([]contract.AuditVerdict, error) {
 	teams, err := allChains(tx)
 	if err != nil {
@@ -163,7 +196,7 @@ func verify(tx *models.Tx, team string, known Head) (contract.AuditVerdict, erro
 	}
 	w.finish(recorded)
 	if len(stray) > 0 && w.broken == nil {
-		w.fail(0, stray[0].ID, "it is in no chain: it was put in from outside")
+		w.fail(0, stray[0].ID, "it belongs to no chain, so it was inserted from outside")
 	}
 	return contract.AuditVerdict{
 		Team:    contract.OrNull(team),
@@ -199,10 +232,10 @@ func (w *walk) expect(known Head) {
 	switch w.known = known; {
 	case known.Number == 0:
 	case known.Number < w.start.Number:
-		w.fail(known.Number, "", "its hash was kept, and it was removed with all up to number %d when their time was "+
-			"over: keep a newer head", w.start.Number)
+		w.fail(known.Number, "", "retention removed it and all entries up to number %d: use a newer head",
+			w.start.Number)
 	case known.Number == w.start.Number && known.Hash != w.start.Hash:
-		w.fail(known.Number, "", "it was removed, and had another hash than the one that was kept")
+		w.fail(known.Number, "", "it was removed, and its hash differs from the kept one")
 	}
 }
 
@@ -210,7 +243,7 @@ func (w *walk) step(e models.AuditEntry) error {
 	next := w.at.Number + 1
 	switch {
 	case e.Number > next:
-		w.fail(next, "", "it is missing; the next one there is has number %d", e.Number)
+		w.fail(next, "", "it is missing; the next entry has number %d", e.Number)
 		return nil
 	case e.Number < next:
 		w.fail(e.Number, e.ID, "another entry has this number")
@@ -222,9 +255,9 @@ func (w *walk) step(e models.AuditEntry) error {
 	}
 	switch {
 	case hash != e.Hash:
-		w.fail(e.Number, e.ID, "it, or what was before it, is not what was recorded")
+		w.fail(e.Number, e.ID, "it or an entry before it was changed")
 	case w.known.Number == e.Number && w.known.Hash != e.Hash:
-		w.fail(e.Number, e.ID, "it has another hash than the one that was kept")
+		w.fail(e.Number, e.ID, "its hash differs from the kept one")
 	default:
 		w.at = Head{next, hash}
 		w.entries++
@@ -237,10 +270,12 @@ func (w *walk) finish(recorded Head) {
 	switch reached := w.at.Number; {
 	case w.broken != nil:
 	case recorded.Number > reached:
-		w.fail(reached+1, "", "it is missing, and so is all up to number %d, where the chain ends", recorded.Number)
+		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, where the chain ends",
+			recorded.Number)
 	case recorded != w.at:
-		w.fail(recorded.Number, "", "the recorded end of the chain is not its last entry")
+		w.fail(recorded.Number, "", "the recorded end of the chain isn't its last entry")
 	case w.known.Number > reached:
-		w.fail(reached+1, "", "it is missing, and so is all up to number %d, whose hash was kept", w.known.Number)
+		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, whose hash was kept",
+			w.known.Number)
 	}
 }

@@ -73,7 +73,7 @@ type tampering struct {
 
 const ofTeam = " WHERE team_id = 'team_a' AND number "
 
-// copyEntry inserts a copy of the second entry under a place of its own.
+// copyEntry inserts a copy of the second entry under its own place.
 func copyEntry(number, hash string) string {
 	const rest = "actor, token_id, action, object, project_id, outcome, detail, changes, " +
 		"remote_addr, request_id, created_at"
@@ -128,7 +128,7 @@ func tamperings() map[string]tampering {
 
 // Whatever is done to a chain of five from outside is found, at the first place
 // where it is not what it was.
-func TestEveryChangeFromOutsideIsFound(t *testing.T) {
+func TestVerify_everyChange(t *testing.T) {
 	for name, tt := range tamperings() {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
@@ -145,7 +145,7 @@ func TestEveryChangeFromOutsideIsFound(t *testing.T) {
 				if broken := brokenAt(t, s, "team_a", ""); broken.Number != tt.number {
 					t.Errorf("broken at %+v, want number %d", broken, tt.number)
 				}
-				all, err := audit.VerifyAll(t.Context(), db)
+				all, err := audit.VerifyAll(t.Context(), db, contract.AuditVerification{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -185,9 +185,8 @@ func brokenAt(t *testing.T, s *audit.Service, team, head string) *contract.Audit
 	return verdict.Broken
 }
 
-// Who rewrites a whole chain makes one that fits; not one that fits what others
-// have kept of it.
-func TestARewrittenChainDoesNotLeadThroughAKeptHead(t *testing.T) {
+// An attacker who rewrites a whole chain creates one that fits; not one that fits what others have kept of it.
+func TestVerify_rewrittenChain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &audit.Service{DB: db}
 		record(t, db, "team_a", "team_a", "team_a")
@@ -207,7 +206,7 @@ func TestARewrittenChainDoesNotLeadThroughAKeptHead(t *testing.T) {
 
 // Transactions that write into the same chains in different orders neither meet in
 // a deadlock nor leave gaps.
-func TestManyWritersMakeOneChain(t *testing.T) {
+func TestChain_concurrentWriters(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		const writers, each = 8, 5
 		var wg sync.WaitGroup
@@ -223,7 +222,7 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		all, err := audit.VerifyAll(t.Context(), db)
+		all, err := audit.VerifyAll(t.Context(), db, contract.AuditVerification{})
 		if err != nil || len(all) != 3 {
 			t.Fatalf("%+v, %v", all, err)
 		}
@@ -236,7 +235,7 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 }
 
 // A transaction that fails leaves no entry and does not move the chain.
-func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
+func TestChain_rollback(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		record(t, db, "team_a")
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
@@ -255,7 +254,7 @@ func TestWhatIsRolledBackIsNotInTheChain(t *testing.T) {
 }
 
 // Readers of a log cannot keep the database busy with verifications.
-func TestATeamHasOneVerificationAtATime(t *testing.T) {
+func TestVerify_oneAtATime(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		record(t, db, "team_a")
 		s := &audit.Service{DB: db}

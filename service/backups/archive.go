@@ -49,13 +49,14 @@ type Manifest struct {
 type NewerFormatError struct{ Manifest Manifest }
 
 func (e *NewerFormatError) Error() string {
-	return fmt.Sprintf("the backup has format %d, and this postern knows formats up to %d: restore it with the "+
-		"program that wrote it, %s, or a newer one", e.Manifest.Format, Format, e.Manifest.Generator)
+	return fmt.Sprintf("the backup has format %d, but this version of postern supports only formats up to %d: "+
+		"restore it with the version that wrote it, %s, or a newer "+
+		"one", e.Manifest.Format, Format, e.Manifest.Generator)
 }
 
 // ErrDamaged is an archive that was changed or cut off.
-var ErrDamaged = errors.New("the backup is damaged or cut off: copy it again from where it was written, or use " +
-	"another one")
+var ErrDamaged = errors.New("the backup is damaged or incomplete: copy it again from its original location, or use " +
+	"another backup")
 
 // Write writes an archive that only those of the seal can open. database is the path of a
 // copy that no process changes. After an error, what was written is of no use.
@@ -118,7 +119,7 @@ func writeDatabase(ctx context.Context, archive *tar.Writer, m Manifest, path st
 	return err
 }
 
-// Content is what Read returns.
+// Content is the result of Read.
 type Content struct {
 	Manifest Manifest
 	Keys     secrets.Secret
@@ -176,7 +177,7 @@ func next(archive *tar.Reader, name string) error {
 		return err
 	}
 	if header.Name != name || header.Typeflag != tar.TypeReg {
-		return fmt.Errorf("it has %q in the place of %s", header.Name, name)
+		return fmt.Errorf("it contains %q in place of %s", header.Name, name)
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func small(archive *tar.Reader, name string) ([]byte, error) {
 // last chunk of age checked.
 func ended(archive *tar.Reader, layers ...io.Reader) error {
 	if _, err := archive.Next(); !errors.Is(err, io.EOF) {
-		return errors.Join(errors.New("it has more files than a backup"), err)
+		return errors.Join(errors.New("it contains more files than a backup"), err)
 	}
 	for _, layer := range layers {
 		if _, err := io.Copy(io.Discard, layer); err != nil {
@@ -226,8 +227,8 @@ func (i interruptible) Read(p []byte) (int, error) {
 	return i.r.Read(p)
 }
 
-// output keeps the error of the writer apart from those of the archive: a full disk is no
-// damaged backup.
+// output keeps the error of the writer apart from those of the archive: a full disk doesn't
+// mean that the backup is damaged.
 type output struct {
 	w   io.Writer
 	err error

@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("got %v, want ErrDamaged", err)
 		}
 	})
-	t.Run("a full disk is no damage", func(t *testing.T) {
+	t.Run("a full disk is not damage", func(t *testing.T) {
 		full := errors.New("no space left on device")
 		_, err := backups.Read(t.Context(), bytes.NewReader(archive), openBy(t, identity), &limited{70_000, full})
 		if !errors.Is(err, full) || errors.Is(err, backups.ErrDamaged) {
@@ -134,7 +134,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestWriteReportsEveryShortWrite(t *testing.T) {
+func TestWrite_shortWrite(t *testing.T) {
 	archive, database, identity := sealed(t)
 	full := errors.New("no space left on device")
 	path := file(t, database)
@@ -146,7 +146,7 @@ func TestWriteReportsEveryShortWrite(t *testing.T) {
 	}
 }
 
-func TestWhoOpensAnArchive(t *testing.T) {
+func TestRead_identities(t *testing.T) {
 	byKey, database, _ := sealed(t)
 	seal, err := backups.SealWith("correct horse battery")
 	if err != nil {
@@ -174,11 +174,11 @@ func TestWhoOpensAnArchive(t *testing.T) {
 		says    string // "" for none
 	}{
 		"right passphrase":                {out.Bytes(), right, ""},
-		"wrong passphrase":                {out.Bytes(), wrong, "the passphrase is not the one"},
-		"passphrase for a public key":     {byKey, right, "sealed to a public key of age, not with a passphrase"},
-		"private key for a passphrase":    {out.Bytes(), openBy(t, stranger), "sealed with a passphrase, not to"},
-		"private key of another key pair": {byKey, openBy(t, stranger), "none of the private keys"},
-		"another file":                    {[]byte("SQLite format 3\x00"), right, "no backup of Postern"},
+		"wrong passphrase":                {out.Bytes(), wrong, "the passphrase is wrong"},
+		"passphrase for a public key":     {byKey, right, "encrypted to an age public key, not with a passphrase"},
+		"private key for a passphrase":    {out.Bytes(), openBy(t, stranger), "encrypted with a passphrase, not to"},
+		"private key of another key pair": {byKey, openBy(t, stranger), "the private key can't decrypt"},
+		"another file":                    {[]byte("SQLite format 3\x00"), right, "not a Postern backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := backups.Read(t.Context(), bytes.NewReader(test.archive), test.opener, io.Discard)
@@ -190,7 +190,7 @@ func TestWhoOpensAnArchive(t *testing.T) {
 	}
 }
 
-func TestSealsRefuseWhatProtectsNothing(t *testing.T) {
+func TestSeal_tooWeak(t *testing.T) {
 	if _, err := backups.SealWith("elevenchars"); err == nil {
 		t.Error("a short passphrase is accepted")
 	}

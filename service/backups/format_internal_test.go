@@ -14,7 +14,7 @@ import (
 
 // An archive of a later program is refused before its database is unpacked, whatever comes
 // after the manifest.
-func TestReadRefusesANewerFormat(t *testing.T) {
+func TestRead_newerFormat(t *testing.T) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		t.Fatal(err)

@@ -12,18 +12,18 @@ import (
 	"postern/platform/secrets"
 )
 
-// MinPassphrase is the least length of a passphrase. Whoever has an archive can try as many
-// as they like.
+// MinPassphrase is the least length of a passphrase. Anyone who has an archive can try
+// as many as they like.
 const MinPassphrase = 12
 
-// Seal is who can open an archive.
+// Seal says who can open an archive.
 type Seal struct{ recipients []age.Recipient }
 
 // SealWith returns the seal of a passphrase.
 func SealWith(passphrase secrets.Secret) (Seal, error) {
 	if len([]rune(passphrase.Reveal())) < MinPassphrase {
-		return Seal{}, fmt.Errorf("the passphrase has fewer than %d characters: use a longer one, such as "+
-			"`openssl rand -base64 24` prints", MinPassphrase)
+		return Seal{}, fmt.Errorf("the passphrase has fewer than %d characters: use a longer one, such as the output "+
+			"of `openssl rand -base64 24`", MinPassphrase)
 	}
 	recipient, err := age.NewScryptRecipient(passphrase.Reveal())
 	if err != nil {
@@ -39,7 +39,7 @@ func SealTo(recipients []string) (Seal, error) {
 	for _, text := range recipients {
 		parsed, err := age.ParseRecipients(strings.NewReader(text))
 		if err != nil || len(parsed) != 1 {
-			return Seal{}, fmt.Errorf("%q is no public key of age: give what `age-keygen -y` prints, which begins "+
+			return Seal{}, fmt.Errorf("%q is not an age public key: use the output of `age-keygen -y`, which begins "+
 				"with age1", text)
 		}
 		s.recipients = append(s.recipients, parsed...)
@@ -67,8 +67,8 @@ func OpenBy(identities io.Reader) (Opener, error) {
 	parsed, err := age.ParseIdentities(identities)
 	if err != nil {
 		// The parser's text is left out: it may quote the file.
-		return Opener{}, errors.New("it has no private key of age: give the file that `age-keygen -o` wrote, with a " +
-			"line that begins with AGE-SECRET-KEY-1")
+		return Opener{}, errors.New("it contains no age private key: use the file that `age-keygen -o` wrote, which " +
+			"has a line that begins with AGE-SECRET-KEY-1")
 	}
 	return Opener{identities: parsed}, nil
 }
@@ -77,19 +77,19 @@ func OpenBy(identities io.Reader) (Opener, error) {
 func (o Opener) explain(err error) error {
 	mismatch, ok := errors.AsType[*age.NoIdentityMatchError](err)
 	if !ok {
-		return fmt.Errorf("this is no backup of Postern, or its beginning is damaged: give a file that "+
-			"`postern backup` wrote (%w)", err)
+		return fmt.Errorf("this is not a Postern backup, or its beginning is damaged: use a file that `postern "+
+			"backup` wrote (%w)", err)
 	}
 	byPassphrase := slices.Contains(mismatch.StanzaTypes, "scrypt")
 	switch {
 	case o.passphrase && byPassphrase:
-		return errors.New("the passphrase is not the one that the backup was sealed with")
+		return errors.New("the passphrase is wrong")
 	case o.passphrase:
-		return errors.New("the backup is sealed to a public key of age, not with a passphrase: give the file of its " +
-			"private key with --identity")
+		return errors.New("the backup is encrypted to an age public key, not with a passphrase: use --identity with " +
+			"the file of the private key")
 	case byPassphrase:
-		return errors.New("the backup is sealed with a passphrase, not to a public key of age: give the passphrase " +
-			"in POSTERN_BACKUP_PASSPHRASE or with --passphrase-file")
+		return errors.New("the backup is encrypted with a passphrase, not to an age public key: use " +
+			"POSTERN_BACKUP_PASSPHRASE or --passphrase-file")
 	}
-	return errors.New("none of the private keys is one that the backup was sealed to")
+	return errors.New("the private key can't decrypt this backup")
 }

@@ -61,9 +61,8 @@ type Service struct {
 	// ReadOnly reads certificates and answers challenges. Another process obtains them.
 	ReadOnly bool
 
-	// Report records what became of an attempt, in the transaction that writes it: the first
-	// failure after a success, and every success. problem is "" for those. nil: nothing is
-	// recorded.
+	// Report records what happened to an attempt, in the transaction that writes it: the first failure after a success,
+	// and every success. problem is "" for those. nil: nothing is recorded.
 	Report func(tx *models.Tx, host, what, problem string) error
 
 	read    atomic.Pointer[view]
@@ -72,7 +71,7 @@ type Service struct {
 	pruned  time.Time
 }
 
-// view is what the database has, as it was last read.
+// view is the state of the database when it was last read.
 type view struct {
 	rows map[string]row
 }
@@ -181,7 +180,7 @@ func (s *Service) Run(ctx context.Context) {
 func (s *Service) look(ctx context.Context) {
 	if err := s.refresh(ctx); err != nil {
 		if ctx.Err() == nil {
-			s.Log.Warn("certificates cannot be read, using those of before", "error", err)
+			s.Log.Warn("could not read certificates; using the previous ones", "error", err)
 		}
 		return
 	}
@@ -225,6 +224,6 @@ func (s *Service) prune(ctx context.Context) {
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("certificates of removed host names cannot be deleted", "error", err)
+		s.Log.Warn("could not delete certificates of removed host names", "error", err)
 	}
 }

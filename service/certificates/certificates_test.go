@@ -21,8 +21,7 @@ import (
 	"postern/platform/secrets"
 	"postern/service/certificates"
 	"postern/testkit"
-	"postern/testkit/nameserver"
-	"postern/testkit/pebble"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
@@ -31,8 +30,8 @@ type rig struct {
 	t        *testing.T
 	db       *models.DB
 	vault    *secrets.Vault
-	names    *nameserver.Server
-	acme     *pebble.Server
+	names    *servers.NameServer
+	acme     *servers.Pebble
 	listener net.Listener
 	answers  atomic.Pointer[certificates.Service] // whose challenges the listener presents
 	orders   atomic.Int64                         // that the ACME server has accepted
@@ -41,7 +40,7 @@ type rig struct {
 
 func newRig(t *testing.T, db *models.DB, lifetime time.Duration) *rig {
 	t.Helper()
-	r := &rig{t: t, db: db, names: nameserver.Start(t)}
+	r := &rig{t: t, db: db, names: servers.StartNameServer(t)}
 	var err error
 	r.vault, err = secrets.NewVault(wholeKey)
 	if err != nil {
@@ -58,7 +57,7 @@ func newRig(t *testing.T, db *models.DB, lifetime time.Duration) *rig {
 	}
 	t.Cleanup(func() { _ = r.listener.Close() })
 	go r.accept()
-	r.acme = pebble.Start(t, pebble.Options{
+	r.acme = servers.StartPebble(t, servers.PebbleOptions{
 		TLSPort:    r.listener.Addr().(*net.TCPAddr).Port,
 		NameServer: r.names.Addr,
 		Lifetime:   lifetime,
@@ -86,7 +85,7 @@ type replica struct {
 
 	mu      sync.Mutex
 	hosts   []string
-	reports []string // what became of attempts
+	reports []string // what happened to attempts
 }
 
 // report notes a report. An attempt of the database may be repeated, and its report with it.
@@ -205,7 +204,7 @@ func (r *rig) row(host string) models.Certificate {
 	return rows[0]
 }
 
-func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
+func TestService_obtain(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)
@@ -233,7 +232,7 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 				t.Errorf("the private key is in the log, %s", how)
 			}
 		}
-		if !r.openedByAGateway(stored) {
+		if !r.gatewayCanUnseal(stored) {
 			t.Error("the gateway key does not open the private key")
 		}
 		if stored.Holder != "" || stored.Challenge != "" || stored.Problem != "" {
@@ -261,7 +260,7 @@ func TestServiceObtainsACertificateAndKeepsIt(t *testing.T) {
 }
 
 // The ACME server's check reaches a replica that does not obtain the certificate itself.
-func TestServiceAnswersChallengesOfAnotherReplica(t *testing.T) {
+func TestService_challengeOfOtherReplica(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)
@@ -280,7 +279,7 @@ func TestServiceAnswersChallengesOfAnotherReplica(t *testing.T) {
 	})
 }
 
-func TestServiceOrdersOnceForAllReplicas(t *testing.T) {
+func TestService_oneOrder(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)
@@ -297,7 +296,7 @@ func TestServiceOrdersOnceForAllReplicas(t *testing.T) {
 	})
 }
 
-func TestServiceRenews(t *testing.T) {
+func TestService_renew(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 15*time.Second)
@@ -318,7 +317,7 @@ func TestServiceRenews(t *testing.T) {
 
 // A name whose DNS record leads to another place must not use up the limits of the ACME
 // server, and other names are not affected.
-func TestServiceWaitsAfterAFailure(t *testing.T) {
+func TestService_waitsAfterFailure(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)
@@ -352,7 +351,7 @@ func TestServiceWaitsAfterAFailure(t *testing.T) {
 	})
 }
 
-func TestServiceLeavesOutNamesWithFiles(t *testing.T) {
+func TestService_namesWithFiles(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)
@@ -370,7 +369,7 @@ func TestServiceLeavesOutNamesWithFiles(t *testing.T) {
 	})
 }
 
-func TestChallengeAnswersACMEServersOnly(t *testing.T) {
+func TestChallenge_acmeServersOnly(t *testing.T) {
 	r := &replica{Service: &certificates.Service{}}
 	for _, offers := range [][]string{nil, {"h2"}, {"h2", "acme-tls/1"}} {
 		got, err := r.Challenge(&tls.ClientHelloInfo{ServerName: "api.shop.test", SupportedProtos: offers})

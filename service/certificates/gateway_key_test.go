@@ -8,11 +8,11 @@ import (
 	"postern/service/certificates"
 )
 
-// wholeKey is the key of secrets at rest.
+// wholeKey is the secrets key.
 var wholeKey = secrets.Secret(strings.Repeat("A", 43) + "=")
 
-// openedByAGateway reports whether the gateway key opens the private key of the row.
-func (r *rig) openedByAGateway(row models.Certificate) bool {
+// gatewayCanUnseal reports whether the gateway key opens the private key of the row.
+func (r *rig) gatewayCanUnseal(row models.Certificate) bool {
 	r.t.Helper()
 	keys, err := secrets.GatewayKeys(wholeKey)
 	if err != nil {

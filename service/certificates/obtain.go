@@ -53,7 +53,7 @@ func (s *Service) obtain(ctx context.Context, host string) {
 	})
 	if err != nil || !held {
 		if err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "a certificate cannot be obtained", "host", host, "error", err)
+			s.Log.WarnContext(ctx, "could not obtain a certificate", "host", host, "error", err)
 		}
 		return
 	}
@@ -71,14 +71,14 @@ func (s *Service) obtain(ctx context.Context, host string) {
 	release, stopRelease := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer stopRelease()
 	if err := s.release(release, host, holder, got, failed); err != nil {
-		s.Log.ErrorContext(ctx, "the outcome of an attempt to obtain a certificate is lost", "host", host, "error", err)
+		s.Log.ErrorContext(ctx, "could not record an attempt to obtain a certificate", "host", host, "error", err)
 		return
 	}
 	switch {
 	case failed == nil:
-		s.Log.InfoContext(ctx, "a certificate was obtained", "host", host, "ends", got.leaf.NotAfter)
+		s.Log.InfoContext(ctx, "obtained a certificate", "host", host, "ends", got.leaf.NotAfter)
 	case !errors.Is(failed, errStopped):
-		s.Log.WarnContext(ctx, "a certificate could not be obtained, it is tried again later",
+		s.Log.WarnContext(ctx, "could not obtain a certificate; retrying later",
 			"host", host, "error", failed)
 	}
 }
@@ -91,7 +91,7 @@ func (s *Service) release(ctx context.Context, host, holder string, got issued, 
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.HeldCertificate(host, holder)
 		if err != nil {
-			return fmt.Errorf("certificates: %s is not held any more: %w", host, err)
+			return fmt.Errorf("certificates: the lease of %s was lost: %w", host, err)
 		}
 		if err := s.conclude(tx, &row, got, failed); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (s *Service) order(ctx context.Context, host, holder string) (out issued, e
 		return out, fmt.Errorf("certificates: order %s: %w", host, err)
 	}
 	if !s.Serves(host) {
-		return out, fmt.Errorf("certificates: %s is not served any more", host)
+		return out, fmt.Errorf("certificates: %s is no longer served", host)
 	}
 	order.URI = at
 	return s.finalize(ctx, client, order, host)

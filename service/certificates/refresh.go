@@ -40,7 +40,7 @@ func (s *Service) refresh(ctx context.Context) error {
 		if err != nil {
 			read.mark, read.inUse, read.problem = time.Time{}, last.inUse, err.Error() // read again the next time
 			if read.problem != last.problem {
-				s.Log.Error("a certificate cannot be used", "host", one.Host, "error", err)
+				s.Log.Error("could not use a certificate", "host", one.Host, "error", err)
 			}
 		}
 		next.rows[one.Host] = read

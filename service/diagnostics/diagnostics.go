@@ -18,8 +18,8 @@ import (
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/introspection"
-	"postern/service/login"
 	"postern/service/login/tokencheck"
 	"postern/service/projects"
 )
@@ -36,11 +36,11 @@ type Verifier interface {
 
 // Service runs the tests. Client must be the guarded one of package egress.
 type Service struct {
-	Projects *projects.Service
-	Login    *login.Service
-	Client   *http.Client
-	Gateway  Gateway
-	Verifier Verifier
+	Projects   *projects.Service
+	AppClients *appclients.Service
+	Client     *http.Client
+	Gateway    Gateway
+	Verifier   Verifier
 
 	Clock func() time.Time // nil: time.Now
 
@@ -64,7 +64,7 @@ func (s *Service) Target(
 	report, served := s.Gateway.CheckTarget(ctx, projectID, id)
 	if !served {
 		return report.Diagnosis, fault.New(fault.Conflict, "environment_not_served",
-			"The gateway does not serve this environment yet. Try again in a moment.")
+			"The gateway doesn't serve this environment yet. Try again in a moment.")
 	}
 	return report.Diagnosis, nil
 }
@@ -114,7 +114,7 @@ func given(token contract.Secret) string { return secrets.Given(token.Reveal()).
 func (s *Service) Provider(
 	ctx context.Context, p access.Principal, in contract.ProviderPath,
 ) (contract.Diagnosis, error) {
-	config, err := s.Login.ProviderToTest(ctx, p, in.Provider)
+	config, err := s.AppClients.ProviderToTest(ctx, p, in.Provider)
 	if err != nil {
 		return contract.Diagnosis{}, err
 	}
@@ -123,8 +123,8 @@ func (s *Service) Provider(
 		return contract.Diagnosis{}, err
 	}
 	defer leave()
-	report := s.Login.Providers.Inspect(ctx, config)
-	s.Login.KeepEndpoints(ctx, in.Provider)
+	report := s.AppClients.Providers.Inspect(ctx, config)
+	s.AppClients.KeepEndpoints(ctx, in.Provider)
 	return report.Diagnosis, nil
 }
 
@@ -165,12 +165,12 @@ func (b *budget) enter(p access.Principal, now time.Time) (leave func(), err err
 	wait := b.window.Add(time.Minute).Sub(now)
 	if b.started[who] >= perMinute {
 		return nil, fault.New(fault.TooMany, "too_many_tests",
-			"At most %d tests run within a minute. Try again in %d seconds.", perMinute,
+			"You can run at most %d tests per minute. Try again in %d seconds.", perMinute,
 			int(wait/time.Second)+1).After(wait)
 	}
 	if b.running >= atOnce {
 		return nil, fault.New(fault.TooMany, "too_many_tests",
-			"Other tests are running. Try again in a few seconds.").After(time.Second)
+			"Too many tests are running. Try again in a few seconds.").After(time.Second)
 	}
 	b.started[who]++
 	b.running++

@@ -24,11 +24,9 @@ type outcome struct {
 	events []event // for the team's webhooks
 }
 
-// change makes a change of a tenant's users, groups or sign-up policy, in one
-// transaction with its audit entry, events and revisions. find returns the tenant and checks
-// the principal's permission. The tenant is locked before fn runs, so changes of a
-// tenant come one after another. When change returns, this process's gateway has
-// the change in effect.
+// change changes a tenant's users, groups or sign-up policy, in one transaction with its audit entry, events and
+// revisions. find returns the tenant and checks the principal's permission. The tenant is locked before fn runs, so
+// changes of a tenant come one after another. When change returns, this process's gateway has the change in effect.
 func (s *Service) change(
 	ctx context.Context, p access.Principal,
 	find func(*models.Tx) (place, error), fn func(*models.Tx, place) (outcome, error),
@@ -49,7 +47,7 @@ func (s *Service) change(
 		if err := record(tx, p, at, done); err != nil {
 			return err
 		}
-		if err := tell(ctx, s.Events, tx, at, done.events...); err != nil {
+		if err := emit(ctx, s.Events, tx, at, done.events...); err != nil {
 			return err
 		}
 		if revised = done.revise != nil; !revised {

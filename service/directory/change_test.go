@@ -6,13 +6,13 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
 // An error of the database is not reported as an invalid field, which is answered
 // with 422 and not logged, even if a field is invalid too.
-func TestChangeReportsDatabaseErrors(t *testing.T) {
+func TestChange_databaseErrors(t *testing.T) {
 	tests := map[string]func(*testing.T, *world, []string) error{
 		"create user": func(t *testing.T, w *world, groups []string) error {
 			in := contract.NewUser{Email: "no address", Groups: groups}
@@ -25,7 +25,7 @@ func TestChangeReportsDatabaseErrors(t *testing.T) {
 			return err
 		},
 	}
-	for name, change := range ordered.ByName(tests) {
+	for name, change := range testkit.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {
 				w := newWorld(t, db)

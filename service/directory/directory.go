@@ -52,7 +52,7 @@ var (
 	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
 )
 
-// checkEmail returns the address in lower case, and a field error if it is invalid.
+// checkEmail returns the address in lowercase, and a field error if it is invalid.
 func checkEmail(pointer, text string) (string, []fault.Field) {
 	text = ascii.Lower(strings.TrimSpace(text))
 	read, err := mail.ParseAddress(text)
@@ -60,7 +60,7 @@ func checkEmail(pointer, text string) (string, []fault.Field) {
 		return text, []fault.Field{{
 			Pointer: pointer,
 			Code:    "invalid_email",
-			Detail:  "Give an e-mail address such as ana@example.com.",
+			Detail:  "Use an email address such as ana@example.com.",
 		}}
 	}
 	return text, nil
@@ -73,7 +73,7 @@ func checkText(pointer, text string) []fault.Field {
 		return []fault.Field{{
 			Pointer: pointer,
 			Code:    "invalid_text",
-			Detail:  fmt.Sprintf("Use at most %d characters, on one line.", maxText),
+			Detail:  fmt.Sprintf("Use at most %d characters on one line.", maxText),
 		}}
 	}
 	return nil
@@ -105,5 +105,5 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// ValidDomain reports whether s is a mail domain in lower case.
+// ValidDomain reports whether s is a mail domain in lowercase.
 func ValidDomain(s string) bool { return len(s) <= 253 && domainName.MatchString(s) }

@@ -2,6 +2,7 @@ package directory_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"postern/core/contract"
@@ -9,7 +10,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -131,18 +132,24 @@ func (w *world) inviteOnly(ctx context.Context, p access.Principal) (contract.Si
 	})
 }
 
-func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
+func TestInviteOnly_approved(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
 		must[contract.SignupPolicy](t)(w.inviteOnly(t.Context(), w.owner))
 		_, err := w.provision(t, "ana@example.com", true)
 		is(t, err, "not_invited")
-		in := contract.NewApproval{Value: " Example.com", Groups: []string{staff}}.In(w.tenant)
+		in := contract.NewApproval{Value: " Example.com", Groups: []string{"staff", staff}}.In(w.tenant)
 		approval := must[contract.Approval](t)(w.CreateApproval(t.Context(), w.owner, in))
 		if approval.Kind != contract.ByDomain || approval.Value != "example.com" {
 			t.Errorf("%+v", approval)
 		}
+		if !slices.Equal(approval.Groups, []string{staff}) {
+			t.Errorf("groups by name and ID: %q, want %q once", approval.Groups, staff)
+		}
+		many := contract.NewApproval{Value: "example.org", Groups: slices.Repeat([]string{"none"}, 100_000)}
+		_, err = w.CreateApproval(t.Context(), w.owner, many.In(w.tenant))
+		is(t, err, "too_many_groups")
 		in.Body.Kind = contract.ByDomain
 		_, err = w.CreateApproval(t.Context(), w.owner, in)
 		is(t, err, "approved_already")
@@ -186,7 +193,7 @@ func TestInviteOnlyTenantsLetInWhoIsApproved(t *testing.T) {
 }
 
 // Every rule asks first, and every change leaves one entry that says what changed.
-func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
+func TestChange_permissionAndAudit(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		ctx := t.Context()
@@ -195,7 +202,7 @@ func TestEveryChangeIsGuardedAndRecorded(t *testing.T) {
 		approval := must[contract.Approval](t)(
 			w.CreateApproval(ctx, w.owner, contract.NewApproval{Value: "eve@example.com"}.In(w.tenant)),
 		)
-		for name, change := range ordered.ByName(map[string]func(access.Principal) error{
+		for name, change := range testkit.ByName(map[string]func(access.Principal) error{
 			"freeze": func(p access.Principal) error {
 				_, err := w.Freeze(ctx, p, contract.UserPath{User: user})
 				return err

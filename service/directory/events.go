@@ -89,9 +89,9 @@ func memberEvents(tx *models.Tx, userID string, since time.Time) ([]event, error
 	return list, nil
 }
 
-// tell sends events to the webhooks of the tenant's team, each with the tenant's id and
+// emit sends events to the webhooks of the tenant's team, each with the tenant's id and
 // name.
-func tell(ctx context.Context, to Events, tx *models.Tx, at place, list ...event) error {
+func emit(ctx context.Context, to Events, tx *models.Tx, at place, list ...event) error {
 	if to == nil {
 		return nil
 	}
@@ -108,9 +108,9 @@ func tell(ctx context.Context, to Events, tx *models.Tx, at place, list ...event
 	return nil
 }
 
-// TellGroupMembers sends group.changed for groups whose members another service changed
+// EmitGroupMembers sends group.changed for groups whose members another service changed
 // in tx, such as by the claims of a sign-in, and has gateways follow the change.
-func TellGroupMembers(
+func EmitGroupMembers(
 	ctx context.Context, to Events, tx *models.Tx, tenant models.Tenant, team string, groups ...models.UserGroup,
 ) error {
 	var list []event
@@ -122,7 +122,7 @@ func TellGroupMembers(
 			return fmt.Errorf("directory: revise projects whose rules ask for groups: %w", err)
 		}
 	}
-	return tell(ctx, to, tx, place{tenant, team}, list...)
+	return emit(ctx, to, tx, place{tenant, team}, list...)
 }
 
 // SignIn is a sign-in that Provision wrote at the time At.
@@ -135,9 +135,9 @@ type SignIn struct {
 	At               time.Time
 }
 
-// TellSignIn sends the events of a sign-in: user.created if it created the user,
+// EmitSignIn sends the events of a sign-in: user.created if it created the user,
 // group.changed for the groups that it put them into, and user.signed_in.
-func TellSignIn(ctx context.Context, to Events, tx *models.Tx, in SignIn) error {
+func EmitSignIn(ctx context.Context, to Events, tx *models.Tx, in SignIn) error {
 	if to == nil {
 		return nil
 	}
@@ -154,5 +154,5 @@ func TellSignIn(ctx context.Context, to Events, tx *models.Tx, in SignIn) error 
 	}
 	arrived := userEvent(EventUserSignedIn, in.User)
 	arrived.data["client"], arrived.data["provider"] = in.Client, in.Provider
-	return tell(ctx, to, tx, place{in.Tenant, in.Team}, append(list, arrived)...)
+	return emit(ctx, to, tx, place{in.Tenant, in.Team}, append(list, arrived)...)
 }

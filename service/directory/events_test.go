@@ -40,7 +40,7 @@ type step struct {
 	want []string
 }
 
-// subject is what the steps of a test change.
+// subject has the objects that the steps of a test change.
 type subject struct {
 	*world
 	ctx                context.Context
@@ -139,7 +139,7 @@ func (s *subject) userSteps() []step {
 	}
 }
 
-func TestChangesSendEvents(t *testing.T) {
+func TestChange_events(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		to := &recorder{}
@@ -171,7 +171,7 @@ func TestChangesSendEvents(t *testing.T) {
 }
 
 // A change whose event cannot be queued is not made.
-func TestChangesFailWithTheirEvents(t *testing.T) {
+func TestChange_eventFails(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.Events = &recorder{err: errors.New("no queue")}

@@ -71,7 +71,7 @@ func nameGroup(tx *models.Tx, row *models.UserGroup, in GroupInput) error {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/name",
 			Code:    "required",
-			Detail:  "Name the group, such as admins.",
+			Detail:  "Enter a name, such as admins.",
 		})
 	default:
 		var err error
@@ -82,7 +82,7 @@ func nameGroup(tx *models.Tx, row *models.UserGroup, in GroupInput) error {
 	return fault.InvalidFields(wrong)
 }
 
-// groupChange is what the audit entry of a group compares.
+// groupChange has the values that the audit entry of a group compares.
 type groupChange struct {
 	Name, DisplayName, ExternalID string
 	Added, Removed                []string // ids of end users and groups
@@ -200,8 +200,8 @@ func (in GroupInput) apply(row *models.UserGroup) (wrong []fault.Field) {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/name",
 				Code:    "invalid_name",
-				Detail: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, " +
-					"the first a letter or digit.",
+				Detail: "Use 1 to 63 lowercase letters, digits, dots, hyphens or underscores. Start with a letter or " +
+					"digit.",
 			})
 		}
 	}
@@ -218,32 +218,47 @@ func (in GroupInput) apply(row *models.UserGroup) (wrong []fault.Field) {
 
 func groupTaken(err error) error {
 	if errors.Is(err, models.ErrDuplicate) {
-		return takenField("/name", "name_taken", "The tenant has a group of this name already.", "Choose another name.")
+		return takenField("/name", "name_taken", "The tenant already has a group with this name.",
+			"Choose another name.")
 	}
 	return err
 }
 
-// checkGroups returns a field error for each id that is not a group of the tenant.
-func checkGroups(tx *models.Tx, tenant string, ids []string) ([]fault.Field, error) {
-	if len(ids) == 0 {
-		return nil, nil
+// maxNamed bounds the groups that one request names.
+const maxNamed = 1000
+
+// groupsNamed returns the IDs of groups of a tenant that were given by ID or name, each once, and a field error for
+// each that the tenant doesn't have. An ID wins over an equal name.
+func groupsNamed(tx *models.Tx, tenant string, given []string) (ids []string, wrong []fault.Field, err error) {
+	ids = []string{}
+	switch {
+	case len(given) == 0:
+		return ids, nil, nil
+	case len(given) > maxNamed:
+		return nil, []fault.Field{{
+			Pointer: "/groups",
+			Code:    "too_many_groups",
+			Detail:  fmt.Sprintf("Use at most %d groups.", maxNamed),
+		}}, nil
 	}
-	found, err := tx.GroupsWithin(tenant, ids)
+	found, err := tx.GroupsNamed(tenant, given)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var wrong []fault.Field
-	for i, id := range ids {
-		if !slices.ContainsFunc(found, func(g models.UserGroup) bool { return g.ID == id }) {
-			wrong = append(
-				wrong,
-				fault.Field{
-					Pointer: fmt.Sprintf("/groups/%d", i),
-					Code:    "unknown_group",
-					Detail:  "This is not the id of a group of the tenant.",
-				},
-			)
+	for i, idOrName := range given {
+		at := slices.IndexFunc(found, func(g models.UserGroup) bool { return g.ID == idOrName })
+		if at < 0 {
+			at = slices.IndexFunc(found, func(g models.UserGroup) bool { return g.Name == idOrName })
+		}
+		if at < 0 {
+			wrong = append(wrong, fault.Field{
+				Pointer: fmt.Sprintf("/groups/%d", i),
+				Code:    "unknown_group",
+				Detail:  "The tenant has no group with this ID or name.",
+			})
+		} else if !slices.Contains(ids, found[at].ID) {
+			ids = append(ids, found[at].ID)
 		}
 	}
-	return wrong, nil
+	return ids, wrong, nil
 }

@@ -16,7 +16,7 @@ const (
 	RoleAdmin  = "admin"
 )
 
-// GroupInput is what a group can have. A provisioning system sends an external id too.
+// GroupInput has the fields of a group. A provisioning system sends an external id too.
 type GroupInput struct {
 	contract.GroupChange
 	ExternalID *string
@@ -158,15 +158,17 @@ func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]contract.Group, error
 	var list []contract.Group
 	for _, row := range rows {
 		list = append(list, contract.Group{
-			ID:          row.ID,
-			Tenant:      row.TenantID,
-			Name:        row.Name,
-			DisplayName: titleOf(row),
-			ExternalID:  orEmpty(row.ExternalID),
-			Members:     counts[row.ID],
-			ETag:        access.ETag(row.UpdatedAt),
-			CreatedAt:   row.CreatedAt.UTC(),
-			UpdatedAt:   row.UpdatedAt.UTC(),
+			GroupRecord: contract.GroupRecord{
+				ID:          row.ID,
+				Name:        row.Name,
+				DisplayName: titleOf(row),
+				ExternalID:  orEmpty(row.ExternalID),
+				CreatedAt:   row.CreatedAt.UTC(),
+				UpdatedAt:   row.UpdatedAt.UTC(),
+			},
+			Tenant:  row.TenantID,
+			Members: counts[row.ID],
+			ETag:    access.ETag(row.UpdatedAt),
 		})
 	}
 	return list, nil

@@ -34,8 +34,8 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/name",
 				Code:    "invalid_name",
-				Detail: "Use 1 to 63 lower-case letters, digits, dots, dashes and underscores, the first a letter or " +
-					"digit, and each name once.",
+				Detail: "Use 1 to 63 lowercase letters, digits, dots, hyphens or underscores. Start with a letter or " +
+					"digit. Use each name once.",
 			})
 		}
 		names[g.Name] = true
@@ -45,7 +45,7 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/parents",
 				Code:    "invalid_parents",
-				Detail:  "Name groups of the tenant, once each, in which the group does not contain itself.",
+				Detail:  "Use each group of the tenant at most once. A group can't contain itself.",
 			})
 		}
 	}
@@ -116,7 +116,7 @@ func checkImportedApprovals(
 		return []fault.Field{{
 			Pointer: pointer + "/signup.json/approvals",
 			Code:    "too_many_approvals",
-			Detail:  fmt.Sprintf("A tenant has at most %d approvals.", maxApprovals),
+			Detail:  fmt.Sprintf("A tenant can have at most %d approvals.", maxApprovals),
 		}}
 	}
 	for i, a := range d.Approvals {
@@ -131,11 +131,11 @@ func checkImportedApprovals(
 			wrong = append(wrong, field)
 		}
 		if len(fields) == 0 && in.Value != a.Value {
-			wrong = append(wrong, fault.Field{Pointer: at + "/value", Code: "invalid_value", Detail: "Use lower case."})
+			wrong = append(wrong, fault.Field{Pointer: at + "/value", Code: "invalid_value", Detail: "Use lowercase."})
 		}
 		if !areGroups(known, withoutUnknown(known, a.Groups)) {
 			wrong = append(wrong, fault.Field{
-				Pointer: at + "/groups", Code: "duplicate", Detail: "Name groups once each.",
+				Pointer: at + "/groups", Code: "duplicate", Detail: "Use each group at most once.",
 			})
 		}
 	}
@@ -161,12 +161,12 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 		return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 	}
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
-		"Use at most 254 bytes in lower case.")
+		"Use at most 254 bytes in lowercase.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use the claims of OpenID Connect's scope profile but for name, as an export writes them, in at most 8 KB.")
+		"Use the claims of the OpenID Connect scope profile, except name, as an export writes them, with at most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
-		"invalid_text", "Use at most 200 characters on one line, in lower case.")
+		"invalid_text", "Use at most 200 characters on one line, in lowercase.")
 	refuse(len(checkText("", u.ExternalID)) == 0, "/external_id", "invalid_text",
 		"Use at most 200 characters on one line.")
 	refuse(u.State == Active || u.State == Frozen || u.State == Invited, "/state", "invalid_state",
@@ -182,7 +182,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	}
 	for i, c := range u.Consents {
 		refuse(clients[c.ClientID] && oneLine(c.Scope, maxImported), fmt.Sprintf("/consents/%d", i), "invalid_consent",
-			"Name an app client of the tenant, and scopes of at most 2000 bytes.")
+			"Use an app client of the tenant, and scopes of at most 2000 bytes.")
 	}
 	return wrong
 }

@@ -43,7 +43,7 @@ func (s *Service) ManagedMembers(
 }
 
 // SetManagedMember is SetMember for an admin of the group, an authenticated end user. The member is named
-// by the id or the verified e-mail address of a user of the tenant.
+// by the id or the verified email address of a user of the tenant.
 func (s *Service) SetManagedMember(
 	ctx context.Context, admin, group, member, role string,
 ) (contract.GroupMember, error) {
@@ -68,12 +68,11 @@ func (s *Service) RemoveManagedMember(ctx context.Context, admin, group, user st
 	return err
 }
 
-// memberOf returns the user of a tenant with an id or a verified e-mail address: anyone can claim an
+// memberOf returns the user of a tenant with an id or a verified email address: anyone can claim an
 // address that no provider has verified. Several users can have one address, because users are told
 // apart by their provider.
 func memberOf(tx *models.Tx, tenant, ref string) (models.EndUser, error) {
-	unknown := fault.InvalidField("/user", "unknown_user", "%q is neither the id nor the verified "+
-		"e-mail address of a user here.", ref)
+	unknown := fault.InvalidField("/user", "unknown_user", "No user has %q as their ID or verified email address.", ref)
 	found, err := tx.EndUsersWithin(tenant, []string{ref})
 	if err == nil && len(found) == 0 {
 		found, err = tx.EndUsersByEmail(tenant, ascii.Lower(strings.TrimSpace(ref)))
@@ -85,7 +84,7 @@ func memberOf(tx *models.Tx, tenant, ref string) (models.EndUser, error) {
 		return models.EndUser{}, unknown
 	case len(found) > 1:
 		return models.EndUser{}, fault.InvalidField("/user", "ambiguous_user",
-			"Several users have this e-mail address. Name one by id.")
+			"Several users have this email address. Use the user's ID.")
 	}
 	return found[0], nil
 }

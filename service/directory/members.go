@@ -97,18 +97,17 @@ func (s *Service) Nest(ctx context.Context, p access.Principal, in contract.Nest
 	})
 }
 
-// nest puts a group into another one, unless that would make a cycle. The tenant is
-// locked.
+// nest puts a group into another one, unless that would create a cycle. The tenant is locked.
 func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) error {
 	found, err := tx.GroupsWithin(outer.TenantID, []string{inner})
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return fault.InvalidField("/group", "unknown_group", "This is not the id of a group of the same tenant.")
+		return fault.InvalidField("/group", "unknown_group", "The tenant has no group with this ID.")
 	}
 	if inner == outer.ID {
-		return fault.InvalidField("/group", "group_cycle", "A group cannot contain itself.")
+		return fault.InvalidField("/group", "group_cycle", "A group can't contain itself.")
 	}
 	above, err := tx.Contains(inner, outer.ID)
 	if err != nil {
@@ -120,7 +119,7 @@ func nest(tx *models.Tx, outer models.UserGroup, inner string, now time.Time) er
 			return err
 		}
 		return fault.InvalidField(
-			"/group", "group_cycle", "A group cannot contain itself: %s is in %s already.", outer.Name,
+			"/group", "group_cycle", "A group can't contain itself: %s is already in %s.", outer.Name,
 			strings.Join(path, ", which is in "),
 		)
 	}
@@ -260,7 +259,7 @@ func take(tx *models.Tx, group string, ids []string) error {
 // put adds users and groups to a group and returns their ids.
 func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
 	if len(ids) > maxMembers {
-		return nil, fault.InvalidField("/members", "too_many", "Name at most %d members at once.", maxMembers)
+		return nil, fault.InvalidField("/members", "too_many", "Use at most %d members at a time.", maxMembers)
 	}
 	users, groups := apart(ids)
 	if err := checkUsers(tx, row.TenantID, users); err != nil {
@@ -319,7 +318,7 @@ func checkUsers(tx *models.Tx, tenant string, ids []string) error {
 		for _, id := range chunk {
 			if !slices.ContainsFunc(found, func(u models.EndUser) bool { return u.ID == id }) {
 				return fault.InvalidField(
-					"/members", "unknown_user", "%q is not the id of a user of the same tenant.", id,
+					"/members", "unknown_user", "The tenant has no user with the ID %q.", id,
 				)
 			}
 		}

@@ -32,7 +32,7 @@ func (in UserChange) applyParts(row *models.EndUser, was string) (wrong []fault.
 	kept := federation.ParseProfile(profile.JSON()) // without what makes it too long
 	if len(wrong) == 0 && (kept.GivenName != profile.GivenName || kept.FamilyName != profile.FamilyName) {
 		wrong = []fault.Field{{
-			Pointer: "/name", Code: "invalid_text", Detail: "Use no characters that change the direction of text.",
+			Pointer: "/name", Code: "invalid_text", Detail: "Don't use characters that change the direction of text.",
 		}}
 	}
 	row.Profile = kept.JSON()

@@ -3,7 +3,7 @@
 //
 // It owns who may join a tenant and as which user. It does not own authentication
 // (login) nor what the gateway allows users (policy). A user is linked to an
-// identity by (issuer, subject), never by an e-mail address alone.
+// identity by (issuer, subject), never by an email address alone.
 package directory
 
 import (
@@ -32,14 +32,14 @@ type ExternalIdentity struct {
 	Provider      string // id
 	Issuer        string // unique for the provider's kind and installation
 	Subject       string
-	Email         string // lower case, "" if the provider sends none
+	Email         string // lowercase, "" if the provider sends none
 	EmailVerified bool
 	Domain        string // of Email, if the provider is authoritative for it; "" otherwise
 	Name          string
 	Profile       string // JSON of a federation.Profile, "" if the provider states none
 
-	// DirectoryID is what the provider's directory calls the user, where SCIM sends the same id as externalId; ""
-	// for none.
+	// DirectoryID is the user's id in the provider's directory, where SCIM sends the same id as externalId; "" for
+	// none.
 	DirectoryID string `json:",omitempty"`
 
 	// Invitation is the SHA-256 of the code of the invitation link that the sign-in began with, nil for none.
@@ -103,7 +103,7 @@ func MayJoin(tx *models.Tx, in ExternalIdentity) error {
 	return err
 }
 
-// Provision returns the end user of an identity and updates their e-mail address and
+// Provision returns the end user of an identity and updates their email address and
 // name to the provider's. A new user is created, or the identity takes the seat that seatOf
 // finds. An identity without a user locks the tenant, so that one of several first sign-ins
 // takes a seat: a caller that locks other rows before has locked the tenant too.
@@ -141,8 +141,8 @@ func Provision(tx *models.Tx, in ExternalIdentity, now time.Time) (user models.E
 	return user, created, tx.UpdateEndUser(user)
 }
 
-// checkKnown refuses the invitation of another user to an identity that has a user, and a user whom the directory
-// has as another one who is frozen. It notes the directory's id.
+// checkKnown refuses the invitation of another user to an identity that has a user. It also refuses a user
+// who is frozen in the directory under another id. It stores the directory's id.
 func checkKnown(tx *models.Tx, in ExternalIdentity, user models.EndUser, now time.Time) error {
 	if in.Invitation != nil {
 		seat, err := seatOf(tx, in, now)
@@ -195,7 +195,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	if err != nil {
 		return user, false, err
 	}
-	won, err := tx.AddIdentity(models.Identity{
+	added, err := tx.AddIdentity(models.Identity{
 		TenantID:    in.Tenant,
 		Issuer:      in.Issuer,
 		Subject:     in.Subject,
@@ -207,7 +207,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	if err != nil {
 		return user, false, err
 	}
-	if !won {
+	if !added {
 		return user, false, fault.New(
 			fault.Conflict, "changed_meanwhile", "You are signing in twice at the same time. Try again.",
 		)
@@ -259,7 +259,8 @@ func admission(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUs
 	if rules.InviteOnly && seat == nil && len(counting) == 0 {
 		if len(approvals) > 0 {
 			return nil, nil, errNotInvited.Because(fmt.Errorf(
-				"an approval by domain does not count: the provider is not authoritative for %s", domainOf(in.Email),
+				"an approval by domain doesn't apply, because the provider isn't authoritative for %s",
+				domainOf(in.Email),
 			))
 		}
 		return nil, nil, errNotInvited
@@ -298,7 +299,7 @@ func seatOf(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser,
 		case len(shared) == 1:
 			return notFrozen(shared[0], nil)
 		case len(shared) > 1:
-			return nil, errNeedsInvitation.Because(fmt.Errorf("several users have the external id of the sign-in"))
+			return nil, errNeedsInvitation.Because(fmt.Errorf("several users have the external ID of the sign-in"))
 		}
 	}
 	if in.Email == "" {
@@ -319,7 +320,7 @@ func seatOf(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUser,
 		return nil, errSharedAddress
 	case !in.EmailVerified || in.Domain != domainOf(in.Email):
 		return nil, errNeedsInvitation.Because(
-			fmt.Errorf("the provider is not authoritative for %s", domainOf(in.Email)),
+			fmt.Errorf("the provider isn't authoritative for %s", domainOf(in.Email)),
 		)
 	}
 	return notFrozen(expected[0], nil)
@@ -332,7 +333,7 @@ func notFrozen(seat models.EndUser, err error) (*models.EndUser, error) {
 	return &seat, err
 }
 
-// domainOf returns the domain of an e-mail address, whose local part may contain a quoted @.
+// domainOf returns the domain of an email address, whose local part may contain a quoted @.
 func domainOf(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }
 
 // GroupsOf returns the names of the groups of an end user, sorted, with those that

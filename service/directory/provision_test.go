@@ -117,7 +117,7 @@ func TestProvision_findsUserBySubject(t *testing.T) {
 	})
 }
 
-func TestInviteOnlyTenants(t *testing.T) {
+func TestInviteOnly_invitations(t *testing.T) {
 	tests := map[string]struct {
 		who    directory.ExternalIdentity
 		groups []string // nil: refused
@@ -158,7 +158,7 @@ func TestInviteOnlyTenants(t *testing.T) {
 	})
 }
 
-func TestFrozenPeopleStayOutside(t *testing.T) {
+func TestSignIn_frozen(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
 		user, _, _, err := h.provision(identity("1", "ana@example.com", true))
@@ -173,8 +173,8 @@ func TestFrozenPeopleStayOutside(t *testing.T) {
 	})
 }
 
-// Groups that are nested in a circle, which the admin API refuses, end all the same.
-func TestGroupsInACircleEnd(t *testing.T) {
+// Groups that are nested in a circle, which the admin API refuses, still end.
+func TestGroups_cycle(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
 		h.write(func(tx *models.Tx) error {

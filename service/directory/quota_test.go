@@ -8,12 +8,12 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/directory"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
-// An unclaimed workspace holds so many users, groups and approvals, in all its tenants together; a claimed one is not
-// limited. Whoever is in may still sign in.
+// The users, groups and approvals of an unclaimed workspace are limited, in all its tenants together. Users of a
+// claimed workspace are not. Existing users can still sign in.
 func TestWorkspaceQuota(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -73,7 +73,7 @@ func TestWorkspaceQuota(t *testing.T) {
 				return err
 			},
 		}
-		for what, add := range ordered.ByName(adds) {
+		for what, add := range testkit.ByName(adds) {
 			if err := add(); fault.CodeOf(err) != "workspace_full" {
 				t.Errorf("%s in a full workspace: %v", what, err)
 			}
@@ -84,7 +84,7 @@ func TestWorkspaceQuota(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE teams SET claimed_at = created_at"); err != nil {
 			t.Fatal(err)
 		}
-		for what, add := range ordered.ByName(adds) {
+		for what, add := range testkit.ByName(adds) {
 			if err := add(); err != nil {
 				t.Errorf("%s in a claimed team: %v", what, err)
 			}

@@ -13,7 +13,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/directory"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -81,7 +81,7 @@ func TestProvision_seats(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
-		for name, tt := range ordered.ByName(tests) {
+		for name, tt := range testkit.ByName(tests) {
 			h.t = t
 			h.seated(tt.seat)
 			user, _, _, err := h.provision(tt.who)
@@ -158,7 +158,7 @@ func TestProvision_seatTaken(t *testing.T) {
 	})
 }
 
-// Of identities that arrive at the same moment with the same claim to a seat, one takes it.
+// If identities arrive at the same moment with the same claim to a seat, one takes it.
 func TestProvision_seatTakenOnce(t *testing.T) {
 	ways := map[string]func(directory.ExternalIdentity) directory.ExternalIdentity{
 		"link": func(in directory.ExternalIdentity) directory.ExternalIdentity { return invitedWith(in, "code") },
@@ -169,7 +169,7 @@ func TestProvision_seatTakenOnce(t *testing.T) {
 	}
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
-		for name, way := range ordered.ByName(ways) {
+		for name, way := range testkit.ByName(ways) {
 			for range 10 {
 				h.seated(nil)
 				var all sync.WaitGroup
@@ -191,14 +191,14 @@ func TestProvision_seatTakenOnce(t *testing.T) {
 				}
 				close(begin)
 				all.Wait()
-				won := 0
+				taken := 0
 				for _, user := range users {
 					if user == seat {
-						won++
+						taken++
 					}
 				}
-				if won != 1 {
-					t.Errorf("%s: %d of %v have the seat, want 1", name, won, users)
+				if taken != 1 {
+					t.Errorf("%s: %d of %v have the seat, want 1", name, taken, users)
 				}
 				h.write(func(tx *models.Tx) error {
 					for _, user := range append(users, seat) {
@@ -215,7 +215,7 @@ func TestProvision_seatTakenOnce(t *testing.T) {
 	})
 }
 
-// A user who signed in first, and is provisioned then, stays one user, whom the provisioning system can freeze.
+// A user who signed in before being provisioned stays one user, and the provisioning system can freeze that user.
 func TestCreateUser_signedInFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)

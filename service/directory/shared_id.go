@@ -9,7 +9,7 @@ import (
 	"postern/models"
 )
 
-var errUserNameTaken = takenField("/user_name", "user_name_taken", "The tenant has a user with this user name already.",
+var errUserNameTaken = takenField("/user_name", "user_name_taken", "The tenant already has a user with this user name.",
 	"Use another user name.")
 
 // shownAs returns what a provisioning system is told that a user is called.
@@ -35,8 +35,8 @@ func isDistinct(tx *models.Tx, at place, row models.EndUser) error {
 		case row.UserName != nil:
 			return errUserNameTaken
 		default:
-			return takenField("/email", "email_taken", fmt.Sprintf("The tenant has a user with this e-mail address "+
-				"already: %s.", other.ID), "Use another address, or give this user a user name.")
+			return takenField("/email", "email_taken", fmt.Sprintf("The tenant already has a user with this email "+
+				"address: %s.", other.ID), "Use another address, or update that user.")
 		}
 	}
 	return nil
@@ -56,11 +56,11 @@ func externalIDFree(tx *models.Tx, at place, row models.EndUser) error {
 		return err
 	}
 	return takenField("/external_id", "external_id_taken", fmt.Sprintf("The user %s has signed in with the account "+
-		"that has this external id.", other.ID), "Delete one of the two users.")
+		"that has this external ID.", other.ID), "Delete one of the two users.")
 }
 
-// signedInAs returns the user who has signed in with an account that its directory has under an external id, and
-// whom no provisioning system has yet. false if there is none.
+// signedInAs returns the user who has signed in with an account that its directory has under an external id, if no
+// provisioning system manages that user yet. It returns false if there is no such user.
 func signedInAs(tx *models.Tx, at place, externalID string) (models.EndUser, bool, error) {
 	if externalID == "" {
 		return models.EndUser{}, false, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"postern/core/contract"
@@ -113,7 +112,7 @@ func (s *Service) CreateApproval(
 // approve inserts an approval. The tenant is locked.
 func approve(tx *models.Tx, at place, in contract.NewApproval) (contract.Approval, error) {
 	wrong := checkApproval(&in)
-	unknown, err := checkGroups(tx, at.ID, in.Groups)
+	groups, unknown, err := groupsNamed(tx, at.ID, in.Groups)
 	if err != nil {
 		return contract.Approval{}, err
 	}
@@ -126,7 +125,7 @@ func approve(tx *models.Tx, at place, in contract.NewApproval) (contract.Approva
 	}
 	if len(others) >= maxApprovals {
 		return contract.Approval{}, fault.New(
-			fault.Conflict, "too_many_approvals", "A tenant has at most %d approvals.", maxApprovals,
+			fault.Conflict, "too_many_approvals", "A tenant can have at most %d approvals.", maxApprovals,
 		)
 	}
 	if err := access.CheckQuota(tx, at.team, models.QuotaApprovals); err != nil {
@@ -138,15 +137,15 @@ func approve(tx *models.Tx, at place, in contract.NewApproval) (contract.Approva
 		TenantID:  at.ID,
 		Kind:      in.Kind,
 		Value:     in.Value,
-		Groups:    append([]string{}, in.Groups...),
+		Groups:    groups,
 		CreatedAt: now,
 		UpdatedAt: now,
 	}
 	err = tx.Insert(&row)
 	if errors.Is(err, models.ErrDuplicate) {
 		return contract.Approval{}, takenField(
-			"/value", "approved_already", fmt.Sprintf("The tenant approves of %s already.", in.Value),
-			"Update that approval to give it other groups.",
+			"/value", "approved_already", fmt.Sprintf("The tenant already approves %s.", in.Value),
+			"To change its groups, update that approval.",
 		)
 	}
 	return viewApproval(row), err
@@ -167,14 +166,14 @@ func (s *Service) UpdateApproval(
 			return outcome{}, err
 		}
 		if in.Body.Groups != nil {
-			unknown, err := checkGroups(tx, at.ID, *in.Body.Groups)
+			groups, unknown, err := groupsNamed(tx, at.ID, *in.Body.Groups)
 			if err == nil {
 				err = fault.InvalidFields(unknown)
 			}
 			if err != nil {
 				return outcome{}, err
 			}
-			row.Groups = slices.Clone(*in.Body.Groups)
+			row.Groups = groups
 		}
 		row.UpdatedAt = models.Now()
 		out = viewApproval(row)
@@ -215,7 +214,7 @@ func findApproval(tx *models.Tx, at place, id string) (models.Approval, error) {
 	return row, nil
 }
 
-// checkApproval sets the kind if it is left out, writes the value in lower case, and returns what is invalid.
+// checkApproval sets the kind if it is left out, writes the value in lowercase, and returns what is invalid.
 func checkApproval(in *contract.NewApproval) []fault.Field {
 	if in.Kind == "" {
 		in.Kind = contract.ByDomain
@@ -234,7 +233,7 @@ func checkApproval(in *contract.NewApproval) []fault.Field {
 			return []fault.Field{{
 				Pointer: "/value",
 				Code:    "invalid_domain",
-				Detail:  "Give a domain such as example.com.",
+				Detail:  "Use a domain such as example.com.",
 			}}
 		}
 		return nil
@@ -244,12 +243,14 @@ func checkApproval(in *contract.NewApproval) []fault.Field {
 
 func viewApproval(row models.Approval) contract.Approval {
 	return contract.Approval{
-		ID:        row.ID,
-		Kind:      row.Kind,
-		Value:     row.Value,
-		Groups:    row.Groups,
+		ApprovalRecord: contract.ApprovalRecord{
+			ID:        row.ID,
+			Kind:      row.Kind,
+			Value:     row.Value,
+			Groups:    row.Groups,
+			CreatedAt: row.CreatedAt.UTC(),
+		},
 		ETag:      access.ETag(row.UpdatedAt),
-		CreatedAt: row.CreatedAt.UTC(),
 		UpdatedAt: row.UpdatedAt.UTC(),
 	}
 }

@@ -23,7 +23,7 @@ type NewUser struct {
 	Frozen                bool
 }
 
-// UserChange changes a user; nil leaves a field as it is. A provisioning system sends more than the contract has.
+// UserChange changes a user; nil leaves a field unchanged. A provisioning system sends more than the contract has.
 type UserChange struct {
 	contract.UserChange
 	UserName, ExternalID  *string
@@ -41,8 +41,8 @@ func (s *Service) Users(
 	if err != nil {
 		return none, fmt.Errorf("directory: users of %s: %w", in.Tenant, err)
 	}
-	if in.State != "" && in.State != Active && in.State != Frozen && in.State != Invited {
-		return none, fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
+	if err := checkState(in.State); err != nil {
+		return none, err
 	}
 	filter := models.UserFilter{State: in.State, Email: ascii.Lower(in.Email), Query: in.Text, Group: in.Group}
 	rows, err := tx.EndUsersOf(at.ID, filter, models.PageOf(in.Page, in.Sort, ""))
@@ -50,6 +50,72 @@ func (s *Service) Users(
 		return none, fmt.Errorf("directory: users of %s: %w", in.Tenant, err)
 	}
 	return models.MapList(rows, viewUser), nil
+}
+
+func checkState(state string) error {
+	if state != "" && state != Active && state != Frozen && state != Invited {
+		return fault.InvalidField("/state", "invalid_state", "Use active, frozen or invited.")
+	}
+	return nil
+}
+
+var errManyTenants = fault.InvalidField("/tenant", "tenant_required",
+	"This project has more than %d tenants. Choose one of them to list its users.", models.MaxMerged)
+
+// ProjectUsers lists the end users of the tenants that a project serves, newest first. NotFound for a tenant that it
+// doesn't serve, Invalid tenant_required if it serves more than models.MaxMerged and none is chosen.
+func (s *Service) ProjectUsers(
+	ctx context.Context, p access.Principal, in contract.ProjectUserList,
+) (models.List[contract.User], error) {
+	var none models.List[contract.User]
+	tx := s.DB.Read(ctx)
+	project, err := access.Project(tx, p, in.Project, access.UserRead)
+	if err != nil {
+		return none, fmt.Errorf("directory: users of project %s: %w", in.Project, err)
+	}
+	if err := checkState(in.State); err != nil {
+		return none, err
+	}
+	rows, err := projectUsers(tx, project, in)
+	if err != nil {
+		return none, fmt.Errorf("directory: users of project %s: %w", project.ID, err)
+	}
+	return models.MapList(rows, viewUser), nil
+}
+
+func projectUsers(
+	tx *models.Tx, project models.Project, in contract.ProjectUserList,
+) (list models.List[models.EndUser], err error) {
+	filter, page := models.UserFilter{State: in.State, Query: in.Text}, models.PageOf(in.Page, in.Sort, "")
+	if in.Tenant != "" {
+		tenant, err := servedTenant(tx, project, in.Tenant)
+		if err != nil {
+			return list, err
+		}
+		return tx.EndUsersOf(tenant, filter, page)
+	}
+	list, err = tx.EndUsersServed(project.ID, filter, page)
+	if errors.Is(err, models.ErrManyTenants) {
+		err = errManyTenants
+	}
+	return list, err
+}
+
+// servedTenant returns the id of a tenant that a project serves, which is named by its id, or by its name in the
+// project's team.
+func servedTenant(tx *models.Tx, project models.Project, ref string) (string, error) {
+	tenant, err := tx.TenantByName(project.TeamID, ref)
+	if errors.Is(err, models.ErrNotFound) { // ids contain an underscore, which names cannot
+		tenant, err = tx.TenantByID(ref)
+	}
+	if err != nil {
+		return "", absent(err)
+	}
+	served, err := tx.Serves(project.ID, tenant)
+	if err == nil && !served {
+		err = access.NotFound()
+	}
+	return tenant.ID, err
 }
 
 // UsersFrom counts a tenant's end users and lists at most limit of them, oldest
@@ -140,7 +206,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 		FamilyName: &in.FamilyName,
 		Frozen:     &in.Frozen,
 	}.apply(&row)
-	unknown, err := checkGroups(tx, at.ID, in.Groups)
+	groups, unknown, err := groupsNamed(tx, at.ID, in.Groups)
 	if err != nil {
 		return row, err
 	}
@@ -156,7 +222,7 @@ func createUser(tx *models.Tx, at place, in NewUser) (models.EndUser, error) {
 	if err := access.CheckQuota(tx, at.team, models.QuotaUsers); err != nil {
 		return row, err
 	}
-	return row, insertUser(tx, row, in.Groups, now)
+	return row, insertUser(tx, row, groups, now)
 }
 
 func insertUser(tx *models.Tx, row models.EndUser, groups []string, now time.Time) error {

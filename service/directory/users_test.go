@@ -1,16 +1,19 @@
 package directory_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/access"
 	"postern/service/directory"
 	"postern/testkit/state"
 )
 
-func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
+func TestSignIn_invited(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
@@ -37,7 +40,7 @@ func TestWhoIsExpectedBecomesThatUser(t *testing.T) {
 }
 
 // Users with user names can share an address. One who is known by the address alone cannot.
-func TestUsersShareAddresses(t *testing.T) {
+func TestUsers_sharedAddress(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for _, tt := range []struct{ userName, email, want string }{
@@ -113,7 +116,7 @@ func TestNameParts(t *testing.T) {
 }
 
 // A frozen user cannot sign in, whether they have signed in before or not.
-func TestFrozenUsersStayOut(t *testing.T) {
+func TestSignIn_frozenUser(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		expected, known := w.user(t, "ana@example.com"), w.user(t, "bob@example.com")
@@ -154,7 +157,7 @@ func (w *world) withUserName(t *testing.T, name string) []contract.User {
 	return found
 }
 
-func TestUsersAreListedByWhatIsAsked(t *testing.T) {
+func TestUsers_filters(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		staff := w.group(t, "staff")
@@ -196,7 +199,7 @@ func TestUsersAreListedByWhatIsAsked(t *testing.T) {
 	})
 }
 
-func TestADeletedUserLeavesNothing(t *testing.T) {
+func TestDeleteUser_everything(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		id := w.user(t, "ana@example.com", w.group(t, "staff"))
@@ -208,6 +211,153 @@ func TestADeletedUserLeavesNothing(t *testing.T) {
 		is(t, err, "not_found")
 		if user := must[models.EndUser](t)(w.provision(t, "ana@example.com", true)); user.ID == id {
 			t.Error("they are still there")
+		}
+	})
+}
+
+// TestProjectUsers_tenants checks which users a project has: those of all tenants that it serves, in one order over
+// all pages.
+func TestProjectUsers_tenants(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		now := models.Now()
+		second := models.Tenant{
+			ID: models.NewID("tnt"), TeamID: &w.team, Name: "second", CreatedAt: now, UpdatedAt: now,
+		}
+		third := models.Tenant{ID: models.NewID("tnt"), TeamID: &w.team, Name: "third", CreatedAt: now, UpdatedAt: now}
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			served := models.ProjectTenant{ProjectID: w.project, TenantID: second.ID, CreatedAt: now}
+			return tx.Insert(&second, &third, &served)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, one := range []struct{ tenant, email string }{
+			{w.tenant, "a@example.com"}, {second.ID, "b@example.com"}, {third.ID, "c@example.com"},
+			{second.ID, "d@example.com"}, {w.tenant, "e@example.com"},
+		} {
+			in := contract.NewUser{Email: one.email}.In(one.tenant)
+			made := must[contract.User](t)(w.CreateUser(t.Context(), w.owner, in))
+			if one.tenant != third.ID {
+				want = append([]string{made.Email}, want...)
+			}
+		}
+		list := func(p access.Principal, in contract.ProjectUserList) (emails []string, err error) {
+			in.Project, in.Limit = "shop", 1
+			for {
+				found, err := w.ProjectUsers(t.Context(), p, in)
+				if err != nil {
+					return nil, err
+				}
+				for _, u := range found.Items {
+					emails = append(emails, u.Email)
+				}
+				if in.Cursor = found.Next; in.Cursor == "" {
+					return emails, nil
+				}
+			}
+		}
+		for name, tt := range map[string]struct {
+			in   contract.ProjectUserList
+			want []string
+		}{
+			"all, newest first":          {contract.ProjectUserList{}, want},
+			"by name":                    {contract.ProjectUserList{Sort: "-name"}, want},
+			"of one":                     {contract.ProjectUserList{Tenant: "second"}, want[1:3]},
+			"of one, by its ID":          {contract.ProjectUserList{Tenant: second.ID}, want[1:3]},
+			"of its own":                 {contract.ProjectUserList{Tenant: w.tenant}, []string{want[0], want[3]}},
+			"by text":                    {contract.ProjectUserList{Text: "E@EX"}, want[:1]},
+			"in a state that no one has": {contract.ProjectUserList{State: "frozen"}, nil},
+		} {
+			got, err := list(w.viewer, tt.in)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %v %v, want %v", name, got, err, tt.want)
+			}
+		}
+		_, err = list(w.stranger, contract.ProjectUserList{})
+		is(t, err, "not_found")
+		for _, unserved := range []string{"third", third.ID, "fourth", models.NewID("tnt")} {
+			_, err = list(w.viewer, contract.ProjectUserList{Tenant: unserved})
+			is(t, err, "not_found")
+		}
+		_, err = list(w.owner, contract.ProjectUserList{State: "asleep"})
+		is(t, err, "invalid_state")
+	})
+}
+
+// TestProjectUsers_tenantOfOtherTeam has a caller whose home team has a tenant of the same name as the project's team.
+func TestProjectUsers_tenantOfOtherTeam(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w, now := newWorld(t, db), models.Now()
+		home := models.Team{ID: models.NewID("team"), Name: "home", CreatedAt: now}
+		ours := models.Tenant{ID: models.NewID("tnt"), TeamID: &home.ID, Name: "globex", CreatedAt: now, UpdatedAt: now}
+		theirs := ours
+		theirs.ID, theirs.TeamID = models.NewID("tnt"), &w.team
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			served := models.ProjectTenant{ProjectID: w.project, TenantID: theirs.ID, CreatedAt: now}
+			return tx.Insert(&home, &ours, &theirs, &served)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := w.owner
+		both.Roles = map[string]access.Role{w.team: access.Owner, home.ID: access.Owner}
+		both.HomeTeam = home.ID
+		must[contract.User](t)(w.CreateUser(t.Context(), both, contract.NewUser{Email: "a@example.com"}.In(ours.ID)))
+		must[contract.User](t)(w.CreateUser(t.Context(), both, contract.NewUser{Email: "b@example.com"}.In(theirs.ID)))
+		in := contract.ProjectUserList{Tenant: "globex"}
+		in.Project = "shop"
+		found, err := w.ProjectUsers(t.Context(), both, in)
+		if err != nil || len(found.Items) != 1 || found.Items[0].Email != "b@example.com" {
+			t.Errorf("the users of globex are %+v, %v; want those of the project's team", found.Items, err)
+		}
+		in.Tenant = ours.ID
+		_, err = w.ProjectUsers(t.Context(), both, in)
+		is(t, err, "not_found")
+	})
+}
+
+// TestProjectUsers_manyTenants merges the users of as many tenants as it may, and requires one of them of a project
+// that serves more.
+func TestProjectUsers_manyTenants(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w, now := newWorld(t, db), models.Now()
+		var want []string
+		add := func(name string) string {
+			t.Helper()
+			one := models.Tenant{ID: models.NewID("tnt"), TeamID: &w.team, Name: name, CreatedAt: now, UpdatedAt: now}
+			served := models.ProjectTenant{ProjectID: w.project, TenantID: one.ID, CreatedAt: now}
+			user := models.EndUser{
+				ID: models.NewID("usr"), TenantID: one.ID, Email: name + "@example.com", State: "active",
+				CreatedAt: now, UpdatedAt: now,
+			}
+			err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&one, &served, &user) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, user.ID)
+			return one.ID
+		}
+		for i := range models.MaxMerged - 1 { // with its own
+			add(fmt.Sprintf("t%d", i))
+		}
+		in := contract.ProjectUserList{Page: contract.Page{Limit: models.MaxLimit, Count: true}}
+		in.Project = "shop"
+		for _, sort := range []string{"", "name"} {
+			in.Sort = sort
+			found, err := w.ProjectUsers(t.Context(), w.owner, in)
+			if err != nil || len(found.Items) != len(want) || found.Total != int64(len(want)) {
+				t.Fatalf("by %q: %d users of %d, %v; want %d", sort, len(found.Items), found.Total, err, len(want))
+			}
+		}
+		last := add("last")
+		_, err := w.ProjectUsers(t.Context(), w.owner, in)
+		is(t, err, "tenant_required")
+		in.Tenant = last
+		found, err := w.ProjectUsers(t.Context(), w.owner, in)
+		if err != nil || len(found.Items) != 1 || found.Items[0].ID != want[len(want)-1] {
+			t.Errorf("the users of one tenant are %+v, %v", found.Items, err)
 		}
 	})
 }

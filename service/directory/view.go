@@ -20,18 +20,20 @@ func viewUsers(rows []models.EndUser) []contract.User {
 // viewUser returns a user without their identities and groups.
 func viewUser(row models.EndUser) contract.User {
 	out := contract.User{
-		ID:            row.ID,
-		Tenant:        row.TenantID,
-		Email:         row.Email,
-		EmailVerified: row.EmailVerified,
-		Name:          row.Name,
-		UserName:      orEmpty(row.UserName),
-		ExternalID:    orEmpty(row.ExternalID),
-		State:         row.State,
-		LastLoginAt:   contract.UTC(row.LastLoginAt),
-		ETag:          access.ETag(row.UpdatedAt),
-		CreatedAt:     row.CreatedAt.UTC(),
-		UpdatedAt:     row.UpdatedAt.UTC(),
+		UserRecord: contract.UserRecord{
+			ID:            row.ID,
+			Email:         row.Email,
+			EmailVerified: row.EmailVerified,
+			Name:          row.Name,
+			UserName:      orEmpty(row.UserName),
+			ExternalID:    orEmpty(row.ExternalID),
+			State:         row.State,
+			CreatedAt:     row.CreatedAt.UTC(),
+			UpdatedAt:     row.UpdatedAt.UTC(),
+		},
+		Tenant:      row.TenantID,
+		LastLoginAt: contract.UTC(row.LastLoginAt),
+		ETag:        access.ETag(row.UpdatedAt),
 	}
 	if profile := federation.ParseProfile(row.Profile); profile != (federation.Profile{}) {
 		out.Profile = (*contract.Profile)(&profile)
@@ -39,7 +41,7 @@ func viewUser(row models.EndUser) contract.User {
 	return out
 }
 
-// audited is what the audit entry of a user compares.
+// audited has the values that the audit entry of a user compares.
 type audited struct {
 	Email         string
 	EmailVerified bool

@@ -56,9 +56,8 @@ func validUntil(ends, now time.Time) string {
 	return contract.ExpiredCertificate
 }
 
-// ReportCertificate writes the audit entry of an attempt to obtain the certificate of a host
-// name by ACME: what became of it, and why it failed. A name that is no longer verified has
-// no team to tell.
+// ReportCertificate writes the audit entry of an attempt to obtain the certificate of a host name by ACME: its outcome,
+// and why it failed. It writes nothing for a name that is no longer verified, because no team owns it.
 func ReportCertificate(tx *models.Tx, host, what, problem string) error {
 	row, err := tx.VerifiedDomain(host)
 	if errors.Is(err, models.ErrNotFound) {

@@ -10,7 +10,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestCertificateOfAHostName(t *testing.T) {
+func TestCertificateOf_hostName(t *testing.T) {
 	past, soon := models.Now().Add(-time.Hour), models.Now().Add(time.Hour)
 	problem := models.Certificate{Host: "api.shop.test", Problem: "DNS leads elsewhere", DueAt: soon, Failures: 1}
 	renewal := problem

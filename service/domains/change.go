@@ -49,7 +49,7 @@ func (s *Service) Create(
 		}
 		err = tx.Insert(&row)
 		if errors.Is(err, models.ErrDuplicate) {
-			return fault.New(fault.Conflict, "already_added", "This project has %s already.", host).Because(err)
+			return fault.New(fault.Conflict, "already_added", "This project already has %s.", host).Because(err)
 		}
 		if err != nil {
 			return fmt.Errorf("domains: insert %s: %w", host, err)
@@ -85,7 +85,8 @@ func free(tx *models.Tx, projectID, host string) error {
 		return fmt.Errorf("domains: count those of %s: %w", projectID, err)
 	}
 	if n >= MaxDomains {
-		return fault.New(fault.Conflict, "too_many_domains", "A project has at most %d host names.", MaxDomains)
+		return fault.New(fault.Conflict, "too_many_domains", "A project can have at most %d custom domains.",
+			MaxDomains)
 	}
 	other, err := tx.VerifiedDomain(host)
 	switch {
@@ -119,11 +120,11 @@ func environmentOf(
 	if err != nil {
 		return "", nil, fmt.Errorf("domains: environments of %s: %w", owner.ID, err)
 	}
-	var found []string
+	var found, among []string
 	for _, e := range all {
 		of := version == "" || version == e.VersionID || version == names[e.VersionID]
 		if of && (environment == e.ID || environment == e.Name) {
-			found = append(found, e.ID)
+			found, among = append(found, e.ID), append(among, names[e.VersionID])
 		}
 	}
 	switch len(found) {
@@ -133,13 +134,14 @@ func environmentOf(
 		return "", &fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  "This project has no such environment. Name one of its environments, with its version.",
+			Detail:  "This project has no such environment. Use one of its environments, with its version.",
 		}, nil
 	}
 	return "", &fault.Field{
 		Pointer: "/version",
 		Code:    "required",
-		Detail:  "Several versions have an environment of that name. Name the version too.",
+		Detail: "Several versions have an environment named " + environment + ": " + strings.Join(among, ", ") +
+			". Add the version.",
 	}, nil
 }
 
@@ -212,12 +214,12 @@ func write(
 	}
 	now := models.Now()
 	row.UpdatedAt = later(now, was.UpdatedAt)
-	switch won, err := tx.UpdateDomain(row, was.UpdatedAt); {
+	switch updated, err := tx.UpdateDomain(row, was.UpdatedAt); {
 	case errors.Is(err, models.ErrDuplicate):
 		return before, taken(row.Host).Because(err)
 	case err != nil:
 		return before, fmt.Errorf("domains: update %s: %w", row.Host, err)
-	case !won:
+	case !updated:
 		return before, access.Stale()
 	}
 	after, err := stateOf(tx, row)

@@ -20,7 +20,7 @@ import (
 	"postern/service/keys"
 	"postern/service/projects"
 	"postern/service/serving"
-	"postern/testkit/nameserver"
+	"postern/testkit/servers"
 	"postern/testkit/state"
 )
 
@@ -41,7 +41,7 @@ func (e *events) Emit(_ context.Context, _ *models.Tx, team, event string, data 
 type world struct {
 	*domains.Service
 	projects *projects.Service
-	names    *nameserver.Server
+	names    *servers.NameServer
 	events   *events
 	served   []*snapshot.Project
 }
@@ -49,7 +49,7 @@ type world struct {
 func newWorld(t *testing.T, db *models.DB) *world {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	w := &world{names: nameserver.Start(t), events: &events{}}
+	w := &world{names: servers.StartNameServer(t), events: &events{}}
 	feed := &serving.Feed{
 		DB:        db,
 		Keys:      keys.NewTable(),
@@ -100,9 +100,9 @@ func (w *world) team(t *testing.T, name string) access.Principal {
 	}
 	_, err := w.projects.Create(t.Context(), p, projects.CreateInput{
 		Name: name,
-		Environments: map[string]string{
-			"prod": "http://up.example/" + name,
-			"dev":  "http://up.example/dev",
+		Environments: map[string]contract.EnvironmentTarget{
+			"prod": {Target: "http://up.example/" + name},
+			"dev":  {Target: "http://up.example/dev"},
 		},
 	})
 	if err != nil {
@@ -235,7 +235,7 @@ func TestVerify(t *testing.T) {
 }
 
 // A claim without proof must not keep the owner of a name from using it.
-func TestVerifyOfTwoProjects(t *testing.T) {
+func TestVerify_twoProjects(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		a, b := w.team(t, "shop"), w.team(t, "books")
@@ -267,7 +267,7 @@ func TestVerifyOfTwoProjects(t *testing.T) {
 }
 
 // Two projects that verify one name at the same time: the record can only be of one.
-func TestVerifyRaced(t *testing.T) {
+func TestVerify_raced(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		a, b := w.team(t, "shop"), w.team(t, "books")
@@ -310,8 +310,8 @@ func TestRecheck(t *testing.T) {
 			return got
 		}
 
-		asked := w.names.Asked()
-		if err := w.Recheck(t.Context()); err != nil || w.names.Asked() != asked {
+		asked := w.names.Lookups()
+		if err := w.Recheck(t.Context()); err != nil || w.names.Lookups() != asked {
 			t.Errorf("a record that was just seen is looked up again (%v)", err)
 		}
 		w.names.Break(true)

@@ -13,7 +13,7 @@ import (
 // TXT record, which is a name too.
 const maxHost = 253 - len(recordLabel)
 
-// profile turns a name as people write it into lower-case ASCII (RFC 5891, section 5, with
+// profile turns a name as people write it into lowercase ASCII (RFC 5891, section 5, with
 // the mapping of UTS #46), and refuses labels that are no host names.
 var profile = idna.New(
 	idna.MapForLookup(),
@@ -24,37 +24,38 @@ var profile = idna.New(
 	idna.Transitional(false),
 )
 
-// normalize returns the name in lower-case ASCII without a trailing dot, or what is wrong.
+// normalize returns the name in lowercase ASCII without a trailing dot, or what is wrong.
 func normalize(raw string) (string, *fault.Field) {
 	name := strings.TrimSuffix(strings.TrimSpace(raw), ".")
 	switch {
 	case name == "":
-		return "", invalid("required", "Name the host, such as api.example.com.")
+		return "", invalid("required", "Enter a host name, such as api.example.com.")
 	case strings.ContainsAny(name, "/:@?#[]"):
-		return "", invalid("invalid_host", "Use the host name alone, without scheme, port and path: api.example.com.")
+		return "", invalid("invalid_host", "Use only the host name, without scheme, port or path, such as "+
+			"api.example.com.")
 	case strings.Contains(name, "*"):
-		return "", invalid("invalid_host", "Wildcards cannot be used. Add each host name by itself.")
+		return "", invalid("invalid_host", "You can't use wildcards. Add each host name separately.")
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
-		return "", invalid("invalid_host", "Use a host name. Addresses have no ownership that the DNS could show.")
+		return "", invalid("invalid_host", "Use a host name, not an IP address. DNS can't prove who owns an IP "+
+			"address.")
 	}
 	host, err := profile.ToASCII(name)
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
 	switch {
 	case err != nil:
-		return "", invalid("invalid_host", "Use a host name of letters, digits, hyphens and dots, such as "+
-			"api.example.com.")
+		return "", invalid("invalid_host", "Use only letters, digits, hyphens and dots, such as api.example.com.")
 	case len(host) > maxHost:
-		return "", invalid("invalid_host", "Use a shorter host name, of at most 233 characters.")
+		return "", invalid("invalid_host", "Use a host name of at most 233 characters.")
 	case len(labels) < 2 || host == "localhost" || last == "localhost":
 		return "", invalid("invalid_host", "Use a full host name, such as api.example.com.")
 	case strings.Trim(last, "0123456789") == "":
-		return "", invalid("invalid_host", "The last part of a host name cannot be a number.")
+		return "", invalid("invalid_host", "The last part of a host name can't be a number.")
 	}
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
-			return "", invalid("invalid_host", "Each part between two dots has 1 to 63 characters.")
+			return "", invalid("invalid_host", "Each part between dots must have 1 to 63 characters.")
 		}
 	}
 	return host, nil
@@ -72,12 +73,12 @@ func (s *Service) checkHost(raw string) (string, *fault.Field) {
 	}
 	for _, own := range s.Own {
 		if host == bare(own) {
-			return "", invalid("own_host", "This is a host name of Postern itself. Use one of your own.")
+			return "", invalid("own_host", "This host name belongs to Postern. Use your own host name.")
 		}
 	}
 	for _, domain := range s.OwnBelow {
 		if domain = bare(domain); host == domain || strings.HasSuffix(host, "."+domain) {
-			return "", invalid("own_host", "Names below "+domain+" are those of Postern itself. Use one of your own.")
+			return "", invalid("own_host", "Host names below "+domain+" belong to Postern. Use your own host name.")
 		}
 	}
 	return host, nil

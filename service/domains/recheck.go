@@ -59,14 +59,14 @@ func (s *Service) recheck(ctx context.Context, seen models.Domain) error {
 			err = s.report(ctx, tx, "record back", EventRecordBack, owner, seen, row)
 		default:
 			// When a record was looked up is not a change of the name: its ETag stays. A
-			// row that was changed meanwhile is not written; its own change has checked it.
+			// row that has changed since is not written: that change has checked it.
 			_, err = tx.UpdateDomain(row, seen.UpdatedAt)
 		}
 		return err
 	})
 }
 
-// report writes what was found of a record, unless the row was changed meanwhile.
+// report writes what was found of a record, unless the row has changed since.
 func (s *Service) report(
 	ctx context.Context, tx *models.Tx, what, event string, owner models.Project, was, row models.Domain,
 ) error {

@@ -41,7 +41,7 @@ func TestApprove(t *testing.T) {
 	})
 }
 
-func TestAddRefuses(t *testing.T) {
+func TestAdd_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		p := w.team(t, "shop")

@@ -36,8 +36,8 @@ func (s *Service) look(ctx context.Context, row models.Domain) finding {
 	case errors.Is(err, ErrNoRecord):
 		return finding{missing: true, problem: "There is no TXT record " + want.Name + "."}
 	case err != nil:
-		s.Log.InfoContext(ctx, "a TXT record cannot be looked up", "record", want.Name, "error", err)
-		return finding{problem: "The name server gave no answer for " + want.Name + "."}
+		s.Log.InfoContext(ctx, "could not look up a TXT record", "record", want.Name, "error", err)
+		return finding{problem: "The name server didn't respond for " + want.Name + "."}
 	case !slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == want.Value }):
 		return finding{missing: true, problem: "The TXT record " + want.Name + " has another value."}
 	}
@@ -58,9 +58,8 @@ func (f finding) apply(row *models.Domain, now time.Time) {
 	}
 }
 
-// Verify looks the TXT record of a name up, and serves the name from then on if it is there.
-// Where it is not, the error says so, and a name that was verified stays served. Verifying
-// a verified name checks its record again.
+// Verify looks the TXT record of a name up, and serves the name from then on if it is there. If it is missing, the
+// error says so, and a name that was verified stays served. Verifying a verified name checks its record again.
 func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.Domain, error) {
 	_, seen, err := find(s.DB.Read(ctx), p, in, access.DomainChange)
 	if err != nil {
@@ -97,8 +96,8 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.Do
 	case looked.found || out.Proof != nil && *out.Proof == contract.ProofOperator:
 		return out, nil
 	case looked.missing:
-		return out, fault.New(fault.Conflict, "record_missing", "%s Add a TXT record %s with the value %s at the "+
-			"name servers of the domain. A new record can take some minutes to be visible.",
+		return out, fault.New(fault.Conflict, "record_missing", "%s Add the TXT record %s with the value %s at your "+
+			"DNS provider. A new record can take a few minutes to become visible.",
 			looked.problem, out.Record.Name, out.Record.Value)
 	}
 	return out, fault.New(fault.Unavailable, "lookup_failed", "%s Try again in a minute.", looked.problem)
@@ -123,7 +122,7 @@ func (s *Service) release(ctx context.Context, tx *models.Tx, host, projectID st
 	}
 	was := other
 	unverify(&other)
-	other.Problem = "Another project has shown that it controls the name."
+	other.Problem = "Another project has verified this domain."
 	_, err = write(tx, access.System(), access.DomainReport, "lapse", owner, was, other)
 	return errors.Join(err, s.emit(ctx, tx, EventRecordMissing, owner, other))
 }

@@ -12,8 +12,8 @@ const (
 	aheadBatches = 4
 )
 
-// ahead returns what read returns, and reads in a goroutine of its own while the caller
-// works with earlier rows. The goroutine has ended when the iteration has.
+// ahead returns what read returns, and reads in its own goroutine while the caller works with earlier rows. The
+// goroutine has ended when the iteration has.
 func ahead[T any](read iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		batches, stop := make(chan []T, aheadBatches), make(chan struct{})
@@ -42,7 +42,7 @@ func ahead[T any](read iter.Seq2[T, error]) iter.Seq2[T, error] {
 }
 
 // readBatches sends what read returns until stop is closed. A panic becomes an error, since
-// nobody else could recover from it.
+// no caller could recover from it.
 func readBatches[T any](read iter.Seq2[T, error], batches chan<- []T, stop <-chan struct{}) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {

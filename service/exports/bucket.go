@@ -8,28 +8,21 @@ import (
 	"io/fs"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/logging"
-	"gocloud.dev/blob"
-	"gocloud.dev/blob/s3blob"
-	"gocloud.dev/gcerrors"
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"postern/platform/config"
 )
 
 const (
-	// A zip is uploaded in parts of uploadPart bytes, of which uploadsAtOnce are in memory
-	// and one more is filled. S3 takes 10,000 parts: zips of up to 80 GB.
+	// A zip is uploaded in parts of uploadPart bytes, of which partsInMemory are filled or on
+	// their way. S3 takes 10,000 parts: zips of up to 80 GB.
 	uploadPart    = 8 << 20
-	uploadsAtOnce = 2
+	partsInMemory = 3
 
 	silentFor   = time.Minute      // after which a connection that brings nothing counts as broken
 	storeWithin = time.Minute      // for requests that move no content
@@ -43,8 +36,8 @@ const (
 type Bucket struct {
 	name, prefix string
 	patience     time.Duration // of downloads
-	client       *s3.Client
-	blobs        *blob.Bucket
+	client       minio.Core
+	credentials  *credentials.Credentials
 	closeIdle    func()
 }
 
@@ -57,74 +50,96 @@ var errDiscarded = errors.New("the draft was discarded")
 
 // OpenBucket returns a Store in a bucket. It reads credentials from the AWS variables and
 // files, and does not connect; Check does.
-func OpenBucket(ctx context.Context, c config.Bucket) (*Bucket, error) {
-	loaded, err := awsconfig.LoadDefaultConfig(
-		ctx,
-		awsconfig.WithHTTPClient(awshttp.NewBuildableClient().WithReadTimeout(silentFor)),
-		awsconfig.WithLogger(logging.Nop{}), // it would write to standard error, in a form of its own
-	)
+func OpenBucket(_ context.Context, c config.Bucket) (*Bucket, error) {
+	region, endpoint, err := whereabouts(c)
 	if err != nil {
-		return nil, fmt.Errorf("read the AWS variables and files: %w", err)
+		return nil, err
 	}
-	switch {
-	case c.Region != "":
-		loaded.Region = c.Region
-	case loaded.Region == "" && c.Endpoint != "":
-		loaded.Region = "us-east-1" // what stores without regions expect
-	case loaded.Region == "":
-		return nil, errors.New("it has no region: add ?region=REGION or set AWS_REGION")
+	transport, err := awsTransport()
+	if err != nil {
+		return nil, err
 	}
-	b := &Bucket{name: c.Name, prefix: c.Prefix, patience: downloadIn, closeIdle: func() {}}
-	if client, ok := loaded.HTTPClient.(*awshttp.BuildableClient); ok {
-		frozen := client.Freeze()
-		loaded.HTTPClient = frozen
-		if pool, ok := frozen.(*http.Client); ok {
-			b.closeIdle = pool.CloseIdleConnections
+	b := &Bucket{
+		name:        c.Name,
+		prefix:      c.Prefix,
+		patience:    downloadIn,
+		credentials: awsCredentials(),
+		closeIdle:   transport.CloseIdleConnections,
+	}
+	lookup := minio.BucketLookupDNS
+	if c.PathStyle {
+		lookup = minio.BucketLookupPath
+	}
+	b.client.Client, err = minio.New(endpoint.Host, &minio.Options{
+		Creds:        b.credentials,
+		Secure:       endpoint.Scheme == "https",
+		Transport:    transport,
+		Region:       region,
+		BucketLookup: lookup,
+		MaxRetries:   awsAttempts(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.client.SetS3EnableDualstack(false)
+	return b, nil
+}
+
+// whereabouts returns the region of a bucket and the address of its store.
+func whereabouts(c config.Bucket) (region string, endpoint *url.URL, err error) {
+	if region = c.Region; region == "" {
+		if region, err = awsRegion(); err != nil {
+			return "", nil, err
 		}
 	}
-	b.client = s3.NewFromConfig(loaded, func(o *s3.Options) {
-		o.UsePathStyle = c.PathStyle
-		if c.Endpoint != "" {
-			o.BaseEndpoint = aws.String(c.Endpoint)
+	if c.Endpoint == "" {
+		if region == "" {
+			return "", nil, errors.New("it has no region: add ?region=REGION or set AWS_REGION")
 		}
-	})
-	b.blobs, err = s3blob.OpenBucket(ctx, b.client, c.Name, &s3blob.Options{
-		RequestChecksumCalculation: loaded.RequestChecksumCalculation,
-	})
-	return b, err
+		return region, &url.URL{Scheme: "https", Host: "s3.amazonaws.com"}, nil // the host of the region follows
+	}
+	if region == "" {
+		region = "us-east-1" // what stores without regions expect
+	}
+	endpoint, err = url.Parse(c.Endpoint)
+	return region, endpoint, err
 }
 
 // Close closes idle connections.
 func (b *Bucket) Close() error {
-	err := b.blobs.Close()
 	b.closeIdle()
-	return err
+	return nil
 }
 
 // Check checks that the bucket answers and that this server may list it. Its error is an
 // ErrRefused if the settings are wrong, and an ErrStoreDown if the bucket does not answer.
 func (b *Bucket) Check(ctx context.Context) error {
-	if _, err := b.client.Options().Credentials.Retrieve(ctx); err != nil {
-		return fmt.Errorf("%w: there are no credentials: %w", ErrRefused, err)
+	if _, err := b.credentials.GetWithContext(&credentials.CredContext{Context: ctx}); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	one := aws.Int32(1)
-	_, err := b.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
-		Bucket:  &b.name,
-		Prefix:  &b.prefix,
-		MaxKeys: one,
-	})
+	var err error
+	for object := range b.client.ListObjectsIter(ctx, b.name, b.list(b.prefix, 1)) {
+		err = object.Err
+		break
+	}
 	if err == nil {
-		_, err = b.client.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{
-			Bucket:     &b.name,
-			Prefix:     &b.prefix,
-			MaxUploads: one,
-		})
+		_, err = b.client.ListMultipartUploads(ctx, b.name, b.prefix, "", "", "", 1)
 	}
-	if answer, ok := errors.AsType[*awshttp.ResponseError](err); ok &&
-		answer.HTTPStatusCode() >= 300 && answer.HTTPStatusCode() < 500 {
+	if status := statusOf(err); status >= 300 && status < 500 {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return down(err)
+}
+
+// list asks for the objects that begin with prefix, in pages of most; 0: as many as the store likes.
+func (*Bucket) list(prefix string, most int) minio.ListObjectsOptions {
+	return minio.ListObjectsOptions{Prefix: prefix, Recursive: true, MaxKeys: most}
+}
+
+// statusOf returns the status of the answer that err reports, and 0 for other errors.
+func statusOf(err error) int {
+	answer, _ := errors.AsType[minio.ErrorResponse](err)
+	return answer.StatusCode
 }
 
 // down returns err as an ErrStoreDown, and nil for nil.
@@ -146,7 +161,7 @@ func (b *Bucket) Create(ctx context.Context, a Attempt) (Draft, error) {
 // Open implements Store.
 func (b *Bucket) Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error) {
 	o, err := b.open(ctx, b.prefix+a.name())
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	if statusOf(err) == http.StatusNotFound {
 		return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
@@ -155,14 +170,14 @@ func (b *Bucket) Open(ctx context.Context, a Attempt) (io.ReadSeekCloser, error)
 	return o, nil
 }
 
-// Remove implements Store. Of a draft that is being written, a part may arrive after its
-// upload was aborted; the draft's Discard or Sweep removes it.
+// Remove implements Store. A part of a draft that is being written may arrive after its upload was aborted; the draft's
+// Discard or Sweep removes it.
 func (b *Bucket) Remove(ctx context.Context, export string) error {
 	return b.remove(ctx, b.prefix+prefixOf(export))
 }
 
-// remove removes what begins with prefix. Uploads come first: one that is completed
-// meanwhile is an object then.
+// remove removes what begins with prefix. Uploads come first: one that completes
+// in between has become an object.
 func (b *Bucket) remove(ctx context.Context, prefix string) error {
 	ctx, stop := context.WithTimeout(ctx, storeWithin)
 	defer stop()
@@ -170,15 +185,8 @@ func (b *Bucket) remove(ctx context.Context, prefix string) error {
 		if err != nil {
 			return err
 		}
-		_, err = b.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
-			Bucket:   &b.name,
-			Key:      upload.Key,
-			UploadId: upload.UploadId,
-		})
-		if refusal, ok := errors.AsType[smithy.APIError](err); ok && refusal.ErrorCode() == "NoSuchUpload" {
-			continue // it has ended meanwhile
-		}
-		if err != nil {
+		err = b.client.AbortMultipartUpload(ctx, b.name, upload.Key, upload.UploadID)
+		if err != nil && statusOf(err) != http.StatusNotFound { // it may have ended since it was listed
 			return down(err)
 		}
 	}
@@ -186,7 +194,8 @@ func (b *Bucket) remove(ctx context.Context, prefix string) error {
 		if err != nil {
 			return err
 		}
-		if err := b.blobs.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		err = b.client.RemoveObject(ctx, b.name, object.Key, minio.RemoveObjectOptions{})
+		if err != nil && statusOf(err) != http.StatusNotFound {
 			return down(err)
 		}
 	}
@@ -205,12 +214,12 @@ func (b *Bucket) List(ctx context.Context) iter.Seq2[Stored, error] {
 		}
 		prefix := b.prefix + exportPrefix
 		for object, err := range b.objects(ctx, prefix) {
-			if !pass(object.Key, object.ModTime, err) {
+			if !pass(object.Key, object.LastModified, err) {
 				return
 			}
 		}
 		for upload, err := range b.uploads(ctx, prefix) {
-			if !pass(aws.ToString(upload.Key), aws.ToTime(upload.Initiated), err) {
+			if !pass(upload.Key, upload.Initiated, err) {
 				return
 			}
 		}
@@ -218,19 +227,10 @@ func (b *Bucket) List(ctx context.Context) iter.Seq2[Stored, error] {
 }
 
 // objects lists the files that begin with prefix.
-func (b *Bucket) objects(ctx context.Context, prefix string) iter.Seq2[blob.ListObject, error] {
-	return func(yield func(blob.ListObject, error) bool) {
-		pages := b.blobs.List(&blob.ListOptions{Prefix: prefix})
-		for {
-			object, err := pages.Next(ctx)
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				yield(blob.ListObject{}, down(err))
-				return
-			}
-			if !yield(*object, nil) {
+func (b *Bucket) objects(ctx context.Context, prefix string) iter.Seq2[minio.ObjectInfo, error] {
+	return func(yield func(minio.ObjectInfo, error) bool) {
+		for object := range b.client.ListObjectsIter(ctx, b.name, b.list(prefix, 0)) {
+			if !yield(object, down(object.Err)) || object.Err != nil {
 				return
 			}
 		}
@@ -238,13 +238,13 @@ func (b *Bucket) objects(ctx context.Context, prefix string) iter.Seq2[blob.List
 }
 
 // uploads lists the uploads to files that begin with prefix.
-func (b *Bucket) uploads(ctx context.Context, prefix string) iter.Seq2[types.MultipartUpload, error] {
-	return func(yield func(types.MultipartUpload, error) bool) {
-		ask := s3.ListMultipartUploadsInput{Bucket: &b.name, Prefix: &prefix}
+func (b *Bucket) uploads(ctx context.Context, prefix string) iter.Seq2[minio.ObjectMultipartInfo, error] {
+	return func(yield func(minio.ObjectMultipartInfo, error) bool) {
+		key, id := "", ""
 		for {
-			page, err := b.client.ListMultipartUploads(ctx, &ask)
+			page, err := b.client.ListMultipartUploads(ctx, b.name, prefix, key, id, "", 0)
 			if err != nil {
-				yield(types.MultipartUpload{}, down(err))
+				yield(minio.ObjectMultipartInfo{}, down(err))
 				return
 			}
 			for _, upload := range page.Uploads {
@@ -252,10 +252,10 @@ func (b *Bucket) uploads(ctx context.Context, prefix string) iter.Seq2[types.Mul
 					return
 				}
 			}
-			if !aws.ToBool(page.IsTruncated) || aws.ToString(page.NextKeyMarker) == "" {
+			if !page.IsTruncated || page.NextKeyMarker == "" {
 				return
 			}
-			ask.KeyMarker, ask.UploadIdMarker = page.NextKeyMarker, page.NextUploadIdMarker
+			key, id = page.NextKeyMarker, page.NextUploadIDMarker
 		}
 	}
 }

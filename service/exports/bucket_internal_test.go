@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"postern/platform/config"
-	"postern/testkit/versitygw"
+	"postern/testkit/servers"
 )
 
 // A bucket that answers and then brings nothing ends a download with an error: before the
@@ -27,10 +27,11 @@ func TestBucket_hangs(t *testing.T) {
 		{"in the middle", size / 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			versitygw.SetEnviron(t)
+			servers.SetS3Environ(t)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if tt.brings >= 0 {
 					w.Header().Set("Content-Length", "1048576")
+					w.Header().Set("Last-Modified", "Tue, 03 Mar 2026 10:00:00 GMT")
 					_, _ = w.Write(bytes.Repeat([]byte("x"), tt.brings))
 					_ = http.NewResponseController(w).Flush()
 				}

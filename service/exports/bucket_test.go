@@ -18,14 +18,14 @@ import (
 	"postern/platform/fault"
 	"postern/service/exports"
 	"postern/testkit"
+	"postern/testkit/servers"
 	"postern/testkit/state"
-	"postern/testkit/versitygw"
 )
 
 func TestBucket_check(t *testing.T) {
-	versitygw.SetEnviron(t)
-	server := versitygw.Start(t)
-	works := config.Bucket{Name: versitygw.Bucket, Endpoint: server.Endpoint(), PathStyle: true}
+	servers.SetS3Environ(t)
+	server := servers.StartS3(t)
+	works := config.Bucket{Name: servers.S3Bucket, Endpoint: server.Endpoint(), PathStyle: true}
 	missing, away := works, works
 	missing.Name, away.Endpoint = "other", "http://127.0.0.1:9"
 	for _, tt := range []struct {
@@ -54,7 +54,7 @@ func TestBucket_check(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
 			if err != nil &&
-				(strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), versitygw.SecretKey)) {
+				(strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), servers.S3SecretKey)) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})
@@ -62,7 +62,7 @@ func TestBucket_check(t *testing.T) {
 }
 
 func TestOpenBucket_region(t *testing.T) {
-	versitygw.SetEnviron(t)
+	servers.SetS3Environ(t)
 	if _, err := exports.OpenBucket(t.Context(), config.Bucket{Name: "zips"}); err == nil ||
 		!strings.Contains(err.Error(), "region") {
 		t.Errorf("without a region: %v", err)
@@ -79,8 +79,8 @@ func TestOpenBucket_region(t *testing.T) {
 
 // Objects of others, also those below another prefix, are neither listed nor removed.
 func TestBucket_prefix(t *testing.T) {
-	versitygw.SetEnviron(t)
-	server := versitygw.Start(t)
+	servers.SetS3Environ(t)
+	server := servers.StartS3(t)
 	ours, theirs := openBucket(t, server, "ours/"), openBucket(t, server, "theirs/")
 	server.Put("ours/notes.txt", "kept")
 	server.Put("ours/exp_notes.txt", "kept")
@@ -101,8 +101,8 @@ func TestBucket_prefix(t *testing.T) {
 // A server that ends in the middle of an upload has nothing that can be read, and what it
 // keeps of the upload is removed when it runs again.
 func TestBucket_serverEnds(t *testing.T) {
-	versitygw.SetEnviron(t)
-	server := versitygw.Start(t)
+	servers.SetS3Environ(t)
+	server := servers.StartS3(t)
 	bucket := openBucket(t, server, "")
 	draft := begin(t, bucket, attempt, noise(severalParts))
 	testkit.Eventually(t, "an upload", func() bool { return server.Uploads() == 1 })
@@ -130,8 +130,8 @@ func TestBucket_serverEnds(t *testing.T) {
 
 // A zip of any size takes little memory, on its way into the bucket and back.
 func TestBucket_memory(t *testing.T) {
-	versitygw.SetEnviron(t)
-	bucket := openBucket(t, versitygw.Start(t), "")
+	servers.SetS3Environ(t)
+	bucket := openBucket(t, servers.StartS3(t), "")
 	const size, most = 192 << 20, 96 << 20
 	block := noise(1 << 20)
 	var before, now runtime.MemStats
@@ -173,17 +173,17 @@ func TestBucket_memory(t *testing.T) {
 }
 
 // replica returns a second service with the same database and bucket, as another process has.
-func (w *world) replica(t *testing.T, server *versitygw.Server) *exports.Service {
+func (w *world) replica(t *testing.T, server *servers.S3) *exports.Service {
 	t.Helper()
 	second := *w.Service
 	second.Store = openBucket(t, server, "zips/")
 	return &second
 }
 
-func TestReplicasShareABucket(t *testing.T) {
-	versitygw.SetEnviron(t)
+func TestBucket_replicas(t *testing.T) {
+	servers.SetS3Environ(t)
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := versitygw.Start(t)
+		server := servers.StartS3(t)
 		w := newWorld(t, db)
 		w.Store = openBucket(t, server, "zips/")
 		e := w.request(t, gateway)
@@ -229,10 +229,10 @@ func TestReplicasShareABucket(t *testing.T) {
 
 // While the bucket does not answer, downloads are refused with a reason and exports wait.
 // They succeed once it answers.
-func TestBucketDown(t *testing.T) {
-	versitygw.SetEnviron(t)
+func TestBucket_unavailable(t *testing.T) {
+	servers.SetS3Environ(t)
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		server := versitygw.Start(t)
+		server := servers.StartS3(t)
 		w := newWorld(t, db)
 		w.Store = openBucket(t, server, "")
 		ready, waiting, last := w.request(t, gateway), w.request(t, gateway), w.request(t, gateway)
@@ -261,7 +261,7 @@ func TestBucketDown(t *testing.T) {
 			fault.RetryAfter(err) != 0 {
 			t.Errorf("an attempt of an export that has waited for long: %v", err)
 		}
-		if e := w.get(t, last.ID); e.State != contract.ExportFailed || !strings.Contains(e.Error, "store of exports") {
+		if e := w.get(t, last.ID); e.State != contract.ExportFailed || !strings.Contains(e.Error, "export storage") {
 			t.Errorf("that export is %s, %q", e.State, e.Error)
 		}
 		server.Up()

@@ -23,7 +23,7 @@ const (
 )
 
 // WaitingForStore is the part of an export that waits for a store that does not answer.
-const WaitingForStore = "waiting for the store of exports"
+const WaitingForStore = "waiting for the export storage"
 
 // storeAgain is the pause before an export tries such a store again.
 const storeAgain = 15 * time.Second
@@ -57,7 +57,7 @@ func (s *Service) Build(ctx context.Context, id string, final bool) error {
 	return s.undone(ctx, row, fmt.Errorf("exports: build %s: %w", id, err), final)
 }
 
-// undone decides what becomes of an export after a failed attempt, and returns what Build does.
+// undone decides what happens to an export after a failed attempt, and returns what Build does.
 func (s *Service) undone(ctx context.Context, row models.Export, err error, final bool) error {
 	// The attempt may have ended because the job's context has.
 	after, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -78,13 +78,14 @@ func (s *Service) undone(ctx context.Context, row models.Export, err error, fina
 // wait queues an export again that the store kept from being built.
 func (s *Service) wait(ctx context.Context, row models.Export, cause error) error {
 	if row.Part != WaitingForStore {
-		s.Log.WarnContext(ctx, "an export waits for its store, which does not answer", "export", row.ID, "error", cause)
+		s.Log.WarnContext(ctx, "an export is waiting because the export storage doesn't respond",
+			"export", row.ID, "error", cause)
 	}
 	row.State, row.Part, row.RowsDone, row.RowsTotal = contract.ExportQueued, WaitingForStore, 0, 0
 	if err := s.release(ctx, row); err != nil {
 		return errors.Join(cause, err)
 	}
-	return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer.").
+	return fault.New(fault.Unavailable, "exports_unavailable", "The export storage isn't responding.").
 		After(storeAgain).Because(cause)
 }
 
@@ -182,8 +183,8 @@ func (s *Service) Write(
 	return result, err
 }
 
-// bulkyFrom is the number of keys, users or relations from which on an export is built
-// elsewhere. What has fewer is written in the time that another process needs to start.
+// bulkyFrom is the number of keys, users or relations from which on an export is built elsewhere. Smaller exports are
+// written in the time that another process needs to start.
 const bulkyFrom = 2000
 
 // bulky reports whether an export is built elsewhere. It creates the key that signs exports
@@ -208,6 +209,9 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 	row.SizeBytes, row.SHA256 = result.Size, fmt.Sprintf("%x", result.SHA256)
 	row.Exact, row.Approximate = result.Summary.Exact, result.Summary.Approximate
 	row.Lossy, row.Skipped = result.Summary.Lossy, result.Summary.Skipped
+	own := result.Summary.Configured
+	row.ConfiguredExact, row.ConfiguredApproximate = own.Exact, own.Approximate
+	row.ConfiguredLossy, row.ConfiguredSkipped = own.Lossy, own.Skipped
 	row.FinishedAt, row.ExpiresAt, row.LeaseUntil = &now, &expires, nil
 	return s.end(ctx, row, result.Lines)
 }
@@ -215,8 +219,7 @@ func (s *Service) finish(ctx context.Context, row models.Export, progress progre
 func (s *Service) fail(ctx context.Context, row models.Export, cause error) error {
 	now := models.Now()
 	row.State, row.FinishedAt, row.LeaseUntil = contract.ExportFailed, &now, nil
-	row.Problem = "The export could not be built. Try again; if it fails again, the server's log has the cause " +
-		"under this export's id."
+	row.Problem = "The export failed. Try again. If it fails again, search the server log for the ID of this export."
 	if errors.Is(cause, ErrStoreDown) {
 		cause = explain(cause)
 	}
@@ -278,8 +281,8 @@ type progress struct {
 	done, total int64
 }
 
-// reporter writes the progress and renews the lease once a second, in a goroutine of its
-// own. It cancels the attempt if the lease is lost.
+// reporter writes the progress and renews the lease once a second, in its own goroutine. It cancels the attempt if the
+// lease is lost.
 type reporter struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -317,7 +320,7 @@ func (r *reporter) write(s *Service, row models.Export) {
 		return err
 	})
 	if err != nil && r.ctx.Err() == nil {
-		s.Log.WarnContext(r.ctx, "an export's progress was not written", "export", row.ID, "error", err)
+		s.Log.WarnContext(r.ctx, "could not record the progress of an export", "export", row.ID, "error", err)
 	}
 	if !held && r.ctx.Err() == nil {
 		r.cancel(errLeaseLost)

@@ -1,6 +1,6 @@
 package exports_test
 
-// What several columns have in common.
+// The fates that several columns share.
 const (
 	account  = "stays: an account belongs to a person, not to a project"
 	team     = "stays: a team belongs to the installation; an import chooses one"
@@ -21,8 +21,9 @@ var columns = map[string]map[string]string{
 	"accounts":      {account: "id email name password_hash created_at operator email_unproven"},
 	"acme_accounts": {internal: "directory private_key public_key created_at"},
 	"api_keys": {
-		"snapshot Key.*": "id project_id tenant_id owner environment description state hash old_hash " +
-			"grace_ends_at expires_at prefix last4 created_at product_id limits",
+		"snapshot Key.*": "id project_id tenant_id owner environment state hash old_hash grace_ends_at expires_at " +
+			"product_id limits",
+		"snapshot KeyDetails.*":   "description prefix last4 created_at",
 		"snapshot Key.KeyType":    "key_type_id",
 		"snapshot Key.AllowedIPs": "allowed_cidrs",
 		"ledger usage_analytics":  "last_used_at",
@@ -31,8 +32,9 @@ var columns = map[string]map[string]string{
 	"app_clients": {
 		"snapshot AppClient.*":      "id tenant_id name",
 		"snapshot AppClient.Frozen": "frozen_at",
-		"snapshot ClientSettings.*": "redirect_uris logout_uris secret_hash algorithm title welcome " +
-			"logo_url color created_at api_scopes grant_types",
+		"snapshot ClientSettings.*": "redirect_uris logout_uris secret_hash algorithm created_at api_scopes " +
+			"grant_types",
+		"snapshot Branding.*":                          "title welcome logo_url color",
 		"snapshot ClientSettings.BackchannelLogoutURI": "backchannel_logout_uri",
 		"snapshot ClientSettings.PKCE":                 "pkce",
 		"snapshot ClientSettings.AccessFor":            "access_token_seconds",
@@ -79,7 +81,7 @@ var columns = map[string]map[string]string{
 		"snapshot GroupsLeft.At": "groups_left_at",
 	},
 	"environments": {
-		"snapshot Environment.*":        "id name target",
+		"snapshot Environment.*":        "id name target upstream",
 		"snapshot Version.Environments": "version_id",
 		modified:                        "created_at updated_at",
 	},
@@ -87,8 +89,8 @@ var columns = map[string]map[string]string{
 	"export_ledgers": {history: "export_id document"},
 	"exports": {
 		history: "id project_id format keys consumers state part rows_done rows_total size_bytes sha256 exact " +
-			"approximate lossy skipped problem lease_id lease_until created_at finished_at expires_at secrets " +
-			"recipient file_key requested_by",
+			"approximate lossy skipped configured_exact configured_approximate configured_lossy configured_skipped " +
+			"problem lease_id lease_until created_at finished_at expires_at secrets recipient file_key requested_by",
 	},
 	"group_groups": {"snapshot Group.Parents": "parent_id child_id", modified: "created_at"},
 	"group_mappings": {
@@ -238,7 +240,7 @@ var columns = map[string]map[string]string{
 	"usage_log": {"ledger usage_analytics": "id written_at sums payload"},
 	"usage_traffic": {
 		"ledger usage_analytics": "project_id level period since environment_id route answered rejected failed " +
-			"bytes_in bytes_out first_byte total",
+			"rejected_here failed_here bytes_in bytes_out first_byte total",
 	},
 	"usage_hours": {
 		"ledger usage_analytics": "project_id hour environment_id owner key_id route status_class calls bytes_in " +
@@ -251,13 +253,9 @@ var columns = map[string]map[string]string{
 	"versions": {
 		"snapshot Version.*":          "id name",
 		"snapshot Project.Versions":   "project_id",
-		"snapshot Access.Mode":        "auth_mode",
-		"snapshot Access.Methods":     "auth_methods",
-		"snapshot Access.Keyless":     "keyless",
+		"snapshot Access.*":           "requests_auth",
 		"snapshot IPRules.Allow":      "ip_allow",
 		"snapshot IPRules.Deny":       "ip_deny",
-		"snapshot Access.Issuers":     "token_issuers",
-		"snapshot Access.Opaque":      "introspection",
 		"snapshot Version.Rules":      "rules",
 		"snapshot Version.Transforms": "transforms",
 		"snapshot Version.Validation": "openapi_settings",

@@ -14,9 +14,9 @@ import (
 )
 
 // Every column of every table is carried by a field of the snapshot, which package bundle
-// exports (TestEveryFieldOfTheSnapshotIsExported there), is told by items of a ledger, or
+// exports (TestFeatures_everyField there), is told by items of a ledger, or
 // stays for a reason that is stated here.
-func TestEveryColumnHasAFate(t *testing.T) {
+func TestColumns_fates(t *testing.T) {
 	listed := columnFates(t)
 	fields := snapshotFields()
 	for _, at := range migratedColumns(t) {
@@ -36,7 +36,7 @@ func TestEveryColumnHasAFate(t *testing.T) {
 				t.Errorf("%s: %s has no fate on each target whose note says %q", at, f, words)
 			}
 		case !strings.HasPrefix(fate, "stays: "):
-			t.Errorf("%s: %q is no fate", at, fate)
+			t.Errorf("%s: %q is not a fate", at, fate)
 		}
 	}
 	for at := range listed {

@@ -15,7 +15,7 @@ import (
 
 // Keys of a tenant that the project no longer serves are refused by name, and an
 // export says so of each instead of leaving them out.
-func TestKeysOfADetachedTenantAreExported(t *testing.T) {
+func TestKeysOf_detachedTenant(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		id := w.keyOfADetachedTenant(t, db)

@@ -115,16 +115,16 @@ func (s *Service) opened(
 ) (io.ReadSeekCloser, error) {
 	ended := row.State == contract.ExportReady && !row.ExpiresAt.After(models.Now())
 	if ended || row.State == contract.ExportExpired {
-		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Make a new one.")
+		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Create a new one.")
 	}
 	if row.State != contract.ExportReady {
 		return nil, fault.New(fault.Conflict, "export_not_ready",
-			"This export is %s; it can be downloaded once it is ready.", row.State)
+			"This export is %s. You can download it once it is ready.", row.State)
 	}
 	content, err := s.open(ctx, row)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.Log.ErrorContext(ctx, "the file of an export cannot be read", "export", row.ID, "error", err)
+			s.Log.ErrorContext(ctx, "could not read the file of an export", "export", row.ID, "error", err)
 		}
 		return nil, fmt.Errorf("exports: download %s: %w", row.ID, explain(err))
 	}
@@ -141,7 +141,7 @@ func (s *Service) opened(
 	}
 	broken := func(err error) {
 		if ctx.Err() == nil {
-			s.Log.ErrorContext(ctx, "a download of an export broke off", "export", row.ID, "error", err)
+			s.Log.ErrorContext(ctx, "the download of an export was interrupted", "export", row.ID, "error", err)
 		}
 	}
 	return &told{content, broken}, nil
@@ -167,12 +167,12 @@ func (t *told) Read(p []byte) (int, error) {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.Unavailable, "export_elsewhere", "The file of this export is not where this "+
-			"server keeps exports. Make a new export. Replicas must share one bucket or one data directory.").
+		return fault.New(fault.Unavailable, "export_elsewhere", "This server can't find the file of this export. "+
+			"Create a new export. Replicas must share a bucket or a directory (--blob-url).").
 			Because(err)
 	case errors.Is(err, ErrStoreDown):
-		return fault.New(fault.Unavailable, "exports_unavailable", "The store of exports does not answer. Try again "+
-			"in a minute.").After(time.Minute).Because(err)
+		return fault.New(fault.Unavailable, "exports_unavailable", "The export storage isn't responding. Try again in "+
+			"a minute.").After(time.Minute).Because(err)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"postern/testkit/state"
 )
 
-// New keys in plain text are for those who may make keys; every download is in the
-// audit log with the account that made it.
+// New keys in plain text are for those who may create keys; every download is in the audit log with the account that
+// made it.
 func TestOpen_download(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

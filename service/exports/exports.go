@@ -148,8 +148,8 @@ func checkRoom(tx *models.Tx, parent models.Project) error {
 		return err
 	}
 	if unfinished >= maxUnfinished {
-		return fault.New(fault.Conflict, "too_many_exports", "%d exports of this project are not finished. Wait for "+
-			"one, or cancel one.", unfinished)
+		return fault.New(fault.Conflict, "too_many_exports", "This project already has %d unfinished exports. Wait "+
+			"for one to finish, or cancel one.", unfinished)
 	}
 	return access.CheckQuota(tx, parent.TeamID, models.QuotaExports)
 }
@@ -212,7 +212,7 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, in contract.Ex
 			return err
 		}
 		if !moved {
-			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be cancelled.",
+			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be canceled.",
 				row.State)
 		}
 		before := row
@@ -270,11 +270,19 @@ func (s *Service) shown(row models.Export, projectName string) contract.Export {
 		Progress:    contract.ExportProgress{Part: row.Part, RowsDone: row.RowsDone, RowsTotal: row.RowsTotal},
 		SizeBytes:   row.SizeBytes,
 		SHA256:      row.SHA256,
-		Ledger: contract.LedgerCounts{
-			Exact:       row.Exact,
-			Approximate: row.Approximate,
-			Lossy:       row.Lossy,
-			Skipped:     row.Skipped,
+		Ledger: contract.LedgerTotals{
+			LedgerCounts: contract.LedgerCounts{
+				Exact:       row.Exact,
+				Approximate: row.Approximate,
+				Lossy:       row.Lossy,
+				Skipped:     row.Skipped,
+			},
+			Configured: contract.LedgerCounts{
+				Exact:       row.ConfiguredExact,
+				Approximate: row.ConfiguredApproximate,
+				Lossy:       row.ConfiguredLossy,
+				Skipped:     row.ConfiguredSkipped,
+			},
 		},
 		Error:      row.Problem,
 		CreatedAt:  row.CreatedAt.UTC(),

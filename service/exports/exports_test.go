@@ -72,7 +72,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	created, err := made.Create(t.Context(), access.Principal{}, projects.CreateInput{
 		Target: "https://api.example.com",
 		Name:   "shop",
-		Auth:   projects.AuthInput{Mode: "authenticate"},
+		Auth:   contract.NewRequestsAuth{Mode: "authenticate"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func (w *world) download(t *testing.T, id string) []byte {
 
 var gateway = exports.Options{Format: "gateway", Consumers: true}
 
-func TestTwoExportsOfOneStateAreEqual(t *testing.T) {
+func TestBuild_deterministic(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for _, options := range []exports.Options{gateway, {Format: "data", Consumers: true}, {Format: "data"}} {
@@ -167,7 +167,7 @@ func (s *brokenStore) Create(ctx context.Context, a exports.Attempt) (exports.Dr
 	return s.Store.Create(ctx, a)
 }
 
-func TestAFailedAttemptIsRepeatedAndTheLastOneFails(t *testing.T) {
+func TestBuild_retries(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		store := &brokenStore{Store: w.dir, broken: true}
@@ -191,7 +191,7 @@ func TestAFailedAttemptIsRepeatedAndTheLastOneFails(t *testing.T) {
 	})
 }
 
-func TestAnExpiredExportLosesItsFile(t *testing.T) {
+func TestExpire_deletesFile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.TTL = -time.Second
@@ -211,7 +211,7 @@ func TestAnExpiredExportLosesItsFile(t *testing.T) {
 	})
 }
 
-func TestCancelledIsNeverBuilt(t *testing.T) {
+func TestCancel_queued(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
@@ -228,7 +228,7 @@ func TestCancelledIsNeverBuilt(t *testing.T) {
 }
 
 // An export that is cancelled while its zip is written leaves no file.
-func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
+func TestCancel_atTheEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
@@ -246,7 +246,7 @@ func TestCancelledAtTheEndLeavesNoFile(t *testing.T) {
 	})
 }
 
-func TestRequestChecksOptions(t *testing.T) {
+func TestRequest_invalidOptions(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		_, err := w.Request(t.Context(), w.owner, "shop", exports.Options{Format: "tar", Keys: "all"})
@@ -275,7 +275,7 @@ func TestRequestChecksOptions(t *testing.T) {
 }
 
 // A change while an export is built is not in the export.
-func TestAnExportIsOfOneState(t *testing.T) {
+func TestBuild_consistent(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
@@ -297,7 +297,7 @@ func TestAnExportIsOfOneState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.Contains(rows, []byte("late")) || bytes.Count(rows, []byte("\n")) != 1 {
-			t.Errorf("the key made meanwhile is in the export:\n%s", rows)
+			t.Errorf("the key created during the export is in it:\n%s", rows)
 		}
 	})
 }

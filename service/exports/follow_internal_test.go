@@ -93,8 +93,7 @@ func TestFollowers_shareOnePoller(t *testing.T) {
 	}
 }
 
-// The end of an export, and an error, reach every follower. One that comes afterwards gets a
-// poller of its own.
+// The end of an export, and an error, reach every follower. One that comes afterwards gets its own poller.
 func TestFollowers_lastRead(t *testing.T) {
 	for name, last := range map[string]position{
 		"finished": at(contract.ExportReady, 9),

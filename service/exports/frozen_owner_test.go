@@ -10,7 +10,7 @@ import (
 )
 
 // An exported gateway answers the key of a frozen user as ours does, not as a frozen key.
-func TestKeysOfAFrozenUserAreExportedAsTheirs(t *testing.T) {
+func TestKeysOf_frozenUser(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		id := w.keyOfAFrozenUser(t, db)

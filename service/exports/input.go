@@ -27,7 +27,7 @@ func (s *Service) write(
 	if err != nil {
 		return bundle.Result{}, err
 	}
-	in.KeyCount, err = tx.CountKeysOpening(row.ProjectID, optional(in.Project.ProductID))
+	in.KeyCount, err = tx.CountKeysOf(row.ProjectID, optional(in.Project.ProductID))
 	if err != nil {
 		return bundle.Result{}, err
 	}

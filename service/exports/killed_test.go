@@ -22,17 +22,17 @@ import (
 	"postern/platform/config"
 	"postern/platform/fault"
 	"postern/service/exports"
+	"postern/testkit/servers"
 	"postern/testkit/state"
-	"postern/testkit/versitygw"
 )
 
 // killVariable makes this test binary a second process, which builds an export and is killed
-// on the way. Its value is a doomed in JSON.
+// on the way. Its value is a killedExport in JSON.
 const killVariable = "TESTKIT_KILLED_EXPORT"
 
-// doomed is what such a process builds, and where it ends: after so many bytes of the zip,
-// or, if the zip has fewer, after its commit.
-type doomed struct {
+// killedExport says what such a process builds, and where it ends: after that many bytes of the zip, or, if the zip has
+// fewer, after its commit.
+type killedExport struct {
 	Database, File string
 	Dir, Endpoint  string
 	Export         string
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 		return
 	}
-	var d doomed
+	var d killedExport
 	err := json.Unmarshal([]byte(value), &d)
 	if err == nil {
 		err = d.build(context.Background())
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-func (d doomed) build(ctx context.Context) error {
+func (d killedExport) build(ctx context.Context) error {
 	db, err := models.Open(ctx, d.Database, d.File)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (d doomed) build(ctx context.Context) error {
 	var store exports.Store = exports.Dir(d.Dir)
 	if d.Endpoint != "" {
 		store, err = exports.OpenBucket(ctx, config.Bucket{
-			Name:      versitygw.Bucket,
+			Name:      servers.S3Bucket,
 			Endpoint:  d.Endpoint,
 			PathStyle: true,
 		})
@@ -74,7 +74,7 @@ func (d doomed) build(ctx context.Context) error {
 	return s.Build(ctx, d.Export, false)
 }
 
-// deadlyStore kills this process when so many bytes of a draft are written.
+// deadlyStore kills this process once a number of bytes of a draft is written.
 type deadlyStore struct {
 	exports.Store
 	bytes int
@@ -120,7 +120,7 @@ func die() {
 }
 
 // kill starts a process that builds an export and is killed on the way.
-func (d doomed) kill(t *testing.T) {
+func (d killedExport) kill(t *testing.T) {
 	t.Helper()
 	value, err := json.Marshal(d)
 	if err != nil {
@@ -142,7 +142,7 @@ const kills = 20
 // Builds that are killed, one after the other, leave nothing that can be read. The one that
 // is not killed finishes with the zip that a build without any kill has.
 func TestBuild_killed(t *testing.T) {
-	run := func(t *testing.T, d doomed, keys int, whole func() int) {
+	run := func(t *testing.T, d killedExport, keys int, whole func() int) {
 		db, err := models.Open(t.Context(), d.Database, d.File)
 		if err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func TestBuild_killed(t *testing.T) {
 	}
 	inDirectory := func(t *testing.T, database, file string) {
 		dir := filepath.Join(t.TempDir(), "exports")
-		run(t, doomed{Database: database, File: file, Dir: dir}, 200, func() int {
+		run(t, killedExport{Database: database, File: file, Dir: dir}, 200, func() int {
 			zips, _ := filepath.Glob(filepath.Join(dir, "*.zip"))
 			return len(zips)
 		})
@@ -208,9 +208,9 @@ func TestBuild_killed(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { inDirectory(t, "", state.SQLite(t)) })
 	t.Run("postgres", func(t *testing.T) { inDirectory(t, state.Postgres(t), "") })
 	t.Run("bucket", func(t *testing.T) {
-		versitygw.SetEnviron(t)
-		server := versitygw.Start(t)
-		d := doomed{File: state.SQLite(t), Endpoint: server.Endpoint()}
+		servers.SetS3Environ(t)
+		server := servers.StartS3(t)
+		d := killedExport{File: state.SQLite(t), Endpoint: server.Endpoint()}
 		// As many keys as make a zip of several parts.
 		run(t, d, 5000, func() int { return len(server.Keys()) })
 		if server.Uploads() != 0 {

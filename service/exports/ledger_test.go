@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"postern/bundle"
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
@@ -49,7 +48,7 @@ func named(l exports.Ledger, kind string) string {
 	return strings.Join(out, " ")
 }
 
-func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
+func TestLedger_afterExpiry(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		addApproval(t, db, w.project)
@@ -75,7 +74,7 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone("after the upkeep")
-		// What is stored has no names either: show it as if the zip were there.
+		// The stored ledger has no names either: show it as if the zip were there.
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
 			_, err := tx.MoveExport(e.ID, []string{contract.ExportExpired}, contract.ExportReady)
 			return err
@@ -90,7 +89,7 @@ func TestLedgerOutlastsTheZipWithoutPeople(t *testing.T) {
 	})
 }
 
-func TestLedgerFilters(t *testing.T) {
+func TestLedger_filters(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.finished(t, gateway)
@@ -102,7 +101,7 @@ func TestLedgerFilters(t *testing.T) {
 			var want []string
 			for _, l := range all.Lines {
 				if (f.Status == "" || f.Status == l.Status) && (f.Code == "" || f.Code == l.Code) &&
-					(f.Area == "" || f.Area == string(bundle.AreaOf(snapshot.Feature(l.Kind)))) {
+					(f.Area == "" || f.Area == string(snapshot.Feature(l.Kind).Area())) {
 					want = append(want, l.Code)
 				}
 			}
@@ -122,7 +121,7 @@ func TestLedgerFilters(t *testing.T) {
 	})
 }
 
-func TestLedgerIsRefused(t *testing.T) {
+func TestLedger_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		queued, ready := w.request(t, gateway), w.finished(t, gateway)
@@ -154,7 +153,7 @@ func TestLedgerIsRefused(t *testing.T) {
 	})
 }
 
-func TestRequesterIsNamedInTheirTeamOnly(t *testing.T) {
+func TestList_requester(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		if got := w.get(t, w.request(t, gateway).ID); got.RequestedBy.ID != "workspace_key:"+w.owner.HomeTeam {
@@ -225,8 +224,8 @@ func setExpiry(t *testing.T, db *models.DB, id, at string) {
 	}
 }
 
-// The whole ledger comes out of the zip, also out of one with new keys or secrets, which has
-// none of either, for everybody who may download.
+// Everyone who may download an export can read its whole ledger. The ledger of a zip with new keys
+// or secrets contains neither.
 func TestOpenLedger(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"gocloud.dev/blob"
+	"github.com/minio/minio-go/v7"
 )
 
 // bucketDraft is a Draft in a bucket: an upload that reads what is written.
@@ -41,11 +41,7 @@ func (b *Bucket) newDraft(ctx context.Context, key string) *bucketDraft {
 	context.AfterFunc(ctx, func() { _ = writer.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		defer close(d.ended)
-		d.err = b.blobs.Upload(upload, key, reader, &blob.WriterOptions{
-			BufferSize:     uploadPart,
-			MaxConcurrency: uploadsAtOnce,
-			ContentType:    "application/zip",
-		})
+		d.err = b.upload(upload, key, reader)
 		_ = reader.CloseWithError(d.err)
 	}()
 	return d
@@ -75,8 +71,7 @@ func (d *bucketDraft) Commit() error {
 	return nil
 }
 
-// Discard implements Draft. What it cannot remove, because the bucket does not answer, the
-// next attempt or Sweep removes.
+// Discard implements Draft. If the bucket does not answer, the next attempt or Sweep removes the rest.
 func (d *bucketDraft) Discard() {
 	_ = d.content.CloseWithError(errDiscarded)
 	select {
@@ -95,27 +90,45 @@ var errSilent = errors.New("nothing arrived in time")
 
 // object reads a file of a bucket. Its request ends if nothing arrives for patience.
 type object struct {
-	body     *blob.Reader // with the context of the request, also after a Seek
-	patience time.Duration
-	request  context.Context
+	bucket   *Bucket
+	key      string
+	body     io.ReadCloser // from at on; nil after a Seek
+	size, at int64
+	request  context.Context // of all requests
 	end      context.CancelCauseFunc
 	alarm    *time.Timer
 }
 
-// open makes the first request, so that a bucket that does not answer is known before an
-// answer with the file begins. ctx belongs to the reader of the file.
+// open sends the first request, so that a bucket that does not answer is known before an answer with the file begins.
+// ctx belongs to the reader of the file.
 func (b *Bucket) open(ctx context.Context, key string) (*object, error) {
-	o := &object{patience: b.patience}
+	o := &object{bucket: b, key: key}
 	o.request, o.end = context.WithCancelCause(ctx)
-	o.alarm = time.AfterFunc(o.patience, func() { o.end(errSilent) })
-	body, err := b.blobs.NewRangeReader(o.request, key, 0, -1, nil)
+	o.alarm = time.AfterFunc(b.patience, func() { o.end(errSilent) })
+	info, err := o.ask()
 	o.alarm.Stop()
+	if err == nil && info.Size < 0 {
+		err = errors.New("the store does not say how long the file is")
+	}
 	if err != nil {
 		defer o.end(nil)
 		return nil, o.explain(err)
 	}
-	o.body = body
+	o.size = info.Size
 	return o, nil
+}
+
+// ask requests the file from at on.
+func (o *object) ask() (minio.ObjectInfo, error) {
+	var options minio.GetObjectOptions
+	if o.at > 0 {
+		if err := options.SetRange(o.at, 0); err != nil {
+			return minio.ObjectInfo{}, err
+		}
+	}
+	body, info, _, err := o.bucket.client.GetObject(o.request, o.bucket.name, o.key, options)
+	o.body = body
+	return info, err
 }
 
 // explain returns the error of a request, as errSilent if that has ended it.
@@ -127,21 +140,53 @@ func (o *object) explain(err error) error {
 }
 
 // Read implements io.Reader.
-func (o *object) Read(p []byte) (int, error) {
-	o.alarm.Reset(o.patience)
-	n, err := o.body.Read(p)
-	o.alarm.Stop()
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = down(o.explain(err))
+func (o *object) Read(p []byte) (n int, err error) {
+	if o.at >= o.size {
+		return 0, io.EOF
 	}
-	return n, err
+	o.alarm.Reset(o.bucket.patience)
+	defer o.alarm.Stop()
+	if o.body == nil {
+		_, err = o.ask()
+	}
+	if err == nil {
+		n, err = o.body.Read(p)
+		o.at += int64(n)
+	}
+	if err == nil || errors.Is(err, io.EOF) && o.at == o.size {
+		return n, err
+	}
+	return n, down(o.explain(err))
 }
 
 // Seek implements io.Seeker.
-func (o *object) Seek(offset int64, whence int) (int64, error) { return o.body.Seek(offset, whence) }
+func (o *object) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += o.at
+	case io.SeekEnd:
+		offset += o.size
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seek %s: %d is before its beginning", o.key, offset)
+	}
+	if offset != o.at {
+		o.closeBody()
+		o.at = offset
+	}
+	return offset, nil
+}
+
+func (o *object) closeBody() {
+	if o.body != nil {
+		_ = o.body.Close()
+		o.body = nil
+	}
+}
 
 // Close implements io.Closer.
 func (o *object) Close() error {
-	defer o.end(nil)
-	return o.body.Close()
+	o.closeBody()
+	o.end(nil)
+	return nil
 }

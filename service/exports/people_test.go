@@ -17,7 +17,7 @@ import (
 )
 
 // More users than are read at once, and what belongs to each, arrive in users.jsonl.
-func TestPeopleOfATenantAreExported(t *testing.T) {
+func TestBuild_people(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		const many = 5003 // more than ScanUsers reads at once
@@ -61,7 +61,7 @@ func TestPeopleOfATenantAreExported(t *testing.T) {
 	})
 }
 
-// person is what the test compares of a line.
+// person has the fields of a line that the test compares.
 type person struct {
 	ID         string
 	Identities []struct{ Subject string }

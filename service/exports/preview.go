@@ -20,9 +20,9 @@ const (
 	previewWithin = 10 * time.Second
 )
 
-// Preview returns what the ledger of an export with these options would say now. It takes the
-// code of an export and writes nothing. Of a project with more than previewKeys keys, it
-// counts so many. A recipient is not needed, and Secrets not proved: the preview has none.
+// Preview returns what the ledger of an export with these options would say now. It takes the code of an export and
+// writes nothing. For a project with more than previewKeys keys, it counts that many. It needs no recipient and no
+// proof for Secrets, because it contains no secrets.
 func (s *Service) Preview(
 	ctx context.Context, p access.Principal, in contract.ExportPreviewOptions,
 ) (contract.ExportPreview, error) {
@@ -59,7 +59,7 @@ func (s *Service) Preview(
 	}
 	out := contract.ExportPreview{
 		Format:  in.Format,
-		Ledger:  contract.LedgerCounts(digest.Summary),
+		Ledger:  digest.Summary,
 		Partial: digest.Partial,
 		Items:   make([]contract.LedgerLine, len(digest.Lines)),
 	}
@@ -70,5 +70,5 @@ func (s *Service) Preview(
 }
 
 var errPreviewLate = fault.New(fault.Unavailable, "preview_too_slow",
-	"The preview took longer than %d seconds. Make an export instead: it has the whole ledger.",
+	"The preview took longer than %d seconds. Create an export instead, which includes the full ledger.",
 	int(previewWithin.Seconds()))

@@ -14,7 +14,7 @@ import (
 )
 
 // Owners of objects leave with the consumers, in one order on both databases, and as tuples for OpenFGA.
-func TestOwnersOfObjectsAreExported(t *testing.T) {
+func TestBuild_owners(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		const many = 20_001 // more than ScanRelations reads at once

@@ -3,117 +3,165 @@ package exports
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/netip"
+	"reflect"
 	"time"
 
 	"postern/core/snapshot"
 )
 
-// codec writes and reads rows of a type in the form of a spool: the fields one after another,
-// texts and lists behind their length.
-type codec[T any] struct {
-	put  func(to []byte, row *T) []byte
-	take func(from *fields, row *T)
-}
+// codec writes and reads rows of a type in the form of a spool: their fields one after another, texts and lists behind
+// their length, and a flag before what a pointer points to.
+type codec[T any] struct{ value coder }
 
 var (
-	keyRows  = codec[snapshot.Key]{putKey, takeKey}
-	userRows = codec[snapshot.User]{putUser, takeUser}
+	keyRows  = codecOf[snapshot.Key]()
+	userRows = codecOf[snapshot.User]()
 )
 
-func putKey(to []byte, k *snapshot.Key) []byte {
-	for _, text := range [...]string{
-		k.ID, k.ProjectID, k.Owner, k.KeyType, k.TenantID, k.Tenant, k.ProductID, k.Environment, k.Description,
-		string(k.State), k.Prefix, k.Last4,
-	} {
-		to = putText(to, text)
-	}
-	to = putList(to, k.Scopes, putText)
-	to = putList(to, k.AllowedIPs, func(to []byte, p netip.Prefix) []byte { return putText(to, p.String()) })
-	to = putFlag(to, k.OwnerFrozen)
-	to = append(to, k.Hash[:]...)
-	to = putFlag(to, k.OldHash != nil)
-	if k.OldHash != nil {
-		to = append(to, k.OldHash[:]...)
-	}
-	to = putFlag(to, k.Limits != nil)
-	if k.Limits != nil {
-		for _, n := range k.Limits {
-			to = binary.AppendVarint(to, n)
-		}
-	}
-	for _, at := range [...]time.Time{k.GraceEndsAt, k.ExpiresAt, k.CreatedAt} {
-		to = putTime(to, at)
-	}
-	return binary.AppendUvarint(to, k.FoundIn)
+func codecOf[T any]() codec[T] { return codec[T]{coderOf(reflect.TypeFor[T]())} }
+
+func (c codec[T]) put(to []byte, row *T) []byte { return c.value.put(to, reflect.ValueOf(row).Elem()) }
+
+func (c codec[T]) take(from *fields, row *T) { c.value.take(from, reflect.ValueOf(row).Elem()) }
+
+// coder writes and reads the values of one type. They are addressable, and empty before they are read.
+type coder struct {
+	put  func(to []byte, v reflect.Value) []byte
+	take func(from *fields, v reflect.Value)
 }
 
-func takeKey(from *fields, k *snapshot.Key) {
-	var state string
-	for _, text := range [...]*string{
-		&k.ID, &k.ProjectID, &k.Owner, &k.KeyType, &k.TenantID, &k.Tenant, &k.ProductID, &k.Environment, &k.Description,
-		&state, &k.Prefix, &k.Last4,
-	} {
-		*text = from.text()
+func coderOf(t reflect.Type) coder {
+	switch t {
+	case reflect.TypeFor[time.Time]():
+		return coderBy(putTime, (*fields).time)
+	case reflect.TypeFor[netip.Prefix]():
+		return coderBy(putPrefix, (*fields).prefix)
 	}
-	k.State = snapshot.KeyState(state)
-	k.Scopes = takeList(from, func(s *string) { *s = from.text() })
-	k.AllowedIPs = takeList(from, func(p *netip.Prefix) {
-		var err error
-		if *p, err = netip.ParsePrefix(from.text()); err != nil {
-			from.err = err
+	switch t.Kind() {
+	case reflect.String:
+		return coder{
+			func(to []byte, v reflect.Value) []byte { return putText(to, v.String()) },
+			func(from *fields, v reflect.Value) { v.SetString(from.text()) },
 		}
-	})
-	k.OwnerFrozen = from.flag()
-	from.hash(&k.Hash)
-	if from.flag() {
-		k.OldHash = new([32]byte)
-		from.hash(k.OldHash)
-	}
-	if from.flag() {
-		k.Limits = new(snapshot.Limits)
-		for i := range k.Limits {
-			k.Limits[i] = from.number()
+	case reflect.Bool:
+		return coder{
+			func(to []byte, v reflect.Value) []byte { return putFlag(to, v.Bool()) },
+			func(from *fields, v reflect.Value) { v.SetBool(from.flag()) },
 		}
+	case reflect.Int64:
+		return coder{
+			func(to []byte, v reflect.Value) []byte { return binary.AppendVarint(to, v.Int()) },
+			func(from *fields, v reflect.Value) { v.SetInt(from.number()) },
+		}
+	case reflect.Uint64:
+		return coder{
+			func(to []byte, v reflect.Value) []byte { return binary.AppendUvarint(to, v.Uint()) },
+			func(from *fields, v reflect.Value) { v.SetUint(from.count()) },
+		}
+	case reflect.Pointer:
+		return pointerCoder(t)
+	case reflect.Array:
+		return arrayCoder(t)
+	case reflect.Slice:
+		return listCoder(t)
+	case reflect.Struct:
+		return structCoder(t)
 	}
-	for _, at := range [...]*time.Time{&k.GraceEndsAt, &k.ExpiresAt, &k.CreatedAt} {
-		*at = from.time()
-	}
-	k.FoundIn = from.count()
+	panic(fmt.Sprintf("exports: a spool has no form for %s", t))
 }
 
-func putUser(to []byte, u *snapshot.User) []byte {
-	for _, text := range [...]string{u.ID, u.Email, u.Name, u.Profile, u.UserName, u.ExternalID, u.State} {
-		to = putText(to, text)
+// coderBy returns a coder of a type for which there are functions.
+func coderBy[T any](put func([]byte, T) []byte, take func(*fields) T) coder {
+	return coder{
+		func(to []byte, v reflect.Value) []byte { return put(to, *v.Addr().Interface().(*T)) },
+		func(from *fields, v reflect.Value) { *v.Addr().Interface().(*T) = take(from) },
 	}
-	to = putFlag(to, u.EmailVerified)
-	to = putTime(putTime(to, u.CreatedAt), u.UpdatedAt)
-	to = putList(to, u.Identities, func(to []byte, i snapshot.Identity) []byte {
-		return putTime(putText(putText(putText(to, i.Issuer), i.Subject), i.ProviderID), i.CreatedAt)
-	})
-	to = putList(to, u.Memberships, func(to []byte, m snapshot.Membership) []byte {
-		return putTime(putFlag(putText(putText(to, m.GroupID), m.Role), m.Mapped), m.CreatedAt)
-	})
-	return putList(to, u.Consents, func(to []byte, c snapshot.Consent) []byte {
-		return putTime(putTime(putText(putText(to, c.ClientID), c.Scope), c.CreatedAt), c.UpdatedAt)
-	})
 }
 
-func takeUser(from *fields, u *snapshot.User) {
-	for _, text := range [...]*string{&u.ID, &u.Email, &u.Name, &u.Profile, &u.UserName, &u.ExternalID, &u.State} {
-		*text = from.text()
+func pointerCoder(t reflect.Type) coder {
+	of := coderOf(t.Elem())
+	return coder{
+		func(to []byte, v reflect.Value) []byte {
+			if to = putFlag(to, !v.IsNil()); v.IsNil() {
+				return to
+			}
+			return of.put(to, v.Elem())
+		},
+		func(from *fields, v reflect.Value) {
+			if from.flag() {
+				v.Set(reflect.New(t.Elem()))
+				of.take(from, v.Elem())
+			}
+		},
 	}
-	u.EmailVerified = from.flag()
-	u.CreatedAt, u.UpdatedAt = from.time(), from.time()
-	u.Identities = takeList(from, func(i *snapshot.Identity) {
-		i.Issuer, i.Subject, i.ProviderID, i.CreatedAt = from.text(), from.text(), from.text(), from.time()
-	})
-	u.Memberships = takeList(from, func(m *snapshot.Membership) {
-		m.GroupID, m.Role, m.Mapped, m.CreatedAt = from.text(), from.text(), from.flag(), from.time()
-	})
-	u.Consents = takeList(from, func(c *snapshot.Consent) {
-		c.ClientID, c.Scope, c.CreatedAt, c.UpdatedAt = from.text(), from.text(), from.time(), from.time()
-	})
+}
+
+func arrayCoder(t reflect.Type) coder {
+	if t.Elem().Kind() == reflect.Uint8 {
+		return coder{
+			func(to []byte, v reflect.Value) []byte { return append(to, v.Bytes()...) },
+			func(from *fields, v reflect.Value) { copy(v.Bytes(), from.bytes(uint64(t.Len()))) },
+		}
+	}
+	of := coderOf(t.Elem())
+	return coder{
+		func(to []byte, v reflect.Value) []byte { return putElements(to, v, of) },
+		func(from *fields, v reflect.Value) { takeElements(from, v, of) },
+	}
+}
+
+// listCoder reads an empty list as nil.
+func listCoder(t reflect.Type) coder {
+	of := coderOf(t.Elem())
+	return coder{
+		func(to []byte, v reflect.Value) []byte {
+			return putElements(binary.AppendUvarint(to, uint64(v.Len())), v, of)
+		},
+		func(from *fields, v reflect.Value) {
+			switch n := from.count(); {
+			case n > uint64(len(from.rest)):
+				from.err = errShortRow
+			case n > 0:
+				v.Set(reflect.MakeSlice(t, int(n), int(n)))
+				takeElements(from, v, of)
+			}
+		},
+	}
+}
+
+func putElements(to []byte, v reflect.Value, of coder) []byte {
+	for i := range v.Len() {
+		to = of.put(to, v.Index(i))
+	}
+	return to
+}
+
+func takeElements(from *fields, v reflect.Value, of coder) {
+	for i := range v.Len() {
+		of.take(from, v.Index(i))
+	}
+}
+
+func structCoder(t reflect.Type) coder {
+	members := make([]coder, t.NumField())
+	for i := range members {
+		members[i] = coderOf(t.Field(i).Type)
+	}
+	return coder{
+		func(to []byte, v reflect.Value) []byte {
+			for i, member := range members {
+				to = member.put(to, v.Field(i))
+			}
+			return to
+		},
+		func(from *fields, v reflect.Value) {
+			for i, member := range members {
+				member.take(from, v.Field(i))
+			}
+		},
+	}
 }
 
 func putText(to []byte, text string) []byte {
@@ -131,13 +179,7 @@ func putTime(to []byte, at time.Time) []byte {
 	return binary.AppendUvarint(binary.AppendVarint(to, at.Unix()), uint64(at.Nanosecond()))
 }
 
-func putList[E any](to []byte, list []E, put func([]byte, E) []byte) []byte {
-	to = binary.AppendUvarint(to, uint64(len(list)))
-	for _, e := range list {
-		to = put(to, e)
-	}
-	return to
-}
+func putPrefix(to []byte, p netip.Prefix) []byte { return putText(to, p.String()) }
 
 // fields reads a row. After an error it returns zero values.
 type fields struct {
@@ -183,25 +225,15 @@ func (f *fields) text() string { return f.bytes(f.count()) }
 
 func (f *fields) flag() bool { return f.bytes(1) == "\x01" }
 
-func (f *fields) hash(to *[32]byte) { copy(to[:], f.bytes(32)) }
-
 func (f *fields) time() time.Time {
 	seconds := f.number()
 	return time.Unix(seconds, int64(f.count())).UTC()
 }
 
-// takeList returns nil for an empty list.
-func takeList[E any](from *fields, take func(*E)) []E {
-	n := from.count()
-	if n == 0 || n > uint64(len(from.rest)) {
-		if n > 0 {
-			from.err = errShortRow
-		}
-		return nil
+func (f *fields) prefix() netip.Prefix {
+	p, err := netip.ParsePrefix(f.text())
+	if err != nil {
+		f.err = err
 	}
-	list := make([]E, n)
-	for i := range list {
-		take(&list[i])
-	}
-	return list
+	return p
 }

@@ -15,7 +15,7 @@ import (
 // maxFrozenOwners bounds the owners whose keys are looked for one by one.
 const maxFrozenOwners = 500
 
-// keySampler reads the keys of a project for a preview. Most keys are plain: active, with nothing of their own beside
+// keySampler reads the keys of a project for a preview. Most keys are plain: active, with nothing of their own but
 // their name. The ledger has the same items for them, but for the tenants that the project no longer serves, so they
 // are counted by an index, and only the others are read.
 type keySampler struct {

@@ -146,7 +146,7 @@ func addRandomKeys(t *testing.T, db *models.DB, projectID string) {
 // created returns the keys that the project has.
 func created(tx *models.Tx, t *testing.T, project models.Project) (out []string) {
 	t.Helper()
-	err := tx.ScanKeysOpening(project.ID, nil, func(k *models.APIKey) error {
+	err := tx.ScanKeysOf(project.ID, nil, func(k *models.APIKey) error {
 		out = append(out, k.ID)
 		return nil
 	})

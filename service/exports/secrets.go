@@ -27,7 +27,7 @@ func (o Options) checkRecipient() []fault.Field {
 	}
 	if !o.Secrets {
 		return []fault.Field{{Pointer: "/recipient", Code: "recipient_without_secrets",
-			Detail: "A recipient is for secrets: include them, or leave the recipient out."}}
+			Detail: "A recipient requires secrets. Include secrets, or leave the recipient out."}}
 	}
 	if _, err := bundle.ParseRecipient(o.Recipient); err != nil {
 		refused, _ := errors.AsType[*fault.Error](err)
@@ -56,7 +56,7 @@ func (s *Service) provedForSecrets(
 	}
 	if s.Vault == nil || s.Prove == nil {
 		return fault.InvalidField("/secrets", "no_encryption",
-			"This server has no encryption key, and so no secrets to export. Leave this out.")
+			"This server has no secrets key, so it has no secrets to export. Leave this out.")
 	}
 	return s.Prove(ctx, p, options.Password.Reveal())
 }
@@ -206,7 +206,7 @@ func (s *Service) decrypted(
 	ctx context.Context, row models.Export, content io.ReadSeekCloser,
 ) (io.ReadSeekCloser, error) {
 	if s.Vault == nil {
-		return nil, errors.New("this server has no encryption key")
+		return nil, errors.New("this server has no secrets key")
 	}
 	key, err := s.Vault.Open(s.DB.Read(ctx), fileKeyPlace(row.ID), row.FileKey)
 	if err != nil {

@@ -65,7 +65,7 @@ func withSecret(t *testing.T, w *world) {
 
 var asked = exports.Options{Format: "data", Consumers: true, Secrets: true, Password: "correct"}
 
-func TestExportWithSecrets(t *testing.T) {
+func TestBuild_secrets(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withSecret(t, w)
@@ -119,8 +119,8 @@ func checkStored(t *testing.T, w *world, data []byte) {
 	}
 }
 
-// With its expiry the key of the file is gone, so that a copy of the file opens no more.
-func TestExpiryForgetsTheKeyOfAFile(t *testing.T) {
+// An export that expires loses the key of its file, so that a copy of the file can no longer be opened.
+func TestExpire_deletesFileKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withSecret(t, w)
@@ -139,7 +139,7 @@ func TestExpiryForgetsTheKeyOfAFile(t *testing.T) {
 	})
 }
 
-func TestSecretsAreRefused(t *testing.T) {
+func TestRequest_secretsRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withSecret(t, w)

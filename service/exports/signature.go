@@ -78,7 +78,7 @@ func (s *Service) signer(ctx context.Context) (func(sums []byte) ([]byte, error)
 // blocks (RFC 8410), the newest first. It fails as NotFound if exports are not signed.
 func (s *Service) PublicKeys(ctx context.Context) ([]byte, error) {
 	if s.Vault == nil {
-		return nil, fault.New(fault.NotFound, "not_found", "Exports are not signed here.")
+		return nil, fault.New(fault.NotFound, "not_found", "This server doesn't sign exports.")
 	}
 	rows, err := s.exportKeys(ctx)
 	if err != nil {

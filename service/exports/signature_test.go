@@ -53,7 +53,7 @@ func verified(t *testing.T, data []byte, keys ...ed25519.PublicKey) (bundle.Repo
 	})
 }
 
-func TestExportsAreSignedByTheInstallation(t *testing.T) {
+func TestSignature_installation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		unsigned := w.built(t, gateway)
@@ -92,7 +92,7 @@ func TestExportsAreSignedByTheInstallation(t *testing.T) {
 }
 
 // The key is created once, by the first replica that asks.
-func TestReplicasSignWithOneKey(t *testing.T) {
+func TestSignature_oneKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withVault(t, w)
@@ -110,7 +110,7 @@ func TestReplicasSignWithOneKey(t *testing.T) {
 	})
 }
 
-func TestTheKeyThatSignsIsSealed(t *testing.T) {
+func TestSignature_sealedKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withVault(t, w)

@@ -17,11 +17,10 @@ import (
 // spoolFrom is the number of rows of an export from which on they are spooled.
 const spoolFrom = 2000
 
-// spool keeps what a pass over the keys or users of a tenant has read from the database, for
-// the passes after it: an export writes each row to several files, and queries take most of
-// its time. It is a temporary file without a name, so that nothing is left of it when the
-// process is killed, and encrypted with a key that only the process has. Where no file can be
-// written, each pass reads the database.
+// spool keeps what a pass over the keys or users of a tenant has read from the database, for the passes after it: an
+// export writes each row to several files, and queries take most of its time. It is a temporary file without a name, so
+// that nothing is left of it when the process is killed, and encrypted with a key that only the process has. If no file
+// can be written, each pass reads the database.
 type spool struct {
 	file    *os.File // nil: nothing is kept
 	block   cipher.Block
@@ -98,8 +97,8 @@ func kept[T any](s *spool, name string, rows codec[T], read iter.Seq2[T, error])
 	}
 }
 
-// keep passes rows on and writes them to the file. It reads ahead, so that nothing else may
-// query the transaction meanwhile: the first pass over each kind of rows is one that nothing
+// keep passes rows on and writes them to the file. It reads ahead, so nothing else may
+// query the transaction at the same time: the first pass over each kind of rows is one that nothing
 // interrupts.
 func keep[T any](s *spool, name string, rows codec[T], read iter.Seq2[T, error], yield func(T, error) bool) {
 	s.filling = true

@@ -66,7 +66,7 @@ func fillIn(t *testing.T, v reflect.Value, n *int) {
 }
 
 // No field is lost, whichever are added to a key or user.
-func TestRowsKeepEveryField(t *testing.T) {
+func TestSpool_everyField(t *testing.T) {
 	testCodec(t, keyRows)
 	testCodec(t, userRows)
 }
@@ -173,7 +173,7 @@ func TestSpool_broken(t *testing.T) {
 	}
 }
 
-// What is kept cannot be read without the key that only the process has.
+// The stored rows cannot be read without the key that only the process has.
 func TestSpool_encrypted(t *testing.T) {
 	s := newSpool(spoolFrom)
 	defer s.close()

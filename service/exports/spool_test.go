@@ -13,7 +13,7 @@ import (
 
 // A zip is the same whether rows were kept in a file between passes or could not be, and
 // no file is left.
-func TestSpooledRowsAreThoseOfTheDatabase(t *testing.T) {
+func TestSpool_sameRows(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		err := db.Write(t.Context(), func(tx *models.Tx) error {

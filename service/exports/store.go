@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/platform/scratch"
 )
 
-// Store keeps zips. Each attempt at an export writes a file of its own, so that an attempt
-// that was overtaken by another cannot replace what is served.
+// Store keeps zips. Each attempt at an export writes its own file, so that an attempt that was overtaken by another
+// cannot replace what is served.
 type Store interface {
 	// Create begins the file of an attempt, and removes what earlier attempts at the export
 	// left. The caller has the export's lease. The draft ends with ctx.
@@ -31,7 +33,7 @@ type Store interface {
 }
 
 // ErrStoreDown means that a store does not answer, or refuses this server.
-var ErrStoreDown = errors.New("the store of exports does not answer")
+var ErrStoreDown = errors.New("the export storage doesn't respond")
 
 // Draft is a file being written. Commit makes it visible as a whole, or returns an error and
 // leaves nothing to read. Discard removes the file, also after Commit.
@@ -161,16 +163,7 @@ func (f *dirDraft) Commit() error {
 	if err := os.Rename(f.Name(), f.target); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(f.target))
-}
-
-// syncDir makes a rename durable: the name is part of the directory, not of the file.
-func syncDir(name string) error {
-	dir, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return scratch.SyncDir(filepath.Dir(f.target))
 }
 
 // Discard implements Draft.

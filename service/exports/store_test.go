@@ -15,21 +15,20 @@ import (
 	"postern/platform/config"
 	"postern/service/exports"
 	"postern/testkit"
-	"postern/testkit/ordered"
-	"postern/testkit/versitygw"
+	"postern/testkit/servers"
 )
 
 // eachStore runs a test on every kind of store.
 func eachStore(t *testing.T, run func(t *testing.T, store exports.Store)) {
 	t.Run("directory", func(t *testing.T) { run(t, exports.Dir(filepath.Join(t.TempDir(), "exports"))) })
 	t.Run("bucket", func(t *testing.T) {
-		versitygw.SetEnviron(t)
-		run(t, openBucket(t, versitygw.Start(t), ""))
+		servers.SetS3Environ(t)
+		run(t, openBucket(t, servers.StartS3(t), ""))
 	})
 }
 
 // openBucket opens the server's bucket as a server with its address does.
-func openBucket(t *testing.T, server *versitygw.Server, prefix string) *exports.Bucket {
+func openBucket(t *testing.T, server *servers.S3, prefix string) *exports.Bucket {
 	t.Helper()
 	return bucketAt(t, server.Endpoint(), prefix)
 }
@@ -37,7 +36,7 @@ func openBucket(t *testing.T, server *versitygw.Server, prefix string) *exports.
 func bucketAt(t *testing.T, endpoint, prefix string) *exports.Bucket {
 	t.Helper()
 	bucket, err := exports.OpenBucket(t.Context(), config.Bucket{
-		Name:      versitygw.Bucket,
+		Name:      servers.S3Bucket,
 		Prefix:    prefix,
 		Endpoint:  endpoint,
 		PathStyle: true,
@@ -53,8 +52,9 @@ func bucketAt(t *testing.T, endpoint, prefix string) *exports.Bucket {
 	return bucket
 }
 
-// severalParts is a size that is uploaded to a bucket in several parts.
-const severalParts = 20 << 20
+// severalParts is a size that is uploaded to a bucket in several parts: in more than are in
+// memory, so that some of them have arrived when all content is written.
+const severalParts = 40 << 20
 
 func noise(size int) []byte {
 	content := make([]byte, size)
@@ -135,9 +135,9 @@ func TestStore_read(t *testing.T) {
 	})
 }
 
-// What is not committed cannot be read, and leaves nothing when it is given up.
+// An uncommitted draft cannot be read, and leaves nothing when it is discarded.
 func TestStore_draft(t *testing.T) {
-	for name, end := range ordered.ByName(map[string]func(t *testing.T, draft exports.Draft, stop func()){
+	for name, end := range testkit.ByName(map[string]func(t *testing.T, draft exports.Draft, stop func()){
 		"discarded": func(_ *testing.T, draft exports.Draft, _ func()) { draft.Discard() },
 		"discarded twice": func(_ *testing.T, draft exports.Draft, _ func()) {
 			draft.Discard()

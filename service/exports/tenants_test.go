@@ -13,9 +13,9 @@ import (
 	"postern/testkit/state"
 )
 
-// The keys of the tenants, each read by itself, are the keys of the project: those of a
-// product and of a tenant that the project no longer serves among them.
-func TestKeysOfEachTenantAreTheProjects(t *testing.T) {
+// The keys of the tenants, each read separately, are the keys of the project: those of a product and of a tenant that
+// the project no longer serves among them.
+func TestKeysOf_tenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.shareProduct(t)

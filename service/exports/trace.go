@@ -57,7 +57,7 @@ func (s tracedStore) Create(ctx context.Context, a Attempt) (Draft, error) {
 	return tracedDraft{draft, span}, nil
 }
 
-// tracedDraft ends its span with the file. A span that has ended stays as it is.
+// tracedDraft ends its span with the file. A span that has ended stays unchanged.
 type tracedDraft struct {
 	Draft
 

@@ -77,9 +77,9 @@ func (s *Service) expire(ctx context.Context) error {
 	return nil
 }
 
-// Sweep removes files that no export needs: what killed workers left of exports that have
-// ended since, and files of exports that the database does not have, from TTL on. Those may
-// be files of another installation, whose exports do not live longer.
+// Sweep removes files that no export needs: what killed workers left of exports that have ended since, and files of
+// exports that the database does not have, from TTL on. The latter may be another installation's, whose exports do not
+// live longer.
 func (s *Service) Sweep(ctx context.Context) error {
 	written := map[string]time.Time{}
 	for file, err := range s.Store.List(ctx) {
@@ -102,7 +102,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			if err := s.Store.Remove(ctx, id); err != nil {
 				return fmt.Errorf("exports: remove what is left of %s: %w", id, err)
 			}
-			s.Log.InfoContext(ctx, "removed what was left of an export", "export", id, "state", states[id])
+			s.Log.InfoContext(ctx, "removed the leftovers of an export", "export", id, "state", states[id])
 		}
 	}
 	return nil

@@ -19,11 +19,11 @@ import (
 )
 
 // The context does not end here, so that the build itself has to end its goroutines.
-func TestABuildEndsItsGoroutines(t *testing.T) {
+func TestBuild_goroutines(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
-		// A pool starts a goroutine of its own with its first connection.
+		// A pool starts a goroutine with its first connection.
 		if err := db.Consistent(t.Context(), func(*models.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestABuildEndsItsGoroutines(t *testing.T) {
 	})
 }
 
-func TestManyWorkersBuildAnExportOnce(t *testing.T) {
+func TestBuild_manyWorkers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		counting := &countingStore{Store: w.dir}
@@ -66,7 +66,7 @@ func (s *countingStore) Create(ctx context.Context, a exports.Attempt) (exports.
 	return s.Store.Create(ctx, a)
 }
 
-func TestAStoppedWorkerHandsItsExportBack(t *testing.T) {
+func TestBuild_stoppedWorker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
@@ -95,7 +95,7 @@ func (s *stoppingStore) Create(ctx context.Context, a exports.Attempt) (exports.
 	return s.Store.Create(ctx, a)
 }
 
-func TestADeadWorkersExportIsQueuedAgain(t *testing.T) {
+func TestBuild_deadWorker(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)
@@ -116,7 +116,7 @@ func TestADeadWorkersExportIsQueuedAgain(t *testing.T) {
 	})
 }
 
-func TestTheSoleOwnerTakesOverAtOnce(t *testing.T) {
+func TestBuild_soleOwner(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)

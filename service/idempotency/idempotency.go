@@ -1,6 +1,6 @@
 // Package idempotency carries out a request once and returns its first response to each
 // retry with the same key (draft-ietf-httpapi-idempotency-key-header-07, and Stripe's
-// behaviour where the draft leaves a choice).
+// behavior where the draft leaves a choice).
 //
 // It owns which attempt runs, and how long and under which encryption a response is kept.
 // It leaves the header, and which responses are kept, to the handlers.
@@ -91,7 +91,7 @@ func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byt
 	}
 	seen, err := tx.IdempotentByLookup(a.keys.lookup)
 	if errors.Is(err, models.ErrNotFound) {
-		return nil, underWay(now, now.Add(time.Second)) // abandoned between the two statements
+		return nil, inProgress(now, now.Add(time.Second)) // abandoned between the two statements
 	}
 	if err != nil {
 		return nil, err
@@ -103,14 +103,14 @@ func (a *Attempt) begin(tx *models.Tx, fingerprint []byte, now time.Time) ([]byt
 		case len(seen.Answer) > 0:
 			return seen.Answer, nil
 		case seen.LeaseUntil.After(now):
-			return nil, underWay(now, seen.LeaseUntil)
+			return nil, inProgress(now, seen.LeaseUntil)
 		case seen.CarriedOut:
 			return nil, errLost
 		}
 	}
-	won, err := tx.TakeOverIdempotent(row, seen, now)
-	if err == nil && !won {
-		err = underWay(now, now.Add(a.service.lease()))
+	taken, err := tx.TakeOverIdempotent(row, seen, now)
+	if err == nil && !taken {
+		err = inProgress(now, now.Add(a.service.lease()))
 	}
 	return nil, err
 }
@@ -141,21 +141,21 @@ func (a *Attempt) holdLease() {
 
 var (
 	errReused = fault.New(fault.Invalid, "idempotency_key_reused",
-		"This Idempotency-Key came with another request before. Use a new one for each request, and the same one "+
-			"only to send the same request again.")
+		"This Idempotency-Key was already used for a different request. Use a new key for each request. Reuse a key "+
+			"only to retry the same request.")
 	errLost = fault.New(fault.Conflict, "idempotency_answer_lost",
-		"The request with this Idempotency-Key was carried out, but its answer was lost. Look at what there is now "+
-			"before you send it again with a new key.")
+		"The request with this Idempotency-Key succeeded, but its response was lost. Check the current state before "+
+			"you send the request again with a new key.")
 )
 
 // maxWait keeps callers from waiting out the lease of an attempt that most often
 // takes a moment.
 const maxWait = 5 * time.Second
 
-func underWay(now, until time.Time) error {
+func inProgress(now, until time.Time) error {
 	wait := min(max(until.Sub(now), time.Second), maxWait)
-	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is being carried "+
-		"out, or was when its server stopped. Send it again in %d s.", int64(math.Ceil(wait.Seconds()))).After(wait)
+	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is still in "+
+		"progress, or was when its server stopped. Retry it in %d s.", int64(math.Ceil(wait.Seconds()))).After(wait)
 }
 
 // Context is ctx for the request itself: its transactions note that it was
@@ -173,8 +173,8 @@ func (a *Attempt) Context(ctx context.Context) context.Context {
 	})
 }
 
-var errTooSlow = fault.New(fault.Unavailable, "too_slow", "This took too long, and was not carried out. Send it "+
-	"again with the same Idempotency-Key.")
+var errTooSlow = fault.New(fault.Unavailable, "too_slow", "This request took too long and had no effect. Retry it "+
+	"with the same Idempotency-Key.")
 
 // Keep ends the attempt with the answer that is given from now on.
 func (a *Attempt) Keep(ctx context.Context, answer []byte) error {

@@ -11,7 +11,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/idempotency"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -138,7 +138,7 @@ func TestBegin(t *testing.T) {
 
 // The same key with another credential, method or path is another request. With
 // another query or body it is a mistake of the caller.
-func TestBeginOtherRequest(t *testing.T) {
+func TestBegin_otherRequest(t *testing.T) {
 	tests := map[string]struct {
 		change func(*idempotency.Request)
 		reused bool
@@ -150,7 +150,7 @@ func TestBeginOtherRequest(t *testing.T) {
 		"query":      {func(r *idempotency.Request) { r.Query = "" }, true},
 		"body":       {func(r *idempotency.Request) { r.Body = []byte(`{"owner":"eve"}`) }, true},
 	}
-	for name, tt := range ordered.ByName(tests) {
+	for name, tt := range testkit.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f fixture) {
 				if err := f.begin(t).Keep(t.Context(), []byte("the answer")); err != nil {
@@ -175,7 +175,7 @@ func TestBeginOtherRequest(t *testing.T) {
 }
 
 // A process that is killed ends neither its attempt nor its lease.
-func TestBeginAfterCrash(t *testing.T) {
+func TestBegin_afterCrash(t *testing.T) {
 	t.Run("before the commit, within the lease", func(t *testing.T) {
 		each(t, func(t *testing.T, f fixture) {
 			f.begin(t)
@@ -214,7 +214,7 @@ func TestBeginAfterCrash(t *testing.T) {
 
 // An attempt that has lost its lease to another one commits nothing and keeps no
 // answer.
-func TestAttemptWithoutLease(t *testing.T) {
+func TestAttempt_withoutLease(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		slow := f.begin(t)
 		f.past(t, "lease_until")
@@ -246,7 +246,7 @@ func TestAttemptWithoutLease(t *testing.T) {
 }
 
 // The answer is kept although the caller has gone.
-func TestKeepAfterCancel(t *testing.T) {
+func TestKeep_afterCancel(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		attempt := f.begin(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -264,12 +264,12 @@ func TestKeepAfterCancel(t *testing.T) {
 	})
 }
 
-func TestBeginConcurrently(t *testing.T) {
+func TestBegin_concurrent(t *testing.T) {
 	tests := map[string]func(*testing.T, fixture){
 		"first attempt": func(*testing.T, fixture) {},
 		"after a lease": func(t *testing.T, f fixture) { f.begin(t); f.past(t, "lease_until") },
 	}
-	for name, prepare := range ordered.ByName(tests) {
+	for name, prepare := range testkit.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, f fixture) {
 				prepare(t, f)
@@ -295,7 +295,7 @@ func TestBeginConcurrently(t *testing.T) {
 }
 
 // A reader of the database finds neither the answer nor what the request consists of.
-func TestKeepSealsAnswer(t *testing.T) {
+func TestKeep_sealed(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		if err := f.begin(t).Keep(t.Context(), []byte("a secret answer")); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // An attempt that runs keeps its lease for longer than it lasts; one whose process was killed is over with it.
-func TestLeaseIsRenewed(t *testing.T) {
+func TestLease_renewed(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		f.Lease = 400 * time.Millisecond
 		attempt := f.begin(t)
@@ -39,7 +39,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 }
 
 // An attempt that commits while another waits to take its place is not carried out twice.
-func TestCommitDuringTakeover(t *testing.T) {
+func TestCommit_duringTakeover(t *testing.T) {
 	each(t, func(t *testing.T, f fixture) {
 		slow := f.begin(t)
 		f.past(t, "lease_until")
@@ -53,8 +53,8 @@ func TestCommitDuringTakeover(t *testing.T) {
 		next := seen
 		next.LeaseID = "try_next"
 		err = f.DB.Write(t.Context(), func(tx *models.Tx) error {
-			won, err := tx.TakeOverIdempotent(next, seen, models.Now())
-			if won {
+			taken, err := tx.TakeOverIdempotent(next, seen, models.Now())
+			if taken {
 				t.Error("the attempt was taken over after it had committed")
 			}
 			return err

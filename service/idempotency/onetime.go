@@ -40,8 +40,8 @@ func (s *Service) PutOneTime(ctx context.Context, slot Request, content []byte) 
 	return nil
 }
 
-// TakeOneTime returns what PutOneTime kept and deletes it; nil when there is
-// nothing. Of several concurrent callers one gets it.
+// TakeOneTime returns what PutOneTime kept and deletes it; nil when there is nothing. If there are several concurrent
+// callers, one gets it.
 func (s *Service) TakeOneTime(ctx context.Context, slot Request) ([]byte, error) {
 	keys, err := slot.derive()
 	if err != nil {

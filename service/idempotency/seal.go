@@ -39,29 +39,29 @@ const (
 // quotes, which is how the draft has it. Both are the same key.
 func ReadKey(values []string, anonymous bool) (string, error) {
 	if len(values) != 1 {
-		return "", malformed("The header Idempotency-Key is there more than once. Send it once.")
+		return "", malformed("The Idempotency-Key header is repeated. Send it once.")
 	}
 	key := values[0]
 	if strings.HasPrefix(key, `"`) {
 		inner, ok := strings.CutSuffix(key[1:], `"`)
 		if !ok || strings.ContainsAny(inner, `"\`) {
-			return "", malformed("The header Idempotency-Key begins with a quotation mark and is no quoted text.")
+			return "", malformed("The Idempotency-Key header begins with a quotation mark but isn't a quoted string.")
 		}
 		key = inner
 	}
 	switch {
 	case key == "":
 		return "", malformed(
-			"The header Idempotency-Key is empty. Send a random text, such as a UUID, or leave it out.",
+			"The Idempotency-Key header is empty. Send a random string, such as a UUID, or leave it out.",
 		)
 	case len(key) > maxKey:
-		return "", malformed("The header Idempotency-Key is longer than 255 characters.")
+		return "", malformed("The Idempotency-Key header has more than 255 characters.")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "", malformed("The header Idempotency-Key has characters that are not visible ASCII, or spaces.")
+		return "", malformed("The Idempotency-Key header contains spaces or characters that aren't printable ASCII.")
 	case anonymous && (len(key) < anonymousKey || kinds(key) < anonymousKinds):
 		return "", fault.New(fault.Malformed, "idempotency_key_too_weak",
-			"Without a credential, the header Idempotency-Key is all that keeps the answer from others. Send at "+
-				"least 22 random characters, such as a UUID.")
+			"Without a credential, only the Idempotency-Key header protects the response from others. Send at least "+
+				"22 random characters, such as a UUID.")
 	}
 	return key, nil
 }

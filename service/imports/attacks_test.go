@@ -16,7 +16,7 @@ import (
 	"postern/models"
 	"postern/platform/egress"
 	"postern/service/access"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -49,9 +49,9 @@ func idsIn(t *testing.T, zip []byte) map[string]bool {
 	return found
 }
 
-// A team that has another one's zip gets a copy of its own: no id, no key and no host name,
-// and nothing of the other team changes.
-func TestImportOfAnotherTeamsZip(t *testing.T) {
+// A team that has another one's zip gets its own copy: no id, no key and no host name, and nothing of the other team
+// changes.
+func TestImport_otherTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		zip := sample(t).zip(t, bundle.FormatGateway)
@@ -88,7 +88,7 @@ func TestImportOfAnotherTeamsZip(t *testing.T) {
 
 // A hash in a zip takes no key from the team whose callers have the secret, neither as the
 // secret of a key nor as the previous one.
-func TestImportOfOthersKeyHashes(t *testing.T) {
+func TestImport_foreignKeyHashes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		soon := time.Now().Add(time.Hour)
@@ -104,7 +104,7 @@ func TestImportOfOthersKeyHashes(t *testing.T) {
 			"the secret as previous":          func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &current, soon },
 			"the previous secret as previous": func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &previous, soon },
 		}
-		for name, steal := range ordered.ByName(zips) {
+		for name, steal := range testkit.ByName(zips) {
 			m := sample(t)
 			m.project.Name = "thief-" + strings.ReplaceAll(name, " ", "-")
 			m.project.API.Audience, m.keys = "", m.keys[:1]
@@ -148,14 +148,14 @@ func (g guarded) CheckTarget(ctx context.Context, raw string) (*url.URL, error) 
 	return g.Guard.CheckTarget(ctx, raw)
 }
 
-// guard makes the installation check addresses.
+// guard has the installation check addresses.
 func (w *world) guard(t *testing.T) {
 	t.Helper()
 	guard, err := egress.New(egress.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Projects.Targets, w.Login.Targets = guarded{guard}, guarded{guard}
+	w.Projects.Targets, w.AppClients.Targets = guarded{guard}, guarded{guard}
 }
 
 // hostile is a change of a project that an import must refuse.
@@ -170,27 +170,29 @@ func withTarget(to string) func(*made) {
 
 func withIssuer(issuer, keys string) func(*made) {
 	return func(m *made) {
-		m.project.Versions[0].Access = snapshot.Access{
+		m.project.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 			Mode:    "authenticate",
-			Methods: []snapshot.Method{"jwt"},
+			Methods: []string{"jwt"},
 			Keyless: "reject",
-			Issuers: []snapshot.TokenIssuer{{Issuer: issuer, Audience: "api", JWKSURL: keys}},
-		}
+			JWT: &snapshot.AllowedPairs{
+				AllowedPairs: []snapshot.TokenIssuer{{Issuer: issuer, Audience: "api", JWKSURL: keys}},
+			},
+		}}
 	}
 }
 
 func withIntrospection(endpoint string) func(*made) {
 	return func(m *made) {
-		m.project.Versions[0].Access = snapshot.Access{
+		m.project.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 			Mode:    "authenticate",
-			Methods: []snapshot.Method{"opaque"},
+			Methods: []string{"opaque"},
 			Keyless: "reject",
-			Opaque: snapshot.Introspection{
+			Opaque: &snapshot.Introspection{
 				Introspection: contract.Introspection{
 					Endpoint: endpoint, Method: snapshot.SecretPost, ClientID: "gateway",
 				},
 			},
-		}
+		}}
 	}
 }
 
@@ -234,7 +236,7 @@ var hostileAddresses = map[string]hostile{
 }
 
 // Addresses in a zip are held to the rules of those that are typed in.
-func TestImportedAddresses(t *testing.T) {
+func TestImport_addresses(t *testing.T) {
 	for name, test := range hostileAddresses {
 		t.Run(name, func(t *testing.T) {
 			db := state.OpenSQLite(t)

@@ -1,4 +1,4 @@
-// Package imports makes a project of an exported zip.
+// Package imports creates a project from an exported zip.
 //
 // It owns the order of an import, which ids are kept, and the list of what a zip cannot
 // carry. It leaves the verification of the zip to package bundle, and the rules for names,
@@ -25,27 +25,27 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/directory"
 	"postern/service/keys"
-	"postern/service/login"
 	"postern/service/projects"
 	"postern/service/relations"
 )
 
 // Service implements imports.
 type Service struct {
-	DB       *models.DB
-	Projects *projects.Service
-	Login    *login.Service
-	Changed  func(context.Context) // called after a commit; returns when this process serves the change
+	DB         *models.DB
+	Projects   *projects.Service
+	AppClients *appclients.Service
+	Changed    func(context.Context) // called after a commit; returns when this process serves the change
 }
 
 // errDryRun undoes what a dry run has written.
 var errDryRun = errors.New("imports: a dry run changes nothing")
 
-// Import verifies a zip and makes a project of it in a team of the principal's. Errors: Invalid
-// with the code bundle_invalid or bundle_unreadable for a zip that does not verify, and with
-// fields for what breaks the rules of this server; Conflict name_taken.
+// Import verifies a zip and creates a project from it in one of the principal's teams. Errors: Invalid with the code
+// bundle_invalid or bundle_unreadable for a zip that does not verify, and with fields for what breaks the rules of this
+// server; Conflict name_taken.
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, in contract.NewImport, zip io.ReaderAt, size int64,
 ) (contract.Import, error) {
@@ -122,7 +122,7 @@ func againstOf(in contract.NewImport) (bundle.Against, error) {
 		key, err := base64.StdEncoding.DecodeString(in.SignedBy)
 		if err != nil || len(key) != ed25519.PublicKeySize {
 			wrong = append(wrong, fault.Field{
-				Pointer: "/signed_by", Code: "invalid_key", Detail: "Give an Ed25519 public key in base64.",
+				Pointer: "/signed_by", Code: "invalid_key", Detail: "Use an Ed25519 public key in base64.",
 			})
 		} else {
 			out.SignedBy = []ed25519.PublicKey{key}
@@ -134,8 +134,7 @@ func againstOf(in contract.NewImport) (bundle.Against, error) {
 func teamFor(p access.Principal, named string) (string, error) {
 	team := cmp.Or(named, p.HomeTeam)
 	if team == "" && !p.Anonymous() {
-		return "", fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
-			"invited to one.")
+		return "", fault.New(fault.Conflict, "no_team", "You aren't in a team. Create one, or ask for an invitation.")
 	}
 	return team, access.Check(p, team, access.ProjectImport)
 }
@@ -145,13 +144,13 @@ func (s *Service) duplicate(ctx context.Context, name string, cause error) error
 	if taken, err := s.DB.Read(ctx).ProjectNameTaken(name); err == nil && taken {
 		return projects.NameTaken(name)
 	}
-	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have one id, name or key, or another "+
-		"change took one of them, or deleted a tenant or product, at the same time. Nothing was imported; try again.",
+	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have the same ID, name or key, or "+
+		"another request took one of them or deleted a tenant or product. Nothing was imported. Try again.",
 	).Because(cause)
 }
 
-// checkContents checks the permission for all that an import makes: a token may have been
-// given the right to create projects, and not the right to make keys.
+// checkContents checks the permission for all that an import makes: a token may have been given the right to create
+// projects, and not the right to create keys.
 func checkContents(p access.Principal, team string, contents *bundle.Contents) error {
 	project := contents.Project
 	needed := []access.Action{access.ProjectCreate}
@@ -178,10 +177,10 @@ func checkContents(p access.Principal, team string, contents *bundle.Contents) e
 	return nil
 }
 
-// checked is what the checks of a zip return beside the project.
+// checked is the result of checking a zip, in addition to the project.
 type checked struct {
-	warnings    []fault.Warning
-	clients     map[string][]login.Imported       // by the id of their tenant
+	warnings    []contract.Warning
+	clients     map[string][]appclients.Imported  // by the id of their tenant
 	usedClients []string                          // ids that must not be used again
 	documents   map[string]models.OpenAPIDocument // by the name of their version
 }
@@ -192,7 +191,7 @@ const maxFields = 20
 // check applies the rules of this server to everything in the zip.
 func (s *Service) check(ctx context.Context, p access.Principal, contents *bundle.Contents) (checked, error) {
 	project := contents.Project
-	out := checked{clients: map[string][]login.Imported{}, documents: map[string]models.OpenAPIDocument{}}
+	out := checked{clients: map[string][]appclients.Imported{}, documents: map[string]models.OpenAPIDocument{}}
 	wrong, warnings, err := s.Projects.CheckImported(ctx, p, project)
 	if err != nil {
 		return out, err
@@ -207,7 +206,7 @@ func (s *Service) check(ctx context.Context, p access.Principal, contents *bundl
 				clients = append(clients, c)
 			}
 		}
-		read, fields, err := s.Login.ReadImported(ctx, "/tenants/"+t.Name+"/auth", clients, now)
+		read, fields, err := s.AppClients.ReadImported(ctx, "/tenants/"+t.Name+"/auth", clients, now)
 		if err != nil {
 			return out, err
 		}

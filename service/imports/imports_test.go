@@ -18,7 +18,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -84,7 +84,7 @@ func codes(items []contract.LeftOut) (out []string) {
 	return out
 }
 
-func TestDryRun(t *testing.T) {
+func TestImport_dryRun(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		zip := sample(t).zip(t, bundle.FormatData)
@@ -105,7 +105,7 @@ func TestDryRun(t *testing.T) {
 }
 
 // A second import into one installation gets new ids and no keys.
-func TestImportBesideTheOriginal(t *testing.T) {
+func TestImport_nextToOriginal(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		m := sample(t)
@@ -137,7 +137,7 @@ func TestImportBesideTheOriginal(t *testing.T) {
 }
 
 // The users of an imported project get new ids together, and their keys follow them.
-func TestKeysFollowUsersWithNewIDs(t *testing.T) {
+func TestImport_keysOfUsers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		m := sample(t)
@@ -169,8 +169,8 @@ func TestKeysFollowUsersWithNewIDs(t *testing.T) {
 	})
 }
 
-func TestWhatAnImportRefuses(t *testing.T) {
-	for name, test := range ordered.ByName(map[string]struct {
+func TestImport_refused(t *testing.T) {
+	for name, test := range testkit.ByName(map[string]struct {
 		change func(m *made)
 		code   string // "": that of the first field
 		at     string // part of the pointer of the first field
@@ -220,17 +220,21 @@ func TestWhatAnImportRefuses(t *testing.T) {
 		"no tenant of its own": {func(m *made) {
 			m.renameTenant(&m.project.Tenants[len(m.project.Tenants)-1], "zzz")
 			for i := range m.project.Versions {
-				m.project.Versions[i].Access.Issuers = nil
+				m.project.Versions[i].Access.JWT = nil
 			}
 		}, "", "/project-config.json/tenants"},
 		"limits out of order": {func(m *made) {
 			m.project.Limits.Key = snapshot.Limits{snapshot.Second: 10, snapshot.Minute: 1}
 		}, "", "/project-config.json/limits/key/minute"},
 		"an issuer of this server": {func(m *made) {
-			m.project.Versions[0].Access = snapshot.Access{
-				Mode: "authenticate", Methods: []snapshot.Method{"jwt"}, Keyless: "reject",
-				Issuers: []snapshot.TokenIssuer{{Issuer: newServer + "/oauth/cli_x", Audience: "cli_x"}},
-			}
+			m.project.Versions[0].Access = snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode:    "authenticate",
+				Methods: []string{"jwt"},
+				Keyless: "reject",
+				JWT: &snapshot.AllowedPairs{
+					AllowedPairs: []snapshot.TokenIssuer{{Issuer: newServer + "/oauth/cli_x", Audience: "cli_x"}},
+				},
+			}}
 		}, "", "/iss"},
 	}) {
 		t.Run(name, func(t *testing.T) {
@@ -253,7 +257,7 @@ func TestWhatAnImportRefuses(t *testing.T) {
 	}
 }
 
-func TestAccessToImports(t *testing.T) {
+func TestImport_permission(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	zip := sample(t).zip(t, bundle.FormatData)
 	team := w.owner.HomeTeam
@@ -293,7 +297,7 @@ func TestAccessToImports(t *testing.T) {
 	}
 }
 
-func TestImportVerifiesTheZip(t *testing.T) {
+func TestImport_verifiesZip(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	zip := sample(t).zip(t, bundle.FormatData)
 	for name, test := range map[string]struct {

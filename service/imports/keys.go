@@ -22,8 +22,7 @@ type keyRows struct {
 	ownerRows []int // positions of rows whose owner may be a user with a new id
 }
 
-// writeKeys makes the keys. One whose secret a key of this server has is left out: a secret
-// opens one key.
+// writeKeys creates the keys. One whose secret a key of this server has is left out: a secret opens one key.
 func (w *work) writeKeys(ctx context.Context) error {
 	b := &keyRows{work: w, inGrace: map[[32]byte]bool{}}
 	if w.contents.Report.Keys > 0 {
@@ -69,17 +68,15 @@ func (b *keyRows) add(k *snapshot.Key) {
 		KeyTypeID:    b.keyTypes[k.KeyType],
 		Owner:        k.Owner,
 		Environment:  k.Environment,
-		Description:  k.Description,
 		State:        string(k.State),
 		AllowedCIDRs: k.AllowedIPs,
 		Hash:         k.Hash[:],
 		GraceEndsAt:  storedOrNil(k.GraceEndsAt),
 		ExpiresAt:    storedOrNil(k.ExpiresAt),
-		Prefix:       k.Prefix,
-		Last4:        k.Last4,
-		CreatedAt:    stored(k.CreatedAt),
 		UpdatedAt:    b.now,
+		KeyDetails:   k.KeyDetails,
 	}
+	row.CreatedAt = stored(k.CreatedAt)
 	row.Hash = append([]byte(nil), row.Hash...) // the key is overwritten by the next
 	if k.OldHash != nil {
 		row.OldHash = append([]byte(nil), k.OldHash[:]...)

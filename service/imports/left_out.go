@@ -17,23 +17,23 @@ func (w *work) noteKeys(b *keyRows) {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_taken",
 			Subject: fmt.Sprint(b.taken),
-			Detail: "Keys with the same secrets are on this server already, in this or another project. They are " +
-				"left out here, and go on working where they are. Create new keys for their owners.",
+			Detail: "Keys with the same secrets already exist on this server, in this or another project. They " +
+				"aren't imported and continue to work where they are. Create new keys for their owners.",
 		})
 	}
 	if b.revoked > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_revoked",
 			Subject: fmt.Sprint(b.revoked),
-			Detail: "Keys with the same secrets were revoked on this server after the export was made. They stay " +
-				"revoked and are left out. Create new keys for their owners.",
+			Detail: "Keys with the same secrets were revoked on this server after the export. They aren't imported " +
+				"and stay revoked. Create new keys for their owners.",
 		})
 	}
 	if b.narrowed > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_narrowed",
 			Subject: fmt.Sprint(b.narrowed),
-			Detail:  "Keys of a product that the project is no longer in open the imported project alone.",
+			Detail:  "Keys of a product that the project is no longer in are valid only for the imported project.",
 		})
 	}
 }
@@ -57,31 +57,32 @@ func (w *work) ofIDs() []contract.LeftOut {
 	return []contract.LeftOut{{
 		Code:    "new_ids",
 		Subject: strings.Join(changed, ", "),
-		Detail: "They have new ids, because ids in the zip are taken here or are not ids of this product. Change " +
-			"them where you refer to them by id.",
+		Detail: "They have new IDs, because their IDs in the zip are taken here or aren't valid. Update places that " +
+			"refer to them by ID.",
 	}}
 }
 
-// ofOptions is what the export was asked to leave out, or to add for other gateways.
+// ofOptions lists what the export's options left out, or added for other gateways.
 func (w *work) ofOptions() (out []contract.LeftOut) {
 	options := w.contents.Manifest.Options
 	switch {
 	case !options.Consumers:
 		out = append(out, contract.LeftOut{
 			Code: "consumers_left_out",
-			Detail: "The export was made without consumers: it has no users, groups, keys and owners of objects. " +
-				"Export again with them.",
+			Detail: "The export was created without consumers, so it contains no users, groups, keys or owners of " +
+				"objects. To include them, export again with consumers.",
 		})
 	case options.Keys == bundle.KeysNone:
 		out = append(out, contract.LeftOut{
 			Code: "keys_left_out",
-			Detail: "The export was made without keys. Export again with keys set to hashes if callers are to keep " +
-				"theirs.",
+			Detail: "The export was created without keys. To let callers keep their keys, export again with keys set " +
+				"to hashes.",
 		})
 	case options.Keys == bundle.KeysMint:
 		out = append(out, contract.LeftOut{
-			Code:   "minted_keys",
-			Detail: "The new keys in minted.csv are for the exported gateway and are not imported. The old ones are.",
+			Code: "minted_keys",
+			Detail: "The new keys in minted.csv are for the exported gateway and aren't imported. The existing keys " +
+				"are.",
 		})
 	}
 	if w.project.Deleted {
@@ -99,22 +100,23 @@ func (w *work) ofTenants() (out []contract.LeftOut) {
 			out = append(out, contract.LeftOut{
 				Code:    "tenant_exists",
 				Subject: t.Name,
-				Detail: "The team has a tenant of this name. The project uses it as it is: users, groups, sign-up " +
-					"policy, app clients and CORS of the one in the zip are not imported.",
+				Detail: "The team already has a tenant with this name, and the project uses it unchanged. The users, " +
+					"groups, sign-up policy, app clients and CORS settings in the zip aren't imported.",
 			})
 		}
 	}
 	return out
 }
 
-// ofUpstreams is what upstreams recognize calls by, and the host names of environments.
+// ofUpstreams lists the credentials that upstreams recognize calls by, and the host names of environments.
 func (w *work) ofUpstreams() (out []contract.LeftOut) {
 	for _, v := range w.project.Versions {
-		if v.Access.Opaque.HasSecret {
+		if v.Access.Introspection().HasSecret {
 			out = append(out, contract.LeftOut{
 				Code:    "introspection_secret",
 				Subject: v.Name,
-				Detail:  "The client secret of the introspection endpoint is not in the zip. Enter it under Access.",
+				Detail: "The zip doesn't contain the client secret of the introspection endpoint. Enter it under " +
+					"Access.",
 			})
 		}
 		for _, e := range v.Environments {
@@ -124,8 +126,8 @@ func (w *work) ofUpstreams() (out []contract.LeftOut) {
 	if len(w.project.CallSigningKeys) > 0 {
 		out = append(out, contract.LeftOut{
 			Code: "call_signing",
-			Detail: "Calls are not signed: the private keys are not in the zip. Turn call signing on, and give " +
-				"upstreams the new public key.",
+			Detail: "Calls aren't signed, because the zip doesn't contain the private keys. Turn on call signing and " +
+				"give upstreams the new public key.",
 		})
 	}
 	return out
@@ -136,27 +138,27 @@ func ofEnvironment(name string, e snapshot.Environment) (out []contract.LeftOut)
 		out = append(out, contract.LeftOut{
 			Code:    "upstream_header",
 			Subject: name + ": " + h.Name,
-			Detail:  "The value of the header is not in the zip. Set it for the environment.",
+			Detail:  "The zip doesn't contain the value of the header. Set it for the environment.",
 		})
 	}
 	if e.Certificate != nil {
 		out = append(out, contract.LeftOut{
 			Code:    "client_certificate",
 			Subject: name,
-			Detail:  "The private key of the client certificate is not in the zip. Upload both.",
+			Detail:  "The zip doesn't contain the private key of the client certificate. Upload both.",
 		})
 	}
 	for _, host := range e.Hosts {
 		out = append(out, contract.LeftOut{
 			Code:    "custom_domain",
 			Subject: name + ": " + host,
-			Detail:  "Add the host name, and prove again that it is yours.",
+			Detail:  "Add the domain again and verify it.",
 		})
 	}
 	return out
 }
 
-// ofLogin is what applications and signed-in users notice.
+// ofLogin lists the changes that applications and signed-in users notice.
 func (w *work) ofLogin() (out []contract.LeftOut) {
 	for _, t := range w.project.Tenants {
 		for _, one := range w.checked.clients[t.ID] {
@@ -166,9 +168,8 @@ func (w *work) ofLogin() (out []contract.LeftOut) {
 			out = append(out, contract.LeftOut{
 				Code:    "issuer_changed",
 				Subject: one.Client.Name,
-				Detail: "The issuer of the app client is " + w.service.Login.Issuer(w.clients[one.Client.ID]) +
-					" now, " +
-					"with new signing keys: applications use it instead of the old one, and users sign in again.",
+				Detail: "The app client's issuer is now " + w.service.AppClients.Issuer(w.clients[one.Client.ID]) +
+					", with new signing keys. Change the issuer in your applications. Users have to sign in again.",
 			})
 		}
 	}
@@ -180,14 +181,15 @@ func (w *work) ofLogin() (out []contract.LeftOut) {
 	}
 	if gone+len(w.project.EndedSessions)+len(w.project.GroupsLeft) > 0 {
 		out = append(out, contract.LeftOut{
-			Code:   "refused_tokens",
-			Detail: "Ended sessions and deleted users are not imported: no token of the old issuers is accepted here.",
+			Code: "refused_tokens",
+			Detail: "Ended sessions and deleted users aren't imported, because tokens of the old issuers aren't " +
+				"accepted here.",
 		})
 	}
 	return out
 }
 
-// ofTeam is what belongs to the team or stays behind with the old server.
+// ofTeam lists what belongs to the team or stays on the old server.
 func (w *work) ofTeam() (out []contract.LeftOut) {
 	var hosts []string
 	for _, hook := range w.project.Webhooks {
@@ -197,11 +199,11 @@ func (w *work) ofTeam() (out []contract.LeftOut) {
 		out = append(out, contract.LeftOut{
 			Code:    "webhooks",
 			Subject: strings.Join(hosts, ", "),
-			Detail:  "Webhooks belong to the team, and their addresses and secrets are not in the zip. Add them again.",
+			Detail:  "Webhooks belong to the team. The zip doesn't contain their URLs and secrets. Add them again.",
 		})
 	}
 	return append(out, contract.LeftOut{
 		Code:   "history",
-		Detail: "Sessions, usage and the audit log are not in the zip. They stay with the old server.",
+		Detail: "The zip doesn't contain sessions, usage or the audit log. They stay on the old server.",
 	})
 }

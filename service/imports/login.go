@@ -6,10 +6,10 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/login"
+	"postern/service/appclients"
 )
 
-// writeLogins makes the app clients of the tenants that are new here, with their providers.
+// writeLogins creates the app clients of the tenants that are new here, with their providers.
 func (w *work) writeLogins(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if w.existing[t.ID] {
@@ -27,7 +27,7 @@ func (w *work) writeLogins(context.Context) error {
 	return nil
 }
 
-func (w *work) writeClient(tx *models.Tx, in *login.Imported, tenant string) error {
+func (w *work) writeClient(tx *models.Tx, in *appclients.Imported, tenant string) error {
 	row := in.Client
 	id, err := w.keepID(tx, &models.AppClient{}, "cli", "app clients", row.ID)
 	if err != nil {
@@ -57,11 +57,10 @@ func (w *work) writeClient(tx *models.Tx, in *login.Imported, tenant string) err
 		w.out.Made.Providers++
 		rows = append(rows, p)
 	}
-	return login.CheckImportedDomains(tx, rows)
+	return appclients.CheckImportedDomains(tx, rows)
 }
 
-// writeMappings makes the rules by which claims put users into groups, whose groups exist by
-// now.
+// writeMappings creates the rules by which claims put users into groups, whose groups exist by now.
 func (w *work) writeMappings(context.Context) error {
 	for _, t := range w.project.Tenants {
 		if w.existing[t.ID] {
@@ -97,8 +96,8 @@ func (w *work) writeMappingsOf(
 			w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 				Code:    "group_mapping",
 				Subject: rule.Claim + " = " + rule.Value,
-				Detail: "The rule names the group " + rule.GroupID + ", which is not in the zip. Create the group, " +
-					"and the rule again.",
+				Detail: "The rule names the group " + rule.GroupID + ", which isn't in the zip. Create the group and " +
+					"the rule again.",
 			})
 			continue
 		}

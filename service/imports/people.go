@@ -6,7 +6,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/service/login"
+	"postern/service/appclients"
 )
 
 // writeDirectories makes groups and sign-up policies of the tenants that are new here.
@@ -105,7 +105,7 @@ func textOrNil(text string) *string {
 	return &text
 }
 
-// writeUsers makes the users of the tenants that are new here, with what belongs to them.
+// writeUsers creates the users of the tenants that are new here, with what belongs to them.
 func (w *work) writeUsers(ctx context.Context) error {
 	if err := w.decideUserIDs(ctx); err != nil {
 		return err
@@ -152,12 +152,12 @@ func (w *work) decideUserIDs(ctx context.Context) error {
 			if ids = append(ids, u.ID); len(ids) < rowsAtOnce {
 				continue
 			}
-			if err := w.lookForUsers(ids); err != nil {
+			if err := w.checkUserIDs(ids); err != nil {
 				return err
 			}
 			ids = ids[:0]
 		}
-		if err := w.lookForUsers(ids); err != nil {
+		if err := w.checkUserIDs(ids); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (w *work) decideUserIDs(ctx context.Context) error {
 	return nil
 }
 
-func (w *work) lookForUsers(ids []string) error {
+func (w *work) checkUserIDs(ids []string) error {
 	return w.stage.Piece(func(tx *models.Tx) error {
 		taken, err := tx.Existing(&models.EndUser{}, ids)
 		w.newUsers = w.newUsers || len(taken) > 0
@@ -244,7 +244,7 @@ func (b *people) add(u *snapshot.User) {
 func (b *people) addMapped(u *snapshot.User, groupInZip, group, user string) {
 	for _, p := range b.mapped[groupInZip] {
 		if slices.ContainsFunc(u.Identities, func(i snapshot.Identity) bool {
-			return i.ProviderID == p.ID || login.IsOfProvider(i.Issuer, p)
+			return i.ProviderID == p.ID || appclients.IsOfProvider(i.Issuer, p)
 		}) {
 			b.mappedRows = append(b.mappedRows, models.MappedMember{
 				GroupID: group, UserID: user, ProviderID: b.providers[p.ID],

@@ -18,6 +18,7 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/login"
 	"postern/testkit/state"
 )
 
@@ -176,7 +177,7 @@ func (w *world) findsNothing(t *testing.T, m made) {
 		t.Errorf("the newest revision is %+v, %v", last, err)
 	}
 	for _, c := range m.project.Clients {
-		if _, err := w.Login.Brand(t.Context(), c.ID); fault.KindOf(err) != fault.NotFound {
+		if _, err := login.New(w.AppClients).Brand(t.Context(), c.ID); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("hosted login has the app client %s: %v", c.ID, err)
 		}
 	}
@@ -185,7 +186,7 @@ func (w *world) findsNothing(t *testing.T, m made) {
 	}
 }
 
-// What an import of a killed process has written is removed before the next import, and at a start.
+// The rows of a killed process's import are removed before the next import, and at a start.
 func TestImport_killed(t *testing.T) {
 	for name, c := range map[string]struct{ remove bool }{"a start": {true}, "the next import": {false}} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestImport_killed(t *testing.T) {
 				t.Fatal("the import has left nothing behind")
 			}
 			w.DB = reader
-			w.Projects.DB, w.Login.DB = reader, reader
+			w.Projects.DB, w.AppClients.DB = reader, reader
 			if c.remove {
 				if err := reader.RemoveUnfinishedImports(t.Context()); err != nil {
 					t.Fatal(err)
@@ -221,5 +222,41 @@ func TestImport_killed(t *testing.T) {
 				t.Errorf("the next import made %+v as %s: %+v", out.Made, out.Project.ID, codes(out.LeftOut))
 			}
 		})
+	}
+}
+
+// On PostgreSQL an import is one transaction: the server drops it with the connection of a process that is gone.
+func TestImport_killedOnPostgres(t *testing.T) {
+	address := state.Postgres(t)
+	open := func() *models.DB {
+		db, err := models.Open(t.Context(), address, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	db, reader := open(), open()
+	w := newWorld(t, db)
+	m := large(t)
+	zip := m.zip(t, bundle.FormatData)
+	before := rows(t, reader)
+	var ended int64
+	killed := between{bytes.NewReader(zip), func() {
+		// OFFSET keeps the server from ending connections before it has compared their database.
+		ended += count(t, reader, `(SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+			AND backend_xid IS NOT NULL AND query LIKE 'INSERT INTO "api_keys"%' OFFSET 0) AS writing
+			WHERE pg_terminate_backend(pid)`)
+	}}
+	_, err := w.Import(t.Context(), w.owner, contract.NewImport{}, killed, int64(len(zip)))
+	if err == nil || ended == 0 {
+		t.Fatalf("%d connections were ended while they wrote keys, and the import returned %v", ended, err)
+	}
+	if after := rows(t, reader); after != before {
+		t.Errorf("it left behind: %s, before: %s", after, before)
+	}
+	out := w.take(t, zip, contract.NewImport{})
+	if out.Project.ID != m.project.ID || out.Made.Keys != int64(len(m.keys)) {
+		t.Errorf("the next import made %+v as %s: %+v", out.Made, out.Project.ID, codes(out.LeftOut))
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/platform/fault"
 	"postern/service/access"
 	"postern/service/projects"
 )
@@ -109,25 +108,18 @@ func (w *work) writeVersions(context.Context) error {
 
 func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Version, err error) {
 	row = models.Version{
-		ProjectID:     w.row.ID,
-		Name:          v.Name,
-		AuthMode:      string(v.Access.Mode),
-		AuthMethods:   []string{},
-		Keyless:       string(v.Access.Keyless),
-		TokenIssuers:  v.Access.Issuers,
-		IPAllow:       v.Access.IP.Allow,
-		IPDeny:        v.Access.IP.Deny,
-		Rules:         v.Rules,
-		Introspection: v.Access.Opaque.Introspection,
-		Transforms:    v.Transforms.Stated(),
+		ProjectID:    w.row.ID,
+		Name:         v.Name,
+		RequestsAuth: v.Access.RequestsAuth,
+		IPAllow:      v.Access.IP.Allow,
+		IPDeny:       v.Access.IP.Deny,
+		Rules:        v.Rules,
+		Transforms:   v.Transforms.Stated(),
 
 		OpenAPISettings: v.OpenAPISettings(),
 
 		CreatedAt: w.now,
 		UpdatedAt: w.now,
-	}
-	for _, method := range v.Access.Methods {
-		row.AuthMethods = append(row.AuthMethods, string(method))
 	}
 	if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
 		return row, err
@@ -152,6 +144,7 @@ func (w *work) writeEnvironments(tx *models.Tx, version models.Version, list []s
 			VersionID: version.ID,
 			Name:      e.Name,
 			Target:    e.Target,
+			Upstream:  e.Upstream,
 			CreatedAt: w.now,
 			UpdatedAt: w.now,
 		}
@@ -237,7 +230,7 @@ func (w *work) writeSomeTenants(tx *models.Tx, list []snapshot.Tenant) error {
 	return nil
 }
 
-// writeTenant makes the project's own tenant, or one that the team gets at the end.
+// writeTenant creates the project's own tenant, or one that the team gets at the end.
 func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 	row := models.Tenant{
 		ProjectID:     &w.row.ID,
@@ -271,7 +264,7 @@ func (w *work) writeTenant(tx *models.Tx, t snapshot.Tenant, own bool) error {
 }
 
 // warn adds the warnings of the checks to what is left out.
-func warn(list []fault.Warning) (out []contract.LeftOut) {
+func warn(list []contract.Warning) (out []contract.LeftOut) {
 	for _, one := range list {
 		out = append(out, contract.LeftOut{Code: one.Code, Detail: one.Detail})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/login/providers"
@@ -96,11 +97,13 @@ func (m *maker) client(p *snapshot.Project, t snapshot.Tenant, n int) snapshot.A
 		RefreshFor:   time.Duration(m.IntN(1000)) * time.Second,
 		Algorithm:    m.pick("RS256", "ES256", "EdDSA"),
 		PKCE:         "required",
-		Title:        m.text(),
-		Welcome:      m.text(),
-		LogoURL:      m.pick("", "https://app.example/logo.png"),
-		Color:        m.pick("", "#00ff7f"),
 		CreatedAt:    m.moment(),
+		Branding: contract.Branding{
+			Title:   m.text(),
+			Welcome: m.text(),
+			LogoURL: m.pick("", "https://app.example/logo.png"),
+			Color:   m.pick("", "#00ff7f"),
+		},
 
 		BackchannelLogoutURI: m.pick("", "https://app.example/logout"),
 	}

@@ -91,7 +91,7 @@ func (m *maker) ranges() (out []netip.Prefix) {
 
 func (m *maker) hash() [32]byte { return sha256.Sum256([]byte(m.id("any"))) }
 
-// build makes a project.
+// build creates a project.
 func (m *maker) build() made {
 	p := &snapshot.Project{
 		ID:            m.id("prj"),
@@ -190,6 +190,9 @@ func (m *maker) environment(n int) snapshot.Environment {
 	e := snapshot.Environment{
 		ID: m.id("env"), Name: m.name("env", n), Target: "https://up.example/base" + fmt.Sprint(n),
 	}
+	if n%2 == 1 {
+		e.Upstream.Timeouts = snapshot.UpstreamTimeouts{ResponseMS: new(1 + n), ReuseIdleMS: new(3_600_000)}
+	}
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}
 		e.Headers = []snapshot.UpstreamHeader{{Name: "X-Secret"}}
@@ -201,33 +204,37 @@ func (m *maker) environment(n int) snapshot.Environment {
 }
 
 func (m *maker) access() snapshot.Access {
-	a := snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}
+	a := snapshot.Access{RequestsAuth: snapshot.RequestsAuth{Mode: snapshot.Passthrough, Keyless: snapshot.Reject}}
 	a.IP = snapshot.IPRules{Allow: m.ranges(), Deny: m.ranges()}
 	if m.maybe() {
 		return a
 	}
 	a.Mode = snapshot.Authenticate
-	for _, method := range []snapshot.Method{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
+	for _, method := range []string{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
 		if m.maybe() {
 			a.Methods = append(a.Methods, method)
 		}
 	}
 	if len(a.Methods) == 0 {
-		a.Methods = []snapshot.Method{snapshot.APIKey}
+		a.Methods = []string{snapshot.APIKey}
 	}
 	if a.Allows(snapshot.APIKey) && m.maybe() {
 		a.Keyless = snapshot.OwnerFallback
 	}
+	var pairs []snapshot.TokenIssuer
 	for i := range m.IntN(3) {
-		a.Issuers = append(a.Issuers, snapshot.TokenIssuer{
+		pairs = append(pairs, snapshot.TokenIssuer{
 			Issuer:   fmt.Sprintf("https://idp%d.example", i),
 			Audience: "api",
 			JWKSURL:  m.pick("", "https://idp.example/keys"),
 			Tenant:   m.pick("", snapshot.DefaultTenant),
 		})
 	}
+	if len(pairs) > 0 {
+		a.JWT = &snapshot.AllowedPairs{AllowedPairs: pairs}
+	}
 	if a.Allows(snapshot.Opaque) {
-		a.Opaque = snapshot.Introspection{
+		a.Opaque = &snapshot.Introspection{
 			Introspection: contract.Introspection{
 				Endpoint: "https://idp.example/introspect",
 				Method:   snapshot.SecretPost,
@@ -254,7 +261,7 @@ func (m *maker) tenants(to *made) {
 	}
 }
 
-// makeKeys makes keys in every state, and of owners that are users.
+// makeKeys creates keys in every state, and of owners that are users.
 func (m *maker) makeKeys(to *made) {
 	p := to.project
 	var owners []string
@@ -302,13 +309,12 @@ func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
 		Tenant:      t.Name,
 		ProductID:   m.pick("", p.ProductID),
 		Environment: m.pick("", p.Versions[0].Environments[0].Name, "gone"),
-		Description: m.text(),
 		State:       snapshot.KeyState(m.pick("active", "frozen", "revoked")),
 		AllowedIPs:  m.ranges(),
 		Hash:        m.hash(),
-		CreatedAt:   m.moment(),
-		Prefix:      "pst_prod_",
-		Last4:       "aB3x",
+		KeyDetails: contract.KeyDetails{
+			Description: m.text(), Prefix: "pst_prod_", Last4: "aB3x", CreatedAt: m.moment(),
+		},
 	}
 	if m.maybe() {
 		limits := m.limits()
@@ -335,7 +341,7 @@ func (m *maker) transforms() (out snapshot.Transforms) {
 		out.Query = snapshot.Changes{Rename: []string{"q:query"}, Append: []string{"page:1"}}
 	}
 	if m.maybe() {
-		out.Response = snapshot.Changes{Replace: []string{"X-Powered-By:nobody"}, Append: []string{"X-A:1", "X-A:2"}}
+		out.Response = snapshot.Changes{Replace: []string{"X-Powered-By:none"}, Append: []string{"X-A:1", "X-A:2"}}
 	}
 	if m.maybe() {
 		out.RequestBody = snapshot.Changes{Remove: []string{"gone"}, Add: []string{"source:der Laden \u00e4"}}

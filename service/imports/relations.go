@@ -41,8 +41,8 @@ func (w *work) writeRelations(ctx context.Context) error {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "relations_without_user",
 			Subject: fmt.Sprint(b.absent),
-			Detail: "Their owners are users and app clients that the tenant of this team does not have. Add the " +
-				"relations with the users' ids here.",
+			Detail: "The tenant of this team doesn't have the users and app clients that own these objects. Add the " +
+				"relations with the IDs of users here.",
 		})
 	}
 	return nil
@@ -96,8 +96,8 @@ func (b *relationRows) flush(tx *models.Tx) error {
 	return nil
 }
 
-// idsInNewTenant returns the ids of users and app clients that the import has made. Users of relations that
-// are none of the tenant's stay what they are, as at the old server.
+// idsInNewTenant returns the ids of users and app clients that the import has made. Users of relations that aren't the
+// tenant's stay unchanged, as on the old server.
 func (b *relationRows) idsInNewTenant(tx *models.Tx, users []string) (func(string) string, error) {
 	renamed := map[string]string{}
 	if b.newUsers && !b.dryRun {

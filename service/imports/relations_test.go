@@ -46,7 +46,7 @@ func (w *world) ownersOf(t *testing.T, project, tenant string) map[string]string
 
 // Owners follow the users and app clients that get new ids. A tenant that the team has already keeps its people,
 // so that nothing belongs to those of the zip's.
-func TestRelationsFollowNewIDs(t *testing.T) {
+func TestImport_relations(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		m := sample(t)
@@ -76,14 +76,14 @@ func TestRelationsFollowNewIDs(t *testing.T) {
 		would := w.take(t, zip, contract.NewImport{Name: "copy", DryRun: true})
 		second := w.take(t, zip, contract.NewImport{Name: "copy"})
 		if second.Made.Relations != 6 || would.Made != second.Made {
-			t.Errorf("beside the original: %+v, and in a dry run %+v", second.Made, would.Made)
+			t.Errorf("next to the original: %+v, and in a dry run %+v", second.Made, would.Made)
 		}
 		at := slices.IndexFunc(
 			second.LeftOut,
 			func(i contract.LeftOut) bool { return i.Code == "relations_without_user" },
 		)
 		if at < 0 || second.LeftOut[at].Subject != "1" {
-			t.Errorf("beside the original is left out: %+v", second.LeftOut)
+			t.Errorf("left out next to the original: %+v", second.LeftOut)
 		}
 		if got := w.ownersOf(t, second.Project.ID, acme.ID); len(got) != 2 || got["order:2"] != colleague {
 			t.Errorf("in the tenant that both projects have: %v", got)
@@ -100,15 +100,15 @@ func TestRelationsFollowNewIDs(t *testing.T) {
 		}
 		people, err := db.Read(t.Context()).EndUsersWithin(here, []string{got["order:1"]})
 		if err != nil || len(people) != 1 {
-			t.Errorf("%s is no user of the tenant: %v", got["order:1"], err)
+			t.Errorf("%s is not a user of the tenant: %v", got["order:1"], err)
 		}
 		if c, err := db.Read(t.Context()).AppClientByID(got["order:2"]); err != nil || c.TenantID != here {
-			t.Errorf("%s is no app client of the tenant: %v", got["order:2"], err)
+			t.Errorf("%s is not an app client of the tenant: %v", got["order:2"], err)
 		}
 	})
 }
 
-func TestImportRefusesUsersOfRelationsThatNoDatabaseTakes(t *testing.T) {
+func TestImport_invalidRelationUsers(t *testing.T) {
 	for name, user := range map[string]string{"NUL": "a\x00b", "too long": strings.Repeat("u", 4097)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, state.OpenSQLite(t))
@@ -124,7 +124,7 @@ func TestImportRefusesUsersOfRelationsThatNoDatabaseTakes(t *testing.T) {
 }
 
 // Many relations are imported without being held in memory: a million take ten times as long and no more memory.
-func TestImportOfManyRelations(t *testing.T) {
+func TestImport_manyRelations(t *testing.T) {
 	const many = 100_000
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

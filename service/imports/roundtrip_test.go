@@ -23,9 +23,9 @@ import (
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/imports"
 	"postern/service/keys"
-	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
 	"postern/service/serving"
@@ -55,7 +55,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		t.Fatal(err)
 	}
 	nothing := func(context.Context) {}
-	hosted := &login.Service{
+	clients := &appclients.Service{
 		DB:        db,
 		Vault:     vault,
 		Providers: &providers.Set{},
@@ -65,14 +65,14 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		Log:       log,
 	}
 	made := &projects.Service{
-		DB:        db,
-		Targets:   anyTarget{},
-		Vault:     vault,
-		Log:       log,
-		PublicURL: newServer,
-		KeyPrefix: "pst",
-		Suits:     hosted.Suits,
-		Changed:   nothing,
+		DB:         db,
+		Targets:    anyTarget{},
+		Vault:      vault,
+		Log:        log,
+		PublicURL:  newServer,
+		KeyPrefix:  "pst",
+		CheckLogin: clients.CheckProject,
+		Changed:    nothing,
 	}
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "new", ClaimedAt: &now, CreatedAt: now}
@@ -80,7 +80,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		t.Fatal(err)
 	}
 	return &world{
-		Service: &imports.Service{DB: db, Projects: made, Login: hosted, Changed: nothing},
+		Service: &imports.Service{DB: db, Projects: made, AppClients: clients, Changed: nothing},
 		owner: access.Principal{
 			Account:  models.NewID("acc"),
 			Roles:    map[string]access.Role{team.ID: access.Owner},
@@ -196,7 +196,9 @@ func (m made) lose(imported *snapshot.Project) {
 	p.CallSigningKeys, p.Webhooks, p.EndedSessions, p.GroupsLeft = nil, nil, nil, nil
 	p.Barred = slices.DeleteFunc(p.Barred, func(u snapshot.BarredUser) bool { return u.Deleted })
 	for i := range p.Versions {
-		p.Versions[i].Access.Opaque.HasSecret = false
+		if opaque := p.Versions[i].Access.Opaque; opaque != nil {
+			opaque.HasSecret = false
+		}
 		for j := range p.Versions[i].Environments {
 			e := &p.Versions[i].Environments[j]
 			e.Hosts, e.Headers, e.Certificate = nil, nil, nil

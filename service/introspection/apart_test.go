@@ -7,50 +7,50 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/login/providers"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
 func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, in := newWorld(t, db), kinds["github"].in
-		fake := kinds["github"].start(t, w.login.Providers, &in)
-		h := furnish(t, w, "shop", in, contract.NewProvider{
+		fake := kinds["github"].start(t, w.appClients.Providers, &in)
+		h := addLoginProject(t, w, "shop", in, contract.NewProvider{
 			Type:             providers.Google,
 			ProviderSettings: contract.ProviderSettings{ClientID: new("other")},
 		})
-		asked := func() int { return fake.Asked(kinds["github"].path) }
+		asked := func() int { return fake.Requests(kinds["github"].path) }
 		refused := func(when string, err error) {
 			t.Helper()
 			if err == nil ||
 				!strings.Contains(err.Error(), "token_type_ambiguous") &&
-					!strings.Contains(err.Error(), "cannot be told apart") {
+					!strings.Contains(err.Error(), "can't distinguish") {
 				t.Errorf("%s: %v", when, err)
 			}
 		}
 		other := offer(providers.GitHub, contract.ProviderAccessToken)
 		other.ClientID = new("another-app")
-		_, err := h.login.CreateProvider(t.Context(), h.owner, other.In(h.client))
+		_, err := h.appClients.CreateProvider(t.Context(), h.owner, other.In(h.client))
 		refused("another app at GitHub", err)
 		same := offer(providers.GitHub, contract.ProviderAccessToken)
-		_, err = h.login.CreateProvider(t.Context(), h.owner, same.In(h.client))
+		_, err = h.appClients.CreateProvider(t.Context(), h.owner, same.In(h.client))
 		if err != nil {
 			t.Errorf("the same app once more: %v", err)
 		}
 		other.TokenType = contract.NewTokenType{}
-		made, err := h.login.CreateProvider(t.Context(), h.owner, other.In(h.client))
+		made, err := h.appClients.CreateProvider(t.Context(), h.owner, other.In(h.client))
 		if err != nil {
 			t.Fatalf("with tokens of ours: %v", err)
 		}
 		change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: contract.ProviderToken}}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, change.Of(made.ID))
+		_, err = h.appClients.UpdateProvider(t.Context(), h.owner, change.Of(made.ID))
 		refused("changed afterwards", err)
 
 		h.call(t, "shop", "gho_x").wants(t, "the same app twice", 401, "invalid_token")
 		if n := asked(); n != 1 {
 			t.Errorf("it was asked %d times, want once", n)
 		}
-		// A gateway that comes to know two all the same shows the token to neither.
+		// A gateway that still comes to know two shows the token to neither.
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET client_token = 'provider', "+
 			"upstream_token = 'provider_access_token' WHERE id = $1", made.ID); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 		if n := asked(); n != 1 {
 			t.Errorf("the provider was asked %d times, want once", n)
 		}
-		if _, err := h.login.DeleteProvider(t.Context(), h.owner, made.Path()); err != nil {
+		if _, err := h.appClients.DeleteProvider(t.Context(), h.owner, made.Path()); err != nil {
 			t.Fatal(err)
 		}
 
@@ -71,11 +71,11 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := "acme-web"
-		client, err := h.login.CreateClient(t.Context(), h.owner, contract.NewAppClient{Name: name}.In(shared.ID))
+		client, err := h.appClients.CreateClient(t.Context(), h.owner, contract.NewAppClient{Name: name}.In(shared.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = h.login.CreateProvider(t.Context(), h.owner, same.In(client.ID))
+		_, err = h.appClients.CreateProvider(t.Context(), h.owner, same.In(client.ID))
 		if err != nil {
 			t.Fatalf("in a tenant that nothing serves: %v", err)
 		}
@@ -85,7 +85,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 }
 
 // reload changes the project, so that its gateway loads a new snapshot.
-func (h *house) reload(t *testing.T) {
+func (h *loginProject) reload(t *testing.T) {
 	t.Helper()
 	change := contract.ProjectChange{DisplayName: new("Reloaded")}
 	if _, err := h.projects.Update(t.Context(), h.owner, change.Of("shop")); err != nil {
@@ -97,10 +97,10 @@ func (h *house) reload(t *testing.T) {
 // each other, whichever is configured first.
 func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		e, fake := newEndpoint(t), fakeoidc.Start(t)
+		e, fake := newEndpoint(t), idp.StartFake(t)
 		in := offer(providers.OIDC, contract.ProviderAccessToken)
 		in.Issuer = fake.URL
-		h := newHouse(t, db, in)
+		h := newLoginProject(t, db, in)
 		project, err := h.projects.Get(t.Context(), h.owner, "shop")
 		if err != nil {
 			t.Fatal(err)
@@ -113,18 +113,18 @@ func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 		}}.Of("shop", project.Versions[0].ID)
 		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
-			t.Errorf("an endpoint beside the provider: %v", err)
+			t.Errorf("an endpoint next to the provider: %v", err)
 		}
 		ids := contract.NewTokenType{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}
 		h.update(t, "oidc", contract.ProviderSettings{TokenType: ids})
 		_, err = h.projects.UpdateVersion(t.Context(), h.owner, change)
 		if err != nil {
-			t.Errorf("beside ID tokens: %v", err)
+			t.Errorf("next to ID tokens: %v", err)
 		}
 		access := contract.ProviderSettings{TokenType: in.TokenType}
-		_, err = h.login.UpdateProvider(t.Context(), h.owner, access.Of(h.providers["oidc"]))
+		_, err = h.appClients.UpdateProvider(t.Context(), h.owner, access.Of(h.providers["oidc"]))
 		if err == nil || !strings.Contains(err.Error(), "token_type_ambiguous") {
-			t.Errorf("the provider beside an endpoint: %v", err)
+			t.Errorf("the provider next to an endpoint: %v", err)
 		}
 		if _, err := db.SQL().ExecContext(t.Context(), "UPDATE providers SET upstream_token = "+
 			"'provider_access_token'"); err != nil {
@@ -132,7 +132,7 @@ func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
 		}
 		h.reload(t)
 		h.call(t, "shop", "opaque").wants(t, "where it came to that", 401, "invalid_token")
-		if n := e.asked.Load() + int64(fake.Asked("/introspect")); n != 0 {
+		if n := e.asked.Load() + int64(fake.Requests("/introspect")); n != 0 {
 			t.Errorf("the token was shown %d times", n)
 		}
 	})

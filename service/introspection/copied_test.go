@@ -10,7 +10,7 @@ import (
 
 // A copied version checks tokens with the secret of its source, also when the source is
 // gone and the copy has taken its name.
-func TestAsk_copiedVersion(t *testing.T) {
+func TestIntrospect_copiedVersion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		_, p := w.create(t, opaque("shop", e.URL+"/introspect"))

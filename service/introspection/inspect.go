@@ -15,13 +15,13 @@ import (
 
 // The steps of Inspect, in their order.
 const (
-	stepEndpoint    = "endpoint" // it answers as RFC 7662 says
+	stepEndpoint    = "endpoint" // it responds as RFC 7662 says
 	stepCredentials = "credentials"
 	stepToken       = "token"
 )
 
 // Inspect asks an introspection endpoint about a token, or without one about a token that was never issued, and reports
-// what it answers. row has the iss and aud that answers must have. The token is kept nowhere.
+// its response. row has the iss and aud that responses must have. The token is kept nowhere.
 func Inspect(
 	ctx context.Context, client *http.Client, at tokencheck.Endpoint, row contract.Introspection, token string,
 	now time.Time,
@@ -33,8 +33,8 @@ func Inspect(
 	if invented {
 		token = rand.Text()
 	} else if len(token) > maxToken || !tokencheck.Plain(token) {
-		report.Fail(stepToken, "This is not a valid token. Callers send at most %d printable ASCII characters "+
-			"without blanks.", maxToken)
+		report.Fail(stepToken, "This isn't a valid token. Tokens have at most %d printable ASCII characters without "+
+			"spaces.", maxToken)
 		return report
 	}
 	got, err := tokencheck.Introspect(ctx, client, at, token, now)
@@ -48,22 +48,22 @@ func Inspect(
 	}
 	switch {
 	case invented && err == nil:
-		report.Fail(stepToken, "The endpoint says that a token which was never issued is active: every call would be "+
-			"admitted.")
+		report.Fail(stepToken, "The endpoint says that a token that was never issued is active. Every call would be "+
+			"accepted.")
 		return report
 	case invented:
-		report.Pass(stepToken, "The endpoint says of a token that was never issued that it is not active. Test it "+
-			"with a token of yours too.")
+		report.Pass(stepToken, "The endpoint says that a token that was never issued isn't active. Also test it with "+
+			"a real token.")
 		return report
 	}
 	if err == nil {
 		_, err = accepted(got, at.URL, row)
 	}
 	if err != nil {
-		report.Fail(stepToken, "The gateway answers 401 invalid_token: %s.", tokencheck.Reason(err))
+		report.Fail(stepToken, "The gateway would return 401 invalid_token: %s.", tokencheck.Reason(err))
 		return report
 	}
-	ends := "it does not say until when"
+	ends := "with no expiry in the response"
 	if !got.Expires.IsZero() {
 		ends = "until " + got.Expires.Format(time.RFC3339)
 	}
@@ -71,21 +71,22 @@ func Inspect(
 	return report
 }
 
-// answers reports whether the endpoint gave an answer about the token, and adds why not.
+// answers reports whether the endpoint gave a response about the token, and adds why not.
 func answers(report *diagnosis.Report, err error) bool {
 	switch {
 	case errors.Is(err, tokencheck.ErrCredentials):
-		report.Pass(stepEndpoint, "The endpoint is reached.")
-		report.Fail(stepCredentials, "The endpoint refuses the credentials: %s. Check client ID, secret and method.",
+		report.Pass(stepEndpoint, "The endpoint can be reached.")
+		report.Fail(stepCredentials, "The endpoint refuses the credentials: %s. Check the client ID, secret and "+
+			"method.",
 			tokencheck.Reason(err))
 		return false
 	case errors.Is(err, tokencheck.ErrUnreachable):
 		report.Fail(stepEndpoint, "%s", egress.Reason(err))
 		return false
 	case errors.Is(err, tokencheck.ErrUnavailable), errors.Is(err, tokencheck.ErrBadAnswer):
-		report.Fail(stepEndpoint, "This is no answer about a token (RFC 7662): %s.", tokencheck.Reason(err))
+		report.Fail(stepEndpoint, "This isn't an introspection response (RFC 7662): %s.", tokencheck.Reason(err))
 		return false
 	}
-	report.Pass(stepEndpoint, "The endpoint answers as RFC 7662 says.")
+	report.Pass(stepEndpoint, "The endpoint's response conforms to RFC 7662.")
 	return true
 }

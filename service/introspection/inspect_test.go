@@ -12,7 +12,7 @@ import (
 	"postern/platform/egress"
 	"postern/service/introspection"
 	"postern/service/login/tokencheck"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // TestInspect has endpoints that answer as they should, and those that do not.
@@ -25,7 +25,7 @@ func TestInspect(t *testing.T) {
 	status := func(code int) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 	}
-	for name, tt := range ordered.ByName(map[string]struct {
+	for name, tt := range testkit.ByName(map[string]struct {
 		says    string
 		does    func(http.ResponseWriter, *http.Request)
 		secret  string
@@ -36,13 +36,13 @@ func TestInspect(t *testing.T) {
 		text    string
 	}{
 		"no token, as it should be": {says: `{"active":false}`, step: "token", outcome: diagnosis.Pass,
-			text: "never issued that it is not active"},
+			text: "never issued isn't active"},
 		"any token is active": {says: good, step: "token", outcome: diagnosis.Fail,
-			text: "every call would be admitted"},
+			text: "Every call would be accepted"},
 		"a good token": {says: good, token: "canary-token", step: "token", outcome: diagnosis.Pass,
 			text: `"alice"`},
 		"not active": {says: `{"active":false}`, token: "canary-token", step: "token", outcome: diagnosis.Fail,
-			text: "it is not active"},
+			text: "it isn't active"},
 		"expired": {says: `{"active":true,"sub":"a","exp":1}`, token: "canary-token", step: "token",
 			outcome: diagnosis.Fail, text: "it has expired"},
 		"another issuer": {says: good, token: "canary-token",
@@ -52,15 +52,15 @@ func TestInspect(t *testing.T) {
 			step:    "token",
 			outcome: diagnosis.Fail, text: "another audience"},
 		"no token at all": {says: good, token: "with blanks", step: "token", outcome: diagnosis.Fail,
-			text: "not a valid token"},
+			text: "isn't a valid token"},
 		"a wrong secret": {says: good, secret: "other", step: "credentials", outcome: diagnosis.Fail,
-			text: "it answers 401"},
+			text: "it returned 401"},
 		"HTML": {does: html, step: "endpoint", outcome: diagnosis.Fail,
-			text: "no answer about a token"},
-		"a redirect to itself": {does: redirect, step: "endpoint", outcome: diagnosis.Fail, text: "it answers 302"},
+			text: "isn't an introspection response"},
+		"a redirect to itself": {does: redirect, step: "endpoint", outcome: diagnosis.Fail, text: "it returned 302"},
 		"no end":               {does: huge, step: "endpoint", outcome: diagnosis.Fail, text: "more than 65536 bytes"},
-		"500":                  {does: status(500), step: "endpoint", outcome: diagnosis.Fail, text: "it answers 500"},
-		"404":                  {does: status(404), step: "endpoint", outcome: diagnosis.Fail, text: "it answers 404"},
+		"500":                  {does: status(500), step: "endpoint", outcome: diagnosis.Fail, text: "it returned 500"},
+		"404":                  {does: status(404), step: "endpoint", outcome: diagnosis.Fail, text: "it returned 404"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			e := newEndpoint(t)
@@ -94,7 +94,7 @@ func TestInspect(t *testing.T) {
 		}
 		at := tokencheck.Endpoint{URL: "http://10.0.0.1/introspect"}
 		got := introspection.Inspect(t.Context(), guard.Client(), at, contract.Introspection{}, "", now)
-		if text := fmt.Sprint(got); !strings.Contains(text, "may not be called") || strings.Contains(text, "10.0.0.1") {
+		if text := fmt.Sprint(got); !strings.Contains(text, "isn't allowed") || strings.Contains(text, "10.0.0.1") {
 			t.Error(text)
 		}
 	})

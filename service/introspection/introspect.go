@@ -16,10 +16,12 @@ import (
 	"postern/service/projects"
 )
 
-// introspect asks the introspection endpoint of a version. Endpoint and secret are read
+// askEndpoint asks the introspection endpoint of a version. Endpoint and secret are read
 // together from the database: a gateway's snapshot may be a moment behind, and would send
 // a new secret to the old endpoint.
-func (a *Asker) introspect(ctx context.Context, versionID, token string, now time.Time, out *policy.Token) error {
+func (a *Introspector) askEndpoint(
+	ctx context.Context, versionID, token string, now time.Time, out *policy.Token,
+) error {
 	at, row, err := a.endpoint(ctx, versionID)
 	if err != nil {
 		return err
@@ -56,7 +58,9 @@ func accepted(got tokencheck.Introspection, endpoint string, row contract.Intros
 
 var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
 
-func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endpoint, contract.Introspection, error) {
+func (a *Introspector) endpoint(
+	ctx context.Context, versionID string,
+) (tokencheck.Endpoint, contract.Introspection, error) {
 	tx := a.DB.Read(ctx)
 	version, err := tx.VersionByID(versionID)
 	if errors.Is(err, models.ErrNotFound) {
@@ -66,7 +70,7 @@ func (a *Asker) endpoint(ctx context.Context, versionID string) (tokencheck.Endp
 		err = fmt.Errorf("introspection: read the version %s: %w", versionID, err)
 		return tokencheck.Endpoint{}, contract.Introspection{}, err
 	}
-	row := version.Introspection
+	row := version.RequestsAuth.Introspection().Introspection
 	if row.Endpoint == "" {
 		return tokencheck.Endpoint{}, row, errNoEndpoint
 	}

@@ -13,7 +13,6 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/secrets"
 	"postern/service/introspection"
 	"postern/service/projects"
 	"postern/testkit/state"
@@ -54,14 +53,15 @@ func (e *endpoint) says(body string) {
 }
 
 func opaque(name, at string) projects.CreateInput {
-	secret := secrets.Secret("canary-secret")
-	return projects.CreateInput{Name: name, Auth: projects.AuthInput{Mode: "authenticate", Methods: []string{"opaque"},
-		Opaque: &projects.IntrospectionInput{
+	secret := contract.Secret("canary-secret")
+	return projects.CreateInput{Name: name, Auth: contract.NewRequestsAuth{
+		Mode: "authenticate", Methods: []string{"opaque"},
+		Opaque: &contract.NewIntrospection{
 			Introspection: contract.Introspection{Endpoint: at, ClientID: "my-api"}, ClientSecret: &secret,
 		}}}
 }
 
-func TestAsk_OnEveryCall(t *testing.T) {
+func TestIntrospect_everyCall(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		w.create(t, opaque("shop", e.URL+"/introspect"))
@@ -89,7 +89,7 @@ func TestAsk_OnEveryCall(t *testing.T) {
 	})
 }
 
-func TestAsk_AnswersThatAreRefused(t *testing.T) {
+func TestIntrospect_refusedAnswers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		w.create(t, opaque("shop", e.URL+"/introspect"))
@@ -125,14 +125,14 @@ func TestAsk_AnswersThatAreRefused(t *testing.T) {
 		e.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 		w.call(t, "shop", "canary-token").wants(t, "an endpoint that breaks off", 503, "provider_unavailable")
 		over := make(chan struct{})
-		w.asker.Within = 50 * time.Millisecond
+		w.introspector.Within = 50 * time.Millisecond
 		e.does(func(http.ResponseWriter, *http.Request) { <-over })
 		w.call(t, "shop", "canary-token").wants(t, "an endpoint that does not answer", 503, "provider_unavailable")
 		close(over)
 		e.Close()
 		w.call(t, "shop", "canary-token").wants(t, "an endpoint that is down", 503, "provider_unavailable")
 		log := w.log.String()
-		if !strings.Contains(log, "a token cannot be judged") {
+		if !strings.Contains(log, "could not check a token") {
 			t.Errorf("the log has nothing of it:\n%s", log)
 		}
 		for _, canary := range []string{"canary-token", "canary-secret"} {
@@ -143,7 +143,7 @@ func TestAsk_AnswersThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestAsk_IssuerAndAudience(t *testing.T) {
+func TestIntrospect_issuerAndAudience(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, e := newWorld(t, db), newEndpoint(t)
 		shop, owner := w.create(t, opaque("shop", e.URL+"/introspect"))
@@ -175,10 +175,10 @@ func TestAsk_IssuerAndAudience(t *testing.T) {
 
 // An issuer that does not answer holds up no calls to others; and no more calls than can be
 // told wait for it.
-func TestAStuckIssuerKeepsNobodyElseWaiting(t *testing.T) {
+func TestIntrospect_stuckIssuer(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, stuck, fine := newWorld(t, db), newEndpoint(t), newEndpoint(t)
-		w.asker.Within = time.Minute
+		w.introspector.Within = time.Minute
 		w.create(t, opaque("shop", stuck.URL+"/introspect"))
 		w.create(t, opaque("books", fine.URL+"/introspect"))
 		release, arrived := make(chan struct{}), make(chan struct{}, introspection.MaxInside)

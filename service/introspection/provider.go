@@ -12,7 +12,7 @@ import (
 // none can. It returns nil and true if several can: showing the token to the wrong one
 // would disclose it. Such providers are refused when they are configured; a gateway can
 // see them for a moment while it loads changes.
-func (a *Asker) recognize(
+func (a *Introspector) recognize(
 	token string, issuers *policy.Introspectors,
 ) (provider *policy.ProviderIntrospector, found bool) {
 	for i := range issuers.Providers {
@@ -30,14 +30,14 @@ func (a *Asker) recognize(
 	return provider, found
 }
 
-func (a *Asker) looksLike(token string, of *policy.ProviderIntrospector) bool {
+func (a *Introspector) looksLike(token string, of *policy.ProviderIntrospector) bool {
 	config := providers.Config{Type: of.Type, Issuer: of.Issuer, ClientID: of.ClientID}
-	return a.Login.Providers.Recognizes(config, token, of.UpstreamToken == snapshot.ProviderIDToken)
+	return a.Login.Clients.Providers.Recognizes(config, token, of.UpstreamToken == snapshot.ProviderIDToken)
 }
 
 // askProvider asks the provider who owns the token. The caller gets no scopes: those of
 // the token apply at the provider, not to this API.
-func (a *Asker) askProvider(
+func (a *Introspector) askProvider(
 	ctx context.Context, provider *policy.ProviderIntrospector, token string, out *policy.Token,
 ) error {
 	owner, err := a.Login.OwnerOf(ctx, provider.Client.ID, provider.ID, token)

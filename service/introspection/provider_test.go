@@ -11,14 +11,11 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/login"
 	"postern/service/login/providers"
 	"postern/service/projects"
-	"postern/testkit/fakefacebook"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakegoogle"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 	"postern/testkit/state"
 )
 
@@ -29,11 +26,11 @@ type kind struct {
 	in   contract.NewProvider
 	path string // of its question about a token
 	// start runs it and tells the set where it is.
-	start func(t *testing.T, set *providers.Set, in *contract.NewProvider) *fakeoidc.Provider
+	start func(t *testing.T, set *providers.Set, in *contract.NewProvider) *idp.Fake
 }
 
 func offer(kind, upstream string) contract.NewProvider {
-	id, secret := fakeoidc.ClientID, contract.Secret(fakeoidc.ClientSecret)
+	id, secret := idp.ClientID, contract.Secret(idp.ClientSecret)
 	return contract.NewProvider{
 		Type: kind,
 		ProviderSettings: contract.ProviderSettings{
@@ -44,8 +41,8 @@ func offer(kind, upstream string) contract.NewProvider {
 	}
 }
 
-func ofIssuer(t *testing.T, _ *providers.Set, in *contract.NewProvider) *fakeoidc.Provider {
-	fake := fakeoidc.Start(t)
+func ofIssuer(t *testing.T, _ *providers.Set, in *contract.NewProvider) *idp.Fake {
+	fake := idp.StartFake(t)
 	fake.Introspects = true
 	in.Issuer = fake.URL
 	if in.Type == providers.Auth0 {
@@ -55,8 +52,8 @@ func ofIssuer(t *testing.T, _ *providers.Set, in *contract.NewProvider) *fakeoid
 	return fake
 }
 
-func google(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
-	fake := fakegoogle.Start(t)
+func google(t *testing.T, set *providers.Set, _ *contract.NewProvider) *idp.Fake {
+	fake := idp.StartGoogle(t)
 	set.GoogleURL, set.GoogleTokenInfo = fake.URL, fake.URL+"/tokeninfo"
 	return fake
 }
@@ -64,11 +61,11 @@ func google(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc
 var kinds = map[string]kind{
 	"github": {
 		offer(providers.GitHub, contract.ProviderAccessToken),
-		"/applications/" + fakeoidc.ClientID + "/token",
-		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
-			fake := fakegithub.Start(t)
+		"/applications/" + idp.ClientID + "/token",
+		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *idp.Fake {
+			fake := idp.StartGitHub(t)
 			set.GitHubURL, set.GitHubAPI = fake.URL, fake.URL
-			return fake.Provider
+			return fake.Fake
 		},
 	},
 	"google":    {offer(providers.Google, contract.ProviderAccessToken), "/tokeninfo", google},
@@ -76,19 +73,19 @@ var kinds = map[string]kind{
 	"facebook": {
 		offer(providers.Facebook, contract.NoToken),
 		"/v23.0/debug_token",
-		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *fakeoidc.Provider {
-			fake := fakefacebook.Start(t)
+		func(t *testing.T, set *providers.Set, _ *contract.NewProvider) *idp.Fake {
+			fake := idp.StartFacebook(t)
 			set.FacebookURL, set.FacebookGraph = fake.URL, fake.URL
-			return fake.Provider
+			return fake.Fake
 		},
 	},
 	"microsoft": {
 		offer(providers.Microsoft, contract.ProviderAccessToken),
 		"/userinfo",
-		func(t *testing.T, set *providers.Set, in *contract.NewProvider) *fakeoidc.Provider {
-			in.Scopes = &[]string{"openid", "api://" + fakeoidc.ClientID + "/access"}
-			fake := fakemicrosoft.Start(t)
-			set.MicrosoftURL, set.MicrosoftSTS = fake.URL, fakemicrosoft.STS(fake)
+		func(t *testing.T, set *providers.Set, in *contract.NewProvider) *idp.Fake {
+			in.Scopes = &[]string{"openid", "api://" + idp.ClientID + "/access"}
+			fake := idp.StartMicrosoft(t)
+			set.MicrosoftURL, set.MicrosoftSTS = fake.URL, idp.MicrosoftSTS(fake)
 			return fake
 		},
 	},
@@ -96,8 +93,8 @@ var kinds = map[string]kind{
 	"oidc":  {offer(providers.OIDC, contract.ProviderAccessToken), "/introspect", ofIssuer},
 }
 
-// house is a project whose people sign in.
-type house struct {
+// loginProject is a project whose people sign in.
+type loginProject struct {
 	*world
 	name      string
 	owner     access.Principal
@@ -105,21 +102,21 @@ type house struct {
 	providers map[string]string // type to id
 }
 
-// newHouse makes the project shop with the providers.
-func newHouse(t *testing.T, db *models.DB, offers ...contract.NewProvider) *house {
+// newLoginProject creates the project shop with the providers.
+func newLoginProject(t *testing.T, db *models.DB, offers ...contract.NewProvider) *loginProject {
 	t.Helper()
-	return furnish(t, newWorld(t, db), "shop", offers...)
+	return addLoginProject(t, newWorld(t, db), "shop", offers...)
 }
 
-func furnish(t *testing.T, w *world, name string, offers ...contract.NewProvider) *house {
+func addLoginProject(t *testing.T, w *world, name string, offers ...contract.NewProvider) *loginProject {
 	t.Helper()
-	setup := &login.Setup{Service: w.login, RedirectURIs: []string{back}, Providers: offers}
+	setup := &appclients.Setup{Service: w.appClients, RedirectURIs: []string{back}, Providers: offers}
 	_, owner := w.create(t, projects.CreateInput{
 		Name:  name,
-		Auth:  projects.AuthInput{Mode: "authenticate", Methods: []string{"jwt"}},
+		Auth:  contract.NewRequestsAuth{Mode: "authenticate", Methods: []string{"jwt"}},
 		Login: setup,
 	})
-	h := &house{world: w, name: name, owner: owner, client: setup.Client.ID, providers: map[string]string{}}
+	h := &loginProject{world: w, name: name, owner: owner, client: setup.Client.ID, providers: map[string]string{}}
 	for _, one := range setup.Offered {
 		h.providers[one.Type] = one.ID
 	}
@@ -128,7 +125,7 @@ func furnish(t *testing.T, w *world, name string, offers ...contract.NewProvider
 
 // signIn goes through a whole login and returns what the browser gets as its access
 // token.
-func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) string {
+func (h *loginProject) signIn(t *testing.T, fake *idp.Fake, kind string) string {
 	t.Helper()
 	const browser, verifier = "the browser", "a-verifier-of-at-least-forty-three-characters"
 	sum := sha256.Sum256([]byte(verifier))
@@ -179,15 +176,15 @@ func (h *house) signIn(t *testing.T, fake *fakeoidc.Provider, kind string) strin
 }
 
 // update changes the provider of a kind.
-func (h *house) update(t *testing.T, kind string, in contract.ProviderSettings) {
+func (h *loginProject) update(t *testing.T, kind string, in contract.ProviderSettings) {
 	t.Helper()
-	if _, err := h.login.UpdateProvider(t.Context(), h.owner, in.Of(h.providers[kind])); err != nil {
+	if _, err := h.appClients.UpdateProvider(t.Context(), h.owner, in.Of(h.providers[kind])); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // failingProvider calls with a good token while the provider's path fails.
-func (h *house) failingProvider(t *testing.T, fake *fakeoidc.Provider, path, token string) {
+func (h *loginProject) failingProvider(t *testing.T, fake *idp.Fake, path, token string) {
 	t.Helper()
 	honest := fake.Serve
 	defer func() { fake.Serve = honest }()
@@ -207,14 +204,14 @@ func (h *house) failingProvider(t *testing.T, fake *fakeoidc.Provider, path, tok
 	h.call(t, h.name, token).wants(t, "a provider that answers nonsense", 502, "provider_answer_invalid")
 }
 
-func TestAsk_ProvidersOwnTokens(t *testing.T) {
+func TestIntrospect_providerTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		for name, one := range kinds {
 			t.Run(name, func(t *testing.T) {
 				w := newWorld(t, db)
 				in := one.in
-				fake := one.start(t, w.login.Providers, &in)
-				h := furnish(t, w, "shop-"+strings.ReplaceAll(name, " ", "-"), in)
+				fake := one.start(t, w.appClients.Providers, &in)
+				h := addLoginProject(t, w, "shop-"+strings.ReplaceAll(name, " ", "-"), in)
 				token := h.signIn(t, fake, in.Type)
 				user := h.person(t)
 				h.join(t, user, "staff")
@@ -240,7 +237,7 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				if last.Get("X-Tenant-Id") == "" {
 					t.Error("the upstream got no X-Tenant-Id")
 				}
-				if n := fake.Asked(one.path); n < 2 && one.path != "/keys" {
+				if n := fake.Requests(one.path); n < 2 && one.path != "/keys" {
 					t.Errorf("2 calls asked %d times", n)
 				}
 				if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
@@ -260,7 +257,7 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				if got := h.call(t, h.name, token); got.status == 200 {
 					t.Error("another app's token gets in")
 				}
-				id := fakeoidc.ClientID
+				id := idp.ClientID
 				h.update(t, in.Type, contract.ProviderSettings{ClientID: &id})
 				h.call(t, h.name, token).wants(t, "as it was", 200, "")
 				if _, err := h.people.DeleteUser(t.Context(), h.owner, contract.UserPath{User: user}); err != nil {
@@ -269,9 +266,9 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 				h.call(t, h.name, token).wants(t, "a deleted user", 401, "invalid_token")
 				off := false
 				h.update(t, in.Type, contract.ProviderSettings{Enabled: &off})
-				asked := fake.Asked(one.path)
+				asked := fake.Requests(one.path)
 				h.call(t, h.name, token).wants(t, "a provider that is off", 401, "invalid_token")
-				if fake.Asked(one.path) != asked {
+				if fake.Requests(one.path) != asked {
 					t.Error("a provider that is off was asked")
 				}
 				if strings.Contains(h.log.String(), token) || strings.Contains(h.log.String(), fake.Access) {
@@ -283,21 +280,21 @@ func TestAsk_ProvidersOwnTokens(t *testing.T) {
 }
 
 // A token is shown only to the provider that can have issued it.
-func TestATokenIsShownToNoOtherProvider(t *testing.T) {
+func TestIntrospect_otherProvider(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		fakes := map[string]*fakeoidc.Provider{}
+		fakes := map[string]*idp.Fake{}
 		var offers []contract.NewProvider
 		for _, name := range []string{"github", "google", "facebook", "microsoft", "oidc"} {
 			in := kinds[name].in
-			fakes[name] = kinds[name].start(t, w.login.Providers, &in)
+			fakes[name] = kinds[name].start(t, w.appClients.Providers, &in)
 			offers = append(offers, in)
 		}
-		h := furnish(t, w, "shop", offers...)
+		h := addLoginProject(t, w, "shop", offers...)
 		total := func() map[string]int {
 			out := map[string]int{}
 			for name, fake := range fakes {
-				out[name] = fake.Asked(kinds[name].path)
+				out[name] = fake.Requests(kinds[name].path)
 			}
 			return out
 		}
@@ -307,9 +304,9 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 			"EAAcanary":   "facebook",
 			"canary":      "oidc",
 			"ghp_canary":  "",
-			fakemicrosoft.Access(fakes["microsoft"], nil):                       "microsoft",
-			fakeoidc.Unsigned(map[string]any{"iss": "https://evil.example"}):    "",
-			fakeoidc.Unsigned(map[string]any{"iss": "https://postern.example"}): "",
+			idp.MicrosoftAccess(fakes["microsoft"], nil):                   "microsoft",
+			idp.Unsigned(map[string]any{"iss": "https://evil.example"}):    "",
+			idp.Unsigned(map[string]any{"iss": "https://postern.example"}): "",
 		} {
 			before := total()
 			h.call(t, h.name, token).wants(t, token, 401, "invalid_token")
@@ -325,7 +322,7 @@ func TestATokenIsShownToNoOtherProvider(t *testing.T) {
 }
 
 // person is the one end user there is.
-func (h *house) person(t *testing.T) string {
+func (h *loginProject) person(t *testing.T) string {
 	t.Helper()
 	page, err := h.people.Users(t.Context(), h.owner, contract.UserList{
 		TenantPath: contract.TenantPath{Tenant: h.tenant(t)},
@@ -336,16 +333,16 @@ func (h *house) person(t *testing.T) string {
 	return page.Items[0].ID
 }
 
-func (h *house) tenant(t *testing.T) string {
+func (h *loginProject) tenant(t *testing.T) string {
 	t.Helper()
-	client, err := h.login.Client(t.Context(), h.owner, contract.AppClientPath{Client: h.client})
+	client, err := h.appClients.Client(t.Context(), h.owner, contract.AppClientPath{Client: h.client})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return client.Tenant
 }
 
-func (h *house) join(t *testing.T, user, group string) {
+func (h *loginProject) join(t *testing.T, user, group string) {
 	t.Helper()
 	made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: group}.In(h.tenant(t)))
 	if err == nil {

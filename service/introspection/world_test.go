@@ -16,6 +16,7 @@ import (
 	"postern/platform/egress"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/directory"
 	"postern/service/introspection"
 	"postern/service/keys"
@@ -26,19 +27,20 @@ import (
 	"postern/testkit"
 )
 
-// world is a gateway that asks, with the gateway key, and the control plane beside it.
+// world is a gateway that asks, with the gateway key, with the control plane next to it.
 type world struct {
-	asker    *introspection.Asker
-	verifier *bearer.Verifier
-	login    *login.Service
-	people   *directory.Service
-	projects *projects.Service
-	feed     *serving.Feed
-	vault    *secrets.Vault
-	client   *http.Client
-	front    string // address of the gateway
-	upstream *testkit.Upstream
-	log      *testkit.LogBuffer
+	introspector *introspection.Introspector
+	verifier     *bearer.Verifier
+	appClients   *appclients.Service
+	login        *login.Service
+	people       *directory.Service
+	projects     *projects.Service
+	feed         *serving.Feed
+	vault        *secrets.Vault
+	client       *http.Client
+	front        string // address of the gateway
+	upstream     *testkit.Upstream
+	log          *testkit.LogBuffer
 }
 
 func newWorld(t *testing.T, db *models.DB) *world {
@@ -56,8 +58,8 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	w.client = guard.Client()
 	t.Cleanup(w.client.CloseIdleConnections)
 	set := &providers.Set{HTTP: w.client}
-	newLogin := func(vault *secrets.Vault) *login.Service {
-		return &login.Service{
+	newAppClients := func(vault *secrets.Vault) *appclients.Service {
+		return &appclients.Service{
 			DB:        db,
 			Vault:     vault,
 			Providers: set,
@@ -67,7 +69,8 @@ func newWorld(t *testing.T, db *models.DB) *world {
 			Changed:   func(ctx context.Context) { w.feed.Changed(ctx) },
 		}
 	}
-	w.login = newLogin(w.vault)
+	w.appClients = newAppClients(w.vault)
+	w.login = login.New(w.appClients)
 	w.people = &directory.Service{DB: db, Changed: w.login.Changed}
 	gatewayKey, err := secrets.GatewayKeys(key)
 	if err != nil {
@@ -77,8 +80,8 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.asker = &introspection.Asker{
-		Login:  newLogin(gatewayVault),
+	w.introspector = &introspection.Introspector{
+		Login:  login.New(newAppClients(gatewayVault)),
 		DB:     db,
 		Vault:  gatewayVault,
 		Client: w.client,
@@ -88,12 +91,12 @@ func newWorld(t *testing.T, db *models.DB) *world {
 	t.Cleanup(w.verifier.Close)
 	table := keys.NewTable()
 	plane := gateway.New(gateway.Options{
-		Domain:   "127.0.0.1",
-		Keys:     table,
-		Asker:    w.asker,
-		Verifier: w.verifier,
-		Dial:     guard.DialContext,
-		Logger:   log,
+		Domain:       "127.0.0.1",
+		Keys:         table,
+		Introspector: w.introspector,
+		Verifier:     w.verifier,
+		Dial:         guard.DialContext,
+		Logger:       log,
 	})
 	w.feed = &serving.Feed{DB: db, Keys: table, PublicURL: "https://postern.example", Publish: plane.Publish, Log: log}
 	if err := w.feed.Load(t.Context()); err != nil {
@@ -103,7 +106,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		DB:           db,
 		Targets:      guard,
 		Vault:        w.vault,
-		Suits:        w.login.Suits,
+		CheckLogin:   w.appClients.CheckProject,
 		Log:          log,
 		KeyPrefix:    "pst",
 		UnclaimedTTL: time.Hour,
@@ -142,7 +145,7 @@ func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Project,
 	}
 }
 
-// answer is what a caller gets.
+// answer is a caller's answer.
 type answer struct {
 	status int
 	body   string

@@ -70,7 +70,7 @@ func (s *Service) Unfreeze(ctx context.Context, p access.Principal, in contract.
 	})
 }
 
-// Revoke ends a key for good, with the old secret of a rotation.
+// Revoke ends a key permanently, with the old secret of a rotation.
 func (s *Service) Revoke(ctx context.Context, p access.Principal, in contract.KeyPath) (contract.Key, error) {
 	return s.change(ctx, p, in, "revoke", func(row *models.APIKey, _ time.Time) error {
 		revoke(row)
@@ -94,12 +94,12 @@ func (s *Service) Rotate(
 	var plaintext string
 	key, err := s.change(ctx, p, in.KeyPath, "rotate", func(row *models.APIKey, now time.Time) error {
 		if grace < 0 {
-			return fault.InvalidField("/grace_seconds", "invalid_grace", "Give 0 to %d seconds (%d days).",
+			return fault.InvalidField("/grace_seconds", "invalid_grace", "Use 0 to %d seconds (%d days).",
 				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
 		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
 			return fault.New(
-				fault.Conflict, "key_not_active", "Only an active key can be rotated; this one is %s.",
+				fault.Conflict, "key_not_active", "Only active keys can be rotated. This key is %s.",
 				stateOf(row, now),
 			)
 		}
@@ -118,7 +118,7 @@ func (s *Service) Rotate(
 	return contract.KeyWithSecret{Key: key, Secret: contract.Secret(plaintext)}, err
 }
 
-var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked, which is final. Create a new one.")
+var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked permanently. Create a new one.")
 
 // webhookEvents has the event that a change of a key sends to webhooks.
 var webhookEvents = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}
@@ -166,11 +166,11 @@ func saveChange(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal,
 	parent models.Project, before, row models.APIKey, detail map[string]string,
 ) error {
-	won, err := tx.UpdateKey(row, before.UpdatedAt)
+	updated, err := tx.UpdateKey(row, before.UpdatedAt)
 	if err != nil {
 		return err
 	}
-	if !won {
+	if !updated {
 		return errChanged
 	}
 	entry := access.Entry{
@@ -190,7 +190,7 @@ func saveChange(
 	if event == "" {
 		return nil
 	}
-	return Tell(ctx, events, tx, parent, row, event)
+	return Emit(ctx, events, tx, parent, row, event)
 }
 
 func (s *Service) findKey(

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -13,7 +14,6 @@ import (
 var (
 	shownPrefix = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}_[a-z][a-z0-9-]{0,39}_$`)
 	shownEnd    = regexp.MustCompile(`^[0-9A-Za-z]{4}$`)
-	environment = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 )
 
 // CheckImported checks a key that was read from a zip, of a project with these key types,
@@ -27,26 +27,26 @@ func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []f
 			wrong = append(wrong, fault.Field{Pointer: pointer + member, Code: code, Detail: detail})
 		}
 	}
-	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters "+
-		"without a space at either end.", maxOwner))
-	refuse(len(checkDescription(k.Description)) == 0, "/description", "invalid_description",
-		fmt.Sprintf("Use at most %d characters of text.", maxDescription))
-	refuse(k.Environment == "" || environment.MatchString(k.Environment), "/environment", "invalid_name",
+	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters. "+
+		"Don't begin or end with a space.", maxOwner))
+	wrong = append(wrong, checkDetails(pointer, k.KeyDetails)...)
+	refuse(k.Environment == "" || contract.IsName(k.Environment), "/environment", "invalid_name",
 		"Use the name of an environment.")
 	at := slices.IndexFunc(types, func(t snapshot.KeyType) bool { return t.Name == k.KeyType })
 	refuse(at >= 0, "/key_type", "unknown_key_type", "The project has no such key type.")
 	refuse(at < 0 || slices.Equal(types[at].Scopes, k.Scopes), "/scopes", "invalid_scopes",
-		"A key has the scopes of its type.")
+		"Use the scopes of the key type.")
 	switch k.State {
 	case snapshot.KeyActive, snapshot.KeyFrozen, snapshot.KeyRevoked:
 	default:
 		refuse(false, "/state", "invalid_state", "Use active, frozen or revoked.")
 	}
 	refuse(shownPrefix.MatchString(k.Prefix) && shownEnd.MatchString(k.Last4), "/prefix", "invalid_prefix",
-		"prefix and last4 are what may be shown of a key.")
+		"Use the visible parts of the key as prefix and last4.")
 	inTime := !k.GraceEndsAt.After(now.Add(MaxGrace)) && !k.ExpiresAt.After(now.AddDate(maxYears, 0, 0))
 	refuse(inTime && (k.OldHash != nil) == !k.GraceEndsAt.IsZero(), "/grace_ends_at", "invalid_time",
-		fmt.Sprintf("A grace period of the previous secret ends within 30 days, and a key within %d years.", maxYears))
+		fmt.Sprintf("The grace period of an old secret must end within 30 days, and a key must expire within %d "+
+			"years.", maxYears))
 	if k.Limits != nil {
 		wrong = append(wrong, CheckLimits(pointer+"/limits", k.Limits.Stated())...)
 	}

@@ -9,23 +9,13 @@ package keys
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"postern/core/contract"
 	"postern/core/policy"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-)
-
-// Bounds on what a caller may send.
-const (
-	maxOwner       = 128
-	maxDescription = 500
-	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
 )
 
 // DefaultGrace is how long the old secret works after a rotation by default, and MaxGrace
@@ -120,14 +110,14 @@ func (s *Service) save(
 	if err := access.Record(tx, p, entry); err != nil {
 		return err
 	}
-	if err := Tell(ctx, s.Events, tx, parent, *row, "key.created"); err != nil {
+	if err := Emit(ctx, s.Events, tx, parent, *row, "key.created"); err != nil {
 		return err
 	}
 	return reviseFor(tx, row, owner)
 }
 
-// Tell emits an event of a key to the project's team.
-func Tell(
+// Emit emits an event of a key to the project's team.
+func Emit(
 	ctx context.Context, events Events, tx *models.Tx, parent models.Project, row models.APIKey, event string,
 ) error {
 	if events == nil {
@@ -170,24 +160,6 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in contract.NewKe
 	return row, plaintext, nil
 }
 
-// Mint creates the row and the plaintext of a new key from checked input.
-func Mint(
-	prefix, projectID, tenantID string, keyType models.KeyType, in contract.NewKey, now time.Time,
-) (models.APIKey, string, error) {
-	row := models.APIKey{
-		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
-		Owner: in.Owner, Environment: in.Environment, Description: in.Description,
-		State: string(snapshot.KeyActive), CreatedAt: now, UpdatedAt: now,
-	}
-	row.ExpiresAt = storable(in.ExpiresAt)
-	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
-		until := now.Add(time.Duration(keyType.ExpiresIn) * time.Second)
-		row.ExpiresAt = &until
-	}
-	plaintext, err := setSecret(&row, prefix)
-	return row, plaintext, err
-}
-
 // setSecret gives the row a new secret and returns its plaintext.
 func setSecret(row *models.APIKey, prefix string) (string, error) {
 	environment := row.Environment
@@ -202,59 +174,4 @@ func setSecret(row *models.APIKey, prefix string) (string, error) {
 	row.Hash = sum[:]
 	row.Prefix, row.Last4 = policy.DisplayPrefix(plaintext), policy.Last4(plaintext)
 	return plaintext, nil
-}
-
-func check(in contract.NewKey, now time.Time) []fault.Field {
-	var wrong []fault.Field
-	if !ValidOwner(in.Owner) {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/owner",
-			Code:    "invalid_owner",
-			Detail: fmt.Sprintf("Name the owner of the key, such as billing-service: 1 to %d printable ASCII "+
-				"characters without a space at either end.", maxOwner),
-		})
-	}
-	return append(append(wrong, checkDescription(in.Description)...), checkExpiry(in.ExpiresAt, now)...)
-}
-
-func checkDescription(s string) []fault.Field {
-	if utf8.RuneCountInString(s) <= maxDescription && utf8.ValidString(s) && !strings.ContainsRune(s, 0) {
-		return nil
-	}
-	return []fault.Field{{
-		Pointer: "/description",
-		Code:    "invalid_description",
-		Detail:  fmt.Sprintf("Use at most %d characters of text.", maxDescription),
-	}}
-}
-
-func checkExpiry(at *time.Time, now time.Time) []fault.Field {
-	if at == nil || (at.After(now) && !at.After(now.AddDate(maxYears, 0, 0))) {
-		return nil
-	}
-	return []fault.Field{{
-		Pointer: "/expires_at",
-		Code:    "invalid_expiry",
-		Detail: fmt.Sprintf(
-			"Give a time within the next %d years, or leave it out for a key that does not expire.", maxYears,
-		),
-	}}
-}
-
-// ValidOwner reports whether s can be sent as a header value that both gateways and
-// every upstream read the same way.
-func ValidOwner(s string) bool {
-	if s == "" || len(s) > maxOwner || strings.TrimSpace(s) != s {
-		return false
-	}
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// storable returns the time as the database stores it.
-func storable(at *time.Time) *time.Time {
-	if at == nil {
-		return nil
-	}
-	until := at.UTC().Truncate(time.Microsecond)
-	return &until
 }

@@ -39,12 +39,12 @@ func newWorld(t *testing.T, db *models.DB) *world {
 		UpdatedAt:     now,
 	}
 	version := models.Version{
-		ID:          models.NewID("ver"),
-		ProjectID:   w.project.ID,
-		Name:        "1.0.0",
-		AuthMethods: []string{"api_key"},
-		CreatedAt:   now,
-		UpdatedAt:   now,
+		ID:           models.NewID("ver"),
+		ProjectID:    w.project.ID,
+		Name:         "1.0.0",
+		RequestsAuth: contract.RequestsAuth{Methods: []string{"api_key"}},
+		CreatedAt:    now,
+		UpdatedAt:    now,
 	}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		return tx.Insert(&team, &w.project, &version,
@@ -96,7 +96,7 @@ func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
 	return key.State, old
 }
 
-func TestTheLifeOfAKey(t *testing.T) {
+func TestKey_lifeCycle(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		key := w.create(t, contract.NewKey{Owner: "billing", Environment: "prod"})
@@ -125,7 +125,7 @@ func TestTheLifeOfAKey(t *testing.T) {
 	})
 }
 
-func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
+func TestRotate_gracePeriod(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		first := w.create(t, contract.NewKey{Owner: "billing"})
@@ -151,7 +151,7 @@ func TestRotationKeepsTheOldSecretForItsGrace(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
+func TestRotate_inactive(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		key := w.create(t, contract.NewKey{Owner: "billing"})
@@ -169,7 +169,7 @@ func TestWhatIsNotActiveIsNotRotated(t *testing.T) {
 	})
 }
 
-func TestAKeyTypeLendsItsLifetime(t *testing.T) {
+func TestCreate_lifetimeOfType(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		key := w.create(t, contract.NewKey{Owner: "billing", KeyType: "trial"})
@@ -179,7 +179,7 @@ func TestAKeyTypeLendsItsLifetime(t *testing.T) {
 	})
 }
 
-func TestWrongInputNamesItsField(t *testing.T) {
+func TestCreate_invalidFields(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		past := models.Now().Add(-time.Minute)
@@ -203,7 +203,7 @@ func TestWrongInputNamesItsField(t *testing.T) {
 	})
 }
 
-func TestListsPageThroughEveryKeyOnce(t *testing.T) {
+func TestList_pages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		made := map[string]bool{}

@@ -35,9 +35,9 @@ func optionalLimits(column *contract.Limits) *snapshot.Limits {
 	return &limits
 }
 
-// CheckLimits judges the calls that each window is to admit, by the window's name;
-// pointer is where in the body they stand. Of two windows the longer one may not
-// admit fewer: the shorter could never be used up, and Kong refuses such a pair.
+// CheckLimits judges the calls that each window is to admit, by the window's name; pointer is where in the body they
+// stand. The longer of two windows may not admit fewer calls: the shorter could never be used up, and Kong refuses such
+// a pair.
 func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 	var wrong []fault.Field
 	var shorter snapshot.Window
@@ -61,28 +61,20 @@ func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at,
 				Code:    "invalid_limit",
-				Detail: "Give the number of calls that the window admits, 1 or more, " +
-					"or leave the window out for no limit.",
+				Detail:  "Use 1 call or more. Leave the window out for no limit.",
 			})
 		case calls < least:
 			wrong = append(wrong, fault.Field{
 				Pointer: at,
 				Code:    "limit_out_of_order",
-				Detail: fmt.Sprintf("%s that admits %d calls is full before its first %s is, which admits %d. Give "+
-					"%d or more, or lower the other.", article(window), calls, shorter, least, least),
+				Detail: fmt.Sprintf("A limit of %d per %s is lower than the limit of %d per %s. Use %d or more, or "+
+					"lower the other limit.", calls, window, least, shorter, least),
 			})
 		default:
 			shorter, least = window, calls
 		}
 	}
 	return wrong
-}
-
-func article(window snapshot.Window) string {
-	if window == snapshot.Hour {
-		return "An hour"
-	}
-	return "A " + window.String()
 }
 
 // ProjectLimits returns the limits in a column of a project.

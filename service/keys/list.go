@@ -63,20 +63,16 @@ func (s *Service) list(
 	return models.MapList(rows, labels.view), nil
 }
 
-// Count counts the keys that List lists, up to models.MaxTotal+1.
-func (s *Service) Count(ctx context.Context, p access.Principal, in contract.KeyList) (int64, error) {
+// CountOfType counts the keys of a type that List lists, up to models.MaxTotal+1.
+func (s *Service) CountOfType(ctx context.Context, p access.Principal, project, keyType string) (int64, error) {
 	tx := s.DB.Read(ctx)
-	parent, err := access.Project(tx, p, in.Project, access.KeyRead)
-	var filter models.KeyFilter
-	if err == nil {
-		filter, err = filterOf(in)
-	}
+	parent, err := access.Project(tx, p, project, access.KeyRead)
 	var n int64
 	if err == nil {
-		n, err = tx.CountKeysListed(parent, filter)
+		n, _, err = tx.CountKeysOfType(parent, keyType, models.Now())
 	}
 	if err != nil {
-		return 0, fmt.Errorf("keys: count those of %s: %w", in.Project, err)
+		return 0, fmt.Errorf("keys: count those of the type %s of %s: %w", keyType, project, err)
 	}
 	return n, nil
 }

@@ -8,8 +8,8 @@ import (
 	"postern/models"
 )
 
-// LoadAll adds every key in the database. What it reads of most keys is packed, see models.ScanAllKeys; the others, and
-// the names of what keys refer to, it reads afterwards.
+// LoadAll adds every key in the database. Its data of most keys is packed, see models.ScanAllKeys; the others, and the
+// names of what keys refer to, it reads afterwards.
 func (t *Table) LoadAll(tx *models.Tx) error {
 	total, err := tx.CountAllKeys()
 	if err != nil {

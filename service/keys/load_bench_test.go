@@ -10,7 +10,7 @@ import (
 	"postern/testkit/state"
 )
 
-// BenchmarkLoadAMillion is what a server with a million keys does before it is ready.
+// BenchmarkLoadAMillion measures how a server with a million keys starts.
 func BenchmarkLoadAMillion(b *testing.B) {
 	state.EachBenchmark(b, func(b *testing.B, db *models.DB) {
 		now, hash, random := "datetime('now')", "randomblob(32)", "lower(hex(randomblob(8)))"

@@ -11,11 +11,11 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
-// What is read of all keys at once must be what is read of one project's keys.
+// Reading all keys at once must return the same as reading one project's keys.
 func TestTable_LoadAll(t *testing.T) {
 	hashOf := func(secret string) []byte {
 		sum := sha256.Sum256([]byte(secret))
@@ -23,7 +23,7 @@ func TestTable_LoadAll(t *testing.T) {
 	}
 	later := models.Now().Add(time.Hour + 123456*time.Microsecond)
 	product, private := "pdt_1", netip.MustParsePrefix("10.0.0.0/8")
-	for name, change := range ordered.ByName(map[string]func(k *models.APIKey){
+	for name, change := range testkit.ByName(map[string]func(k *models.APIKey){
 		"plain":                          func(*models.APIKey) {},
 		"frozen":                         func(k *models.APIKey) { k.State = "frozen" },
 		"revoked":                        func(k *models.APIKey) { k.State = "revoked" },
@@ -54,8 +54,8 @@ func TestTable_LoadAll(t *testing.T) {
 					Environment: "prod",
 					State:       "active",
 					Hash:        hashOf("new"),
-					CreatedAt:   now,
 					UpdatedAt:   now,
+					KeyDetails:  contract.KeyDetails{CreatedAt: now},
 				}
 				change(&key)
 				other := models.Tenant{ID: "tnt_other", TeamID: &w.project.TeamID, Name: "acme", CreatedAt: now}

@@ -91,7 +91,7 @@ func revoke(row *models.APIKey) {
 }
 
 var errChanged = fault.New(fault.Conflict, "changed_meanwhile",
-	"This key was changed at the same time. Reload it and try again.")
+	"This key was changed by another request. Reload it and try again.")
 
 // lockOwner finds the end user that a new key's owner names, and keeps them from being
 // frozen or deleted before the key is there to be refused with them. The zero
@@ -124,16 +124,16 @@ func notOfTenant(served []models.Tenant, row models.APIKey, user models.EndUser)
 	}
 	of := fmt.Sprintf("of the tenant %q", names[row.TenantID])
 	if name := names[user.TenantID]; name != "" {
-		return fault.InvalidField("/owner", "wrong_tenant", "This is an end user of the tenant %q, and the key "+
-			"would be %s. Set the key's tenant to %s, or name a user %s.", name, of, name, of)
+		return fault.InvalidField("/owner", "wrong_tenant", "This user belongs to the tenant %q, but the key would "+
+			"be %s. Set the key's tenant to %s, or use a user %s.", name, of, name, of)
 	}
-	return fault.InvalidField("/owner", "unknown_user", "No end user %s has this id. Use the id of one, or the "+
-		"name of an app, which does not begin with usr_.", of)
+	return fault.InvalidField("/owner", "unknown_user", "No user %s has this ID. Use the ID of a user, or the name "+
+		"of an app that doesn't begin with usr_.", of)
 }
 
-// reviseFor adds the revisions by which gateways load a new key, its owner if the owner is
-// frozen, and the owner's groups if rules ask for groups: gateways drop frozen users who have
-// neither keys nor valid tokens, and have the groups of owners of keys alone.
+// reviseFor adds the revisions by which gateways load a new key, its owner if the owner is frozen, and the owner's
+// groups if rules require groups: gateways drop frozen users who have neither keys nor valid tokens, and have the
+// groups of owners of keys alone.
 func reviseFor(tx *models.Tx, row *models.APIKey, owner models.EndUser) error {
 	if err := tx.AddRevision(row.ProjectID, row.ID, row.UpdatedAt); err != nil || owner.ID == "" {
 		return err

@@ -76,7 +76,7 @@ func findTenant(tx *models.Tx, parent models.Project, in contract.NewKey, at *pl
 			Pointer: "/tenant",
 			Code:    "unknown_tenant",
 			Detail: fmt.Sprintf(
-				"This project serves no tenant %q. Attach the tenant to the project first.", in.Tenant,
+				"This project doesn't serve a tenant %q. Attach the tenant to the project first.", in.Tenant,
 			),
 		}, nil
 	}
@@ -91,7 +91,7 @@ func findProduct(tx *models.Tx, parent models.Project, in contract.NewKey, at *p
 		return &fault.Field{
 			Pointer: "/product",
 			Code:    "unknown_product",
-			Detail:  "This project is in no product. Put it into one first, or leave the field out.",
+			Detail:  "This project isn't in a product. Add it to one first, or leave this field out.",
 		}, nil
 	}
 	product, err := tx.ProductByID(*parent.ProductID)
@@ -102,7 +102,7 @@ func findProduct(tx *models.Tx, parent models.Project, in contract.NewKey, at *p
 		return &fault.Field{
 			Pointer: "/product",
 			Code:    "unknown_product",
-			Detail:  fmt.Sprintf("This project's product is %s: name that, or leave the field out.", product.Name),
+			Detail:  fmt.Sprintf("This project's product is %s. Use that, or leave this field out.", product.Name),
 		}, nil
 	}
 	at.productID = &product.ID
@@ -134,7 +134,7 @@ func stillThere(tx *models.Tx, parent models.Project, environment string) error 
 }
 
 var errMoved = fault.New(fault.Conflict, "changed_meanwhile",
-	"The project was moved to another team at the same time. Reload it and try again.")
+	"The project was just moved to another team. Reload it and try again.")
 
 var errEnvironmentRemoved = fault.New(fault.Conflict, "changed_meanwhile",
-	"The environment was removed or renamed at the same time. Reload the project and try again.")
+	"The environment was just removed or renamed. Reload the project and try again.")

@@ -27,12 +27,12 @@ func ReadRanges(pointer string, in []string, most int) (models.Prefixes, []fault
 	var out models.Prefixes
 	var wrong []fault.Field
 	for i, text := range in {
-		network, mend := readRange(strings.TrimSpace(text))
-		if mend != "" {
+		network, problem := readRange(strings.TrimSpace(text))
+		if problem != "" {
 			wrong = append(wrong, fault.Field{
 				Pointer: fmt.Sprintf("%s/%d", pointer, i),
 				Code:    "invalid_range",
-				Detail:  mend,
+				Detail:  problem,
 			})
 			continue
 		}
@@ -44,8 +44,8 @@ func ReadRanges(pointer string, in []string, most int) (models.Prefixes, []fault
 }
 
 // readRange parses one range, or returns how to correct it.
-func readRange(text string) (network netip.Prefix, mend string) {
-	const example = "Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address."
+func readRange(text string) (network netip.Prefix, problem string) {
+	const example = "Use an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address."
 	if !strings.Contains(text, "/") {
 		address, err := netip.ParseAddr(text)
 		if err != nil || address.Zone() != "" {
@@ -60,12 +60,12 @@ func readRange(text string) (network netip.Prefix, mend string) {
 		return network, example
 	case network.Addr().Is4In6() && network.Bits() >= 96:
 		return network, fmt.Sprintf(
-			"Write the IPv4 range as one: %s.",
+			"Use the IPv4 form of this range: %s.",
 			netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96).Masked(),
 		)
 	case network != network.Masked():
-		return network, fmt.Sprintf("%s has bits set beyond its /%d. Write %s for the whole range, or %s for the "+
-			"one address.",
+		return network, fmt.Sprintf("%s has bits set beyond its /%d. Use %s for the whole range, or %s for the "+
+			"single address.",
 			text, network.Bits(), network.Masked(), network.Addr())
 	}
 	return network, ""

@@ -16,14 +16,14 @@ import (
 
 // The form in which a table is written: its records, each behind recordFollows, then
 // endOfRecords, and then a document of JSON with what the records refer to. Numbers
-// are varints. The document comes last because records that are added meanwhile may
+// are varints. The document comes last because records that are added during the write may
 // refer to what was not there at the beginning.
 const (
 	endOfRecords  = 0
 	recordFollows = 1
 )
 
-// storedShared is what the records of a written table refer to by position.
+// storedShared has the values that the records of a written table refer to by position.
 type storedShared struct {
 	Common []storedCommon
 	Bounds []storedBounds
@@ -44,7 +44,7 @@ type storedBounds struct {
 // wait for it.
 const storedAtOnce = 2048
 
-// Write writes the table, with hashes and never a secret. Keys that change meanwhile
+// Write writes the table, with hashes and never a secret. Keys that change during the write
 // are written as they were before or after.
 func (t *Table) Write(w *bufio.Writer) error {
 	for from := 0; ; from += storedAtOnce {

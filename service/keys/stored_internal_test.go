@@ -13,7 +13,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // variedTable has keys of every form, one that was removed, and more than are written
@@ -54,7 +54,7 @@ func variedTable(t *testing.T) (*Table, [][32]byte) {
 	return table, hashes
 }
 
-func written(t *testing.T, table *Table) []byte {
+func stored(t *testing.T, table *Table) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
@@ -63,9 +63,9 @@ func written(t *testing.T, table *Table) []byte {
 	return out.Bytes()
 }
 
-func TestReadTableFindsWhatWasWritten(t *testing.T) {
+func TestReadTable_roundTrip(t *testing.T) {
 	table, hashes := variedTable(t)
-	got, err := ReadTable(bufio.NewReader(bytes.NewReader(written(t, table))))
+	got, err := ReadTable(bufio.NewReader(bytes.NewReader(stored(t, table))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +98,15 @@ func TestReadTableFindsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestReadTableRefusesWhatIsNotWhole(t *testing.T) {
+func TestReadTable_truncated(t *testing.T) {
 	table, _ := variedTable(t)
-	whole := written(t, table)
+	whole := stored(t, table)
 	for _, size := range []int{0, 1, 40, len(whole) / 2, len(whole) - 2} {
 		if _, err := ReadTable(bufio.NewReader(bytes.NewReader(whole[:size]))); err == nil {
 			t.Errorf("%d of %d bytes are read as a table", size, len(whole))
 		}
 	}
-	for name, change := range ordered.ByName(map[string]func(string) string{
+	for name, change := range testkit.ByName(map[string]func(string) string{
 		"a field that is not known": func(s string) string {
 			return strings.Replace(s, `"Common":`, `"Quota":1,"Common":`, 1)
 		},
@@ -124,7 +124,7 @@ func TestReadTableRefusesWhatIsNotWhole(t *testing.T) {
 
 // Keys may change while the table is written: each is then written as it was before
 // or after.
-func TestWriteGoesOnBesideChanges(t *testing.T) {
+func TestWrite_concurrentChanges(t *testing.T) {
 	table, _ := variedTable(t)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -144,7 +144,7 @@ func TestWriteGoesOnBesideChanges(t *testing.T) {
 		}
 	}()
 	for range 5 {
-		if _, err := ReadTable(bufio.NewReader(bytes.NewReader(written(t, table)))); err != nil {
+		if _, err := ReadTable(bufio.NewReader(bytes.NewReader(stored(t, table)))); err != nil {
 			t.Error(err)
 		}
 	}

@@ -72,7 +72,7 @@ var stateNames = [...]snapshot.KeyState{
 	revoked: snapshot.KeyRevoked,
 }
 
-// common is what keys of one project, tenant, environment and type share.
+// common has the fields that keys of one project, tenant, environment and type share.
 type common struct {
 	commonID
 	keyType string
@@ -277,8 +277,7 @@ func (t *Table) add(r record) (at uint32) {
 	return at
 }
 
-// intern finds or adds what the row has in common with others. What n has no names for stays as
-// it is.
+// intern finds or adds what the row has in common with others. Names that n doesn't have stay unchanged.
 func (t *Table) intern(n names, row *models.APIKey) uint32 {
 	id := commonOf(row)
 	at, known := t.commons[id]
@@ -327,12 +326,12 @@ func stateByte[T string | []byte](state T) keyState {
 			return keyState(i)
 		}
 	}
-	return revoked // an unknown state opens nothing
+	return revoked // a key in an unknown state is not valid
 }
 
 // Forget removes a key that cannot be read now: the gateway must not admit a key
 // whose state is unknown.
-func (t *Table) Forget(id string) { _ = t.remove(id) } // what is no id is not here
+func (t *Table) Forget(id string) { _ = t.remove(id) } // a malformed id is never in the table
 
 func (t *Table) remove(id string) error {
 	raw, err := models.ParseID("key", id)
@@ -355,7 +354,7 @@ func (t *Table) forget(at uint32) {
 	t.records[at] = record{}
 }
 
-// RemoveProject forgets the keys of a project that is no more.
+// RemoveProject forgets the keys of a project that no longer exists.
 func (t *Table) RemoveProject(projectID string) {
 	t.lock()
 	defer t.mu.Unlock()

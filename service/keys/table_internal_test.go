@@ -38,8 +38,8 @@ func fill(t testing.TB, table *Table, n int) {
 	}
 }
 
-// A million keys, each of an owner of its own, must fit beside everything else.
-func TestAKeyTakesAtMost200Bytes(t *testing.T) {
+// A million keys, each of another owner, must fit in memory next to everything else.
+func TestTable_bytesPerKey(t *testing.T) {
 	const n = 1_000_000
 	heap := func() uint64 {
 		runtime.GC()
@@ -60,7 +60,7 @@ func TestAKeyTakesAtMost200Bytes(t *testing.T) {
 
 // The table must answer as a plain map does, whatever is put, changed, rotated
 // and removed in whatever order.
-func TestTheTableAgreesWithAMap(t *testing.T) {
+func TestTable_agreesWithMap(t *testing.T) {
 	table, names := NewTable(), someNames()
 	random := rand.New(rand.NewPCG(1, 2))
 	byHash := map[[32]byte]string{}
@@ -129,7 +129,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestScopesOfATypeHoldForKeysLoadedBefore(t *testing.T) {
+func TestTable_changedScopesOfType(t *testing.T) {
 	table, names := NewTable(), someNames()
 	first, second := someRow(1), someRow(2)
 	must(t, table.put(names, &first))
@@ -163,7 +163,7 @@ func BenchmarkLookup(b *testing.B) {
 }
 
 // Ids that were counted up must be found as fast as random ones.
-func TestCountedIDsShareNoChain(t *testing.T) {
+func TestTable_countedIDs(t *testing.T) {
 	var x index
 	const n = 100_000
 	keyOf := func(i uint32) uint64 { return uint64(i) << 48 }

@@ -128,23 +128,22 @@ func (l labels) view(row models.APIKey) contract.Key {
 	keyType := l.types[row.KeyTypeID]
 	now := models.Now()
 	k := contract.Key{
-		ID:           row.ID,
-		Project:      row.ProjectID,
-		Owner:        row.Owner,
-		KeyType:      keyType.Name,
-		Scopes:       keyType.Scopes,
-		Tenant:       l.tenants[row.TenantID],
-		Environment:  contract.OrNull(row.Environment),
-		Description:  row.Description,
-		State:        stateOf(&row, now),
-		AllowedCIDRs: Texts(row.AllowedCIDRs),
-		Prefix:       row.Prefix,
-		Last4:        row.Last4,
-		ETag:         access.ETag(row.UpdatedAt),
-		CreatedAt:    row.CreatedAt.UTC(),
-		ExpiresAt:    contract.UTC(row.ExpiresAt),
-		LastUsedAt:   contract.UTC(row.LastUsedAt),
-		Limits:       row.Limits,
+		KeyRecord: contract.KeyRecord{
+			ID:           row.ID,
+			Owner:        row.Owner,
+			KeyType:      keyType.Name,
+			Scopes:       keyType.Scopes,
+			Tenant:       l.tenants[row.TenantID],
+			Environment:  contract.OrNull(row.Environment),
+			State:        stateOf(&row, now),
+			Limits:       row.Limits,
+			AllowedCIDRs: Texts(row.AllowedCIDRs),
+			ExpiresAt:    contract.UTC(row.ExpiresAt),
+			KeyDetails:   detailsOf(&row),
+		},
+		Project:    row.ProjectID,
+		ETag:       access.ETag(row.UpdatedAt),
+		LastUsedAt: contract.UTC(row.LastUsedAt),
 	}
 	effective, from := l.limitsOf(row)
 	k.EffectiveLimits, k.LimitsFrom = effective, from
@@ -155,6 +154,12 @@ func (l labels) view(row models.APIKey) contract.Key {
 		k.GraceEndsAt = contract.UTC(row.GraceEndsAt)
 	}
 	return k
+}
+
+func detailsOf(row *models.APIKey) contract.KeyDetails {
+	details := row.KeyDetails
+	details.CreatedAt = details.CreatedAt.UTC()
+	return details
 }
 
 // limitsOf are the limits that policy.Realm.KeyLimits finds in the key's own
@@ -196,14 +201,11 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 		TenantID:    row.TenantID,
 		Tenant:      n.tenants[row.TenantID],
 		Environment: row.Environment,
-		Description: row.Description,
 		State:       snapshot.KeyState(row.State),
 		Limits:      optionalLimits(row.Limits),
 		AllowedIPs:  row.AllowedCIDRs,
 		Hash:        [32]byte(row.Hash),
-		CreatedAt:   row.CreatedAt.UTC(),
-		Prefix:      row.Prefix,
-		Last4:       row.Last4,
+		KeyDetails:  detailsOf(row),
 	}
 	if row.ProductID != nil {
 		k.ProductID = *row.ProductID
@@ -218,19 +220,19 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 	return k
 }
 
-// Scan calls fn with every key that opens the project, its product's keys included, one at a
+// Scan calls fn with every key that is valid for the project, its product's keys included, one at a
 // time and ordered by id. A product's key whose type does not exist in the project is left
 // out.
 func Scan(tx *models.Tx, project *snapshot.Project, fn func(snapshot.Key) error) error {
 	return scan(tx, project, nil, fn, func(row models.Project, pass func(*models.APIKey) error) error {
-		return tx.ScanKeysOpening(row.ID, row.ProductID, pass)
+		return tx.ScanKeysOf(row.ID, row.ProductID, pass)
 	})
 }
 
 // ScanTenant is Scan for the keys of one of the project's tenants.
 func ScanTenant(tx *models.Tx, project *snapshot.Project, of snapshot.Tenant, fn func(snapshot.Key) error) error {
 	return scan(tx, project, &of, fn, func(row models.Project, pass func(*models.APIKey) error) error {
-		return tx.ScanKeysOpeningOf(row.ID, row.ProductID, of.ID, of.Name == snapshot.DefaultTenant, pass)
+		return tx.ScanKeysOfTenant(row.ID, row.ProductID, of.ID, of.Name == snapshot.DefaultTenant, pass)
 	})
 }
 
@@ -268,8 +270,8 @@ func scan(
 	realm := policy.NewRealm(project)
 	return read(row, func(row *models.APIKey) error {
 		k := n.snapshotOf(row)
-		as, opens := realm.Grant(&k)
-		if !opens || (of != nil && as.TenantID != of.ID) {
+		as, granted := realm.Grant(&k)
+		if !granted || (of != nil && as.TenantID != of.ID) {
 			return nil
 		}
 		k.ProjectID, k.Scopes, k.TenantID = project.ID, as.Scopes, as.TenantID

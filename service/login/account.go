@@ -9,7 +9,9 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/directory"
 )
 
@@ -29,7 +31,7 @@ var (
 		"application first.")
 )
 
-// Account is what an end user sees of themselves on the account page of an app client.
+// Account is an end user's own view of their account, on the account page of an app client.
 type Account struct {
 	Client     Look
 	Name       string
@@ -49,7 +51,7 @@ type Linked struct {
 	MayUnlink bool
 }
 
-// accountURI is the address of a client's account page. It takes the place of the redirect
+// accountURI is the URL of a client's account page. It takes the place of the redirect
 // URI in sign-ins to that page, and is registered for no client.
 func (s *Service) accountURI(clientID string) string { return s.Issuer(clientID) + "/account" }
 
@@ -69,7 +71,6 @@ func (s *Service) Account(ctx context.Context, clientID, cookie string) (Account
 		return Account{}, errNoSession
 	}
 	out := Account{
-		Name:    own.user.Name,
 		Email:   own.user.Email,
 		Session: own.ID,
 		Fresh:   now.Sub(own.CreatedAt) <= freshFor,
@@ -85,12 +86,14 @@ func (s *Service) fillAccount(tx *models.Tx, client models.AppClient, own hosted
 	if out.Client, err = s.lookOf(tx, client, ""); err != nil {
 		return err
 	}
-	sessions, err := sessionsOf(tx, own.user.ID, models.Page{Limit: models.MaxLimit})
+	out.Name = out.Client.nameOf(own.user.Name)
+	unclaimed := out.Client.Unclaimed // as are all app clients of the tenant
+	sessions, err := sessionsOf(tx, own.user.ID, models.Page{Limit: models.MaxLimit}, unclaimed)
 	if err != nil {
 		return err
 	}
 	out.Sessions = sessions.Items
-	if out.Consents, err = consentsOf(tx, own.user.ID); err != nil {
+	if out.Consents, err = consentsOf(tx, own.user.ID, unclaimed); err != nil {
 		return err
 	}
 	identities, err := tx.IdentitiesOf(own.user.ID)
@@ -104,7 +107,7 @@ func (s *Service) fillAccount(tx *models.Tx, client models.AppClient, own hosted
 		}
 		switch provider, err := tx.ProviderByID(one.ProviderID); {
 		case err == nil:
-			linked.Label = labelOf(provider)
+			linked.Label = appclients.PublicLabel(provider, unclaimed)
 		case !isAbsent(err):
 			return err
 		}
@@ -128,7 +131,7 @@ func byCookie(clientID, cookie string, fresh bool) func(*models.Tx) (subject, er
 		if fresh && now.Sub(own.CreatedAt) > freshFor {
 			return subject{}, errNotFresh
 		}
-		tenant, team, err := teamOf(tx, own.user.TenantID)
+		tenant, team, err := access.TenantAndTeam(tx, own.user.TenantID)
 		return subject{own.user, tenant, team}, err
 	}
 }
@@ -189,7 +192,7 @@ func (s *Service) BeginAccount(ctx context.Context, in AccountSignIn) (Attempt, 
 	attempt := models.LoginAttempt{
 		ID:          models.NewID("lgn"),
 		ClientID:    client.ID,
-		BrowserHash: hash(in.Browser),
+		BrowserHash: secrets.Digest(in.Browser),
 		RedirectURI: s.accountURI(client.ID),
 		Prompt:      "select_account",
 		UserAgent:   shortened(in.UserAgent),
@@ -231,11 +234,11 @@ func (s *Service) enterAccount(
 			return err
 		}
 		now := models.Now()
-		won, err := tx.FinishLoginAttempt(attempt.ID, now)
+		finished, err := tx.FinishLoginAttempt(attempt.ID, now)
 		if err != nil {
 			return err
 		}
-		if !won {
+		if !finished {
 			return errAnswered
 		}
 		if attempt.LinkUser != "" {
@@ -250,7 +253,7 @@ func (s *Service) enterAccount(
 				return err
 			}
 		}
-		_, team, err := teamOf(tx, client.TenantID)
+		_, team, err := access.TenantAndTeam(tx, client.TenantID)
 		if err != nil {
 			return err
 		}

@@ -6,20 +6,21 @@ import (
 	"fmt"
 
 	"postern/models"
+	"postern/platform/secrets"
 )
 
 // answerOnce marks the attempt as answered: of two answers at once, one wins.
 func (s *Service) answerOnce(ctx context.Context, attempt string) error {
-	won := false
+	saved := false
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		var err error
-		won, err = tx.AnswerLoginAttempt(attempt, models.Now())
+		saved, err = tx.AnswerLoginAttempt(attempt, models.Now())
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("login: note an answer to %s: %w", attempt, err)
 	}
-	if !won {
+	if !saved {
 		return errAnswered
 	}
 	return nil
@@ -52,7 +53,7 @@ func (s *Service) askAgain(
 	if err != nil {
 		return Outcome{}, false, err
 	}
-	if entry.Identity.Provider != row.ID || !bytes.Equal(entry.Code, hash(in.Code)) {
+	if entry.Identity.Provider != row.ID || !bytes.Equal(entry.Code, secrets.Digest(in.Code)) {
 		return Outcome{}, false, s.reopen(ctx, attempt.ID)
 	}
 	if entry.Handed != nil {

@@ -1,7 +1,6 @@
 package login
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,28 +9,22 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/appclients"
 )
 
 // maxResources bounds the audiences of one request.
 const maxResources = 10
 
 // errTarget is the error of RFC 8707, 2.
-var errTarget = fault.New(fault.Malformed, "invalid_target", "resource names no API that this application's "+
-	"tokens are for, or one that was not asked for at sign-in")
+var errTarget = fault.New(fault.Malformed, "invalid_target", "resource doesn't name an API that this "+
+	"application can get tokens for, or names one that wasn't requested at sign-in")
 
 // apis are the projects that serve an app client's tenant and declare an audience or API
 // scopes.
 type apis []models.Project
 
 func apisOf(tx *models.Tx, client models.AppClient) (apis, error) {
-	tenant, err := tx.TenantByID(client.TenantID)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := tx.ProjectsServing(tenant)
-	return slices.DeleteFunc(rows, func(p models.Project) bool {
-		return p.APIAudience == "" && len(p.APIScopes) == 0
-	}), err
+	return appclients.Declaring(tx, client)
 }
 
 // named returns the APIs that the audiences name, all for none, and whether every audience
@@ -63,19 +56,10 @@ func (a apis) declares(scope string) (contract.APIScope, bool) {
 	return contract.APIScope{}, false
 }
 
-// mayAskFor reports whether one of the scopes of an app client, such as orders:*, covers a
-// scope.
-func mayAskFor(listed []string, scope string) bool {
-	return slices.ContainsFunc(listed, func(one string) bool {
-		family, isFamily := strings.CutSuffix(one, ":*")
-		return one == scope || isFamily && strings.HasPrefix(scope, family+":")
-	})
-}
-
-// grant returns what an authorization or token request is granted: the scopes of OpenID
-// Connect in openID, and the API scopes that are declared and that the client may ask for.
-// Any other scope is ignored, as OpenID Connect Core 1.0, 5.4, and RFC 6749, 3.3, allow:
-// client libraries ask for scopes of other issuers. An unknown audience is invalid_target.
+// grant returns what an authorization or token request is granted: the scopes of OpenID Connect in openID, and the API
+// scopes that are declared and that the client may request. Any other scope is ignored, as OpenID Connect Core 1.0,
+// 5.4, and RFC 6749, 3.3, allow: client libraries ask for scopes of other issuers. An unknown audience is
+// invalid_target.
 func (a apis) grant(client models.AppClient, scope string, audiences, openID []string) (string, error) {
 	targets, known := a.named(audiences)
 	if !known || len(audiences) > maxResources {
@@ -84,7 +68,7 @@ func (a apis) grant(client models.AppClient, scope string, audiences, openID []s
 	var kept []string
 	for _, one := range strings.Fields(scope) {
 		_, declared := targets.declares(one)
-		isGranted := slices.Contains(openID, one) || declared && mayAskFor(client.APIScopes, one)
+		isGranted := slices.Contains(openID, one) || declared && appclients.MayAskFor(client.APIScopes, one)
 		if isGranted && !slices.Contains(kept, one) {
 			kept = append(kept, one)
 		}
@@ -92,13 +76,13 @@ func (a apis) grant(client models.AppClient, scope string, audiences, openID []s
 	return strings.Join(kept, " "), nil
 }
 
-// still returns the scopes among those granted earlier that hold now: an API scope that is
-// not declared any more, or that the client may not ask for any more, is in no new token.
+// still returns the scopes among those granted earlier that hold now: an API scope that is not declared any more, or
+// that the client may not request any more, is in no new token.
 func (a apis) still(client models.AppClient, scope string, audiences []string) string {
 	targets, _ := a.named(audiences)
 	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(one string) bool {
 		_, declared := targets.declares(one)
-		holds := slices.Contains(scopes, one) || declared && mayAskFor(client.APIScopes, one)
+		holds := slices.Contains(scopes, one) || declared && appclients.MayAskFor(client.APIScopes, one)
 		return !holds
 	}), " ")
 }
@@ -130,47 +114,18 @@ func (a apis) checkNarrowed(was, asked []string) error {
 	return nil
 }
 
-// names lists the API scopes that a client may ask for.
+// names lists the API scopes that a client may request.
 func (a apis) names(client models.AppClient) []string {
 	var out []string
 	for _, project := range a {
 		for _, one := range project.APIScopes {
-			if mayAskFor(client.APIScopes, one.Name) && !slices.Contains(out, one.Name) {
+			if appclients.MayAskFor(client.APIScopes, one.Name) && !slices.Contains(out, one.Name) {
 				out = append(out, one.Name)
 			}
 		}
 	}
 	slices.Sort(out)
 	return out
-}
-
-// checkAPIScopes returns the API scopes of a changed app client that no project which
-// serves its tenant declares.
-func checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, error) {
-	found, err := apisOf(tx, client)
-	if err != nil {
-		return nil, err
-	}
-	var wrong []fault.Field
-	for i, one := range client.APIScopes {
-		refuse := func(code, detail string) {
-			pointer := fmt.Sprintf("/api_scopes/%d", i)
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
-		}
-		covers := func(p models.Project) bool {
-			return slices.ContainsFunc(p.APIScopes, func(s contract.APIScope) bool {
-				return mayAskFor([]string{one}, s.Name)
-			})
-		}
-		switch {
-		case slices.Contains(client.APIScopes[:i], one):
-			refuse("duplicate", "This scope is listed twice.")
-		case !slices.ContainsFunc(found, covers):
-			refuse("unknown_scope", "No project that serves the app client's tenant declares this scope. Declare it "+
-				"under API scopes of the project first.")
-		}
-	}
-	return wrong, nil
 }
 
 // isPermission reports whether a scope lets the client act at an API.

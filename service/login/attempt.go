@@ -17,12 +17,13 @@ import (
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/platform/secrets"
+	"postern/service/appclients"
 	"postern/service/directory"
 	"postern/service/login/providers"
 )
 
 // NewBrowser returns the secret of an attempt, which its browser keeps in a cookie.
-func NewBrowser() string { return newSecret() }
+func NewBrowser() string { return secrets.Random() }
 
 var (
 	errOtherBrowser = fault.New(
@@ -53,7 +54,7 @@ func (s *Service) begun(ctx context.Context, clientID, id, browser string) (mode
 		return attempt, fmt.Errorf("login: find the attempt %s: %w", id, err)
 	}
 	if err != nil || browser == "" || attempt.ClientID != clientID ||
-		subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) != 1 {
+		subtle.ConstantTimeCompare(attempt.BrowserHash, secrets.Digest(browser)) != 1 {
 		return attempt, errOtherBrowser
 	}
 	return attempt, nil
@@ -85,16 +86,16 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 			return "", err
 		}
 	}
-	config, row, err := s.providerConfig(ctx, clientID, providerID)
+	config, _, err := s.providerConfig(ctx, clientID, providerID)
 	if err != nil {
 		return "", err
 	}
-	if !demandOf(attempt).canBeMetBy(row.Type) {
+	if !demandOf(attempt).canBeMetBy(config.Type) {
 		return "", fault.New(
 			fault.Conflict, errorUnmet,
 			"The application requires proof of when you signed in, which %s can't provide. Choose another way to "+
 				"sign in.",
-			labelOf(row),
+			config.Name(),
 		)
 	}
 	rules, err := s.rulesOf(ctx, providerID)
@@ -109,10 +110,10 @@ func (s *Service) Choose(ctx context.Context, clientID, attemptID, providerID, b
 		Login:         granted(attempt.Prompt, "login"),
 		SelectAccount: granted(attempt.Prompt, "select_account"),
 	}
-	return s.Providers.AuthorizeURL(ctx, config, request)
+	return s.Clients.Providers.AuthorizeURL(ctx, config, request)
 }
 
-// AuthorizationResponse is what a provider sent the browser back with.
+// AuthorizationResponse is the response that a provider sent the browser back with.
 type AuthorizationResponse struct {
 	Client   string
 	Provider string
@@ -124,8 +125,8 @@ type AuthorizationResponse struct {
 	Repeated bool
 }
 
-// Outcome is what follows a provider's authorization response: a redirect to the client
-// (Back), or a page that asks for consent.
+// Outcome is the result of a provider's authorization response: a redirect to the client (Back), or a page that asks
+// for consent.
 type Outcome struct {
 	Finished
 	Attempt   string
@@ -133,7 +134,7 @@ type Outcome struct {
 	Client    Look
 	Name      string  // of the user, as the provider stated it
 	Email     string  // the same
-	Label     string  // of the provider
+	Label     string  // of the provider; the public one
 	Shares    []Share // what the client would learn
 	Before    string  // scopes the user consented to earlier, "" for none
 	Site      string  // origin of the redirect URI
@@ -158,9 +159,10 @@ type ticket struct {
 	Code []byte
 }
 
-// answered is who signed in at a provider, with its tokens and the groups that its claims
+// answered is the user who signed in at a provider, with its public label, its tokens and the groups that its claims
 // map to.
 type answered struct {
+	label    string
 	identity federation.Identity
 	tokens   providers.Tokens
 	mapped   *mapped
@@ -234,14 +236,14 @@ func (s *Service) callback(
 		return Outcome{}, err
 	}
 	config.Claims, config.AllClaims = rules.paths(), attempt.Tester != ""
-	identity, tokens, err := s.Providers.Complete(ctx, config, request, providers.Response{
+	identity, tokens, err := s.Clients.Providers.Complete(ctx, config, request, providers.Response{
 		Code:   in.Code,
 		Issuer: in.Issuer,
 	})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("login: callback of %s: %w", in.Provider, err)
 	}
-	s.keepEndpoints(ctx, row, config)
+	s.Clients.KeepEndpointsOf(ctx, row, config)
 	now := models.Now()
 	identity.Authentication = plausible(identity.Authentication, now)
 	if why := demandOf(attempt).unmet(identity.Authentication, now); why != "" {
@@ -252,7 +254,7 @@ func (s *Service) callback(
 			return Outcome{}, err
 		}
 	}
-	return s.complete(ctx, attempt, row, answered{identity, tokens, rules.evaluate(identity)}, in)
+	return s.complete(ctx, attempt, row, answered{config.Name(), identity, tokens, rules.evaluate(identity)}, in)
 }
 
 // refusedBy is the fault for a provider's error response. The provider's text is not
@@ -261,12 +263,12 @@ func refusedBy(c providers.Config, code string) error {
 	if code == "access_denied" || code == "consent_required" || code == "user_cancelled" {
 		return fault.New(
 			fault.Forbidden, "provider_denied", "You didn't finish signing in with %s.",
-			providers.LabelOf(c.Type),
+			c.Name(),
 		)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s couldn't sign you in. Try again, or sign in another way.", providers.LabelOf(c.Type),
+		"%s couldn't sign you in. Try again, or sign in another way.", c.Name(),
 	).Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
 }
 
@@ -295,13 +297,13 @@ func (s *Service) complete(
 		Identity:       externalIdentity(client, row, answer.identity),
 		Authentication: answer.identity.Authentication,
 		Mapped:         answer.mapped,
-		Code:           hash(in.Code),
+		Code:           secrets.Digest(in.Code),
 	}
 	if attempt.RedirectURI == s.accountURI(client.ID) {
 		done, err := s.enterAccount(ctx, attempt, client, entry, in.Cookie)
 		return Outcome{Finished: done}, err
 	}
-	if err := entry.Handed.check(row); err != nil {
+	if err := entry.Handed.check(answer.label); err != nil {
 		return Outcome{}, err
 	}
 	return s.settle(ctx, attempt, client, row, entry)
@@ -347,8 +349,8 @@ func (s *Service) settle(
 // handedOn returns the provider's tokens that the client or the upstream gets, nil for
 // none.
 func handedOn(row models.Provider, tokens providers.Tokens) *handed {
-	types := tokensOf(row)
-	if !needsProviders(types) {
+	types := appclients.TokenTypeOf(row)
+	if !appclients.NeedsProvider(types) {
 		return nil
 	}
 	out := &handed{Client: types.Client, Upstream: types.Upstream, Expires: tokens.Expires}
@@ -361,7 +363,7 @@ func handedOn(row models.Provider, tokens providers.Tokens) *handed {
 }
 
 // check refuses a provider that did not give the token that is handed on: there may be an ID token alone, or none.
-func (h *handed) check(row models.Provider) error {
+func (h *handed) check(provider string) error {
 	if h == nil || h.Access != "" || h.ID != "" {
 		return nil
 	}
@@ -371,7 +373,7 @@ func (h *handed) check(row models.Provider) error {
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s didn't send an %s. Contact the application's support.", labelOf(row), what,
+		"%s didn't send an %s. Contact the application's support.", provider, what,
 	)
 }
 
@@ -385,7 +387,7 @@ func (s *Service) Resume(ctx context.Context, clientID, attemptID, browser strin
 	out := Attempt{
 		ID:        attempt.ID,
 		TestLogin: attempt.Tester != "",
-		Site:      originOf(attempt.RedirectURI),
+		Site:      appclients.OriginOf(attempt.RedirectURI),
 		Back:      s.backTo(attempt, url.Values{"error": {"access_denied"}}),
 	}
 	client, err := s.client(ctx, clientID)

@@ -8,9 +8,9 @@ import (
 	"postern/models"
 )
 
-// AuthenticationClaims are what the provider stated about the user's authentication, in ID
-// tokens (OpenID Connect Core 1.0, 2), access tokens (RFC 9068, 2.2.1) and introspection
-// (RFC 9470, 6.2). What it did not state is left out.
+// AuthenticationClaims are the provider's claims about the user's authentication, in ID tokens (OpenID Connect Core
+// 1.0, 2), access tokens (RFC 9068, 2.2.1) and introspection (RFC 9470, 6.2). Claims that it did not state are left
+// out.
 type AuthenticationClaims struct {
 	AuthTime *jwt.NumericDate `json:"auth_time,omitempty"`
 	ACR      string           `json:"acr,omitempty"`

@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 )
 
 // Bounds on parameters of an authorization request, in bytes.
@@ -50,9 +53,8 @@ type AuthorizationRequest struct {
 	Repeated        bool   // a parameter was sent twice
 }
 
-// Attempt is a login that waits for the user to choose a provider; or, when Back is set,
-// an answer that sends the browser back to the client. Where Refused is set too, the user
-// sends Back from a page that explains the error.
+// Attempt is a login that waits for the user to choose a provider; or, when Back is set, an answer that sends the
+// browser back to the client. If Refused is set too, the user sends Back from a page that explains the error.
 type Attempt struct {
 	Back      Back
 	Refused   string
@@ -75,7 +77,7 @@ type ProviderOption struct {
 
 var errRedirectURI = fault.New(
 	fault.Malformed, "redirect_uri_mismatch",
-	"The application asked to send you to an address that isn't registered for it. Contact the application's support.",
+	"The application asked to send you to a URL that isn't registered for it. Contact the application's support.",
 )
 
 // Authorize checks an authorization request and stores an attempt for the browser.
@@ -86,7 +88,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	if err != nil {
 		return Attempt{}, err
 	}
-	if !isRegistered(client.RedirectURIs, in.RedirectURI) {
+	if !appclients.IsRegistered(client.RedirectURIs, in.RedirectURI) {
 		return Attempt{}, errRedirectURI
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, in.RedirectURI)
@@ -94,7 +96,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		return Attempt{}, err
 	}
 	look.Locales = in.UILocales
-	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, authorizationCode) {
+	if client.FrozenAt != nil || !slices.Contains(client.GrantTypes, snapshot.AuthorizationCode) {
 		return s.sentBack(look, in, errUnauthorizedClient.Code, errUnauthorizedClient.Public), nil
 	}
 	if code, text := in.check(client); code != "" {
@@ -149,7 +151,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 		Client:    look,
 		Providers: options,
 		Direct:    direct(look, options, attempt),
-		Site:      originOf(attempt.RedirectURI),
+		Site:      appclients.OriginOf(attempt.RedirectURI),
 	}, nil
 }
 
@@ -158,7 +160,7 @@ func (in AuthorizationRequest) attempt(browser string, now time.Time) models.Log
 	return models.LoginAttempt{
 		ID:            models.NewID("lgn"),
 		ClientID:      in.ClientID,
-		BrowserHash:   hash(browser),
+		BrowserHash:   secrets.Digest(browser),
 		RedirectURI:   in.RedirectURI,
 		State:         in.State,
 		Nonce:         in.Nonce,
@@ -254,8 +256,8 @@ func isWholeNumber(text string) bool {
 // knownPrompts are the values of OpenID Connect Core 1.0, 3.1.2.1.
 var knownPrompts = []string{"none", "login", "consent", "select_account"}
 
-// client returns an app client. It needs no permission, because an issuer is public. Those
-// of a deleted project's own tenant are not found: there is no sign-in to it.
+// client returns an app client. It needs no permission, because an issuer is public. App clients of a deleted project's
+// own tenant are not found: there is no sign-in to it.
 func (s *Service) client(ctx context.Context, id string) (models.AppClient, error) {
 	tx := s.DB.Read(ctx)
 	client, err := tx.AppClientByID(id)
@@ -263,7 +265,7 @@ func (s *Service) client(ctx context.Context, id string) (models.AppClient, erro
 		return client, fmt.Errorf("login: find the app client %s: %w", id, err)
 	}
 	if err != nil {
-		return client, notFound(err)
+		return client, access.Missing(err)
 	}
 	deleted, err := tx.ServedFromBin(client.TenantID)
 	if err != nil {
@@ -281,14 +283,15 @@ func (s *Service) enabledProviders(ctx context.Context, clientID string) ([]Prov
 	if err != nil {
 		return nil, fmt.Errorf("login: providers of %s: %w", clientID, err)
 	}
-	held, err := s.heldByID(tx, clientID)
+	held, err := s.Clients.HeldByID(tx, clientID)
 	if err != nil {
 		return nil, err
 	}
 	var options []ProviderOption
 	for _, row := range rows {
 		if row.Enabled {
-			options = append(options, ProviderOption{row.ID, row.Type, shownLabel(row, held), row.SignInDomains})
+			label := appclients.PublicLabel(row, held)
+			options = append(options, ProviderOption{row.ID, row.Type, label, row.SignInDomains})
 		}
 	}
 	return options, nil

@@ -14,11 +14,8 @@ import (
 
 const formPost = providers.FormPost
 
-// responseModes are those of our answers to clients, and of providers' answers to us.
-var responseModes = []string{providers.Query, formPost}
-
 // Back is an authorization response on its way to the client: a redirect to URL, or a page that posts Form to it. The
-// zero Back is none.
+// zero Back means none.
 type Back struct {
 	URL  string
 	Form url.Values // nil for a redirect
@@ -38,7 +35,7 @@ func (s *Service) backTo(attempt models.LoginAttempt, answer url.Values) Back {
 	if err != nil { // it was checked when it was registered
 		return Back{URL: attempt.RedirectURI}
 	}
-	// The registered query is not encoded again: it stays as it is, byte by byte.
+	// The registered query is not encoded again: it stays unchanged, byte by byte.
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
 	}
@@ -73,7 +70,7 @@ func (in AuthorizationRequest) checkMode() (code, text string) {
 // maxRequestObject bounds a request object that is looked into, in bytes.
 const maxRequestObject = 8 << 10
 
-// readRefusal takes state and response_mode out of a request object (Core, 6.1) where the request itself has none. The
+// readRefusal takes state and response_mode out of a request object (Core, 6.1) if the request itself lacks them. The
 // object is refused, and its signature not verified: like parameters, they say how its sender wants to hear of that.
 func (in *AuthorizationRequest) readRefusal() {
 	_, rest, _ := strings.Cut(in.Request, ".")

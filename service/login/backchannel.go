@@ -14,7 +14,6 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"postern/models"
-	"postern/platform/fault"
 )
 
 const (
@@ -39,36 +38,6 @@ type logoutClaims struct {
 	Events  map[string]struct{} `json:"events"`
 }
 
-// checkBackchannel returns a field error unless the URI is empty, https, or http on
-// loopback, without a fragment (2.2).
-func checkBackchannel(raw string) []fault.Field {
-	if raw == "" {
-		return nil
-	}
-	detail := checkURI(raw)
-	if scheme, _, _ := strings.Cut(raw, ":"); detail == "" && scheme != "https" && scheme != "http" {
-		detail = "Give an https address: a server is told, not an app."
-	}
-	if detail == "" {
-		return nil
-	}
-	return []fault.Field{{Pointer: "/backchannel_logout_uri", Code: "invalid_backchannel_logout_uri", Detail: detail}}
-}
-
-// mayTell refuses a back-channel URI in an unclaimed workspace: anyone can create one, and
-// could have Postern send requests to addresses of their choice.
-func (s *Service) mayTell(tx *models.Tx, row models.AppClient) error {
-	if row.BackchannelLogoutURI == "" {
-		return nil
-	}
-	held, err := s.held(tx, row)
-	if err != nil || !held {
-		return err
-	}
-	return fault.InvalidField("/backchannel_logout_uri", "needs_claim",
-		"Claim the project first: until then no requests are sent to addresses of an app client.")
-}
-
 // SendLogouts tells app clients of sessions that have ended, as far as notices are due.
 func (s *Service) SendLogouts(ctx context.Context) error {
 	due, err := s.DB.Read(ctx).DueLogoutNotices(models.Now(), logoutsAtOne)
@@ -84,8 +53,8 @@ func (s *Service) SendLogouts(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// sendLogout tells an app client of one session. An application that cannot be reached is
-// no error: the notice stays and is tried again.
+// sendLogout tells an app client of one session. An application that cannot be reached isn't
+// an error: the notice stays and is tried again.
 func (s *Service) sendLogout(ctx context.Context, notice models.LogoutNotice) error {
 	last := int(notice.Attempts) >= len(logoutBackoff)
 	next := models.Now().Add(logoutBackoff[min(int(notice.Attempts), len(logoutBackoff)-1)])
@@ -103,8 +72,8 @@ func (s *Service) sendLogout(ctx context.Context, notice models.LogoutNotice) er
 		return err
 	}
 	if client.BackchannelLogoutURI != "" {
-		if err := s.tellLogout(ctx, client, notice); err != nil {
-			s.Log.InfoContext(ctx, "an app client was not told of an ended session",
+		if err := s.sendLogoutToken(ctx, client, notice); err != nil {
+			s.Log.InfoContext(ctx, "could not send a back-channel logout to an app client",
 				"client", client.ID, "session", notice.SessionID, "attempt", notice.Attempts+1, "error", err)
 			if !last {
 				return nil
@@ -114,9 +83,9 @@ func (s *Service) sendLogout(ctx context.Context, notice models.LogoutNotice) er
 	return s.DB.Write(ctx, func(tx *models.Tx) error { return tx.DeleteLogoutNotice(notice.ID) })
 }
 
-// tellLogout posts a logout token to the client's URI (2.5). Any answer but 200 and 204 is
+// sendLogoutToken posts a logout token to the client's URI (2.5). Any answer but 200 and 204 is
 // an error (2.8).
-func (s *Service) tellLogout(ctx context.Context, client models.AppClient, notice models.LogoutNotice) error {
+func (s *Service) sendLogoutToken(ctx context.Context, client models.AppClient, notice models.LogoutNotice) error {
 	key, err := s.signer(ctx, client)
 	if err != nil {
 		return err
@@ -141,14 +110,14 @@ func (s *Service) tellLogout(ctx context.Context, client models.AppClient, notic
 		return err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := s.Providers.HTTP.Do(r)
+	answer, err := s.Clients.Providers.HTTP.Do(r)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
 	_, _ = io.CopyN(io.Discard, answer.Body, 4096) // so that the connection can be used again
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusNoContent {
-		return fmt.Errorf("the application answers %d", answer.StatusCode)
+		return fmt.Errorf("the application responded with %d", answer.StatusCode)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func codePlace(random string) secrets.Place {
 // newCode returns an authorization code: random bits and, behind a dot, the provider's
 // tokens sealed to these bits. The row has the hash of the whole.
 func (s *Service) newCode(tx *models.Tx, team, session string, tokens *handed) (string, error) {
-	code := newSecret()
+	code := secrets.Random()
 	if tokens == nil {
 		return code, nil
 	}

@@ -12,6 +12,8 @@ import (
 
 	"postern/models"
 	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/appclients"
 )
 
 // providerScope is a pseudo scope for a login whose client gets a token of the
@@ -68,7 +70,7 @@ func (s *Service) askConsent(
 	tx *models.Tx, attempt models.LoginAttempt, client models.AppClient, row models.Provider, entry ticket,
 	before string,
 ) (Outcome, error) {
-	_, team, err := teamOf(tx, client.TenantID)
+	_, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -97,15 +99,19 @@ func (s *Service) askConsent(
 		return Outcome{}, err
 	}
 	asked := shared(attempt, entry.Handed)
+	list := shares(asked, before)
+	if !look.Unclaimed { // whose project may describe its scopes in any words
+		list = offered.describe(list, asked)
+	}
 	return Outcome{
 		Attempt:   attempt.ID,
 		Ticket:    secrets.Secret(base64.RawURLEncoding.EncodeToString(sealed)),
 		Client:    look,
-		Name:      entry.Identity.Name,
+		Name:      look.nameOf(entry.Identity.Name),
 		Email:     entry.Identity.Email,
-		Label:     shownLabel(row, look.Unclaimed),
-		Shares:    offered.describe(shares(asked, before), asked),
-		Site:      originOf(attempt.RedirectURI),
+		Label:     appclients.PublicLabel(row, look.Unclaimed),
+		Shares:    list,
+		Site:      appclients.OriginOf(attempt.RedirectURI),
 		TestLogin: attempt.Tester != "",
 	}, nil
 }
@@ -145,7 +151,7 @@ var shareTexts = map[string]string{
 	"groups":         "see which groups you're in",
 	ManagesGroups:    "manage the members of groups that you're an admin of",
 	"offline_access": "keep you signed in until you sign out",
-	providerScope:    "act for you at your provider",
+	providerScope:    "act on your behalf with your provider",
 }
 
 // shares returns the lines of the consent page for the scopes.
@@ -205,7 +211,8 @@ func (s *Service) DenyConsent(ctx context.Context, clientID, attemptID, browser 
 	if err != nil {
 		return Back{}, err
 	}
-	if attempt.RedirectURI != s.testLoginURI(clientID) && !isRegistered(client.RedirectURIs, attempt.RedirectURI) {
+	if attempt.RedirectURI != s.testLoginURI(clientID) &&
+		!appclients.IsRegistered(client.RedirectURIs, attempt.RedirectURI) {
 		return Back{}, errRedirectURI
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {

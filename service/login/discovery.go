@@ -4,8 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/federation"
+	"postern/service/appclients"
+	"postern/service/login/providers"
 )
 
 // Metadata describes an issuer (OpenID Connect Discovery 1.0, 3; RFC 8414, 2).
@@ -57,7 +60,7 @@ func (s *Service) Discover(ctx context.Context, clientID string) (Metadata, erro
 		RevocationEndpoint:    issuer + "/revoke",
 		Scopes:                slices.Concat(scopes, offered.names(client)),
 		ResponseTypes:         []string{"code"},
-		ResponseModes:         responseModes,
+		ResponseModes:         providers.ResponseModes,
 		GrantTypes:            grantTypes(client),
 		SubjectTypes:          []string{"public"},
 		Algorithms:            []string{client.Algorithm},
@@ -105,7 +108,7 @@ func profileClaims() []string {
 
 func grantTypes(client models.AppClient) []string {
 	return slices.DeleteFunc(slices.Clone(client.GrantTypes), func(one string) bool {
-		return one == refreshToken && client.RefreshTokenSeconds == 0
+		return one == snapshot.RefreshToken && client.RefreshTokenSeconds == 0
 	})
 }
 
@@ -114,4 +117,18 @@ func authMethods(client models.AppClient) []string {
 		return []string{"none"}
 	}
 	return []string{"client_secret_basic", "client_secret_post"}
+}
+
+// IsOriginOf reports whether one of the client's redirect URIs has the origin. As in
+// appclients.IsRegistered, the port of a loopback address is any.
+func (s *Service) IsOriginOf(ctx context.Context, clientID, origin string) bool {
+	row, err := s.client(ctx, clientID)
+	if err != nil {
+		return false
+	}
+	origins := make([]string, 0, len(row.RedirectURIs))
+	for _, uri := range row.RedirectURIs {
+		origins = append(origins, appclients.OriginOf(uri))
+	}
+	return appclients.IsRegistered(origins, origin)
 }

@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"postern/models"
+	"postern/service/access"
 	"postern/service/directory"
 )
 
 // EventConsentWithdrawn is sent to webhooks when a user's consent to an app client ends.
 const EventConsentWithdrawn = "consent.withdrawn"
 
-// TellConsentWithdrawn sends consent.withdrawn to the webhooks of the client's team, in
+// EmitConsentWithdrawn sends consent.withdrawn to the webhooks of the client's team, in
 // the transaction that withdraws the consent.
-func (s *Service) TellConsentWithdrawn(ctx context.Context, tx *models.Tx, user string, client models.AppClient) error {
+func (s *Service) EmitConsentWithdrawn(ctx context.Context, tx *models.Tx, user string, client models.AppClient) error {
 	if s.Events == nil {
 		return nil
 	}
-	tenant, team, err := teamOf(tx, client.TenantID)
+	tenant, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return err
 	}
@@ -33,12 +34,12 @@ func (s *Service) TellConsentWithdrawn(ctx context.Context, tx *models.Tx, user 
 	return nil
 }
 
-// tellSignIn sends the events of a sign-in to the webhooks of the client's team.
-func (s *Service) tellSignIn(ctx context.Context, tx *models.Tx, client models.AppClient, in directory.SignIn) error {
-	tenant, team, err := teamOf(tx, client.TenantID)
+// emitSignIn sends the events of a sign-in to the webhooks of the client's team.
+func (s *Service) emitSignIn(ctx context.Context, tx *models.Tx, client models.AppClient, in directory.SignIn) error {
+	tenant, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return err
 	}
 	in.Tenant, in.Team, in.Client = tenant, team, client.ID
-	return directory.TellSignIn(ctx, s.Events, tx, in)
+	return directory.EmitSignIn(ctx, s.Events, tx, in)
 }

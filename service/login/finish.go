@@ -8,6 +8,7 @@ import (
 	"postern/models"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/directory"
 )
 
@@ -30,14 +31,14 @@ func (s *Service) finish(
 		return Finished{}, err
 	}
 	now := models.Now()
-	won, err := tx.FinishLoginAttempt(attempt.ID, now)
+	finished, err := tx.FinishLoginAttempt(attempt.ID, now)
 	if err != nil {
 		return Finished{}, err
 	}
-	if !won {
+	if !finished {
 		return Finished{}, errAnswered
 	}
-	_, team, err := teamOf(tx, client.TenantID)
+	_, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return Finished{}, err
 	}
@@ -67,7 +68,7 @@ func (s *Service) finish(
 		return Finished{}, err
 	}
 	grant := models.LoginGrant{
-		Hash:          hash(code),
+		Hash:          secrets.Digest(code),
 		Kind:          kindCode,
 		SessionID:     session.ID,
 		RedirectURI:   attempt.RedirectURI,
@@ -84,7 +85,7 @@ func (s *Service) finish(
 // stillOffered returns an error if a redirect URI was removed, or a provider turned off or removed, since a sign-in
 // began: what a team changes counts for sign-ins that are under way.
 func (s *Service) stillOffered(tx *models.Tx, client models.AppClient, redirectURI, provider string) error {
-	if redirectURI != s.testLoginURI(client.ID) && !isRegistered(client.RedirectURIs, redirectURI) {
+	if redirectURI != s.testLoginURI(client.ID) && !appclients.IsRegistered(client.RedirectURIs, redirectURI) {
 		return errRedirectURI
 	}
 	row, err := tx.ProviderByID(provider)
@@ -117,7 +118,7 @@ func (s *Service) arrive(
 		}
 	}
 	signIn := directory.SignIn{User: user, Provider: entry.Identity.Provider, First: created, At: now}
-	if err := s.tellSignIn(ctx, tx, client, signIn); err != nil {
+	if err := s.emitSignIn(ctx, tx, client, signIn); err != nil {
 		return user, err
 	}
 	return user, s.applyMapped(ctx, tx, client, entry, user, now)

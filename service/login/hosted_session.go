@@ -12,7 +12,9 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
+	"postern/service/appclients"
 	"postern/service/directory"
+	"postern/service/login/providers"
 )
 
 // A user's session at the hosted pages of an app client is the login session of their
@@ -32,8 +34,8 @@ func hostedCookie(attempt models.LoginAttempt, session *models.LoginSession) sec
 	if attempt.Tester != "" {
 		return ""
 	}
-	cookie := newSecret()
-	session.CookieHash, session.SeenAt = hash(cookie), &session.CreatedAt
+	cookie := secrets.Random()
+	session.CookieHash, session.SeenAt = secrets.Digest(cookie), &session.CreatedAt
 	return secrets.Secret(cookie)
 }
 
@@ -44,19 +46,19 @@ type hosted struct {
 	provider models.Provider
 }
 
-// ownSession returns the session of a cookie at a client's pages, and false if it is none, has ended or expired. It is
-// found for as long as the cookie lives, also where hostedBy would have the user sign in again.
+// ownSession returns the session of a cookie at a client's pages, and false if there is none, or it has ended or
+// expired. It is found for as long as the cookie lives, also where hostedBy would have the user sign in again.
 func ownSession(tx *models.Tx, clientID, cookie string, now time.Time) (models.LoginSession, bool, error) {
 	if cookie == "" {
 		return models.LoginSession{}, false, nil
 	}
-	session, err := tx.LoginSessionByCookie(hash(cookie))
+	session, err := tx.LoginSessionByCookie(secrets.Digest(cookie))
 	live := err == nil && session.ClientID == clientID && session.EndedAt == nil && session.ExpiresAt.After(now)
 	return session, live, unlessAbsent(err)
 }
 
-// hostedBy returns the session of a cookie at a client's pages, and false if it is none,
-// has ended or expired, or its user or provider may not sign in now.
+// hostedBy returns the session of a cookie at a client's pages, and false if there is none, it has ended or expired, or
+// its user or provider may not sign in now.
 func hostedBy(tx *models.Tx, clientID, cookie string, now time.Time) (hosted, bool, error) {
 	session, live, err := ownSession(tx, clientID, cookie, now)
 	if err != nil || !live {
@@ -84,8 +86,8 @@ func (s *Service) hintedUser(ctx context.Context, client models.AppClient, hint 
 	return claims.Subject, err
 }
 
-// hinted returns the claims of an ID token of the issuer, which may have expired. The error wraps errToken if it is
-// none of the issuer's.
+// hinted returns the claims of an ID token of the issuer, which may have expired. The error wraps errToken if it isn't
+// one of the issuer's.
 func (s *Service) hinted(ctx context.Context, client models.AppClient, hint string) (idClaims, error) {
 	var claims idClaims
 	if err := s.verify(ctx, client.ID, idType, hint, &claims); err != nil {
@@ -132,7 +134,7 @@ func (s *Service) bySession(
 		isOther := attempt.HintUser != "" && attempt.HintUser != session.user.ID
 		isOlder := attempt.FinishedAt != nil && session.CreatedAt.Before(attempt.CreatedAt)
 		if !live || isOther || isOlder || demandOf(attempt).unmet(statedIn(session.LoginSession), now) != "" ||
-			needsProviders(tokensOf(session.provider)) {
+			appclients.NeedsProvider(appclients.TokenTypeOf(session.provider)) {
 			refused = refusal{"login_required", "the user has to sign in"}
 			return nil
 		}
@@ -149,9 +151,9 @@ func (s *Service) bySession(
 				"sign-in"}
 			return nil
 		}
-		code = newSecret()
+		code = secrets.Random()
 		grant := models.LoginGrant{
-			Hash:          hash(code),
+			Hash:          secrets.Digest(code),
 			Kind:          kindCode,
 			SessionID:     session.ID,
 			RedirectURI:   attempt.RedirectURI,
@@ -189,7 +191,7 @@ func (s *Service) Continue(ctx context.Context, clientID, attemptID, browser, co
 	}
 	look, err := s.lookOf(s.DB.Read(ctx), client, attempt.RedirectURI)
 	if err != nil || look.Unclaimed || client.FrozenAt != nil ||
-		!isRegistered(client.RedirectURIs, attempt.RedirectURI) {
+		!appclients.IsRegistered(client.RedirectURIs, attempt.RedirectURI) {
 		return Back{}, false, err
 	}
 	code, refused, err := s.bySession(ctx, client, look, attempt, cookie)
@@ -213,11 +215,11 @@ func onlyInternal(err error) error {
 // otherUser finishes an attempt whose request named another user than the one who signed
 // in (OpenID Connect Core 1.0, 3.1.2.1), and returns the redirect to the client.
 func (s *Service) otherUser(tx *models.Tx, attempt models.LoginAttempt) (Back, error) {
-	won, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
+	finished, err := tx.FinishLoginAttempt(attempt.ID, models.Now())
 	if err != nil {
 		return Back{}, err
 	}
-	if !won {
+	if !finished {
 		return Back{}, errAnswered
 	}
 	return s.backTo(attempt, url.Values{
@@ -234,7 +236,7 @@ func shortened(agent string) string {
 		agent = agent[:len(agent)-size]
 	}
 	return strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if providers.Unprintable(r) {
 			return -1
 		}
 		return r

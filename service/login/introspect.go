@@ -12,6 +12,7 @@ import (
 
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/secrets"
 	"postern/service/directory"
 )
 
@@ -47,7 +48,7 @@ func (s *Service) Introspect(ctx context.Context, in Credentials, token string) 
 		return Introspection{}, err
 	}
 	if client.SecretHash == nil {
-		return Introspection{}, errClient.Because(errors.New("a public client asks for an introspection"))
+		return Introspection{}, errClient.Because(errors.New("a public client requested an introspection"))
 	}
 	if token == "" {
 		return Introspection{}, errRequest
@@ -121,7 +122,7 @@ func (s *Service) introspectRefresh(
 	ctx context.Context, client models.AppClient, token string,
 ) (Introspection, error) {
 	tx := s.DB.Read(ctx)
-	grant, err := tx.LoginGrantByHash(kindRefresh, hash(token))
+	grant, err := tx.LoginGrantByHash(kindRefresh, secrets.Digest(token))
 	if isAbsent(err) {
 		return Introspection{}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/directory"
 )
@@ -27,17 +28,17 @@ func (s *Service) InviteUser(
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		row, err := tx.EndUserByID(user)
 		if err != nil {
-			return notFound(err)
+			return access.Missing(err)
 		}
 		tenant, team, err := access.Tenant(tx, p, row.TenantID, access.UserUpdate)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.LockTenant(tenant.ID); err != nil { // as sign-ins do that take a seat
-			return notFound(err)
+			return access.Missing(err)
 		}
 		if row, err = tx.LockEndUser(user); err != nil {
-			return notFound(err)
+			return access.Missing(err)
 		}
 		if err := isSeat(tx, row); err != nil {
 			return err
@@ -46,8 +47,8 @@ func (s *Service) InviteUser(
 		if err != nil {
 			return err
 		}
-		code, ends := newSecret(), models.Now().Add(InvitationTTL)
-		if err := tx.SetInvitation(row.ID, hash(code), &ends); err != nil {
+		code, ends := secrets.Random(), models.Now().Add(InvitationTTL)
+		if err := tx.SetInvitation(row.ID, secrets.Digest(code), &ends); err != nil {
 			return err
 		}
 		link := s.Issuer(client) + "/invitation/" + code
@@ -72,8 +73,8 @@ func isSeat(tx *models.Tx, row models.EndUser) error {
 		return err
 	}
 	if row.State != directory.Invited || len(linked) > 0 {
-		return fault.New(fault.Conflict, "user_not_invited", "This user has signed in already or is frozen. An "+
-			"invitation link is for a user who has not signed in yet.")
+		return fault.New(fault.Conflict, "user_not_invited", "This user has already signed in or is frozen. "+
+			"Invitation links are only for users who haven't signed in yet.")
 	}
 	return nil
 }
@@ -93,20 +94,20 @@ func invitingClient(tx *models.Tx, tenant, id string) (string, error) {
 		}
 	}
 	return "", fault.InvalidField("/app_client", "app_client_required",
-		"Give the id of one of the tenant's app clients, at which the user signs in.")
+		"Use the ID of one of the tenant's app clients that the user will sign in to.")
 }
 
-// invitedBy returns the user whom a code invites to the tenant of an app client. Gone invitation_over for a code that
+// invitedBy returns the user that a code invites to the tenant of an app client. Gone invitation_over for a code that
 // cannot be used.
 func invitedBy(tx *models.Tx, client models.AppClient, code string) (models.EndUser, error) {
-	seat, err := tx.EndUserByInvitation(client.TenantID, hash(code), models.Now())
+	seat, err := tx.EndUserByInvitation(client.TenantID, secrets.Digest(code), models.Now())
 	if errors.Is(err, models.ErrNotFound) {
 		return seat, directory.ErrInvitationOver
 	}
 	return seat, err
 }
 
-// Invited is what an invitation's page shows.
+// Invited is the content of an invitation's page.
 type Invited struct {
 	Client Look
 	Email  string // of the invited user, "" for none

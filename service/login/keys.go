@@ -22,13 +22,7 @@ import (
 	"postern/platform/secrets"
 	"postern/platform/syncmap"
 	"postern/service/access"
-)
-
-// The algorithms that tokens can be signed with (RFC 7518, 3.1; RFC 8037, 3.1).
-const (
-	RS256 = string(jose.RS256)
-	ES256 = string(jose.ES256)
-	EdDSA = string(jose.EdDSA)
+	"postern/service/appclients"
 )
 
 // A new key is published keyLead before it signs, so that caches of the key set have it.
@@ -36,7 +30,7 @@ const (
 const (
 	keyLead = time.Hour
 	keyAge  = 90 * 24 * time.Hour // after which Upkeep replaces it
-	keyTail = MaxAccess + time.Hour
+	keyTail = snapshot.MaxAccess + time.Hour
 )
 
 // keyCache holds opened private keys by key id. A key never changes.
@@ -108,7 +102,7 @@ func (s *Service) open(ctx context.Context, row models.SigningKey) (signingKey, 
 }
 
 // addKey creates a client's next key, which signs after lead. If another process created
-// a first key meanwhile, that one is returned.
+// a first key in the meantime, that one is returned.
 func (s *Service) addKey(ctx context.Context, clientID string, lead time.Duration) (models.SigningKey, error) {
 	client, err := s.DB.Read(ctx).AppClientByID(clientID)
 	if err != nil {
@@ -162,12 +156,12 @@ func (s *Service) insertKey(
 	return row, tx.Insert(&row)
 }
 
-// SigningKeys lists the published keys of an app client. One that has signed nothing yet has none.
+// SigningKeys lists the published keys of an app client. An app client that has signed nothing yet has no keys.
 func (s *Service) SigningKeys(
 	ctx context.Context, p access.Principal, in contract.AppClientPath,
 ) (contract.AppClientKeys, error) {
 	tx := s.DB.Read(ctx)
-	if _, _, _, err := findClient(tx, p, in.Client, access.LoginRead); err != nil {
+	if _, _, _, err := appclients.Find(tx, p, in.Client, access.LoginRead); err != nil {
 		return contract.AppClientKeys{}, fmt.Errorf("login: signing keys of %s: %w", in.Client, err)
 	}
 	rows, err := tx.SigningKeysOf(in.Client, models.Now())
@@ -197,7 +191,7 @@ func (s *Service) RotateSigningKey(
 	ctx context.Context, p access.Principal, in contract.AppClientPath,
 ) (contract.AppClientKeys, error) {
 	id, none := in.Client, contract.AppClientKeys{}
-	seen, _, _, err := findClient(s.DB.Read(ctx), p, id, access.LoginUpdate)
+	seen, _, _, err := appclients.Find(s.DB.Read(ctx), p, id, access.LoginUpdate)
 	if err != nil {
 		return none, fmt.Errorf("login: rotate the signing key of %s: %w", id, err)
 	}
@@ -207,7 +201,7 @@ func (s *Service) RotateSigningKey(
 	}
 	var out []contract.AppClientKey
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		_, tenant, team, err := findClient(tx, p, id, access.LoginUpdate)
+		_, tenant, team, err := appclients.Find(tx, p, id, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
@@ -216,14 +210,14 @@ func (s *Service) RotateSigningKey(
 			return err
 		}
 		if client.Algorithm != seen.Algorithm {
-			return errChanged
+			return access.ChangedMeanwhile()
 		}
 		before, after, err := s.rotate(tx, client, private)
 		if err != nil {
 			return err
 		}
 		out = shownKeys(after)
-		return s.changed(tx, p, tenant, access.Entry{
+		return access.RecordServed(tx, p, tenant, access.Entry{
 			Action: access.LoginUpdate,
 			Object: id,
 			Team:   team,
@@ -238,7 +232,7 @@ func (s *Service) RotateSigningKey(
 	return contract.AppClientKeys{Keys: out}, nil
 }
 
-// rotatedKeys is what the audit log compares.
+// rotatedKeys has the values that the audit log compares.
 type rotatedKeys struct {
 	Name        string
 	SigningKeys []contract.AppClientKey
@@ -254,7 +248,8 @@ func (s *Service) rotate(
 	for _, row := range before {
 		if row.ActiveAt.After(now) && row.Algorithm == client.Algorithm {
 			return nil, nil, fault.New(fault.Conflict, "rotation_pending",
-				"The key %s signs from %s. Rotate again after that.", row.ID, row.ActiveAt.UTC().Format(time.RFC3339))
+				"The key %s will sign from %s. Rotate again after that.", row.ID,
+				row.ActiveAt.UTC().Format(time.RFC3339))
 		}
 	}
 	at := now
@@ -271,7 +266,7 @@ func (s *Service) rotate(
 func (s *Service) newKeyRow(
 	tx *models.Tx, client models.AppClient, private crypto.Signer, activeAt time.Time,
 ) (models.SigningKey, error) {
-	_, team, err := teamOf(tx, client.TenantID)
+	_, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return models.SigningKey{}, err
 	}
@@ -302,11 +297,11 @@ func (s *Service) newKeyRow(
 
 func generate(algorithm string) (crypto.Signer, error) {
 	switch algorithm {
-	case RS256:
+	case contract.RS256:
 		return rsa.GenerateKey(rand.Reader, 2048)
-	case ES256:
+	case contract.ES256:
 		return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	case EdDSA:
+	case contract.EdDSA:
 		_, private, err := ed25519.GenerateKey(rand.Reader)
 		return private, err
 	}

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/testkit/state"
 )
 
@@ -35,14 +37,14 @@ func newFixture(t *testing.T, db *models.DB, algorithm string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &fixture{Service: &Service{
+	r := &fixture{Service: New(&appclients.Service{
 		DB:        db,
 		Vault:     vault,
 		Targets:   guard,
 		PublicURL: "https://postern.example",
 		Changed:   func(context.Context) {},
 		Log:       slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}}
+	})}
 	team := models.Team{ID: models.NewID("team"), Name: "Shop", CreatedAt: models.Now()}
 	tenant := models.Tenant{
 		ID:        models.NewID("tnt"),
@@ -58,7 +60,7 @@ func newFixture(t *testing.T, db *models.DB, algorithm string) *fixture {
 		Account: "acc_1",
 		Roles:   map[string]access.Role{team.ID: access.Owner},
 	}
-	made, err := r.CreateClient(t.Context(), r.owner, contract.NewAppClient{
+	made, err := r.Clients.CreateClient(t.Context(), r.owner, contract.NewAppClient{
 		Name: "web", AppClientSettings: contract.AppClientSettings{Algorithm: &algorithm},
 	}.In(tenant.ID))
 	if err != nil {
@@ -114,9 +116,9 @@ func (r *fixture) pass(t *testing.T, column, id string, at time.Time) {
 
 // A key that has grown old is followed by one that is published before it signs,
 // and stays published until the last token it signed has ended.
-func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
+func TestSigningKeys_rotation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newFixture(t, db, ES256)
+		r := newFixture(t, db, contract.ES256)
 		first := r.signs(t)
 		if err := r.Upkeep(t.Context()); err != nil || len(r.published(t)) != 1 {
 			t.Fatalf("a young key is replaced: %v, %v", r.published(t), err)
@@ -137,7 +139,7 @@ func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
 			t.Errorf("when its time has come, %s signs and %v are published", got, r.published(t))
 		}
 		rows, err := db.Read(t.Context()).SigningKeysOf(r.client.ID, now)
-		if err != nil || rows[0].ExpiresAt == nil || rows[0].ExpiresAt.Before(now.Add(keyLead+MaxAccess)) {
+		if err != nil || rows[0].ExpiresAt == nil || rows[0].ExpiresAt.Before(now.Add(keyLead+snapshot.MaxAccess)) {
 			t.Errorf("the first of %d ends too early: %v, %v", len(rows), rows[0].ExpiresAt, err)
 		}
 		r.pass(t, "expires_at", first.id, now.Add(-time.Second))
@@ -153,7 +155,7 @@ func TestSigningKeysAreReplacedWithAnOverlap(t *testing.T) {
 // A rotated key is published at once and signs later, and another rotation has to wait for it.
 func TestRotateSigningKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newFixture(t, db, ES256)
+		r := newFixture(t, db, contract.ES256)
 		first := r.rotates(t)
 		if len(first) != 1 || first[0].SignsFrom.After(models.Now()) || r.signs(t).id != first[0].ID {
 			t.Fatalf("the first key does not sign at once: %+v", first)
@@ -166,7 +168,7 @@ func TestRotateSigningKey(t *testing.T) {
 		if wait := next.SignsFrom.Sub(models.Now()); wait <= keyLead-time.Minute || wait > keyLead {
 			t.Errorf("the new key signs in %s", wait)
 		}
-		if former.PublishedUntil == nil || former.PublishedUntil.Before(next.SignsFrom.Add(MaxAccess)) {
+		if former.PublishedUntil == nil || former.PublishedUntil.Before(next.SignsFrom.Add(snapshot.MaxAccess)) {
 			t.Errorf("the former key ends before its last token: %v", former.PublishedUntil)
 		}
 		_, err := r.RotateSigningKey(t.Context(), r.owner, contract.AppClientPath{Client: r.client.ID})
@@ -195,9 +197,9 @@ func (r *fixture) rotates(t *testing.T) []contract.AppClientKey {
 	return keys.Keys
 }
 
-func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
+func TestSigningKeys_concurrentReplicas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newFixture(t, db, EdDSA)
+		r := newFixture(t, db, contract.EdDSA)
 		ids := make([]string, 8)
 		var group sync.WaitGroup
 		for i := range ids {
@@ -219,9 +221,9 @@ func TestReplicasThatStartTogetherHaveOneKey(t *testing.T) {
 }
 
 // A private key is sealed to its row: it does not open in another one.
-func TestPrivateKeysAreSealed(t *testing.T) {
+func TestSigningKeys_sealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newFixture(t, db, ES256)
+		r := newFixture(t, db, contract.ES256)
 		r.signs(t)
 		rows, err := db.Read(t.Context()).SigningKeysOf(r.client.ID, models.Now())
 		if err != nil || len(rows) != 1 {
@@ -236,16 +238,17 @@ func TestPrivateKeysAreSealed(t *testing.T) {
 
 // A change of the algorithm holds from the next token on; what was signed before
 // goes on verifying.
-func TestAlgorithmCanBeChanged(t *testing.T) {
+func TestSigningKeys_changedAlgorithm(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		r := newFixture(t, db, ES256)
-		first, other := r.signs(t), EdDSA
+		r := newFixture(t, db, contract.ES256)
+		first, other := r.signs(t), contract.EdDSA
 		change := contract.AppClientSettings{Algorithm: &other}.Of(r.client.ID)
-		if _, err := r.UpdateClient(t.Context(), r.owner, change); err != nil {
+		if _, err := r.Clients.UpdateClient(t.Context(), r.owner, change); err != nil {
 			t.Fatal(err)
 		}
 		r.client = r.row(t, r.client.ID)
-		if got := r.signs(t); got.id == first.id || string(got.algorithm) != EdDSA || len(r.published(t)) != 2 {
+		got := r.signs(t)
+		if got.id == first.id || string(got.algorithm) != other || len(r.published(t)) != 2 {
 			t.Errorf("%s signs with %s, published are %v", got.id, got.algorithm, r.published(t))
 		}
 	})

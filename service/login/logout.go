@@ -9,6 +9,7 @@ import (
 
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/appclients"
 )
 
 // LogoutInput is a request to sign out (OpenID Connect RP-Initiated Logout 1.0, 2).
@@ -54,8 +55,8 @@ var (
 
 // Logout ends the session that the ID token belongs to, and that of the browser if it is the same user's: they may have
 // signed in again since the token was issued. It asks before it ends any other session of the browser. Tokens of the
-// session end with it. Where Client.Unclaimed, the caller must ask the user before it follows Back: the application's
-// author has an ID token to put into a link.
+// session end with it. If Client.Unclaimed is set, the caller must ask the user before it follows Back: the
+// application's author has an ID token to put into a link.
 func (s *Service) Logout(ctx context.Context, in LogoutInput) (LoggedOut, error) {
 	row, err := s.client(ctx, in.ClientID)
 	if err != nil {
@@ -116,14 +117,14 @@ func (o *LoggedOut) setBack(client models.AppClient, in LogoutInput, hinted bool
 	if in.To == "" || !hinted && in.NamedClient == "" {
 		return
 	}
-	if !isRegistered(client.LogoutURIs, in.To) {
+	if !appclients.IsRegistered(client.LogoutURIs, in.To) {
 		o.Unregistered = true
 		return
 	}
-	o.Back, o.Site = withState(in.To, in.State), originOf(in.To)
+	o.Back, o.Site = withState(in.To, in.State), appclients.OriginOf(in.To)
 	o.Form = url.Values{"client_id": {client.ID}, "post_logout_redirect_uri": {in.To}, "state": {in.State}}
 	if o.Client.Unclaimed {
-		o.Client.Site = hostOf(in.To)
+		o.Client.Site = appclients.HostOf(in.To)
 	}
 }
 
@@ -169,19 +170,19 @@ func (o *LoggedOut) end(tx *models.Tx, client models.AppClient, in LogoutInput, 
 	}
 	o.Asks = true
 	user, err := tx.EndUserByID(own.UserID)
-	o.Who = cmp.Or(user.Email, user.Name)
+	o.Who = cmp.Or(user.Email, o.Client.nameOf(user.Name))
 	return own.ProviderID, unlessAbsent(err)
 }
 
-// signOutAt returns the label of a provider and the address at which users sign out of it, "" if there is none. A
-// provider that does not answer is no reason to keep someone signed in.
+// signOutAt returns the public label of a provider and the address at which users sign out of it, "" if there is none.
+// If a provider does not answer, the user is signed out anyway.
 func (s *Service) signOutAt(ctx context.Context, clientID, id string) (label, address string) {
-	config, row, err := s.providerConfig(ctx, clientID, id)
+	config, _, err := s.providerConfig(ctx, clientID, id)
 	if err == nil {
-		address, err = s.Providers.EndSessionURL(ctx, config)
+		address, err = s.Clients.Providers.EndSessionURL(ctx, config)
 	}
 	if err != nil || address == "" {
 		return "", ""
 	}
-	return labelOf(row), address
+	return config.Name(), address
 }

@@ -11,11 +11,11 @@ import (
 	"postern/models"
 	"postern/platform/federation"
 	"postern/service/access"
+	"postern/service/appclients"
 	"postern/service/directory"
 )
 
-// mapped is what a provider's claims say about groups at one sign-in: nothing of the claims
-// themselves is kept.
+// mapped is the result of a provider's claims about groups at one sign-in: nothing of the claims themselves is kept.
 type mapped struct {
 	Groups      []string // ids
 	Kept        []string `json:",omitempty"` // ids of groups that a member stays in
@@ -44,7 +44,7 @@ func (r claimRules) paths() []federation.ClaimPath {
 	return out
 }
 
-// find returns what the provider states for a rule. An e-mail address that the provider has
+// find returns what the provider states for a rule. An email address that the provider has
 // not verified is not stated: on some providers users type any address.
 func find(rule models.GroupMapping, identity federation.Identity) federation.Finding {
 	path, err := federation.ParseClaimPath(rule.Claim)
@@ -126,7 +126,7 @@ func (s *Service) applyMapped(
 	if err != nil {
 		return err
 	}
-	targets := targetsOf(rules)
+	targets := appclients.MappedGroups(rules)
 	wanted := slices.DeleteFunc(slices.Clone(entry.Mapped.Groups), func(group string) bool {
 		return !slices.Contains(targets, group)
 	})
@@ -152,18 +152,18 @@ func (s *Service) applyMapped(
 	if err != nil {
 		return err
 	}
-	return s.tellMapped(ctx, tx, client, entry, user, mappedOutcome{added, removed, unstated})
+	return s.emitMapped(ctx, tx, client, entry, user, mappedOutcome{added, removed, unstated})
 }
 
 // warnOfMapped logs the claims that were not stated.
 func (s *Service) warnOfMapped(ctx context.Context, entry ticket, user models.EndUser) {
 	provider := entry.Identity.Provider
 	if claims := entry.Mapped.Withheld; len(claims) > 0 {
-		s.Log.WarnContext(ctx, "a provider withheld claims that groups are mapped from",
+		s.Log.WarnContext(ctx, "a provider withheld claims that group mappings use",
 			"provider", provider, "user", user.ID, "claims", claims)
 	}
 	if claims := entry.Mapped.Unavailable; len(claims) > 0 {
-		s.Log.WarnContext(ctx, "a provider failed to state claims that groups are mapped from; members stay in them",
+		s.Log.WarnContext(ctx, "a provider didn't send claims that group mappings use; users keep their groups",
 			"provider", provider, "user", user.ID, "claims", claims)
 	}
 }
@@ -202,8 +202,7 @@ func removeMapped(
 	return removed, nil
 }
 
-// mappedOutcome is what a sign-in changed: groups by id, and the claims that were not stated
-// before it.
+// mappedOutcome has the changes of a sign-in: groups by id, and the claims that were not stated before it.
 type mappedOutcome struct {
 	added, removed []string
 	unstated       models.UnstatedClaims
@@ -216,9 +215,9 @@ func linesOf(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// tellMapped writes the audit entry of what a sign-in changed, and the webhook events of the
+// emitMapped writes the audit entry of what a sign-in changed, and the webhook events of the
 // groups among it.
-func (s *Service) tellMapped(
+func (s *Service) emitMapped(
 	ctx context.Context, tx *models.Tx, client models.AppClient, entry ticket, user models.EndUser,
 	outcome mappedOutcome,
 ) error {
@@ -232,7 +231,7 @@ func (s *Service) tellMapped(
 		slices.Equal(before.Unavailable, change.Unavailable) {
 		return nil
 	}
-	tenant, team, err := teamOf(tx, client.TenantID)
+	tenant, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return err
 	}
@@ -265,5 +264,5 @@ func (s *Service) tellMapped(
 	if err != nil {
 		return fmt.Errorf("login: record the groups of %s: %w", user.ID, err)
 	}
-	return directory.TellGroupMembers(ctx, s.Events, tx, tenant, team, groups...)
+	return directory.EmitGroupMembers(ctx, s.Events, tx, tenant, team, groups...)
 }

@@ -19,6 +19,7 @@ import (
 	"postern/models"
 	"postern/platform/federation"
 	"postern/platform/secrets"
+	"postern/service/access"
 )
 
 // The typ of issued tokens. It keeps an ID token from being used as an access token.
@@ -216,7 +217,7 @@ func (s *Service) sealUpstream(
 	ctx context.Context, client models.AppClient, jti string, tokens *handed,
 ) (string, error) {
 	tx := s.DB.Read(ctx)
-	_, team, err := teamOf(tx, client.TenantID)
+	_, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return "", err
 	}
@@ -269,7 +270,7 @@ func accessHash(algorithm jose.SignatureAlgorithm, access string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-var errToken = errors.New("login: the token is not valid here")
+var errToken = errors.New("login: the token isn't valid here")
 
 // verify verifies a token that this issuer signed, and reads its claims. It does not
 // check times.

@@ -8,32 +8,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/fault"
 )
-
-// applyPKCE writes when the client has to send a code challenge (PKCE, RFC 7636), unless mode is nil. A client that
-// becomes public always has to. contract.PKCEWhenSent is for clients with a secret, which also protects their codes:
-// many of their libraries send no challenge by default.
-func applyPKCE(row *models.AppClient, mode *string) []fault.Field {
-	refused := func(code, detail string) []fault.Field {
-		return []fault.Field{{Pointer: "/pkce", Code: code, Detail: detail}}
-	}
-	if row.SecretHash == nil {
-		row.PKCE = contract.PKCERequired
-	}
-	if mode == nil {
-		return nil
-	}
-	switch {
-	case *mode != contract.PKCERequired && *mode != contract.PKCEWhenSent:
-		return refused("unknown_pkce", "Use required or when_sent.")
-	case *mode == contract.PKCEWhenSent && row.SecretHash == nil:
-		return refused("needs_secret", "Only a confidential app client can leave out PKCE. Give it a client secret, "+
-			"or use required.")
-	}
-	row.PKCE = *mode
-	return nil
-}
 
 // requiresPKCE reports whether the client's codes have to be bound to a challenge.
 func requiresPKCE(client models.AppClient) bool {
@@ -53,11 +28,10 @@ func (in AuthorizationRequest) checkChallenge(client models.AppClient) (code, te
 	text = "PKCE is required: send code_challenge with code_challenge_method S256"
 	switch {
 	case !requiresPKCE(client):
-		text = "send code_challenge with code_challenge_method S256, or neither of them"
+		text = "send code_challenge with code_challenge_method S256, or send neither"
 	case in.Challenge == "" && client.SecretHash != nil:
-		text += fmt.Sprintf(". Switch it on in the application. If its library cannot send it, set PKCE to when_sent "+
-			"in the settings of the app client in the dashboard, or with: postern app-clients update %s "+
-			"--pkce when_sent", client.ID)
+		text += fmt.Sprintf(". Turn PKCE on in the application. If its library doesn't support PKCE, set PKCE to "+
+			"when_sent in the dashboard, or run: postern app-clients update %s --pkce when_sent", client.ID)
 	}
 	return "invalid_request", text
 }

@@ -6,6 +6,7 @@ import (
 
 	"postern/models"
 	"postern/platform/secrets"
+	"postern/service/access"
 )
 
 // refreshLeeway is how long a refresh token that was used gives its successor again: to
@@ -26,7 +27,7 @@ func successorPlace(grant []byte) secrets.Place {
 func (s *Service) sealSuccessor(
 	tx *models.Tx, client models.AppClient, grant []byte, next string,
 ) (secrets.Sealed, error) {
-	_, team, err := teamOf(tx, client.TenantID)
+	_, team, err := access.TenantAndTeam(tx, client.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (s *Service) successorOf(tx *models.Tx, used []byte, now time.Time) (string
 		if err != nil {
 			return "", err
 		}
-		found, used = next.Reveal(), hash(next.Reveal())
+		found, used = next.Reveal(), secrets.Digest(next.Reveal())
 	}
 }
 

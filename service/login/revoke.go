@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"postern/models"
+	"postern/platform/secrets"
 )
 
 // Revoke ends the session that a refresh or access token of the client belongs to (RFC
@@ -31,7 +32,7 @@ func (s *Service) Revoke(ctx context.Context, in Credentials, token string) erro
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		session := access.Session
 		if session == "" {
-			grant, err := tx.LoginGrantByHash(kindRefresh, hash(token))
+			grant, err := tx.LoginGrantByHash(kindRefresh, secrets.Digest(token))
 			if isAbsent(err) {
 				return nil
 			}

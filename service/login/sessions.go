@@ -1,7 +1,6 @@
 package login
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,9 +10,10 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/access"
+	"postern/service/appclients"
 )
 
-// Consent is what an end user agreed that an app client learns, as they see it.
+// Consent is an end user's own view of their consent to an app client.
 type Consent struct {
 	contract.Consent
 	Shares []Share // the scopes in words
@@ -27,19 +27,22 @@ func (s *Service) Sessions(
 	if _, _, _, err := findUser(tx, p, user, access.UserRead); err != nil {
 		return models.List[contract.UserSession]{}, fmt.Errorf("login: sessions of %s: %w", user, err)
 	}
-	list, err := sessionsOf(tx, user, models.PageOf(in.Page, in.Sort, ""))
+	list, err := sessionsOf(tx, user, models.PageOf(in.Page, in.Sort, ""), false)
 	if err != nil {
 		return list, fmt.Errorf("login: sessions of %s: %w", user, err)
 	}
 	return list, nil
 }
 
-func sessionsOf(tx *models.Tx, user string, page models.Page) (models.List[contract.UserSession], error) {
+// sessionsOf lists a user's sessions. unclaimed is set for a hosted page of an unclaimed workspace.
+func sessionsOf(
+	tx *models.Tx, user string, page models.Page, unclaimed bool,
+) (models.List[contract.UserSession], error) {
 	rows, err := tx.LiveSessionsOf(user, models.Now(), page)
 	if err != nil {
 		return models.List[contract.UserSession]{}, err
 	}
-	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
+	names := newSessionNames(unclaimed)
 	out := models.List[contract.UserSession]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
 		session, err := names.session(tx, row)
@@ -65,14 +68,21 @@ func (s *Service) Session(
 		err = models.ErrNotFound
 	}
 	if err != nil {
-		return contract.UserSession{}, fmt.Errorf("login: session %s: %w", id, notFound(err))
+		return contract.UserSession{}, fmt.Errorf("login: session %s: %w", id, access.Missing(err))
 	}
-	names := sessionNames{clients: map[string]string{}, providers: map[string]string{}}
-	return names.session(tx, row)
+	return newSessionNames(false).session(tx, row)
 }
 
 // sessionNames are the names of app clients and providers, by their ids, each of which is read once.
-type sessionNames struct{ clients, providers map[string]string }
+type sessionNames struct {
+	clients, providers map[string]string
+
+	unclaimed bool // see sessionsOf
+}
+
+func newSessionNames(unclaimed bool) sessionNames {
+	return sessionNames{clients: map[string]string{}, providers: map[string]string{}, unclaimed: unclaimed}
+}
 
 func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (contract.UserSession, error) {
 	if _, known := n.clients[row.ClientID]; !known {
@@ -80,12 +90,12 @@ func (n sessionNames) session(tx *models.Tx, row models.LoginSession) (contract.
 		if unlessAbsent(err) != nil {
 			return contract.UserSession{}, err
 		}
-		n.clients[row.ClientID] = cmp.Or(client.Title, client.Name)
+		n.clients[row.ClientID] = shownClient(client, n.unclaimed)
 	}
 	if _, known := n.providers[row.ProviderID]; !known {
 		switch provider, err := tx.ProviderByID(row.ProviderID); {
 		case err == nil:
-			n.providers[row.ProviderID] = labelOf(provider)
+			n.providers[row.ProviderID] = appclients.PublicLabel(provider, n.unclaimed)
 		case !isAbsent(err):
 			return contract.UserSession{}, err
 		}
@@ -115,7 +125,7 @@ func endingSession(session string) ending {
 	return func(tx *models.Tx, user string) (change, error) {
 		row, err := tx.LoginSessionByID(session)
 		if err != nil {
-			return change{}, notFound(err)
+			return change{}, access.Missing(err)
 		}
 		if row.UserID != user || row.EndedAt != nil {
 			return change{}, access.NotFound()
@@ -154,7 +164,7 @@ func (s *Service) Consents(
 	if _, _, _, err := findUser(tx, p, in.User, access.UserRead); err != nil {
 		return none, fmt.Errorf("login: consents of %s: %w", in.User, err)
 	}
-	list, err := consentsOf(tx, in.User)
+	list, err := consentsOf(tx, in.User, false)
 	if err != nil {
 		return none, fmt.Errorf("login: consents of %s: %w", in.User, err)
 	}
@@ -162,7 +172,8 @@ func (s *Service) Consents(
 	return models.MapList(all, func(c Consent) contract.Consent { return c.Consent }), nil
 }
 
-func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
+// consentsOf lists a user's consents. unclaimed is set for a hosted page of an unclaimed workspace.
+func consentsOf(tx *models.Tx, user string, unclaimed bool) ([]Consent, error) {
 	rows, err := tx.LoginConsentsOf(user)
 	if err != nil {
 		return nil, err
@@ -177,17 +188,21 @@ func consentsOf(tx *models.Tx, user string) ([]Consent, error) {
 		if err != nil {
 			return nil, err
 		}
+		agreed := shares(row.Scope, "")
+		if !unclaimed {
+			agreed = offered.describe(agreed, row.Scope)
+		}
 		list = append(list, Consent{
 			Consent: contract.Consent{
 				Client:     row.ClientID,
-				ClientName: cmp.Or(client.Title, client.Name),
+				ClientName: shownClient(client, unclaimed),
 				Scopes: slices.DeleteFunc(strings.Fields(row.Scope), func(one string) bool {
 					return one == providerScope
 				}),
 				CreatedAt: row.CreatedAt.UTC(),
 				UpdatedAt: row.UpdatedAt.UTC(),
 			},
-			Shares: offered.describe(shares(row.Scope, ""), row.Scope),
+			Shares: agreed,
 		})
 	}
 	return list, nil
@@ -205,7 +220,7 @@ func (s *Service) withdrawing(ctx context.Context, clientID string) ending {
 	return func(tx *models.Tx, user string) (change, error) {
 		row, err := tx.LoginConsentOf(user, clientID)
 		if err != nil {
-			return change{}, notFound(err)
+			return change{}, access.Missing(err)
 		}
 		if err := tx.DeleteLoginConsent(user, clientID); err != nil {
 			return change{}, err
@@ -214,7 +229,7 @@ func (s *Service) withdrawing(ctx context.Context, clientID string) ending {
 		if err != nil {
 			return change{}, err
 		}
-		if err := s.TellConsentWithdrawn(ctx, tx, user, client); err != nil {
+		if err := s.EmitConsentWithdrawn(ctx, tx, user, client); err != nil {
 			return change{}, err
 		}
 		now := models.Now()
@@ -223,7 +238,7 @@ func (s *Service) withdrawing(ctx context.Context, clientID string) ending {
 	}
 }
 
-// change is what an audit entry compares; nil for what did not exist.
+// change has the values that an audit entry compares; nil for what did not exist.
 type change struct{ before, after any }
 
 // ending ends sessions of an end user, given by id.
@@ -261,7 +276,7 @@ func (s *Service) end(
 		if p.Anonymous() {
 			detail["by"] = "user"
 		}
-		return s.changed(tx, p, user.tenant, access.Entry{
+		return access.RecordServed(tx, p, user.tenant, access.Entry{
 			Action: access.UserUpdate,
 			Object: user.ID,
 			Team:   user.team,
@@ -285,7 +300,7 @@ func findUser(
 	}
 	row, err := tx.EndUserByID(id)
 	if err != nil {
-		return row, models.Tenant{}, "", notFound(err)
+		return row, models.Tenant{}, "", access.Missing(err)
 	}
 	tenant, team, err := access.Tenant(tx, p, row.TenantID, action)
 	return row, tenant, team, err

@@ -11,8 +11,8 @@ import (
 // session ends.
 const signOutMargin = 10 * time.Minute
 
-// signOut ends a session of a client, and has gateways refuse its access tokens. A session
-// that has ended is left as it is, so that a repeated request costs gateways nothing.
+// signOut ends a session of a client, and has gateways refuse its access tokens. A session that has ended is left
+// unchanged, so that a repeated request costs gateways nothing.
 func signOut(tx *models.Tx, client models.AppClient, session models.LoginSession, now time.Time) error {
 	if session.EndedAt != nil {
 		return nil

@@ -10,10 +10,11 @@ import (
 	"postern/models"
 	"postern/platform/federation"
 	"postern/platform/secrets"
+	"postern/service/access"
+	"postern/service/appclients"
 )
 
-// Stated is what a provider stated about a user in a test login, and what its group mappings
-// made of it.
+// Stated has a provider's claims about a user in a test login, and what its group mappings made of it.
 type Stated struct {
 	Claims   []Member // of the ID token and userinfo, shortened
 	More     int      // claims that are not among these
@@ -71,11 +72,11 @@ func (s *Service) keepStated(
 		return err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		tenant, team, err := teamOf(tx, client.TenantID)
+		tenant, team, err := access.TenantAndTeam(tx, client.TenantID)
 		if err != nil {
 			return err
 		}
-		mappings, err := mappingsOf(tx, tenant, row.ID)
+		mappings, err := appclients.MappingsOf(tx, tenant, row.ID)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"postern/core/contract"
 	"postern/platform/federation"
+	"postern/service/appclients"
 )
 
 // A provider's claims are stored within bounds, however many rules name them and however
@@ -29,7 +30,7 @@ func TestStatedBy_bounds(t *testing.T) {
 	set := federation.Stated(body)
 	rule := contract.GroupMapping{Claim: "short", Value: "staff", Match: contract.MatchExact, Group: "grp_0"}
 	mappings := []contract.NamedGroupMapping{{GroupMapping: rule}}
-	for i := 1; i < maxMappings; i++ {
+	for i := 1; i < appclients.MaxMappings; i++ {
 		rule.Claim, rule.Value, rule.Group = "long", long[19], fmt.Sprintf("grp_%d", i)
 		mappings = append(mappings, contract.NamedGroupMapping{GroupMapping: rule})
 	}
@@ -46,7 +47,7 @@ func TestStatedBy_bounds(t *testing.T) {
 	for i, one := range out.Mappings {
 		values[i] = one.Values
 	}
-	const separators = 4 * maxMappings // brackets, commas and "null" of the lists
+	const separators = 4 * appclients.MaxMappings // brackets, commas and "null" of the lists
 	if got := size(values); got > maxShownSum+separators {
 		t.Errorf("the values of the mappings have %d bytes, want at most %d", got, maxShownSum+separators)
 	}
@@ -62,7 +63,7 @@ func TestStatedBy_bounds(t *testing.T) {
 	if first := out.Mappings[0]; len(first.Values) != 1 || first.Values[0] != "staff" || first.More != 0 {
 		t.Errorf("the first mapping shows %q and %d more, want its whole claim", first.Values, first.More)
 	}
-	last := out.Mappings[maxMappings-1]
+	last := out.Mappings[appclients.MaxMappings-1]
 	if len(last.Values) != 0 || last.More != len(long) {
 		t.Errorf("the last mapping shows %d values and %d more, want all counted", len(last.Values), last.More)
 	}

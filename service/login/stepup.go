@@ -21,10 +21,10 @@ const authLeeway = 30 * time.Second
 // unmet_authentication_requirements 1.0, which RFC 9470, 5 uses for max_age.
 const errorUnmet = "unmet_authentication_requirements"
 
-// demand is what an authorization request demands of the user's authentication (OpenID
-// Connect Core 1.0, 3.1.2.1). It is stored with the attempt: the request that goes to the
-// provider passes through the browser, which can remove parameters, so the provider's
-// signed answer is compared with it. acr_values demands nothing: it is a voluntary claim.
+// demand has the requirements of an authorization request for the user's authentication (OpenID Connect Core 1.0,
+// 3.1.2.1). It is stored with the attempt: the request that goes to the provider passes through the browser, which can
+// remove parameters, so the provider's signed answer is compared with it. acr_values demands nothing: it is a voluntary
+// claim.
 type demand struct {
 	fresh  bool           // prompt=login or max_age=0: no authentication before the request
 	since  time.Time      // of the request
@@ -59,9 +59,9 @@ func (d demand) among(options []ProviderOption) []ProviderOption {
 func (d demand) unmet(auth federation.Authentication, now time.Time) string {
 	switch {
 	case d.maxAge != nil && auth.At.IsZero():
-		return "max_age cannot be checked: the provider does not state when the user authenticated (auth_time)"
+		return "max_age can't be checked: the provider doesn't say when the user authenticated (auth_time)"
 	case d.fresh && !auth.At.IsZero() && auth.At.Before(d.since.Add(-authLeeway)):
-		return "the provider did not authenticate the user again, as prompt=login or max_age=0 demands"
+		return "the provider didn't authenticate the user again, which prompt=login or max_age=0 requires"
 	case d.maxAge != nil && now.Sub(auth.At) > *d.maxAge+authLeeway:
 		return "the user authenticated at the provider longer ago than max_age allows"
 	}
@@ -69,7 +69,7 @@ func (d demand) unmet(auth federation.Authentication, now time.Time) string {
 }
 
 // cannotBeMet describes a demand that no provider of an app client can prove.
-const cannotBeMet = "max_age cannot be checked: no provider of this application states when the user authenticated " +
+const cannotBeMet = "max_age can't be checked: no provider of this application says when the user authenticated " +
 	"(auth_time)"
 
 // plausible returns what is stated without a time to come.
@@ -104,7 +104,7 @@ func (s *Service) refuseUnmet(ctx context.Context, attempt models.LoginAttempt, 
 		"error_description": {why},
 	})
 	if out.Client.Unclaimed {
-		out.Refused = fmt.Sprintf("You could not be signed in as the application demands: %s.", why)
+		out.Refused = fmt.Sprintf("The application's sign-in requirements weren't met: %s.", why)
 	}
 	return out, nil
 }
@@ -118,12 +118,12 @@ func (in AuthorizationRequest) maxAge() *int64 {
 	return &seconds
 }
 
-// checkHints checks the parameters that go to the provider as they are.
+// checkHints checks the parameters that go to the provider unchanged.
 func (in AuthorizationRequest) checkHints() (code, text string) {
 	for name, value := range map[string]string{
 		"acr_values": in.ACRValues, "login_hint": in.LoginHint, "ui_locales": in.UILocales,
 	} {
-		if len(value) > maxHint || strings.ContainsFunc(value, unprintable) {
+		if len(value) > maxHint || strings.ContainsFunc(value, providers.Unprintable) {
 			return "invalid_request", name + " is too long or has control characters"
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
+	"postern/service/appclients"
 )
 
 // testLoginScope are the scopes of a test login: all but offline_access.
@@ -54,21 +56,21 @@ func (s *Service) StartTestLogin(
 	ctx context.Context, p access.Principal, clientID, browser string,
 ) (attempt string, err error) {
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
-		client, _, team, err := findClient(tx, p, clientID, access.LoginUpdate)
+		client, _, team, err := appclients.Find(tx, p, clientID, access.LoginUpdate)
 		if err != nil {
 			return err
 		}
 		if p.Account == "" {
 			return fault.New(
 				fault.Forbidden, "account_needed",
-				"Sign in with an account to test a login. A workspace key has no browser.",
+				"Sign in with an account to test a login. You can't test one with a workspace key.",
 			)
 		}
 		now := models.Now()
 		row := models.LoginAttempt{
 			ID:          models.NewID("lgn"),
 			ClientID:    client.ID,
-			BrowserHash: hash(browser),
+			BrowserHash: secrets.Digest(browser),
 			RedirectURI: s.testLoginURI(client.ID),
 			Scope:       testLoginScope,
 			Tester:      p.Account,
@@ -116,7 +118,7 @@ var errTestLogin = fault.New(
 func (s *Service) FinishTestLogin(
 	ctx context.Context, p access.Principal, in TestLoginResponse, browser string,
 ) (TestLogin, error) {
-	client, _, _, err := findClient(s.DB.Read(ctx), p, in.ClientID, access.LoginUpdate)
+	client, _, _, err := appclients.Find(s.DB.Read(ctx), p, in.ClientID, access.LoginUpdate)
 	if err != nil {
 		return TestLogin{}, fmt.Errorf("login: finish the test login of %s: %w", in.ClientID, err)
 	}
@@ -126,7 +128,7 @@ func (s *Service) FinishTestLogin(
 		return TestLogin{}, fmt.Errorf("login: find the test login %s: %w", id, err)
 	}
 	request := requestOf(id, testLoginPart, browser)
-	isSameBrowser := browser != "" && subtle.ConstantTimeCompare(attempt.BrowserHash, hash(browser)) == 1 &&
+	isSameBrowser := browser != "" && subtle.ConstantTimeCompare(attempt.BrowserHash, secrets.Digest(browser)) == 1 &&
 		hmac.Equal([]byte(request.State), []byte(in.State))
 	if err != nil || attempt.ClientID != client.ID || attempt.Tester == "" ||
 		attempt.Tester != p.Account || !isSameBrowser {
@@ -173,13 +175,13 @@ func (s *Service) viewTestLogin(
 		return TestLogin{}, fmt.Errorf("login: the provider of a test login: %w", err)
 	}
 	out := TestLogin{
-		Client:   s.shownClient(client),
+		Client:   s.Clients.Shown(client),
 		Subject:  done.user.ID,
 		Name:     done.user.Name,
 		Email:    done.user.Email,
-		Provider: labelOf(row),
+		Provider: appclients.Label(row),
 		Scopes:   done.session.Scope,
-		Types:    tokensOf(row),
+		Types:    appclients.TokenTypeOf(row),
 	}
 	if out.ID, err = members(tokens.ID); err != nil {
 		return TestLogin{}, err

@@ -7,11 +7,12 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/service/appclients"
 )
 
 // brandingOf returns an app client's branding, with defaultTitle where it has no title.
 func brandingOf(tx *models.Tx, row models.AppClient) (contract.Branding, error) {
-	b := shownBranding(row)
+	b := appclients.BrandingOf(row)
 	if b.Title != "" {
 		return b, nil
 	}
@@ -42,7 +43,7 @@ func defaultTitle(tx *models.Tx, row models.AppClient) (string, error) {
 	return cmp.Or(project.DisplayName, project.Name), nil
 }
 
-// DefaultTitle returns the title of an app client's pages while its branding has none. It
+// DefaultTitle returns the title of an app client's pages while its branding doesn't set one. It
 // needs no permission: the pages are public.
 func (s *Service) DefaultTitle(ctx context.Context, id string) (string, error) {
 	row, err := s.client(ctx, id)

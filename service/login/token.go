@@ -14,6 +14,8 @@ import (
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
+	"postern/service/appclients"
 	"postern/service/directory"
 )
 
@@ -53,24 +55,25 @@ var (
 		"invalid_client",
 		"the client is unknown, or its secret is wrong or missing",
 	)
-	errScope   = fault.New(fault.Malformed, "invalid_scope", "scope has to be among what was granted at sign-in")
-	errNoScope = fault.New(fault.Malformed, "invalid_scope", "this application may ask for none of the scopes")
+	errScope = fault.New(fault.Malformed, "invalid_scope", "scope must only contain scopes that were granted at "+
+		"sign-in")
+	errNoScope = fault.New(fault.Malformed, "invalid_scope", "this application can't request any of these scopes")
 	errGrant   = fault.New(fault.Malformed, "invalid_grant", "the code or refresh token is wrong, used, expired or "+
-		"was given to another client, or code_verifier or redirect_uri do not fit it")
+		"belongs to another client, or code_verifier or redirect_uri doesn't match")
 	errRequest = fault.New(fault.Malformed, "invalid_request", "a parameter is missing or sent twice")
 )
 
-// Token exchanges a code or a refresh token, or gives an app client a token of its own.
+// Token exchanges a code or a refresh token, or gives an app client its own token.
 func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
 	client, err := s.authenticate(ctx, in.Credentials)
 	if err != nil {
 		return Tokens{}, err
 	}
-	if in.GrantType != "" && !slices.Contains(allGrantTypes, in.GrantType) {
+	if in.GrantType != "" && !slices.Contains(snapshot.GrantTypes, in.GrantType) {
 		return Tokens{}, fault.New(
 			fault.Malformed,
 			"unsupported_grant_type",
-			"grant_type has to be authorization_code, refresh_token or client_credentials",
+			"grant_type must be authorization_code, refresh_token or client_credentials",
 		)
 	}
 	if in.GrantType != "" && !slices.Contains(client.GrantTypes, in.GrantType) {
@@ -79,9 +82,9 @@ func (s *Service) Token(ctx context.Context, in TokenInput) (Tokens, error) {
 	switch in.GrantType {
 	case snapshot.ClientCredentials:
 		return s.issueToClient(ctx, client, in)
-	case authorizationCode:
+	case snapshot.AuthorizationCode:
 		return s.exchange(ctx, client, in)
-	case refreshToken:
+	case snapshot.RefreshToken:
 		return s.refresh(ctx, client, in)
 	}
 	return Tokens{}, errRequest
@@ -101,7 +104,7 @@ func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppC
 	if in.NamedClient != client.ID {
 		return client, errClient
 	}
-	if client.SecretHash != nil && subtle.ConstantTimeCompare(client.SecretHash, hash(in.Secret)) != 1 {
+	if client.SecretHash != nil && subtle.ConstantTimeCompare(client.SecretHash, secrets.Digest(in.Secret)) != 1 {
 		return client, errClient
 	}
 	if client.SecretHash == nil && in.Secret != "" {
@@ -113,7 +116,7 @@ func (s *Service) authenticate(ctx context.Context, in Credentials) (models.AppC
 	return client, nil
 }
 
-// redeemed is what a redeemed grant stands for.
+// redeemed is the result of redeeming a grant.
 type redeemed struct {
 	session models.LoginSession
 	user    models.EndUser
@@ -148,7 +151,7 @@ func (s *Service) redeem(
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
 		out, refused = redeemed{}, nil // the transaction may run again
 		now := models.Now()
-		grant, err := tx.LoginGrantByHash(kind, hash(text))
+		grant, err := tx.LoginGrantByHash(kind, secrets.Digest(text))
 		if isAbsent(err) {
 			return errGrant
 		}
@@ -172,7 +175,7 @@ func (s *Service) redeem(
 			if err := check(grant, out.session); err != nil {
 				return err
 			}
-			if won, err := s.use(tx, client, grant, text, now, &out); err != nil || won {
+			if used, err := s.use(tx, client, grant, text, now, &out); err != nil || used {
 				return err
 			}
 		}
@@ -198,26 +201,26 @@ func (s *Service) redeem(
 // false if another request used the grant first.
 func (s *Service) use(
 	tx *models.Tx, client models.AppClient, grant models.LoginGrant, text string, now time.Time, out *redeemed,
-) (won bool, err error) {
+) (used bool, err error) {
 	if grant.Kind == kindCode {
 		if out.handed, err = s.handedBy(tx, out.session.ID, text); err != nil {
 			return false, err
 		}
 	}
 	if refreshes(client) && out.handed == nil && granted(out.session.Scope, "offline_access") {
-		out.refresh = newSecret()
+		out.refresh = secrets.Random()
 	}
 	if grant.Kind == kindRefresh && out.refresh != "" {
 		if grant.Successor, err = s.sealSuccessor(tx, client, grant.Hash, out.refresh); err != nil {
 			return false, err
 		}
 	}
-	won, err = tx.UseLoginGrant(grant.Hash, grant.Successor, now)
-	if err != nil || !won || out.refresh == "" {
-		return won, err
+	used, err = tx.UseLoginGrant(grant.Hash, grant.Successor, now)
+	if err != nil || !used || out.refresh == "" {
+		return used, err
 	}
 	return true, tx.Insert(&models.LoginGrant{
-		Hash:      hash(out.refresh),
+		Hash:      secrets.Digest(out.refresh),
 		Kind:      kindRefresh,
 		SessionID: out.session.ID,
 		Scope:     grant.Scope,
@@ -287,7 +290,7 @@ func (s *Service) exchange(ctx context.Context, client models.AppClient, in Toke
 func (s *Service) stillOfferedToCode(
 	ctx context.Context, client models.AppClient, redirectURI, provider string,
 ) error {
-	if !isRegistered(client.RedirectURIs, redirectURI) {
+	if !appclients.IsRegistered(client.RedirectURIs, redirectURI) {
 		return errGrant.Because(errRedirectURI)
 	}
 	if provider == "" {
@@ -313,9 +316,9 @@ func fitsCode(
 	}
 }
 
-// narrowed returns the scopes that a refresh asks for, "" for all. Those beyond what was
-// granted at sign-in are refused (RFC 6749, 6), and those that the sign-in would have
-// ignored are ignored. openid cannot be left out: the answer has an ID token.
+// narrowed returns the scopes that a refresh requests, "" for all. It refuses scopes that weren't granted at sign-in
+// (RFC 6749, 6), and ignores those that the sign-in would have ignored. openid is required, because the response has an
+// ID token.
 func (a apis) narrowed(client models.AppClient, session models.LoginSession, asked string) (string, error) {
 	if asked == "" {
 		return "", nil

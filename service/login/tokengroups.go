@@ -9,7 +9,7 @@ import (
 	"postern/service/directory"
 )
 
-// What tokens, userinfo and introspection name of a user's groups, so that every gateway takes the tokens.
+// The limits on a user's groups in tokens, userinfo and introspection, so that every gateway accepts the tokens.
 const (
 	maxGroups     = 200
 	maxGroupsJSON = 9 << 10  // bytes, of the groups
@@ -69,8 +69,8 @@ func groupsInRules(tx *models.Tx, tenantID string) (map[string]bool, error) {
 	return named, err
 }
 
-// within returns the first groups, as many as an answer names in so many bytes of JSON. The names of adminOf come after
-// the groups.
+// within returns the first groups, as many as an answer names in that many bytes of JSON. The names of adminOf come
+// after the groups.
 func (g userGroups) within(room int) userGroups {
 	names, left := firstOf(g.names[:min(len(g.names), maxGroups)], min(room, maxGroupsJSON))
 	out := userGroups{names: names, truncated: g.truncated || len(names) < len(g.names)}

@@ -1,16 +1,15 @@
 package login
 
 import (
-	"fmt"
-	"net/url"
+	"cmp"
+	"context"
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/platform/egress"
-	"postern/platform/fault"
+	"postern/service/appclients"
 )
 
-// Look is what the hosted pages of an app client show.
+// Look is the branding of an app client's hosted pages.
 type Look struct {
 	contract.Branding
 	Unclaimed bool   // the workspace is unclaimed: Branding has nothing but the name of Site
@@ -18,40 +17,11 @@ type Look struct {
 	Locales   string // ui_locales of the request that the page belongs to, "" for none
 }
 
-// held reports whether the restrictions of CapUnclaimed apply to an app client: they do
-// until its workspace is claimed.
-func (s *Service) held(tx *models.Tx, client models.AppClient) (bool, error) {
-	if !s.CapUnclaimed {
-		return false, nil
-	}
-	_, id, err := teamOf(tx, client.TenantID)
-	if err != nil {
-		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
-	}
-	team, err := tx.TeamServed(id)
-	if err != nil {
-		return false, fmt.Errorf("login: the team of the app client %s: %w", client.ID, err)
-	}
-	return team.ClaimedAt == nil, nil
-}
-
-// heldByID is held for a client id.
-func (s *Service) heldByID(tx *models.Tx, clientID string) (bool, error) {
-	if !s.CapUnclaimed {
-		return false, nil
-	}
-	client, err := tx.AppClientServed(clientID)
-	if err != nil {
-		return false, fmt.Errorf("login: the app client %s: %w", clientID, notFound(err))
-	}
-	return s.held(tx, client)
-}
-
 // lookOf returns the look of the pages before the redirect to redirectURI, "" if that is
 // not known. A client of an unclaimed workspace gets no branding, because anyone can
 // create one: it could imitate another site (phishing).
 func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI string) (Look, error) {
-	held, err := s.held(tx, client)
+	held, err := s.Clients.Held(tx, client)
 	if err != nil {
 		return Look{}, err
 	}
@@ -59,35 +29,38 @@ func (s *Service) lookOf(tx *models.Tx, client models.AppClient, redirectURI str
 		branding, err := brandingOf(tx, client)
 		return Look{Branding: branding}, err
 	}
-	site := hostOf(redirectURI)
+	site := appclients.HostOf(redirectURI)
 	return Look{Branding: contract.Branding{Title: site}, Unclaimed: true, Site: site}, nil
 }
 
-// shownLabel returns what the hosted pages call a provider. In an unclaimed workspace that is the host of an issuer
-// that anyone may have set up, whatever its label says: a button "Google" could lead anywhere.
-func shownLabel(row models.Provider, unclaimed bool) string {
-	if unclaimed {
-		row.Label = ""
+// nameOf returns the name by which the pages address a user: none in an unclaimed workspace, where anyone may run the
+// provider that states it.
+func (l Look) nameOf(name string) string {
+	if l.Unclaimed {
+		return ""
 	}
-	return labelOf(row)
+	return name
 }
 
-// checkPort restricts unclaimed workspaces to issuers on web ports, as their projects are
-// restricted to such upstreams: they cannot be used to scan ports.
-func (s *Service) checkPort(issuer string, unclaimed bool) error {
-	if !unclaimed || !s.CapUnclaimed {
-		return nil
+// shownClient returns what lists of sessions and consents call an app client. On the hosted pages of an unclaimed
+// workspace that is the site that its users are sent to, as in lookOf.
+func shownClient(client models.AppClient, unclaimed bool) string {
+	if !unclaimed {
+		return cmp.Or(client.Title, client.Name)
 	}
-	return checkWebPort(issuer)
+	for _, uri := range client.RedirectURIs {
+		if host := appclients.HostOf(uri); host != "" {
+			return host
+		}
+	}
+	return client.ID
 }
 
-func checkWebPort(issuer string) error {
-	if issuer == "" {
-		return nil
+// Brand returns the look of an app client's pages. It needs no permission: they are public.
+func (s *Service) Brand(ctx context.Context, id string) (Look, error) {
+	row, err := s.client(ctx, id)
+	if err != nil {
+		return Look{}, err
 	}
-	if u, err := url.Parse(issuer); err != nil || !egress.IsWebPort(u) {
-		return fault.InvalidField("/issuer", "port_needs_claim", "Until it is claimed, a proxy asks issuers on ports "+
-			"80 and 443 only. Sign in to use another port.")
-	}
-	return nil
+	return s.lookOf(s.DB.Read(ctx), row, "")
 }

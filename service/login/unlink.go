@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	errNotLinked  = fault.New(fault.NotFound, "not_found", "No such way to sign in.")
+	errNotLinked  = fault.New(fault.NotFound, "not_found", "Your account doesn't have this way to sign in.")
 	errLastSignIn = fault.New(fault.Conflict, "last_sign_in", "This is your only way to sign in. Link another "+
 		"provider "+
 		"first, or delete your account.")
@@ -93,7 +93,7 @@ func (s *Service) unlink(ctx context.Context, tx *models.Tx, clientID string, us
 	if err := s.unmap(ctx, tx, clientID, user, gone, slices.Delete(all, at, at+1)); err != nil {
 		return err
 	}
-	return s.changed(tx, access.Principal{}, user.tenant, access.Entry{
+	return access.RecordServed(tx, access.Principal{}, user.tenant, access.Entry{
 		Action: access.UserUpdate,
 		Object: user.ID,
 		Team:   user.team,
@@ -128,5 +128,5 @@ func (s *Service) unmap(
 	}
 	entry := ticket{Mapped: &mapped{}}
 	entry.Identity.Provider = provider
-	return s.tellMapped(ctx, tx, client, entry, user.EndUser, mappedOutcome{removed: removed})
+	return s.emitMapped(ctx, tx, client, entry, user.EndUser, mappedOutcome{removed: removed})
 }

@@ -9,7 +9,7 @@ import (
 	"postern/platform/fault"
 )
 
-var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token is not valid here, has expired, "+
+var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "the access token isn't valid here, has expired, "+
 	"or its session has ended")
 
 // UserInfo returns the user's claims to the bearer of an access token (OpenID Connect
@@ -36,8 +36,8 @@ func (s *Service) GroupAdmin(ctx context.Context, clientID, token string) (strin
 		return "", fmt.Errorf("login: groups of an admin: %w", err)
 	}
 	if !granted(scope, ManagesGroups) {
-		return "", fault.New(fault.Forbidden, "insufficient_scope", "The access token does not have the scope %s. "+
-			"Ask for it at sign-in.", ManagesGroups)
+		return "", fault.New(fault.Forbidden, "insufficient_scope", "The access token doesn't have the scope %s. "+
+			"Request it at sign-in.", ManagesGroups)
 	}
 	return user.ID, nil
 }

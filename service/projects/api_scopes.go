@@ -28,7 +28,7 @@ func viewAPI(row models.Project) contract.SavedAPI {
 	return contract.SavedAPI{API: declared, ETag: digestOf(declared)}
 }
 
-// APIScopes returns what app clients can ask for at a project.
+// APIScopes returns what app clients can request at a project.
 func (s *Service) APIScopes(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.SavedAPI, error) {
@@ -39,7 +39,7 @@ func (s *Service) APIScopes(
 	return viewAPI(row), nil
 }
 
-// SetAPIScopes replaces what app clients can ask for at a project. A scope that is left out is in no token that is
+// SetAPIScopes replaces what app clients can request at a project. A scope that is left out is in no token that is
 // issued from then on, and app clients that list it keep it in their lists.
 func (s *Service) SetAPIScopes(
 	ctx context.Context, p access.Principal, in contract.APIUpdate,
@@ -53,8 +53,7 @@ func (s *Service) SetAPIScopes(
 	})
 }
 
-// changeAPI changes what app clients can ask for at a project, after it has checked the
-// permission.
+// changeAPI changes what app clients can request at a project, after it has checked the permission.
 func (s *Service) changeAPI(
 	ctx context.Context, p access.Principal, ref string, says note, edit func(declared *contract.SavedAPI) error,
 ) (contract.SavedAPI, error) {
@@ -76,7 +75,7 @@ func (s *Service) changeAPI(
 		seen := project.UpdatedAt
 		project.APIAudience, project.APIScopes, project.UpdatedAt = in.Audience, in.Scopes, now
 		out = viewAPI(project)
-		return written(tx.UpdateProjectAPI(project, seen))
+		return orStale(tx.UpdateProjectAPI(project, seen))
 	})
 	return out, err
 }
@@ -93,7 +92,7 @@ func checkAPI(a contract.API) []fault.Field {
 		return append(wrong, fault.Field{
 			Pointer: "/scopes",
 			Code:    "too_many",
-			Detail:  fmt.Sprintf("Declare at most %d scopes.", maxAPIScopes),
+			Detail:  fmt.Sprintf("Use at most %d scopes.", maxAPIScopes),
 		})
 	}
 	for i, scope := range a.Scopes {
@@ -104,10 +103,10 @@ func checkAPI(a contract.API) []fault.Field {
 		same := func(o contract.APIScope) bool { return o.Name == scope.Name }
 		switch {
 		case !scopePattern.MatchString(scope.Name):
-			refuse("name", "invalid_scope", "Use lower-case letters, digits and : . _ - such as orders:read, or "+
+			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ - such as orders:read, or "+
 				"orders:* for a family.")
 		case slices.Contains(ReservedScopes, scope.Name):
-			refuse("name", "reserved_scope", "This scope is one of OpenID Connect's. Choose another name.")
+			refuse("name", "reserved_scope", "OpenID Connect reserves this scope. Choose another name.")
 		case slices.ContainsFunc(a.Scopes[:i], same):
 			refuse("name", "duplicate", "This scope is declared twice.")
 		}
@@ -155,7 +154,7 @@ func audienceTaken(tx *models.Tx, project models.Project, audience string) ([]fa
 			return []fault.Field{{
 				Pointer: "/audience",
 				Code:    "duplicate",
-				Detail:  fmt.Sprintf("The project %s has this audience. Choose another.", other.Name),
+				Detail:  fmt.Sprintf("The project %s already has this audience. Choose another.", other.Name),
 			}}, nil
 		}
 	}

@@ -70,14 +70,14 @@ func (s *Service) Attach(
 	var out contract.Tenant
 	attach := func(tx *models.Tx, project models.Project, row models.Tenant, now time.Time) (err error) {
 		if row.ProjectID != nil && *row.ProjectID != project.ID {
-			return fault.New(fault.Conflict, "built_in", "That is the tenant default of another project, which no "+
-				"other project can serve.")
+			return fault.New(fault.Conflict, "built_in", "This is the default tenant of another project. Only that "+
+				"project can serve it.")
 		}
 		if row.ProjectID == nil {
 			_, err = tx.AttachTenant(models.ProjectTenant{ProjectID: project.ID, TenantID: row.ID, CreatedAt: now})
 		}
-		if err == nil && s.Suits != nil {
-			err = s.Suits(tx, project.ID)
+		if err == nil && s.CheckLogin != nil {
+			err = s.CheckLogin(tx, project.ID)
 		}
 		if err == nil {
 			out, err = tenantNow(tx, row)
@@ -95,7 +95,7 @@ func (s *Service) Detach(
 ) (contract.None, error) {
 	detach := func(tx *models.Tx, project models.Project, row models.Tenant, _ time.Time) error {
 		if row.ProjectID != nil {
-			return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists.")
+			return fault.New(fault.Conflict, "built_in", "You can't detach a project's default tenant.")
 		}
 		_, err := tx.DetachTenant(project.ID, row.ID)
 		return err

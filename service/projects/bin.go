@@ -20,9 +20,9 @@ type Purger interface {
 	EnqueuePurge(ctx context.Context, tx *models.Tx) error
 }
 
-// Delete moves a project to the bin for BinTime. It takes effect at once on the gateway. A
-// project that is already there stays as it is. With Now it deletes a project for good, from
-// the bin or not: a job deletes its rows and files soon after, and then its name is free.
+// Delete moves a project to the bin for BinTime. It takes effect at once on the gateway. A project that is already
+// there stays unchanged. With Now it deletes a project permanently, from the bin or not: a job deletes its rows and
+// files soon after, and then its name is free.
 func (s *Service) Delete(
 	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
 ) (contract.Project, error) {
@@ -34,11 +34,11 @@ func (s *Service) Delete(
 			return false, nil
 		}
 		now := models.Now()
-		return true, won(tx.BinProject(row.ID, now, now.Add(BinTime)))
+		return true, orConflict(tx.BinProject(row.ID, now, now.Add(BinTime)))
 	})
 }
 
-// Restore takes a project out of the bin, with everything it had. One that is not there stays as it is.
+// Restore takes a project out of the bin, with everything it had. One that is not there stays unchanged.
 func (s *Service) Restore(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.Project, error) {
@@ -46,25 +46,25 @@ func (s *Service) Restore(
 		if row.DeletedAt == nil {
 			return false, nil
 		}
-		return true, won(tx.UnbinProject(row.ID, models.Now()))
+		return true, orConflict(tx.UnbinProject(row.ID, models.Now()))
 	})
 }
 
-// erase deletes a project for good.
+// erase deletes a project permanently.
 func (s *Service) erase(
 	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
 ) (contract.Project, error) {
 	return s.moveBin(ctx, p, in.Project, access.ProjectErase, func(tx *models.Tx, row models.Project) (bool, error) {
 		if in.Confirm != row.Name {
 			return false, fault.InvalidField("/confirm", "wrong_confirmation",
-				"Type the project's name, %s, to delete it for good.", row.Name)
+				"Type the project's name, %s, to delete it permanently.", row.Name)
 		}
 		now := models.Now()
 		if row.DeletedAt == nil {
-			if err := won(tx.BinProject(row.ID, now, now)); err != nil {
+			if err := orConflict(tx.BinProject(row.ID, now, now)); err != nil {
 				return false, err
 			}
-		} else if err := won(tx.EraseProject(row.ID, now)); err != nil {
+		} else if err := orConflict(tx.EraseProject(row.ID, now)); err != nil {
 			return false, err
 		}
 		return true, s.Purger.EnqueuePurge(ctx, tx)
@@ -136,11 +136,11 @@ func reviseWithProduct(tx *models.Tx, row models.Project) error {
 	return tx.AddRevision(row.ID, "", now)
 }
 
-// won returns a conflict if another request deleted or restored the project first.
-func won(ok bool, err error) error {
+// orConflict returns a conflict if another request deleted or restored the project first.
+func orConflict(ok bool, err error) error {
 	if err == nil && !ok {
 		return fault.New(fault.Conflict, "changed_meanwhile",
-			"The project was deleted or restored at the same time. Reload it and try again.")
+			"The project was just deleted or restored. Reload it and try again.")
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"postern/service/access"
 	"postern/service/projects"
 	"postern/service/serving"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -34,7 +34,7 @@ func binned(id string) contract.ProjectRemoval {
 	return contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: id}}
 }
 
-// erased is a request to delete a project for good.
+// erased is a request to delete a project permanently.
 func erased(id, confirm string) contract.ProjectRemoval {
 	in := binned(id)
 	in.Now, in.Confirm = true, confirm
@@ -95,8 +95,8 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// What a project has can be read while it is in the bin, and not changed.
-func TestChangesInTheBin(t *testing.T) {
+// The contents of a project in the bin can be read, but not changed.
+func TestBin_changesRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
@@ -107,7 +107,7 @@ func TestChangesInTheBin(t *testing.T) {
 		name := "Shop"
 		version := created.Project.Versions[0]
 		tenant := w.project(t, id).Tenants[0].ID
-		for what, change := range ordered.ByName(map[string]func() error{
+		for what, change := range testkit.ByName(map[string]func() error{
 			"settings": func() error {
 				_, err := w.Update(t.Context(), p, contract.ProjectChange{DisplayName: &name}.Of(id))
 				return err
@@ -159,9 +159,9 @@ func TestChangesInTheBin(t *testing.T) {
 	})
 }
 
-// A product's key that was created in a deleted project opens the other projects no more,
+// A product's key that was created in a deleted project is not valid for the other projects,
 // here and in their exports, until the project is restored.
-func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
+func TestDelete_keysOfProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		in := authenticated
@@ -177,7 +177,7 @@ func TestDeleteStopsKeysOfItsProduct(t *testing.T) {
 			tx := db.Read(t.Context())
 			row, err := tx.ProjectByID(books.Project.ID)
 			if err == nil {
-				err = tx.ScanKeysOpening(row.ID, row.ProductID, func(k *models.APIKey) error {
+				err = tx.ScanKeysOf(row.ID, row.ProductID, func(k *models.APIKey) error {
 					ids = append(ids, k.ID)
 					return nil
 				})
@@ -254,8 +254,8 @@ func TestErase(t *testing.T) {
 	})
 }
 
-// Of many requests at once, one deletes the project, and all are answered alike.
-func TestDeleteRace(t *testing.T) {
+// If many requests come at once, one deletes the project, and all get the same answer.
+func TestDelete_race(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)
@@ -286,7 +286,7 @@ func TestDeleteRace(t *testing.T) {
 }
 
 // A key that a slower transaction created after the deletion is not served.
-func TestAKeyCreatedWhileItsProjectWasDeleted(t *testing.T) {
+func TestRestore_keyCreatedWhileDeleted(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)

@@ -56,8 +56,8 @@ func (s *Service) CallSigning(
 	return out, nil
 }
 
-// EnableCallSigning creates a project's first key. From the next call on the gateway signs
-// calls to the project's upstreams. A project that signs already is left as it is.
+// EnableCallSigning creates a project's first key. From the next call on the gateway signs calls to the project's
+// upstreams. A project that signs already is left unchanged.
 func (s *Service) EnableCallSigning(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.CallSigning, error) {
@@ -109,12 +109,12 @@ func (s *Service) RotateSigningKey(
 		}
 		if len(c.keys) == 0 {
 			return fault.New(fault.Conflict, "call_signing_disabled",
-				"Calls of this project are not signed. Enable call signing first.")
+				"Calls of this project aren't signed. Enable call signing first.")
 		}
 		if newest := c.keys[len(c.keys)-1]; newest.SignsFrom.After(c.now) {
 			if signsIn > 0 {
-				return fault.New(fault.Conflict, "rotation_pending", "The key %s signs from %s. Rotate again after "+
-					"that, or rotate at once (signs_in_seconds 0) to replace it.", newest.ID,
+				return fault.New(fault.Conflict, "rotation_pending", "The key %s will sign from %s. Rotate again "+
+					"after that, or use signs_in_seconds 0 to replace it now.", newest.ID,
 					newest.SignsFrom.UTC().Format(time.RFC3339))
 			}
 			if err := c.tx.DeleteCallSigningKey(newest); err != nil {
@@ -140,8 +140,7 @@ func rotationTime(pointer string, seconds *int64, otherwise time.Duration) (time
 	return time.Duration(*seconds) * time.Second, nil
 }
 
-// retireSigningKeys has the keys published until a time, unless they end before. Those that
-// end now are deleted.
+// retireSigningKeys has the keys published until a time, unless they end before. Keys that end now are deleted.
 func retireSigningKeys(c *signingChange, until time.Time) error {
 	kept := 0
 	for _, k := range c.keys {
@@ -161,8 +160,8 @@ func retireSigningKeys(c *signingChange, until time.Time) error {
 		}
 	}
 	if kept >= mostSigningKeys {
-		return fault.New(fault.Conflict, "too_many_signing_keys", "At most %d keys are published. Wait until the "+
-			"oldest one ends, or rotate with grace_seconds 0 to end all of them now.", mostSigningKeys)
+		return fault.New(fault.Conflict, "too_many_signing_keys", "At most %d keys can be published. Wait until the "+
+			"oldest one expires, or rotate with grace_seconds 0 to withdraw all of them now.", mostSigningKeys)
 	}
 	return nil
 }

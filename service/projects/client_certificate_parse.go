@@ -46,8 +46,9 @@ func parseClientCertificate(in contract.NewClientCertificate, now time.Time) (cl
 	}
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(chain[0].PublicKey) {
-		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key does not belong to the first "+
-			"certificate. Send the key that the certificate was issued for, and that certificate first in the chain.")
+		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key doesn't belong to the first "+
+			"certificate. Send the key that the certificate was issued for, and put that certificate first in the "+
+			"chain.")
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -75,11 +76,12 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 			break
 		}
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return wrong("private_key_in_certificate", "Send the private key in private_key: certificates are shown.")
+			return wrong("private_key_in_certificate", "Send the private key in private_key, because certificates "+
+				"are shown.")
 		}
 		one, err := x509.ParseCertificate(block.Bytes)
 		if block.Type != "CERTIFICATE" || err != nil {
-			return wrong("invalid_certificate", "Send X.509 certificates in PEM (-----BEGIN CERTIFICATE-----) only.")
+			return wrong("invalid_certificate", "Send only X.509 certificates in PEM (-----BEGIN CERTIFICATE-----).")
 		}
 		if chain = append(chain, one); int64(len(chain)) > filelimits.Certificates.Most {
 			return wrong("invalid_certificate", "The certificate: "+filelimits.Certificates.Refusal())
@@ -87,19 +89,19 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 	}
 	if len(chain) == 0 {
 		return wrong("invalid_certificate", "Send 1 to 10 X.509 certificates in PEM (-----BEGIN CERTIFICATE-----): "+
-			"first the environment's own, then those of its issuers.")
+			"first the environment's own certificate, then its issuers' certificates.")
 	}
 	leaf := chain[0]
 	switch {
 	case !leaf.NotAfter.After(now):
 		return wrong("certificate_expired", "The certificate expired at "+leaf.NotAfter.UTC().Format(time.RFC3339)+
-			". Have it renewed.")
+			". Renew it.")
 	case leaf.NotBefore.After(now):
 		return wrong("certificate_not_yet_valid", "The certificate is valid from "+
-			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it then.")
+			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it after that.")
 	case !forClients(leaf):
-		return wrong("not_for_clients", "The certificate's extended key usage has no client authentication. Have "+
-			"one issued with clientAuth.")
+		return wrong("not_for_clients", "The certificate isn't for client authentication. Use one with the extended "+
+			"key usage clientAuth.")
 	}
 	return chain, nil
 }
@@ -128,8 +130,8 @@ func parsePrivateKey(text string) (crypto.Signer, *fault.Field) {
 		return wrong("invalid_private_key", unreadable)
 	}
 	if block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
-		return wrong("encrypted_private_key", "The key has a passphrase. Remove it with "+
-			"`openssl pkey -in key.pem -out plain.pem`, and send plain.pem: it is encrypted here.")
+		return wrong("encrypted_private_key", "The key has a passphrase. Remove it with `openssl pkey -in key.pem "+
+			"-out plain.pem` and send plain.pem. Postern encrypts the key.")
 	}
 	key, err := decodeKey(block)
 	if err != nil {

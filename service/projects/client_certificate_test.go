@@ -149,7 +149,7 @@ func issued(t *testing.T, curve elliptic.Curve, from, until time.Time, use ...x5
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }
 
-func TestClientCertificateRefused(t *testing.T) {
+func TestClientCertificate_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newSecureWorld(t, db)
 		now := time.Now()

@@ -81,7 +81,7 @@ func (s *Service) SetCORS(
 		if out, err = viewCORS(tx, project); err != nil {
 			return err
 		}
-		return written(tx.UpdateProjectCORS(project, seen))
+		return orStale(tx.UpdateProjectCORS(project, seen))
 	}
 	err = s.changeNoted(ctx, p, in.Project, &note{change: "CORS"}, change)
 	return out, err
@@ -100,7 +100,7 @@ func checkCORS(c contract.CORS) (contract.CORS, []fault.Field) {
 	if !c.IsSet() {
 		if len(c.Methods)+len(c.Headers)+len(c.ExposedHeaders) > 0 || c.Credentials || c.MaxAge != nil {
 			return c, []fault.Field{{Pointer: "/origins", Code: "required",
-				Detail: "Name the origins that may call, allow those of your apps, or remove CORS altogether."}}
+				Detail: "Add an origin, allow the origins of your app clients, or remove the CORS settings."}}
 		}
 		return contract.CORS{}, nil
 	}
@@ -121,7 +121,7 @@ func checkCORS(c contract.CORS) (contract.CORS, []fault.Field) {
 func checkOrigins(c contract.CORS) []fault.Field {
 	if len(c.Origins) > maxOrigins {
 		return []fault.Field{{Pointer: "/origins", Code: "too_many",
-			Detail: fmt.Sprintf("Name at most %d origins.", maxOrigins)}}
+			Detail: fmt.Sprintf("Use at most %d origins.", maxOrigins)}}
 	}
 	var wrong []fault.Field
 	for i, origin := range c.Origins {
@@ -132,12 +132,12 @@ func checkOrigins(c contract.CORS) []fault.Field {
 		case problem != "":
 			refuse("invalid_origin", problem)
 		case origin == "*" && (len(c.Origins) > 1 || c.AppOrigins):
-			refuse("any_origin", "* allows every origin: name it alone, or leave it out.")
+			refuse("any_origin", "* allows every origin. Use it alone, or leave it out.")
 		case origin == "*" && c.Credentials:
-			refuse("any_origin_with_credentials", "Browsers refuse * together with credentials: name the origins that "+
-				"may send cookies, or turn credentials off.")
+			refuse("any_origin_with_credentials", "Browsers don't allow * with credentials. List the origins that "+
+				"can send cookies, or turn credentials off.")
 		case slices.Contains(c.Origins[:i], origin):
-			refuse("duplicate", "This origin is named twice.")
+			refuse("duplicate", "This origin is listed twice.")
 		}
 	}
 	return wrong
@@ -149,10 +149,10 @@ func checkCORSMethods(methods []string) []fault.Field {
 		pointer := "/methods/" + strconv.Itoa(i)
 		if !slices.Contains(CORSMethods, method) {
 			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "invalid_method",
-				Detail: "Use methods among " + strings.Join(CORSMethods, ", ") + "."})
+				Detail: "Use only the methods " + strings.Join(CORSMethods, ", ") + "."})
 		} else if slices.Contains(methods[:i], method) {
 			wrong = append(wrong, fault.Field{
-				Pointer: pointer, Code: "duplicate", Detail: "This method is named twice.",
+				Pointer: pointer, Code: "duplicate", Detail: "This method is listed twice.",
 			})
 		}
 	}
@@ -162,7 +162,7 @@ func checkCORSMethods(methods []string) []fault.Field {
 func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field {
 	if len(names) > maxCORSHeaders {
 		return []fault.Field{
-			{Pointer: at, Code: "too_many", Detail: fmt.Sprintf("Name at most %d headers.", maxCORSHeaders)},
+			{Pointer: at, Code: "too_many", Detail: fmt.Sprintf("Use at most %d headers.", maxCORSHeaders)},
 		}
 	}
 	var wrong []fault.Field
@@ -173,14 +173,14 @@ func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field
 		same := func(other string) bool { return strings.EqualFold(other, name) }
 		switch {
 		case name == "*" && len(names) > 1:
-			refuse("any_header", "* means every header: name it alone, or leave it out.")
+			refuse("any_header", "* means every header. Use it alone, or leave it out.")
 		case name == "*" && credentials:
-			refuse("any_header_with_credentials", "With credentials browsers take * for a header of that name: name "+
-				"the headers.")
+			refuse("any_header_with_credentials", "With credentials, browsers treat * as a header name. List the "+
+				"headers.")
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > maxCORSHeader:
-			refuse("invalid_header", fmt.Sprintf("Use the name of a header, of at most %d characters.", maxCORSHeader))
+			refuse("invalid_header", fmt.Sprintf("Use a header name of at most %d characters.", maxCORSHeader))
 		case slices.ContainsFunc(names[:i], same):
-			refuse("duplicate", "This header is named twice.")
+			refuse("duplicate", "This header is listed twice.")
 		}
 	}
 	return wrong

@@ -120,7 +120,7 @@ func TestCORS_refused(t *testing.T) {
 		"an app's path":     {origins("capacitor://localhost/x"), first, "here: capacitor://localhost."},
 		"port 0":            {origins("https://a.example:0"), first, "from 1 to 65535"},
 		"a port too large":  {origins("capacitor://localhost:65536"), first, "from 1 to 65535"},
-		"filesystem":        {origins("filesystem://localhost"), first, "Write an origin as browsers do"},
+		"filesystem":        {origins("filesystem://localhost"), first, "Use an origin as browsers send it"},
 		"an app's user":     {origins("capacitor://me@localhost"), first, "here: capacitor://localhost."},
 		"an app's pattern":  {origins("chrome-extension://*"), first, want},
 		"a scheme with +":   {origins("web+app://localhost"), first, want},

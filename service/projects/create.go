@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -24,11 +23,10 @@ type CreateInput struct {
 	Name         string
 	DisplayName  string
 	Product      string // name; created if the team does not have it
-	Tenant       string // name of a tenant to serve beside default; created if the team does not have it
+	Tenant       string // name of a tenant to serve in addition to default; created if the team does not have it
 	Version      string
-	Environments map[string]string // name -> target; empty: prod -> Target
-	Auth         AuthInput
-	KeyTypes     []contract.NewKeyType
+	Environments map[string]contract.EnvironmentTarget // by name; empty: prod with Target
+	Auth         contract.NewRequestsAuth
 	Login        Login // nil for none
 
 	// OpenAPI is a document as JSON, or a JSON string with a document, JSON or YAML, or with the
@@ -42,16 +40,7 @@ type CreateInput struct {
 type Login interface {
 	Check(ctx context.Context, prefix string, unclaimed, verified bool) ([]fault.Field, error)
 	InsertIn(tx *models.Tx, p access.Principal, team string, tenant models.Tenant) error
-	Warnings() []fault.Warning // about what was inserted
-}
-
-// AuthInput is requests_auth, without the key types.
-type AuthInput struct {
-	Mode    string
-	Methods []string
-	Keyless string
-	Issuers []snapshot.TokenIssuer // whose tokens the method jwt accepts
-	Opaque  *IntrospectionInput    // the endpoint of the method opaque; nil for none
+	Warnings() []contract.Warning // about what was inserted
 }
 
 // Created is a new project with the secrets that are shown this once.
@@ -59,7 +48,7 @@ type Created struct {
 	Project   Project
 	Keys      map[string]contract.KeyWithSecret // environment -> first key; empty without the method api_key
 	Workspace *accounts.Workspace               // nil if the caller was signed in
-	Warnings  []fault.Warning                   // about the policy, the login and the OpenAPI document
+	Warnings  []contract.Warning                // about the policy, the login and the OpenAPI document
 }
 
 // firstKeyOwner is the owner of the first keys.
@@ -109,8 +98,7 @@ func (s *Service) Create(ctx context.Context, p access.Principal, in CreateInput
 func teamFor(p access.Principal, named string, action access.Action) (string, error) {
 	team := cmp.Or(named, p.HomeTeam)
 	if team == "" && !p.Anonymous() {
-		return "", fault.New(fault.Conflict, "no_team", "You are not in a team. Create one first, or ask to be "+
-			"invited to one.")
+		return "", fault.New(fault.Conflict, "no_team", "You aren't in a team. Create one, or ask for an invitation.")
 	}
 	return team, access.Check(p, team, action)
 }
@@ -171,7 +159,7 @@ func nameTaken(name string) error {
 		Fields: []fault.Field{{
 			Pointer: "/name",
 			Code:    "name_taken",
-			Detail:  "Choose another name, or leave it out to have one made.",
+			Detail:  "Choose another name, or leave it out to get a generated name.",
 		}},
 	}
 }

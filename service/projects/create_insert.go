@@ -3,7 +3,6 @@ package projects
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"postern/core/contract"
@@ -31,7 +30,7 @@ func (s *Service) insert(
 	if err != nil {
 		return out, err
 	}
-	full, err := insertKeyTypes(tx, project.ID, plan.KeyTypes)
+	full, err := insertKeyTypes(tx, project.ID, plan.Auth.KeyTypes)
 	if err != nil {
 		return out, err
 	}
@@ -46,8 +45,8 @@ func (s *Service) insert(
 			return out, err
 		}
 	}
-	if (plan.Tenant != "" || plan.Auth.Opaque != nil) && s.Suits != nil {
-		if err := s.Suits(tx, project.ID); err != nil {
+	if (plan.Tenant != "" || plan.opaque != nil) && s.CheckLogin != nil {
+		if err := s.CheckLogin(tx, project.ID); err != nil {
 			return out, err
 		}
 	}
@@ -111,15 +110,12 @@ func (s *Service) insertVersion(
 		ID:           models.NewID("ver"),
 		ProjectID:    project.ID,
 		Name:         plan.Version,
-		AuthMode:     plan.Auth.Mode,
-		AuthMethods:  plan.Auth.Methods,
-		Keyless:      plan.Auth.Keyless,
-		TokenIssuers: plan.Auth.Issuers,
+		RequestsAuth: plan.auth,
 		Rules:        contract.Rules{ReadWriteScopes: plan.readWriteScopes()},
 		CreatedAt:    now,
 		UpdatedAt:    now,
 	}
-	if err := s.setIntrospection(tx, project.TeamID, &version, plan.Auth.Opaque); err != nil {
+	if err := s.setIntrospection(tx, project.TeamID, &version, plan.opaque); err != nil {
 		return version, err
 	}
 	if err := tx.Insert(&version); err != nil || plan.document == nil {
@@ -185,14 +181,14 @@ func (s *Service) insertFirstKeys(
 	now time.Time,
 ) (map[string]contract.KeyWithSecret, error) {
 	minted := map[string]contract.KeyWithSecret{}
-	if !slices.Contains(plan.Auth.Methods, string(snapshot.APIKey)) {
+	if !plan.auth.Allows(snapshot.APIKey) {
 		return minted, nil
 	}
 	for _, environment := range plan.environments {
 		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, contract.NewKey{
 			Owner:       firstKeyOwner,
 			Environment: environment.Name,
-			Description: "Made together with the project",
+			Description: "Created with the project",
 		}, now)
 		if err != nil {
 			return nil, err
@@ -200,11 +196,11 @@ func (s *Service) insertFirstKeys(
 		if err := tx.Insert(&row); err != nil {
 			return nil, err
 		}
-		if err := keys.Tell(ctx, s.Events, tx, project, row, "key.created"); err != nil {
+		if err := keys.Emit(ctx, s.Events, tx, project, row, "key.created"); err != nil {
 			return nil, err
 		}
 		minted[environment.Name] = contract.KeyWithSecret{
-			Key:    contract.Key{ID: row.ID, Owner: row.Owner},
+			Key:    contract.Key{KeyRecord: contract.KeyRecord{ID: row.ID, Owner: row.Owner}},
 			Secret: contract.Secret(plaintext),
 		}
 	}

@@ -15,26 +15,18 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 	if in.Login == nil {
 		return nil
 	}
-	if in.Auth.Methods != nil && !slices.Contains(in.Auth.Methods, string(snapshot.JWT)) {
+	if in.Auth.Methods != nil && !slices.Contains(in.Auth.Methods, snapshot.JWT) {
 		return []fault.Field{{
 			Pointer: "/requests_auth/methods",
 			Code:    "method_missing",
-			Detail: "A login issues tokens that the method jwt verifies. Name jwt among the methods, or leave " +
-				"login out.",
+			Detail:  "login issues tokens that the method jwt verifies. Add jwt to the methods, or leave login out.",
 		}}
 	}
-	if in.Auth.Methods == nil && !in.hasAuth() {
-		in.Auth.Methods = []string{string(snapshot.JWT)}
+	if in.Auth.Methods == nil && !in.Auth.IsSet() {
+		in.Auth.Methods = []string{snapshot.JWT}
 	}
 	if in.Auth.Mode == "" {
-		in.Auth.Mode = string(snapshot.Authenticate)
+		in.Auth.Mode = snapshot.Authenticate
 	}
 	return nil
-}
-
-// hasAuth reports whether the input has any setting of requests_auth.
-func (in *CreateInput) hasAuth() bool {
-	a := in.Auth
-	return a.Mode != "" || a.Methods != nil || a.Keyless != "" || len(a.Issuers) > 0 || a.Opaque != nil ||
-		len(in.KeyTypes) > 0
 }

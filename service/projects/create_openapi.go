@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/platform/egress"
 	"postern/service/access"
@@ -47,8 +48,8 @@ func (s *Service) fillFromOpenAPI(ctx context.Context, p access.Principal, in *C
 
 // environmentsFrom returns an environment for each server with an absolute address. Addresses relative
 // to the document are resolved if it was fetched.
-func environmentsFrom(doc *openapi.Document, fetchedFrom string) map[string]string {
-	out := map[string]string{}
+func environmentsFrom(doc *openapi.Document, fetchedFrom string) map[string]contract.EnvironmentTarget {
+	out := map[string]contract.EnvironmentTarget{}
 	base, err := url.Parse(fetchedFrom)
 	for _, server := range doc.Servers {
 		address := server.URL
@@ -61,7 +62,8 @@ func environmentsFrom(doc *openapi.Document, fetchedFrom string) map[string]stri
 		if err != nil || len(out) == maxEnvironments {
 			continue
 		}
-		out[freeEnvironment(out, environmentName(server))] = target.String()
+		name := freeEnvironment(out, environmentName(server))
+		out[name] = contract.EnvironmentTarget{Target: target.String()}
 	}
 	return out
 }
@@ -96,9 +98,9 @@ func environmentName(server openapi.Server) string {
 	return defaultEnvironment
 }
 
-func freeEnvironment(taken map[string]string, name string) string {
+func freeEnvironment(taken map[string]contract.EnvironmentTarget, name string) string {
 	free := name
-	for n := 2; taken[free] != ""; n++ {
+	for n := 2; taken[free].Target != ""; n++ {
 		free = name + "-" + strconv.Itoa(n)
 	}
 	return free

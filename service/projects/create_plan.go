@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
@@ -14,6 +15,8 @@ import (
 // plan is a checked CreateInput with every default filled in.
 type plan struct {
 	CreateInput
+	auth         contract.RequestsAuth
+	opaque       *introspectionInput // nil: none
 	nameGiven    bool
 	environments []models.Environment // without ids
 	document     *checkedDocument     // nil: none
@@ -34,7 +37,7 @@ func (s *Service) plan(ctx context.Context, p access.Principal, in CreateInput) 
 		return out, err
 	}
 	var typesWrong []fault.Field
-	out.KeyTypes, typesWrong = withBuiltIns(in.KeyTypes)
+	out.Auth.KeyTypes, typesWrong = withBuiltIns(in.Auth.KeyTypes)
 	targetsWrong, err := s.planTargets(ctx, p, &out)
 	if err != nil {
 		return out, err
@@ -65,26 +68,27 @@ func (p plan) checkNames() (wrong []fault.Field) {
 // planAuth fills in the defaults of requests_auth and checks it.
 func (s *Service) planAuth(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
 	const prefix = "/requests_auth"
-	in := out.Auth
-	out.Auth, wrong = normalizeAuth(in, prefix, authContext{
+	in := out.Auth.Value()
+	out.opaque = readIntrospection(out.Auth.Opaque)
+	out.auth, wrong = normalizeAuth(in, prefix, authContext{
 		tenants:   []string{snapshot.DefaultTenant, out.Tenant},
 		login:     out.Login != nil,
 		publicURL: s.PublicURL,
 		webPorts:  s.CapUnclaimed && unclaimed(p),
 	})
-	if len(in.Issuers) > 0 {
-		addressesWrong, err := s.checkIssuerAddresses(ctx, prefix, in.Issuers)
+	if issuers := in.Issuers(); len(issuers) > 0 {
+		addressesWrong, err := s.checkIssuerAddresses(ctx, prefix, issuers)
 		if err != nil {
 			return nil, err
 		}
-		wrong = slices.Concat(wrong, needsJWT(out.Auth, prefix), addressesWrong)
+		wrong = slices.Concat(wrong, needsJWT(out.auth, prefix), addressesWrong)
 	}
-	if in.Opaque != nil {
-		endpointWrong, err := s.checkEndpoint(ctx, p, prefix, in.Opaque)
+	if out.opaque != nil {
+		endpointWrong, err := s.checkEndpoint(ctx, p, prefix, out.opaque)
 		if err != nil {
 			return nil, err
 		}
-		wrong = slices.Concat(wrong, needsOpaque(out.Auth, prefix), endpointWrong)
+		wrong = slices.Concat(wrong, needsOpaque(out.auth, prefix), endpointWrong)
 	}
 	return wrong, nil
 }
@@ -95,6 +99,6 @@ func (s *Service) checkLogin(ctx context.Context, p access.Principal, out plan) 
 	}
 	ctx, stop := context.WithTimeout(ctx, resolveWithin)
 	defer stop()
-	verified := slices.Contains(out.Auth.Methods, string(snapshot.JWT))
+	verified := out.auth.Allows(snapshot.JWT)
 	return out.Login.Check(ctx, "/login", s.CapUnclaimed && unclaimed(p), verified)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
 	"postern/platform/fault"
@@ -24,15 +25,16 @@ const (
 // planTargets fills in and checks the environments and their targets, and derives a name
 // that was not given.
 func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
-	targets, environments := map[string]string{}, map[string]string{}
-	for name, target := range out.Environments {
-		environments[name] = cmp.Or(target, out.Target)
-		if target != "" || out.Target == "" {
-			targets["/environments/"+pointerToken(name)+"/target"] = target
+	targets, environments := map[string]string{}, map[string]contract.EnvironmentTarget{}
+	for name, one := range out.Environments {
+		if one.Target != "" || out.Target == "" {
+			targets["/environments/"+pointerToken(name)+"/target"] = one.Target
 		}
+		one.Target = cmp.Or(one.Target, out.Target)
+		environments[name] = one
 	}
 	if len(environments) == 0 {
-		environments["prod"] = out.Target
+		environments["prod"] = contract.EnvironmentTarget{Target: out.Target}
 	}
 	if out.Target != "" || len(targets) == 0 {
 		targets["/target"] = out.Target
@@ -57,9 +59,13 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 		cleaned[targets[pointer]] = u
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
-		wrong = append(wrong, checkEnvironmentName("/environments/"+pointerToken(name), name)...)
-		if u := cleaned[out.Environments[name]]; u != nil {
-			out.environments = append(out.environments, models.Environment{Name: name, Target: u.String()})
+		at, one := "/environments/"+pointerToken(name), out.Environments[name]
+		wrong = append(wrong, checkEnvironmentName(at, name)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", one.Upstream)...)
+		if u := cleaned[one.Target]; u != nil {
+			out.environments = append(out.environments, models.Environment{
+				Name: name, Target: u.String(), Upstream: one.Upstream,
+			})
 		}
 	}
 	if u := cleaned[out.namesake()]; out.Name == "" && u != nil {
@@ -73,11 +79,11 @@ func (in CreateInput) namesake() string {
 	if in.Target != "" {
 		return in.Target
 	}
-	if prod := in.Environments["prod"]; prod != "" {
+	if prod := in.Environments["prod"].Target; prod != "" {
 		return prod
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Environments)) {
-		return in.Environments[name]
+		return in.Environments[name].Target
 	}
 	return ""
 }
@@ -94,7 +100,7 @@ func (s *Service) checkTarget(
 		return nil, &fault.Field{
 			Pointer: pointer,
 			Code:    "required",
-			Detail:  "Give the address that calls are forwarded to, such as https://api.example.com.",
+			Detail:  "Enter the URL that calls are forwarded to, such as https://api.example.com.",
 		}, nil
 	}
 	if len(raw) > maxTarget {
@@ -109,7 +115,7 @@ func (s *Service) checkTarget(
 		return nil, &fault.Field{
 			Pointer: pointer,
 			Code:    "port_needs_claim",
-			Detail:  "Until it is claimed, a proxy forwards to ports 80 and 443 only. Sign in to use another port.",
+			Detail:  "Unclaimed proxies can only forward to ports 80 and 443. Sign in to use another port.",
 		}, nil
 	}
 	if err == nil {

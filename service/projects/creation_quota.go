@@ -41,7 +41,7 @@ func (q *CreationQuota) Allow(remoteAddr string, now time.Time) error {
 	if q.created[address] >= perAddress || q.created[network] >= perNetwork {
 		wait := q.window.Add(quotaWindow).Sub(now)
 		return fault.New(fault.TooMany, "too_many_proxies",
-			"Too many proxies were asked for from your network within this hour. Sign in to make more, or try again "+
+			"Too many proxies were created from your network in the last hour. Sign in to create more, or try again "+
 				"in %d minutes.",
 			int(wait/time.Minute)+1).After(wait)
 	}
@@ -50,8 +50,8 @@ func (q *CreationQuota) Allow(remoteAddr string, now time.Time) error {
 	return nil
 }
 
-// overflow counts the callers without an entry of their own. As their address and as
-// their network it is counted twice for each of them, so that half as many are allowed.
+// overflow counts the callers without their own entry. As their address and as their network it is counted twice for
+// each of them, so that half as many are allowed.
 var overflow = netip.Prefix{}
 
 // prefix returns the entry that p is counted under.

@@ -7,7 +7,7 @@ import (
 
 	"postern/platform/fault"
 	"postern/service/projects"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 10, 0, 0, time.UTC)
@@ -27,18 +27,18 @@ func mapped(i int) string { return []string{"192.0.2.1:1", "[::ffff:192.0.2.1]:1
 func same(addr string) func(int) string { return func(int) string { return addr } }
 
 func TestCreationQuota(t *testing.T) {
-	for name, tc := range ordered.ByName(map[string]struct {
+	for name, tc := range testkit.ByName(map[string]struct {
 		addr func(i int) string
 		want int
 	}{
-		"one address":                {same("192.0.2.1:1000"), 20},
-		"one address, many ports":    {func(i int) string { return fmt.Sprintf("192.0.2.1:%d", 1000+i) }, 20},
-		"one address, also mapped":   {mapped, 20},
-		"a /64":                      {func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) }, 20},
-		"a /24":                      {func(i int) string { return fmt.Sprintf("192.0.2.%d:1", i%200) }, 100},
-		"a /48":                      {func(i int) string { return fmt.Sprintf("[2001:db8:0:%x::1]:1", i) }, 100},
-		"networks beside each other": {func(i int) string { return fmt.Sprintf("10.%d.%d.1:1", i/200, i%200) }, 1000},
-		"unreadable addresses":       {func(i int) string { return fmt.Sprintf("@%d", i) }, 10},
+		"one address":              {same("192.0.2.1:1000"), 20},
+		"one address, many ports":  {func(i int) string { return fmt.Sprintf("192.0.2.1:%d", 1000+i) }, 20},
+		"one address, also mapped": {mapped, 20},
+		"a /64":                    {func(i int) string { return fmt.Sprintf("[2001:db8::%x]:1", i) }, 20},
+		"a /24":                    {func(i int) string { return fmt.Sprintf("192.0.2.%d:1", i%200) }, 100},
+		"a /48":                    {func(i int) string { return fmt.Sprintf("[2001:db8:0:%x::1]:1", i) }, 100},
+		"adjacent networks":        {func(i int) string { return fmt.Sprintf("10.%d.%d.1:1", i/200, i%200) }, 1000},
+		"unreadable addresses":     {func(i int) string { return fmt.Sprintf("@%d", i) }, 10},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			if got := countAllowed(new(projects.CreationQuota), 1000, noon, tc.addr); got != tc.want {

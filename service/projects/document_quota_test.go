@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-// An unclaimed workspace holds so many OpenAPI documents, and so many bytes of them, in all its projects together.
+// The number and the bytes of an unclaimed workspace's OpenAPI documents are limited, in all its projects together.
 func TestSetOpenAPI_quota(t *testing.T) {
 	for name, tc := range map[string]struct {
 		size int // of each document
@@ -91,7 +91,7 @@ func (c *counted) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(document))}, nil
 }
 
-// A team has so many documents fetched within a while, and an address without one too.
+// Fetches of documents are limited within a while for each team, and for each address without one.
 func TestSetOpenAPI_fetches(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	fetched := &counted{}

@@ -40,7 +40,9 @@ func (s *Service) Explain(
 		out.Decision = "allow"
 	}
 	for _, step := range found.Steps {
-		out.Steps = append(out.Steps, contract.ExplainedStep(step))
+		out.Steps = append(out.Steps, contract.ExplainedStep{
+			Step: contract.ExplainStep(step.Step), Outcome: step.Outcome, Detail: step.Detail,
+		})
 	}
 	return out, nil
 }
@@ -69,7 +71,7 @@ func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy
 	}
 	if in.Key != "" && in.User != "" {
 		wrong = append(wrong, fault.Field{
-			Pointer: "/user", Code: "one_caller", Detail: "Name a key or a user, not both.",
+			Pointer: "/user", Code: "one_caller", Detail: "Use a key or a user, not both.",
 		})
 	}
 	if !validRuleMethod(q.Method) {
@@ -80,8 +82,8 @@ func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy
 		})
 	}
 	if q.Path != "" && q.Path[0] != '/' {
-		wrong = append(wrong, fault.Field{Pointer: "/path", Code: "invalid_path", Detail: "Begin the path with a " +
-			"slash, such as /orders/42."})
+		wrong = append(wrong, fault.Field{Pointer: "/path", Code: "invalid_path", Detail: "Start the path with a " +
+			"slash, as in /orders/42."})
 	}
 	if err := fault.InvalidFields(wrong); err != nil {
 		return q, err
@@ -102,8 +104,14 @@ func findAsked(
 		at = 0
 	}
 	if at < 0 {
-		return []fault.Field{{Pointer: "/version", Code: "unknown_version", Detail: "Name a version of the project."}},
-			nil
+		var names []string
+		for _, v := range versions {
+			names = append(names, v.Name)
+		}
+		return []fault.Field{{
+			Pointer: "/version", Code: "unknown_version",
+			Detail: "Use one of the project's versions: " + strings.Join(names, ", ") + ".",
+		}}, nil
 	}
 	environments, err := environmentsOf(tx, versions[at])
 	if err != nil {
@@ -120,7 +128,7 @@ func findAsked(
 		wrong = append(wrong, fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  "Name an environment of the version.",
+			Detail:  "Use an environment of the version.",
 		})
 	}
 	return wrong, nil
@@ -137,10 +145,10 @@ func askKey(tx *models.Tx, p access.Principal, project models.Project, id string
 		return err
 	}
 	row, err := tx.KeyByID(id)
-	opens := row.ProjectID == project.ID ||
+	valid := row.ProjectID == project.ID ||
 		row.ProductID != nil && project.ProductID != nil && *row.ProductID == *project.ProductID
-	if errors.Is(err, models.ErrNotFound) || (err == nil && !opens) {
-		return fault.InvalidField("/key", "unknown_key", "Name a key of the project by its id.")
+	if errors.Is(err, models.ErrNotFound) || (err == nil && !valid) {
+		return fault.InvalidField("/key", "unknown_key", "Use the ID of a key of the project.")
 	}
 	if err != nil {
 		return err
@@ -165,7 +173,7 @@ func askUser(
 	user, err := tx.EndUserByID(in.User)
 	serves := slices.ContainsFunc(tenants, func(t models.Tenant) bool { return t.ID == user.TenantID })
 	if errors.Is(err, models.ErrNotFound) || (err == nil && !serves) {
-		return fault.InvalidField("/user", "unknown_user", "Name a user of one of the project's tenants by their id.")
+		return fault.InvalidField("/user", "unknown_user", "Use the ID of a user of one of the project's tenants.")
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		of := contract.ProjectPath{Project: h.project}
 		var asked policy.Question
 		h.Gateway = func(q policy.Question) policy.Explanation {

@@ -19,7 +19,7 @@ import (
 
 // On PostgreSQL another replica hears of a change at once; it does not have to
 // poll for it.
-func TestAReplicaHearsOfAChange(t *testing.T) {
+func TestFeed_notified(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		here, elsewhere := newWorld(t, db), newWorld(t, db)
 		if db.Dialect() == migrations.Postgres {
@@ -45,7 +45,7 @@ func TestAReplicaHearsOfAChange(t *testing.T) {
 
 // Replicas whose clocks are hours apart write revisions whose times are. Another replica
 // follows them in the order of their commits.
-func TestAClockThatIsOffHidesNoChange(t *testing.T) {
+func TestFeed_wrongClock(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		here, elsewhere := newWorld(t, db), newWorld(t, db)
 		created, _ := here.create(t, authenticated)

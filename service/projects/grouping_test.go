@@ -58,7 +58,7 @@ func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, 
 	return decision.Denial.Code, decision
 }
 
-func TestAKeyOfAProductOpensAllOfItsProjects(t *testing.T) {
+func TestProductKey_allProjects(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		in := authenticated
@@ -140,7 +140,7 @@ func (w *world) list(t *testing.T, p access.Principal, project string) (ids []st
 	return ids
 }
 
-func TestATenantIsServedWhereItIsAttached(t *testing.T) {
+func TestAttach_served(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		in := authenticated
@@ -193,7 +193,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 		if _, err := w.Detach(
 			t.Context(), p, contract.Attachment("shop", "default"),
 		); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("default is no team's: %v", err)
+			t.Errorf("default belongs to no team: %v", err)
 		}
 		own := shop.Project.ID
 		all, err := w.Tenants(t.Context(), p, contract.TeamList{})
@@ -224,7 +224,7 @@ func TestATenantIsServedWhereItIsAttached(t *testing.T) {
 	})
 }
 
-func TestAKeyTypeChangesForAllOfItsKeysAtOnce(t *testing.T) {
+func TestKeyTypes_changedForAllKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
@@ -299,7 +299,7 @@ func (w *world) lookup(t *testing.T, plaintext string) (key snapshot.Key) {
 	return key
 }
 
-func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
+func TestLimits_andIPRules(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
@@ -339,7 +339,7 @@ func TestLimitsAndAddressRulesOfAProject(t *testing.T) {
 	})
 }
 
-func TestTheTenantsOfAProjectAreListedAPageAtATime(t *testing.T) {
+func TestTenants_pages(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		in := authenticated

@@ -26,7 +26,7 @@ const ConfigPointer = "/project-config.json"
 // up host names, so it is called outside of transactions.
 func (s *Service) CheckImported(
 	ctx context.Context, p access.Principal, in *snapshot.Project,
-) ([]fault.Field, []fault.Warning, error) {
+) ([]fault.Field, []contract.Warning, error) {
 	wrong := slices.Concat(
 		checkImportedNames(in), checkImportedLimits(in), checkImportedTypes(in.KeyTypes),
 		checkImportedTenants(in.Tenants),
@@ -40,7 +40,7 @@ func (s *Service) CheckImported(
 		wrong = append(wrong, fault.Field{
 			Pointer: ConfigPointer + "/versions",
 			Code:    "invalid_versions",
-			Detail:  fmt.Sprintf("A project has 1 to %d versions.", maxVersions),
+			Detail:  fmt.Sprintf("A project must have 1 to %d versions.", maxVersions),
 		})
 		return wrong, nil, nil
 	}
@@ -51,7 +51,7 @@ func (s *Service) CheckImported(
 	for _, t := range in.Tenants {
 		at.tenants = append(at.tenants, t.Name)
 	}
-	var warnings []fault.Warning
+	var warnings []contract.Warning
 	for i := range in.Versions {
 		fields, surprises, err := s.checkImportedVersion(ctx, p, in, i, at)
 		if err != nil {
@@ -141,7 +141,7 @@ func checkImportedTypes(types []snapshot.KeyType) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_built_in",
-			Detail:  "The key types full and read-only must be there once each, as every project has them.",
+			Detail:  "Include the key types full and read-only once each. Every project has them.",
 		})
 	}
 	return wrong
@@ -174,7 +174,7 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_tenants",
-			Detail: fmt.Sprintf("A project has a tenant named default of its own, and at most %d in all.",
+			Detail: fmt.Sprintf("A project must have a tenant named default, and can have at most %d tenants.",
 				maxImportedTenants),
 		})
 	}
@@ -183,29 +183,29 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 
 func (s *Service) checkImportedVersion(
 	ctx context.Context, p access.Principal, in *snapshot.Project, i int, at authContext,
-) ([]fault.Field, []fault.Warning, error) {
+) ([]fault.Field, []contract.Warning, error) {
 	v := &in.Versions[i]
 	here := fmt.Sprintf("%s/versions/%d", ConfigPointer, i)
 	wrong := checkVersionName(here+"/name", v.Name)
 	if slices.ContainsFunc(in.Versions[:i], func(o snapshot.Version) bool { return o.Name == v.Name }) {
 		wrong = append(wrong, fault.Field{Pointer: here, Code: "duplicate", Detail: "This version is listed twice."})
 	}
-	auth := AuthInput{Mode: string(v.Access.Mode), Keyless: string(v.Access.Keyless), Issuers: v.Access.Issuers}
-	auth.Methods = []string{}
-	for _, m := range v.Access.Methods {
-		auth.Methods = append(auth.Methods, string(m))
+	auth := &v.Access.RequestsAuth
+	if auth.Methods == nil { // defaults are for new projects
+		auth.Methods = []string{}
 	}
-	if one := v.Access.Opaque; one.Endpoint != "" {
-		auth.Opaque = &IntrospectionInput{Introspection: one.Introspection}
+	if auth.Introspection().Endpoint == "" {
+		auth.Opaque = nil
 	}
 	prefix := here + "/requests_auth"
-	_, authWrong := normalizeAuth(auth, prefix, at)
+	normalized, authWrong := normalizeAuth(*auth, prefix, at)
+	*auth = normalized
 	wrong = append(wrong, authWrong...)
-	issuersWrong, err := s.checkIssuerAddresses(ctx, prefix, auth.Issuers)
+	issuersWrong, err := s.checkIssuerAddresses(ctx, prefix, auth.Issuers())
 	if err != nil {
 		return nil, nil, err
 	}
-	endpointWrong, err := s.checkEndpoint(ctx, p, prefix, auth.Opaque)
+	endpointWrong, err := s.checkEndpoint(ctx, p, prefix, keptIntrospection(*auth))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -232,6 +232,7 @@ func (s *Service) checkImportedEnvironments(
 		e := &v.Environments[i]
 		at := fmt.Sprintf("%s/environments/%d", here, i)
 		wrong = append(wrong, checkEnvironmentName(at+"/name", e.Name)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", e.Upstream)...)
 		if slices.ContainsFunc(v.Environments[:i], func(o snapshot.Environment) bool { return o.Name == e.Name }) {
 			wrong = append(wrong, fault.Field{
 				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",
@@ -251,15 +252,15 @@ func (s *Service) checkImportedEnvironments(
 }
 
 // unresolvedApart separates addresses whose host name has no address now, as warnings.
-func unresolvedApart(fields []fault.Field) ([]fault.Field, []fault.Warning) {
+func unresolvedApart(fields []fault.Field) ([]fault.Field, []contract.Warning) {
 	var wrong []fault.Field
-	var warnings []fault.Warning
+	var warnings []contract.Warning
 	for _, f := range fields {
 		if f.Code != egress.CodeUnresolvable {
 			wrong = append(wrong, f)
 			continue
 		}
-		warnings = append(warnings, fault.Warning{Code: f.Code, Detail: f.Pointer + ": " + f.Detail})
+		warnings = append(warnings, contract.Warning{Code: f.Code, Detail: f.Pointer + ": " + f.Detail})
 	}
 	return wrong, warnings
 }
@@ -274,10 +275,10 @@ func (s *Service) FitsImported(tx *models.Tx, project models.Project) error {
 	if err := fault.InvalidFields(below(ConfigPointer+"/api", taken)); err != nil {
 		return err
 	}
-	if s.Suits == nil {
+	if s.CheckLogin == nil {
 		return nil
 	}
-	return s.Suits(tx, project.ID)
+	return s.CheckLogin(tx, project.ID)
 }
 
 // NameTaken returns the refusal of a project name that is in use.

@@ -55,11 +55,11 @@ func (s *Service) InspectIntrospection(
 	if err != nil {
 		return contract.Introspection{}, "", fmt.Errorf("projects: test the introspection of %s: %w", of.Version, err)
 	}
-	in := introspectionGiven(given)
+	in := readIntrospection(given)
 	if in == nil {
-		if in = keptIntrospection(version); in == nil {
+		if in = keptIntrospection(version.RequestsAuth); in == nil {
 			return contract.Introspection{}, "", fault.InvalidField("/endpoint", "required",
-				"The version has no introspection endpoint. Name the one to test.")
+				"The version has no introspection endpoint. Send the endpoint to test.")
 		}
 	}
 	wrong := in.check("")
@@ -88,24 +88,12 @@ func (s *Service) InspectIntrospection(
 }
 
 // mayTakeSecret is needsItsSecret for a body that is the introspection itself.
-func (in *IntrospectionInput) mayTakeSecret(have models.Version) []fault.Field {
+func (in *introspectionInput) mayTakeSecret(have models.Version) []fault.Field {
 	wrong := in.needsItsSecret(have, "")
 	for i := range wrong {
 		wrong[i].Pointer = "/client_secret"
 	}
 	return wrong
-}
-
-// introspectionGiven returns an introspection as it was sent, nil for nil.
-func introspectionGiven(in *contract.NewIntrospection) *IntrospectionInput {
-	if in == nil {
-		return nil
-	}
-	out := &IntrospectionInput{Introspection: in.Introspection}
-	if in.ClientSecret != nil {
-		out.ClientSecret = new(secrets.Given(in.ClientSecret.Reveal()))
-	}
-	return out
 }
 
 func versionToInspect(

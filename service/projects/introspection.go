@@ -3,7 +3,6 @@ package projects
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"postern/core/contract"
@@ -12,12 +11,11 @@ import (
 	"postern/platform/fault"
 	"postern/platform/secrets"
 	"postern/service/access"
-	"postern/service/serving"
 )
 
-// IntrospectionInput is requests_auth.opaque. A nil secret keeps the present one, and an
+// introspectionInput is requests_auth.opaque. A nil secret keeps the present one, and an
 // empty one removes it.
-type IntrospectionInput struct {
+type introspectionInput struct {
 	contract.Introspection // its method can be "", the default, or POST
 	ClientSecret           *secrets.Secret
 }
@@ -38,21 +36,21 @@ const (
 )
 
 // needsOpaque refuses an endpoint without the method opaque, which would have no effect.
-func needsOpaque(in AuthInput, prefix string) []fault.Field {
-	if slices.Contains(in.Methods, string(snapshot.Opaque)) {
+func needsOpaque(in contract.RequestsAuth, prefix string) []fault.Field {
+	if in.Allows(snapshot.Opaque) {
 		return nil
 	}
 	return []fault.Field{{
 		Pointer: prefix + opaquePointer,
 		Code:    "method_missing",
-		Detail:  "Name opaque among the methods too, or no token is looked at.",
+		Detail:  "Add opaque to the methods. Otherwise, tokens aren't checked.",
 	}}
 }
 
 // checkEndpoint returns the fields of an introspection that are wrong. It looks up host
 // names, so it is called outside of transactions.
 func (s *Service) checkEndpoint(
-	ctx context.Context, p access.Principal, prefix string, in *IntrospectionInput,
+	ctx context.Context, p access.Principal, prefix string, in *introspectionInput,
 ) ([]fault.Field, error) {
 	if in == nil {
 		return nil, nil
@@ -74,7 +72,7 @@ func (s *Service) checkEndpoint(
 	return wrong, nil
 }
 
-func (in *IntrospectionInput) check(at string) []fault.Field {
+func (in *introspectionInput) check(at string) []fault.Field {
 	var wrong []fault.Field
 	refuse := func(ok bool, member, code, detail string) {
 		if !ok {
@@ -83,35 +81,34 @@ func (in *IntrospectionInput) check(at string) []fault.Field {
 	}
 	refuse(
 		in.method() != "", "/method", "invalid_method",
-		"Tokens are asked about by POST (RFC 7662): use POST or client_secret_basic to send the credentials as "+
-			"HTTP Basic, client_secret_post to send them in the form. GET would put tokens into addresses, which "+
-			"are logged.",
+		"Use client_secret_basic (or POST) to send the credentials as HTTP Basic, or client_secret_post to send them "+
+			"in the form. GET isn't supported, because it would put tokens into URLs, which are logged.",
 	)
 	refuse(
 		in.ClientID == "" || isAudience(in.ClientID), "/client_id", "invalid_client_id",
-		fmt.Sprintf("Use at most %d printable ASCII characters without blanks.", maxAudience),
+		fmt.Sprintf("Use at most %d printable ASCII characters without spaces.", maxAudience),
 	)
 	refuse(
 		in.ClientSecret == nil || len(*in.ClientSecret) <= maxCredentials, "/client_secret",
-		"invalid_client_secret", "This is no client secret: it is too long.",
+		"invalid_client_secret", "This is too long for a client secret.",
 	)
 	refuse(
 		in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required",
-		"A secret goes with a client ID. Give the one that the endpoint knows you by.",
+		"A secret requires a client ID. Enter your client ID at the endpoint.",
 	)
 	refuse(
 		in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer",
-		"Give the iss that the endpoint answers with, or leave it out.",
+		"Use the iss of the endpoint's responses, or leave it out.",
 	)
 	refuse(
 		in.Audience == "" || isAudience(in.Audience), "/aud", "invalid_audience",
-		"Give the aud that the endpoint answers with, or leave it out.",
+		"Use the aud of the endpoint's responses, or leave it out.",
 	)
 	return wrong
 }
 
 // method returns the method, "" if it is unknown.
-func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
+func (in *introspectionInput) method() snapshot.IntrospectionMethod {
 	switch method := in.Method; {
 	case method == "", method == snapshot.SecretBasic, strings.EqualFold(string(method), "POST"):
 		return snapshot.SecretBasic
@@ -123,26 +120,28 @@ func (in *IntrospectionInput) method() snapshot.IntrospectionMethod {
 
 // needsItsSecret refuses to keep the secret for a new endpoint or client id: a member who
 // changes the endpoint could read a secret that they do not have.
-func (in *IntrospectionInput) needsItsSecret(have models.Version, prefix string) []fault.Field {
-	same := in.Endpoint == have.Introspection.Endpoint && in.ClientID == have.Introspection.ClientID
+func (in *introspectionInput) needsItsSecret(have models.Version, prefix string) []fault.Field {
+	kept := have.RequestsAuth.Introspection()
+	same := in.Endpoint == kept.Endpoint && in.ClientID == kept.ClientID
 	if have.IntrospectionSecret == nil || in.ClientSecret != nil || same {
 		return nil
 	}
 	return []fault.Field{{
 		Pointer: prefix + opaquePointer + "/client_secret",
 		Code:    "required",
-		Detail:  "The endpoint or its client ID changes: send the secret again.",
+		Detail:  "The endpoint or client ID changes. Send the secret again.",
 	}}
 }
 
 // setIntrospection sets the version's introspection and seals its secret. nil changes
 // nothing.
-func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.Version, in *IntrospectionInput) error {
+func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.Version, in *introspectionInput) error {
 	if in == nil {
 		return nil
 	}
-	version.Introspection = in.Introspection
-	version.Introspection.Method = in.method()
+	endpoint := in.Introspection
+	endpoint.Method = in.method()
+	version.RequestsAuth.Opaque = &contract.SavedIntrospection{Introspection: endpoint}
 	if in.ClientSecret == nil {
 		return nil
 	}
@@ -155,31 +154,22 @@ func (s *Service) setIntrospection(tx *models.Tx, team string, version *models.V
 	return err
 }
 
-// keptIntrospection returns the version's introspection as an input that keeps its secret.
-func keptIntrospection(v models.Version) *IntrospectionInput {
-	if v.Introspection.Endpoint == "" {
+// keptIntrospection returns an endpoint as an input that keeps its secret, nil for none.
+func keptIntrospection(a contract.RequestsAuth) *introspectionInput {
+	if a.Opaque == nil {
 		return nil
 	}
-	return &IntrospectionInput{Introspection: v.Introspection}
+	return &introspectionInput{Introspection: a.Opaque.Introspection}
 }
 
-// shownIntrospection returns nil for a version without an introspection endpoint.
-func shownIntrospection(v models.Version) *contract.SavedIntrospection {
-	if v.Introspection.Endpoint == "" {
-		return nil
-	}
-	return new(serving.Introspection(v))
-}
-
-// ReadIntrospection returns an introspection endpoint of a request, nil for nil.
-func ReadIntrospection(in *contract.NewIntrospection) *IntrospectionInput {
+// readIntrospection returns an introspection endpoint of a request, nil for nil.
+func readIntrospection(in *contract.NewIntrospection) *introspectionInput {
 	if in == nil {
 		return nil
 	}
-	out := &IntrospectionInput{Introspection: in.Introspection}
+	out := &introspectionInput{Introspection: in.Introspection}
 	if in.ClientSecret != nil {
-		secret := secrets.Given(in.ClientSecret.Reveal())
-		out.ClientSecret = &secret
+		out.ClientSecret = new(secrets.Given(in.ClientSecret.Reveal()))
 	}
 	return out
 }

@@ -36,10 +36,10 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 		kept := snapshot.TokenIssuer{Issuer: "https://unknown.example", Audience: "kept"}
 		created, owner := w.create(t, projects.CreateInput{
 			Target: "https://api.example.com",
-			Auth: projects.AuthInput{
+			Auth: contract.NewRequestsAuth{
 				Mode:    "authenticate",
 				Methods: []string{"jwt"},
-				Issuers: []snapshot.TokenIssuer{kept},
+				JWT:     &contract.JWT{AllowedPairs: []snapshot.TokenIssuer{kept}},
 			},
 		})
 		w.Targets = namedTargets{}
@@ -49,13 +49,13 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 			{"public issuer", "https://public.example", "", ""},
 			{"private issuer", "https://private.example", "", "/iss target_forbidden"},
 			{
-				"private issuer beside a public jwks_url",
+				"private issuer with a public jwks_url",
 				"https://private.example",
 				"https://public.example/k",
 				"/iss target_forbidden",
 			},
 			{"issuer without an address", "https://unknown.example", "", "/iss target_unresolvable"},
-			{"issuer without an address beside a jwks_url", "https://unknown.example", "https://public.example/k", ""},
+			{"issuer without an address with a jwks_url", "https://unknown.example", "https://public.example/k", ""},
 			{"private jwks_url", "https://public.example", "https://private.example/k", "/jwks_url target_forbidden"},
 			{
 				"jwks_url without an address",
@@ -101,11 +101,11 @@ func TestCreate_EnvironmentsWithoutATarget(t *testing.T) {
 				"b1": "https://b.example.com",
 				"a1": "https://a.example.com",
 			}, "a-example-com"},
-			{"one has none", map[string]string{"dev": "", "prod": "https://api.example.com"}, ""},
+			{"one is empty", map[string]string{"dev": "", "prod": "https://api.example.com"}, ""},
 			{"none at all", nil, ""},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
-				input := projects.CreateInput{Environments: tc.environments}
+				input := projects.CreateInput{Environments: targets(tc.environments)}
 				created, err := w.Create(t.Context(), access.Principal{}, input)
 				if (err == nil) != (tc.project != "") || created.Project.Name != tc.project {
 					t.Errorf("project %q, %v, want %q", created.Project.Name, err, tc.project)

@@ -36,7 +36,7 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fau
 			wrong = append(wrong, fault.Field{
 				Pointer: here,
 				Code:    "duplicate",
-				Detail:  "This pair of issuer and audience is named twice.",
+				Detail:  "This pair of issuer and audience is listed twice.",
 			})
 		}
 	}
@@ -50,8 +50,8 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/iss",
 			Code:    "own_issuer",
-			Detail: "This is an issuer of ours: the tokens of an app client are taken wherever its tenant is " +
-				"served. Leave the pair out.",
+			Detail: "This issuer belongs to Postern. Tokens of app clients are already accepted wherever their " +
+				"tenant is served. Leave the pair out.",
 		})
 	}
 	if field := in.checkIssuerURL(pair.Issuer, at+"/iss"); field != nil {
@@ -61,8 +61,8 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/aud",
 			Code:    "invalid_audience",
-			Detail: fmt.Sprintf("Give the audience that the issuer writes into its tokens for this API: 1 to %d "+
-				"printable ASCII characters without blanks.", maxAudience),
+			Detail: fmt.Sprintf("Enter the audience of the issuer's tokens for this API. Use 1 to %d printable ASCII "+
+				"characters without spaces.", maxAudience),
 		})
 	}
 	if pair.JWKSURL != "" {
@@ -74,7 +74,7 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/tenant",
 			Code:    "unknown_tenant",
-			Detail:  "The project serves no tenant of this name. Leave it out for the project's own.",
+			Detail:  "The project doesn't serve a tenant with this name. Leave it out for the project's own tenant.",
 		})
 	}
 	return wrong
@@ -90,7 +90,7 @@ func (in authContext) checkIssuerURL(raw, pointer string) *fault.Field {
 		return &fault.Field{
 			Pointer: pointer,
 			Code:    "port_needs_claim",
-			Detail:  "Until it is claimed, a proxy asks issuers on ports 80 and 443 only. Sign in to use another port.",
+			Detail:  "Unclaimed proxies can only use issuers on ports 80 and 443. Sign in to use another port.",
 		}
 	}
 	return nil
@@ -100,7 +100,7 @@ func (in authContext) checkIssuerURL(raw, pointer string) *fault.Field {
 // admitted. They could be forged on the way, so it needs TLS except on loopback. The guard
 // checks the address itself whenever it is dialed.
 func checkTrusted(raw, pointer string) *fault.Field {
-	detail := "Give the https address, such as https://accounts.example.com. On this machine itself http will do."
+	detail := "Use an https URL, such as https://accounts.example.com. http is allowed only on this machine."
 	if raw == "" {
 		return &fault.Field{Pointer: pointer, Code: "required", Detail: detail}
 	}
@@ -109,7 +109,7 @@ func checkTrusted(raw, pointer string) *fault.Field {
 		return &fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_url",
-			Detail:  detail + " It has no user, query and fragment.",
+			Detail:  detail + " Leave out user, query and fragment.",
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -17,14 +16,14 @@ import (
 )
 
 func shownKeyType(row models.KeyType) contract.KeyType {
-	out := contract.KeyType{
+	out := contract.KeyType{KeyTypeRecord: contract.KeyTypeRecord{
 		ID:        row.ID,
 		Name:      row.Name,
 		Scopes:    row.Scopes,
 		ExpiresIn: row.ExpiresIn,
 		Limits:    row.Limits,
 		BuiltIn:   row.BuiltIn,
-	}
+	}}
 	out.ETag = digest(out)
 	return out
 }
@@ -74,8 +73,8 @@ func (s *Service) CreateKeyType(
 			return keyTypeTaken(in.Body.Name)
 		}
 		if len(types) >= maxKeyTypes+2 { // and the built-in full and read-only
-			return fault.New(fault.Conflict, "too_many_key_types", "A project has at most %d key types beside the "+
-				"built-in ones.", maxKeyTypes)
+			return fault.New(fault.Conflict, "too_many_key_types", "A project can have at most %d of its own key "+
+				"types.", maxKeyTypes)
 		}
 		if err := fault.InvalidFields(checkKeyType("", in.Body)); err != nil {
 			return err
@@ -108,9 +107,7 @@ func keyTypeWarnings(t *contract.KeyType) func(*models.Tx, Project) error {
 	return func(_ *models.Tx, after Project) error {
 		after.KeyTypes = []contract.KeyType{*t}
 		for _, v := range after.Versions { // of all versions, those that name it
-			for _, one := range after.KeyTypeWarnings(v.ID) {
-				t.Warnings = append(t.Warnings, contract.Warning(one))
-			}
+			t.Warnings = append(t.Warnings, after.KeyTypeWarnings(v.ID)...)
 		}
 		return nil
 	}
@@ -120,17 +117,17 @@ func keyTypeTaken(name string) error {
 	return &fault.Error{
 		Kind:   fault.Conflict,
 		Code:   "name_taken",
-		Public: fmt.Sprintf("This project has a key type %q already.", name),
+		Public: fmt.Sprintf("This project already has a key type %q.", name),
 		Fields: []fault.Field{{
 			Pointer: "/name",
 			Code:    "name_taken",
-			Detail:  "Choose another name, or change the one that exists.",
+			Detail:  "Choose another name, or change the existing one.",
 		}},
 	}
 }
 
 // UpdateKeyType changes a key type. The change applies to all keys of the type at once, except for the lifetime, which
-// applies to new keys, and for limits that a key has of its own.
+// applies to new keys, and for keys with their own limits.
 func (s *Service) UpdateKeyType(
 	ctx context.Context, p access.Principal, in contract.KeyTypeUpdate,
 ) (contract.KeyType, error) {
@@ -170,29 +167,21 @@ func (s *Service) DeleteKeyType(
 
 func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) error {
 	// Keys of the product's other projects count too: they open this one by the type's name.
-	all, err := tx.CountKeysListed(project, models.KeyFilter{KeyType: row.Name})
-	if err != nil {
-		return err
-	}
-	active, err := tx.CountKeysListed(project, models.KeyFilter{
-		KeyType: row.Name,
-		State:   string(snapshot.KeyActive),
-		Now:     models.Now(),
-	})
+	all, active, err := tx.CountKeysOfType(project, row.Name, models.Now())
 	if err != nil {
 		return err
 	}
 	if all > models.MaxTotal {
-		return fault.New(fault.Conflict, "key_type_in_use", "More than %d keys are of this type. Keys keep their "+
-			"type, also when they are revoked.", models.MaxTotal)
+		return fault.New(fault.Conflict, "key_type_in_use", "More than %d keys have this type. Keys keep their type, "+
+			"even if they are revoked.", models.MaxTotal)
 	}
 	if all > 0 {
-		return fault.New(fault.Conflict, "key_type_in_use", "%s of this type, %d of them active. Keys keep their "+
-			"type, also when they are revoked.", countOf(all, "key is", "keys are"), active)
+		return fault.New(fault.Conflict, "key_type_in_use", "%s this type, %d of them active. Keys keep their type, "+
+			"even if they are revoked.", countOf(all, "key has", "keys have"), active)
 	}
 	err = tx.DeleteKeyType(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was made just now.").Because(err)
+		return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was just created.").Because(err)
 	}
 	return err
 }
@@ -223,8 +212,8 @@ func (s *Service) changeOfKeyType(
 			return err
 		}
 		if row.BuiltIn {
-			return fault.New(fault.Conflict, "built_in", "The key type %s is built in: it means the same in every "+
-				"project. Make another one.", row.Name)
+			return fault.New(fault.Conflict, "built_in", "The key type %s is built in and the same in every project. "+
+				"Create your own instead.", row.Name)
 		}
 		if err := access.Unchanged(seen.IfMatch, shownKeyType(row).ETag); err != nil {
 			return err
@@ -256,7 +245,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/scopes",
 			Code:    "required",
-			Detail:  "Name at least one scope, such as read or orders:*.",
+			Detail:  "Use at least one scope, such as read or orders:*.",
 		})
 	}
 	for i, scope := range t.Scopes {
@@ -264,7 +253,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: fmt.Sprintf("%s/scopes/%d", at, i),
 				Code:    "invalid_scope",
-				Detail:  "Use lower-case letters, digits and : . _ -, such as orders:read, or * for all.",
+				Detail:  "Use lowercase letters, digits and : . _ -, such as orders:read, or * for all.",
 			})
 		}
 	}
@@ -272,7 +261,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/expires_in",
 			Code:    "invalid_expiry",
-			Detail:  "Give a number of seconds up to ten years, or leave it out.",
+			Detail:  "Use a number of seconds up to ten years, or leave it out.",
 		})
 	}
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)
@@ -303,7 +292,7 @@ func withBuiltIns(custom []contract.NewKeyType) ([]contract.NewKeyType, []fault.
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/name",
 				Code:    "duplicate",
-				Detail:  "This key type exists already; full and read-only are built in.",
+				Detail:  "This key type already exists. full and read-only are built in.",
 			})
 		}
 		wrong = append(wrong, checkKeyType(at, t)...)

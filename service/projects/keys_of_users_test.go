@@ -21,7 +21,7 @@ func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data m
 	return nil
 }
 
-func (h *house) person(t *testing.T, email string) string {
+func (h *loginProject) person(t *testing.T, email string) string {
 	t.Helper()
 	user, err := h.people.CreateUser(t.Context(), h.owner, contract.NewUser{Email: email}.In(h.tenant))
 	if err != nil {
@@ -30,8 +30,8 @@ func (h *house) person(t *testing.T, email string) string {
 	return user.ID
 }
 
-// sibling is another project in the product of the house.
-func (h *house) sibling(t *testing.T) string {
+// sibling is another project in the product of the project.
+func (h *loginProject) sibling(t *testing.T) string {
 	t.Helper()
 	in := authenticated
 	in.Name, in.Product = "books", "store"
@@ -48,7 +48,7 @@ func (h *house) sibling(t *testing.T) string {
 
 // age moves every freeze and deletion of a user into the past, and compiles the project
 // again.
-func (h *house) age(t *testing.T, db *models.DB) {
+func (h *loginProject) age(t *testing.T, db *models.DB) {
 	t.Helper()
 	ago := models.Now().Add(-snapshot.BarredFor - time.Minute)
 	for _, statement := range []string{
@@ -65,16 +65,16 @@ func (h *house) age(t *testing.T, db *models.DB) {
 	}
 }
 
-func (h *house) answers(t *testing.T, when, project, plaintext, want string) {
+func (h *loginProject) answers(t *testing.T, when, project, plaintext, want string) {
 	t.Helper()
 	if got, _ := h.answer(t, project, plaintext); got != want {
 		t.Errorf("%s: %q, want %q", when, got, want)
 	}
 }
 
-func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
+func TestOwnerKeys_frozenUser(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		books, ana := h.sibling(t), h.person(t, "ana@example.com")
 		own := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
 		both := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana, Product: "store"})
@@ -100,9 +100,9 @@ func TestKeysOfAFrozenUserAreRefusedForAsLong(t *testing.T) {
 
 // A frozen user without keys is no longer compiled once their last token has expired, and
 // again with their first key.
-func TestAKeyOfAUserFrozenLongAgoIsRefused(t *testing.T) {
+func TestOwnerKeys_userFrozenBefore(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		books, ana := h.sibling(t), h.person(t, "ana@example.com")
 		if _, err := h.people.Freeze(t.Context(), h.owner, contract.UserPath{User: ana}); err != nil {
 			t.Fatal(err)
@@ -124,9 +124,9 @@ func TestAKeyOfAUserFrozenLongAgoIsRefused(t *testing.T) {
 	})
 }
 
-func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
+func TestOwnerKeys_deletedUser(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h, heard := newHouse(t, db), &listener{}
+		h, heard := newLoginProject(t, db), &listener{}
 		h.people.Events = heard
 		ana, ben := h.person(t, "ana@example.com"), h.person(t, "ben@example.com")
 		gone := h.mint(t, h.owner, h.project, contract.NewKey{Owner: ana})
@@ -156,7 +156,9 @@ func TestKeysOfADeletedUserAreRevoked(t *testing.T) {
 }
 
 // handOver gives a key an owner that Create refuses.
-func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key contract.KeyWithSecret, owner string) {
+func (h *loginProject) handOver(
+	t *testing.T, db *models.DB, who access.Principal, key contract.KeyWithSecret, owner string,
+) {
 	t.Helper()
 	_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET owner = $1 WHERE id = $2", owner, key.ID)
 	if err != nil {
@@ -171,9 +173,9 @@ func (h *house) handOver(t *testing.T, db *models.DB, who access.Principal, key 
 }
 
 // The id of another team's user is an owner like any other text.
-func TestAKeyOfAnotherTeamsUserIsNotRefused(t *testing.T) {
+func TestOwnerKeys_otherTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		other, stranger := h.create(t, authenticated)
 		ana := h.person(t, "ana@example.com")
 		key := h.mint(t, stranger, other.Project.ID, contract.NewKey{Owner: "app"})

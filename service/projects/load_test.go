@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/service/keys"
@@ -22,7 +23,7 @@ import (
 // A start compiles many projects of rows that were read together, a change one alone.
 func TestCompile_together(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		named := func(i int) projects.CreateInput {
 			in := authenticated
 			in.Name = fmt.Sprintf("shop-%d", i)
@@ -72,7 +73,7 @@ func TestCompile_together(t *testing.T) {
 	})
 }
 
-// insertProjects inserts projects as POST /proxy makes them, each with a key.
+// insertProjects inserts projects as POST /proxy creates them, each with a key.
 func insertProjects(t testing.TB, db *models.DB, n int) {
 	t.Helper()
 	now := models.Now()
@@ -82,7 +83,8 @@ func insertProjects(t testing.TB, db *models.DB, n int) {
 			project := models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: models.NewID("p"),
 				CreatedAt: now, UpdatedAt: now}
 			version := models.Version{ID: models.NewID("ver"), ProjectID: project.ID, Name: "1.0.0",
-				AuthMode: "authenticate", AuthMethods: []string{"api_key"}, CreatedAt: now, UpdatedAt: now}
+				RequestsAuth: contract.RequestsAuth{Mode: "authenticate", Methods: []string{"api_key"}},
+				CreatedAt:    now, UpdatedAt: now}
 			kind := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "full", Scopes: []string{"*"}}
 			tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "default", CreatedAt: now}
 			err := tx.Insert(&team, &project, &version,
@@ -90,8 +92,8 @@ func insertProjects(t testing.TB, db *models.DB, n int) {
 					Target: "https://api.example.com", CreatedAt: now, UpdatedAt: now},
 				&kind, &tenant,
 				&models.APIKey{ID: models.NewID("key"), ProjectID: project.ID, TenantID: tenant.ID, KeyTypeID: kind.ID,
-					State: "active", Hash: []byte(fmt.Sprintf("%.25s%07d", project.ID[4:], i)), CreatedAt: now,
-					UpdatedAt: now})
+					State: "active", Hash: []byte(fmt.Sprintf("%.25s%07d", project.ID[4:], i)), UpdatedAt: now,
+					KeyDetails: contract.KeyDetails{CreatedAt: now}})
 			if err != nil {
 				return err
 			}

@@ -11,12 +11,11 @@ import (
 	"postern/service/access"
 )
 
-// Move gives a project to another team, of which the caller is an owner too. Its
-// keys, its own tenant with its people and app clients, its usage and its exports move with it. What
-// belongs to the team stays there: webhooks, products, tenants and the audit log so far. It
-// is refused as Conflict with the code project_in_use while the project or a key of it
-// depends on these, and with audience_taken if a project of the other team has its audience.
-// A project that is in the team already stays as it is.
+// Move gives a project to another team, of which the caller is an owner too. Its keys, its own tenant with its people
+// and app clients, its usage and its exports move with it. The team keeps its webhooks, products, tenants and the audit
+// log so far. It is refused as Conflict with the code project_in_use while the project or a key of it depends on these,
+// and with audience_taken if a project of the other team has its audience. A project that is in the team already stays
+// unchanged.
 func (s *Service) Move(
 	ctx context.Context, p access.Principal, in contract.ProjectMove,
 ) (contract.Project, error) {
@@ -56,7 +55,7 @@ func targetFault(err error) error {
 	if fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	return fault.InvalidField("/team", "unknown_team", "Give the id of a team of which you are an owner.")
+	return fault.InvalidField("/team", "unknown_team", "Use the ID of a team that you are an owner of.")
 }
 
 // moveTo writes the move of a project whose row is locked.
@@ -121,14 +120,14 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 			" of a product or a tenant of the team")
 	}
 	if len(uses) > 0 {
-		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. Remove it from the "+
-			"product, detach the tenants and revoke these keys first.", strings.Join(uses, "; "))
+		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. First remove it "+
+			"from the product, detach the tenants and revoke these keys.", strings.Join(uses, "; "))
 	}
 	row.TeamID = team
 	wrong, err := audienceTaken(tx, row, row.APIAudience)
 	if err == nil && len(wrong) > 0 {
-		err = fault.New(fault.Conflict, "audience_taken", "A project of that team has the same API audience, %s. "+
-			"Change one of the two first.", row.APIAudience)
+		err = fault.New(fault.Conflict, "audience_taken", "A project of that team already has the API audience %s. "+
+			"Change one of them first.", row.APIAudience)
 	}
 	return err
 }
@@ -142,7 +141,7 @@ func stillOf(tx *models.Tx, project models.Project) error {
 	now, err := tx.ProjectByID(project.ID)
 	if err == nil && now.TeamID != project.TeamID {
 		err = fault.New(fault.Conflict, "changed_meanwhile",
-			"The project was moved to another team at the same time. Reload it and try again.")
+			"The project was just moved to another team. Reload it and try again.")
 	}
 	return err
 }

@@ -259,7 +259,7 @@ func TestMove_audienceTaken(t *testing.T) {
 	})
 }
 
-// What was sealed before a move opens after it, beside what is sealed then.
+// Values that were sealed before a move open after it, and so do those that are sealed afterwards.
 func TestMove_sealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newHeaderWorld(t, db)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -35,7 +35,7 @@ func TestChange_readsTheProjectOnce(t *testing.T) {
 		})
 		return err
 	})
-	for what, do := range ordered.ByName(map[string]func() error{
+	for what, do := range testkit.ByName(map[string]func() error{
 		"rules": func() error {
 			_, err := w.SetRules(ctx, p, rulesUpdate(project, "", contract.Rules{Default: contract.RulesDeny}))
 			return err

@@ -34,7 +34,7 @@ func (o *savedOpenAPI) shown() contract.OpenAPI {
 		Title:    o.Title,
 		Version:  o.Version,
 		ETag:     o.etag,
-		Warnings: statedWarnings(o.Warnings),
+		Warnings: o.Warnings,
 		Of:       o.of,
 	}
 	for _, server := range o.Servers {
@@ -56,8 +56,8 @@ func (o *savedOpenAPI) shown() contract.OpenAPI {
 
 // errNoOpenAPI says that a version has no document.
 func errNoOpenAPI() error {
-	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one, as "+
-		"JSON or YAML or by its address.")
+	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one as "+
+		"JSON, YAML or a URL.")
 }
 
 // OpenAPI returns what the document of a version says. It is NotFound without one.
@@ -97,7 +97,7 @@ func (s *Service) OpenAPIOperation(
 	defer leave()
 	found, described, err := reference.Read(row.Document, method, path)
 	if err == nil && !described {
-		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document does not describe this operation.")
+		err = fault.New(fault.NotFound, "no_operation", "The OpenAPI document doesn't describe this operation.")
 	}
 	return found, document.of, err
 }
@@ -334,7 +334,7 @@ func (s *Service) parseOpenAPI(
 		}
 		public := refused.Reasons[0]
 		if len(wrong) > 1 {
-			public = fmt.Sprintf("The document is refused for %d reasons.", len(wrong))
+			public = fmt.Sprintf("The document has %d errors.", len(wrong))
 		}
 		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_openapi", Public: public, Fields: wrong}
 	}
@@ -350,7 +350,7 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 	defer stop()
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, fault.InvalidField(pointer, "invalid_url", "Use an http or https address of a document.")
+		return nil, fault.InvalidField(pointer, "invalid_url", "Use the http or https URL of a document.")
 	}
 	query := u.RawQuery
 	u.RawQuery, u.Fragment = "", ""
@@ -369,18 +369,18 @@ func (s *Service) fetchOpenAPI(ctx context.Context, p access.Principal, pointer,
 	request.Header.Set("Accept", "application/json, application/yaml, */*;q=0.5")
 	answer, err := s.Client.Do(request)
 	if err != nil {
-		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be fetched: %s did not "+
-			"answer. Check the address, or send the document itself.", checked.Host).Because(err)
+		return nil, fault.InvalidField(pointer, "unreachable", "Couldn't fetch the document, because %s didn't "+
+			"respond. Check the URL, or send the document itself.", checked.Host).Because(err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fault.InvalidField(pointer, "unreachable", "%s answered %d, not the document. Redirects are not "+
-			"followed: name the last address, or send the document itself.", checked.Host, answer.StatusCode)
+		return nil, fault.InvalidField(pointer, "unreachable", "%s returned %d, not the document. Redirects aren't "+
+			"followed. Use the final URL, or send the document itself.", checked.Host, answer.StatusCode)
 	}
 	document, err := io.ReadAll(io.LimitReader(answer.Body, openapi.MaxSize+1))
 	if err != nil {
-		return nil, fault.InvalidField(pointer, "unreachable", "The document could not be read to its end. Try "+
-			"again, or send the document itself.").Because(err)
+		return nil, fault.InvalidField(pointer, "unreachable", "Couldn't read the whole document. Try again, or send "+
+			"the document itself.").Because(err)
 	}
 	return document, nil
 }

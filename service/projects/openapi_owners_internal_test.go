@@ -8,7 +8,7 @@ import (
 	"postern/core/openapi"
 )
 
-func TestOwnersFollowFromCollections(t *testing.T) {
+func TestProposeRules_owners(t *testing.T) {
 	const document = `{"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "paths": {
 		"/orders": {"get": {"responses": {"200": {"description": "all"}}}, "post": {"responses": {"201": {
 			"description": "made", "content": {"application/json": {"schema": {"type": "object", "properties":

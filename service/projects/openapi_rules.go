@@ -30,7 +30,7 @@ func (s *Service) ProposedRules(
 	out := proposeRules(&doc.Summary)
 	out.Rules = withoutRuled(out.Rules, set.List)
 	project, err := s.Get(ctx, p, in.Project)
-	out.Warnings = statedWarnings(project.proposalWarnings(in.Version, out.Rules))
+	out.Warnings = project.proposalWarnings(in.Version, out.Rules)
 	for i := range out.Rules {
 		out.Rules[i].Mode = contract.RulesShadow
 	}
@@ -74,7 +74,7 @@ type proposedPath struct {
 	rules []snapshot.Rule
 }
 
-// proposeRules makes one rule of the operations of a path that ask for the same scopes, and adds owners.
+// proposeRules combines the operations of a path into one rule if they require the same scopes, and adds owners.
 func proposeRules(doc *openapi.Summary) contract.RuleProposal {
 	p := proposer{at: make(map[string]int, len(doc.Operations)), left: map[string]bool{}}
 	doc = withTextOf(doc)
@@ -151,7 +151,8 @@ func (p *proposer) leaveOut(method, path, reason string) {
 // insert adds a rule at a place among those of its path.
 func (p *proposer) insert(at int, rule snapshot.Rule) {
 	if p.count == maxRules {
-		p.leaveOut(strings.Join(rule.Methods, ","), rule.Path, fmt.Sprintf("A version has at most %d rules.", maxRules))
+		p.leaveOut(strings.Join(rule.Methods, ","), rule.Path,
+			fmt.Sprintf("A version can have at most %d rules.", maxRules))
 		return
 	}
 	of := &p.paths[p.at[rule.Path]]
@@ -164,7 +165,7 @@ func ruleFor(rules []snapshot.Rule, method string) int {
 	return slices.IndexFunc(rules, func(rule snapshot.Rule) bool { return slices.Contains(rule.Methods, method) })
 }
 
-// derivedScopes names a scope after the first segment that is no version and no parameter.
+// derivedScopes names a scope after the first segment that is neither a version nor a parameter.
 func derivedScopes(op openapi.Operation) []string {
 	verb := ":write"
 	if op.Method == "GET" || op.Method == "HEAD" || op.Method == "OPTIONS" {

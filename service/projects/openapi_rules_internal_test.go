@@ -70,7 +70,7 @@ func TestProposeRules_paths(t *testing.T) {
 	}
 }
 
-// Beyond the most rules, each operation is named that has none.
+// Beyond the maximum of rules, each operation without a rule is named.
 func TestProposeRules_tooMany(t *testing.T) {
 	t.Parallel()
 	doc := &openapi.Summary{}

@@ -74,7 +74,7 @@ func (s *Service) SetOpenAPISettings(
 		version.OpenAPISettings, version.UpdatedAt = in.Body, now
 		out = viewOpenAPISettings(version)
 		out.Unchecked = without
-		return written(tx.UpdateVersionOpenAPI(version, seen))
+		return orStale(tx.UpdateVersionOpenAPI(version, seen))
 	})
 	return out, err
 }
@@ -110,5 +110,5 @@ func stopValidating(tx *models.Tx, version models.Version, now time.Time) error 
 	}
 	seen := version.UpdatedAt
 	version.OpenAPISettings.Validation, version.UpdatedAt = contract.ValidationOff, now
-	return written(tx.UpdateVersionOpenAPI(version, seen))
+	return orStale(tx.UpdateVersionOpenAPI(version, seen))
 }

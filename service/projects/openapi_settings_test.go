@@ -10,8 +10,8 @@ import (
 	"postern/testkit/state"
 )
 
-// While no place is free to read a document, nothing changes, and the caller learns when to retry. What is known of the
-// stored document needs no place.
+// While no place is free to read a document, nothing changes, and the caller learns when to retry. Facts about the
+// stored document need no place.
 func TestSetOpenAPI_busy(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

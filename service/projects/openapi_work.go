@@ -33,8 +33,8 @@ func documentTeam(p access.Principal) string {
 func (s *Service) takePlace(ctx context.Context, p access.Principal) (leave func(), err error) {
 	leave, err = s.documents.Take(ctx, documentTeam(p))
 	if errors.Is(err, turns.ErrBusy) {
-		err = fault.New(fault.Unavailable, "busy", "Too many OpenAPI documents are being read. Try again in a few "+
-			"seconds.").After(placeAgain)
+		err = fault.New(fault.Unavailable, "busy", "Too many OpenAPI documents are being processed. Try again in a "+
+			"few seconds.").After(placeAgain)
 	}
 	return leave, err
 }

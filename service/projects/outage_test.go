@@ -38,7 +38,7 @@ func follow(t *testing.T, w *world) {
 }
 
 // A half-open connection looks like a slow database: no answer and no error arrive.
-func TestFeedOnPostgres(t *testing.T) {
+func TestFeed_onPostgres(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		test func(*testing.T)

@@ -76,9 +76,9 @@ func checkDelete(p contract.Product, confirm string) error {
 			"Type the product's name, %s, to delete it and revoke its keys.", p.Name)
 	case confirm == "" && n > 0:
 		return fault.New(fault.Conflict, "product_in_use",
-			"The product still has %s: %s. Remove them from the product first, or give the product's name as "+
-				"confirmation: they stay then, and the keys of the product are revoked.",
-			countOf(int64(n), "project", "projects"), strings.Join(p.Projects, ", "))
+			"The product still has %s: %s. Remove them from the product first, or send the request with ?confirm=%s "+
+				"to keep the projects and revoke the product's keys.",
+			countOf(int64(n), "project", "projects"), strings.Join(p.Projects, ", "), p.Name)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (s *Service) eraseProduct(
 	}
 	err = tx.DeleteProduct(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "product_in_use", "A project was put into the product just now.").Because(err)
+		return fault.New(fault.Conflict, "product_in_use", "A project was just added to the product.").Because(err)
 	}
 	if err != nil {
 		return err

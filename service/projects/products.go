@@ -132,7 +132,7 @@ func (s *Service) UpdateProduct(
 			return err
 		}
 		row.UpdatedAt = models.Now()
-		if err := written(tx.UpdateProduct(row, seen)); err != nil {
+		if err := orStale(tx.UpdateProduct(row, seen)); err != nil {
 			return err
 		}
 		if out, err = productNow(tx, row); err != nil {
@@ -205,11 +205,11 @@ func taken(what, name string) error {
 	return &fault.Error{
 		Kind:   fault.Conflict,
 		Code:   "name_taken",
-		Public: fmt.Sprintf("The team has a %s %q already.", what, name),
+		Public: fmt.Sprintf("The team already has a %s %q.", what, name),
 		Fields: []fault.Field{{
 			Pointer: "/name",
 			Code:    "name_taken",
-			Detail:  "Choose another name, or use the one that exists.",
+			Detail:  "Choose another name, or use the existing one.",
 		}},
 	}
 }

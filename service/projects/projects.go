@@ -49,13 +49,13 @@ type Service struct {
 	Events       keys.Events    // receives key.created of the first keys; nil: no events
 	Vault        *secrets.Vault // seals the secrets of introspection endpoints
 	Usage        Usage          // of calls, which removals look at; nil: what is written already
-	Purger       Purger         // deletes projects for good
+	Purger       Purger         // deletes projects permanently
 	Client       *http.Client   // fetches documents; it must be the guarded one of package egress
 
 	Outbound accounts.Outbound // bounds how often documents are fetched
 
-	// Suits refuses a change after which a project's login could not work. nil: no check.
-	Suits func(tx *models.Tx, projectID string) error
+	// CheckLogin refuses a change after which a project's login could not work. nil: no check.
+	CheckLogin func(tx *models.Tx, projectID string) error
 
 	// Changed is called after each commit. It returns when this process serves the change.
 	Changed func(context.Context)
@@ -66,7 +66,7 @@ type Service struct {
 	documents turns.Places // for work on OpenAPI documents, by team
 }
 
-// Project is a project with what has operations of its own, as pages show it and the audit log compares it.
+// Project is a project with what has its own operations, as pages show it and the audit log compares it.
 type Project struct {
 	contract.Project
 
@@ -75,7 +75,7 @@ type Project struct {
 	Versions []Version // those of the contract's, with more
 }
 
-// Version is a version with what has operations of its own.
+// Version is a version with what has its own operations.
 type Version struct {
 	contract.Version
 

@@ -22,7 +22,7 @@ import (
 	"postern/service/keys"
 	"postern/service/projects"
 	"postern/service/serving"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -94,12 +94,21 @@ func (w *world) create(t *testing.T, in projects.CreateInput) (projects.Created,
 	}
 }
 
-var authenticated = projects.CreateInput{
-	Target: "https://api.example.com",
-	Auth:   projects.AuthInput{Mode: "authenticate"},
+// targets returns environments with targets, by their names.
+func targets(of map[string]string) map[string]contract.EnvironmentTarget {
+	out := map[string]contract.EnvironmentTarget{}
+	for name, target := range of {
+		out[name] = contract.EnvironmentTarget{Target: target}
+	}
+	return out
 }
 
-func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
+var authenticated = projects.CreateInput{
+	Target: "https://api.example.com",
+	Auth:   contract.NewRequestsAuth{Mode: "authenticate"},
+}
+
+func TestCreate_defaults(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, _ := w.create(t, authenticated)
@@ -126,7 +135,7 @@ func TestCreateFillsInTheDefaultsAndServesAtOnce(t *testing.T) {
 	})
 }
 
-func TestPassthroughMakesNoKeys(t *testing.T) {
+func TestCreate_passthrough(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		created, _ := newWorld(t, db).create(t, projects.CreateInput{Target: "https://api.example.com"})
 		if len(created.Keys) != 0 || created.Project.Versions[0].RequestsAuth.Mode != "passthrough" {
@@ -135,18 +144,20 @@ func TestPassthroughMakesNoKeys(t *testing.T) {
 	})
 }
 
-func TestEveryWrongFieldIsNamed(t *testing.T) {
+func TestCreate_invalidFields(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		_, err := w.Create(t.Context(), access.Principal{}, projects.CreateInput{
 			Target: "nonsense", Name: "Shop!", Version: "../1", DisplayName: strings.Repeat("x", 81),
-			Environments: map[string]string{"a/b": "https://api.example.com"},
-			Auth: projects.AuthInput{
+			Environments: targets(map[string]string{"a/b": "https://api.example.com"}),
+			Auth: contract.NewRequestsAuth{
 				Mode:    "maybe",
 				Methods: []string{"jwt", "api_key", "api_key", "x"},
 				Keyless: "never",
+				KeyTypes: []contract.NewKeyType{
+					{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1},
+				},
 			},
-			KeyTypes: []contract.NewKeyType{{Name: "full", Scopes: []string{"Read"}}, {Name: "ok-type", ExpiresIn: -1}},
 		})
 		got := pointers(err)
 		want := []string{
@@ -181,7 +192,7 @@ func pointers(err error) (list []string) {
 	return list
 }
 
-func TestAGivenNameIsTakenOnce(t *testing.T) {
+func TestCreate_nameTaken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		in := authenticated
@@ -207,7 +218,7 @@ func TestAGivenNameIsTakenOnce(t *testing.T) {
 	})
 }
 
-func TestADerivedNameNeverCollides(t *testing.T) {
+func TestCreate_derivedName(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		first, _ := w.create(t, authenticated)
@@ -218,14 +229,14 @@ func TestADerivedNameNeverCollides(t *testing.T) {
 	})
 }
 
-func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
+func TestProject_otherTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
 		_, other := w.create(t, authenticated)
 		ref, name := created.Project.ID, "x"
 		version, environment := created.Project.Versions[0], created.Project.Versions[0].Environments[0]
-		for what, call := range ordered.ByName(map[string]func(access.Principal) error{
+		for what, call := range testkit.ByName(map[string]func(access.Principal) error{
 			"get": func(p access.Principal) error { _, err := w.Get(t.Context(), p, ref); return err },
 			"settings": func(p access.Principal) error {
 				_, err := w.Update(t.Context(), p, contract.ProjectChange{DisplayName: &name}.Of(ref))
@@ -265,7 +276,7 @@ func TestAnotherTeamsProjectIsNotThere(t *testing.T) {
 	})
 }
 
-func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
+func TestUpdate_servedAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)
@@ -293,7 +304,7 @@ func TestChangesAreServedOnReturnAndStaleOnesRefused(t *testing.T) {
 	})
 }
 
-func TestAReplicaFollowsTheFeed(t *testing.T) {
+func TestFeed_replica(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		here := newWorld(t, db)
 		replica := newWorld(t, db)
@@ -325,7 +336,7 @@ func (w *world) key(hash [32]byte) (key snapshot.Key) {
 	return key
 }
 
-func TestAnAuditEntryGoesWithEveryChange(t *testing.T) {
+func TestUpdate_auditEntry(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)

@@ -13,7 +13,7 @@ import (
 	"postern/testkit/state"
 )
 
-// logged makes the world's feed write a log that can be read.
+// logged gives the world's feed a log that the test can read.
 func (w *world) logged() *strings.Builder {
 	var log strings.Builder
 	w.feed.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -66,7 +66,7 @@ func spoil(t *testing.T, db *models.DB, project string) (repair func()) {
 	return func() { execute(t, db, `UPDATE key_types SET scopes = '["*"]' WHERE project_id = ?`, project) }
 }
 
-func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
+func TestQuarantine_unreadableProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		log := w.logged()
@@ -86,15 +86,15 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 		if key := w.key(policy.HashKey(broken.Keys["prod"].Secret.Reveal())); key.State != snapshot.KeyActive {
 			t.Errorf("its key is %+v", key)
 		}
-		if w.feed.Behind() != 1 || strings.Count(log.String(), "cannot be read") != 1 ||
+		if w.feed.Behind() != 1 || strings.Count(log.String(), "could not read a project") != 1 ||
 			!strings.Contains(log.String(), broken.Project.ID) {
 			t.Errorf("%d projects are behind, the log says %s", w.feed.Behind(), log)
 		}
 
-		// Another replica starts meanwhile, and serves all that it can.
+		// Another replica starts at this time, and serves all that it can.
 		other := newWorld(t, db)
 		if other.serves(well.Project.ID) == nil || other.serves(broken.Project.ID) != nil || other.feed.Behind() != 1 {
-			t.Errorf("started meanwhile: serves %+v", other.served)
+			t.Errorf("started in quarantine: serves %+v", other.served)
 		}
 
 		repair()
@@ -104,17 +104,17 @@ func TestAProjectThatCannotBeReadKeepsNoOtherFromItsChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p := one.serves(broken.Project.ID); p == nil || p == was || one.feed.Behind() != 0 {
-				t.Errorf("mended: served as %+v, %d are behind", p, one.feed.Behind())
+				t.Errorf("repaired: served as %+v, %d are behind", p, one.feed.Behind())
 			}
 			if key := one.key(policy.HashKey(broken.Keys["prod"].Secret.Reveal())); key.ID == "" {
-				t.Error("mended: its key is not known")
+				t.Error("repaired: its key is not known")
 			}
 		}
 	})
 }
 
-// A key whose row cannot be read opens nothing: it may have been revoked.
-func TestAKeyThatCannotBeReadOpensNothing(t *testing.T) {
+// A key whose row cannot be read is not valid: it may have been revoked.
+func TestQuarantine_unreadableKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		log := w.logged()
@@ -146,7 +146,7 @@ type refusal struct {
 
 func (r refusal) ProjectID() string { return r.id }
 
-func TestAStateThatTheGatewayRefusesKeepsNoOtherFromItsChanges(t *testing.T) {
+func TestQuarantine_refusedState(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		log := w.logged()
@@ -170,7 +170,7 @@ func TestAStateThatTheGatewayRefusesKeepsNoOtherFromItsChanges(t *testing.T) {
 		if w.serves(odd.Project.ID) != was {
 			t.Error("the project is not served as it was taken last")
 		}
-		if w.feed.Behind() != 1 || strings.Count(log.String(), "refuses a project's state") != 1 {
+		if w.feed.Behind() != 1 || strings.Count(log.String(), "refused the state of a project") != 1 {
 			t.Errorf("%d projects are behind, the log says %s", w.feed.Behind(), log)
 		}
 		w.feed.Publish = take

@@ -12,9 +12,9 @@ import (
 )
 
 // Relations are in the memory of every replica, so that an unclaimed workspace has a bound.
-func TestRelationsOfAnUnclaimedWorkspaceAreBounded(t *testing.T) {
+func TestRelations_unclaimedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		r := newReplica(t, db)
 		service := &relations.Service{DB: db, Changed: r.feed.Changed}
 		add := func(from, to int) (int64, error) {

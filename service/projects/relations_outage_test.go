@@ -11,12 +11,11 @@ import (
 	"postern/models"
 	"postern/service/relations"
 	"postern/testkit"
-	"postern/testkit/ordered"
 	"postern/testkit/state"
 )
 
-// asksForOwners gives the project a rule for owners, so that gateways hold its relations.
-func asksForOwners(t *testing.T, h *house) {
+// requiresOwners gives the project a rule for owners, so that gateways hold its relations.
+func requiresOwners(t *testing.T, h *loginProject) {
 	t.Helper()
 	h.setRules(t, snapshot.Rules{List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/{id}", Owner: "order:{id}"}}})
 }
@@ -57,7 +56,7 @@ func record(t *testing.T, r *replica, change relations.Change) {
 }
 
 // written waits until a relation is in the database.
-func written(t *testing.T, db *models.DB, project string, want int64) {
+func waitForRelations(t *testing.T, db *models.DB, project string, want int64) {
 	t.Helper()
 	testkit.Await(t, fmt.Sprintf("%d relations in the database", want), func() (int64, bool) {
 		n, err := db.Read(t.Context()).CountRelations(project)
@@ -67,24 +66,24 @@ func written(t *testing.T, db *models.DB, project string, want int64) {
 
 // A database that is slow holds up the end of an answer for half a second at most. The relation counts at once on
 // the process that recorded it, and is written later.
-func TestRelationsWaitForASlowDatabase(t *testing.T) {
+func TestRelations_slowDatabase(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
-		asksForOwners(t, h)
+		h := newLoginProject(t, db)
+		requiresOwners(t, h)
 		r := newReplica(t, db)
 		free := occupy(t, db)
 		change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
 		record(t, r, change)
 		free()
-		written(t, db, h.project, 1)
+		waitForRelations(t, db, h.project, 1)
 		testkit.Eventually(t, "served from the table", func() bool { return r.table.Len(h.project) == 1 })
 	})
 }
 
-// A database that cannot be reached is as a slow one. What is recorded meanwhile is written in its order once it is
-// back.
-func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
-	for name, begin := range ordered.ByName(map[string]func(*testkit.Relay){
+// A database that cannot be reached is treated like a slow one. Relations recorded during the outage are written in
+// order once it is back.
+func TestRelations_outageOfPostgreSQL(t *testing.T) {
+	for name, begin := range testkit.ByName(map[string]func(*testkit.Relay){
 		"hangs":         (*testkit.Relay).Hang,
 		"has gone away": func(r *testkit.Relay) { r.Cut(); r.Hang() },
 	}) {
@@ -101,8 +100,8 @@ func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = db.Close() })
-			h := newHouse(t, db)
-			asksForOwners(t, h)
+			h := newLoginProject(t, db)
+			requiresOwners(t, h)
 			r := newReplica(t, db)
 			begin(relay)
 			change := relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1"}
@@ -118,7 +117,7 @@ func TestRelationsOutliveAnOutageOfPostgreSQL(t *testing.T) {
 				t.Error("the end of a relation is lost")
 			}
 			relay.Resume()
-			written(t, db, h.project, 3)
+			waitForRelations(t, db, h.project, 3)
 			testkit.Eventually(t, "forgotten", func() bool { return !r.owns(h.project, h.tenant, "ana", "order:1") })
 			if !r.owns(h.project, h.tenant, "ana", "order:4") {
 				t.Error("the last relation does not count any more")

@@ -56,9 +56,9 @@ func (r *replica) owns(project, tenant, user, object string) bool {
 	return r.table.Holds(project, policy.KeyOf(tenant, user, policy.OwnerRelation, object))
 }
 
-func TestRelationsReachReplicas(t *testing.T) {
+func TestRelations_replicas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		ordered := snapshot.Rules{List: []snapshot.Rule{{
 			Methods: []string{"GET"},
 			Path:    "/orders/{id}",
@@ -196,9 +196,9 @@ func TestRelationsReachReplicas(t *testing.T) {
 }
 
 // Many at once are recorded all, in the order of each.
-func TestRelationsAreRecordedAtOnce(t *testing.T) {
+func TestRelations_recordedAtOnce(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		h.setRules(t, snapshot.Rules{
 			List: []snapshot.Rule{{Methods: []string{"GET"}, Path: "/{id}", Owner: "order:{id}"}},
 		})

@@ -190,7 +190,7 @@ func (in removed) checkOthers(tx *models.Tx, project models.Project, version mod
 		have, err := environmentsOf(tx, version)
 		if err == nil && len(have) == 1 {
 			err = fault.New(fault.Conflict, "last_environment", "This is the only environment of version %s. Add "+
-				"another one first, or remove the version.", version.Name)
+				"another one first, or delete the version.", version.Name)
 		}
 		return err
 	}
@@ -211,7 +211,8 @@ func checkIdle(tx *models.Tx, p access.Principal, project models.Project, gone [
 	if !p.May(project.TeamID, access.UsageRead) {
 		stops.Items = nil
 	}
-	return fault.New(fault.Conflict, "still_called", "%s Confirm the removal to carry it out anyway.", textOf(stops))
+	return fault.New(fault.Conflict, "still_called", "%s To delete it anyway, send the request with ?confirm=true.",
+		textOf(stops))
 }
 
 // shownCallers bounds the owners that textOf names.
@@ -235,10 +236,11 @@ func textOf(r contract.Callers) string {
 		out = append(out, text+".")
 	}
 	if r.Keys > 0 {
-		out = append(out, countOf(r.Keys, "API key opens", "API keys open")+" nothing else and would be revoked.")
+		out = append(out, countOf(r.Keys, "API key is valid for", "API keys are valid for")+
+			" nothing else and would be revoked.")
 	}
 	if len(r.Hosts) > 0 {
-		out = append(out, "Host names that would end: "+strings.Join(r.Hosts, ", ")+".")
+		out = append(out, "Custom domains that would be deleted: "+strings.Join(r.Hosts, ", ")+".")
 	}
 	return strings.Join(out, " ")
 }

@@ -20,7 +20,7 @@ func (w *world) twoEnvironments(t *testing.T) (projects.Created, access.Principa
 	t.Helper()
 	in := authenticated
 	in.Name = "shop"
-	in.Environments = map[string]string{"prod": "https://a.example", "dev": "https://b.example"}
+	in.Environments = targets(map[string]string{"prod": "https://a.example", "dev": "https://b.example"})
 	return w.create(t, in)
 }
 
@@ -91,7 +91,9 @@ func TestRemove_environment(t *testing.T) {
 		if fault.CodeOf(err) != "still_called" {
 			t.Errorf("not confirmed: %v", err)
 		}
-		for _, part := range []string{"9 calls", "partner (7)", "calls without an owner (2)", "2 API keys"} {
+		for _, part := range []string{
+			"9 calls", "partner (7)", "calls without an owner (2)", "2 API keys", "?confirm=true",
+		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q is not in: %v", part, err)
 			}
@@ -120,7 +122,7 @@ func TestRemove_environment(t *testing.T) {
 		if _, err := w.DeleteEnvironment(t.Context(), p, in); fault.CodeOf(err) != "last_environment" {
 			t.Errorf("the last environment: %v", err)
 		}
-		// The name is free, and no old key opens the new environment.
+		// The name is free, and no old key is valid for the new environment.
 		again := contract.NewEnvironment{Name: "dev", Target: "https://c.example"}
 		if _, err := w.CreateEnvironment(t.Context(), p, again.In("shop", "1.0.0")); err != nil {
 			t.Fatal(err)
@@ -131,7 +133,7 @@ func TestRemove_environment(t *testing.T) {
 	})
 }
 
-// A key that is limited to an environment opens it in every version.
+// A key that is limited to an environment is valid for it in every version.
 func TestRemove_keepsKeysOfOtherVersions(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

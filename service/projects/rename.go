@@ -8,7 +8,7 @@ import (
 	"postern/platform/fault"
 )
 
-// rename sets the version's new name, which is part of the addresses of its environments.
+// rename sets the version's new name, which is part of the URLs of its environments.
 // The caller writes the row.
 func (in accessChange) rename(tx *models.Tx, project models.Project, version *models.Version) error {
 	if in.Name == nil || *in.Name == version.Name {
@@ -60,15 +60,15 @@ func renameEnvironment(
 	if err != nil {
 		return err
 	}
-	if err := checkOpenedKeys(tx, project, stranded, name); err != nil {
+	if err := checkNewLimit(tx, project, stranded, name); err != nil {
 		return err
 	}
 	environment.Name = name
 	return limitTo(tx, project, stranded, name, now)
 }
 
-// checkOpenedKeys refuses to limit keys to a name that opens more than the renamed environment.
-func checkOpenedKeys(tx *models.Tx, project models.Project, stranded []models.APIKey, name string) error {
+// checkNewLimit refuses to limit keys to a name of more environments than the renamed one.
+func checkNewLimit(tx *models.Tx, project models.Project, stranded []models.APIKey, name string) error {
 	if len(stranded) == 0 {
 		return nil
 	}
@@ -77,8 +77,8 @@ func checkOpenedKeys(tx *models.Tx, project models.Project, stranded []models.AP
 		return err
 	}
 	return fault.New(
-		fault.Conflict, "keys_would_open_more", "%s limited to this environment, and would open %s too. Revoke them "+
-			"first, or choose another name.", countOf(int64(len(stranded)), "API key is", "API keys are"),
+		fault.Conflict, "keys_would_open_more", "%s limited to this environment and would also be valid for %s. "+
+			"Revoke them first, or choose another name.", countOf(int64(len(stranded)), "API key is", "API keys are"),
 		strings.Join(used, ", "),
 	)
 }

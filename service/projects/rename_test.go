@@ -137,9 +137,9 @@ func TestUpdateEnvironment_renameWithProductKeys(t *testing.T) {
 		w := newWorld(t, db)
 		in := authenticated
 		in.Name, in.Product = "shop", "store"
-		in.Environments = map[string]string{"prod": "https://a.example", "dev": "https://b.example"}
+		in.Environments = targets(map[string]string{"prod": "https://a.example", "dev": "https://b.example"})
 		shop, p := w.create(t, in)
-		in.Name, in.Environments = "books", map[string]string{"prod": "https://c.example"}
+		in.Name, in.Environments = "books", targets(map[string]string{"prod": "https://c.example"})
 		if _, err := w.Create(t.Context(), p, in); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestUpdateEnvironment_renameWithProductKeys(t *testing.T) {
 	})
 }
 
-// While the keys are read, the environment opens for both names, at its new address only.
+// While the keys are read, keys of both names are valid for the environment, at its new address only.
 func TestFeed_rename(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -43,19 +43,10 @@ func (s *Service) Rules(
 		return contract.SavedRules{}, fmt.Errorf("projects: rules of version %s of %s: %w", in.Version, in.Project, err)
 	}
 	out := viewRules(version)
-	warnings, err := groupWarnings(tx, project.ID, &out.Rules)
-	if err != nil {
+	if out.Warnings, err = groupWarnings(tx, project.ID, &out.Rules); err != nil {
 		return contract.SavedRules{}, fmt.Errorf("projects: groups in rules of %s: %w", in.Project, err)
 	}
-	out.Warnings = statedWarnings(warnings)
 	return out, nil
-}
-
-func statedWarnings(list []fault.Warning) (out []contract.Warning) {
-	for _, one := range list {
-		out = append(out, contract.Warning(one))
-	}
-	return out
 }
 
 // SetRules replaces what the routes of a version require. Rules without an id get one. Its warnings are about groups
@@ -90,7 +81,7 @@ func (s *Service) SetRules(
 		seen := version.UpdatedAt
 		version.Rules, version.UpdatedAt = rules, now
 		out = viewRules(version)
-		if err := written(tx.UpdateVersionRules(version, seen)); err != nil {
+		if err := orStale(tx.UpdateVersionRules(version, seen)); err != nil {
 			return err
 		}
 		if err := checkRuleQuota(tx, project); err != nil {
@@ -98,7 +89,7 @@ func (s *Service) SetRules(
 		}
 		says.then = func(tx *models.Tx, after Project) error {
 			groups, err := groupWarnings(tx, project.ID, &out.Rules)
-			out.Warnings = statedWarnings(append(after.KeyTypeWarnings(version.ID), groups...))
+			out.Warnings = append(after.KeyTypeWarnings(version.ID), groups...)
 			return err
 		}
 		return nil
@@ -107,7 +98,7 @@ func (s *Service) SetRules(
 }
 
 // CheckRules returns what is wrong with rules, below a pointer. It sorts out spellings: methods become
-// upper case, and an empty default or mode becomes allow and enforce.
+// uppercase, and an empty default or mode becomes allow and enforce.
 func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 	if in.Default == "" {
 		in.Default = snapshot.RulesAllow
@@ -133,7 +124,7 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		segments += segmentsOf(in.List[i].Path)
 	}
 	if segments > maxRuleSegments {
-		refuse("/rules", "too_many", fmt.Sprintf("The paths of the rules have %d segments. Use at most %d together.",
+		refuse("/rules", "too_many", fmt.Sprintf("The paths of the rules have %d segments. Use at most %d in total.",
 			segments, maxRuleSegments))
 		return wrong
 	}
@@ -143,7 +134,7 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		at := fmt.Sprintf("/rules/%d", i)
 		if rule.ID != "" {
 			if _, err := models.ParseID("rul", rule.ID); err != nil || ids[rule.ID] {
-				refuse(at+"/id", "invalid_id", "Leave the id out for a new rule; each id stands once.")
+				refuse(at+"/id", "invalid_id", "Leave out the ID of a new rule. Use each ID once.")
 			}
 			ids[rule.ID] = true
 		}
@@ -155,8 +146,8 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		return wrong
 	}
 	if a, b, tied := policy.TiedRules(in.List); tied {
-		refuse(fmt.Sprintf("/rules/%d/path", b), "ambiguous_rule", fmt.Sprintf("%s and %s are for the same calls, and "+
-			"neither is more specific. Remove one of them, or change its methods or its path.",
+		refuse(fmt.Sprintf("/rules/%d/path", b), "ambiguous_rule", fmt.Sprintf("%s and %s match the same calls, and "+
+			"neither is more specific. Remove one of them, or change its methods or path.",
 			ruleText(in.List, a), ruleText(in.List, b)))
 	}
 	return wrong
@@ -185,10 +176,10 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		refuse("/path", "invalid_path", "Use a path below the environment such as /orders/{id}: "+err.Error()+".")
 	}
 	if rule.Mode != "" && !validRuleMode(rule.Mode) {
-		refuse("/mode", "invalid_mode", "Use off, shadow or enforce, or leave it out for the mode of the list.")
+		refuse("/mode", "invalid_mode", "Use off, shadow or enforce. Leave it out to use the mode of the list.")
 	}
 	if len(rule.Methods) == 0 {
-		refuse("/methods", "required", "Name the methods, such as GET, or * for all.")
+		refuse("/methods", "required", "Use a method such as GET, or * for all.")
 	}
 	if len(rule.Methods)+len(rule.Scopes)+len(rule.Groups) > maxRuleLists {
 		refuse("", "too_many", fmt.Sprintf("Use at most %d methods, scopes and groups in a rule.", maxRuleLists))
@@ -198,20 +189,20 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		rule.Methods[i] = strings.ToUpper(rule.Methods[i])
 		switch method := rule.Methods[i]; {
 		case method == policy.AnyMethod && len(rule.Methods) > 1:
-			refuse("/methods", "invalid_method", "* stands for all methods. Leave the others out.")
+			refuse("/methods", "invalid_method", "* means all methods. Leave out the others.")
 		case method != policy.AnyMethod && !validRuleMethod(method):
 			refuse(fmt.Sprintf("/methods/%d", i), "invalid_method", "Use a method such as GET, or * for all.")
 		case slices.Contains(rule.Methods[:i], method):
-			refuse(fmt.Sprintf("/methods/%d", i), "duplicate", "This method stands twice.")
+			refuse(fmt.Sprintf("/methods/%d", i), "duplicate", "This method is listed twice.")
 		}
 	}
 	for i, scope := range rule.Scopes {
 		switch at := fmt.Sprintf("/scopes/%d", i); {
 		case !validRuleScope(scope):
-			refuse(at, "invalid_scope", "Name one scope, such as orders:read. Callers can have * or orders:* for "+
-				"several; a rule asks for each by its name.")
+			refuse(at, "invalid_scope", "Use a single scope, such as orders:read. Callers can have * or orders:*, "+
+				"but a rule must list each scope by name.")
 		case slices.Contains(rule.Scopes[:i], scope):
-			refuse(at, "duplicate", "This scope stands twice.")
+			refuse(at, "duplicate", "This scope is listed twice.")
 		}
 	}
 	wrong = append(wrong, checkRuleGroups(rule)...)
@@ -232,7 +223,7 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 		methods                []string
 	}{
 		{"/owner", rule.Owner, "order:{id}, with parameters of the rule's path", false, nil},
-		{"/remember", rule.Remember, "order:{response.id}, with values of the answer", true, []string{"POST", "PUT"}},
+		{"/remember", rule.Remember, "order:{response.id}, with values of the response", true, []string{"POST", "PUT"}},
 		{"/forget", rule.Forget, "order:{id}, with parameters of the rule's path", false, []string{"DELETE", "POST"}},
 	} {
 		if one.text == "" {
@@ -245,13 +236,13 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 			if one.methods != nil && !slices.Contains(one.methods, method) {
 				refuse(one.pointer, "wrong_method", "Only calls with "+strings.Join(one.methods, " or ")+" can "+
 					one.pointer[1:]+" an object, and this rule is for "+method+
-					" too. Give that method a rule of its own.")
+					" too. Use a separate rule for that method.")
 				break
 			}
 		}
 	}
 	if rule.Remember != "" && rule.Forget != "" {
-		refuse("/forget", "remember_and_forget", "A rule remembers or forgets an object, but not both.")
+		refuse("/forget", "remember_and_forget", "A rule can remember or forget an object, but not both.")
 	}
 	return wrong
 }
@@ -263,17 +254,17 @@ func checkRuleGroups(rule *snapshot.Rule) (wrong []fault.Field) {
 	for i, group := range rule.Groups {
 		switch at := fmt.Sprintf("/groups/%d", i); {
 		case !groupPattern.MatchString(group):
-			refuse(at, "invalid_group", "Use the name of a group: lower-case letters, digits, dots, underscores and "+
+			refuse(at, "invalid_group", "Use the name of a group: lowercase letters, digits, dots, underscores or "+
 				"hyphens.")
 		case slices.Contains(rule.Groups[:i], group):
-			refuse(at, "duplicate", "This group stands twice.")
+			refuse(at, "duplicate", "This group is listed twice.")
 		}
 	}
 	switch {
 	case rule.Role != "" && rule.Role != snapshot.RoleMember && rule.Role != snapshot.RoleAdmin:
 		refuse("/role", "invalid_role", "Use member or admin, or leave it out for any member.")
 	case rule.Role != "" && len(rule.Groups) == 0:
-		refuse("/role", "needs_groups", "A role is one in a group. Name groups, or leave the role out.")
+		refuse("/role", "needs_groups", "A role requires groups. Add groups, or leave the role out.")
 	}
 	return wrong
 }
@@ -285,7 +276,7 @@ func validRuleMethod(method string) bool {
 	return strings.IndexFunc(method, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '-' && r != '_' }) < 0
 }
 
-// validRuleScope reports whether scope is a scope-token (RFC 6749, 3.3) that is no wildcard.
+// validRuleScope reports whether scope is a scope-token (RFC 6749, 3.3) that is not a wildcard.
 func validRuleScope(scope string) bool {
 	if scope == "" || len(scope) > maxRuleScope {
 		return false
@@ -298,9 +289,9 @@ func validRuleScope(scope string) bool {
 // readWriteScopes reports whether a new project asks keys for the scopes read and write: if calls need
 // a credential, such as a key, and every key type has one of the scopes or *.
 func (p plan) readWriteScopes() bool {
-	needsKey := p.Auth.Mode == string(snapshot.Authenticate) && p.Auth.Keyless == string(snapshot.Reject) &&
-		slices.Contains(p.Auth.Methods, string(snapshot.APIKey))
-	return needsKey && !slices.ContainsFunc(p.KeyTypes, func(t contract.NewKeyType) bool {
+	needsKey := p.auth.Mode == snapshot.Authenticate && p.auth.Keyless == snapshot.Reject &&
+		p.auth.Allows(snapshot.APIKey)
+	return needsKey && !slices.ContainsFunc(p.Auth.KeyTypes, func(t contract.NewKeyType) bool {
 		return !policy.HasScope(t.Scopes, policy.ScopeRead) && !policy.HasScope(t.Scopes, policy.ScopeWrite)
 	})
 }

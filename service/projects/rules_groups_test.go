@@ -12,9 +12,9 @@ import (
 )
 
 // A group that no tenant has is likely mistyped: its rule refuses everyone.
-func TestRulesWarnOfUnknownGroups(t *testing.T) {
+func TestRules_unknownGroups(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h, name := newHouse(t, db), "staff"
+		h, name := newLoginProject(t, db), "staff"
 		_, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func TestRulesWarnOfUnknownGroups(t *testing.T) {
 					got = append(got, warning)
 				}
 			}
-			if len(got) != 1 || !strings.Contains(got[0].Detail, "a group stuff,") {
+			if len(got) != 1 || !strings.Contains(got[0].Detail, "the group stuff,") {
 				t.Errorf("%s: %+v", when, got)
 			}
 		}

@@ -38,7 +38,7 @@ func checkRuleQuota(tx *models.Tx, project models.Project) error {
 	if segments <= maxUnclaimedRuleSegments {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "The rules of an unclaimed project have paths of at most %d "+
-		"segments in all its versions together, and would have %d. Remove some, or claim it.",
+	return fault.New(fault.Conflict, "workspace_full", "The rule paths of an unclaimed project can have at most %d "+
+		"segments in all versions, but would have %d. Remove some rules, or claim the project.",
 		maxUnclaimedRuleSegments, segments)
 }

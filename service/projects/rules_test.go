@@ -28,7 +28,7 @@ func rulesUpdate(project, etag string, in contract.Rules) contract.RulesUpdate {
 	}
 }
 
-func (h *house) setRules(t *testing.T, in contract.Rules) contract.SavedRules {
+func (h *loginProject) setRules(t *testing.T, in contract.Rules) contract.SavedRules {
 	t.Helper()
 	out, err := h.SetRules(t.Context(), h.owner, rulesUpdate(h.project, "", in))
 	if err != nil {
@@ -43,7 +43,7 @@ func getting(path string) snapshot.Rule {
 
 func TestRules(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		before, err := h.Rules(t.Context(), h.owner, firstVersion(h.project))
 		if err != nil {
 			t.Fatal(err)
@@ -210,9 +210,9 @@ func TestCheckRules(t *testing.T) {
 func one(rule snapshot.Rule) snapshot.Rules { return snapshot.Rules{List: []snapshot.Rule{rule}} }
 
 // Gateways have the groups of owners of keys: those in rules, with nested ones and roles, at once.
-func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
+func TestRules_groupsOfOwners(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		ana, bob := h.person(t, "ana@example.com"), h.person(t, "bob@example.com")
 		group := func(name string) string {
 			t.Helper()
@@ -271,9 +271,9 @@ func TestRulesFollowTheGroupsOfOwners(t *testing.T) {
 }
 
 // The owner of a key can be a text like any other, also the id of another team's user.
-func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
+func TestRules_groupsOfOtherTeams(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h, theirs := newHouse(t, db), newHouse(t, db)
+		h, theirs := newLoginProject(t, db), newLoginProject(t, db)
 		eve, name := theirs.person(t, "eve@example.com"), "staff"
 		group, err := theirs.people.CreateGroup(
 			t.Context(), theirs.owner, contract.NewGroup{Name: name}.In(theirs.tenant),
@@ -295,9 +295,9 @@ func TestRulesIgnoreTheGroupsOfOtherTeams(t *testing.T) {
 }
 
 // Users have their groups with keys of their own tenant alone, even if a key of another one had their id.
-func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
+func TestRules_groupsOfOtherTenants(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		if _, err := h.CreateTenant(t.Context(), h.owner, newTenant("acme")); err != nil {
 			t.Fatal(err)
 		}
@@ -336,9 +336,9 @@ func TestRulesIgnoreTheGroupsOfOtherTenants(t *testing.T) {
 }
 
 // A key of the product has the groups of its owner in the other projects too.
-func TestRulesAskKeysOfTheProduct(t *testing.T) {
+func TestRules_keysOfProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		books, ana, name := h.sibling(t), h.person(t, "ana@example.com"), "staff"
 		group, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(h.tenant))
 		if err != nil {
@@ -349,25 +349,25 @@ func TestRulesAskKeysOfTheProduct(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		house := h.project
+		original := h.project
 		h.project = books
 		h.setRules(t, one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}}))
-		h.project = house
-		key := h.mint(t, h.owner, house, contract.NewKey{Owner: ana, Product: "store"})
+		h.project = original
+		key := h.mint(t, h.owner, original, contract.NewKey{Owner: ana, Product: "store"})
 		h.answers(t, "next door", books, key.Secret.Reveal(), "")
 	})
 }
 
 // New projects that need a key ask for the scopes read and write, unless a key type has neither.
-func TestNewProjectsAskForReadAndWrite(t *testing.T) {
+func TestCreate_readAndWriteScopes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		typed := func(scopes ...string) projects.CreateInput {
 			in := authenticated
-			in.KeyTypes = []contract.NewKeyType{{Name: "partner", Scopes: scopes}}
+			in.Auth.KeyTypes = []contract.NewKeyType{{Name: "partner", Scopes: scopes}}
 			return in
 		}
-		auth := func(auth projects.AuthInput) projects.CreateInput {
+		auth := func(auth contract.NewRequestsAuth) projects.CreateInput {
 			return projects.CreateInput{Target: "https://api.example.com", Auth: auth}
 		}
 		for name, tc := range map[string]struct {
@@ -377,11 +377,13 @@ func TestNewProjectsAskForReadAndWrite(t *testing.T) {
 			"keys":                   {authenticated, true},
 			"a type that reads":      {typed("read", "orders:*"), true},
 			"a type of other scopes": {typed("orders:read"), false},
-			"passthrough":            {auth(projects.AuthInput{Mode: "passthrough"}), false},
+			"passthrough":            {auth(contract.NewRequestsAuth{Mode: "passthrough"}), false},
 			"keys are optional": {
-				auth(projects.AuthInput{Mode: "passthrough", Methods: []string{"api_key"}}), false,
+				auth(contract.NewRequestsAuth{Mode: "passthrough", Methods: []string{"api_key"}}), false,
 			},
-			"a fallback owner": {auth(projects.AuthInput{Mode: "authenticate", Keyless: "owner_fallback"}), false},
+			"a fallback owner": {
+				auth(contract.NewRequestsAuth{Mode: "authenticate", Keyless: "owner_fallback"}), false,
+			},
 		} {
 			created, _ := w.create(t, tc.in)
 			if got := w.project(t, created.Project.ID).Versions[0].Rules; got.ReadWriteScopes != tc.want {

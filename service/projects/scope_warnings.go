@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/platform/fault"
 )
 
 // The codes of the warnings about key types whose keys rules refuse.
@@ -19,8 +18,8 @@ const (
 
 // KeyTypeWarnings says which key types a version, named by name or id, refuses: by ReadWriteScopes, or by
 // every rule that names scopes and is not off.
-func (p Project) KeyTypeWarnings(version string) []fault.Warning {
-	var out []fault.Warning
+func (p Project) KeyTypeWarnings(version string) []contract.Warning {
+	var out []contract.Warning
 	for _, v := range p.Versions {
 		if v.Name != version && v.ID != version || !v.takesKeys() {
 			continue
@@ -31,8 +30,8 @@ func (p Project) KeyTypeWarnings(version string) []fault.Warning {
 		})
 		for _, t := range p.KeyTypes {
 			if refused := refusing(rules, t); len(refused) > 0 && len(refused) == len(rules) {
-				out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Every rule of version %s that names "+
-					"scopes refuses keys of the type %s where it is enforced", v.Name, t.Name)))
+				out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("In version %s, all rules "+
+					"that name scopes refuse keys of the type %s", v.Name, t.Name)))
 			}
 		}
 	}
@@ -41,7 +40,7 @@ func (p Project) KeyTypeWarnings(version string) []fault.Warning {
 
 // proposalWarnings says which key types proposed rules for a version, named by name or id, would refuse, and which it
 // refuses before and after by ReadWriteScopes.
-func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out []fault.Warning) {
+func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out []contract.Warning) {
 	i := slices.IndexFunc(p.Versions, func(v Version) bool { return v.Name == version || v.ID == version })
 	if i < 0 || !p.Versions[i].takesKeys() {
 		return nil
@@ -52,20 +51,20 @@ func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out
 		if len(refused) == 0 {
 			continue
 		}
-		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once they are enforced, %d of the %d proposed "+
-			"rules refuse keys of the type %s", len(refused), len(proposed), t.Name)))
+		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once they are enforced, %d of the %d "+
+			"proposed rules will refuse keys of the type %s", len(refused), len(proposed), t.Name)))
 	}
 	return out
 }
 
 func (v Version) takesKeys() bool {
-	return v.RequestsAuth.Mode == string(snapshot.Authenticate) &&
-		slices.Contains(v.RequestsAuth.Methods, string(snapshot.APIKey))
+	return v.RequestsAuth.Mode == snapshot.Authenticate &&
+		v.RequestsAuth.Allows(snapshot.APIKey)
 }
 
 // readWriteWarnings warns of the key types that have neither of the scopes read and write where the version
 // enforces them. It does nowhere if no route is left that has no rule or one without scopes.
-func (v Version) readWriteWarnings(types []contract.KeyType) []fault.Warning {
+func (v Version) readWriteWarnings(types []contract.KeyType) []contract.Warning {
 	if !v.Rules.ReadWriteScopes || v.Rules.ModeOf(&snapshot.Rule{}) != snapshot.RulesEnforce {
 		return nil
 	}
@@ -88,13 +87,13 @@ func (v Version) readWriteWarnings(types []contract.KeyType) []fault.Warning {
 	if len(names) > 1 {
 		of, has = "types "+strings.Join(names, ", "), "these types have"
 	}
-	return []fault.Warning{{Code: WarnReadWriteScopes, Detail: fmt.Sprintf("Version %s refuses keys of the %s with "+
-		"insufficient_scope wherever no enforced rule names scopes, also where one in shadow does: it asks keys for "+
-		"read on GET, HEAD and OPTIONS and for write on other methods (read_write_scopes), and %s neither. Give keys "+
-		"these scopes too, or switch read_write_scopes off in the version's rules.", v.Name, of, has)}}
+	return []contract.Warning{{Code: WarnReadWriteScopes, Detail: fmt.Sprintf("Version %s refuses keys of the %s with "+
+		"insufficient_scope wherever no enforced rule names scopes. With read_write_scopes, it requires read for "+
+		"GET, HEAD and OPTIONS and write for other methods, but %s neither scope. Add these scopes, or turn off "+
+		"read_write_scopes in the version's rules.", v.Name, of, has)}}
 }
 
-// refusing returns the rules that ask for scopes which a key type does not have.
+// refusing returns the rules that require scopes which a key type does not have.
 func refusing(rules []snapshot.Rule, t contract.KeyType) (out []snapshot.Rule) {
 	for _, rule := range rules {
 		lacks := func(scope string) bool { return !policy.HasScope(t.Scopes, scope) }
@@ -105,11 +104,13 @@ func refusing(rules []snapshot.Rule, t contract.KeyType) (out []snapshot.Rule) {
 	return out
 }
 
-func ruleScopesWarning(t contract.KeyType, such snapshot.Rule, text string) fault.Warning {
+func ruleScopesWarning(t contract.KeyType, such snapshot.Rule, text string) contract.Warning {
 	do := "Add the scopes that its callers need to the type."
 	if t.BuiltIn {
-		do = "The type is built in: create one with the scopes that its callers need, and keys of it."
+		do = "The type is built in. Create a type with the scopes that callers need, and create keys of it."
 	}
-	return fault.Warning{Code: WarnRuleScopes, Detail: fmt.Sprintf("%s, such as %s %s, which asks for %s. %s", text,
-		strings.Join(such.Methods, ","), such.Path, strings.Join(such.Scopes, ", "), do)}
+	return contract.Warning{Code: WarnRuleScopes, Detail: fmt.Sprintf(
+		"%s, for example the rule for %s %s, which requires %s. %s", text, strings.Join(such.Methods, ","), such.Path,
+		strings.Join(such.Scopes, ", "), do,
+	)}
 }

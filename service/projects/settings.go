@@ -37,7 +37,7 @@ func (s *Service) Update(
 			return err
 		}
 		project.UpdatedAt = now
-		return written(tx.UpdateProject(project, seen))
+		return orStale(tx.UpdateProject(project, seen))
 	}
 	err := s.changeNoted(ctx, p, in.Project, says, change)
 	return out, err

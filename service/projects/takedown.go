@@ -25,8 +25,8 @@ func (s *Service) TakeDown(
 	return s.moveTakedown(ctx, p, in.Project, func(row *models.Project, now time.Time) error {
 		if n := utf8.RuneCountInString(reason); n == 0 || n > maxReason ||
 			strings.ContainsFunc(reason, accounts.Unprintable) {
-			return fault.InvalidField("/reason", "invalid_reason", "Say why, in 1 to %d characters on one line. The "+
-				"project's team reads it.", maxReason)
+			return fault.InvalidField("/reason", "invalid_reason", "Enter a reason of 1 to %d characters on one "+
+				"line. The project's team can read it.", maxReason)
 		}
 		if row.FrozenAt == nil {
 			row.FrozenAt = &now

@@ -31,7 +31,7 @@ func (s *Service) TenantCORS(
 // TenantName is a tenant in a list of names.
 type TenantName struct{ ID, DisplayName string }
 
-// CORSOverrides lists the tenants that a project serves and that have a CORS of their own, by name.
+// CORSOverrides lists the tenants that a project serves and that have their own CORS, by name.
 func (s *Service) CORSOverrides(ctx context.Context, p access.Principal, ref string) (list []TenantName, err error) {
 	tx := s.DB.Read(ctx)
 	project, err := access.Project(tx, p, ref, access.TenantRead)
@@ -73,7 +73,7 @@ func (s *Service) SetTenantCORS(
 			if out, err = viewTenantCORS(tx, *row); err != nil {
 				return err
 			}
-			return written(tx.UpdateTenantCORS(*row, seen))
+			return orStale(tx.UpdateTenantCORS(*row, seen))
 		})
 	return out, err
 }

@@ -95,7 +95,7 @@ func TestTenantCORS(t *testing.T) {
 			t.Errorf("with an old ETag: %v", err)
 		}
 		_, err = w.SetTenantCORS(t.Context(), owner, acme("", contract.CORS{Origins: []string{"acme.example"}}))
-		if !strings.Contains(errors.Unwrap(err).Error(), "browsers do") {
+		if !strings.Contains(errors.Unwrap(err).Error(), "browsers send it") {
 			t.Errorf("no origin: %v", err)
 		}
 		if _, err := w.UpdateTenant(t.Context(), owner, contract.TenantUpdate{

@@ -116,14 +116,14 @@ func (s *Service) DeleteTenant(
 func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm string) error {
 	switch {
 	case row.ProjectID != nil:
-		return fault.New(fault.Conflict, "built_in", "A project keeps its tenant default as long as it exists. "+
-			"Delete the project instead.")
+		return fault.New(fault.Conflict, "built_in", "You can't delete a project's default tenant. Delete the "+
+			"project instead.")
 	case confirm != "" && confirm != row.Name:
 		return fault.InvalidField("/confirm", "wrong_confirmation",
 			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
 	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"%s An owner can delete the tenant with all of that, by giving its name as confirmation.", uses(d))
+			"%s An owner can delete the tenant with all of that, with ?confirm=%s.", uses(d), row.Name)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (s *Service) eraseTenant(
 	err = tx.EraseTenant(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
 		return fault.New(fault.Conflict, "changed_meanwhile",
-			"Something was added to the tenant at the same time. Try again.").Because(err)
+			"The tenant was changed by another request. Try again.").Because(err)
 	}
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (s *Service) eraseTenant(
 	if err != nil {
 		return err
 	}
-	if err := s.tellTenantDeleted(ctx, tx, team, row, takes); err != nil {
+	if err := s.emitTenantDeleted(ctx, tx, team, row, takes); err != nil {
 		return err
 	}
 	now := models.Now()
@@ -223,7 +223,7 @@ func (s *Service) eraseTenant(
 	return nil
 }
 
-func (s *Service) tellTenantDeleted(
+func (s *Service) emitTenantDeleted(
 	ctx context.Context, tx *models.Tx, team string, row models.Tenant, takes contract.TenantDeletion,
 ) error {
 	if s.Events == nil {

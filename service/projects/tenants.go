@@ -122,7 +122,7 @@ func checkTenantName(pointer, name string) []fault.Field {
 		return []fault.Field{{
 			Pointer: pointer,
 			Code:    "reserved_name",
-			Detail:  "Each project has a tenant named default of its own. Choose another name.",
+			Detail:  "Each project has its own tenant named default. Choose another name.",
 		}}
 	}
 	return nil
@@ -172,7 +172,7 @@ func (s *Service) UpdateTenant(
 			return err
 		}
 		row.UpdatedAt = models.Now()
-		if err := written(tx.UpdateTenant(*row, seen)); err != nil {
+		if err := orStale(tx.UpdateTenant(*row, seen)); err != nil {
 			return err
 		}
 		out, err = tenantNow(tx, *row)

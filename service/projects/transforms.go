@@ -62,7 +62,7 @@ func (s *Service) SetTransforms(
 		seen := version.UpdatedAt
 		version.Transforms, version.UpdatedAt = transforms.Stated(), now
 		out = viewTransforms(version)
-		return written(tx.UpdateVersionTransforms(version, seen))
+		return orStale(tx.UpdateVersionTransforms(version, seen))
 	})
 	return out, err
 }

@@ -42,7 +42,7 @@ func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
 	wrong := checkChanges(at, &in.Changes, strings.Clone, func(operation, name, value string) (code, detail string) {
 		code, detail = wrongMember(operation, name, value)
 		if code == "" && strings.Contains(value, `\`) {
-			code, detail = "invalid_value", "Kong would write a backslash twice: use a value without one."
+			code, detail = "invalid_value", "Kong would double backslashes. Use a value without a backslash."
 		}
 		return code, detail
 	})
@@ -57,7 +57,7 @@ func checkBody(at string, in *snapshot.BodyChanges) []fault.Field {
 		at := fmt.Sprintf(at, one.operation)
 		if n := len(*one.types); n > 0 && n != len(one.list) {
 			wrong = append(wrong, fault.Field{Pointer: at + "_types", Code: "invalid_type",
-				Detail: "Name the type of each entry of body, or leave body_types out: all are strings then."})
+				Detail: "Set the type of each entry of body, or leave out body_types if all are strings."})
 			continue
 		}
 		for i, kind := range *one.types {
@@ -85,7 +85,7 @@ func wrongTyped(kind, value string) (code, detail string) {
 	case snapshot.JSONString:
 	case snapshot.JSONBoolean:
 		if value != "true" && value != "false" {
-			return "invalid_value", "A boolean is true or false, not " + value + "."
+			return "invalid_value", "A boolean must be true or false, not " + value + "."
 		}
 	case snapshot.JSONNumber:
 		mantissa, _, _ := strings.Cut(strings.ToLower(value), "e")
@@ -108,18 +108,18 @@ func wrongMember(operation, name, value string) (code, detail string) {
 	}
 	switch {
 	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
-		return "invalid_member", fmt.Sprintf("Use the name of a member of the object or form, as it is written there "+
-			"without escapes: no spaces, colons, quotes and backslashes, at most %d bytes.", maxChangedHeader)
+		return "invalid_member", fmt.Sprintf("Use the unescaped name of a member of the object or form, of at most "+
+			"%d bytes, without spaces, colons, quotes or backslashes.", maxChangedHeader)
 	case operation == "remove" && value != "":
-		return "invalid_member", "Name the member alone, such as " + name + "."
+		return "invalid_member", "Use only the name of the member, such as " + name + "."
 	case operation == "remove":
 		return "", ""
 	case value == "":
-		return "required", "Write the name and a value with a colon between them, such as " + name + ":value."
+		return "required", "Use a name and a value separated by a colon, such as " + name + ":value."
 	case operation == "rename" && name == value:
 		return "invalid_member", "Use another name, or leave this out."
 	case !isPlainText(value):
-		return "invalid_value", "Use characters that can be printed."
+		return "invalid_value", "Use printable characters."
 	}
 	return wrongLiteral(value)
 }
@@ -151,7 +151,7 @@ func checkChanges(at string, in *snapshot.Changes, same func(string) string, che
 			name, value := policy.SplitChange(entry)
 			code, detail := check(operation.name, name, value)
 			if code == "" && seen[same(name)] && operation.name != "append" {
-				code, detail = "duplicate", "This name stands twice in the operation."
+				code, detail = "duplicate", "This name is listed twice in the operation."
 			}
 			seen[same(name)] = true
 			if code != "" {
@@ -175,31 +175,31 @@ func wrongChange(operation, name, value string, fixed func(string) bool) (code, 
 	case code != "":
 		return code, detail
 	case policy.IsCookieHeader(name) && operation != "remove":
-		return "fixed_header", "Cookies can be removed, and not be changed otherwise: leave " + name + " out."
+		return "fixed_header", "Cookies can only be removed. Leave " + name + " out."
 	case operation == "remove" && value != "":
-		return "invalid_header", "Name the header alone, such as " + name + "."
+		return "invalid_header", "Use only the name of the header, such as " + name + "."
 	case operation == "remove":
 		return "", ""
 	case value == "":
-		return "required", "Write the header and a value with a colon between them, such as " + name + ":value."
+		return "required", "Use a header and a value separated by a colon, such as " + name + ":value."
 	case operation != "rename":
 		return wrongHeaderValue(value)
 	case strings.EqualFold(name, value):
-		return "invalid_header", "Case does not count in names of headers. Use another name, or leave this out."
+		return "invalid_header", "Header names aren't case-sensitive. Use another name, or leave this out."
 	case policy.IsCookieHeader(value):
-		return "fixed_header", "Cookies can be removed, and not be changed otherwise: leave " + value + " out."
+		return "fixed_header", "Cookies can only be removed. Leave " + value + " out."
 	}
 	return wrongChangedHeader(value, fixed)
 }
 
 func wrongChangedHeader(name string, fixed func(string) bool) (code, detail string) {
 	if !changedHeader.MatchString(name) || len(name) > maxChangedHeader {
-		return "invalid_header", fmt.Sprintf("Use the name of a header: letters, digits and hyphens, at most %d.",
+		return "invalid_header", fmt.Sprintf("Use a header name of at most %d letters, digits or hyphens.",
 			maxChangedHeader)
 	}
 	if fixed(name) {
-		return "fixed_header", "Transforms cannot change " + name + ": the gateway sets it, or the message depends " +
-			"on it. Credentials for the upstream are headers of its environment."
+		return "fixed_header", "Transforms can't change " + name + ", because the gateway sets it or the message " +
+			"depends on it. For upstream credentials, use the upstream headers of an environment."
 	}
 	return "", ""
 }
@@ -212,14 +212,14 @@ func wrongArgument(operation, name, value string) (code, detail string) {
 	}
 	switch {
 	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
-		return "invalid_argument", fmt.Sprintf("Use the name of an argument as it is without escapes: printable ASCII "+
-			"characters without spaces and colons, at most %d.", maxChangedHeader)
+		return "invalid_argument", fmt.Sprintf("Use the unescaped name of an argument: at most %d printable ASCII "+
+			"characters without spaces or colons.", maxChangedHeader)
 	case operation == "remove" && value != "":
-		return "invalid_argument", "Name the argument alone, such as " + name + "."
+		return "invalid_argument", "Use only the name of the argument, such as " + name + "."
 	case operation == "remove":
 		return "", ""
 	case value == "":
-		return "required", "Write the name and a value with a colon between them, such as " + name + ":value."
+		return "required", "Use a name and a value separated by a colon, such as " + name + ":value."
 	case operation == "rename" && name == value:
 		return "invalid_argument", "Use another name, or leave this out."
 	}
@@ -239,10 +239,9 @@ func wrongLiteral(value string) (code, detail string) {
 	case len(value) > maxTransformValue:
 		return "too_long", fmt.Sprintf("Use a value of at most %d bytes.", maxTransformValue)
 	case strings.Contains(value, "$("):
-		return "invalid_value", "Values are literal. Kong would take $( for the beginning of a template: write it " +
-			"otherwise."
+		return "invalid_value", "Kong would treat $( as the start of a template. Use a value without $(."
 	case value[0] == ':':
-		return "invalid_value", "Kong does not read a colon at the beginning of a value: begin with another character."
+		return "invalid_value", "Kong doesn't support a colon at the start of a value. Start with another character."
 	}
 	return "", ""
 }

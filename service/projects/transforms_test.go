@@ -17,7 +17,7 @@ import (
 
 func TestTransforms(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		project := contract.ProjectPath{Project: h.project}
 		first := contract.VersionPath{ProjectPath: project, Version: "1.0.0"}
 		second := contract.VersionPath{ProjectPath: project, Version: "2.0.0"}
@@ -76,7 +76,7 @@ func TestTransforms(t *testing.T) {
 }
 
 // Every header that the gateway sets or depends on is refused, in any spelling that could be taken for it.
-func TestTransformsRefused(t *testing.T) {
+func TestTransforms_refused(t *testing.T) {
 	request := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Request: c} }
 	response := func(c snapshot.Changes) snapshot.Transforms { return snapshot.Transforms{Response: c} }
 	add := func(entry string) snapshot.Transforms { return request(snapshot.Changes{Add: []string{entry}}) }

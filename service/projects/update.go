@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -25,7 +23,7 @@ func checkFallbackOwner(owner string) []fault.Field {
 	return []fault.Field{{
 		Pointer: "/fallback_owner",
 		Code:    "invalid_owner",
-		Detail:  "Use 1 to 128 printable ASCII characters without a space at either end.",
+		Detail:  "Use 1 to 128 printable ASCII characters. Don't begin or end with a space.",
 	}}
 }
 
@@ -41,7 +39,7 @@ func (s *Service) UpdateAccess(
 	ctx context.Context, p access.Principal, request contract.VersionUpdate, fallbackOwner *string,
 ) (contract.Version, error) {
 	var out contract.Version
-	in := accessChange{request.Body, ReadIntrospection(request.Body.RequestsAuth.Opaque), fallbackOwner}
+	in := accessChange{request.Body, readIntrospection(request.Body.RequestsAuth.Opaque), fallbackOwner}
 	addressesWrong, err := s.checkAddresses(ctx, p, request.VersionPath, in)
 	if err != nil {
 		return out, fmt.Errorf("projects: change the access of %s: %w", request.Version, err)
@@ -71,16 +69,15 @@ func (s *Service) UpdateAccess(
 		if err := in.updateFallback(tx, project, now); err != nil {
 			return err
 		}
-		version.AuthMode, version.AuthMethods, version.Keyless = auth.Mode, auth.Methods, auth.Keyless
-		version.TokenIssuers, version.UpdatedAt = auth.Issuers, now
+		version.RequestsAuth, version.UpdatedAt = auth, now
 		if err := s.setIntrospection(tx, project.TeamID, &version, in.opaque); err != nil {
 			return err
 		}
-		if err := written(tx.UpdateVersion(version, seen)); err != nil {
+		if err := orStale(tx.UpdateVersion(version, seen)); err != nil {
 			return err
 		}
-		if s.Suits != nil {
-			if err := s.Suits(tx, project.ID); err != nil {
+		if s.CheckLogin != nil {
+			if err := s.CheckLogin(tx, project.ID); err != nil {
 				return err
 			}
 		}
@@ -98,7 +95,7 @@ func (s *Service) UpdateAccess(
 type accessChange struct {
 	contract.VersionChange
 
-	opaque        *IntrospectionInput
+	opaque        *introspectionInput
 	fallbackOwner *string // of the project
 }
 
@@ -111,11 +108,11 @@ func (s *Service) checkAccess(
 	version *models.Version,
 	in accessChange,
 	addressesWrong []fault.Field,
-) (AuthInput, error) {
+) (contract.RequestsAuth, error) {
 	const prefix = "/requests_auth"
 	at, err := s.authContext(tx, project.ID)
 	if err != nil {
-		return AuthInput{}, err
+		return contract.RequestsAuth{}, err
 	}
 	at.webPorts = s.CapUnclaimed && p.Roles[project.TeamID] == access.Workspace
 	auth, wrong := normalizeAuth(in.over(*version), prefix, at)
@@ -153,7 +150,7 @@ func (s *Service) checkAddresses(
 	if err != nil {
 		return nil, err
 	}
-	added := newIssuers(version.TokenIssuers, jwt.AllowedPairs)
+	added := newIssuers(version.RequestsAuth.Issuers(), jwt.AllowedPairs)
 	issuersWrong, err := s.checkIssuerAddresses(ctx, "/requests_auth", added)
 	return append(wrong, issuersWrong...), err
 }
@@ -178,7 +175,7 @@ func (in accessChange) updateFallback(tx *models.Tx, project models.Project, now
 	}
 	seen := project.UpdatedAt
 	project.FallbackOwner, project.UpdatedAt = *in.fallbackOwner, now
-	return written(tx.UpdateProject(project, seen))
+	return orStale(tx.UpdateProject(project, seen))
 }
 
 // setRanges sets the version's address ranges, and returns the fields that are wrong.
@@ -196,37 +193,15 @@ func (in accessChange) setRanges(version *models.Version) (wrong []fault.Field) 
 
 // over returns the version's requests_auth with the change applied. If the mode changes
 // and there are no methods, the new mode's default methods apply.
-func (in accessChange) over(version models.Version) AuthInput {
-	auth := AuthInput{
-		Mode:    version.AuthMode,
-		Methods: slices.Clone(version.AuthMethods),
-		Keyless: version.Keyless,
-		Issuers: version.TokenIssuers,
-		Opaque:  keptIntrospection(version),
-	}
-	change := in.RequestsAuth
-	if change.Mode != nil && *change.Mode != auth.Mode {
-		auth.Mode = *change.Mode
-		if len(auth.Methods) == 0 {
-			auth.Methods = nil
-		}
-	}
-	if change.Methods != nil {
-		auth.Methods = *change.Methods
-	}
-	if change.Keyless != nil {
-		auth.Keyless = *change.Keyless
-	}
-	if change.JWT != nil {
-		auth.Issuers = append([]snapshot.TokenIssuer{}, change.JWT.AllowedPairs...)
-	}
-	if in.opaque != nil {
-		auth.Opaque = in.opaque
+func (in accessChange) over(version models.Version) contract.RequestsAuth {
+	was, auth := version.RequestsAuth, in.RequestsAuth.Over(version.RequestsAuth)
+	if auth.Mode != was.Mode && len(was.Methods) == 0 && in.RequestsAuth.Methods == nil {
+		auth.Methods = nil
 	}
 	return auth
 }
 
-// UpdateEnvironment changes the name and the target of an environment.
+// UpdateEnvironment changes the name, the target and the settings of the upstream of an environment.
 func (s *Service) UpdateEnvironment(
 	ctx context.Context, p access.Principal, request contract.EnvironmentUpdate,
 ) (contract.Environment, error) {
@@ -236,16 +211,9 @@ func (s *Service) UpdateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, request.Project, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
-	var target string
-	if in.Target != nil {
-		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
-		if err == nil && field != nil {
-			err = fault.InvalidFields([]fault.Field{*field})
-		}
-		if err != nil {
-			return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
-		}
-		target = u.String()
+	target, err := s.checkEnvironment(ctx, p, in)
+	if err != nil {
+		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
 	says := &note{}
 	change := func(tx *models.Tx, project models.Project, now time.Time) error {
@@ -260,6 +228,9 @@ func (s *Service) UpdateEnvironment(
 			return err
 		}
 		says.change = "target of " + environment.ID
+		if in.Target == nil {
+			says.change = "upstream settings of " + environment.ID
+		}
 		seen, was := environment.UpdatedAt, environment.Name
 		if err := renameEnvironment(tx, project, version, &environment, in.Name, now); err != nil {
 			return err
@@ -268,11 +239,31 @@ func (s *Service) UpdateEnvironment(
 			says.change, says.object = "rename", "environment "+was+" of version "+version.Name+" to "+environment.Name
 		}
 		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
+		environment.Upstream = in.Upstream.Over(environment.Upstream)
 		out = shownEnvironment(s.Addresses, project.Name, version.Name, environment)
-		return written(tx.UpdateEnvironment(environment, seen))
+		return orStale(tx.UpdateEnvironment(environment, seen))
 	}
-	err := s.changeNoted(ctx, p, request.Project, says, change)
+	err = s.changeNoted(ctx, p, request.Project, says, change)
 	return out, err
+}
+
+// checkEnvironment checks what a change sets, except for the name, and returns the new target, "" for none.
+func (s *Service) checkEnvironment(
+	ctx context.Context, p access.Principal, in contract.EnvironmentChange,
+) (target string, err error) {
+	wrong := checkUpstream("/upstream", in.Upstream)
+	if in.Target != nil {
+		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
+		switch {
+		case err != nil:
+			return "", err
+		case field != nil:
+			wrong = append(wrong, *field)
+		default:
+			target = u.String()
+		}
+	}
+	return target, fault.InvalidFields(wrong)
 }
 
 // note is what the audit entry of a change says, for people. fn may set it.
@@ -378,9 +369,9 @@ func (s *Service) viewOf(tx *models.Tx, id string) (Project, error) {
 	return s.view(tx, row)
 }
 
-// written returns a stale fault if the row was changed by another transaction.
-func written(won bool, err error) error {
-	if err == nil && !won {
+// orStale returns a stale fault if the row was changed by another transaction.
+func orStale(updated bool, err error) error {
+	if err == nil && !updated {
 		return access.Stale()
 	}
 	return err

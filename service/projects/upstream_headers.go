@@ -95,8 +95,8 @@ func (s *Service) SetUpstreamHeader(
 		}
 		known := slices.ContainsFunc(have, func(h models.UpstreamHeader) bool { return h.Name == name })
 		if !known && len(have) >= policy.MaxUpstreamHeaders {
-			return fault.New(fault.Conflict, "too_many_headers", "An environment sets at most %d headers for its "+
-				"upstream. Remove one first.", policy.MaxUpstreamHeaders)
+			return fault.New(fault.Conflict, "too_many_headers", "An environment can have at most %d upstream "+
+				"headers. Remove one first.", policy.MaxUpstreamHeaders)
 		}
 		sealed, err := s.Vault.Seal(c.tx, c.project.TeamID, UpstreamHeaderPlace(c.environment.ID, name), value)
 		if err != nil {
@@ -114,8 +114,7 @@ func (s *Service) SetUpstreamHeader(
 	return out, err
 }
 
-// RemoveUpstreamHeader removes a header of an environment. What callers send under that
-// name reaches the upstream again.
+// RemoveUpstreamHeader removes a header of an environment. Callers' headers of that name reach the upstream again.
 func (s *Service) RemoveUpstreamHeader(
 	ctx context.Context, p access.Principal, in contract.UpstreamHeaderPath,
 ) (contract.None, error) {
@@ -218,17 +217,17 @@ func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/name",
 			Code:    "reserved_header",
-			Detail: fmt.Sprintf("Choose another name, such as X-Upstream-Token or Authorization: at most %d letters, "+
-				"digits and hyphens. Not possible are headers of the connection (Host, Upgrade), of the body "+
-				"(Content-…), cookies, and those that the gateway sets itself (X-Consumer-…, X-Tenant-…, X-Project-…, "+
-				"X-Forwarded-…, Signature).", policy.MaxUpstreamHeaderName),
+			Detail: fmt.Sprintf("Use a name such as X-Upstream-Token or Authorization, of at most %d letters, digits "+
+				"or hyphens. You can't use connection headers (Host, Upgrade), body headers (Content-…), cookies, or "+
+				"headers that the gateway sets (X-Consumer-…, X-Tenant-…, X-Project-…, X-Forwarded-…, "+
+				"Signature).", policy.MaxUpstreamHeaderName),
 		})
 	}
 	if !policy.IsUpstreamHeaderValue(value.Reveal()) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/value",
 			Code:    "invalid_header_value",
-			Detail: fmt.Sprintf("Use 1 to %d printable ASCII characters without a space at either end.",
+			Detail: fmt.Sprintf("Use 1 to %d printable ASCII characters. Don't begin or end with a space.",
 				policy.MaxUpstreamHeaderValue),
 		})
 	}
@@ -247,15 +246,15 @@ func keepsCredentials(tx *models.Tx, environment models.Environment, target stri
 		return err
 	}
 	if certificate {
-		return fault.InvalidField("/target", "has_upstream_credentials", "The environment presents a client "+
-			"certificate to its upstream. Remove the certificate first, then change the target and set it again.")
+		return fault.InvalidField("/target", "has_upstream_credentials", "The environment has a client certificate. "+
+			"Remove the certificate, change the target, then set the certificate again.")
 	}
 	headers, err := tx.UpstreamHeadersOf(environment.ID)
 	if err != nil || len(headers) == 0 {
 		return err
 	}
-	return fault.InvalidField("/target", "has_upstream_credentials", "Calls would carry the environment's upstream "+
-		"headers to another host. Remove the headers first, then change the target and set them again.")
+	return fault.InvalidField("/target", "has_upstream_credentials", "The environment's upstream headers would be "+
+		"sent to another host. Remove the headers, change the target, then set the headers again.")
 }
 
 func sameOrigin(a, b string) bool {

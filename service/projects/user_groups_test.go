@@ -15,9 +15,9 @@ import (
 )
 
 // Gateways have the groups of the users of app clients: those in rules, of a user in any number of groups.
-func TestRulesFollowTheGroupsOfUsers(t *testing.T) {
+func TestRules_groupsOfUsers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		h := newHouse(t, db)
+		h := newLoginProject(t, db)
 		ana, bob := h.person(t, "ana@example.com"), h.person(t, "bob@example.com")
 		outer := "outer"
 		made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: outer}.In(h.tenant))
@@ -62,7 +62,8 @@ func TestRulesFollowTheGroupsOfUsers(t *testing.T) {
 		}
 		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.User, b.User) })
 		is("nested, and an admin", both...)
-		if _, err := h.login.DeleteClient(t.Context(), h.owner, contract.AppClientPath{Client: h.client}); err != nil {
+		client := contract.AppClientPath{Client: h.client}
+		if _, err := h.appClients.DeleteClient(t.Context(), h.owner, client); err != nil {
 			t.Fatal(err)
 		}
 		is("without an app client")

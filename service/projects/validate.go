@@ -9,20 +9,20 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/fault"
 	"postern/service/accounts"
 )
 
 var (
-	namePattern    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$`)
 	versionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
 	groupPattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 )
 
 // ValidName reports whether s is a valid name of a project or an environment.
-func ValidName(s string) bool { return namePattern.MatchString(s) }
+func ValidName(s string) bool { return contract.IsName(s) }
 
 func validVersion(s string) bool { return versionPattern.MatchString(s) }
 
@@ -30,7 +30,7 @@ func nameFault(pointer string) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "invalid_name",
-		Detail:  "Use 2 to 40 lower-case letters, digits and hyphens; the first is a letter, the last no hyphen.",
+		Detail:  "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
 	}
 }
 
@@ -58,11 +58,13 @@ type authContext struct {
 
 // normalizeAuth fills in the defaults of requests_auth and checks it. prefix is its JSON
 // Pointer in the body.
-func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fault.Field) {
-	in = in.withDefaults(at.login)
+func normalizeAuth(
+	in contract.RequestsAuth, prefix string, at authContext,
+) (contract.RequestsAuth, []fault.Field) {
+	in = withDefaults(in, at.login)
 	var wrong []fault.Field
-	authenticate := in.Mode == string(snapshot.Authenticate)
-	if !authenticate && in.Mode != string(snapshot.Passthrough) {
+	authenticate := in.Mode == snapshot.Authenticate
+	if !authenticate && in.Mode != snapshot.Passthrough {
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/mode",
 			Code:    "invalid_mode",
@@ -73,41 +75,44 @@ func normalizeAuth(in AuthInput, prefix string, at authContext) (AuthInput, []fa
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/methods",
 			Code:    "required",
-			Detail:  "Name at least one method when mode is authenticate: api_key, jwt or opaque.",
+			Detail:  "The mode authenticate requires at least one method: api_key, jwt or opaque.",
 		})
 	}
 	wrong = append(wrong, checkMethods(in.Methods, prefix)...)
 	wrong = append(wrong, checkKeyless(in, prefix)...)
-	if slices.Contains(in.Methods, string(snapshot.JWT)) && len(in.Issuers) == 0 && !at.login {
+	if in.Allows(snapshot.JWT) && len(in.Issuers()) == 0 && !at.login {
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + pairsPointer,
 			Code:    "required",
-			Detail: "The method jwt needs an issuer whose tokens are taken: name at least one pair of iss and aud, " +
-				"or give a tenant of the project a login.",
+			Detail: "The method jwt requires a token issuer. Add at least one pair of iss and aud, or set up a login " +
+				"for a tenant of the project.",
 		})
 	}
-	if slices.Contains(in.Methods, string(snapshot.Opaque)) && in.Opaque == nil {
+	if in.Allows(snapshot.Opaque) && in.Opaque == nil {
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/opaque",
 			Code:    "required",
-			Detail:  "The method opaque needs an endpoint to ask about tokens: {\"endpoint\": …}.",
+			Detail:  "The method opaque requires an introspection endpoint: {\"endpoint\": …}.",
 		})
 	}
-	return in, append(wrong, checkIssuers(in.Issuers, prefix+pairsPointer, at)...)
+	return in, append(wrong, checkIssuers(in.Issuers(), prefix+pairsPointer, at)...)
 }
 
 // withDefaults fills in empty fields. login adds the method jwt to the default methods.
-func (in AuthInput) withDefaults(login bool) AuthInput {
-	in.Mode = cmp.Or(in.Mode, string(snapshot.Passthrough))
-	in.Keyless = cmp.Or(in.Keyless, string(snapshot.Reject))
+func withDefaults(in contract.RequestsAuth, login bool) contract.RequestsAuth {
+	if len(in.Issuers()) == 0 {
+		in.JWT = nil
+	}
+	in.Mode = cmp.Or(in.Mode, snapshot.Passthrough)
+	in.Keyless = cmp.Or(in.Keyless, snapshot.Reject)
 	if in.Methods != nil {
 		return in
 	}
 	in.Methods = []string{}
-	if in.Mode == string(snapshot.Authenticate) {
-		in.Methods = append(in.Methods, string(snapshot.APIKey))
+	if in.Mode == snapshot.Authenticate {
+		in.Methods = append(in.Methods, snapshot.APIKey)
 		if login {
-			in.Methods = append(in.Methods, string(snapshot.JWT))
+			in.Methods = append(in.Methods, snapshot.JWT)
 		}
 	}
 	return in
@@ -116,13 +121,13 @@ func (in AuthInput) withDefaults(login bool) AuthInput {
 func checkMethods(methods []string, prefix string) (wrong []fault.Field) {
 	for i, method := range methods {
 		pointer := fmt.Sprintf("%s/methods/%d", prefix, i)
-		switch snapshot.Method(method) {
+		switch method {
 		case snapshot.APIKey, snapshot.JWT, snapshot.Opaque:
 			if slices.Contains(methods[:i], method) {
 				wrong = append(wrong, fault.Field{
 					Pointer: pointer,
 					Code:    "duplicate",
-					Detail:  "This method is named twice.",
+					Detail:  "This method is listed twice.",
 				})
 			}
 		default:
@@ -136,16 +141,16 @@ func checkMethods(methods []string, prefix string) (wrong []fault.Field) {
 	return wrong
 }
 
-func checkKeyless(in AuthInput, prefix string) []fault.Field {
+func checkKeyless(in contract.RequestsAuth, prefix string) []fault.Field {
 	detail := "Use reject or owner_fallback."
-	switch snapshot.Keyless(in.Keyless) {
+	switch in.Keyless {
 	case snapshot.Reject:
 		return nil
 	case snapshot.OwnerFallback:
-		if slices.Contains(in.Methods, string(snapshot.APIKey)) {
+		if in.Allows(snapshot.APIKey) {
 			return nil
 		}
-		detail = "owner_fallback needs the method api_key: without it no call has an owner."
+		detail = "owner_fallback requires the method api_key. Without it, calls have no owner."
 	}
 	return []fault.Field{{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: detail}}
 }
@@ -153,14 +158,14 @@ func checkKeyless(in AuthInput, prefix string) []fault.Field {
 const pairsPointer = "/jwt/allowed_pairs"
 
 // needsJWT refuses issuers without the method jwt, which would have no effect.
-func needsJWT(in AuthInput, prefix string) []fault.Field {
-	if slices.Contains(in.Methods, string(snapshot.JWT)) {
+func needsJWT(in contract.RequestsAuth, prefix string) []fault.Field {
+	if in.Allows(snapshot.JWT) {
 		return nil
 	}
 	return []fault.Field{{
 		Pointer: prefix + pairsPointer,
 		Code:    "method_missing",
-		Detail:  "Name jwt among the methods too, or no token is looked at.",
+		Detail:  "Add jwt to the methods. Otherwise, tokens aren't checked.",
 	}}
 }
 

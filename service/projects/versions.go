@@ -42,9 +42,10 @@ func (s *Service) Version(
 	return s.versionNow(tx, project, row)
 }
 
-// CreateVersion adds a version to a project as a copy of another one: with its access
-// policy, the secret of its introspection endpoint, its address ranges and, unless the
-// input names others, its environments. From then on each has policies of its own.
+// CreateVersion adds a version to a project as a copy of another one. It copies the access policy, the secret of the
+// introspection endpoint, the address ranges, rules, transforms and OpenAPI settings and, unless the input names
+// others, the environments. It doesn't copy the OpenAPI document, or the environments' upstream headers and client
+// certificates.
 func (s *Service) CreateVersion(
 	ctx context.Context, p access.Principal, request contract.VersionCreation,
 ) (contract.Version, error) {
@@ -69,8 +70,8 @@ func (s *Service) CreateVersion(
 			return versionTaken("/name", in.Name)
 		}
 		if len(versions) >= maxVersions {
-			return fault.New(fault.Conflict, "too_many_versions", "A project has at most %d versions. Delete one "+
-				"first.", maxVersions)
+			return fault.New(fault.Conflict, "too_many_versions", "A project can have at most %d versions. Delete "+
+				"one first.", maxVersions)
 		}
 		version, err := s.copyVersion(tx, project, source, in.Name, now)
 		if err != nil {
@@ -104,6 +105,7 @@ func (s *Service) newEnvironments(
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		at := "/environments/" + pointerToken(name)
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", targets[name].Upstream)...)
 		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name].Target)
 		if err != nil {
 			return nil, nil, err
@@ -112,7 +114,7 @@ func (s *Service) newEnvironments(
 			wrong = append(wrong, *field)
 			continue
 		}
-		out = append(out, models.Environment{Name: name, Target: u.String()})
+		out = append(out, models.Environment{Name: name, Target: u.String(), Upstream: targets[name].Upstream})
 	}
 	return out, wrong, nil
 }
@@ -205,7 +207,7 @@ func (s *Service) CreateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
 	}
-	wrong := checkEnvironmentName("/name", in.Name)
+	wrong := append(checkEnvironmentName("/name", in.Name), checkUpstream("/upstream", in.Upstream)...)
 	u, field, err := s.checkTarget(ctx, p, "/target", in.Target)
 	if err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
@@ -230,14 +232,15 @@ func (s *Service) CreateEnvironment(
 			return environmentTaken(version, in.Name)
 		}
 		if len(have) >= maxEnvironments {
-			return fault.New(fault.Conflict, "too_many_environments", "A version has at most %d environments. Delete "+
-				"one first.", maxEnvironments)
+			return fault.New(fault.Conflict, "too_many_environments", "A version can have at most %d environments. "+
+				"Delete one first.", maxEnvironments)
 		}
 		row := models.Environment{
 			ID:        models.NewID("env"),
 			VersionID: version.ID,
 			Name:      in.Name,
 			Target:    u.String(),
+			Upstream:  in.Upstream,
 			CreatedAt: now,
 			UpdatedAt: now,
 		}
@@ -261,10 +264,10 @@ func (s *Service) restructure(
 		if err := fn(tx, project, now); err != nil {
 			return err
 		}
-		if s.Suits == nil {
+		if s.CheckLogin == nil {
 			return nil
 		}
-		return s.Suits(tx, project.ID)
+		return s.CheckLogin(tx, project.ID)
 	})
 }
 
@@ -346,8 +349,8 @@ func checkVersionName(pointer, name string) []fault.Field {
 	return []fault.Field{{
 		Pointer: pointer,
 		Code:    "invalid_version",
-		Detail: "Use 1 to 32 letters, digits, dots, underscores and hyphens, such as 1.0.0; the first is a " +
-			"letter or a digit.",
+		Detail: "Use 1 to 32 letters, digits, dots, underscores or hyphens, such as 1.0.0. Start with a letter or " +
+			"digit.",
 	}}
 }
 
@@ -360,7 +363,7 @@ func checkEnvironmentName(pointer, name string) []fault.Field {
 		return []fault.Field{{
 			Pointer: pointer,
 			Code:    "invalid_name",
-			Detail:  "The name all is taken: it stands for every environment in an API key. Choose another.",
+			Detail:  "The name all is reserved for keys that are valid for every environment. Choose another name.",
 		}}
 	}
 	return nil
@@ -375,11 +378,11 @@ func tooManyEnvironments(pointer string) fault.Field {
 }
 
 func versionTaken(pointer, name string) error {
-	return nameInUse(pointer, fmt.Sprintf("This project has a version %q already.", name))
+	return nameInUse(pointer, fmt.Sprintf("This project already has a version %q.", name))
 }
 
 func environmentTaken(version models.Version, name string) error {
-	return nameInUse("/name", fmt.Sprintf("Version %s has an environment %q already.", version.Name, name))
+	return nameInUse("/name", fmt.Sprintf("Version %s already has an environment %q.", version.Name, name))
 }
 
 func nameInUse(pointer, text string) error {
@@ -390,7 +393,7 @@ func nameInUse(pointer, text string) error {
 		Fields: []fault.Field{{
 			Pointer: pointer,
 			Code:    "name_taken",
-			Detail:  "Choose another name, or change the one that exists.",
+			Detail:  "Choose another name, or change the existing one.",
 		}},
 	}
 }

@@ -31,7 +31,7 @@ func TestCreateVersion(t *testing.T) {
 		w := newWorld(t, db)
 		in := authenticated
 		in.Name = "shop"
-		in.Environments = map[string]string{"prod": "https://a.example", "dev": "https://b.example"}
+		in.Environments = targets(map[string]string{"prod": "https://a.example", "dev": "https://b.example"})
 		created, p := w.create(t, in)
 		first := created.Project.Versions[0]
 		allow := []string{"192.0.2.0/24"}
@@ -151,7 +151,7 @@ func TestCreateEnvironment(t *testing.T) {
 	})
 }
 
-// The same form sent from two tabs makes one version.
+// The same form sent from two tabs creates one version.
 func TestCreateVersion_race(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -14,7 +14,7 @@ import (
 	"postern/service/serving"
 )
 
-// view returns a project with what has operations of its own.
+// view returns a project with what has its own operations.
 func (s *Service) view(tx *models.Tx, row models.Project) (out Project, err error) {
 	around, err := s.surroundingsOf(tx, []models.Project{row})
 	if err != nil {
@@ -156,19 +156,12 @@ func shownVersion(
 	at Addresses, project string, v models.Version, environments []models.Environment,
 ) contract.Version {
 	out := contract.Version{
-		ID:   v.ID,
-		Name: v.Name,
-		RequestsAuth: contract.RequestsAuth{
-			Mode:    v.AuthMode,
-			Methods: v.AuthMethods,
-			Keyless: v.Keyless,
-			Opaque:  shownIntrospection(v),
-		},
+		ID:           v.ID,
+		Name:         v.Name,
+		RequestsAuth: serving.RequestsAuth(v),
+
 		IP:   contract.IPRules{Allow: keys.Texts(v.IPAllow), Deny: keys.Texts(v.IPDeny)},
 		ETag: access.ETag(v.UpdatedAt),
-	}
-	if len(v.TokenIssuers) > 0 {
-		out.RequestsAuth.JWT = &contract.JWT{AllowedPairs: v.TokenIssuers}
 	}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
@@ -179,7 +172,9 @@ func shownVersion(
 }
 
 func shownEnvironment(at Addresses, project, version string, e models.Environment) contract.Environment {
-	out := contract.Environment{ID: e.ID, Name: e.Name, Target: e.Target, ETag: access.ETag(e.UpdatedAt)}
+	out := contract.Environment{
+		ID: e.ID, Name: e.Name, Target: e.Target, Upstream: e.Upstream.Stated(), ETag: access.ETag(e.UpdatedAt),
+	}
 	if at != nil {
 		out.URL = at.Address(project, version, e.Name)
 	}

@@ -8,7 +8,6 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
-	"postern/platform/fault"
 	"postern/service/access"
 )
 
@@ -22,7 +21,7 @@ const (
 )
 
 // Warnings returns what may surprise in the access policies of a project's versions.
-func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) ([]fault.Warning, error) {
+func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) ([]contract.Warning, error) {
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, ref, access.ProjectRead)
 	if err != nil {
@@ -35,12 +34,12 @@ func (s *Service) Warnings(ctx context.Context, p access.Principal, ref string) 
 	return warningsOf(tx, project.Project)
 }
 
-func warningsOf(tx *models.Tx, project contract.Project) ([]fault.Warning, error) {
+func warningsOf(tx *models.Tx, project contract.Project) ([]contract.Warning, error) {
 	login, err := tx.HasLogin(project.ID)
 	if err != nil {
 		return nil, fmt.Errorf("projects: the app clients of %s: %w", project.ID, err)
 	}
-	var out []fault.Warning
+	var out []contract.Warning
 	for _, v := range project.Versions {
 		out = append(out, versionWarnings(v, project.FallbackOwner, login)...)
 	}
@@ -57,39 +56,38 @@ func (in accessChange) warnings(
 	if in.fallbackOwner != nil {
 		changed.FallbackOwner = *in.fallbackOwner
 	}
-	found, err := warningsOf(tx, changed)
-	return statedWarnings(found), err
+	return warningsOf(tx, changed)
 }
 
 // versionWarnings returns those of one version. login reports whether the project has app clients.
-func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out []fault.Warning) {
+func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out []contract.Warning) {
 	warn := func(code, detail string, args ...any) {
-		out = append(out, fault.Warning{Code: code, Detail: fmt.Sprintf(detail, args...)})
+		out = append(out, contract.Warning{Code: code, Detail: fmt.Sprintf(detail, args...), About: v.ID})
 	}
 	auth := v.RequestsAuth
-	if auth.Mode != string(snapshot.Authenticate) {
+	if auth.Mode != snapshot.Authenticate {
 		if login {
-			warn(WarnLoginNotNeeded, "Version %s forwards calls of people who have not signed in too: its mode is "+
-				"passthrough. Set the mode (requests_auth.mode) to authenticate to refuse them.", v.Name)
+			warn(WarnLoginNotNeeded, "Version %s also forwards calls from users who haven't signed in, because its "+
+				"mode is passthrough. To refuse them, set the mode (requests_auth.mode) to authenticate.", v.Name)
 			return out
 		}
-		warn(WarnPassthrough, "Version %s forwards every call, with or without a key: its mode is passthrough. Set "+
-			"the mode (requests_auth.mode) to authenticate to require keys.", v.Name)
+		warn(WarnPassthrough, "Version %s forwards every call, with or without a key, because its mode is "+
+			"passthrough. To require keys, set the mode (requests_auth.mode) to authenticate.", v.Name)
 		return out
 	}
-	if auth.Keyless == string(snapshot.OwnerFallback) {
-		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them for %s. Set "+
-			"keyless (requests_auth.keyless) to reject to refuse them.", v.Name, fallbackOwner)
+	if auth.Keyless == snapshot.OwnerFallback {
+		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them for %s. To refuse them, set "+
+			"keyless (requests_auth.keyless) to reject.", v.Name, fallbackOwner)
 	}
-	if login && !slices.Contains(auth.Methods, string(snapshot.JWT)) {
-		warn(WarnLoginUnused, "Version %s does not take the tokens of people who sign in. Add JWT to "+
-			"its methods (requests_auth.methods).", v.Name)
+	if login && !auth.Allows(snapshot.JWT) {
+		warn(WarnLoginUnused, "Version %s doesn't accept the tokens of users who sign in. Add jwt to its methods "+
+			"(requests_auth.methods).", v.Name)
 	}
 	return out
 }
 
 // groupWarnings names the groups in rules that no tenant of the project has, in their order.
-func groupWarnings(tx *models.Tx, projectID string, rules *snapshot.Rules) (out []fault.Warning, err error) {
+func groupWarnings(tx *models.Tx, projectID string, rules *snapshot.Rules) (out []contract.Warning, err error) {
 	var named []string
 	for i := range rules.List {
 		for _, group := range rules.List[i].Groups {
@@ -107,10 +105,10 @@ func groupWarnings(tx *models.Tx, projectID string, rules *snapshot.Rules) (out 
 	}
 	for _, group := range named {
 		if !slices.Contains(known, group) {
-			out = append(out, fault.Warning{
+			out = append(out, contract.Warning{
 				Code: WarnUnknownGroup,
-				Detail: fmt.Sprintf("No tenant of this project has a group %s, which rules ask for, so that nobody is "+
-					"in it. Create the group, or correct its name in the rules.", group),
+				Detail: fmt.Sprintf("The rules require the group %s, which no tenant of this project has. Calls that "+
+					"need it are refused. Create the group, or correct its name in the rules.", group),
 			})
 		}
 	}

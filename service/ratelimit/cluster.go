@@ -7,9 +7,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// servers are where Redis counts: the server at the configured address, or the cluster that it belongs to. A cluster
+// deployment is where Redis counts: the server at the configured address, or the cluster that it belongs to. A cluster
 // names itself: the first call for keys of another node is answered with the address of that node (MOVED).
-type servers struct {
+type deployment struct {
 	options *redis.Options
 	trace   bool
 	single  *redis.Client
@@ -18,15 +18,15 @@ type servers struct {
 	cluster *redis.ClusterClient // nil: no node has named another one yet
 }
 
-func newServers(options *redis.Options, trace bool) *servers {
-	s := &servers{options: options, trace: trace, single: redis.NewClient(options)}
+func newDeployment(options *redis.Options, trace bool) *deployment {
+	s := &deployment{options: options, trace: trace, single: redis.NewClient(options)}
 	if trace {
 		s.single.AddHook(newTraceHook(options))
 	}
 	return s
 }
 
-func (s *servers) client() redis.UniversalClient {
+func (s *deployment) client() redis.UniversalClient {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cluster != nil {
@@ -37,7 +37,7 @@ func (s *servers) client() redis.UniversalClient {
 
 // follow reports whether an error named another node of a cluster. From then on client has the whole cluster: it finds
 // the nodes at the configured address and at the one that was named, and follows changes.
-func (s *servers) follow(err error) bool {
+func (s *deployment) follow(err error) bool {
 	named, moved := redis.IsMovedError(err)
 	if !moved {
 		return false
@@ -75,7 +75,7 @@ func (s *servers) follow(err error) bool {
 	return true
 }
 
-func (s *servers) close() error {
+func (s *deployment) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cluster == nil {

@@ -71,9 +71,9 @@ func (k *Keeper) Run(ctx context.Context) {
 func (k *Keeper) logFailure(err error) {
 	switch {
 	case err != nil && !k.failing:
-		k.Log.Error("what counts against limits cannot be written and is kept in memory", "error", err)
+		k.Log.Error("could not write rate limit counters; keeping them in memory", "error", err)
 	case err == nil && k.failing:
-		k.Log.Info("what counts against limits is written again")
+		k.Log.Info("rate limit counters are being written again")
 	}
 	k.failing = err != nil
 }

@@ -15,7 +15,7 @@ func newKeeper(db *models.DB) *Keeper {
 	return &Keeper{DB: db, Local: NewLocal(), Log: slog.New(slog.DiscardHandler)}
 }
 
-func TestQuotasOutliveTheProcess(t *testing.T) {
+func TestQuotas_stored(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := time.Now().UTC()
 		if _, end := policy.WindowBounds(snapshot.Hour, now); end-now.Unix() < 60 {
@@ -72,9 +72,8 @@ func TestQuotasOutliveTheProcess(t *testing.T) {
 	})
 }
 
-// Of replicas that write the same row, the one that has counted more is believed;
-// a window that has begun since replaces the one before.
-func TestTheHigherCountOfAWindowStays(t *testing.T) {
+// If replicas write the same row, the higher count wins; a window that has begun since replaces the one before.
+func TestQuotas_higherCount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		now := models.Now().Unix()
 		row := func(start, calls int64) models.LimitCount {

@@ -10,7 +10,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -31,7 +31,7 @@ func take(t testing.TB, limiter limiter, r *policy.Realm, key string, at time.Ti
 	return &tally
 }
 
-func TestAWindowAdmitsItsLimit(t *testing.T) {
+func TestTake_limit(t *testing.T) {
 	each(t, func(t *testing.T, limiter limiter) {
 		r := realm(snapshot.Limits{snapshot.Minute: 3}, snapshot.Limits{})
 		for i := range 3 {
@@ -56,8 +56,8 @@ func TestAWindowAdmitsItsLimit(t *testing.T) {
 	})
 }
 
-// What one window refuses, no other window counts.
-func TestARefusedCallIsCountedNowhere(t *testing.T) {
+// A call that one window refuses counts in no other window.
+func TestTake_refusedCall(t *testing.T) {
 	each(t, func(t *testing.T, limiter limiter) {
 		r := realm(snapshot.Limits{snapshot.Minute: 1, snapshot.Year: 10}, snapshot.Limits{snapshot.Day: 5})
 		for range 20 {
@@ -73,7 +73,7 @@ func TestARefusedCallIsCountedNowhere(t *testing.T) {
 	})
 }
 
-func TestEveryWindowHolds(t *testing.T) {
+func TestTake_everyWindow(t *testing.T) {
 	each(t, func(t *testing.T, limiter limiter) {
 		for w := range snapshot.Window(snapshot.Windows) {
 			var limits snapshot.Limits
@@ -94,7 +94,7 @@ func TestEveryWindowHolds(t *testing.T) {
 
 // 64 callers at once, of two keys, against limits of both: exactly as many are
 // admitted as the limits say.
-func TestNoOvershootUnderConcurrency(t *testing.T) {
+func TestTake_concurrent(t *testing.T) {
 	each(t, func(t *testing.T, limiter limiter) {
 		const perKey, ofProject = 700, 1000
 		r := realm(snapshot.Limits{snapshot.Hour: perKey}, snapshot.Limits{snapshot.Day: ofProject})
@@ -118,7 +118,7 @@ func TestNoOvershootUnderConcurrency(t *testing.T) {
 	})
 }
 
-func TestCountersWhoseWindowsAreOverGo(t *testing.T) {
+func TestLocal_expiredCounters(t *testing.T) {
 	l := NewLocal()
 	r := realm(snapshot.Limits{snapshot.Minute: 1}, snapshot.Limits{})
 	for i := range 200_000 {
@@ -129,7 +129,7 @@ func TestCountersWhoseWindowsAreOverGo(t *testing.T) {
 	}
 }
 
-func TestAddressesAreBounded(t *testing.T) {
+func TestLocal_boundedAddresses(t *testing.T) {
 	l := NewLocal()
 	r := policy.NewRealm(&snapshot.Project{
 		ID:     "prj_1",
@@ -158,7 +158,7 @@ func TestAddressesAreBounded(t *testing.T) {
 // A connection's calls are counted with those of all others, whatever it counted before.
 func TestForConnection(t *testing.T) {
 	limits := realm(snapshot.Limits{snapshot.Year: 1000}, snapshot.Limits{snapshot.Year: 1000})
-	for name, key := range ordered.ByName(map[string]func(call int) string{
+	for name, key := range testkit.ByName(map[string]func(call int) string{
 		"the same key":        func(int) string { return "key_1" },
 		"another key at last": func(call int) string { return fmt.Sprintf("key_%d", call/9) },
 		"keys in turn":        func(call int) string { return fmt.Sprintf("key_%d", call%2) },
@@ -181,7 +181,7 @@ func TestForConnection(t *testing.T) {
 	}
 }
 
-// A counter that was removed meanwhile is not counted with again.
+// A counter is not used again after it was removed.
 func TestForConnection_removedCounter(t *testing.T) {
 	l := NewLocal()
 	limits := realm(snapshot.Limits{snapshot.Minute: 10}, snapshot.Limits{})

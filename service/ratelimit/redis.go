@@ -38,8 +38,8 @@ const outlives = time.Minute
 // ignoredDrift is how far Redis's clock may be off this process's before windows go by it.
 const ignoredDrift = time.Second
 
-// drift is how far Redis's clock is ahead of this process's. What is measured is off by up to half
-// the time that the answer took (RFC 5905, section 8).
+// drift is how far Redis's clock is ahead of this process's. The measurement is off by up to half the time of the
+// answer (RFC 5905, section 8).
 type drift struct{ ahead, within time.Duration }
 
 // agrees reports whether two measurements can be of the same clocks.
@@ -48,7 +48,7 @@ func (d drift) agrees(o drift) bool { return (d.ahead - o.ahead).Abs() <= d.with
 // Redis counts for several nodes together, in Redis 6 or newer, on one server or in a cluster. Create one with
 // NewRedis. It is safe for concurrent use.
 type Redis struct {
-	servers *servers
+	servers *deployment
 	local   *Local // counts while Redis is down; nil: calls are refused then
 	log     *slog.Logger
 	wait    time.Duration
@@ -68,13 +68,13 @@ func NewRedis(o RedisOptions) (*Redis, error) {
 	options, err := redis.ParseURL(o.URL)
 	if err != nil {
 		// err is not wrapped: it contains the password.
-		return nil, errors.New("the Redis URL is not valid; it looks like redis://host:6379/0")
+		return nil, errors.New("the Redis URL isn't valid: use a URL such as redis://host:6379/0")
 	}
 	wait := cmp.Or(o.Wait, 250*time.Millisecond)
 	options.DialTimeout, options.ReadTimeout, options.WriteTimeout = wait, wait, wait
 	options.PoolTimeout, options.MaxRetries, options.DialerRetries = wait, -1, 1
 	options.ContextTimeoutEnabled = true
-	r := &Redis{servers: newServers(options, o.Trace), log: o.Log, wait: wait, now: time.Now}
+	r := &Redis{servers: newDeployment(options, o.Trace), log: o.Log, wait: wait, now: time.Now}
 	if o.Open {
 		r.local = NewLocal()
 	}
@@ -93,7 +93,7 @@ func (silent) Printf(context.Context, string, ...any) {}
 func (r *Redis) Close() error { return r.servers.close() }
 
 // Take implements policy.Limiter. Its error means that Redis is down, and that calls are
-// refused meanwhile. It moves t.Now to Redis's clock, where this one is off: all replicas count
+// refused until it is back. It moves t.Now to Redis's clock, where this one is off: all replicas count
 // in the same windows.
 func (r *Redis) Take(ctx context.Context, t *policy.Tally) error {
 	now := t.Now
@@ -126,13 +126,13 @@ func (r *Redis) ask(ctx context.Context, t *policy.Tally, now time.Time) error {
 	if err == nil {
 		// A call that was sent before the failure of another one proves nothing.
 		if tries && r.down.CompareAndSwap(true, false) {
-			r.log.Info("Redis counts calls again")
+			r.log.Info("Redis is counting calls again")
 		}
 		return nil
 	}
 	r.pause.Store(r.now().Add(redisPause).UnixNano())
 	if r.down.CompareAndSwap(false, true) {
-		r.log.Error("Redis does not count calls", "error", err, "meanwhile", r.meanwhile())
+		r.log.Error("Redis isn't counting calls", "error", err, "effect", r.effect())
 	}
 	return err
 }
@@ -160,11 +160,11 @@ var errPaused = errors.New("ratelimit: Redis was down a moment ago")
 // ForConnection returns r: it caches nothing between calls.
 func (r *Redis) ForConnection() policy.Limiter { return r }
 
-func (r *Redis) meanwhile() string {
+func (r *Redis) effect() string {
 	if r.local == nil {
 		return "calls with limits are refused"
 	}
-	return "each node counts by itself"
+	return "each node counts on its own"
 }
 
 // takeScript counts in all keys or in none. ARGV has the limits of the keys, then their
@@ -234,9 +234,8 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 	return nil
 }
 
-// compare notes how far this clock is off Redis's, which was theirs in an answer to what was sent
-// then. Of measurements that agree it keeps the closest, since each slow answer would move the
-// windows.
+// compare notes how far this clock is off Redis's, which was theirs in an answer to what was sent then. If measurements
+// agree, it keeps the closest one, because each slow answer would move the windows.
 func (r *Redis) compare(sent, theirs time.Time) {
 	half := r.now().Sub(sent) / 2
 	measured := drift{ahead: theirs.Sub(sent.Add(half)), within: half}
@@ -246,7 +245,7 @@ func (r *Redis) compare(sent, theirs time.Time) {
 	}
 	r.drift.Store(&measured)
 	if measured.ahead.Abs() > ignoredDrift && !r.warned.Swap(true) {
-		r.log.Warn("this clock is off Redis's, which limits are counted by", "ahead", -measured.ahead)
+		r.log.Warn("this clock differs from the clock of Redis, which limits use", "ahead", -measured.ahead)
 	}
 }
 

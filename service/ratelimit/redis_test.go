@@ -15,7 +15,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/testkit"
-	"postern/testkit/redis"
+	"postern/testkit/servers"
 )
 
 type limiter interface {
@@ -25,7 +25,7 @@ type limiter interface {
 // each runs a test with counters in memory and in Redis.
 func each(t *testing.T, test func(*testing.T, limiter)) {
 	t.Run("memory", func(t *testing.T) { test(t, NewLocal()) })
-	t.Run("Redis", func(t *testing.T) { test(t, dial(t, redis.Start(t).URL(), false)) })
+	t.Run("Redis", func(t *testing.T) { test(t, dial(t, servers.StartRedis(t).URL(), false)) })
 }
 
 func dial(t *testing.T, url string, open bool) *Redis {
@@ -38,8 +38,8 @@ func dial(t *testing.T, url string, open bool) *Redis {
 	return r
 }
 
-func TestNodesShareTheirCounts(t *testing.T) {
-	server := redis.Start(t)
+func TestRedis_shared(t *testing.T) {
+	server := servers.StartRedis(t)
 	nodes := []*Redis{dial(t, server.URL(), true), dial(t, server.URL(), false)}
 	r := realm(snapshot.Limits{snapshot.Hour: 100}, snapshot.Limits{})
 	var mu sync.Mutex
@@ -62,8 +62,8 @@ func TestNodesShareTheirCounts(t *testing.T) {
 	}
 }
 
-func TestWhileRedisIsDown(t *testing.T) {
-	server := redis.Start(t)
+func TestRedis_down(t *testing.T) {
+	server := servers.StartRedis(t)
 	var log bytes.Buffer
 	opened, closed := dial(t, server.URL(), true), dial(t, server.URL(), false)
 	opened.log = slog.New(slog.NewTextHandler(&log, nil))
@@ -81,7 +81,7 @@ func TestWhileRedisIsDown(t *testing.T) {
 			t.Errorf("policy open, call %d: refused %v; the node counts by itself", i, got)
 		}
 	}
-	if n := strings.Count(log.String(), "Redis does not count calls"); n != 1 {
+	if n := strings.Count(log.String(), "Redis isn't counting calls"); n != 1 {
 		t.Errorf("it was logged %d times:\n%s", n, &log)
 	}
 
@@ -90,8 +90,8 @@ func TestWhileRedisIsDown(t *testing.T) {
 }
 
 // Replicas whose clocks are minutes apart count in the windows of Redis's clock.
-func TestNodesWhoseClocksDifferShareTheirCounts(t *testing.T) {
-	server := redis.Start(t)
+func TestRedis_differentClocks(t *testing.T) {
+	server := servers.StartRedis(t)
 	r := realm(snapshot.Limits{snapshot.Minute: 3}, snapshot.Limits{})
 	for name, off := range map[string]time.Duration{"ahead": 2 * time.Minute, "behind": -2 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestNodesWhoseClocksDifferShareTheirCounts(t *testing.T) {
 }
 
 // Each call that asks a Redis that hangs waits for it. Only one at a time does while it is down.
-func TestOneCallTriesARedisThatHangs(t *testing.T) {
+func TestRedis_hangs(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestOneCallTriesARedisThatHangs(t *testing.T) {
 	}
 	defer r.Close()
 	now := time.Now()
-	r.now = func() time.Time { return now } // no pause ends by itself
+	r.now = func() time.Time { return now } // no pause ends on its own
 	limits := realm(snapshot.Limits{snapshot.Hour: 5}, snapshot.Limits{})
 	take(t, r, limits, "key_1", noon)
 	if n := asked.Load(); n != 1 {
@@ -168,8 +168,8 @@ func TestOneCallTriesARedisThatHangs(t *testing.T) {
 	}
 }
 
-func TestCountersLeaveRedis(t *testing.T) {
-	r := dial(t, redis.Start(t).URL(), false)
+func TestRedis_expiredCounters(t *testing.T) {
+	r := dial(t, servers.StartRedis(t).URL(), false)
 	take(t, r, realm(snapshot.Limits{
 		snapshot.Second: 5,
 		snapshot.Year:   5,
@@ -188,7 +188,7 @@ func TestCountersLeaveRedis(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsNotInTheError(t *testing.T) {
+func TestRedis_errorHidesPassword(t *testing.T) {
 	_, err := NewRedis(RedisOptions{URL: "redis://:canary-pa%ss@host:port", Log: slog.Default()})
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
@@ -197,7 +197,7 @@ func TestAPasswordIsNotInTheError(t *testing.T) {
 
 // Replicas that know different nodes of a cluster share the counts of every project, wherever its keys are.
 func TestRedis_cluster(t *testing.T) {
-	cluster := redis.StartCluster(t, 2)
+	cluster := servers.StartRedisCluster(t, 2)
 	replicas := []*Redis{dial(t, cluster[0].URL(), true), dial(t, cluster[1].URL(), true)}
 	const limit = 5
 	for project := range 8 {
@@ -222,7 +222,7 @@ func TestRedis_cluster(t *testing.T) {
 
 // TestRedis_failover asks a server that replicates another one and is then promoted, as a failover does it.
 func TestRedis_failover(t *testing.T) {
-	primary, standby := redis.Start(t), redis.Start(t)
+	primary, standby := servers.StartRedis(t), servers.StartRedis(t)
 	standby.Follow(primary)
 	r := realm(snapshot.Limits{snapshot.Hour: 2}, snapshot.Limits{})
 	take(t, dial(t, primary.URL(), false), r, "key_1", noon)

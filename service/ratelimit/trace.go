@@ -71,7 +71,7 @@ func end(span *traces.Span, err error) {
 	switch {
 	case err == nil, errors.Is(err, redis.Nil):
 	case refused:
-		// The first word is its kind, such as READONLY. NOSCRIPT is no fault: the script is sent again.
+		// The first word is its kind, such as READONLY. NOSCRIPT is not a fault: the script is sent again.
 		kind, _, _ := strings.Cut(refusal.Error(), " ")
 		span.Set(traces.String("db.response.status_code", kind))
 		if kind != "NOSCRIPT" {

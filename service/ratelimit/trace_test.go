@@ -9,12 +9,11 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/traces"
-	"postern/testkit/collector"
-	"postern/testkit/redis"
+	"postern/testkit/servers"
 )
 
-func TestCommandsAreRecorded(t *testing.T) {
-	server, to := redis.Start(t), collector.New(t)
+func TestRedis_spans(t *testing.T) {
+	server, to := servers.StartRedis(t), servers.StartCollector(t)
 	log := slog.New(slog.DiscardHandler)
 	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: log})
 	if err != nil {

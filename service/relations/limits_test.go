@@ -8,7 +8,7 @@ import (
 	"postern/service/relations"
 )
 
-// Of a request, one relation more is read than one may add, and no more.
+// At most one relation more is read from a request than one may add.
 func TestReadAll_limit(t *testing.T) {
 	t.Parallel()
 	for n := filelimits.Relations.Most - 1; n <= filelimits.Relations.Most+3; n++ {

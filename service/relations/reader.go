@@ -48,11 +48,11 @@ func (r *Reader) Read() (contract.NewRelation, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		return one, err
 	}
-	return one, fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of that, or "+
-		"one a line, each with tenant and relation where needed: relation %d: %v.", r.read+1, err).Because(err)
+	return one, fault.InvalidField("", "invalid_relations", "Send {\"user\": …, \"object\": …}, a list of these, or "+
+		"one per line, with tenant and relation if needed. Relation %d: %v.", r.read+1, err).Because(err)
 }
 
-var errTrailing = errors.New("something follows the list")
+var errTrailing = errors.New("there is more text after the list")
 
 func (r *Reader) next() (contract.NewRelation, error) {
 	if !r.began {

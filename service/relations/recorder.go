@@ -70,7 +70,7 @@ func (r *Recorder) Record(c Change) bool {
 	r.mu.Lock()
 	if r.stopped || len(r.queue) >= maxQueued {
 		r.mu.Unlock()
-		r.Log.Error("a relation is not recorded: too many wait for the database", "project", c.ProjectID)
+		r.Log.Error("could not record a relation: too many are waiting for the database", "project", c.ProjectID)
 		return false
 	}
 	if !c.Forget {
@@ -130,7 +130,7 @@ func (r *Recorder) prune(ctx context.Context) {
 	before := models.Now().Add(-keepRevisions)
 	err := r.DB.Write(ctx, func(tx *models.Tx) error { return tx.PruneRelationRevisions(before) })
 	if err != nil && ctx.Err() == nil {
-		r.Log.Warn("old revisions of relations are not removed, trying again in an hour", "error", err)
+		r.Log.Warn("could not remove old revisions of relations; retrying in an hour", "error", err)
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *Recorder) stop(ctx context.Context) {
 	defer r.mu.Unlock()
 	r.stopped = true
 	if n := len(r.queue); n > 0 {
-		r.Log.Error("relations are lost, since the database cannot be reached", "count", n)
+		r.Log.Error("relations were lost because the database can't be reached", "count", n)
 	}
 }
 
@@ -170,12 +170,12 @@ func (r *Recorder) flush(ctx context.Context) bool {
 	switch {
 	case err == nil:
 		r.Changed(ctx)
-	case !lost(batch[0], err):
-		r.Log.Warn("relations cannot be written, trying again", "error", err)
+	case !isFinal(batch[0], err):
+		r.Log.Warn("could not write relations; retrying", "error", err)
 		return false
 	default:
 		batch = batch[:1]
-		r.Log.Error("a relation is given up", "project", batch[0].ProjectID, "error", err)
+		r.Log.Error("gave up on a relation", "project", batch[0].ProjectID, "error", err)
 	}
 	r.mu.Lock()
 	r.queue = append([]*entry(nil), r.queue[len(batch):]...)
@@ -189,8 +189,8 @@ func (r *Recorder) flush(ctx context.Context) bool {
 	return true
 }
 
-// lost reports whether a retry cannot succeed, or the entry is older than retryFor.
-func lost(e *entry, err error) bool {
+// isFinal reports whether a retry cannot succeed, or the entry is older than retryFor.
+func isFinal(e *entry, err error) bool {
 	if models.Unavailable(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return time.Since(e.at) > retryFor
 	}
@@ -242,7 +242,7 @@ func (r *Recorder) admitted(tx *models.Tx, rows []models.Relation) ([]models.Rel
 		switch {
 		case fault.CodeOf(err) == "workspace_full":
 			full[row.ProjectID] = true
-			r.Log.Warn("relations are not recorded: the unclaimed workspace is full", "project", row.ProjectID)
+			r.Log.Warn("could not record relations: the unclaimed workspace is full", "project", row.ProjectID)
 		case err != nil && !errors.Is(err, models.ErrNotFound): // a missing project is AddRelations's error
 			return nil, err
 		default:

@@ -52,7 +52,7 @@ func (s *Service) List(
 	return models.MapList(list, names.view), nil
 }
 
-// Add adds the relations of a request, all or none. Those that exist already stay as they are.
+// Add adds the relations of a request, all or none. Existing relations stay unchanged.
 func (s *Service) Add(
 	ctx context.Context, p access.Principal, in contract.RelationAddition,
 ) (contract.AddedRelations, error) {
@@ -73,7 +73,7 @@ func (s *Service) Remove(
 			wrong = append(wrong, fault.Field{
 				Pointer: "/object",
 				Code:    "required",
-				Detail:  "Name a user, an object or both.",
+				Detail:  "Send a user, an object or both.",
 			})
 		}
 		if err := fault.InvalidFields(wrong); err != nil {
@@ -150,7 +150,7 @@ func (t tenants) view(row models.Relation) contract.Relation {
 	}
 }
 
-// filter returns the row filter. Of an object in another spelling it selects the canonical form.
+// filter returns the row filter. For an object in another spelling, it selects the canonical form.
 func (t tenants) filter(f contract.RelationFilter) (out models.RelationFilter, wrong []fault.Field) {
 	out = models.RelationFilter{User: f.User, Relation: f.Relation}
 	if f.Tenant != "" {
@@ -179,7 +179,7 @@ func invalidObject(pointer string, err error) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "invalid_object",
-		Detail:  "Use a type and an id as in a path, such as order:42: " + err.Error() + ".",
+		Detail:  "Use a type and an ID, such as order:42: " + err.Error() + ".",
 	}
 }
 
@@ -218,15 +218,16 @@ func (t tenants) rows(
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/relation",
 				Code:    "invalid_relation",
-				Detail:  "Use owner, or leave it out: rules ask for no other relation.",
+				Detail:  "Use owner, or leave it out. Rules don't use other relations.",
 			})
 		}
 		if !validUser(one.User) {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/user",
 				Code:    "invalid_user",
-				Detail: fmt.Sprintf("Use the id of a user, the owner of keys, or subject and issuer of a token as in "+
-					"\"sub (https://issuer.example)\": up to %d characters without spaces at the ends.", maxUser),
+				Detail: fmt.Sprintf("Use the ID of a user, the owner of keys, or the subject and issuer of a token "+
+					"as in \"sub (https://issuer.example)\". Use up to %d characters. Don't begin or end with a "+
+					"space.", maxUser),
 			})
 		}
 		var err error

@@ -53,7 +53,7 @@ func (t *Table) Len(projectID string) int {
 	return 0
 }
 
-// LoadProject reads the relations of a project again. Those that were held are served until then.
+// LoadProject reads the relations of a project again. The relations in memory are served until then.
 func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	total, err := tx.CountRelations(projectID)
 	if err != nil {

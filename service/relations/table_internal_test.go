@@ -9,7 +9,7 @@ import (
 )
 
 // The set agrees with a map after any changes, also where places collide.
-func TestSetIsAMap(t *testing.T) {
+func TestSet_agreesWithMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s, want := newSet(0), map[policy.RelationKey]bool{}
 	for step := range 200_000 {
@@ -36,7 +36,7 @@ func TestSetIsAMap(t *testing.T) {
 	}
 }
 
-func TestPendingRelationsAreHeld(t *testing.T) {
+func TestPending_held(t *testing.T) {
 	table, key := NewTable(), policy.KeyOf("tnt_1", "ana", policy.OwnerRelation, "order:1")
 	if table.Holds("prj_1", key) {
 		t.Error("held before")

@@ -12,7 +12,7 @@ import (
 )
 
 // owner is an owner of the workspace's team, which no longer ends.
-func (l *land) owner(m made) access.Principal {
+func (l *harness) owner(m made) access.Principal {
 	l.t.Helper()
 	p := l.account()
 	if _, err := l.accounts.Claim(l.t.Context(), p, contract.ClaimOf(m.Workspace.ClaimCode, "")); err != nil {
@@ -22,14 +22,14 @@ func (l *land) owner(m made) access.Principal {
 	return p
 }
 
-// erased is a request to delete a project for good.
+// erased is a request to delete a project permanently.
 func erased(name string) contract.ProjectRemoval {
 	return contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: name}, Now: true, Confirm: name}
 }
 
 func TestPurge_bin(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		gone, kept := l.make("gone"), l.make("kept")
 		p, other := l.owner(gone), l.owner(kept)
 		tenant := l.strings("SELECT id FROM tenants WHERE project_id = '" + gone.Project.ID + "'")[0]
@@ -85,7 +85,7 @@ func TestPurge_bin(t *testing.T) {
 // A purge that another replica has begun cannot be undone by one whose clock is behind.
 func TestPurge_binNotRestored(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		m := l.make("gone")
 		p := l.owner(m)
 		if _, err := l.projects.Delete(t.Context(), p, erased("gone")); err != nil {

@@ -7,11 +7,10 @@ import (
 	"postern/testkit/state"
 )
 
-// What hangs on a workspace's tenants refers to itself crosswise, and all of it
-// goes, while another workspace's stays.
-func TestLoginsGoWithTheirWorkspace(t *testing.T) {
+// The rows of a workspace's tenants refer to each other. All of them are deleted, while another workspace's rows stay.
+func TestPurge_logins(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		gone, stays := l.make("gone"), l.make("stays")
 		for _, m := range []made{gone, stays} {
 			rows := loginRows(l.tenant(m))

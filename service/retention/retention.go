@@ -61,19 +61,18 @@ type Service struct {
 	Log     *slog.Logger
 }
 
-// errKept means that a workspace was claimed or a project restored meanwhile, or that
+// errKept means that a workspace was claimed or a project restored in the meantime, or that
 // another replica has deleted it.
 var errKept = errors.New("retention: it was claimed, restored or deleted")
 
-// condemn locks what is purged until the transaction ends, and keeps it from being claimed or
+// lock locks the rows of a purge until the transaction ends, and keeps them from being claimed or
 // restored from then on. It returns false if that happened already, or if it does not exist.
-type condemn func(*models.Tx) (bool, error)
+type lock func(*models.Tx) (bool, error)
 
-// Purge deletes the projects whose time in the bin is over, the workspaces whose grace
-// period is over, and usage and audit entries that are older than they are kept. It can be
-// stopped at any point and called again, also on several replicas at a time: each step is a
-// transaction that first checks that what it deletes was not restored or claimed. What cannot
-// be deleted does not block the rest; its error is returned at the end.
+// Purge deletes the projects whose time in the bin is over, the workspaces whose grace period is over, and usage and
+// audit entries that are older than they are kept. It can be stopped at any point and called again, also on several
+// replicas at a time: each step is a transaction that first checks that what it deletes was not restored or claimed. A
+// row that cannot be deleted does not block the rest; its error is returned at the end.
 func (s *Service) Purge(ctx context.Context) error {
 	return errors.Join(
 		s.purgeBin(ctx),
@@ -97,13 +96,13 @@ func (s *Service) purgeBin(ctx context.Context) error {
 			return fmt.Errorf("retention: find deleted projects: %w", err)
 		}
 		for _, project := range erased {
-			hold := func(tx *models.Tx) (bool, error) { return tx.CondemnProject(project.ID, now) }
+			hold := func(tx *models.Tx) (bool, error) { return tx.LockProjectForPurge(project.ID, now) }
 			err := s.purgeProject(ctx, project, hold)
 			if err != nil && !errors.Is(err, errKept) {
 				failed = append(failed, fmt.Errorf("retention: purge project %s: %w", project.ID, err))
 			}
 			if err == nil {
-				s.Log.InfoContext(ctx, "a project was deleted for good", "project", project.ID)
+				s.Log.InfoContext(ctx, "permanently deleted a project", "project", project.ID)
 			}
 			last = project.ID
 		}
@@ -123,7 +122,7 @@ func (s *Service) purgeWorkspaces(ctx context.Context) error {
 			return fmt.Errorf("retention: find ended workspaces: %w", err)
 		}
 		for _, team := range ended {
-			hold := func(tx *models.Tx) (bool, error) { return tx.CondemnTeam(team.ID, by) }
+			hold := func(tx *models.Tx) (bool, error) { return tx.LockTeamForPurge(team.ID, by) }
 			if err := s.purge(ctx, team.ID, hold); err != nil && !errors.Is(err, errKept) {
 				failed = append(failed, fmt.Errorf("retention: purge %s: %w", team.ID, err))
 			}
@@ -136,7 +135,7 @@ func (s *Service) purgeWorkspaces(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-func (s *Service) purge(ctx context.Context, team string, hold condemn) error {
+func (s *Service) purge(ctx context.Context, team string, hold lock) error {
 	var projects []models.Project
 	err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
 		projects, err = tx.ProjectsOfTeam(team)
@@ -157,13 +156,13 @@ func (s *Service) purge(ctx context.Context, team string, hold condemn) error {
 	if err := s.step(ctx, hold, func(tx *models.Tx) error { return s.removeTeam(tx, team) }); err != nil {
 		return err
 	}
-	s.Log.InfoContext(ctx, "an unclaimed workspace was deleted", "workspace", team, "projects", len(projects))
+	s.Log.InfoContext(ctx, "deleted an unclaimed workspace", "workspace", team, "projects", len(projects))
 	return nil
 }
 
 // purgeProject deletes a project. Its row is deleted last, because a purge that is repeated
 // finds the rest by it.
-func (s *Service) purgeProject(ctx context.Context, project models.Project, hold condemn) error {
+func (s *Service) purgeProject(ctx context.Context, project models.Project, hold lock) error {
 	if err := s.removeExports(ctx, project.ID, hold); err != nil {
 		return err
 	}
@@ -183,7 +182,7 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 		if err := tx.DeleteProject(project.ID); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, tx, project, tenants); err != nil {
+		if err := s.emitDeleted(ctx, tx, project, tenants); err != nil {
 			return err
 		}
 		entry := access.Entry{
@@ -203,10 +202,12 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 	return err
 }
 
-// tell sends tenant.deleted for a project's own tenants, in the transaction that deletes
+// emitDeleted sends tenant.deleted for a project's own tenants, in the transaction that deletes
 // their rows, so that a purge that is repeated does not send it twice. The webhooks of an
 // unclaimed workspace, if it had any, are deleted with it.
-func (s *Service) tell(ctx context.Context, tx *models.Tx, project models.Project, tenants []models.Tenant) error {
+func (s *Service) emitDeleted(
+	ctx context.Context, tx *models.Tx, project models.Project, tenants []models.Tenant,
+) error {
 	if s.Events == nil {
 		return nil
 	}
@@ -217,7 +218,7 @@ func (s *Service) tell(ctx context.Context, tx *models.Tx, project models.Projec
 			"project":     project.ID,
 		}
 		if err := s.Events.Emit(ctx, tx, project.TeamID, "tenant.deleted", data); err != nil {
-			return fmt.Errorf("retention: tell of tenant %s: %w", tenant.ID, err)
+			return fmt.Errorf("retention: event of tenant %s: %w", tenant.ID, err)
 		}
 	}
 	return nil
@@ -225,7 +226,7 @@ func (s *Service) tell(ctx context.Context, tx *models.Tx, project models.Projec
 
 // removeExports removes each export's file before its row, because a file without a row
 // could not be found again.
-func (s *Service) removeExports(ctx context.Context, project string, hold condemn) error {
+func (s *Service) removeExports(ctx context.Context, project string, hold lock) error {
 	for {
 		var exports models.List[models.Export]
 		err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
@@ -260,7 +261,7 @@ func (s *Service) removeTeam(tx *models.Tx, team string) error {
 		return err
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("%d projects were created meanwhile: %s", len(left), strings.Join(names(left), ", "))
+		return fmt.Errorf("%d projects were created during the purge: %s", len(left), strings.Join(names(left), ", "))
 	}
 	if err := tx.DeleteTeam(team); err != nil {
 		return err
@@ -277,7 +278,7 @@ func names(projects []models.Project) []string {
 }
 
 // repeat repeats a step until it returns that there is no more to do.
-func (s *Service) repeat(ctx context.Context, hold condemn, some func(*models.Tx) (bool, error)) error {
+func (s *Service) repeat(ctx context.Context, hold lock, some func(*models.Tx) (bool, error)) error {
 	for more := true; more; {
 		err := s.step(ctx, hold, func(tx *models.Tx) (err error) {
 			more, err = some(tx)
@@ -291,13 +292,13 @@ func (s *Service) repeat(ctx context.Context, hold condemn, some func(*models.Tx
 }
 
 // step runs fn in a transaction that locks what is purged.
-func (s *Service) step(ctx context.Context, hold condemn, fn func(*models.Tx) error) error {
+func (s *Service) step(ctx context.Context, hold lock, fn func(*models.Tx) error) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
-		condemned, err := hold(tx)
+		held, err := hold(tx)
 		if err != nil {
 			return err
 		}
-		if !condemned {
+		if !held {
 			return errKept
 		}
 		return fn(tx)

@@ -23,7 +23,7 @@ import (
 )
 
 // reviseOften adds more revisions of a project than a purge leaves alone.
-func (l *land) reviseOften(m made) {
+func (l *harness) reviseOften(m made) {
 	l.t.Helper()
 	err := l.db.Write(l.t.Context(), func(tx *models.Tx) error {
 		for range 1001 {
@@ -38,16 +38,16 @@ func (l *land) reviseOften(m made) {
 	}
 }
 
-func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
+func TestPurge_unclaimedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		gone, other := l.make("gone"), l.make("other")
 		l.end(gone)
 		l.reviseOften(other) // the newest revisions stay, for replicas to find their position by
 		if err := l.purge(); err != nil {
 			t.Fatal(err)
 		}
-		// What remains says that it was deleted, and tells replicas to forget it.
+		// The remaining row says that it was deleted, and tells replicas to forget it.
 		for _, id := range []string{gone.Project.ID, gone.Workspace.Team} {
 			for table := range l.rows(id) {
 				if !slices.Contains([]string{"audit_entries", "audit_chains", "revisions"}, table) {
@@ -84,9 +84,9 @@ func TestWhatNobodyClaimedIsGoneAfterItsGrace(t *testing.T) {
 	})
 }
 
-func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
+func TestPurge_beforeGracePeriod(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		m := l.make("shop")
 		l.end(m)
 		s := &retention.Service{
@@ -109,7 +109,7 @@ func TestNothingIsPurgedBeforeItsGraceIsOver(t *testing.T) {
 	})
 }
 
-func (l *land) account() access.Principal {
+func (l *harness) account() access.Principal {
 	l.t.Helper()
 	id := models.NewID("acc")
 	l.insert(&models.Account{
@@ -123,9 +123,9 @@ func (l *land) account() access.Principal {
 }
 
 // A claimed workspace keeps the dates of its row: that it is claimed is what counts.
-func TestNothingClaimedIsPurged(t *testing.T) {
+func TestPurge_claimed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		m := l.make("shop")
 		claim := contract.ClaimOf(m.Workspace.ClaimCode, "")
 		if _, err := l.accounts.Claim(t.Context(), l.account(), claim); err != nil {
@@ -144,9 +144,9 @@ func TestNothingClaimedIsPurged(t *testing.T) {
 
 // A claim and a purge at the same moment: either the claim wins and everything is
 // there, or the purge does and nothing is.
-func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
+func TestPurge_concurrentClaim(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		ana := l.account()
 		claimed, purged := 0, 0
 		for i := range 12 {
@@ -204,10 +204,10 @@ func TestClaimAndPurgeNeverShareAWorkspace(t *testing.T) {
 }
 
 // A purge that was interrupted is completed by the next one, and what is left of the
-// workspace cannot be claimed meanwhile.
-func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
+// workspace cannot be claimed in between.
+func TestPurge_resumes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		m, next := l.make("shop"), l.make("next")
 		for range 1200 { // more than one step's worth
 			row, _, err := keys.Mint(
@@ -243,7 +243,7 @@ func TestAPurgeThatWasStoppedGoesOn(t *testing.T) {
 	})
 }
 
-func (l *land) tenant(m made) string {
+func (l *harness) tenant(m made) string {
 	l.t.Helper()
 	list, err := l.db.Read(l.t.Context()).TenantsOf(m.Project.ID)
 	if err != nil {
@@ -252,7 +252,7 @@ func (l *land) tenant(m made) string {
 	return list[0].ID
 }
 
-func (l *land) keyType(m made) models.KeyType {
+func (l *harness) keyType(m made) models.KeyType {
 	l.t.Helper()
 	list, err := l.db.Read(l.t.Context()).KeyTypesOf(m.Project.ID)
 	if err != nil {
@@ -265,14 +265,14 @@ func (l *land) keyType(m made) models.KeyType {
 var kept = map[string]string{
 	"audit_entries": "what happened stays on record",
 	"audit_chains":  "and can be checked",
-	"memberships":   "nobody is a member of what nobody has claimed",
+	"memberships":   "an unclaimed workspace has no members",
 }
 
 // A table that knows of projects or teams and is not in the purge would keep
 // rows for ever, or keep the purge from deleting what they refer to.
-func TestEveryTableOfProjectsAndTeamsIsPurged(t *testing.T) {
+func TestPurge_everyTable(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		query := "SELECT DISTINCT m.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table' " +
 			"AND p.name IN ('project_id', 'team_id', 'version_id', 'tenant_id', 'client_id', 'user_id', " +
 			"'session_id', 'group_id')"
@@ -294,9 +294,9 @@ func TestEveryTableOfProjectsAndTeamsIsPurged(t *testing.T) {
 }
 
 // The gateway's table forgets the keys with their project.
-func TestKeysOfAPurgedProjectAreForgotten(t *testing.T) {
+func TestPurge_keys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		gone, other := l.make("gone"), l.make("other")
 		l.end(gone)
 		if err := l.purge(); err != nil {
@@ -311,7 +311,7 @@ func TestKeysOfAPurgedProjectAreForgotten(t *testing.T) {
 	})
 }
 
-func (l *land) lookup(m made) *snapshot.Key {
+func (l *harness) lookup(m made) *snapshot.Key {
 	var key snapshot.Key
 	if found, _ := l.table.Lookup(policy.HashKey(m.key), &key); !found {
 		return nil
@@ -321,9 +321,9 @@ func (l *land) lookup(m made) *snapshot.Key {
 
 // A workspace that was merged holds the audit log of what it had: it stays when
 // others go, however long it has ended.
-func TestAMergedWorkspaceStays(t *testing.T) {
+func TestPurge_mergedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		ana := l.account()
 		merged, gone := l.make("merged"), l.make("gone")
 		claim := contract.ClaimOf(merged.Workspace.ClaimCode, ana.HomeTeam)

@@ -15,7 +15,7 @@ import (
 
 func TestPurge_usage(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		project := l.make("shop").Project.ID
 		now := models.Now().Unix()
 		today := now / models.TrafficDay
@@ -55,7 +55,7 @@ func TestPurge_usage(t *testing.T) {
 
 func TestPurge_audit(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		m := l.make("shop")
 		s := &retention.Service{
 			DB:      db,
@@ -69,7 +69,7 @@ func TestPurge_audit(t *testing.T) {
 			if s.Audit = kept; s.Purge(t.Context()) != nil {
 				t.Fatal("the purge failed")
 			}
-			verdicts, err := audit.VerifyAll(t.Context(), db)
+			verdicts, err := audit.VerifyAll(t.Context(), db, contract.AuditVerification{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,10 +96,10 @@ func TestPurge_audit(t *testing.T) {
 	})
 }
 
-// Of revoked keys that are removed, alone or with their project, the hashes stay.
+// The hashes of removed revoked keys stay, whether they were removed alone or with their project.
 func TestPurge_revokedKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		l := newLand(t, db)
+		l := newHarness(t, db)
 		kept, gone := l.make("kept"), l.make("gone")
 		revoke := func(m made) {
 			t.Helper()

@@ -203,20 +203,14 @@ func compileVersion(
 		ID:   v.ID,
 		Name: v.Name,
 		Access: snapshot.Access{
-			Mode:    snapshot.Mode(v.AuthMode),
-			Keyless: snapshot.Keyless(v.Keyless),
-			Issuers: v.TokenIssuers,
-			Opaque:  Introspection(v),
-			IP:      snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
+			RequestsAuth: RequestsAuth(v),
+			IP:           snapshot.IPRules{Allow: v.IPAllow, Deny: v.IPDeny},
 		},
 	}
 	out.Transforms = snapshot.TransformsOf(v.Transforms)
 	out.Validation, out.Publication = v.OpenAPISettings.Validation, v.OpenAPISettings.Publication
 	if out.Rules = Rules(v.Rules); out.Rules.None() {
 		out.Rules = snapshot.Rules{}
-	}
-	for _, method := range v.AuthMethods {
-		out.Access.Methods = append(out.Access.Methods, snapshot.Method(method))
 	}
 	for _, e := range environments {
 		if e.VersionID == v.ID {
@@ -227,7 +221,7 @@ func compileVersion(
 }
 
 func compileEnvironment(e models.Environment, domains []models.Domain) snapshot.Environment {
-	out := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target}
+	out := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Upstream: e.Upstream}
 	for _, d := range domains {
 		if d.EnvironmentID == e.ID {
 			out.Hosts = append(out.Hosts, d.Host)
@@ -266,12 +260,18 @@ func readTenants(r *projectRows, row models.Project, out *snapshot.Project) erro
 	return nil
 }
 
-// Introspection returns the introspection endpoint of a version. Its secret stays in the row.
-func Introspection(v models.Version) snapshot.Introspection {
-	return snapshot.Introspection{Introspection: v.Introspection, HasSecret: v.IntrospectionSecret != nil}
+// RequestsAuth says which calls to a version are served. The secret of its introspection endpoint stays in the row.
+func RequestsAuth(v models.Version) contract.RequestsAuth {
+	out := v.RequestsAuth
+	if out.Opaque != nil {
+		endpoint := out.Introspection()
+		endpoint.HasSecret = v.IntrospectionSecret != nil
+		out.Opaque = &endpoint
+	}
+	return out
 }
 
-// API returns what app clients can ask for at a project.
+// API returns what app clients can request at a project.
 func API(row models.Project) contract.API {
 	return contract.API{Audience: row.APIAudience, Scopes: row.APIScopes}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -54,11 +55,10 @@ func readClientSettings(tx *models.Tx, out *snapshot.Project) error {
 			AccessFor:            time.Duration(row.AccessTokenSeconds) * time.Second,
 			RefreshFor:           time.Duration(row.RefreshTokenSeconds) * time.Second,
 			Algorithm:            row.Algorithm,
-			Title:                row.Title,
-			Welcome:              row.Welcome,
-			LogoURL:              row.LogoURL,
-			Color:                row.Color,
 			CreatedAt:            row.CreatedAt.UTC(),
+			Branding: contract.Branding{
+				Title: row.Title, Welcome: row.Welcome, LogoURL: row.LogoURL, Color: row.Color,
+			},
 		}
 		for i := range client.Providers {
 			client.Providers[i].Settings = providers[client.Providers[i].ID]

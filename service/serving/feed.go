@@ -76,8 +76,8 @@ func (f *Feed) reload(ctx context.Context, tx *models.Tx) error {
 	if restored < f.foreignKeys {
 		return errRestoring
 	}
-	f.Log.Error("the database was restored to an earlier point or replaced, or changes were not followed for longer "+
-		"than they are kept; reading everything again", "position", f.last.ID)
+	f.Log.Error("the database was restored or replaced, or this process missed changes for too long; reading "+
+		"everything again", "position", f.last.ID)
 	return f.load(ctx)
 }
 
@@ -243,7 +243,7 @@ func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, keys keyLoader
 		f.release(id)
 		return true, nil
 	}
-	if err := f.readRelations(tx, project); err != nil { // before rules that ask for them are served
+	if err := f.readRelations(tx, project); err != nil { // before rules that require them are served
 		return true, err
 	}
 	moving := renaming(was, project)
@@ -326,7 +326,7 @@ func (f *Feed) Changed(ctx context.Context) {
 		err = f.Sync(ctx) // on another connection, if the first one broke
 	}
 	if err != nil {
-		f.Log.Error("a change is not served yet, it is tried again", "error", err)
+		f.Log.Error("could not serve a change yet; retrying", "error", err)
 	}
 }
 
@@ -354,7 +354,7 @@ func (f *Feed) Run(ctx context.Context) {
 func (f *Feed) follow(ctx context.Context) {
 	if err := f.Sync(ctx); err != nil && ctx.Err() == nil && time.Since(f.loggedAt) >= time.Second {
 		f.loggedAt = time.Now()
-		f.Log.Error("the change feed cannot be followed, serving the last known state", "error", err)
+		f.Log.Error("could not follow the change feed; serving the last known state", "error", err)
 	}
 }
 
@@ -366,7 +366,7 @@ func (f *Feed) listen(ctx context.Context, noticed chan<- struct{}) {
 		default:
 		}
 	}, func(err error) {
-		f.Log.Warn("changes elsewhere are not announced, polling for them", "error", err)
+		f.Log.Warn("could not listen for changes of other replicas; polling instead", "error", err)
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 	"postern/models"
 )
 
-// readRelations reads the relations of a project if its rules name objects and they are not held yet.
-// Of other projects it drops them.
+// readRelations reads the relations of a project if its rules name objects and they are not held yet. It drops the
+// relations of other projects.
 func (f *Feed) readRelations(tx *models.Tx, p *snapshot.Project) error {
 	switch {
 	case f.Relations == nil:
@@ -15,7 +15,7 @@ func (f *Feed) readRelations(tx *models.Tx, p *snapshot.Project) error {
 		f.Relations.RemoveProject(p.ID)
 		return nil
 	case f.Relations.Loaded(p.ID):
-		return nil // changes of relations have revisions of their own
+		return nil // changes of relations have their own revisions
 	}
 	return f.Relations.LoadProject(tx, p.ID)
 }

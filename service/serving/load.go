@@ -27,7 +27,7 @@ func (f *Feed) readAll(ctx context.Context) (err error) {
 	go func() { keys <- f.Keys.LoadAll(f.DB.Bulk(ctx)) }()
 	failed := f.readProjects(ctx, tx, ids)
 	if err := <-keys; err != nil && failed == nil {
-		f.Log.Warn("the keys cannot be read at once, reading those of one project after the other", "error", err)
+		f.Log.Warn("could not read all keys at once; reading them project by project", "error", err)
 		failed = f.readKeys(ctx, tx)
 	}
 	if failed != nil {

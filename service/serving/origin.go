@@ -18,25 +18,25 @@ var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([
 // OriginFault says what is wrong with an origin, and what it should be. An origin is written as
 // browsers write it (RFC 6454 section 6.2).
 func OriginFault(origin string) string {
-	const want = "Write an origin as browsers do, such as https://app.example.com, http://localhost:3000 or " +
+	const want = "Use an origin as browsers send it, such as https://app.example.com, http://localhost:3000 or " +
 		"capacitor://localhost"
 	if origin == "*" {
 		return ""
 	}
 	if origin == "null" {
-		return "null is the origin of every sandboxed page and local file: serve the page from an address, and name " +
-			"that."
+		return "null is the origin of every sandboxed page and local file. Serve the page from a URL, and use its " +
+			"origin."
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Hostname() == "" || len(origin) > 300 {
 		return want + "."
 	}
 	if strings.HasPrefix(u.Host, "[") {
-		return "Kong cannot compare origins with IPv6 addresses: give the page a host name, and name that."
+		return "Kong can't compare origins with IPv6 addresses. Use a host name."
 	}
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return "The port of an origin is a number from 1 to 65535."
+			return "The port must be a number from 1 to 65535."
 		}
 	}
 	plain := cmp.Or(originOf(u), appOriginOf(u))

@@ -40,7 +40,7 @@ func (f *Feed) setAside(ctx context.Context, id string, cause error) error {
 	}
 	if text := cause.Error(); f.unreadable[id] != text {
 		f.unreadable[id] = text
-		f.Log.Error("a project cannot be read, serving its last known state", "project", id, "error", cause)
+		f.Log.Error("could not read a project; serving its last known state", "project", id, "error", cause)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (f *Feed) publish() error {
 			return fmt.Errorf("serving: publish to the gateway: %w", err)
 		}
 		if f.refused[blamed] = err.Error(); was[blamed] == "" {
-			f.Log.Error("the gateway refuses a project's state, serving the one before",
+			f.Log.Error("the gateway refused the state of a project; serving the previous one",
 				"project", blamed.ID, "error", err)
 		}
 	}

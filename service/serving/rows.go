@@ -10,8 +10,8 @@ import (
 )
 
 // projectRows are the rows that projects are compiled from. They are read for all of the projects with the same
-// queries, so that a start does not wait for a dozen of them for each project. What few projects have, such as the
-// providers of app clients, is read when such a project is compiled.
+// queries, so that a start does not wait for a dozen of them for each project. Parts that few projects have, such as
+// the providers of app clients, are read when such a project is compiled.
 type projectRows struct {
 	tx           *models.Tx
 	projects     map[string]models.Project
@@ -173,7 +173,7 @@ func (r *projectRows) clientsServed(projectID string) []models.AppClient {
 	return list
 }
 
-// mayBar reports whether users of a project can be barred. Those of a product's other projects can be, too.
+// mayBar reports whether users of a project can be barred. Users of a product's other projects can be, too.
 func (r *projectRows) mayBar(row models.Project) bool {
 	return row.ProductID != nil || slices.ContainsFunc(r.tenants[row.ID], func(tenant models.Tenant) bool {
 		return r.barred[tenant.ID]

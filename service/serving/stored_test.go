@@ -13,7 +13,7 @@ import (
 	"postern/core/snapshot"
 	"postern/service/keys"
 	"postern/service/serving"
-	"postern/testkit/ordered"
+	"postern/testkit"
 	"postern/testkit/sample"
 )
 
@@ -41,7 +41,7 @@ func restored(
 }
 
 // Whatever a project can say survives, and what says more than is known is refused.
-func TestRestoreKeepsEveryField(t *testing.T) {
+func TestRestore_everyField(t *testing.T) {
 	want := sample.Project("https://api.example.com/base")
 	want.TakenDown, want.Deleted, want.ExpiresAt = true, true, sample.Future
 	want.Barred = []snapshot.BarredUser{{ID: "usr_1"}, {ID: "usr_2", Deleted: true}}
@@ -68,7 +68,7 @@ func TestRestoreKeepsEveryField(t *testing.T) {
 	replace := func(old, new string) func(string) string {
 		return func(s string) string { return strings.Replace(s, old, new, 1) }
 	}
-	for name, change := range ordered.ByName(map[string]func(string) string{
+	for name, change := range testkit.ByName(map[string]func(string) string{
 		"a field of a newer version": replace(`"DisplayName":`, `"Curfew":true,"DisplayName":`),
 		"another format":             replace(`"Format":1`, `"Format":2`),
 		"cut off":                    func(s string) string { return s[:len(s)-3] },

@@ -36,8 +36,8 @@ func (s *Service) Create(
 			return err
 		}
 		if n >= maxTokens {
-			return fault.New(fault.Conflict, "too_many_tokens", "This account has %d access tokens, the most that "+
-				"it can have. Revoke one that is no longer used.", n)
+			return fault.New(fault.Conflict, "too_many_tokens", "This account has the maximum of %d access tokens. "+
+				"Revoke one that you no longer use.", n)
 		}
 		out, err = mint(tx, p, row)
 		return err
@@ -103,8 +103,8 @@ func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.T
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "too_late",
-			Detail: "A token lives for a year at most, and no longer than the token that makes it: " +
-				"here until " + limit.UTC().Format(time.RFC3339) + ".",
+			Detail: "A token can't be valid for more than a year, or longer than the token that creates it. Use at " +
+				"most " + limit.UTC().Format(time.RFC3339) + ".",
 		})
 	default:
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)
@@ -127,7 +127,7 @@ func readName(name string) (string, fault.Field) {
 		return "", fault.Field{
 			Pointer: "/name",
 			Code:    "invalid_name",
-			Detail:  "Give a name of 1 to 80 characters that says what the token is for.",
+			Detail:  "Enter a name of 1 to 80 characters that says what the token is for.",
 		}
 	}
 	return name, fault.Field{}
@@ -140,7 +140,7 @@ func readScopes(names []string, p access.Principal) ([]string, []fault.Field) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/scopes",
 			Code:    "required",
-			Detail:  "Choose at least one scope of " + allScopes() + ".",
+			Detail:  "Choose at least one of the scopes " + allScopes() + ".",
 		})
 	}
 	for i, name := range names {
@@ -150,13 +150,13 @@ func readScopes(names []string, p access.Principal) ([]string, []fault.Field) {
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "unknown_scope",
-				Detail:  "This is not a scope. There are " + allScopes() + ".",
+				Detail:  "This isn't a scope. Use one of " + allScopes() + ".",
 			})
 		case p.Scoped && !slices.Contains(p.Scopes, access.Scope(name)):
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "exceeds_own_scopes",
-				Detail:  "A token cannot give a scope that it has not itself: " + name + ".",
+				Detail:  "A token can't grant scopes that it doesn't have: " + name + ".",
 			})
 		}
 	}

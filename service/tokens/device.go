@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"postern/core/policy"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/secrets"
 	"postern/service/access"
 	"postern/service/accounts"
 )
@@ -39,23 +39,22 @@ const (
 	denied   = "denied"
 )
 
-// Ask is the request of a program for a token of the user who runs it.
-type Ask struct {
+// DeviceRequest is the request of a program for a token of the user who runs it.
+type DeviceRequest struct {
 	Machine    string   // what it calls the place it runs in
 	Scopes     []string // all when empty
 	RemoteAddr string
 }
 
-// Ask begins a device flow. It needs no credential: the token comes from the account
+// RequestDevice begins a device flow. It needs no credential: the token comes from the account
 // that approves it. The answer has no addresses.
-func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
+func (s *Service) RequestDevice(ctx context.Context, in DeviceRequest) (contract.Device, error) {
 	machine, problem := readName(in.Machine)
 	if problem.Detail != "" {
 		return contract.Device{}, fault.New(
 			fault.Malformed,
 			"invalid_request",
-			"Name the machine in the parameter machine, "+
-				"in 1 to 80 characters.",
+			"The parameter machine must be a name of 1 to 80 characters.",
 		)
 	}
 	if len(in.Scopes) == 0 {
@@ -74,8 +73,8 @@ func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
 	}
 	row := models.DeviceGrant{
 		ID:         models.NewID("dev"),
-		DeviceHash: hash(out.DeviceCode.Reveal()),
-		UserHash:   hash(out.UserCode),
+		DeviceHash: secrets.Digest(out.DeviceCode.Reveal()),
+		UserHash:   secrets.Digest(out.UserCode),
 		Machine:    machine,
 		RemoteAddr: source,
 		Scopes:     scopes,
@@ -90,8 +89,8 @@ func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
 			return err
 		}
 		if here >= maxPending || all >= cmp.Or(s.MaxWaiting, maxWaiting) {
-			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins wait for approval. Try "+
-				"again in ten minutes.")
+			return fault.New(fault.TooMany, "temporarily_unavailable", "Too many sign-ins are waiting for approval. "+
+				"Try again in ten minutes.")
 		}
 		return tx.Insert(&row)
 	})
@@ -101,13 +100,8 @@ func (s *Service) Ask(ctx context.Context, in Ask) (contract.Device, error) {
 	return out, nil
 }
 
-func hash(secret string) []byte {
-	sum := sha256.Sum256([]byte(secret))
-	return sum[:]
-}
-
 // newUserCode draws letters, each equally likely: bytes from 240 up are thrown
-// away, because 256 is no multiple of 20.
+// away, because 256 is not a multiple of 20.
 func newUserCode() string {
 	var letters []byte
 	for len(letters) < codeLetters {
@@ -167,10 +161,10 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 }
 
 var (
-	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program waits with this code. Look again at "+
-		"what it shows; a code ends after ten minutes.")
-	errGuesses = fault.New(fault.TooMany, "too_many_attempts", "Too many wrong codes. Wait a quarter of an hour and "+
-		"try again.").After(guessWindow)
+	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program is waiting with this code. Check the "+
+		"code. It expires after ten minutes.")
+	errGuesses = fault.New(fault.TooMany, "too_many_attempts",
+		"Too many wrong codes. Wait 15 minutes and try again.").After(guessWindow)
 )
 
 // waiting finds the grant of a typed code. It counts wrong ones, by account and
@@ -184,7 +178,7 @@ func (s *Service) waiting(tx *models.Tx, p access.Principal, typed string) (mode
 	if !ok {
 		return models.DeviceGrant{}, "", errNoCode // no guess: nothing has this shape
 	}
-	row, err := tx.PendingDeviceGrant(hash(code), now)
+	row, err := tx.PendingDeviceGrant(secrets.Digest(code), now)
 	if errors.Is(err, models.ErrNotFound) {
 		s.guesses.count(p, now)
 		return row, "", access.Refused(errNoCode, "", access.DeviceApprove) // a guess, for the audit log
@@ -206,8 +200,8 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 		if err != nil {
 			return err
 		}
-		won, err := tx.DecideDeviceGrant(row.ID, state, p.Account)
-		if err != nil || !won {
+		decided, err := tx.DecideDeviceGrant(row.ID, state, p.Account)
+		if err != nil || !decided {
 			return cmp.Or[error](err, errNoCode)
 		}
 		after := row
@@ -228,11 +222,12 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 
 // The answers to a program that polls (RFC 8628, 3.5; RFC 6749, 5.2).
 var (
-	errPending  = fault.New(fault.Malformed, "authorization_pending", "The request is not approved yet. Keep polling.")
-	errSlowDown = fault.New(fault.Malformed, "slow_down", "Ask less often: wait five seconds longer each time.")
-	errExpired  = fault.New(fault.Malformed, "expired_token", "The code was not approved in time. Begin again.")
-	errDenied   = fault.New(fault.Malformed, "access_denied", "The request was denied.")
-	errGrant    = fault.New(fault.Malformed, "invalid_grant", "This device code is not known, or was used.")
+	errPending  = fault.New(fault.Malformed, "authorization_pending", "The request isn't approved yet. Keep polling.")
+	errSlowDown = fault.New(fault.Malformed, "slow_down", "You are polling too fast. Wait five seconds longer each "+
+		"time.")
+	errExpired = fault.New(fault.Malformed, "expired_token", "The code wasn't approved in time. Start again.")
+	errDenied  = fault.New(fault.Malformed, "access_denied", "The request was denied.")
+	errGrant   = fault.New(fault.Malformed, "invalid_grant", "This device code is unknown or was already used.")
 )
 
 // Exchange gives a program its token once its request was approved, as the
@@ -243,7 +238,7 @@ func (s *Service) Exchange(
 	var out contract.TokenWithSecret
 	var answer error // committed, not rolled back: what was asked when is to be kept
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		row, err := tx.DeviceGrantByDevice(hash(deviceCode))
+		row, err := tx.DeviceGrantByDevice(secrets.Digest(deviceCode))
 		if errors.Is(err, models.ErrNotFound) {
 			answer = errGrant
 			return nil
@@ -284,8 +279,8 @@ func redeem(
 	tx *models.Tx, row models.DeviceGrant, from access.Principal, now time.Time,
 ) (contract.TokenWithSecret, error) {
 	var none contract.TokenWithSecret
-	won, err := tx.DeleteDeviceGrant(row.ID)
-	if err != nil || !won || row.AccountID == nil {
+	deleted, err := tx.DeleteDeviceGrant(row.ID)
+	if err != nil || !deleted || row.AccountID == nil {
 		return none, cmp.Or[error](err, errGrant)
 	}
 	p, err := accounts.PrincipalOf(tx, *row.AccountID)

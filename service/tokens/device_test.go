@@ -19,7 +19,9 @@ import (
 
 func (w *world) ask(scopes ...string) contract.Device {
 	w.t.Helper()
-	asked, err := w.s.Ask(w.t.Context(), tokens.Ask{Machine: "laptop", Scopes: scopes, RemoteAddr: "192.0.2.7:4000"})
+	asked, err := w.s.RequestDevice(w.t.Context(), tokens.DeviceRequest{
+		Machine: "laptop", Scopes: scopes, RemoteAddr: "192.0.2.7:4000",
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func (w *world) rewind(column string) {
 	}
 }
 
-func TestTheDeviceFlow(t *testing.T) {
+func TestDevice_flow(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask("read", "export")
@@ -96,7 +98,7 @@ func TestTheDeviceFlow(t *testing.T) {
 	})
 }
 
-func TestAskingTooFastMakesTheWaitLonger(t *testing.T) {
+func TestDevice_slowDown(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
@@ -120,7 +122,7 @@ func TestAskingTooFastMakesTheWaitLonger(t *testing.T) {
 	})
 }
 
-func TestHowADeviceFlowEnds(t *testing.T) {
+func TestDevice_ends(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		refused := w.ask()
@@ -150,7 +152,7 @@ func TestHowADeviceFlowEnds(t *testing.T) {
 	})
 }
 
-func TestAnApprovalMakesOneToken(t *testing.T) {
+func TestDevice_oneToken(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
@@ -173,7 +175,7 @@ func TestAnApprovalMakesOneToken(t *testing.T) {
 	})
 }
 
-func TestCodesCannotBeGuessed(t *testing.T) {
+func TestDevice_guessing(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
@@ -192,7 +194,7 @@ func TestCodesCannotBeGuessed(t *testing.T) {
 	})
 }
 
-func TestWhoMayApprove(t *testing.T) {
+func TestDevice_approval(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()
@@ -201,8 +203,8 @@ func TestWhoMayApprove(t *testing.T) {
 			who  access.Principal
 			want fault.Kind
 		}{
-			"nobody":  {access.Principal{}, fault.Unauthenticated},
-			"a token": {everything, fault.Forbidden},
+			"no credential": {access.Principal{}, fault.Unauthenticated},
+			"a token":       {everything, fault.Forbidden},
 			"a workspace key": {access.Principal{
 				Roles:    map[string]access.Role{"team_x": access.Workspace},
 				HomeTeam: "team_x",
@@ -221,36 +223,37 @@ func TestWhoMayApprove(t *testing.T) {
 	})
 }
 
-func TestBadDeviceRequests(t *testing.T) {
+func TestDevice_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
-		for name, in := range map[string]tokens.Ask{
+		for name, in := range map[string]tokens.DeviceRequest{
 			"invalid_request": {Machine: "a\nb"},
 			"invalid_scope":   {Machine: "laptop", Scopes: []string{"root"}},
 		} {
-			if _, err := w.s.Ask(t.Context(), in); fault.CodeOf(err) != name {
+			if _, err := w.s.RequestDevice(t.Context(), in); fault.CodeOf(err) != name {
 				t.Errorf("%+v: %v", in, err)
 			}
 		}
 		for range 20 {
 			w.ask()
 		}
-		_, err := w.s.Ask(t.Context(), tokens.Ask{Machine: "laptop", RemoteAddr: "192.0.2.7:9"})
+		_, err := w.s.RequestDevice(t.Context(), tokens.DeviceRequest{Machine: "laptop", RemoteAddr: "192.0.2.7:9"})
 		if fault.KindOf(err) != fault.TooMany {
 			t.Errorf("the 21st that waits: %v", err)
 		}
-		if _, err := w.s.Ask(t.Context(), tokens.Ask{Machine: "laptop", RemoteAddr: "192.0.2.8:9"}); err != nil {
+		_, err = w.s.RequestDevice(t.Context(), tokens.DeviceRequest{Machine: "laptop", RemoteAddr: "192.0.2.8:9"})
+		if err != nil {
 			t.Errorf("from elsewhere: %v", err)
 		}
 	})
 }
 
 // One household has a whole network of addresses to ask from.
-func TestAnIPv6NetworkIsOneCaller(t *testing.T) {
+func TestDevice_ipv6Network(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		ask := func(from string) error {
-			_, err := w.s.Ask(t.Context(), tokens.Ask{Machine: "laptop", RemoteAddr: from})
+			_, err := w.s.RequestDevice(t.Context(), tokens.DeviceRequest{Machine: "laptop", RemoteAddr: from})
 			return err
 		}
 		for i := range 20 {
@@ -272,7 +275,7 @@ func TestAnIPv6NetworkIsOneCaller(t *testing.T) {
 }
 
 // An account that guesses locks out itself, but no others at its address.
-func TestGuessesOfOneAccountAreItsOwn(t *testing.T) {
+func TestDevice_guessesOfAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		asked := w.ask()

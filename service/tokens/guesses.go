@@ -9,8 +9,8 @@ import (
 	"postern/service/accounts"
 )
 
-// How many wrong user codes an account, or a network, may try within a window. Of
-// a network it is more: one account must not close the page for all who share it.
+// How many wrong user codes an account, or a network, may try within a window. For a network the number is higher: one
+// account must not close the page for everyone who shares it.
 const (
 	guessWindow       = 15 * time.Minute
 	guessesPerAccount = 10

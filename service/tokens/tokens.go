@@ -2,7 +2,7 @@
 // those that a command line gets by the device flow (RFC 8628). They are sent as bearer
 // tokens (RFC 6750), and only their SHA-256 is stored.
 //
-// It owns their creation, life and use, and lists workspace keys beside them. It leaves
+// It owns their creation, life and use, and lists workspace keys with them. It leaves
 // scopes to access, accounts and workspaces to accounts, and HTTP to the handlers.
 package tokens
 
@@ -59,8 +59,8 @@ func wellFormed(bearer string) string {
 	return ""
 }
 
-var errInvalid = fault.New(fault.Unauthenticated, "invalid_token", "This access token is not valid: it has expired, "+
-	"or was revoked.")
+var errInvalid = fault.New(fault.Unauthenticated, "invalid_token", "This access token isn't valid. It may have "+
+	"expired or been revoked.")
 
 // ByToken is the principal that an access token stands for: its account, as far
 // as its scopes go.
@@ -199,7 +199,7 @@ func (s *Service) Update(ctx context.Context, p access.Principal, in contract.To
 			row.Name = name
 		}
 		row.UpdatedAt = models.Now()
-		if won, err := tx.RenameAccessToken(row, before.UpdatedAt); err != nil || !won {
+		if renamed, err := tx.RenameAccessToken(row, before.UpdatedAt); err != nil || !renamed {
 			return cmp.Or(err, access.Stale())
 		}
 		out = shown(row, p)

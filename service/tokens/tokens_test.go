@@ -90,7 +90,7 @@ func (w *world) list(p access.Principal) []contract.Token {
 	return page.Items
 }
 
-func TestATokenIsItsAccountWithinItsScopes(t *testing.T) {
+func TestToken_scopes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("keys", "read", "keys")
@@ -113,7 +113,7 @@ func TestATokenIsItsAccountWithinItsScopes(t *testing.T) {
 	})
 }
 
-func TestATokenLosesWhatItsAccountLoses(t *testing.T) {
+func TestToken_accountLosesRole(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("read")
@@ -127,7 +127,7 @@ func TestATokenLosesWhatItsAccountLoses(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoValidToken(t *testing.T) {
+func TestToken_invalid(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		revoked, expired, good := w.create("read"), w.create("read"), w.create("read")
@@ -156,7 +156,7 @@ func TestWhatIsNoValidToken(t *testing.T) {
 	})
 }
 
-func TestOnlyTheHashOfATokenIsKept(t *testing.T) {
+func TestToken_hash(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("read")
@@ -177,7 +177,7 @@ func TestOnlyTheHashOfATokenIsKept(t *testing.T) {
 	})
 }
 
-func TestTheMinuteOfTheLastUseIsKept(t *testing.T) {
+func TestToken_lastUse(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("read")
@@ -196,7 +196,7 @@ func TestTheMinuteOfTheLastUseIsKept(t *testing.T) {
 	})
 }
 
-func TestATokenGivesNoMoreThanItHas(t *testing.T) {
+func TestCreate_withinScopes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		soon := models.Now().Add(time.Hour)
@@ -236,7 +236,7 @@ func wantField(t *testing.T, err error, pointer string) {
 	}
 }
 
-func TestBadTokensNameTheField(t *testing.T) {
+func TestCreate_invalidFields(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		past, far := models.Now().Add(-time.Second), models.Now().Add(tokens.MaxTTL+time.Minute)
@@ -258,7 +258,7 @@ func TestBadTokensNameTheField(t *testing.T) {
 	})
 }
 
-func TestWhoMayRevoke(t *testing.T) {
+func TestRevoke_permission(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		sam := newOwner(t, db, "sam")
@@ -269,7 +269,7 @@ func TestWhoMayRevoke(t *testing.T) {
 			id   string
 			want fault.Kind
 		}{
-			"nobody":                {access.Principal{}, mine.ID, fault.Unauthenticated},
+			"no credential":         {access.Principal{}, mine.ID, fault.Unauthenticated},
 			"another account":       {sam, mine.ID, fault.NotFound},
 			"a token without admin": {self, other.ID, fault.Forbidden},
 			"what was never there":  {w.ana, "tok_x", fault.NotFound},
@@ -333,7 +333,7 @@ func TestUpdate(t *testing.T) {
 	})
 }
 
-func TestAWorkspaceKeyListsAndEndsItself(t *testing.T) {
+func TestWorkspaceKey_listAndRevoke(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		var made accounts.Workspace

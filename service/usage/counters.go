@@ -102,7 +102,7 @@ func (t tally) mergeAt(pace *pace, other tally) {
 	}
 }
 
-// take empties the counters. Those of the shard that has most are not copied.
+// take empties the counters. The counters of the largest shard are not copied.
 func (d *shards) take() (all tally) {
 	for i := range d.all {
 		here := &d.all[i]
@@ -202,7 +202,7 @@ func (u usedKeys) due(now time.Time, last bool) map[int64][]string {
 	return due
 }
 
-func (u usedKeys) written(due map[int64][]string, now time.Time) {
+func (u usedKeys) markWritten(due map[int64][]string, now time.Time) {
 	for at, ids := range due {
 		for _, id := range ids {
 			u[id].written, u[id].writtenAt = at, now

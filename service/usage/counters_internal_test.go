@@ -7,7 +7,7 @@ import (
 
 // A connection's calls are counted right with the cache of its last call, whatever they
 // have in common with it, and whenever the counters are taken in between.
-func TestConnectionCacheCountsRight(t *testing.T) {
+func TestConnection_cache(t *testing.T) {
 	counters, at := newShards(3), time.Date(2030, 1, 1, 9, 59, 59, 0, time.UTC)
 	var callers [3]last
 	want, got := tally{}, tally{}

@@ -14,7 +14,7 @@ import (
 	"postern/testkit/state"
 )
 
-// inUse is so many keys of so many projects, each used once a second.
+// inUse is a number of keys in a number of projects, each key used once a second.
 type inUse struct{ keys, projects int }
 
 func (n inUse) String() string { return fmt.Sprintf("%d_keys_of_%d_projects", n.keys, n.projects) }

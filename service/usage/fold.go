@@ -38,7 +38,7 @@ func (r *Recorder) foldSome(ctx context.Context) {
 		return // the process stops
 	}
 	if err != nil && !r.folder.failing {
-		r.log.Error("hours of usage cannot be summed up; pages that show many days are slower", "error", err)
+		r.log.Error("could not sum up hours of usage; pages that show many days are slower", "error", err)
 	}
 	r.folder.failing = err != nil
 }

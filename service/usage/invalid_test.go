@@ -18,7 +18,7 @@ func TestInvalidRequests(t *testing.T) {
 		w := newWorld(t, db)
 		now := models.Now()
 		version := models.Version{
-			ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "described", AuthMethods: []string{},
+			ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "described",
 			CreatedAt: now, UpdatedAt: now,
 		}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&version) }); err != nil {

@@ -29,10 +29,11 @@ func (t *traffic) latency() Latency {
 	return Latency{of(&t.firstByte), of(&t.total)}
 }
 
-// Traffic is what became of the calls of a period.
+// Traffic is what happened to the calls of a period.
 type Traffic struct {
 	Since                      time.Time
 	Answered, Rejected, Failed int64 // Rejected: 4xx; Failed: 5xx
+	RejectedHere, FailedHere   int64 // of them: refused by Postern, without asking the upstream
 	BytesIn, BytesOut          int64
 	Latency
 }
@@ -40,8 +41,15 @@ type Traffic struct {
 // Calls returns the number of calls.
 func (t Traffic) Calls() int64 { return t.Answered + t.Rejected + t.Failed }
 
+// Refused returns the number of calls that Postern refused without asking the upstream. The others of Rejected and
+// Failed are the upstream's, or got no answer from it.
+func (t Traffic) Refused() int64 { return t.RejectedHere + t.FailedHere }
+
 func (t *traffic) show(since time.Time) Traffic {
-	return Traffic{since, t.answered, t.rejected, t.failed, t.in, t.out, t.latency()}
+	return Traffic{
+		Since: since, Answered: t.answered, Rejected: t.rejected, Failed: t.failed,
+		RejectedHere: t.rejectedHere, FailedHere: t.failedHere, BytesIn: t.in, BytesOut: t.out, Latency: t.latency(),
+	}
 }
 
 // Series is a project's traffic by time: a point for each period in which there were calls.
@@ -71,7 +79,7 @@ func (s *Service) Traffic(
 }
 
 // Overviews returns the traffic of projects since from by the hour, by their ids. Projects without calls are absent.
-// What was counted in the last 15 seconds may be missing. It fails if the principal may not read one of them.
+// Counts of the last 15 seconds may be missing. It fails if the principal may not read one of them.
 func (s *Service) Overviews(
 	ctx context.Context, p access.Principal, projectIDs []string, from time.Time,
 ) (map[string]Series, error) {

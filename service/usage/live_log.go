@@ -43,7 +43,7 @@ func newLiveLog(entries, each int) *liveLog {
 	return &liveLog{entries: entries, each: each, followers: map[string]int{}, ended: make(chan struct{})}
 }
 
-// ring returns a project's ring, nil if it has none.
+// ring returns a project's ring, or nil if it doesn't have one.
 func (l *liveLog) ring(project string) *ring {
 	r, _ := l.rings.Load(project)
 	return r

@@ -35,7 +35,7 @@ func numbers(list []entry) (out []uint64) {
 
 // Entries are returned in order, whole and under their own number, however often the ring
 // was overwritten.
-func TestARingKeepsTheLatest(t *testing.T) {
+func TestRing_latest(t *testing.T) {
 	now := time.Now()
 	for _, each := range []int{chunk, 3 * chunk, 10 * chunk} {
 		b := newLiveLog(1<<20, each)
@@ -67,7 +67,7 @@ func TestARingKeepsTheLatest(t *testing.T) {
 	}
 }
 
-func TestARingIsReadInParts(t *testing.T) {
+func TestRing_parts(t *testing.T) {
 	b := newLiveLog(1<<20, 10*chunk)
 	for n := 1; n <= 100; n++ {
 		b.write(numbered("prj_1", n, time.Now()))
@@ -99,7 +99,7 @@ func TestARingIsReadInParts(t *testing.T) {
 	}
 }
 
-func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
+func TestRing_copies(t *testing.T) {
 	b := newLiveLog(1<<20, chunk)
 	c := Call{
 		ProjectID: "prj_1",
@@ -122,7 +122,7 @@ func TestAnEntryKeepsItsOwnCopyAndABoundedOne(t *testing.T) {
 }
 
 // A reader that is not scheduled must not delay calls.
-func TestABusyRingDropsTheCall(t *testing.T) {
+func TestRing_busy(t *testing.T) {
 	b := newLiveLog(1<<20, chunk)
 	b.write(numbered("prj_1", 1, time.Now()))
 	r := b.ring("prj_1")
@@ -135,7 +135,7 @@ func TestABusyRingDropsTheCall(t *testing.T) {
 	}
 }
 
-func TestTheLiveLogIsBoundedOverAllProjects(t *testing.T) {
+func TestLiveLog_bounded(t *testing.T) {
 	const projects = 4
 	now := time.Now()
 	b := newLiveLog(projects*chunk, 10*chunk)
@@ -163,7 +163,7 @@ func TestTheLiveLogIsBoundedOverAllProjects(t *testing.T) {
 	}
 }
 
-func TestManyProjectsAtOnce(t *testing.T) {
+func TestLiveLog_manyProjects(t *testing.T) {
 	b := newLiveLog(20*chunk, 2*chunk)
 	now := time.Now()
 	var calling sync.WaitGroup

@@ -12,8 +12,9 @@ import (
 	"postern/models"
 )
 
-// Bounds on what a flush writes at once. The sums of small projects go to their rows, which pages read, at once. Those
-// of the largest projects are appended to usage_log if all together were too many, and folded into the rows later.
+// Bounds on what a flush writes at once. The sums of small projects go to their rows, which pages read, at once.
+// Counters of the largest projects are appended to usage_log if all together were too many, and folded into the rows
+// later.
 const (
 	directSums  = 500
 	sumsOfEntry = 20_000
@@ -76,7 +77,7 @@ func (t tally) list() []counted {
 	return list
 }
 
-// sortByRow sorts sums in the order of their rows' primary key: neighbours are on one page of the database.
+// sortByRow sorts sums in the order of their rows' primary key: neighbors are on one page of the database.
 func sortByRow(list []counted) {
 	slices.SortFunc(list, func(a, b counted) int {
 		return cmp.Or(
@@ -122,7 +123,7 @@ func (r *Recorder) followLog(ctx context.Context) {
 		}
 		err := r.foldOldLog(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			r.log.Error("logged usage cannot be added to its rows and is kept", "error", err)
+			r.log.Error("could not add logged usage to its rows; keeping it", "error", err)
 		}
 		failing = err != nil
 	}
@@ -241,7 +242,7 @@ func (r *Recorder) takeAndAdd(
 	})
 }
 
-// addFolded adds sums to their rows, and to their keys when these were used. Projects may have been deleted meanwhile.
+// addFolded adds sums to their rows, and to their keys when these were used. Projects may have been deleted since.
 func addFolded(tx *models.Tx, list []counted) error {
 	projects := map[string]bool{}
 	for i := range list {

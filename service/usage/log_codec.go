@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// logFormat is the first byte of a payload in usage_log. What follows is compressed: the number of counters, and for
-// each its fields and its sums as varints. A text is a number: that of an earlier text in the payload, or the number of
+// logFormat is the first byte of a payload in usage_log. The rest is compressed: the number of counters, and for each
+// its fields and its sums as varints. A text is a number: that of an earlier text in the payload, or the number of
 // texts so far, which the length and the bytes of a new one follow.
 const logFormat = 1
 

@@ -48,7 +48,7 @@ func (w *world) logSince() int64 {
 // manyOwners is more than a flush adds to rows, and more than a transaction folds.
 const manyOwners = 4500
 
-func TestFlushOfManySums(t *testing.T) {
+func TestFlush_manySums(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		small := w.secondProject()

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // letsOthersRun calls work and returns how often it let other goroutines run.
@@ -16,7 +16,7 @@ func letsOthersRun(work func()) (times int) {
 }
 
 // A flush of many keys lets calls go on after every paceSteps keys, or pieces of text, of each of its loops.
-func TestAFlushOfManyKeysLetsCallsGoOn(t *testing.T) {
+func TestFlush_callsGoOn(t *testing.T) {
 	const (
 		stops       = 40
 		keys        = stops * paceSteps
@@ -24,7 +24,7 @@ func TestAFlushOfManyKeysLetsCallsGoOn(t *testing.T) {
 	)
 	all := someCounters(keys)
 	list := all.list()
-	for name, test := range ordered.ByName(map[string]struct {
+	for name, test := range testkit.ByName(map[string]struct {
 		want int
 		work func()
 	}{

@@ -67,8 +67,8 @@ func (s *Service) Request(
 	if err != nil {
 		return contract.RequestDetail{}, fmt.Errorf("usage: request %s of %s: %w", in.Request, in.Project, err)
 	}
-	gone := fault.New(fault.NotFound, "request_not_kept", "The log no longer has this call, or another server has "+
-		"it: it holds about the last 1,000 calls of each.")
+	gone := fault.New(fault.NotFound, "request_not_kept", "The log no longer contains this call, or another server "+
+		"has it. Each server's log contains its last 1,000 calls or so.")
 	r := s.Recorder.ring(parent.ID)
 	if r == nil {
 		return contract.RequestDetail{}, gone
@@ -87,14 +87,14 @@ func (s *Service) Request(
 	}
 	call := &found[0].call
 	out := contract.RequestDetail{Request: list[0], Steps: stepsOf(call), UpstreamHeaders: []contract.RequestHeader{}}
-	if call.Step == stepForward && call.Code == "" {
+	if call.Asked && call.Code == "" {
 		out.UpstreamHeaders = upstreamHeaders(call)
 	}
 	return out, nil
 }
 
 // callSteps are the gateway's steps in their order.
-var callSteps = []string{"route", "cors", "access", "limits", "document", "validate", stepForward}
+var callSteps = []string{"route", "cors", "access", "limits", "document", "validate", "forward"}
 
 // rareSteps answer some calls and are not asked for the others.
 var rareSteps = []string{"cors", "document", "validate"}

@@ -109,7 +109,18 @@ func TestRequest(t *testing.T) {
 		if diff := cmp.Diff(want, refused.Steps); err != nil || diff != "" || len(refused.UpstreamHeaders) != 0 {
 			t.Errorf("refused: %v, %v\n%s", err, refused.UpstreamHeaders, diff)
 		}
-		forwarded, err := get(list.Items[1].ID)
+		waiting := w.call(time.Now())
+		waiting.Asked, waiting.Status = false, 499
+		w.Recorder.Observe(waiting)
+		list, err = w.Requests(t.Context(), w.owner, w.list(contract.Page{}))
+		if err != nil || len(list.Items) != 3 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		left, err := get(list.Items[0].ID)
+		if err != nil || left.Step != "forward" || len(left.UpstreamHeaders) != 0 {
+			t.Errorf("the caller left before the upstream was asked: %v, %v", err, left)
+		}
+		forwarded, err := get(list.Items[2].ID)
 		if err != nil || forwarded.Steps[3] != (contract.RequestStep{Step: "forward", Outcome: "answered"}) {
 			t.Errorf("forwarded: %v, %v", err, forwarded.Steps)
 		}

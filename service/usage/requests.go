@@ -99,7 +99,8 @@ func (s *Service) Follow(
 	live := s.Recorder.live
 	leave, ok := live.join(id)
 	if !ok {
-		return fault.New(fault.TooMany, "too_many_followers", "%d readers follow this project already.", maxFollowers)
+		return fault.New(fault.TooMany, "too_many_followers", "%d readers are already following this project. Try "+
+			"again later.", maxFollowers)
 	}
 	defer leave()
 	f := follower{service: s, tx: s.DB.Read(ctx), project: id, filter: filter, after: after}

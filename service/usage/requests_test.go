@@ -25,7 +25,7 @@ func (w *world) observe(n int) {
 	}
 }
 
-func TestTheLiveLogIsListedNewestFirst(t *testing.T) {
+func TestLiveLog_newestFirst(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		none, err := w.Requests(t.Context(), w.owner, w.list(contract.Page{}))
@@ -108,7 +108,7 @@ func (r *reader) take(t *testing.T, n int) (paths string, last contract.Request,
 	return paths, last, missed
 }
 
-func TestTheLiveLogIsFollowedAndResumed(t *testing.T) {
+func TestLiveLog_followed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		early := w.follow("") // before there is anything
@@ -138,7 +138,7 @@ func TestTheLiveLogIsFollowedAndResumed(t *testing.T) {
 
 // A reader who does not read learns that he missed something; calls and other readers do not wait for
 // him. A call that meets a busy log is dropped and counted, so that the three add up.
-func TestASlowReaderDelaysNobody(t *testing.T) {
+func TestLiveLog_slowReader(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		follows, reads, release := make(chan bool, 1), make(chan bool, 1), make(chan struct{})
@@ -184,15 +184,15 @@ func TestASlowReaderDelaysNobody(t *testing.T) {
 	})
 }
 
-func TestReadersAreBoundedAndEndWithTheProcess(t *testing.T) {
+func TestLiveLog_boundedReaders(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		var readers []*reader
 		for range 20 {
 			readers = append(readers, w.follow(""))
 		}
-		nobody := func(usage.Batch) error { t.Error("one too many follows"); return nil }
-		err := w.Follow(t.Context(), w.owner, w.list(contract.Page{}), "", nobody)
+		refused := func(usage.Batch) error { t.Error("one too many follows"); return nil }
+		err := w.Follow(t.Context(), w.owner, w.list(contract.Page{}), "", refused)
 		if fault.CodeOf(err) != "too_many_followers" {
 			t.Errorf("got %v", err)
 		}

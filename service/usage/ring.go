@@ -30,6 +30,7 @@ type slot struct {
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
+	asked                bool
 
 	text  []byte    // Method, Path and RemoteIP
 	found *findings // nil: this slot never had any
@@ -58,7 +59,7 @@ func (s *slot) set(c *Call) {
 	text = append(text, c.RemoteIP...)
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
-	s.route, s.code, s.step = c.Route, c.Code, c.Step
+	s.route, s.code, s.step, s.asked = c.Route, c.Code, c.Step, c.Asked
 	s.setFindings(c)
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.firstByte = int64(c.FirstByte)
@@ -102,6 +103,7 @@ func (s *slot) read() Call {
 		Route:         s.route,
 		Code:          s.code,
 		Step:          s.step,
+		Asked:         s.asked,
 		ShadowRule:    found.shadowRule,
 		ShadowCode:    found.shadowCode,
 		InvalidAt:     found.invalidAt,

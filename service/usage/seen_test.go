@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestUsersAreSeenInTheirLastHour(t *testing.T) {
+func TestSeen_lastHour(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		now := time.Now().UTC().Truncate(time.Hour)
@@ -34,7 +34,7 @@ func TestUsersAreSeenInTheirLastHour(t *testing.T) {
 		}
 		_, err = w.Seen(t.Context(), access.Principal{}, []string{w.project.Name}, users)
 		if fault.KindOf(err) != fault.Unauthenticated {
-			t.Errorf("asked by nobody: %v", err)
+			t.Errorf("asked without a credential: %v", err)
 		}
 	})
 }

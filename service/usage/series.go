@@ -83,7 +83,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.Usa
 		rows = rows[:q.Top]
 	} else if more {
 		return contract.Usage{}, fault.InvalidField("/group_by", "too_many_groups",
-			"The answer would have more than %d groups. Ask for a shorter time, or group by less.", MaxItems)
+			"The response would have more than %d groups. Use a shorter period or fewer dimensions.", MaxItems)
 	}
 	places, err := placesOf(tx, parent.ID)
 	if err != nil {
@@ -140,13 +140,13 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 	q.From = q.From.UTC().Truncate(time.Hour)
 	var wrong []fault.Field
 	if !q.From.Before(q.To) {
-		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "Give a time before to."})
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "Use a time before to."})
 	}
 	if q.To.Sub(q.From) > MaxRange {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/from",
 			Code:    "range_too_long",
-			Detail:  "Ask for at most 366 days.",
+			Detail:  "Use a period of at most 366 days.",
 		})
 	}
 	seen := map[string]bool{}
@@ -155,8 +155,7 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 			wrong = append(wrong, fault.Field{
 				Pointer: "/group_by",
 				Code:    "invalid_group_by",
-				Detail: "Group by any of hour, day, environment, owner, key, route, status_class and tenant, each " +
-					"once.",
+				Detail:  "Group by hour, day, environment, owner, key, route, status_class or tenant. Use each once.",
 			})
 		}
 		seen[name] = true

@@ -14,7 +14,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestUsageIsGrouped(t *testing.T) {
+func TestUsage_grouped(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		noon := time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC)
@@ -89,7 +89,7 @@ func TestUsageIsGrouped(t *testing.T) {
 	})
 }
 
-func TestQuestionsThatAreRefused(t *testing.T) {
+func TestUsage_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		now := time.Now()

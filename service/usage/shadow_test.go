@@ -17,7 +17,7 @@ func TestShadowRefusals(t *testing.T) {
 		w := newWorld(t, db)
 		now := models.Now()
 		version := models.Version{
-			ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "ruled", AuthMethods: []string{},
+			ID: models.NewID("ver"), ProjectID: w.project.ID, Name: "ruled",
 			CreatedAt: now, UpdatedAt: now,
 		}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&version) }); err != nil {

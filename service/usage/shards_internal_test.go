@@ -31,7 +31,7 @@ func quietRecorder(shards int) *Recorder {
 }
 
 // The live log has calls in the order in which they ended, on whichever core.
-func TestCallsOfAllShardsComeInOrder(t *testing.T) {
+func TestShards_order(t *testing.T) {
 	r := quietRecorder(3)
 	begin := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for n, at := range []int{2, 0, 0, 1, 2, 1, 0, 2} {
@@ -56,7 +56,7 @@ func TestCallsOfAllShardsComeInOrder(t *testing.T) {
 
 // A call never waits for the live log. One that finds a shard full of another project's
 // calls goes to its own project's ring.
-func TestAFullShardDelaysAndDropsNoCall(t *testing.T) {
+func TestShards_full(t *testing.T) {
 	r := quietRecorder(1)
 	r.shards.gathering.Lock() // as by a goroutine that is not scheduled
 	for range maxHeld {
@@ -77,7 +77,7 @@ func TestAFullShardDelaysAndDropsNoCall(t *testing.T) {
 
 // Slots and their buffers move from shard to ring and back. A slot in the live log must
 // not be written to.
-func TestAnEntryKeepsItsText(t *testing.T) {
+func TestSlot_text(t *testing.T) {
 	r := quietRecorder(1)
 	r.live = newLiveLog(1<<20, chunk)
 	for i := range 10 * chunk {
@@ -93,7 +93,7 @@ func TestAnEntryKeepsItsText(t *testing.T) {
 	}
 }
 
-func TestSlotKeepsEveryField(t *testing.T) {
+func TestSlot_everyField(t *testing.T) {
 	c := Call{
 		ProjectID:     "prj_1",
 		VersionID:     "ver_1",
@@ -107,6 +107,7 @@ func TestSlotKeepsEveryField(t *testing.T) {
 		Status:        403,
 		Code:          "key_frozen",
 		Step:          "access",
+		Asked:         true,
 		ShadowRule:    "rul_1",
 		ShadowCode:    "not_in_group",
 		TrackedRule:   "rul_2",
@@ -135,7 +136,7 @@ func TestSlotKeepsEveryField(t *testing.T) {
 }
 
 // Without readers, a call is in the live log after the next Flush.
-func TestFlushUpdatesTheLiveLog(t *testing.T) {
+func TestFlush_liveLog(t *testing.T) {
 	r := quietRecorder(2)
 	r.shards.all[1].keep(&Call{ProjectID: "prj_1"})
 	if err := r.Flush(t.Context()); err != nil {
@@ -147,7 +148,7 @@ func TestFlushUpdatesTheLiveLog(t *testing.T) {
 }
 
 // Without readers, a shard moves its calls to the live log before it is full.
-func TestTheLiveLogIsWrittenWithoutReaders(t *testing.T) {
+func TestLiveLog_withoutReaders(t *testing.T) {
 	r := quietRecorder(2)
 	var calling sync.WaitGroup
 	for range 4 {
@@ -171,7 +172,7 @@ func TestTheLiveLogIsWrittenWithoutReaders(t *testing.T) {
 	}
 }
 
-func TestShardsAreBounded(t *testing.T) {
+func TestShards_bounded(t *testing.T) {
 	d := newShards(1000)
 	if len(d.all) != maxShards {
 		t.Errorf("%d shards, want %d", len(d.all), maxShards)

@@ -29,6 +29,7 @@ type minuteCounter struct {
 // traffic holds sums of calls, and the latencies of those that were forwarded.
 type traffic struct {
 	answered, rejected, failed, in, out int64
+	rejectedHere, failedHere            int64 // of them: refused by the gateway, without asking the upstream
 	firstByte, total                    histogram
 }
 
@@ -43,15 +44,19 @@ func (s *shard) countTraffic(c *Call, cached *cache[minuteCounter, traffic]) {
 	held(s.minutes, &at).count(c)
 }
 
-// stepForward is the gateway's step of calls that were forwarded.
-const stepForward = "forward"
-
 func (t *traffic) count(c *Call) {
+	here := c.Code != "" && !c.Asked
 	switch c.Status / 100 {
 	case 4:
 		t.rejected++
+		if here {
+			t.rejectedHere++
+		}
 	case 5:
 		t.failed++
+		if here {
+			t.failedHere++
+		}
 	default:
 		t.answered++
 	}
@@ -59,7 +64,7 @@ func (t *traffic) count(c *Call) {
 	t.out += c.BytesOut
 	// Refusals are answered at once, and tunnels last for as long as their ends like: neither says how fast the
 	// upstream is.
-	if c.Step != stepForward || c.Status == 101 {
+	if !c.Asked || c.Status == 101 {
 		return
 	}
 	t.total.observe(c.Duration)
@@ -72,6 +77,8 @@ func (t *traffic) merge(other *traffic) {
 	t.answered += other.answered
 	t.rejected += other.rejected
 	t.failed += other.failed
+	t.rejectedHere += other.rejectedHere
+	t.failedHere += other.failedHere
 	t.in += other.in
 	t.out += other.out
 	t.firstByte.merge(&other.firstByte)
@@ -170,6 +177,9 @@ func (m minutes) addTo(tx *models.Tx) error {
 			BytesOut:    t.out,
 			FirstByte:   t.firstByte.encode(),
 			Total:       t.total.encode(),
+
+			RejectedHere: t.rejectedHere,
+			FailedHere:   t.failedHere,
 		})
 	}
 	return tx.SetTraffic(list)
@@ -180,6 +190,8 @@ func (t *traffic) read(row *models.Traffic) error {
 	t.answered += row.Answered
 	t.rejected += row.Rejected
 	t.failed += row.Failed
+	t.rejectedHere += row.RejectedHere
+	t.failedHere += row.FailedHere
 	t.in += row.BytesIn
 	t.out += row.BytesOut
 	if err := t.firstByte.mergeEncoded(row.FirstByte); err != nil {

@@ -44,7 +44,7 @@ func TestTraffic(t *testing.T) {
 		w.calls(now, 10, 100*time.Millisecond, time.Second) // merged with the row
 		tunnel, failed := w.call(now), w.call(now)
 		tunnel.Status, tunnel.Duration = 101, time.Hour
-		failed.Status = 502
+		failed.Status, failed.Code = 502, "upstream_unreachable"
 		w.Recorder.Observe(tunnel)
 		w.Recorder.Observe(failed)
 		for _, period := range []time.Duration{time.Minute, time.Hour, 24 * time.Hour} {
@@ -56,12 +56,61 @@ func TestTraffic(t *testing.T) {
 			if got.Answered != 101 || got.Rejected != 1 || got.Failed != 1 || got.Calls() != 103 || got.BytesIn != 102 {
 				t.Errorf("by %v: %+v", period, got)
 			}
+			if got.Refused() != 1 || got.RejectedHere != 1 {
+				t.Errorf("by %v: %d refused, want the one that the upstream didn't see: %+v",
+					period, got.Refused(), got)
+			}
 			if !isAbout(got.FirstByte.P50, 5*time.Millisecond) || !isAbout(got.FirstByte.P95, 100*time.Millisecond) {
 				t.Errorf("by %v: first byte %v", period, got.FirstByte)
 			}
 			if !isAbout(got.Total.P50, 10*time.Millisecond) || !isAbout(got.Total.P95, time.Second) {
 				t.Errorf("by %v: total %v", period, got.Total)
 			}
+		}
+	})
+}
+
+// TestTraffic_refused counts a refusal as one of Postern unless the upstream was asked, whatever its step.
+func TestTraffic_refused(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		now := time.Now()
+		var rejected, failed int64
+		for _, tc := range []struct {
+			status     int
+			code, step string
+			asked      bool
+		}{
+			{401, "invalid_key", "access", false},
+			{429, "rate_limited", "limits", false},
+			{422, "invalid_request", "validate", false},
+			{413, "body_too_large", "forward", false},
+			{429, "rate_limited", "forward", false},
+			{502, "upstream_unreachable", "forward", false},
+			{503, "provider_token_unavailable", "forward", false},
+			{503, "busy", "forward", false},
+			{508, "loop_detected", "forward", false},
+			{404, "", "forward", true},
+			{500, "", "forward", true},
+			{413, "body_too_large", "forward", true},
+			{502, "upstream_unreachable", "forward", true},
+			{504, "upstream_timeout", "forward", true},
+			{499, "", "forward", false}, // the caller left, so no one refused it
+		} {
+			call := w.call(now)
+			call.Status, call.Code, call.Step, call.Asked = tc.status, tc.code, tc.step, tc.asked
+			w.Recorder.Observe(call)
+			switch {
+			case tc.asked || tc.code == "":
+			case tc.status < 500:
+				rejected++
+			default:
+				failed++
+			}
+		}
+		got := w.traffic(time.Hour, now.Add(-time.Hour)).Sum
+		if got.RejectedHere != rejected || got.FailedHere != failed || got.Refused() != 9 || got.Calls() != 15 {
+			t.Errorf("%+v, want %d and %d refused by Postern", got, rejected, failed)
 		}
 	})
 }

@@ -1,12 +1,11 @@
 // Package usage counts proxied calls and shows them: sums by the hour, when a key was
 // last used, and the latest calls one by one (the live log).
 //
-// It owns the counters, their hourly and daily rows, traffic and latencies by time and
-// route, the live log and its bounds, and who may read them. What a call is belongs to the
-// gateway, which reports calls to a Recorder. Counters are written every second: a kill loses
-// at most one second, and the counts of replicas add up. Those of projects with many keys in
-// use are appended to a log, which one process adds to the rows each minute (log.go). The
-// live log is in memory only, of one process.
+// It owns the counters, their hourly and daily rows, traffic and latencies by time and route, the live log and its
+// bounds, and who may read them. The gateway defines what a call is, and reports calls to a Recorder. Counters are
+// written every second: a kill loses at most one second, and the counts of replicas add up. Counts of projects with
+// many keys in use are appended to a log, which one process adds to the rows each minute (log.go). The live log is in
+// memory only, of one process.
 package usage
 
 import (
@@ -23,8 +22,8 @@ import (
 // FlushEvery is how often the counters are written.
 const FlushEvery = time.Second
 
-// How long writing a flush, and folding a batch of the log, may take. What is not written stays in
-// memory or in the log, and is written the next time. Tests have more patience.
+// How long writing a flush, and folding a batch of the log, may take. Counts that are not written stay in memory or in
+// the log, and are written the next time. Tests have more patience.
 var (
 	flushTimeout = 10 * time.Second
 	foldTimeout  = 10 * time.Second
@@ -44,6 +43,7 @@ type Call struct {
 	Status       int
 	Code         string // of the gateway's own response, "" if the upstream answered
 	Step         string // the gateway's step that answered
+	Asked        bool   // the upstream was asked
 	ShadowRule   string // what of the rules in shadow would have refused the call; "": nothing
 	ShadowCode   string // of that refusal
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, did not match; "": none
@@ -140,7 +140,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	tick, slow := time.NewTicker(FlushEvery), time.NewTicker(trafficEvery)
 	defer tick.Stop()
 	defer slow.Stop()
-	var folding sync.WaitGroup // beside the flushes, which it must not delay
+	var folding sync.WaitGroup // runs next to the flushes, which it must not delay
 	if r.Folds {
 		folding.Go(func() { r.followLog(ctx) })
 	}
@@ -159,7 +159,7 @@ func (r *Recorder) Run(ctx context.Context) {
 			}
 		case <-slow.C:
 			if err := r.flushTraffic(context.WithoutCancel(ctx), ""); err != nil && !r.failing {
-				r.log.Error("sums of traffic cannot be written and are kept in memory", "error", err)
+				r.log.Error("could not write sums of traffic; keeping them in memory", "error", err)
 			}
 		}
 	}
@@ -169,9 +169,9 @@ func (r *Recorder) Run(ctx context.Context) {
 func (r *Recorder) logFailure(err error) {
 	switch {
 	case err != nil && !r.failing:
-		r.log.Error("usage cannot be written and is kept in memory", "error", err)
+		r.log.Error("could not write usage; keeping it in memory", "error", err)
 	case err == nil && r.failing:
-		r.log.Info("usage is written again")
+		r.log.Info("usage is being written again")
 	}
 	r.failing = err != nil
 }
@@ -193,7 +193,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 		}
 		if err == nil && r.Folds {
 			if err := r.FoldLog(ctx); err != nil {
-				r.log.Warn("logged usage is left to the next process", "error", err)
+				r.log.Warn("leaving logged usage to the next process", "error", err)
 			}
 		}
 		if err == nil {
@@ -204,7 +204,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 			if n := r.shards.counted(); n > 0 {
 				return fmt.Errorf("usage: %d calls were counted and could not be written: %w", n, err)
 			}
-			r.log.Warn("misses, latencies or times of last use could not be written", "error", err)
+			r.log.Warn("could not write misses, latencies or times of last use", "error", err)
 			return nil
 		case <-time.After(FlushEvery / 4):
 		}
@@ -257,7 +257,7 @@ func (r *Recorder) flush(ctx context.Context, last bool) error {
 	if err != nil {
 		return fmt.Errorf("usage: write when keys were used: %w", err)
 	}
-	r.used.written(due, models.Now())
+	r.used.markWritten(due, models.Now())
 	return nil
 }
 

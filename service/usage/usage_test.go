@@ -40,23 +40,23 @@ func newWorld(t testing.TB, db *models.DB) *world {
 	}
 	w.project = models.Project{ID: models.NewID("prj"), TeamID: team.ID, Name: "shop", CreatedAt: now, UpdatedAt: now}
 	version := models.Version{
-		ID:          models.NewID("ver"),
-		ProjectID:   w.project.ID,
-		Name:        "1.0.0",
-		AuthMethods: []string{"api_key"},
-		CreatedAt:   now,
-		UpdatedAt:   now,
+		ID:           models.NewID("ver"),
+		ProjectID:    w.project.ID,
+		Name:         "1.0.0",
+		RequestsAuth: contract.RequestsAuth{Methods: []string{"api_key"}},
+		CreatedAt:    now,
+		UpdatedAt:    now,
 	}
 	tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &w.project.ID, Name: "default", CreatedAt: now}
 	kind := models.KeyType{ID: models.NewID("kty"), ProjectID: w.project.ID, Name: "full", Scopes: []string{"*"}}
 	w.key = models.APIKey{
-		ID:        models.NewID("key"),
-		ProjectID: w.project.ID,
-		TenantID:  tenant.ID,
-		KeyTypeID: kind.ID,
-		Hash:      []byte{1},
-		CreatedAt: now,
-		UpdatedAt: now,
+		ID:         models.NewID("key"),
+		ProjectID:  w.project.ID,
+		TenantID:   tenant.ID,
+		KeyTypeID:  kind.ID,
+		Hash:       []byte{1},
+		UpdatedAt:  now,
+		KeyDetails: contract.KeyDetails{CreatedAt: now},
 	}
 	err := db.Write(t.Context(), func(tx *models.Tx) error {
 		return tx.Insert(&team, &w.project, &version, &models.Environment{
@@ -93,6 +93,7 @@ func (w *world) call(at time.Time) usage.Call {
 		Route:         "/*",
 		Status:        200,
 		Step:          "forward",
+		Asked:         true,
 		BytesIn:       1,
 		BytesOut:      10,
 		Start:         at,
@@ -103,6 +104,7 @@ func (w *world) call(at time.Time) usage.Call {
 func (w *world) refused(at time.Time) usage.Call {
 	c := w.call(at)
 	c.Owner, c.CredentialID, c.Status, c.Code, c.Step, c.BytesIn = "", "", 401, "invalid_key", "access", 0
+	c.Asked = false
 	return c
 }
 
@@ -134,7 +136,7 @@ func (w *world) rows() int64 {
 	return sums[0].Calls
 }
 
-func TestConcurrentCallsAreCountedOnceWhileOthersWriteAndRead(t *testing.T) {
+func TestRecorder_concurrent(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		const callers, each = 8, 500
@@ -175,7 +177,7 @@ func TestConcurrentCallsAreCountedOnceWhileOthersWriteAndRead(t *testing.T) {
 	})
 }
 
-func TestRunWritesWithoutBeingAskedTo(t *testing.T) {
+func TestRun_writes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		ctx, stop := context.WithCancel(t.Context())
@@ -188,7 +190,7 @@ func TestRunWritesWithoutBeingAskedTo(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeWrittenIsKept(t *testing.T) {
+func TestFlush_failed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for range 3 {
@@ -209,7 +211,7 @@ func TestWhatCannotBeWrittenIsKept(t *testing.T) {
 	})
 }
 
-func TestTheLastUseOfAKeyIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
+func TestFlush_lastUse(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		lastUse := func() time.Time {
@@ -251,7 +253,7 @@ func TestTheLastUseOfAKeyIsWrittenOnceAMinuteAndAtTheEnd(t *testing.T) {
 	})
 }
 
-func TestWhoMaySeeUsage(t *testing.T) {
+func TestUsage_permission(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		stranger := access.Principal{Account: "acc_2", Roles: map[string]access.Role{"team_other": access.Owner}}

@@ -71,7 +71,7 @@ func (s *Service) Create(
 				err,
 				fault.New(
 					fault.Conflict, "too_many_webhooks",
-					"This team has %d webhooks, and can have no more. Delete one first.", maxWebhooks,
+					"This team has the maximum of %d webhooks. Delete one first.", maxWebhooks,
 				),
 			)
 		}
@@ -138,7 +138,7 @@ func (s *Service) Rotate(
 		seconds := in.Body.OverlapSeconds
 		if *seconds < 0 || *seconds > int64(maxOverlap/time.Second) {
 			return contract.WebhookWithSecret{}, fault.InvalidField("/overlap_seconds", "invalid_overlap",
-				"Give 0 to %d seconds (%d days).", maxOverlap/time.Second, maxOverlap/(24*time.Hour))
+				"Use 0 to %d seconds (%d days).", maxOverlap/time.Second, maxOverlap/(24*time.Hour))
 		}
 		overlap = time.Duration(*seconds) * time.Second
 	}
@@ -186,8 +186,8 @@ func (s *Service) change(
 			return err
 		}
 		row.UpdatedAt = models.Now()
-		won, err := tx.UpdateWebhook(row, seen)
-		if err == nil && !won {
+		updated, err := tx.UpdateWebhook(row, seen)
+		if err == nil && !updated {
 			err = access.Stale()
 		}
 		if err != nil {
@@ -249,11 +249,11 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 		wrong = append(wrong, fault.Field{
 			Pointer: "/description",
 			Code:    "invalid_description",
-			Detail:  fmt.Sprintf("Use at most %d characters of text.", maxDescription),
+			Detail:  fmt.Sprintf("Use at most %d printable characters.", maxDescription),
 		})
 	}
 	if len(row.Events) == 0 {
-		wrong = append(wrong, fault.Field{Pointer: "/events", Code: "required", Detail: "Name at least one event."})
+		wrong = append(wrong, fault.Field{Pointer: "/events", Code: "required", Detail: "Use at least one event."})
 	}
 	for i, event := range row.Events {
 		pointer := fmt.Sprintf("/events/%d", i)
@@ -267,7 +267,7 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "duplicate",
-				Detail:  "This event is named twice.",
+				Detail:  "This event is listed twice.",
 			})
 		}
 	}
@@ -287,7 +287,7 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 		return nil, &fault.Field{
 			Pointer: "/url",
 			Code:    egress.CodeInvalidURL,
-			Detail:  "Percent-encode the query, and leave the fragment (#…) out.",
+			Detail:  "Percent-encode the query and leave out the fragment (#…).",
 		}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, address)

@@ -98,9 +98,8 @@ func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, d
 	return nil
 }
 
-// Deliver makes one attempt at a delivery and records its outcome. It returns an
-// error if another attempt is due; final marks the last one. It does nothing for a
-// finished delivery or a deleted webhook, and ends the delivery of a disabled one.
+// Deliver attempts a delivery once and records its outcome. It returns an error if another attempt is due; final marks
+// the last one. It does nothing for a finished delivery or a deleted webhook, and ends the delivery of a disabled one.
 func (s *Service) Deliver(ctx context.Context, id string, final bool) error {
 	tx := s.DB.Read(ctx)
 	row, err := tx.DeliveryByID(id)
@@ -182,21 +181,21 @@ func (s *Service) post(
 	return response.StatusCode, beginning(response.Body), err
 }
 
-// beginning returns the first maxAnswer bytes of a body as text that a database can keep: valid UTF-8 without NUL.
-// What arrives before the body breaks off is kept.
+// beginning returns the first maxAnswer bytes of a body as text that a database can keep: valid UTF-8 without NUL. The
+// part of the body that arrives before it breaks off is kept.
 func beginning(body io.Reader) string {
 	text, _ := io.ReadAll(io.LimitReader(body, maxAnswer))
 	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-var errStatus = errors.New("the receiver did not answer with 2xx")
+var errStatus = errors.New("the receiver didn't respond with 2xx")
 
 // sign returns the signature of a message with one secret (Standard Webhooks,
 // "Signature scheme").
 func sign(secret secrets.Secret, id string, at time.Time, body []byte) (string, error) {
 	signer, err := standardwebhooks.NewWebhook(secret.Reveal())
 	if err != nil {
-		return "", errors.New("the secret is not whsec_ and base64") // the cause may quote the secret
+		return "", errors.New("the secret isn't whsec_ followed by base64") // the cause may quote the secret
 	}
 	return signer.Sign(id, at, body)
 }
@@ -225,11 +224,11 @@ func reason(err error) string {
 	_, isName := errors.AsType[*net.DNSError](err)
 	switch {
 	case errors.Is(err, errStatus):
-		return "the receiver did not answer with 2xx"
+		return "the receiver didn't respond with 2xx"
 	case errors.Is(err, egress.ErrForbidden):
-		return "the address may not be reached"
+		return "the address isn't allowed"
 	case errors.Is(err, context.DeadlineExceeded) || isNet && timeout.Timeout():
-		return "the receiver did not answer in time"
+		return "the receiver didn't respond in time"
 	case isName:
 		return "the host name has no address"
 	}
@@ -249,7 +248,7 @@ func (s *Service) record(
 	}
 	disabled := false
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
-		if won, err := tx.RecordDelivery(row); err != nil || !won {
+		if recorded, err := tx.RecordDelivery(row); err != nil || !recorded {
 			return err
 		}
 		if arrived {
@@ -258,22 +257,22 @@ func (s *Service) record(
 		if row.Event == TestEvent {
 			return nil
 		}
-		if row.LastStatus == http.StatusGone { // the receiver says that it wants no more
+		if row.LastStatus == http.StatusGone { // the receiver asks for no further deliveries
 			if err := tx.WebhookFailed(hook.ID, now); err != nil {
 				return err
 			}
-			return s.disable(tx, hook, "its receiver answered 410 Gone", now, now, &disabled)
+			return s.disable(tx, hook, "the receiver returned 410 Gone", now, now, &disabled)
 		}
 		if err := tx.WebhookFailed(hook.ID, now); err != nil {
 			return err
 		}
-		return s.disable(tx, hook, "nothing has arrived there for five days", now.Add(-disableAfter), now, &disabled)
+		return s.disable(tx, hook, "no delivery has succeeded for five days", now.Add(-disableAfter), now, &disabled)
 	})
 	if err != nil {
 		return fmt.Errorf("webhooks: record the delivery %s: %w", row.ID, err)
 	}
 	if disabled {
-		s.Log.WarnContext(ctx, "a webhook was turned off",
+		s.Log.WarnContext(ctx, "turned off a webhook",
 			"webhook", hook.ID, "team", hook.TeamID, "last_error", row.LastError)
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"postern/core/contract"
 	"postern/platform/fault"
 	"postern/service/webhooks"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // verifies reports whether a message is signed with the secret, as a receiver finds
@@ -69,7 +69,7 @@ func TestDeliver(t *testing.T) {
 }
 
 // A secret is whsec_ and the base64 of 32 bytes, as the specification has it.
-func TestCreateSecret(t *testing.T) {
+func TestCreate_secret(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		_, secret := f.create(t)
 		encoded, ok := strings.CutPrefix(secret.Reveal(), "whsec_")
@@ -86,7 +86,7 @@ func TestCreateSecret(t *testing.T) {
 	})
 }
 
-func TestDeliverAfterRotate(t *testing.T) {
+func TestDeliver_afterRotate(t *testing.T) {
 	tests := map[string]struct {
 		overlap time.Duration
 		old     bool
@@ -120,7 +120,7 @@ func TestDeliverAfterRotate(t *testing.T) {
 	}
 }
 
-func TestDeliverRetries(t *testing.T) {
+func TestDeliver_retries(t *testing.T) {
 	tests := map[string]struct {
 		status int
 		final  bool
@@ -179,7 +179,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestDeliverDisabledOrDeleted(t *testing.T) {
+func TestDeliver_disabledOrDeleted(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, _ := f.create(t)
 		id := f.emitOne(t)
@@ -315,9 +315,9 @@ func TestSendTest(t *testing.T) {
 	})
 }
 
-// A team can ask for so many messages within a while, whichever way.
+// The messages that a team requests within a while are limited, whichever way it requests them.
 func TestService_tooMany(t *testing.T) {
-	for name, ask := range ordered.ByName(map[string]func(t *testing.T, f *fixture, hook, finished string) error{
+	for name, ask := range testkit.ByName(map[string]func(t *testing.T, f *fixture, hook, finished string) error{
 		"tests": func(t *testing.T, f *fixture, hook, _ string) error {
 			_, err := f.SendTest(t.Context(), f.owner, contract.WebhookPath{Webhook: hook})
 			return err
@@ -356,13 +356,13 @@ func TestService_tooMany(t *testing.T) {
 }
 
 // The beginning of an answer is kept, as text that both databases accept.
-func TestDeliverKeepsAnswer(t *testing.T) {
+func TestDeliver_answer(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, _ := f.create(t)
 		f.Client = &http.Client{Transport: answering("a\x00b\xff" + strings.Repeat("c", 5000))}
 		id := f.emitOne(t)
 		if err := f.Deliver(t.Context(), id, false); err == nil {
-			t.Fatal("500 is no failure")
+			t.Fatal("500 is not a failure")
 		}
 		d := f.delivery(t, hook.ID, id)
 		if !strings.HasPrefix(d.LastAnswer, "a\uFFFDb\uFFFDccc") || len(d.LastAnswer) > 1100 {

@@ -15,7 +15,7 @@ import (
 // TestEvent is the event that SendTest sends. Webhooks cannot subscribe to it.
 const TestEvent = "webhook.test"
 
-var errTurnedOff = fault.New(fault.Conflict, "webhook_disabled", "This webhook is turned off. Turn it on first.")
+var errTurnedOff = fault.New(fault.Conflict, "webhook_disabled", "This webhook is off. Turn it on first.")
 
 // Delivery returns one delivery of a webhook.
 func (s *Service) Delivery(
@@ -126,7 +126,7 @@ func (s *Service) Redeliver(
 			return err
 		}
 		if !reopened {
-			return fault.New(fault.Conflict, "delivery_pending", "This delivery is pending already.")
+			return fault.New(fault.Conflict, "delivery_pending", "This delivery is already pending.")
 		}
 		type outcome struct{ State string }
 		was := outcome{row.State}

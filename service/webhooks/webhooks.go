@@ -58,7 +58,7 @@ func Events() []string {
 	}
 }
 
-// Enqueuer adds the job that makes a delivery to the caller's transaction.
+// Enqueuer queues the job of a delivery in the caller's transaction.
 type Enqueuer interface {
 	EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID string) error
 }

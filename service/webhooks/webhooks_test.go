@@ -171,7 +171,7 @@ func (f *fixture) setEnabled(t *testing.T, hook string, enabled bool) {
 	}
 }
 
-func TestCreateChecksInput(t *testing.T) {
+func TestCreate_invalidFields(t *testing.T) {
 	tests := map[string]struct {
 		in   contract.NewWebhook
 		code string
@@ -203,7 +203,7 @@ func TestCreateChecksInput(t *testing.T) {
 	}
 }
 
-func TestUpdateChecksETag(t *testing.T) {
+func TestUpdate_etag(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		hook, _ := f.create(t)
 		text := "first"

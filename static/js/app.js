@@ -1,6 +1,5 @@
-// Enhancements of pages that work without them: copy buttons, dialogs for links
-// that are pages of their own, a theme choice without a reload, tables that grow,
-// checklists, announcements.
+// Enhancements of pages that work without them: copy buttons, dialogs for links that are their own pages, a theme
+// choice without a reload, tables that grow, checklists, announcements.
 (() => {
   "use strict";
 
@@ -89,7 +88,7 @@
     else if (opens(event, "?")) clickOn(event, 'a[href="/shortcuts"]');
   });
 
-  // What was typed before htmx had looked at the field is searched for, too.
+  // Text that was typed before htmx had looked at the field is searched for, too.
   document.addEventListener("htmx:afterSettle", (event) => {
     const field = document.querySelector("#dialog-body #search-q");
     if (event.target.id === "dialog-body" && field?.value) field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -106,15 +105,15 @@
     await fetch(form.action, { method: "POST", body, redirect: "manual" });
   };
 
-  // A table body with data-live grows at its top with the rows that come. What
-  // changes by itself can be stopped (WCAG 2.2, 2.2.2), and goes on where it was.
+  // A table body with data-live grows at its top with the rows that come. Automatic changes can be stopped (WCAG 2.2,
+  // 2.2.2), and continue where they were.
   const follow = (rows, toggle) => {
     const most = 200;
     const state = document.getElementById("live-state");
     let last = rows.dataset.liveFrom;
     let missed = 0;
     let source = null;
-    const say = (text) => (state.textContent = missed ? `${text}, ${missed} too fast to show` : text);
+    const say = (text) => (state.textContent = missed ? `${text}, ${missed} not shown` : text);
     const stop = (text) => {
       source.close();
       source = null;
@@ -130,7 +129,7 @@
       source.addEventListener("error", () => {
         if (!source) return;
         if (source.readyState === EventSource.CLOSED) stop("Stopped"); // such as signed out
-        else say("Connecting again");
+        else say("Reconnecting");
       });
       source.addEventListener("missed", (event) => {
         missed += Number(event.data);
@@ -156,7 +155,7 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-copy]");
-    if (button) copy(button).catch(() => announce("Copying failed; select the text instead"));
+    if (button) copy(button).catch(() => announce("Couldn't copy. Select the text instead."));
     if (event.target.closest("[data-dialog-close]") || event.target.id === "dialog") {
       document.getElementById("dialog").close();
     }
@@ -220,13 +219,13 @@
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form[data-theme-form]") || !event.submitter) return;
     event.preventDefault();
-    chooseTheme(event.target, event.submitter.value).catch(() => announce("The theme could not be saved"));
+    chooseTheme(event.target, event.submitter.value).catch(() => announce("Couldn't save the theme."));
   });
 
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("form[data-rail-form]") || !event.submitter) return;
     event.preventDefault();
-    chooseRail(event.target, event.submitter).catch(() => announce("The sidebar's width could not be saved"));
+    chooseRail(event.target, event.submitter).catch(() => announce("Couldn't save the sidebar width."));
   });
 
   document.addEventListener("as-code:written", (event) => revealCopyButtons(event.target));
@@ -237,7 +236,7 @@
     if (link.matches("a[data-dialog]")) openDialog(link);
   });
 
-  // Where it shows the same part of the page, an answer that refuses a form is swapped in.
+  // An answer that refuses a form is swapped in if it shows the same part of the page.
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { elt } = event.detail.requestConfig;
     const id = elt.getAttribute("hx-select")?.slice(1);
@@ -246,7 +245,7 @@
     }
   });
 
-  // An answer that is no success is not swapped in; the page itself explains it.
+  // An answer that is not a success is not swapped in; the page itself explains it.
   document.addEventListener("htmx:responseError", (event) => {
     const link = event.detail.requestConfig.elt;
     if (link.matches("a[data-dialog]")) window.location.assign(link.href);
@@ -298,7 +297,7 @@
   document.addEventListener("htmx:afterSettle", downloadAwaited);
 
   // The page of a running export follows it by a stream of events, named after its states. A
-  // change of the state fetches the part of the page anew; until there is a stream, and where
+  // change of the state fetches the part of the page again; until there is a stream, and where
   // there is none, htmx fetches it every second. A browser has few connections to a server,
   // so that tabs in the background give theirs up.
   let stream = null;
@@ -341,7 +340,7 @@
   document.addEventListener("htmx:afterSwap", followNeeds);
   window.addEventListener("pageshow", followNeeds); // a browser that goes back restores boxes after the scripts
 
-  // Sections of a project's page that have pages of their own now; a server sees no fragment.
+  // Sections of a project's page that have their own pages now; a server sees no fragment.
   const moved = { "#keys": "/keys", "#limits": "/limits", "#cors": "/limits", "#product": "/settings" };
   const page = window.location;
   if (/^\/projects\/[^/]+$/.test(page.pathname) && moved[page.hash]) page.replace(page.pathname + moved[page.hash]);

@@ -8,8 +8,7 @@
   const edited = new Set();
   const writing = new WeakMap();
 
-  // Of secrets only that they are filled in is sent, and neither files nor the nonce, which sends
-  // the form.
+  // Secrets are sent only as filled in or not. Files and the nonce, which sends the form, are not sent.
   const typedInto = (form) => {
     const submitter = form.querySelector("button[name]:not([type=button])");
     const typed = new FormData(form);

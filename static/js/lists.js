@@ -1,10 +1,9 @@
-// Lists whose search, filters and orders swap the rows alone, and times that count down.
+// Lists whose search, filters and orders swap the rows alone, times that count down, and times in the reader's zone.
 (() => {
   "use strict";
 
-  // A list that is searched, filtered or sorted has an address of its own, which htmx would keep
-  // only together with copies of pages. The search keeps the filters and the order that were
-  // chosen since the page was loaded.
+  // A list that is searched, filtered or sorted has its own URL, which htmx would keep only together with copies of
+  // pages. The search keeps the filters and the order that were chosen since the page was loaded.
   let listMoved = false;
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, parameters } = event.detail;
@@ -82,6 +81,13 @@
   document.addEventListener("htmx:afterSettle", offerAll);
   window.addEventListener("pageshow", offerAll); // after the browser has ticked again what was ticked before
   offerAll();
+
+  // On hover, a time shows the exact time in the reader's zone.
+  document.addEventListener("pointerover", ({ target }) => {
+    const time = target.closest("time[title]");
+    if (!time) return;
+    time.title = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+  });
 
   // A time that is left counts down.
   const countDown = () => {

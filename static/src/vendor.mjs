@@ -1,5 +1,5 @@
 // Copies the browser libraries that package static embeds out of node_modules, and
-// cuts the font down to what pages need, each with its licence, so that a build needs
+// cuts the font down to what pages need, each with its license, so that a build needs
 // Go only.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import subsetFont from "subset-font";
@@ -8,6 +8,7 @@ const files = [
   ["htmx.org/dist/htmx.min.js", "htmx.js"],
   ["htmx.org/LICENSE", "htmx.LICENSE.txt"],
   ["@fontsource-variable/geist/LICENSE", "geist.LICENSE.txt"],
+  ["tailwindcss/LICENSE", "tailwindcss.LICENSE.txt"], // its style resets are part of app.css
 ];
 
 mkdirSync("static/vendor", { recursive: true });

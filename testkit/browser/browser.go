@@ -23,8 +23,8 @@ const (
 	farewell    = 10 * time.Second
 )
 
-// Steady makes a step look at the page 20 times a second until it has what the step waits for. chromedp looks every
-// 5 ms, which keeps the browser from making it.
+// Steady has a step check the page 20 times a second until it has what the step waits for. chromedp looks every 5 ms,
+// which keeps the browser from making it.
 var Steady = chromedp.RetryInterval(50 * time.Millisecond)
 
 // names are those that Debian, Ubuntu, Google and Apple give it. The headless shell, which has the engine and no

@@ -11,7 +11,7 @@ import (
 	"postern/testkit/browser"
 )
 
-func TestOpenRunsScripts(t *testing.T) {
+func TestOpen_scripts(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<!doctype html><title>before</title><script>document.title = "after"</script>`)

@@ -53,7 +53,7 @@ func NewBrowser(t *testing.T, db *models.DB, changes ...func(*handlers.Server)) 
 	}}
 }
 
-// ClearCookies makes it a browser that has not been here before.
+// ClearCookies turns it into a browser that has not been here before.
 func (s *Browser) ClearCookies() {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"postern/service/access"
 	"postern/service/accounts"
 	"postern/service/domains"
-	"postern/testkit/nameserver"
+	"postern/testkit/servers"
 	"postern/views/ui"
 )
 
@@ -23,7 +23,7 @@ type Fixture struct {
 	DB      *models.DB
 	Server  *handlers.Server
 	Handler http.Handler
-	Names   *nameserver.Server // that the server looks TXT records up at
+	Names   *servers.NameServer // that the server looks TXT records up at
 
 	Team      string           // id of the owner's team
 	Principal access.Principal // the owner
@@ -31,7 +31,7 @@ type Fixture struct {
 	Members   map[access.Role][]string // the other accounts of the team
 	MemberIDs map[access.Role]string   // their ids
 
-	Outsider        []string // an account with a team of its own
+	Outsider        []string // an account with its own team
 	OutsiderObjects Objects  // that team, and a project in it
 	OtherWorkspace  []string // the key of another, unclaimed workspace
 
@@ -44,7 +44,7 @@ func NewFixture(t testing.TB, db *models.DB) *Fixture {
 	o := &Fixture{
 		DB:        db,
 		Server:    NewServer(t, db),
-		Names:     nameserver.Start(t),
+		Names:     servers.StartNameServer(t),
 		Members:   map[access.Role][]string{},
 		MemberIDs: map[access.Role]string{},
 	}
@@ -105,8 +105,8 @@ func (o *Fixture) Do(t testing.TB, method, path, body string, caller []string) R
 	return Call(t, o.Handler, method, path, "", body, header...)
 }
 
-// KeepSession makes the owner use the session that an answer sets, if it sets one: after
-// a change of the password the session has another secret.
+// KeepSession has the owner use the session that an answer sets, if it sets one: after a change of the password the
+// session has another secret.
 func (o *Fixture) KeepSession(got Response) {
 	for _, c := range (&http.Response{Header: got.Header}).Cookies() {
 		if c.Name == "postern" {

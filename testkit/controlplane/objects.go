@@ -149,7 +149,7 @@ func (o *Fixture) prepare(t testing.TB, has *Objects, needs string) {
 	case "frozen":
 		_, err = o.Server.Keys.Freeze(t.Context(), o.Principal, contract.KeyPath{Key: has.Key})
 	case "frozen client":
-		_, err = o.Server.Login.FreezeClient(t.Context(), o.Principal, contract.AppClientPath{Client: has.client})
+		_, err = o.Server.AppClients.FreezeClient(t.Context(), o.Principal, contract.AppClientPath{Client: has.client})
 	case "webhook":
 		has.webhook, has.delivery, err = o.createWebhook(t)
 	case "upstream header":
@@ -207,7 +207,7 @@ func (o *Fixture) CreateProject(t testing.TB, p access.Principal, name string) p
 	created, err := o.Server.Projects.Create(t.Context(), p, projects.CreateInput{
 		Target: "http://127.0.0.1:9",
 		Name:   name,
-		Auth:   projects.AuthInput{Mode: "authenticate"},
+		Auth:   contract.NewRequestsAuth{Mode: "authenticate"},
 	})
 	must(t, err)
 	return created
@@ -320,7 +320,7 @@ func (h Objects) Path(route string) string {
 func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 	t.Helper()
 	if strings.Contains(body, "{device}") { // a code is for one decision
-		asked, err := o.Server.Tokens.Ask(t.Context(), tokens.Ask{Machine: "laptop"})
+		asked, err := o.Server.Tokens.RequestDevice(t.Context(), tokens.DeviceRequest{Machine: "laptop"})
 		must(t, err)
 		body = strings.ReplaceAll(body, "{device}", asked.UserCode)
 	}

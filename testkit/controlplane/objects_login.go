@@ -7,8 +7,8 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/service/appclients"
 	"postern/service/directory"
-	"postern/service/login"
 	"postern/service/webhooks"
 )
 
@@ -21,9 +21,11 @@ func (o *Fixture) CreateAppClient(t testing.TB, project string) (tenant, client,
 	}
 	tenant = tenants[0].ID
 	app := "app"
-	created, err := o.Server.Login.CreateClient(t.Context(), o.Principal, contract.NewAppClient{Name: "web"}.In(tenant))
+	created, err := o.Server.AppClients.CreateClient(
+		t.Context(), o.Principal, contract.NewAppClient{Name: "web"}.In(tenant),
+	)
 	must(t, err)
-	google, err := o.Server.Login.CreateProvider(t.Context(), o.Principal, contract.NewProvider{
+	google, err := o.Server.AppClients.CreateProvider(t.Context(), o.Principal, contract.NewProvider{
 		Type:             "google",
 		ProviderSettings: contract.ProviderSettings{ClientID: &app},
 	}.In(created.ID))
@@ -89,7 +91,7 @@ func (o *Fixture) createWebhook(t testing.TB) (hook, delivery string, err error)
 func (o *Fixture) createGroupMapping(t testing.TB, provider, group string) string {
 	t.Helper()
 	rule := contract.GroupMapping{Claim: "hd", Match: contract.MatchExact, Value: "example.com", Group: group}
-	set, err := o.Server.Login.AddGroupMapping(t.Context(), o.Principal, provider, rule)
+	set, err := o.Server.AppClients.AddGroupMapping(t.Context(), o.Principal, provider, rule)
 	must(t, err)
-	return login.MappingID(set.Mappings[0].GroupMapping)
+	return appclients.MappingID(set.Mappings[0].GroupMapping)
 }

@@ -26,6 +26,7 @@ import (
 	"postern/platform/secrets"
 	"postern/service/accounts"
 	"postern/service/accounts/federated"
+	"postern/service/appclients"
 	"postern/service/audit"
 	"postern/service/diagnostics"
 	"postern/service/directory"
@@ -78,7 +79,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Jobs:    queue,
 		Log:     log,
 	}
-	hosted := &login.Service{
+	clients := &appclients.Service{
 		DB:        db,
 		Vault:     vault,
 		Providers: &providers.Set{HTTP: guard.Client()},
@@ -89,7 +90,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Log:       log,
 	}
 	made := newProjects(db, settings, log)
-	made.Targets, made.Client, made.Vault, made.Suits = guard, guard.Client(), vault, hosted.Suits
+	made.Targets, made.Client, made.Vault, made.CheckLogin = guard, guard.Client(), vault, clients.CheckProject
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),
 		Version:     "test",
@@ -101,7 +102,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
 		Projects:    made,
-		Imports:     &imports.Service{DB: db, Projects: made, Login: hosted, Changed: unserved},
+		Imports:     &imports.Service{DB: db, Projects: made, AppClients: clients, Changed: unserved},
 		Domains: &domains.Service{
 			DB:       db,
 			Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
@@ -112,18 +113,19 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 			Changed:  unserved,
 			Log:      log,
 		},
-		Audit:     &audit.Service{DB: db},
-		Metrics:   http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
-		Webhooks:  hooks,
-		Login:     hosted,
-		Directory: &directory.Service{DB: db, Changed: unserved, Events: hooks},
-		Relations: &relations.Service{DB: db, Changed: unserved},
+		Audit:      &audit.Service{DB: db},
+		Metrics:    http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+		Webhooks:   hooks,
+		AppClients: clients,
+		Login:      login.New(clients),
+		Directory:  &directory.Service{DB: db, Changed: unserved, Events: hooks},
+		Relations:  &relations.Service{DB: db, Changed: unserved},
 		Diagnostics: &diagnostics.Service{
-			Projects: made,
-			Login:    hosted,
-			Client:   guard.Client(),
-			Gateway:  reachesTargets{},
-			Verifier: newVerifier(t, guard, log),
+			Projects:   made,
+			AppClients: clients,
+			Client:     guard.Client(),
+			Gateway:    reachesTargets{},
+			Verifier:   newVerifier(t, guard, log),
 		},
 	}
 }

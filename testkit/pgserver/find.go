@@ -53,8 +53,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// unprivileged is the account to run the server as: PostgreSQL refuses to run
-// as root. Anybody else runs it as themselves, which is nil.
+// unprivileged is the account to run the server as: PostgreSQL refuses to run as root. Anyone else runs it as
+// themselves, which is nil.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

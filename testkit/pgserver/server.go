@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package pgserver runs a PostgreSQL server on loopback, with data of its own.
+// Package pgserver runs a PostgreSQL server on loopback, with its own data.
 //
 // It owns the server's process and directory. It leaves databases and their tables to
 // testkit and testkit/state, and PostgreSQL itself to tools/setup.
@@ -227,13 +227,12 @@ func (s *Server) kill(sig syscall.Signal) error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// command prepares one of PostgreSQL's programs to run as the account that owns
-// the data, in a process group of its own: an interrupt typed at the terminal
-// goes to a whole group, and would take the server away under running tests.
+// command prepares one of PostgreSQL's programs to run as the account that owns the data, in its own process group: an
+// interrupt typed at the terminal goes to a whole group, and would take the server away under running tests.
 func (s *Server) command(path string, args ...string) *exec.Cmd {
 	cmd := exec.Command(path, args...)
 	cmd.Dir = s.dir
-	// What is read in the log is recognised in English.
+	// The log is parsed in English.
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "LC_MESSAGES=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: s.account}
 	EndWithParent(cmd.SysProcAttr)

@@ -84,21 +84,23 @@ func everyVersion() snapshot.Version {
 				Forget: "order:{id}"},
 		}},
 		Access: snapshot.Access{
-			Mode:    snapshot.Authenticate,
-			Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT, snapshot.Opaque},
-			Keyless: snapshot.Reject,
-			Issuers: []snapshot.TokenIssuer{
-				{Issuer: "https://accounts.example/", Audience: "shop", JWKSURL: "https://accounts.example/keys"},
-			},
-			Opaque: snapshot.Introspection{
-				Introspection: contract.Introspection{
-					Endpoint: "https://accounts.example/introspect",
-					Method:   snapshot.SecretBasic,
-					ClientID: "shop",
-					Issuer:   "https://accounts.example",
-					Audience: "shop",
+			RequestsAuth: snapshot.RequestsAuth{
+				Mode:    snapshot.Authenticate,
+				Methods: []string{snapshot.APIKey, snapshot.JWT, snapshot.Opaque},
+				Keyless: snapshot.Reject,
+				JWT: &snapshot.AllowedPairs{AllowedPairs: []snapshot.TokenIssuer{
+					{Issuer: "https://accounts.example/", Audience: "shop", JWKSURL: "https://accounts.example/keys"},
+				}},
+				Opaque: &snapshot.Introspection{
+					Introspection: contract.Introspection{
+						Endpoint: "https://accounts.example/introspect",
+						Method:   snapshot.SecretBasic,
+						ClientID: "shop",
+						Issuer:   "https://accounts.example",
+						Audience: "shop",
+					},
+					HasSecret: true,
 				},
-				HasSecret: true,
 			},
 			IP: snapshot.IPRules{Deny: ranges("198.51.100.0/24")},
 		},
@@ -108,6 +110,10 @@ func everyVersion() snapshot.Version {
 			Certificate: &snapshot.ClientCertificate{
 				Chain: "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
 			},
+			Upstream: snapshot.Upstream{Timeouts: snapshot.UpstreamTimeouts{
+				ConnectMS: new(2500), ResponseMS: new(120_000), IdleMS: new(30_000), StreamIdleMS: new(3_600_000),
+				ReuseIdleMS: new(1500),
+			}},
 		}},
 	}
 }

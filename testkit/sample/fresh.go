@@ -2,9 +2,8 @@ package sample
 
 import "postern/core/snapshot"
 
-// Fresh is a project as one call makes it: one version, one environment, no
-// limits, no owner for calls without a key; and its one key, "active". Its upstream is
-// target.
+// Fresh is a project as one call creates it: one version, one environment, no limits, no owner for calls without a key;
+// and its one key, "active". Its upstream is target.
 func Fresh(target string, access snapshot.Access) (*snapshot.Project, map[string]Plain) {
 	p := Project(target)
 	p.ProductID, p.Product, p.Limits = "", "", snapshot.ProjectLimits{}
@@ -16,11 +15,11 @@ func Fresh(target string, access snapshot.Access) (*snapshot.Project, map[string
 	return p, map[string]Plain{"active": Keys()["active"]}
 }
 
-// AsksForKeys is the access policy that a project has from the start.
-func AsksForKeys() snapshot.Access {
-	return snapshot.Access{
+// RequiresKeys is the access policy that a project has from the start.
+func RequiresKeys() snapshot.Access {
+	return snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode:    snapshot.Authenticate,
-		Methods: []snapshot.Method{snapshot.APIKey},
+		Methods: []string{snapshot.APIKey},
 		Keyless: snapshot.Reject,
-	}
+	}}
 }

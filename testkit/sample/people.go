@@ -6,6 +6,7 @@ import (
 	"iter"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -101,8 +102,8 @@ func clients() []snapshot.AppClient {
 				GrantTypes:   []string{"authorization_code", "refresh_token"},
 				APIScopes:    []string{"orders:*"},
 				PKCE:         "required",
-				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256", Title: Nasty,
-				Color:     "#123456",
+				AccessFor:    5 * time.Minute, RefreshFor: 24 * time.Hour, Algorithm: "ES256",
+				Branding:  contract.Branding{Title: Nasty, Color: "#123456"},
 				CreatedAt: Base,
 			},
 			Providers: []snapshot.Provider{

@@ -2,9 +2,8 @@
 // whatever reads a snapshot: export targets, gateways, and the comparison of
 // the two.
 //
-// It owns fixed data and no behaviour. Times are around Base, so that a test
-// with a clock of its own decides what has ended; keys that must be over or
-// running by the real clock are far away from it on either side.
+// It owns fixed data and no behavior. Times are around Base, so that a test with its own clock decides what has ended;
+// keys that must be over or running by the real clock are far away from it on either side.
 package sample
 
 import (
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -44,9 +44,9 @@ func Project(target string) *snapshot.Project {
 	version := func(id, name string, access snapshot.Access, envs ...snapshot.Environment) snapshot.Version {
 		return snapshot.Version{ID: "ver_" + id, Name: name, Access: access, Environments: envs}
 	}
-	keys := []snapshot.Method{snapshot.APIKey}
+	keys := []string{snapshot.APIKey}
 	return &snapshot.Project{
-		ID: ProjectID, Name: "shop", DisplayName: "The Shop", FallbackOwner: "front-desk",
+		ID: ProjectID, Name: "shop", DisplayName: "The Shop", FallbackOwner: "fallback-owner",
 		CreatedAt: Base.Add(-240 * time.Hour), Revision: 42, RevisedAt: Base,
 		ProductID: "prd_1", Product: "suite",
 		// So many that no test reaches them, in windows that hardly ever end.
@@ -67,38 +67,46 @@ func Project(target string) *snapshot.Project {
 			{
 				ID:            "tnt_2",
 				Name:          "acme",
-				FallbackOwner: "acme-desk",
+				FallbackOwner: "acme-fallback",
 			}, {ID: "tnt_1", Name: "default"}, {ID: "tnt_3", Name: "gone", Detached: true},
 		},
 		Versions: []snapshot.Version{
-			version("1", "1.0.0", snapshot.Access{Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject},
+			version("1", "1.0.0", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode: snapshot.Authenticate, Methods: keys, Keyless: snapshot.Reject,
+			}},
 				env("1", "dev", "/dev"), at(env("2", "prod", "/base"), "api.shop.example", "xn--bcher-kva.example")),
-			version("2", "2.0.0", snapshot.Access{
+			version("2", "2.0.0", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 				Mode:    snapshot.Authenticate,
 				Methods: keys,
 				Keyless: snapshot.OwnerFallback,
-			},
+			}},
 				env("3", "prod", "")),
 			version("5", "fenced", snapshot.Access{
-				Mode:    snapshot.Authenticate,
-				Methods: keys,
-				Keyless: snapshot.OwnerFallback,
+				RequestsAuth: snapshot.RequestsAuth{
+					Mode:    snapshot.Authenticate,
+					Methods: keys,
+					Keyless: snapshot.OwnerFallback,
+				},
 				IP: snapshot.IPRules{
 					Allow: ranges("127.0.0.0/8", "2001:db8::/32"), Deny: ranges("127.0.0.2/32", "198.51.100.0/24")},
 			},
 				env("6", "prod", "/fenced")),
-			version("3", "open", snapshot.Access{Mode: snapshot.Passthrough, Keyless: snapshot.Reject},
+			version("3", "open", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+			}},
 				at(env("4", "prod", "/open/"), "open.shop.example")),
-			version("4", "v3-optional", snapshot.Access{
+			version("4", "v3-optional", snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 				Mode:    snapshot.Passthrough,
 				Methods: keys,
 				Keyless: snapshot.Reject,
-			},
+			}},
 				env("5", "prod", "/a%20b/~c")),
 			version("6", "walled", snapshot.Access{
-				Mode:    snapshot.Passthrough,
-				Keyless: snapshot.Reject,
-				IP:      snapshot.IPRules{Deny: ranges("0.0.0.0/0", "::/0")},
+				RequestsAuth: snapshot.RequestsAuth{
+					Mode:    snapshot.Passthrough,
+					Keyless: snapshot.Reject,
+				},
+				IP: snapshot.IPRules{Deny: ranges("0.0.0.0/0", "::/0")},
 			},
 				env("7", "prod", "/walled")),
 		},
@@ -122,9 +130,11 @@ func Keys() map[string]Plain {
 		p := Plain{Plaintext: Plaintext(name, env)}
 		p.Key = snapshot.Key{
 			ID: "key_" + id, ProjectID: ProjectID, Owner: owner, KeyType: keyType, Scopes: scopes(keyType),
-			TenantID: "tnt_1", Tenant: "default", Environment: env, Description: "the " + name + " one",
-			State: snapshot.KeyActive, Hash: policy.HashKey(p.Plaintext), CreatedAt: Base.Add(-time.Hour),
-			Prefix: policy.DisplayPrefix(p.Plaintext), Last4: policy.Last4(p.Plaintext),
+			TenantID: "tnt_1", Tenant: "default", Environment: env, State: snapshot.KeyActive,
+			Hash: policy.HashKey(p.Plaintext), KeyDetails: contract.KeyDetails{
+				Description: "the " + name + " one", Prefix: policy.DisplayPrefix(p.Plaintext),
+				Last4: policy.Last4(p.Plaintext), CreatedAt: Base.Add(-time.Hour),
+			},
 		}
 		if change != nil {
 			change(&p.Key)

@@ -48,7 +48,7 @@ func Scripts() []Script {
 		Interims, InterimEnds, UnaskedSwitches, LargeHeads, Accelerations, ContentTypes, Cookies, ControlCookies,
 		Fields, HopFields, Statuses, RepeatedFields, standard, CrossOrigins, Transformed,
 		JSONAnswers,
-		LongNumbers, JSONScalars,
+		LongNumbers, Identifiers, JSONScalars,
 		NamedLengths, ProxyConnections, DescribedAbsences,
 		Framings, Trailers, UnannouncedTrailers, Surpluses, Truncations, BadChunks, BadLengths,
 		AmbiguousLengths, BadFields, OddFields, OddStatusLines, LowStatuses, Timings, Absences,
@@ -256,6 +256,18 @@ func LongNumbers() []Script {
 		Body: []string{`{"gone":1,"id":1234567890123456789}`}})}
 }
 
+// Identifiers are answers that name an object by a number: only a whole one without an exponent is an identifier.
+func Identifiers() []Script {
+	var out []Script
+	for name, number := range map[string]string{
+		"exponent": "1e3", "fraction": "1001.0", "twenty-digits": "12345678901234567890", "digits": "1002",
+	} {
+		out = append(out, sized(Script{Name: "id-" + name, Head: ok + "\nContent-Type: application/json",
+			Body: []string{`{"answer":` + number + `}`}}))
+	}
+	return sorted(out)
+}
+
 // JSONScalars are neither objects nor arrays.
 func JSONScalars() []Script {
 	var out []Script
@@ -271,7 +283,7 @@ func JSONScalars() []Script {
 func ControlCookies() []Script {
 	return []Script{
 		with("control-cookie", "Set-Cookie: postern=1; Path=/"),
-		with("control-cookie-beside", "Set-Cookie: a=1", "Set-Cookie: __Host-postern-x=1; Secure; Path=/",
+		with("control-cookie-among", "Set-Cookie: a=1", "Set-Cookie: __Host-postern-x=1; Secure; Path=/",
 			"Set-Cookie: b=2"),
 		with("control-cookie-nameless", "Set-Cookie: =postern=1"),
 	}

@@ -191,8 +191,7 @@ func UnannouncedTrailers() []Script {
 	}}
 }
 
-// Surpluses send more than they say. What is too much must reach no caller, of
-// this call or of the next.
+// Surpluses send more than they say. Surplus bytes must reach no caller, of this call or of the next.
 func Surpluses() []Script {
 	next := "HTTP/1.1 200 OK\r\nX-Stolen: 1\r\nContent-Length: 6\r\n\r\nstolen"
 	return []Script{

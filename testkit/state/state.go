@@ -1,8 +1,7 @@
 // Package state gives tests an open, migrated database of each kind.
 //
-// It owns the shortcut of migrating once in a test run and copying after that,
-// which makes a database for every test affordable. It does not own the
-// migrations: tests of those start from an empty database of package testkit.
+// It owns the shortcut of migrating once in a test run and copying after that, which makes one database per test
+// affordable. It does not own the migrations: tests of those start from an empty database of package testkit.
 package state
 
 import (
@@ -202,4 +201,16 @@ func migrate(databaseURL, file string) error {
 	}
 	_, _, err = db.Migrate(ctx, slog.New(slog.DiscardHandler))
 	return errors.Join(err, db.Close())
+}
+
+// OtherWriter opens a SQLite file as another process would, and returns how to run a statement there.
+func OtherWriter(t testing.TB, path string) func(statement string) {
+	t.Helper()
+	db := open(t, "", path)
+	return func(statement string) { // to the one connection that writes
+		t.Helper()
+		if _, err := db.SQL().ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

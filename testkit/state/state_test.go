@@ -9,7 +9,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestEachIsMigratedAndItsOwn(t *testing.T) {
+func TestEach_migrated(t *testing.T) {
 	// Twice, so that the second round works on copies of the first round's databases.
 	for range 2 {
 		state.Each(t, func(t *testing.T, db *models.DB) {
@@ -27,7 +27,7 @@ func TestEachIsMigratedAndItsOwn(t *testing.T) {
 	}
 }
 
-func TestEachRunsSQLiteAndPostgres(t *testing.T) {
+func TestEach_runsSQLiteAndPostgres(t *testing.T) {
 	var dialects []migrations.Dialect
 	state.Each(t, func(_ *testing.T, db *models.DB) { dialects = append(dialects, db.Dialect()) })
 	if want := []migrations.Dialect{migrations.SQLite, migrations.Postgres}; !slices.Equal(dialects, want) {

@@ -42,7 +42,7 @@ func newDatabaseLoad(ctx context.Context, address string) (*databaseLoad, error)
 
 func (l *databaseLoad) close() { _ = l.conn.Close(context.Background()) }
 
-// during does something and returns what the server did meanwhile. Each statement outside of a
+// during does something and returns what the server did during this time. Each statement outside of a
 // transaction is one of its own.
 func (l *databaseLoad) during(ctx context.Context, something func() error) (loadFigures, error) {
 	began := time.Now()
@@ -102,7 +102,7 @@ func (f loadFigures) print(name string) {
 func farAway(ctx context.Context, address string, delay time.Duration) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", errors.New("-database is no URL") // not repeated: it has a password
+		return "", errors.New("-database is not a URL") // not repeated: it has a password
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

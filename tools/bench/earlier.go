@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"postern/tools/shipped"
 )
 
 // The suffixes mark the rows of the earlier build, or of this one with an access log.
@@ -20,6 +22,23 @@ func (s settings) twinSuffix() string {
 		return loggedSuffix
 	}
 	return earlierSuffix
+}
+
+// earlierProgram returns the program that -before names. A checkout is built as it ships.
+func earlierProgram(ctx context.Context, before, dir string) (string, error) {
+	if before == "" {
+		return "", nil
+	}
+	info, err := os.Stat(before)
+	if err != nil {
+		return "", fmt.Errorf("find the earlier commit: %w", err)
+	}
+	if !info.IsDir() {
+		return before, nil
+	}
+	progress("building ./cmd/postern of %s", before)
+	program := filepath.Join(dir, "postern-before")
+	return program, shipped.Build(ctx, before, program)
 }
 
 // startEarlier copies the data directory and starts the binary that -before names

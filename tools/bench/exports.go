@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"postern/client"
 	"postern/core/contract"
+	"postern/tools/account"
 	"postern/tools/procfs"
 )
 
@@ -57,10 +59,9 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		return err
 	}
 	rows := float64(2 * s.export)
-	print := func(what string, value float64, unit string) { fmt.Printf("%-52s %12.2f %s\n", what, value, unit) }
-	print("rows into the zip", rows/alone.took.Seconds(), "rows/s")
-	print("size of the zip", float64(alone.export.SizeBytes)/1e6, "MB")
-	print("peak memory above idle", alone.memory, "MB")
+	row("rows into the zip", rows/alone.took.Seconds(), "rows/s")
+	row("size of the zip", float64(alone.export.SizeBytes)/1e6, "MB")
+	row("peak memory above idle", alone.memory, "MB")
 	for _, connections := range []int{1, 8} {
 		progress("exporting twice under calls on %d connections", connections)
 		calls := callsOn(connections, caller)
@@ -76,18 +77,46 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		if err != nil {
 			return err
 		}
-		print(fmt.Sprintf("rows into two zips under calls on %d connections", connections),
+		row(fmt.Sprintf("rows into two zips under calls on %d connections", connections),
 			2*rows/busy.took.Seconds(), "rows/s")
-		print("  p99 of these calls without an export", without/1000, "ms")
-		print("  p99 of them during both", during/1000, "ms")
-		print("  ratio", during/without, "")
+		row("  p99 of these calls without an export", without/1000, "ms")
+		row("  p99 of them during both", during/1000, "ms")
+		row("  ratio", during/without, "")
 	}
 	zipped := filepath.Join(dir, "large.zip")
 	verified, err := verifyExport(ctx, api, alone.export, binary, zipped)
 	if err != nil {
 		return err
 	}
-	print("postern verify", verified.Seconds(), "s")
+	row("postern verify", verified.Seconds(), "s")
+	if err := l.importIn(ctx, server, binary, zipped, caller, rows); err != nil {
+		return err
+	}
+	if s.kong == "" {
+		return nil
+	}
+	progress("starting Kong on the zip")
+	ready, err := kongReady(ctx, s.kong, zipped, "/large/1.0.0/prod/orders/42", made.key)
+	if err != nil {
+		return err
+	}
+	row("Kong ready", ready.Seconds(), "s")
+	return nil
+}
+
+// importIn imports a zip into the server, of which it creates the first account, and prints how long that takes and how
+// a slow call's time changes during it.
+func (l load) importIn(
+	ctx context.Context, server *postern, binary, zipped string, caller peer, rows float64,
+) error {
+	token, err := account.First(ctx, http.DefaultClient, server.control, binary, "POSTERN_DATA_DIR="+server.data)
+	if err != nil {
+		return err
+	}
+	api, err := client.New(server.control, token)
+	if err != nil {
+		return err
+	}
 	for _, connections := range []int{1, 8} {
 		progress("importing under calls on %d connections", connections)
 		calls := callsOn(connections, caller)
@@ -99,22 +128,15 @@ func (l load) exportIn(ctx context.Context, s settings, binary, dir, target stri
 		if err != nil {
 			return err
 		}
-		print(fmt.Sprintf("rows imported under calls on %d connections", connections), rows/took.Seconds(), "rows/s")
-		print("  p99 of these calls without the import", without/1000, "ms")
-		print("  p99 of them during it", during/1000, "ms")
-		print("  ratio", during/without, "")
+		row(fmt.Sprintf("rows imported under calls on %d connections", connections), rows/took.Seconds(), "rows/s")
+		row("  p99 of these calls without the import", without/1000, "ms")
+		row("  p99 of them during it", during/1000, "ms")
+		row("  ratio", during/without, "")
 	}
-	if s.kong == "" {
-		return nil
-	}
-	progress("starting Kong on the zip")
-	ready, err := kongReady(ctx, s.kong, zipped, "/large/1.0.0/prod/orders/42", made.key)
-	if err != nil {
-		return err
-	}
-	print("Kong ready", ready.Seconds(), "s")
 	return nil
 }
+
+func row(what string, value float64, unit string) { fmt.Printf("%-52s %12.2f %s\n", what, value, unit) }
 
 // callsOn are calls that keep so many connections busy: one leaves the machine room for an
 // export, several do not.
@@ -143,7 +165,7 @@ type exported struct {
 
 // exportTimes runs so many exports at once, and something else during this time. It returns the last export.
 func exportTimes(
-	ctx context.Context, api *client.Client, server *postern, times int, meanwhile func() error,
+	ctx context.Context, api *client.Client, server *postern, times int, alongside func() error,
 ) (exported, error) {
 	var out exported
 	pid := server.pids()[0]
@@ -163,8 +185,8 @@ func exportTimes(
 		}
 		queued = append(queued, e)
 	}
-	beside := make(chan error, 1)
-	go func() { beside <- meanwhile() }()
+	other := make(chan error, 1)
+	go func() { other <- alongside() }()
 	for _, e := range queued {
 		if err == nil {
 			out.export, err = api.WaitExport(ctx, e.ID, func(contract.Export) {})
@@ -173,7 +195,7 @@ func exportTimes(
 	out.took = time.Since(began)
 	peak, failed := procfs.Peak(pid)
 	out.memory = (peak - idle) / 1e6
-	return out, errors.Join(err, failed, <-beside)
+	return out, errors.Join(err, failed, <-other)
 }
 
 // importUnder imports a zip as another project, and returns how long that takes, and the p99 of calls during it in µs.

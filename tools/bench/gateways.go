@@ -105,7 +105,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// revocable makes a project with s.keys keys and returns those that will be revoked.
+// revocable creates a project with s.keys keys and returns those that will be revoked.
 func revocable(
 	ctx context.Context, s settings, server *postern, target string,
 ) (*client.Client, []contract.KeyWithSecret, error) {
@@ -147,7 +147,7 @@ func revocable(
 func startFollowers(ctx context.Context, s settings) (places []*place, done func(), err error) {
 	const ocean = 40 * time.Millisecond
 	places = []*place{
-		{name: "beside the database", noticed: true},
+		{name: "next to the database", noticed: true},
 		{name: fmt.Sprintf("%s away", 2*ocean), delay: ocean, noticed: true},
 		{name: "polling, as on a read replica"},
 	}

@@ -25,6 +25,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/tools/shipped"
 )
 
 // settings are the flags.
@@ -62,7 +64,7 @@ func main() {
 		&s.before,
 		"before",
 		"",
-		"a postern binary of an earlier commit to measure in the same rounds",
+		"a checkout of an earlier commit, or its postern binary, to measure in the same rounds",
 	)
 	flag.BoolVar(&s.accessLog, "access-log", false, "also measure this build with a full access log in the same rounds")
 	flag.IntVar(&s.export, "export", 0, "instead of comparing, export this many keys and as many users")
@@ -102,6 +104,9 @@ func run(s settings) (err error) {
 	progress("building ./cmd/postern")
 	binary, size, err := build(ctx, s, dir)
 	if err != nil {
+		return err
+	}
+	if s.before, err = earlierProgram(ctx, s.before, dir); err != nil {
 		return err
 	}
 	upstream, err := startUpstream(dir, tools.nginx)
@@ -203,22 +208,19 @@ func findTools() (tools, error) {
 	return t, nil
 }
 
-// build makes the binary as it ships, but for profiles where they are wanted, and
-// returns its path and size in bytes.
+// build builds the binary as it ships, but for profiles where they are wanted, and returns its path and size in bytes.
 func build(ctx context.Context, s settings, dir string) (string, int64, error) {
 	binary := filepath.Join(dir, "postern")
-	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", binary}
+	var flags []string
 	if s.profile != "" {
 		overlay, err := withProfiles(dir)
 		if err != nil {
 			return "", 0, fmt.Errorf("add profiles to ./cmd/postern: %w", err)
 		}
-		args = append(args, "-overlay="+overlay)
+		flags = append(flags, "-overlay="+overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/postern")...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", 0, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	if err := shipped.Build(ctx, ".", binary, flags...); err != nil {
+		return "", 0, err
 	}
 	info, err := os.Stat(binary)
 	if err != nil {

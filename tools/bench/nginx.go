@@ -70,7 +70,7 @@ func startReference(dir, nginx, upstream string, keys []string, over *pair) (*se
     location %s/ {
       if ($known = 0) {
         add_header WWW-Authenticate 'Key realm="postern"' always;
-        return 401 '{"message":"This API key is not valid here.","code":"invalid_key"}';
+        return 401 '{"message":"This API key isn\'t valid here.","code":"invalid_key"}';
       }
       default_type application/json;
       proxy_http_version 1.1;

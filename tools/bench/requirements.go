@@ -16,8 +16,8 @@ type required struct {
 
 const pageOrigin = "https://app.example.com"
 
-// requireRules makes two projects with one key each, of a user who is in one of five groups. One
-// of them has 50 rules, each of which asks for a scope and a group.
+// requireRules makes two projects with one key each, of a user who is in one of five groups. One of them has 50 rules,
+// each of which requires a scope and a group.
 func (p *postern) requireRules(ctx context.Context, target string) (required, error) {
 	pair, err := p.pair(ctx, "rules", target)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"postern/core/policy"
 )
 
-// market is the state that calls are made to.
-type market struct {
+// testbed is the state that calls are made to.
+type testbed struct {
 	bench    *project   // every kind of limit is on
 	plain    *project   // none is; it has as many keys
 	million  *project   // has settings.million keys
@@ -25,7 +25,7 @@ type market struct {
 
 // stockUp creates the projects through the API and their keys without it; the
 // server is stopped for that and started again.
-func stockUp(ctx context.Context, s settings, binary string, target string, p **postern) (m market, err error) {
+func stockUp(ctx context.Context, s settings, binary string, target string, p **postern) (m testbed, err error) {
 	create := func(name string) (one *project) {
 		if err == nil {
 			one, err = (*p).createProject(ctx, name, target)
@@ -59,7 +59,7 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 	return m, err
 }
 
-func (m *market) fill(ctx context.Context, s settings, data string) error {
+func (m *testbed) fill(ctx context.Context, s settings, data string) error {
 	stock, err := openStock(ctx, data, "")
 	if err != nil {
 		return err
@@ -82,13 +82,13 @@ func (m *market) fill(ctx context.Context, s settings, data string) error {
 	return stock.limit(ctx, m.bench.name)
 }
 
-func (m *market) all() []*project {
+func (m *testbed) all() []*project {
 	some := []*project{m.bench, m.plain, m.million, m.rules.with, m.rules.without, m.pages.with, m.pages.without}
 	return append(some, m.projects...)
 }
 
 // movedTo sets the addresses that the server has after a new start.
-func (m *market) movedTo(p *postern) {
+func (m *testbed) movedTo(p *postern) {
 	if p == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func (m *market) movedTo(p *postern) {
 
 // scenarios lists what is measured, in the order of the tables. nginx looks up
 // one of settings.keys and forwards, and does nothing else.
-func scenarios(s settings, m market, ours func() []int, nginx peer) []scenario {
+func scenarios(s settings, m testbed, ours func() []int, nginx peer) []scenario {
 	wrong, err := policy.NewKey(policy.DefaultKeyPrefix, "prod") // well-formed, so that it is looked up
 	if err != nil {
 		panic(err)

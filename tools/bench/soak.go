@@ -10,7 +10,7 @@ import (
 
 // soakIn calls with all keys in turn, with limits and usage on, and prints what
 // memory the process takes after each stretch.
-func (l load) soakIn(ctx context.Context, m market, p *postern) error {
+func (l load) soakIn(ctx context.Context, m testbed, p *postern) error {
 	l.seconds = int(min(l.soak, 30*time.Second) / time.Second)
 	caller := peer{name: "postern", url: m.bench.url, keys: callings(m.bench, m.keys), pids: p.pids}
 	sc := scenario{name: "soak", connections: l.connections, path: "/orders/42", peers: []peer{caller}}

@@ -58,7 +58,7 @@ type secured struct {
 }
 
 // compareSecured compares calls over TLS, last of all, because the servers for them take memory.
-func (l load) compareSecured(ctx context.Context, binary, upstream string, m market, p **postern) error {
+func (l load) compareSecured(ctx context.Context, binary, upstream string, m testbed, p **postern) error {
 	var t secured
 	left := slices.DeleteFunc(t.scenarios(l.settings, m), func(sc scenario) bool {
 		return !strings.Contains(sc.name, l.only)
@@ -74,7 +74,7 @@ func (l load) compareSecured(ctx context.Context, binary, upstream string, m mar
 }
 
 // start starts what is called over TLS, on copies of p's data. p stops for that and is started again.
-func (t *secured) start(ctx context.Context, l load, binary, upstream string, m market, p **postern) error {
+func (t *secured) start(ctx context.Context, l load, binary, upstream string, m testbed, p **postern) error {
 	certificate, err := newPair(l.dir)
 	if err != nil {
 		return err
@@ -120,9 +120,9 @@ func (t *secured) stop() {
 	}
 }
 
-// scenarios are calls over TLS, as many at once as in the scenarios without it. Those of HTTP/2 share
-// connections. Before start, they have no peers.
-func (t *secured) scenarios(s settings, m market) []scenario {
+// scenarios are calls over TLS, as many at once as in the scenarios without it. HTTP/2 calls share connections. Before
+// start, they have no peers.
+func (t *secured) scenarios(s settings, m testbed) []scenario {
 	const streams, path = 4, "/orders/42"
 	var peers []peer
 	add := func(name string, p *postern) {
@@ -179,7 +179,7 @@ func (l load) measureSecured(ctx context.Context, sc scenario, p peer) (observed
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		var began, status, µs float64
 		if _, err := fmt.Sscan(lines.Text(), &began, &status, &µs); err != nil || status != 200 {
-			return observed{}, fmt.Errorf("h2load: an answer that is no 200: %s", lines.Text())
+			return observed{}, fmt.Errorf("h2load: an answer other than 200: %s", lines.Text())
 		}
 		took = append(took, µs)
 	}

@@ -83,7 +83,7 @@ func (i *issuer) access() map[string]any {
 // tokenScenario compares calls that a token lets through with those that a key
 // does, both without limits. With an earlier build, each kind of token is measured on both.
 func tokenScenario(
-	ctx context.Context, s settings, m market, p, earlier *postern, target string, nginx peer,
+	ctx context.Context, s settings, m testbed, p, earlier *postern, target string, nginx peer,
 ) (scenario, error) {
 	i, err := startIssuer()
 	if err != nil {

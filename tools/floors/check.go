@@ -18,6 +18,7 @@ func Check(tree Tree) []string {
 		c.file(file)
 	}
 	c.copies()
+	c.appends()
 	for dir, documented := range c.documented {
 		if !documented {
 			c.add(dir, 0, "no file of this package has a comment on its package clause that says what it owns and "+
@@ -77,13 +78,31 @@ func (c *checker) file(f File) {
 	}
 	if f.Test {
 		for _, line := range f.Shuffled {
-			c.add(f.Path, line, "cases that do something run in the same order each time, with ordered.ByName")
+			c.add(f.Path, line, "cases that do something run in the same order each time, with testkit.ByName")
 		}
 	}
 	for _, line := range f.Later {
 		c.add(f.Path, line, "work is done or is an issue, not a note in the source")
 	}
 	c.imports(f, dir)
+}
+
+// appends finds calls that append to a variable of the package: where its array has room, they all write to it, each
+// over the others.
+func (c *checker) appends() {
+	variables := map[string]bool{} // "directory.name"
+	for _, f := range c.tree.Files {
+		for _, name := range f.Vars {
+			variables[path.Dir(f.Path)+"."+name] = true
+		}
+	}
+	for _, f := range c.tree.Files {
+		for _, a := range f.Appends {
+			if variables[path.Dir(f.Path)+"."+a.To] {
+				c.add(f.Path, a.Line, "append may write into %s, which everyone shares: use slices.Concat", a.To)
+			}
+		}
+	}
 }
 
 // sleepsInTests returns the lines on which a test waits for time to pass. With testing/synctest no time passes.
@@ -132,9 +151,9 @@ func mayNot(from folder, target string) string {
 		if !withinAny(target, from.only) {
 			return fmt.Sprintf("%s sees only %s", from.path, oneOf(from.only))
 		}
-	case from.path == to.path, to.floor < from.floor, withinAny(target, from.beside):
+	case from.path == to.path, to.floor < from.floor, withinAny(target, from.peers):
 	case to.floor == from.floor:
-		return fmt.Sprintf("both are on one floor; %s may import %s there", from.path, oneOf(from.beside))
+		return fmt.Sprintf("both are on one floor; %s may import %s there", from.path, oneOf(from.peers))
 	default:
 		return "imports only go down"
 	}

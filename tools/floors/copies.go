@@ -76,7 +76,7 @@ func (c *checker) copies() {
 			continue
 		}
 		for _, s := range file.Structs {
-			original := mostAlike(s, contract)
+			original := mostSimilar(s, contract)
 			if original == "" {
 				continue
 			}
@@ -96,9 +96,9 @@ func (c *checker) copies() {
 	}
 }
 
-// mostAlike returns the name of the type of the contract that has the most members in common with s, and "" if no type
-// has tooAlike of them.
-func mostAlike(s Struct, contract map[string]Struct) string {
+// mostSimilar returns the name of the contract's type that shares the most members with s, and "" if no type has
+// tooAlike of them.
+func mostSimilar(s Struct, contract map[string]Struct) string {
 	best, most := "", tooAlike-1
 	for _, name := range slices.Sorted(maps.Keys(contract)) {
 		shared := 0

@@ -14,7 +14,7 @@ import (
 
 const root = "../.."
 
-func TestThisRepositoryKeepsItsRules(t *testing.T) {
+func TestCheck_repository(t *testing.T) {
 	tree, err := Load(root, "postern")
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +27,9 @@ func TestThisRepositoryKeepsItsRules(t *testing.T) {
 	}
 }
 
-// TestPermissionsAreUsed fails for an import that a folder may make and does not: the
+// TestPermissions_used fails for an import that a folder may make and does not: the
 // list shows what depends on what.
-func TestPermissionsAreUsed(t *testing.T) {
+func TestPermissions_used(t *testing.T) {
 	tree, err := Load(root, "postern")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 		}
 	}
 	for _, f := range folders {
-		for _, permitted := range slices.Concat(f.beside, f.only) {
+		for _, permitted := range slices.Concat(f.peers, f.only) {
 			used := slices.ContainsFunc(imported[f.path], func(target string) bool { return within(target, permitted) })
 			if !used {
 				t.Errorf("%s may import %s, but does not", f.path, permitted)
@@ -60,7 +60,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 // with several of one parent as in "parent/{a,b}".
 var folderLine = regexp.MustCompile(`(?m)^([a-z0-9]+)/(?:([a-z0-9/]+)/|\{([a-z0-9,]+)\})?`)
 
-func TestArchitectureNamesTheFolders(t *testing.T) {
+func TestArchitecture_folders(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestArchitectureNamesTheFolders(t *testing.T) {
 // namedFile matches a file in a text, and the names that stand behind it.
 var namedFile = regexp.MustCompile("`([a-z0-9_/]+\\.[a-z]+)`((?:(?::|,)\\s+`\\w+`)*)")
 
-func TestArchitectureNamesWhatExists(t *testing.T) {
+func TestArchitecture_exists(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +138,8 @@ var importCases = map[string]treeCase{
 		importing("models/key.go", "m/service/keys"),
 		"models/key.go:3: models imports service/keys: imports only go down",
 	},
-	"beside, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
-	"beside, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
+	"peer, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
+	"peer, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
 	"a part of a folder with a rule of its own": {
 		importing("gateway/bearer/a.go", "m/platform/metrics"),
 		"gateway/bearer sees only core, platform/egress, platform/exactjson, platform/syncmap",
@@ -240,15 +240,29 @@ var fileCases = map[string]treeCase{
 		"service/keys/a_test.go:9: cases that do something run in the same order",
 	},
 	"random order of the product": {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Shuffled: []int{9}}), ""},
+	"append to a shared slice": {
+		Tree{Module: "m", Files: []File{
+			{Path: "service/keys/a.go", HasDoc: true, Vars: []string{"all"}},
+			{Path: "service/keys/b.go", Appends: []Append{{"all", 9}}},
+		}},
+		"service/keys/b.go:9: append may write into all",
+	},
+	"append to another package's name": {
+		Tree{Module: "m", Files: []File{
+			{Path: "service/keys/a.go", HasDoc: true, Vars: []string{"all"}},
+			{Path: "service/usage/b.go", HasDoc: true, Appends: []Append{{"all", 9}}},
+		}},
+		"",
+	},
 	"put off": {
 		oneFile(File{Path: "service/keys/a.go", HasDoc: true, Later: []int{9}}),
 		"service/keys/a.go:9: work is done",
 	},
 }
 
-func TestCheckImports(t *testing.T)   { checkTrees(t, importCases) }
-func TestCheckLibraries(t *testing.T) { checkTrees(t, libraryCases) }
-func TestCheckFiles(t *testing.T)     { checkTrees(t, fileCases) }
+func TestCheck_imports(t *testing.T)   { checkTrees(t, importCases) }
+func TestCheck_libraries(t *testing.T) { checkTrees(t, libraryCases) }
+func TestCheck_files(t *testing.T)     { checkTrees(t, fileCases) }
 
 func checkTrees(t *testing.T, cases map[string]treeCase) {
 	t.Helper()
@@ -293,7 +307,7 @@ func TestCheck_copies(t *testing.T) {
 	}
 }
 
-func TestReadFindsWhatTheRulesAreAbout(t *testing.T) {
+func TestRead_facts(t *testing.T) {
 	const source = `// Package a is documented.
 package a
 
@@ -311,15 +325,20 @@ func c() {
 	for range map[string]func(){} {
 	}
 }
+
+var all []int
+
+func d(own []int) { _, _, _ = append(all, 1), append(own, 1), append(elsewhere, 1) }
 `
 	got, err := read("service/keys/a_test.go", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := File{
-		Path: "service/keys/a_test.go", Lines: 17, Test: true, HasDoc: true,
+		Path: "service/keys/a_test.go", Lines: 21, Test: true, HasDoc: true,
 		Imports: []Import{{"net/http", 4}, {"time", 5}},
 		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7}, Shuffled: []int{15},
+		Vars: []string{"all"}, Appends: []Append{{"all", 21}, {"elsewhere", 21}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

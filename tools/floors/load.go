@@ -40,12 +40,20 @@ type File struct {
 	Test     bool // _test.go
 	HasDoc   bool // its package clause has a comment
 	Imports  []Import
-	Inits    []int // lines of init functions
-	Skips    []int // lines where a test skips itself
-	Sleeps   []int // lines that call time.Sleep
-	Shuffled []int // lines that range over a map of functions, in a random order
-	Later    []int // lines of comments that put work off
+	Inits    []int    // lines of init functions
+	Skips    []int    // lines where a test skips itself
+	Sleeps   []int    // lines that call time.Sleep
+	Shuffled []int    // lines that range over a map of functions, in a random order
+	Later    []int    // lines of comments that put work off
+	Vars     []string // the package's variables
+	Appends  []Append
 	Structs  []Struct
+}
+
+// Append is a call of append whose slice no function has declared.
+type Append struct {
+	To   string
+	Line int
 }
 
 // Import is one import of a file.
@@ -54,8 +62,8 @@ type Import struct {
 	Line int
 }
 
-// written are the languages whose files are measured.
-var written = []string{".go", ".templ", ".lua", ".js", ".mjs", ".sh", ".md"}
+// languages are those whose files are measured.
+var languages = []string{".go", ".templ", ".lua", ".js", ".mjs", ".sh", ".md"}
 
 // Load reads the module in dir. Its error is that of a file that cannot be read
 // or parsed, or of the go command.
@@ -73,7 +81,7 @@ func Load(dir, module string) (Tree, error) {
 			}
 			return nil
 		}
-		if !slices.Contains(written, path.Ext(name)) {
+		if !slices.Contains(languages, path.Ext(name)) {
 			return nil
 		}
 		rel, err := filepath.Rel(dir, name)
@@ -101,7 +109,7 @@ func read(name string, content []byte) (File, error) {
 		return file, nil
 	}
 	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, name, content, parser.ParseComments|parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(fset, name, content, parser.ParseComments)
 	if err != nil {
 		return file, err
 	}
@@ -121,6 +129,7 @@ func read(name string, content []byte) (File, error) {
 			file.Later = append(file.Later, line(comment.Pos()))
 		}
 	}
+	file.Vars = variables(parsed)
 	file.Structs = structs(parsed, func(node ast.Node) int { return line(node.Pos()) })
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		switch node := node.(type) {
@@ -142,6 +151,9 @@ func read(name string, content []byte) (File, error) {
 			}
 			if sleeps(node) {
 				file.Sleeps = append(file.Sleeps, line(node.Pos()))
+			}
+			if to := appendsTo(node, parsed); to != "" {
+				file.Appends = append(file.Appends, Append{to, line(node.Pos())})
 			}
 		}
 		return true
@@ -205,6 +217,38 @@ func sleeps(call *ast.CallExpr) bool {
 	}
 	from, ok := called.X.(*ast.Ident)
 	return ok && from.Name == "time"
+}
+
+// variables returns the names of a file's variables outside functions.
+func variables(file *ast.File) []string {
+	var names []string
+	for _, declaration := range file.Decls {
+		general, ok := declaration.(*ast.GenDecl)
+		if !ok || general.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range general.Specs {
+			if spec, ok := spec.(*ast.ValueSpec); ok {
+				for _, name := range spec.Names {
+					names = append(names, name.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// appendsTo returns the name of what a call appends to, if it isn't declared in a function.
+func appendsTo(call *ast.CallExpr, file *ast.File) string {
+	function, ok := call.Fun.(*ast.Ident)
+	if !ok || function.Name != "append" || len(call.Args) == 0 {
+		return ""
+	}
+	to, ok := call.Args[0].(*ast.Ident)
+	if !ok || to.Obj != nil && file.Scope.Lookup(to.Name) != to.Obj {
+		return ""
+	}
+	return to.Name
 }
 
 // reach asks the go command, which knows build constraints.

@@ -34,7 +34,7 @@ const (
 	dialsAtATime = 64
 )
 
-func attacks(s settings, t *town) []attack {
+func attacks(s settings, t *testbed) []attack {
 	return []attack{
 		{name: fmt.Sprintf("%d callers who send a header byte by byte", slowCallers), begin: t.slowloris},
 		{name: fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), begin: t.hang},
@@ -48,7 +48,7 @@ func attacks(s settings, t *town) []attack {
 }
 
 // crowd is n connections, each with something that is done on it until the end.
-func (t *town) crowd(
+func (t *testbed) crowd(
 	ctx context.Context, n int, first func(net.Conn) error, then func(context.Context, net.Conn),
 ) (end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -88,8 +88,8 @@ func (t *town) crowd(
 
 func wait(ctx context.Context, _ net.Conn) { <-ctx.Done() }
 
-// slowloris begins requests and never ends them. Who is cut off comes back.
-func (t *town) slowloris(ctx context.Context) (func(), error) {
+// slowloris begins requests and never ends them. Callers that are cut off come back.
+func (t *testbed) slowloris(ctx context.Context) (func(), error) {
 	begin := func(conn net.Conn) error {
 		_, err := io.WriteString(conn, "GET "+t.healthy+"/a HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 		return err
@@ -113,17 +113,16 @@ func (t *town) slowloris(ctx context.Context) (func(), error) {
 }
 
 // hang makes calls that get no answer.
-func (t *town) hang(ctx context.Context) (func(), error) {
+func (t *testbed) hang(ctx context.Context) (func(), error) {
 	return t.crowd(ctx, stuckCalls, func(conn net.Conn) error {
 		_, err := io.WriteString(conn, request(t.stuck))
 		return err
 	}, wait)
 }
 
-// breakOff makes calls whose answers end in the middle, and the connection with
-// them. The callers know nothing of each other: in step they would be a queue of
-// their own making.
-func (t *town) breakOff(addr string) func(context.Context) (func(), error) {
+// breakOff makes calls whose answers end in the middle, and the connection with them. The callers know nothing of each
+// other: in step they would queue up behind each other.
+func (t *testbed) breakOff(addr string) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
 		first := func(net.Conn) error { return t.callDying(ctx, addr) }
 		return t.crowd(ctx, brokenCalls, first, func(ctx context.Context, _ net.Conn) {
@@ -144,7 +143,7 @@ func (t *town) breakOff(addr string) func(context.Context) (func(), error) {
 
 // callDying calls the upstream that dies and reads what there is, at no more cost
 // than that. An answer that does not begin and break off is an error.
-func (t *town) callDying(ctx context.Context, addr string) error {
+func (t *testbed) callDying(ctx context.Context, addr string) error {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", addr, err)
@@ -170,12 +169,12 @@ func isTimeout(err error) bool {
 }
 
 // hold makes connections that have been of use once and then wait.
-func (t *town) hold(ctx context.Context, n int) (func(), error) {
+func (t *testbed) hold(ctx context.Context, n int) (func(), error) {
 	return t.crowd(ctx, n, func(conn net.Conn) error { return ask(conn, bufio.NewReader(conn), t.healthy) }, wait)
 }
 
 // measureIdle says what a connection that waits costs the server.
-func measureIdle(ctx context.Context, s settings, t *town, server *server) error {
+func measureIdle(ctx context.Context, s settings, t *testbed, server *server) error {
 	const settling = 2 * time.Second // for the garbage collector to have passed
 	if _, err := t.callHealthy(ctx, settling); err != nil {
 		return err

@@ -58,20 +58,20 @@ func run(s settings) (err error) {
 		return err
 	}
 	defer server.stop()
-	town, err := settle(ctx, server)
+	testbed, err := newTestbed(ctx, server)
 	if err != nil {
 		return err
 	}
-	defer town.close()
+	defer testbed.close()
 
 	// Idle memory is measured first: the runtime does not return used memory at once.
-	if err := measureIdle(ctx, s, town, server); err != nil {
+	if err := measureIdle(ctx, s, testbed, server); err != nil {
 		return err
 	}
 	fmt.Printf("\n%-44s %12s %12s %7s\n", "", "p99 without", "p99 with", "ratio")
 	var beyond []error
-	for _, a := range attacks(s, town) {
-		quiet, loud, err := compare(ctx, s, town, a)
+	for _, a := range attacks(s, testbed) {
+		quiet, loud, err := compare(ctx, s, testbed, a)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
@@ -88,7 +88,7 @@ func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
 // compare lets quiet and attacked measurements take turns, so that whatever else
 // the machine does hits both, and returns the median of each.
-func compare(ctx context.Context, s settings, t *town, a attack) (quiet, loud time.Duration, err error) {
+func compare(ctx context.Context, s settings, t *testbed, a attack) (quiet, loud time.Duration, err error) {
 	length := time.Duration(s.seconds * float64(time.Second))
 	if _, err := t.callHealthy(ctx, length); err != nil { // warms up
 		return 0, 0, err

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"postern/tools/shipped"
 )
 
 // server is the product, running.
@@ -25,10 +27,8 @@ type server struct {
 // startServer builds the product as it ships and starts it on an empty directory.
 func startServer(ctx context.Context, dir string) (*server, error) {
 	binary := filepath.Join(dir, "postern")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./cmd/postern")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	if err := shipped.Build(ctx, ".", binary); err != nil {
+		return nil, err
 	}
 	s := &server{gone: make(chan struct{})}
 	for _, addr := range []*string{&s.control, &s.gateway} {
@@ -70,8 +70,8 @@ func (s *server) stop() {
 	<-s.gone
 }
 
-// createProject puts a proxy that asks for no key before the upstream and returns
-// the path of its environment at the gateway.
+// createProject puts a proxy that requires no key before the upstream and returns the path of its environment at the
+// gateway.
 func (s *server) createProject(ctx context.Context, name, target string) (string, error) {
 	body := fmt.Sprintf(`{"name": %q, "target": %q}`, name, target)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.control+"/proxy", strings.NewReader(body))

@@ -69,11 +69,11 @@ func newCase(seed uint64) *randomCase {
 		p.Versions = append(p.Versions, snapshot.Version{
 			ID:   fmt.Sprintf("ver_%d", n),
 			Name: fmt.Sprintf("%d.0.0", n+1),
-			Access: snapshot.Access{
-				Mode:    []snapshot.Mode{snapshot.Passthrough, snapshot.Authenticate}[c.random.IntN(2)],
-				Methods: []snapshot.Method{snapshot.APIKey, snapshot.JWT},
+			Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+				Mode:    []string{snapshot.Passthrough, snapshot.Authenticate}[c.random.IntN(2)],
+				Methods: []string{snapshot.APIKey, snapshot.JWT},
 				Keyless: snapshot.Reject,
-			},
+			}},
 			Rules: c.rules(),
 		})
 	}

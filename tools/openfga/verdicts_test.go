@@ -18,7 +18,7 @@ type question struct {
 	call   policy.Call
 	asked  openfga.Tuple
 	with   []openfga.Tuple
-	about  string // the object that the rule asks for the owner of; "": none
+	about  string // the object whose owner the rule requires; "": none
 	tenant string // of the caller
 }
 
@@ -111,7 +111,7 @@ func (c *randomCase) caller(q *question) []string {
 }
 
 // OpenFGA's verdict about a call is what the product explains about it.
-func TestVerdictsAreThoseOfExplain(t *testing.T) {
+func TestVerdicts_matchExplain(t *testing.T) {
 	const calls, seeds = 1000, 8
 	seen := map[string]int{}
 	for seed := range uint64(seeds) {

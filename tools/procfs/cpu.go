@@ -74,8 +74,8 @@ func Children(pid int) ([]int, error) {
 	return out, nil
 }
 
-// TreeCPU returns the CPU time that a process and all that it has started have used so far. What
-// ended processes have used that no parent waited for is missing.
+// TreeCPU returns the CPU time that a process and all that it has started have used so far. The time of ended processes
+// that no parent waited for is missing.
 func TreeCPU(root int) (time.Duration, error) {
 	names, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

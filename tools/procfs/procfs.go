@@ -1,6 +1,6 @@
 // Package procfs reads the memory and the CPU time of processes from Linux's /proc, after proc(5).
 //
-// It owns the parsing. What is measured, when and what for, each tool decides by itself.
+// It owns the parsing. Each tool decides what it measures, and when.
 package procfs
 
 import (
@@ -25,7 +25,7 @@ func ResetPeak(pid int) error {
 }
 
 // memory returns a field that is in kibibytes, in bytes. A process that has ended and is not
-// waited for yet has none.
+// waited for yet lacks the field.
 func memory(pid int, field string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // api sends requests to the control plane until they are answered: a request that was cut
-// off, or answered 503 or 502, goes out again with the same Idempotency-Key.
+// off, or got 503 or 502, goes out again with the same Idempotency-Key.
 type api struct {
 	http   *http.Client
 	base   string
@@ -54,8 +54,9 @@ type request struct {
 	method, path, idempotencyKey string
 	in                           any
 	began                        time.Time
-	during                       *phase // in which it began
+	during                       *phase // to which it belongs
 	attempts                     int
+	statuses                     []int // of the attempts, 0 without an answer
 }
 
 func (a *api) request(method, path string, in any) *request {
@@ -78,7 +79,9 @@ func (a *api) attempt(
 	status, text, wait, err = a.send(ctx, r)
 	sent.failed = err != nil || status == http.StatusServiceUnavailable || status == http.StatusBadGateway
 	sent.took = time.Since(r.began)
-	a.phases.requested(r.during, sent)
+	r.statuses = append(r.statuses, status)
+	sent.what = fmt.Sprint(r.method, " ", r.path, " ", r.statuses)
+	r.during = a.phases.requested(r.during, sent)
 	return status, text, wait, err
 }
 

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"postern/tools/shipped"
 )
 
 // clockOff is a time in which the clock of a gateway is off.
@@ -109,11 +111,8 @@ func buildOff(ctx context.Context, root, dir, program string) error {
 	if err := os.WriteFile(file, overlay, 0o600); err != nil {
 		return fmt.Errorf("write an overlay: %w", err)
 	}
-	arguments := []string{"build", "-trimpath", "-overlay", file, "-o", program, "postern/cmd/postern"}
-	build := exec.CommandContext(ctx, "go", arguments...)
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build ./cmd/postern with another clock: %w\n%s", err, out)
+	if err := shipped.Build(ctx, root, program, "-overlay="+file); err != nil {
+		return fmt.Errorf("with another clock: %w", err)
 	}
 	return nil
 }

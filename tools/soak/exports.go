@@ -64,7 +64,7 @@ func (r *run) exportOnce(ctx context.Context) error {
 // downloadTries are enough for every fault.
 const downloadTries = 20
 
-// download is sent again like other requests, but its answer is no JSON.
+// download is sent again like other requests, but its answer is not JSON.
 func (r *run) download(ctx context.Context, id string) ([]byte, error) {
 	request := r.api.request(http.MethodGet, "/api/v1/exports/"+id+"/download", nil)
 	for {

@@ -42,7 +42,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/call":
 		w.Header().Set(gatewayHeader, "a")
 		status, body = f.call(r.Header.Get("X-API-Key"))
-	case f.defect == "one request in 20 is answered 503" && f.late():
+	case f.defect == "one request in 20 answers 503" && f.late():
 		status = http.StatusServiceUnavailable
 	case r.Method == http.MethodPost && parts[2] == "projects":
 		body = f.create(r)
@@ -150,8 +150,8 @@ func (f *fake) call(text string) (status int, body map[string]string) {
 	return http.StatusUnauthorized, map[string]string{"code": "invalid_key"}
 }
 
-// TestSoakFindsDefects runs the load and the model against a gateway with a defect.
-func TestSoakFindsDefects(t *testing.T) {
+// TestSoak_defects runs the load and the model against a gateway with a defect.
+func TestSoak_defects(t *testing.T) {
 	for defect, want := range map[string]string{
 		"":                                       "",
 		"a revoked key is let in":                "wrong decisions",
@@ -165,7 +165,7 @@ func TestSoakFindsDefects(t *testing.T) {
 		"a revocation is not kept":               "lost writes",
 		"one call in 20 answers 500":             "calls failed: calm",
 		"calls at the end answer 500":            "calls failed: reading back",
-		"one request in 20 is answered 503":      "had to be sent again: calm",
+		"one request in 20 answers 503":          "had to be sent again: calm",
 	} {
 		t.Run(defect, func(t *testing.T) {
 			t.Parallel()

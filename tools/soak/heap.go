@@ -10,7 +10,7 @@ import (
 )
 
 // heapGrowth is how much the live heap of a replica may grow in the second half of a run, in bytes: caches
-// that fill, such as those of statements on connections that are opened meanwhile, take up to 3 MB.
+// that fill, such as those of statements on connections that are opened later, take up to 3 MB.
 const heapGrowth = 4e6
 
 // heapLooks are the collections, a second apart, of which the one that leaves least counts: requests, exports and

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,8 @@ import (
 	"time"
 
 	"postern/testkit/pgserver"
+	"postern/tools/account"
+	"postern/tools/shipped"
 )
 
 // installation is Postern as docs/replicas.md builds it: replicas before one PostgreSQL,
@@ -35,14 +38,12 @@ type installation struct {
 	control    []*replica // take changes, and work on exports
 }
 
-// install builds the program, as e2e does, and starts everything. stop has to be called also after an
+// install builds the program as it ships, and starts everything. stop has to be called also after an
 // error.
 func install(ctx context.Context, root, dir string, s settings) (in *installation, err error) {
 	in = &installation{dir: dir, program: filepath.Join(dir, "postern")}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", in.program, "postern/cmd/postern")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return in, fmt.Errorf("build ./cmd/postern: %w\n%s", err, out)
+	if err := shipped.Build(ctx, root, in.program); err != nil {
+		return in, err
 	}
 	if s.clock > 0 {
 		progress("building with another clock, which takes minutes the first time")
@@ -57,7 +58,7 @@ func install(ctx context.Context, root, dir string, s settings) (in *installatio
 	if in.redis, err = startRedis(dir); err != nil {
 		return in, err
 	}
-	in.upstream = httptest.NewServer(http.HandlerFunc(tellCaller))
+	in.upstream = httptest.NewServer(http.HandlerFunc(echoCaller))
 	if in.address, err = freeAddress(); err != nil {
 		return in, err
 	}
@@ -116,8 +117,8 @@ func (in *installation) newReplica(name, roles string, drain time.Duration) (*re
 	return r, nil
 }
 
-// tellCaller is the upstream: it answers with what it was told about the caller.
-func tellCaller(w http.ResponseWriter, r *http.Request) {
+// echoCaller is the upstream: it answers with what it was told about the caller.
+func echoCaller(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]string{
 		"key":   r.Header.Get("X-Credential-Identifier"),
@@ -165,7 +166,9 @@ type project struct {
 // create puts a proxy before the upstream, in the team of a new account.
 func (in *installation) create(ctx context.Context, a *api) (project, error) {
 	var made struct{ Project project }
-	token, err := in.signUp(ctx)
+	// The data directory of the command does not matter.
+	env := append(slices.Clone(in.control[0].env), "POSTERN_DATA_DIR="+in.dir)
+	token, err := account.First(ctx, in.client(callWithin), "http://"+controlName, in.program, env...)
 	if err != nil {
 		return made.Project, err
 	}

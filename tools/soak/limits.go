@@ -50,7 +50,7 @@ type limitedCall struct {
 type redisAway struct {
 	interval
 
-	refusing bool // calls are refused meanwhile: --redis-failure closed
+	refusing bool // calls are refused during this time: --redis-failure closed
 	emptied  bool // Redis has lost its counts
 
 	starts time.Time // Redis is started again: calls may be counted from then on

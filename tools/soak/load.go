@@ -10,7 +10,7 @@ import (
 	"postern/tools/procfs"
 )
 
-// patience is how late work is begun at most. What is later is left out.
+// patience is how late work is begun at most. Later calls are left out.
 const patience = 5 * time.Second
 
 // arrive has work begun at fixed times, so many a second, by as many workers, until ctx ends. A time
@@ -36,7 +36,7 @@ func arrive(ctx context.Context, perSecond float64, workers int, work func(due t
 	ticker := time.NewTicker(time.Millisecond)
 	defer ticker.Stop()
 	began := time.Now()
-	// The times are whole milliseconds, so that what the ticker rounds is no latency.
+	// The times are whole milliseconds, so that rounding by the ticker doesn't count as latency.
 	next := func(n int) time.Time {
 		return began.Add((time.Duration(float64(n)/perSecond*1000) + 1) * time.Millisecond)
 	}

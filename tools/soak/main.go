@@ -7,8 +7,8 @@
 // Two replicas serve calls and two accept changes, behind HAProxy, with a durable
 // PostgreSQL server and a Redis. Keys are created, rotated, frozen, unfrozen and
 // revoked, and exports run, while replicas are replaced, killed and stopped, the database
-// and Redis restart, and a clock is wrong. Calls start at fixed times, at 70 % of the rate
-// that the machine can handle. Each answer of the gateway is checked against a model of
+// and Redis restart, and a clock is wrong. Calls start at fixed times, at 70% of the rate
+// that the machine can handle. Each response of the gateway is checked against a model of
 // the acknowledged changes. The command prints a table. It fails if a decision was wrong,
 // an acknowledged write was lost, a call failed that wasn't cut off by a kill, or memory
 // grew.
@@ -31,7 +31,7 @@ import (
 )
 
 func main() {
-	s := settings{ending: ending, enduring: enduring}
+	s := settings{ending: ending, enduring: enduring, heldUp: heldUpFor}
 	flag.DurationVar(&s.duration, "duration", 10*time.Minute, "length of the run; each fault happens at least once")
 	flag.Float64Var(&s.share, "share", 0.7, "fraction of the rate of calls that the machine can handle")
 	flag.Float64Var(&s.rate, "rate", 0, "highest number of calls a second; 0 means that -share decides")

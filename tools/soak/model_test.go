@@ -154,13 +154,13 @@ func TestCutOff(t *testing.T) {
 		a    answer
 		want bool
 	}{
-		"revoked meanwhile":              {ended(9900, 10_400, 0, ""), true},
+		"revoked before the answer":      {ended(9900, 10_400, 0, ""), true},
 		"HAProxy says so":                {ended(9900, 10_400, 502, cut), true},
 		"begun within the second":        {ended(11_000, 11_500, 0, ""), true},
 		"begun after it":                 {ended(11_200, 11_700, 0, ""), false},
 		"over before it was sent":        {ended(9000, 9500, 0, ""), false},
 		"the upstream cannot be reached": {ended(9900, 10_400, 502, "502 upstream_unreachable"), false},
-		"answered 503":                   {ended(9900, 10_400, 503, "503"), false},
+		"got 503":                        {ended(9900, 10_400, 503, "503"), false},
 		"answered":                       {answer{sent: at(9900), answered: at(10_400)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

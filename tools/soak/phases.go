@@ -18,8 +18,9 @@ type phase struct {
 	missed   int             // calls that were left out, because every caller was busy
 	took     []time.Duration // of the calls, since they were due
 	changes  int             // requests to the control plane
-	repeated int             // attempts at them that were cut off or answered 502 or 503
+	repeated int             // attempts at them that were cut off or got 502 or 503
 	longest  time.Duration   // of a request, with its repetitions
+	slowest  string          // that request, with the status of each attempt
 }
 
 // stretch is a time in which a phase lasted.
@@ -29,8 +30,9 @@ type stretch struct {
 }
 
 // phases are all, by name. A call or a request belongs to the phase in which it began. A call or an
-// attempt at a request that fails has failed in a fault that lasted meanwhile and may cut it off, if
-// there was one.
+// attempt at a request that fails has failed in a fault that lasted during this time and may cut it off, if
+// there was one. The time that a request takes is also that fault's: it may have waited for a frozen replica, or for
+// the lease of an attempt that was cut off.
 type phases struct {
 	mu        sync.Mutex
 	order     []*phase
@@ -81,7 +83,7 @@ func (p *phases) now() *phase {
 }
 
 // blamed is the phase to which a failure counts of what was sent in a phase and ended now: the last one
-// meanwhile that may cut it off, or else the one in which it was sent.
+// in between that may cut it off, or else the one in which it was sent.
 func (p *phases) blamed(in *phase, sent time.Time, cuts func(fault) bool) *phase {
 	for _, s := range slices.Backward(p.stretches) {
 		if !s.until.IsZero() && s.until.Before(sent) {
@@ -130,23 +132,31 @@ type attempt struct {
 	first  bool
 	in     *phase        // in which it was sent
 	sent   time.Time     //
-	failed bool          // cut off, or answered 502 or 503
+	failed bool          // cut off, or got 502 or 503
 	took   time.Duration // since the first one was sent
+	what   string        // the request, with the status of each attempt
 }
 
-// requested counts an attempt at a request that began in a phase.
-func (p *phases) requested(in *phase, a attempt) {
+// requested counts an attempt at a request that belongs to a phase, and returns the phase that it belongs to now.
+func (p *phases) requested(in *phase, a attempt) *phase {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in != nil {
-		if a.first {
-			in.changes++
+	if in != nil && a.first {
+		in.changes++
+	}
+	if a.in != nil {
+		cut := p.blamed(a.in, a.sent, cutsChanges)
+		if a.failed {
+			cut.repeated++
 		}
-		in.longest = max(in.longest, a.took)
+		if in != nil && cutsChanges(cut.fault) {
+			in = cut
+		}
 	}
-	if a.in != nil && a.failed {
-		p.blamed(a.in, a.sent, cutsChanges).repeated++
+	if in != nil && a.took > in.longest {
+		in.longest, in.slowest = a.took, a.what
 	}
+	return in
 }
 
 // faults returns what may not have failed and has.

@@ -30,6 +30,41 @@ func TestPhases_blamed(t *testing.T) {
 	}
 }
 
+// TestPhases_longest: the time of a request belongs to the fault that has cut it off or made it wait.
+func TestPhases_longest(t *testing.T) {
+	kills := fault{name: "killed", cutsCalls: true, cutsChanges: true}
+	for name, tt := range map[string]struct {
+		during fault
+		failed bool
+		want   string // the phase that has the longest request
+	}{
+		"answered after a fault":  {kills, false, kills.name},
+		"cut off":                 {kills, true, kills.name},
+		"answered without one":    {atEnd, false, calm.name},
+		"unavailable without one": {atEnd, true, calm.name},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var p phases
+			p.enter(calm)
+			began, sent := p.current(), time.Now()
+			p.enter(tt.during)
+			belongs := p.requested(began, attempt{
+				first: true, in: began, sent: sent, failed: tt.failed, took: time.Second, what: "POST /",
+			})
+			p.enter(calm)
+			p.requested(belongs, attempt{in: p.current(), sent: time.Now(), took: time.Minute, what: "POST /"})
+			for _, ph := range p.order {
+				if slowest := ph.slowest != ""; slowest != (ph.fault.name == tt.want) {
+					t.Errorf("%s has %q", ph.fault.name, ph.slowest)
+				}
+			}
+			if began.changes != 1 {
+				t.Errorf("%d requests, want 1", began.changes)
+			}
+		})
+	}
+}
+
 // TestPhases_faults has calls and requests that fail at once, or in a phase after the one in which they began.
 func TestPhases_faults(t *testing.T) {
 	kills := fault{name: "killed", cutsCalls: true, cutsChanges: true}

@@ -9,7 +9,7 @@ import (
 )
 
 // readBack compares every acknowledged change with what the API lists, and returns the
-// keys for which it has something else. A key that is changed meanwhile is left out; at
+// keys for which it has something else. A key that is changed during the comparison is left out; at
 // the end there is none.
 func (r *run) readBack(ctx context.Context) (compared int, lost []string, err error) {
 	began := time.Now()

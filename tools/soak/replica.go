@@ -20,7 +20,7 @@ type replica struct {
 	admin        string // host:port of the listener for profiles
 	program, dir string
 	env          []string
-	extra        []string // beside env, in a fault
+	extra        []string // in addition to env, in a fault
 
 	mu      sync.Mutex // of process, which a restart replaces
 	process *process

@@ -12,6 +12,9 @@ import (
 // shown are as many of each kind of failure.
 const shown = 5
 
+// slow is from which duration on the report has the request of the control plane that took longest in a phase.
+const slow = 5 * time.Second
+
 // failures returns why the run has failed: each of the zeros that is not zero.
 func (r *run) failures() error {
 	out := append([]error{r.decisionsAndWrites()}, r.phases.faults()...)
@@ -56,6 +59,12 @@ func (r *run) report(w io.Writer) {
 			p.fault.name, p.times, p.length.Seconds(), p.calls, p.failed, p.missed, ms(quantile(p.took, 0.5)),
 			ms(quantile(p.took, 0.99)), p.changes, p.repeated, p.longest.Seconds())
 	}
+	for _, p := range r.phases.order {
+		if p.longest >= slow {
+			fmt.Fprintf(w, "\nthe request that took %.1f s, %s: %s", p.longest.Seconds(), p.fault.name, p.slowest)
+		}
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nchanges: %s; %d exports\n", r.changer.counts.String(), r.exports)
 	least, most := r.usage.bounds()
 	fmt.Fprintf(w, "wrong decisions %d; lost writes %d of %d that were read back\n",
@@ -87,11 +96,11 @@ func (r *run) reportLoad(w io.Writer) {
 		}
 	}
 	seconds := r.loaded.Seconds()
-	fmt.Fprintf(w, "the machine carries %.0f calls a second before the load and %.0f after it, beside %.0f changes\n",
+	fmt.Fprintf(w, "the machine carries %.0f calls a second before the load and %.0f after it, with %.0f changes\n",
 		r.capacity[0], r.capacity[1], r.settings.changes)
 	fmt.Fprintf(w, "asked for: %.0f calls a second, %.0f %% of that; reached: %.0f, %.0f %%; %d calls left out\n",
 		r.rate, 100*r.rate/r.capacity[0], float64(calls)/seconds, 100*float64(calls)/seconds/r.capacity[0], missed)
-	fmt.Fprintf(w, "with the changes %.0f operations a second; other programs used %.0f %% of the CPU meanwhile\n\n",
+	fmt.Fprintf(w, "with the changes %.0f operations a second; other programs used %.0f %% of the CPU\n\n",
 		(float64(calls)+float64(r.changed))/seconds, 100*r.others)
 }
 

@@ -23,6 +23,7 @@ type settings struct {
 	probe    time.Duration // how long capacity is measured
 	rest     time.Duration // at least, between faults
 	outage   time.Duration // of what is frozen, killed or down
+	heldUp   time.Duration // at most, for a change while another replica is frozen; 0: no bound, as in tests
 	clock    time.Duration // by which a gateway's clock is off
 	logs     string        // directory to keep logs in
 
@@ -63,14 +64,14 @@ type run struct {
 	heapAtHalf, heapAtEnd map[string]liveHeap // by replica
 
 	// probing: the machine is overloaded to measure its capacity, and answers are not judged.
-	probing  atomic.Bool
-	capacity [2]float64 // calls a second beside the changes, before and after the load
-	rate     float64    // calls a second that are asked for
-	underWay atomic.Int64
-	cutOff   atomic.Int64 // calls, since their key was refused meanwhile
-	loaded   time.Duration
-	others   float64 // part of the CPU that other programs used meanwhile
-	changed  int64   // changes meanwhile
+	probing    atomic.Bool
+	capacity   [2]float64 // calls a second next to the changes, before and after the load
+	rate       float64    // calls a second that are asked for
+	inProgress atomic.Int64
+	cutOff     atomic.Int64 // calls, since their key was refused in between
+	loaded     time.Duration
+	others     float64 // part of the CPU that other programs used during the load
+	changed    int64   // changes during the load
 
 	mu       sync.Mutex
 	wrong    []error // decisions
@@ -122,7 +123,7 @@ func (r *run) prepare(ctx context.Context) error {
 }
 
 // measure returns how many calls a second the machine carries, behind HAProxy and with both gateways,
-// beside the changes and exports of the load and with its part of calls that Redis counts.
+// next to the changes and exports of the load and with its part of calls that Redis counts.
 func (r *run) measure(ctx context.Context) (float64, error) {
 	r.probing.Store(true)
 	defer r.probing.Store(false)
@@ -282,8 +283,8 @@ func (r *run) compare(ctx context.Context) error {
 // operate sends one call, which was due at a time. It leaves the call out if the machine carries no more:
 // others have taken it, and beyond its capacity health checks fail and nothing is judged but that.
 func (r *run) operate(ctx context.Context, due time.Time) {
-	defer r.underWay.Add(-1)
-	if in := r.phases.current(); r.underWay.Add(1) > 2*saturating && !in.fault.holdsCalls {
+	defer r.inProgress.Add(-1)
+	if in := r.phases.current(); r.inProgress.Add(1) > 2*saturating && !in.fault.holdsCalls {
 		r.phases.missed()
 		return
 	}

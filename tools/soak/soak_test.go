@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// TestSoakOnPostgres is a short run of the whole, with the faults that need no long time. `make soak`
+// TestSoak_onPostgres is a short run of the whole, with the faults that need no long time. `make soak`
 // runs all of them for ten minutes.
-func TestSoakOnPostgres(t *testing.T) {
+func TestSoak_onPostgres(t *testing.T) {
 	s := settings{
 		duration: 10 * time.Second,
 		share:    0.7,
@@ -34,10 +34,10 @@ func TestSoakOnPostgres(t *testing.T) {
 	named := func(name string) fault {
 		return enduring[slices.IndexFunc(enduring, func(f fault) bool { return f.name == name })]
 	}
-	// What the control replica or the database had begun is held for a while: first, so that it is repeated
-	// beside the others.
+	// Work that the control replica or the database had begun is held for a while: first, so that it is repeated next
+	// to the others.
 	s.ending = append(s.ending, kills[1], named("database crashed"), rolling, kills[0])
-	s.enduring = append(s.enduring, named("gateway frozen"), named("Redis killed"))
+	s.enduring = append(s.enduring, named("gateway frozen"), named("control replica frozen"), named("Redis killed"))
 	r, err := soak(t.Context(), filepath.Join("..", ".."), s)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSoakOnPostgres(t *testing.T) {
 	}
 	for _, phase := range []string{
 		"measuring capacity", "calm", "control replica killed", "database crashed", "rolling restart", "gateway killed",
-		"gateway frozen", "Redis killed", "reading back",
+		"gateway frozen", "control replica frozen", "Redis killed", "reading back",
 	} {
 		if !strings.Contains(table.String(), "\n"+phase) {
 			t.Errorf("the table has no line for %q", phase)
@@ -74,8 +74,8 @@ func TestSoakOnPostgres(t *testing.T) {
 	}
 }
 
-// TestHAProxyConfigIsThatOfTheDocumentation: what the soak runs is what operators copy.
-func TestHAProxyConfigIsThatOfTheDocumentation(t *testing.T) {
+// TestHAProxyConfig_documentation: what the soak runs is what operators copy.
+func TestHAProxyConfig_documentation(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "replicas.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,8 @@ func (u *usage) count(a answer) {
 	}
 }
 
-// killed notes that a gateway was killed, and is gone by now. What it had counted since a time is
-// lost: killLoses before the signal was sent.
+// killed notes that a gateway was killed, and is gone by now. Its counts since a time are lost: killLoses before the
+// signal was sent.
 func (u *usage) killed(gateway string, since time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestUsageKilled has answers of before, in and after the second that a kill may lose, some of which
+// TestUsage_killed has answers of before, in and after the second that a kill may lose, some of which
 // are counted when the gateway is gone already.
-func TestUsageKilled(t *testing.T) {
+func TestUsage_killed(t *testing.T) {
 	u := newUsage()
 	since := time.Now().Add(-time.Minute)
 	count := func(gateway string, at time.Time) { u.count(answer{gateway: gateway, sent: at, answered: at}) }

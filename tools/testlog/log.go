@@ -52,8 +52,8 @@ func (l *log) read(r io.Reader) error {
 	}
 }
 
-// line takes one line. Those that are no event come from go itself, such as a
-// broken go.mod, and are shown as they are.
+// line takes one line. Lines that aren't events come from go itself, such as about a broken go.mod, and are shown
+// unchanged.
 func (l *log) line(line string) {
 	var e event
 	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &e) != nil {
@@ -144,7 +144,7 @@ func (l *log) print(format string, args ...any) {
 	}
 }
 
-// finish prints the closing line. No test at all is no success: the run broke
+// finish prints the closing line. A run without any test is not a success: it broke
 // before it began.
 func (l *log) finish() (bool, error) {
 	l.print("\n%d passed, %d failed\n", l.passed, l.failed)

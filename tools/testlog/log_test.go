@@ -66,11 +66,11 @@ var reportCases = map[string]struct {
 		},
 		shows: []string{"panic: boom", "0 passed, 1 failed"},
 	},
-	"what is no event is shown": {
+	"lines that are not events are shown": {
 		events: []string{"go: errors parsing go.mod"},
 		shows:  []string{"errors parsing go.mod", "0 passed, 0 failed"},
 	},
-	"nothing at all is no success": {shows: []string{"0 passed, 0 failed"}},
+	"nothing at all is a failure": {shows: []string{"0 passed, 0 failed"}},
 }
 
 func TestReport(t *testing.T) {

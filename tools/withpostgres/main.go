@@ -71,8 +71,8 @@ func runBeside(server *pgserver.Server, args []string, signals <-chan os.Signal)
 	return code, err
 }
 
-// runCommand runs the command in a process group of its own, hands signals on to
-// the whole group, and leaves nothing of the group behind.
+// runCommand runs the command in its own process group, hands signals on to the whole group, and leaves nothing of the
+// group behind.
 func runCommand(
 	server *pgserver.Server, templates string, args []string, signals <-chan os.Signal,
 ) (int, error) {

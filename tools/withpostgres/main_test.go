@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-func TestCommandRunsBesideServer(t *testing.T) {
+func TestRun_command(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "address")
 	code, err := run([]string{"--", "sh", "-c", `printf %s "$TESTKIT_POSTGRES_URL" >"$1"; exit 7`, "sh", out})
 	if err != nil {
@@ -31,7 +31,7 @@ func TestCommandRunsBesideServer(t *testing.T) {
 	requireGone(t, string(written))
 }
 
-func TestWrongUsage(t *testing.T) {
+func TestRun_wrongUsage(t *testing.T) {
 	if code, err := run(nil); code != 2 || err == nil {
 		t.Errorf("without a command: %d, %v; want 2 and an error", code, err)
 	}
@@ -40,12 +40,12 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-func TestInterruptLeavesNothingBehind(t *testing.T) {
+func TestRun_interrupted(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "withpostgres")
 	if out, err := exec.Command("go", "build", "-trimpath", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	// TMPDIR tells what was left there; the server's account must get through.
+	// TMPDIR shows what was left there; the server's account must get through.
 	tmp, err := os.MkdirTemp("", "withpostgres-test-")
 	if err != nil {
 		t.Fatal(err)

@@ -7,20 +7,21 @@ package account
 
 import (
 	"strconv"
+	"time"
 
 	"postern/views/ui"
 )
 
-// Tab is a page of the account.
+// Tab is the path of a page of the account.
 type Tab string
 
 // The tabs.
 const (
-	TabProfile  Tab = "profile"
-	TabPassword Tab = "password"
-	TabSessions Tab = "sessions"
-	TabLinked   Tab = "linked"
-	TabDelete   Tab = "delete"
+	TabProfile  Tab = "/account"
+	TabPassword Tab = "/account/password"
+	TabSessions Tab = "/account/sessions"
+	TabLinked   Tab = "/account/signins"
+	TabDelete   Tab = "/account/delete"
 )
 
 // Profile changes the name and the email address.
@@ -56,10 +57,10 @@ type Confirmation struct {
 // Deletion asks before the account is deleted.
 type Deletion struct {
 	Page          ui.Page
-	Teams         []string // that the account leaves
-	Obstacle      string   // why it cannot be deleted yet, "" if it can
-	Has           bool     // a password, which has to be given
-	Typed         ui.Value // the email address
+	Teams         []string  // that the account leaves
+	Obstacle      ui.Notice // why it cannot be deleted yet, without a text if it can
+	Has           bool      // a password, which has to be given
+	Typed         ui.Value  // the email address
 	PasswordError string
 	Error         string
 }
@@ -88,7 +89,8 @@ type Sessions struct {
 type Session struct {
 	ID        string
 	Name      string // browser and system
-	Detail    string
+	From      string // the address
+	Seen      time.Time
 	Current   bool
 	EndAction string
 }
@@ -106,7 +108,8 @@ type Linked struct {
 type Link struct {
 	ID           string
 	Name         string // of the issuer
-	Detail       string
+	Email        string
+	Seen         time.Time
 	UnlinkAction string
 }
 

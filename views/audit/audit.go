@@ -4,7 +4,11 @@
 // (handlers) nor what an entry is (rules).
 package audit
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Log is a page of the audit log.
 type Log struct {
@@ -27,7 +31,7 @@ type Log struct {
 type Entry struct {
 	ID      string
 	Time    string
-	Stamp   string // RFC 3339
+	At      time.Time
 	Who     string
 	WhoURL  string // of all that they did; "" if the list is of that
 	Text    string // what they did, after Who

@@ -17,7 +17,7 @@ type Claim struct {
 	Action   string
 	Projects []string  // names
 	Keys     string    // such as "3 active API keys go on working."
-	Ends     time.Time // when it is deleted unless it is claimed
+	Ends     time.Time // when it expires, unless it is claimed
 	Teams    []ui.Option
 }
 
@@ -28,6 +28,25 @@ type Renamed struct {
 	Names []string // such as: product store → store-2
 }
 
+func (c Claim) heading() string {
+	if len(c.Projects) == 1 {
+		return "Claim this project"
+	}
+	return "Claim these projects"
+}
+
+func (c Claim) intro() string {
+	if len(c.Projects) == 1 {
+		return "This project was created without an account. Claim it to keep it."
+	}
+	return "These projects were created without an account. Claim them to keep them."
+}
+
 func (c Claim) teams() ui.Group {
-	return ui.Group{ID: "team", Name: "team", Legend: "Claim into", Options: c.Teams}
+	g := ui.Group{ID: "team", Name: "team", Legend: "Team", Options: c.Teams}
+	if len(c.Teams) > 1 {
+		g.Hint = "In a team that you already have, its members get access too. A new team keeps it separate from " +
+			"your other projects."
+	}
+	return g
 }

@@ -64,10 +64,10 @@ func (p Problem) text() string {
 	case 403:
 		return "Your account isn't allowed to do this, or the request came from another site."
 	case 404:
-		return "The address is wrong, the page was removed, or your account can't see it."
+		return "The URL is wrong, the page was removed, or your account can't see it."
 	}
 	if p.Status >= 500 {
-		return "The server's log has the cause, under the request ID below. Trying again may help."
+		return "Try again in a moment. An operator can find the cause in the server's log by the request ID below."
 	}
 	return "Go back and try again."
 }

@@ -7,6 +7,10 @@ package exports
 
 import (
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
 	"postern/views/ui"
@@ -104,7 +108,6 @@ type Show struct {
 	CancelAction string    // path to post to; set while it runs
 	File         *File     // set when ready
 	Ledger       *Ledger   // set when ready or expired
-	OfHTTP       int64     // items of the ledger that say how the target treats HTTP
 	LedgerURL    string    // of its items
 	Error        string    // why it failed
 	History      History
@@ -141,15 +144,21 @@ func (s Show) heading() string {
 // File is the finished zip.
 type File struct {
 	Name        string
-	DownloadURL string // "" for who may not download it
-	Size        string // such as "184 KB"
-	SHA256      string // hex
-	Run         string // commands that start the gateway in the zip; "" where there is none
-	Expires     string // when the link stops working, such as "tomorrow, 14:05 UTC"
+	DownloadURL string    // "" for who may not download it
+	Size        string    // such as "184 KB"
+	SHA256      string    // hex
+	Run         string    // commands that start the gateway in the zip; "" where there is none
+	Expires     time.Time // when the link stops working
 }
 
 // Ledger counts the items of the export by what becomes of them.
-type Ledger contract.LedgerCounts
+type Ledger struct{ contract.LedgerTotals }
+
+// sentence says what the headline counts.
+func (l Ledger) sentence() string {
+	text := l.Headline()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
 
 // Line is one export in the history.
 type Line struct {
@@ -157,7 +166,7 @@ type Line struct {
 	Format    string
 	Contents  string // such as "API keys, users, no secrets"
 	Badge     ui.Badge
-	Created   string  // such as "20 Nov 2026, 13:41", in UTC
+	Created   time.Time
 	By        string  // "" where it is not recorded
 	Size      string  // "" while there is none
 	Ledger    *Ledger // nil while there is none
@@ -179,16 +188,16 @@ type share struct {
 	count int64
 }
 
+// shares are the items that the team configured, by their status.
 func (l Ledger) shares() []share {
+	own := l.Configured
 	return []share{
-		{"share-exact", "Exact", "behaves the same", l.Exact},
-		{"share-approximate", "Approximate", "close; the ledger explains the difference", l.Approximate},
-		{"share-lossy", "Lossy", "moves in part", l.Lossy},
-		{"share-skipped", "Skipped", "stays behind", l.Skipped},
+		{"share-exact", "Exact", "moves exactly", own.Exact},
+		{"share-approximate", "Approximate", "moves with differences", own.Approximate},
+		{"share-lossy", "Lossy", "moves in part", own.Lossy},
+		{"share-skipped", "Skipped", "not moved", own.Skipped},
 	}
 }
-
-func (l Ledger) total() int64 { return l.Exact + l.Approximate + l.Lossy + l.Skipped }
 
 // bar is one rectangle of the chart, in units of a drawing barUnits wide.
 type bar struct {
@@ -215,7 +224,7 @@ func (l Ledger) bars() []bar {
 	var out []bar
 	x := 0.0
 	for _, s := range present {
-		width := barLeast + room*float64(s.count)/float64(l.total())
+		width := barLeast + room*float64(s.count)/float64(l.Configured.Total())
 		out = append(out, bar{class: s.class, x: units(x), width: units(width)})
 		x += width + barGap
 	}
@@ -224,13 +233,4 @@ func (l Ledger) bars() []bar {
 
 func units(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
-func (s share) number() string { return grouped(s.count) }
-
-// grouped writes a count with a comma between thousands.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
+func (s share) number() string { return humanize.Comma(s.count) }

@@ -1,6 +1,10 @@
 package exports
 
-import "postern/views/ui"
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/views/ui"
+)
 
 // Items is the page of an export's ledger: what becomes of the items, and what is left to do.
 type Items struct {
@@ -9,7 +13,6 @@ type Items struct {
 	Project     string // display name
 	Subtitle    string // format, time and requester
 	Ledger      Ledger
-	OfHTTP      int64  // items of it that say how the target treats HTTP
 	Here        string // path of this page
 	Tabs        []ui.Tab
 	Status      string // "" for all
@@ -35,7 +38,7 @@ type Names struct {
 	Page      ui.Page
 	Title     string
 	Line      LedgerLine
-	Badge     Section // the section it stands in
+	Badge     Section // of its status
 	LedgerURL string
 	Forgotten bool
 }
@@ -46,5 +49,6 @@ func (n Names) known() string {
 	if named == n.Line.Count || named == 0 {
 		return ""
 	}
-	return "The first " + grouped(named) + " of " + grouped(n.Line.Count) + ". The full ledger lists all of them."
+	return "The first " + humanize.Comma(named) + " of " + humanize.Comma(n.Line.Count) +
+		". The full ledger lists all of them."
 }

@@ -3,6 +3,8 @@ package exports
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/views/ui"
 )
@@ -16,16 +18,16 @@ type Preview struct {
 	Problem  string // why there is no preview; "" if there is one
 	Partial  bool   // of the keys, some were counted
 	Ledger   Ledger
-	OfHTTP   int64     // items of it that say how the target treats HTTP
 	Sections []Section // without empty ones
 }
 
-// Section is the lines of a ledger with one status.
+// Section is a part of a ledger: its to-dos, the other lines with one status, or what is the same for every project.
 type Section struct {
-	ID    string // status
+	ID    string // "todo", "everywhere" or a status
 	Title string
 	Text  string
 	Open  bool
+	Mixed bool // its lines have several statuses, so each line shows its own
 	Lines []LedgerLine
 }
 
@@ -37,6 +39,16 @@ type LedgerLine struct {
 
 // number says how many items a line has.
 func (l LedgerLine) number() string { return itemsText(l.Count) }
+
+// badge is the status of a line with its color.
+func (l LedgerLine) badge() share {
+	for _, s := range (Ledger{}).shares() {
+		if s.class == "share-"+l.Status {
+			return s
+		}
+	}
+	return share{}
+}
 
 // number says how many items a section has.
 func (s Section) number() string {
@@ -51,13 +63,13 @@ func itemsText(n int64) string {
 	if n == 1 {
 		return "1 item"
 	}
-	return grouped(n) + " items"
+	return humanize.Comma(n) + " items"
 }
 
 // others says how many items are not named.
 func (l LedgerLine) others() string {
 	if more := l.Count - int64(len(l.Names)); more > 0 {
-		return fmt.Sprintf("and %s more", grouped(more))
+		return fmt.Sprintf("and %s more", humanize.Comma(more))
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ var Builtin = sync.OnceValue(func() *Languages {
 })
 
 // LoadLanguages returns the embedded languages and those of a directory, whose files may also
-// replace single texts of an embedded language. "" is no directory.
+// replace single texts of an embedded language. "" means no directory.
 func LoadLanguages(dir string) (*Languages, error) {
 	if dir == "" {
 		return Builtin(), nil
@@ -165,8 +165,8 @@ func (w *Words) T(key string, pairs ...string) string {
 	return strings.NewReplacer(replaced...).Replace(text)
 }
 
-// Error returns the text of an error by its code, or the English one where the language has
-// none.
+// Error returns the text of an error by its code, or the English one if the language
+// doesn't translate it.
 func (w *Words) Error(code, inEnglish string) string {
 	if w != nil {
 		if text, ok := w.texts["error_"+code]; ok {

@@ -97,7 +97,9 @@ var noPage = []string{
 // TestLanguages_errors checks that every error that a page can show has a German text.
 func TestLanguages_errors(t *testing.T) {
 	german, seen := texts(t, "de"), map[string]bool{}
-	for _, folder := range []string{"service/login", "service/login/providers", "service/directory", "handlers/oidc"} {
+	for _, folder := range []string{
+		"service/appclients", "service/login", "service/login/providers", "service/directory", "handlers/oidc",
+	} {
 		files, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", folder, len(files), err)
@@ -193,7 +195,7 @@ func TestLoadLanguages(t *testing.T) {
 		"a text that it lacks":         {arabic.T("cancel"), "Cancel"},
 		"its direction":                {arabic.Direction(), "rtl"},
 		"a replaced text":              {german.T("cancel"), "Lieber nicht"},
-		"a text beside it":             {german.T("sign_in"), "Anmelden"},
+		"a text next to it":            {german.T("sign_in"), "Anmelden"},
 		"an error":                     {german.Error("user_frozen", ""), texts(t, "de")["error_user_frozen"]},
 		"an error without translation": {german.Error("odd", "In English."), "In English."},
 		"a value with a placeholder":   {german.T("sign_in_to", "app", "{app}"), "Bei {app} anmelden"},

@@ -4,7 +4,11 @@
 // project's product, which is among the project's settings (views/projects).
 package products
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is every product of a team.
 type List struct {
@@ -19,7 +23,7 @@ type Row struct {
 	URL         string
 	Name        string
 	DisplayName string
-	Created     string // day
+	Created     time.Time
 	Projects    []ui.Link
 }
 

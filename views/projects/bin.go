@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Bin lists the deleted projects of a team, which can be restored.
 type Bin struct {
@@ -14,10 +18,10 @@ type BinRow struct {
 	Name        string
 	DisplayName string
 	URL         string
-	Deleted     string // when
-	Purge       string // when it is deleted for good
-	RestoreURL  string // "" for viewers
-	EraseURL    string // of the page that deletes it for good; "" for those who may not
+	Deleted     time.Time
+	Purge       time.Time // when it is permanently deleted
+	RestoreURL  string    // "" for viewers
+	EraseURL    string    // of the page that permanently deletes it; "" for those who may not
 	ExportURL   string
 }
 
@@ -26,7 +30,7 @@ type Deletion struct {
 	Page       ui.Page
 	Project    string // display name
 	Facts      []ui.Fact
-	Newest     string // the newest export's age, such as "3 days ago"; "" for never
+	Newest     time.Time // when the newest export was started; the zero time for never
 	ExportURL  string
 	Notes      []string
 	Confirm    *ui.Confirmation // to the bin; nil if it is there, or for viewers

@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // CallSigning shows whether the calls of a project are signed, with which keys, and changes
 // it.
@@ -16,8 +20,8 @@ type CallSigning struct {
 type SigningKeyRow struct {
 	ID    string
 	State ui.Badge
-	From  string // when it signs
-	Until string // when it is withdrawn; "" if that is not known
+	From  time.Time // when it signs
+	Until time.Time // when it is withdrawn; the zero time if that is not known
 }
 
 // CallSigningManage has the forms that the state allows. EnableAction is "" while calls are

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // Chart is a project's traffic over time: calls, and how long forwarded ones took. It has a bar for each period, also
@@ -34,7 +35,7 @@ func (b Bar) calls() int64 { return b.Good + b.Client + b.Server }
 
 // hover says what the pointer is on.
 func (b Bar) hover() string {
-	out := b.Label + "\n" + humanize.Comma(b.calls()) + " calls"
+	out := b.Label + "\n" + humanize.Comma(b.calls()) + " " + english.PluralWord(int(b.calls()), "call", "")
 	if b.Client > 0 {
 		out += ", " + humanize.Comma(b.Client) + " rejected"
 	}
@@ -154,16 +155,20 @@ func (c Chart) latencyTicks() []string {
 	return []string{text(most), text(most / 2), "0"}
 }
 
+// tick is a label of the axis of time with its place below the middle of its bar.
+type tick struct{ text, x string }
+
 // times returns the labels of the axis of time: of the first bar, the last, and some between.
-func (c Chart) times() (out []string) {
+func (c Chart) times() (out []tick) {
 	const n = 5
 	for i := range min(n, len(c.Bars)) {
-		out = append(out, c.Bars[i*(len(c.Bars)-1)/(n-1)].Tick)
+		at := i * (len(c.Bars) - 1) / (n - 1)
+		out = append(out, tick{c.Bars[at].Tick, decimal((float64(at)+0.5)*100/float64(len(c.Bars))) + "%"})
 	}
 	return out
 }
 
-// parts stacks each bar from the ground up, and keeps what is there visible beside what is tall.
+// parts stacks each bar from the ground up, and keeps small parts visible next to tall ones.
 func (c Chart) parts() []rect {
 	most := c.mostCalls()
 	var out []rect

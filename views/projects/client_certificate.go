@@ -10,6 +10,7 @@ type ClientCertificate struct {
 	Target  string
 	Shown   *ShownCertificate // nil while there is none
 	Note    string            // why none can be set; "" if one can
+	Fix     ui.Link           // to what changes that; the zero Link for viewers
 	Error   string            // of a form that is not on the page
 	Set     *ClientCertificateForm
 	Remove  *ui.Confirmation

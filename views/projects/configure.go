@@ -1,6 +1,11 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"strings"
+
+	"postern/core/contract"
+	"postern/views/ui"
+)
 
 // Head names the project above its pages.
 type Head struct {
@@ -20,8 +25,8 @@ type Configure struct {
 	ReadOnly bool // for viewers
 
 	Overview   Overview
-	Warnings   []string // about what is allowed but may surprise
-	NewKeyURL  string   // of the form of a new key; "" for viewers
+	Warnings   []ui.Notice // about what is allowed but may surprise
+	NewKeyURL  string      // of the form of a new key; "" for viewers
 	Versions   []Version
 	AddVersion *VersionForm // nil for viewers
 
@@ -34,6 +39,14 @@ type Configure struct {
 	Product    Product
 	SigningURL string // of the signatures of the project's calls
 	Move       *Move  // nil where there is no team to move it to
+}
+
+// asNotices returns warnings without a link.
+func asNotices(texts []string) (out []ui.Notice) {
+	for _, text := range texts {
+		out = append(out, ui.Notice{Tone: ui.Warn, Text: text})
+	}
+	return out
 }
 
 // Move posts team and confirm to Action.
@@ -69,44 +82,41 @@ type Version struct {
 // Access posts revision, mode, methods (any of api_key, jwt and opaque), keyless, fallback_owner, and the fields of
 // IssuerRow and Introspection to Action. With do it is not saved: the page shows the form with what that asks for.
 type Access struct {
-	Action        string
-	Revision      string
-	Mode          string // passthrough or authenticate
-	APIKey        bool   // api_key is among the methods
-	JWT           bool   // jwt is
+	Action   string
+	Revision string
+	contract.RequestsAuth
+	Wrong         map[string]string // by the member of RequestsAuth
 	Issuers       []IssuerRow
 	IssuersError  string
-	Opaque        bool // opaque is
 	Introspection Introspection
-	Keyless       string // reject or owner_fallback
 	FallbackOwner ui.Value
-	ModeError     string
-	MethodsError  string
-	KeylessError  string
 	Error         string
 }
 
-// The names of the choices, on the form and where two states are compared.
-var (
-	modeTitles    = map[string]string{"passthrough": "Passthrough", "authenticate": "Authenticate"}
-	methodTitles  = map[string]string{"api_key": "API key", "jwt": "JWT", "opaque": "Opaque token"}
-	keylessTitles = map[string]string{"reject": "No fallback", "owner_fallback": "Falls back to an owner"}
-)
+// accessTitles are the names of the choices by their member, on the form and where two states are compared.
+var accessTitles = map[string]map[string]string{
+	"mode":    {"passthrough": "Passthrough", "authenticate": "Authenticate"},
+	"methods": {"api_key": "API key", "jwt": "JWT", "opaque": "Opaque token"},
+	"keyless": {"reject": "No fallback", "owner_fallback": "Fallback owner"},
+}
 
-// ModeTitle is what the form calls a mode.
-func ModeTitle(mode string) string { return titleOf(modeTitles, mode) }
-
-// MethodTitle is what the form calls a method.
-func MethodTitle(method string) string { return titleOf(methodTitles, method) }
-
-// KeylessTitle is what the form calls what becomes of a call without a key.
-func KeylessTitle(keyless string) string { return titleOf(keylessTitles, keyless) }
-
-func titleOf(titles map[string]string, value string) string {
-	if title, ok := titles[value]; ok {
-		return title
+// AccessText is what the form calls the values of a member of RequestsAuth.
+func AccessText(member string, values []string) string {
+	if len(values) == 0 {
+		return "none"
 	}
-	return value
+	titles := make([]string, len(values))
+	for i, value := range values {
+		if titles[i] = accessTitles[member][value]; titles[i] == "" {
+			titles[i] = value
+		}
+	}
+	return strings.Join(titles, ", ")
+}
+
+// choice is an option of a member of RequestsAuth.
+func choice(member, value string, chosen bool, text string) ui.Option {
+	return ui.Option{Value: value, Title: AccessText(member, []string{value}), Chosen: chosen, Text: text}
 }
 
 func (a Access) modes(id string) ui.Group {
@@ -114,20 +124,11 @@ func (a Access) modes(id string) ui.Group {
 		ID:     id + "-mode",
 		Name:   "mode",
 		Legend: "Who can call",
-		Error:  a.ModeError,
+		Error:  a.Wrong["mode"],
 		Options: []ui.Option{
-			{
-				Value:  "passthrough",
-				Title:  ModeTitle("passthrough"),
-				Chosen: a.Mode != "authenticate",
-				Text:   "Calls without credentials are forwarded.",
-			},
-			{
-				Value:  "authenticate",
-				Title:  ModeTitle("authenticate"),
-				Chosen: a.Mode == "authenticate",
-				Text:   "Every call needs a credential of an allowed type.",
-			},
+			choice("mode", "passthrough", a.Mode != "authenticate", "Calls without credentials are forwarded."),
+			choice("mode", "authenticate", a.Mode == "authenticate",
+				"Every call needs a credential of an allowed type."),
 		},
 	}
 }
@@ -137,22 +138,13 @@ func (a Access) methods(id string) ui.Group {
 		ID:     id + "-methods",
 		Name:   "methods",
 		Legend: "Allowed methods",
-		Error:  a.MethodsError,
+		Error:  a.Wrong["methods"],
 		Hint:   "If a call carries a credential of an allowed type, Postern checks it, even in passthrough mode.",
 		Options: []ui.Option{
-			{Value: "api_key", Title: MethodTitle("api_key"), Chosen: a.APIKey, Text: "In the X-API-Key header."},
-			{
-				Value:  "jwt",
-				Title:  MethodTitle("jwt"),
-				Chosen: a.JWT,
-				Text:   "In Authorization: Bearer, from an issuer listed below.",
-			},
-			{
-				Value:  "opaque",
-				Title:  MethodTitle("opaque"),
-				Chosen: a.Opaque,
-				Text:   "In Authorization: Bearer, checked on every call by the introspection endpoint below.",
-			},
+			choice("methods", "api_key", a.Allows("api_key"), "In the X-API-Key header."),
+			choice("methods", "jwt", a.Allows("jwt"), "In Authorization: Bearer, from an issuer listed below."),
+			choice("methods", "opaque", a.Allows("opaque"),
+				"In Authorization: Bearer, checked on every call by the introspection endpoint below."),
 		},
 	}
 }
@@ -162,20 +154,12 @@ func (a Access) keyless(id string) ui.Group {
 		ID:     id + "-keyless",
 		Name:   "keyless",
 		Legend: "A call without an API key",
-		Error:  a.KeylessError,
+		Error:  a.Wrong["keyless"],
 		Options: []ui.Option{
-			{
-				Value:  "reject",
-				Title:  KeylessTitle("reject"),
-				Chosen: a.Keyless != "owner_fallback",
-				Text:   "Authenticate refuses it with 401. Passthrough forwards it anonymously.",
-			},
-			{
-				Value:  "owner_fallback",
-				Title:  KeylessTitle("owner_fallback"),
-				Chosen: a.Keyless == "owner_fallback",
-				Text:   "Forwarded, and counted as that owner's call.",
-			},
+			choice("keyless", "reject", a.Keyless != "owner_fallback",
+				"Gets 401 in authenticate mode and is forwarded anonymously in passthrough mode."),
+			choice("keyless", "owner_fallback", a.Keyless == "owner_fallback",
+				"Forwarded and counted toward the fallback owner."),
 		},
 	}
 }
@@ -188,19 +172,21 @@ type Environment struct {
 	Action   string
 	Revision string
 	Target   ui.Value
+	Forwards string // the target that is saved
 	Error    string
 
 	ManageURL      string // renames and removes it; "" for viewers
 	CheckAction    string // checks the target; "" for viewers
 	HeadersURL     string // of the headers that calls carry to the upstream
 	CertificateURL string // of the certificate that it presents to the upstream
+	TimeoutsURL    string
 }
 
 // Conflict is a form whose values were changed by another request after it was
 // opened. Saving anyway posts Hidden, which holds the newer revision, to Action.
 type Conflict struct {
 	Page    ui.Page
-	What    string // such as "The access of version 1.0.0"
+	What    string // such as "The access to version 1.0.0"
 	Action  string
 	BackURL string // shows the project as it is now
 	Rows    []Difference

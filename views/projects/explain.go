@@ -17,7 +17,7 @@ type Explain struct {
 	Scopes       ui.Value
 	Error        string
 	Answer       *Explained // nil before a question was asked
-	BackURL      string     // of the project
+	BackURL      string     // of the requests
 }
 
 // Explained is what the gateway decides about a call.

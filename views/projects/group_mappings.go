@@ -29,6 +29,11 @@ type GroupMappingForm struct {
 	Error               string
 }
 
+// wrong reports whether the form was refused.
+func (m GroupMappingForm) wrong() bool {
+	return m.Error != "" || m.Claim.Error != "" || m.Value.Error != "" || m.Group.Error != ""
+}
+
 // GroupMappingRemoval asks before a rule is removed.
 type GroupMappingRemoval struct {
 	Page    ui.Page

@@ -35,9 +35,9 @@ type ImportItem struct{ Subject, Detail, Code string }
 func (m Import) heading() string {
 	switch {
 	case m.Error != "":
-		return "The zip is not imported"
+		return "The zip wasn't imported"
 	case m.Found != nil:
-		return m.Found.Name + " would have"
+		return m.Found.Name + " will contain"
 	}
 	return ""
 }

@@ -1,10 +1,14 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Keys is the section on API keys, with the form that creates one: it posts
 // owner, key_type, environment ("" is all), expires_at (YYYY-MM-DD, "" is the
-// type's default), description, tenant, product, allowed_cidrs (a range on each line)
+// type's default), the texts, tenant, product, allowed_cidrs (a range on each line)
 // and the limits to Action.
 type Keys struct {
 	Action   string
@@ -30,7 +34,7 @@ type KeyForm struct {
 	Product      string      // name of the project's, "" for none
 	OfProduct    bool        // the key is to be valid for all of it
 	Expires      ui.Value
-	Description  ui.Value
+	Texts        []ui.Field
 	Bounds       KeyBounds
 	TypeError    string
 	EnvError     string
@@ -86,9 +90,9 @@ type KeyRow struct {
 	Type        string
 	Environment string
 	State       ui.Badge
-	Created     string
-	Expires     string
-	LastUsed    string
+	Created     time.Time
+	Expires     time.Time
+	LastUsed    time.Time
 	Display     string // prefix, dots, last four characters
 	Note        string // such as that it is valid for a whole product
 }
@@ -136,13 +140,13 @@ func (k Key) changeable() bool {
 
 // KeyEdit posts what can be changed of a key to Action, with the revision.
 type KeyEdit struct {
-	Open        bool
-	Action      string
-	Revision    string
-	Description ui.Value
-	Expires     ui.Value // expires_at; "" is never
-	Bounds      KeyBounds
-	Error       string
+	Open     bool
+	Action   string
+	Revision string
+	Texts    []ui.Field
+	Expires  ui.Value // expires_at; "" is never
+	Bounds   KeyBounds
+	Error    string
 }
 
 // Rotate posts grace_seconds with the confirmation.

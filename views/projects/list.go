@@ -19,7 +19,7 @@ type List struct {
 // Offer offers to claim the projects that this browser created without an account.
 type Offer struct {
 	Projects string    // names
-	Ends     time.Time // when they are deleted unless they are claimed
+	Ends     time.Time // when they expire, unless they are claimed
 	URL      string    // of the page that claims it
 }
 
@@ -31,7 +31,6 @@ type Card struct {
 	Version      string // the version whose addresses are shown, or "3 versions"
 	Access       ui.Badge
 	ActiveKeys   string    // such as "2 active keys"
-	LastExport   string    // such as "Exported yesterday"
 	Addresses    []Address // the first few
 	Overview     Overview
 	More         string // such as "17 more environments", "" where all are shown
@@ -63,10 +62,19 @@ type Created struct {
 	Page         ui.Page
 	DisplayName  string
 	Addresses    []Address
+	Targets      []Target // those that can be checked
 	Keys         []Minted
 	KeysGone     bool   // the keys that were made with it have been shown before
 	Curl         string // a call to try, with the first key where there is one; "" when it would be refused
 	ConfigureURL string
+}
+
+// Target is the target of an environment, which a post to CheckAction checks.
+type Target struct {
+	ID          string // unique on the page
+	Environment string
+	URL         string
+	CheckAction string
 }
 
 func (c Created) keysTitle() string {

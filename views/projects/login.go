@@ -10,7 +10,7 @@ import (
 type Login struct {
 	Page     ui.Page
 	Head     Head
-	Warnings []string // about what is allowed but may surprise
+	Warnings []ui.Notice // about what is allowed but may surprise
 	Rows     []AppClientRow
 	List     ui.List
 	Create   *AppClientCreate // nil for who may not
@@ -189,16 +189,16 @@ type ProviderForm struct {
 
 func (f ProviderForm) secretHint() string {
 	if f.HasSecret {
-		return "One is kept, sealed. Leave this empty to keep it."
+		return "Leave empty to keep the saved secret."
 	}
-	return "Sealed when it is saved, and never shown again."
+	return "Stored encrypted and never shown again."
 }
 
 func (s AppClientSettings) algorithms() ui.Group {
 	return ui.Group{
 		ID:      "client-algorithm",
 		Name:    "algorithm",
-		Legend:  "Signature of tokens",
+		Legend:  "Token signature",
 		Options: s.Algorithms,
 		Error:   s.Algorithm,
 	}

@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"time"
+
 	"postern/core/contract"
 	"postern/views/ui"
 )
@@ -22,7 +24,6 @@ type OpenAPI struct {
 	Form      *OpenAPIForm // nil for viewers
 	Remove    *ui.Confirmation
 	RulesURL  string // shows the proposed rules in the form of the version's rules; "": none
-	BackURL   string // of the project
 }
 
 // OperationGroup are the operations with a tag.
@@ -39,7 +40,10 @@ type OperationRow struct {
 }
 
 // InvalidRow counts the calls to an operation that validation would have refused.
-type InvalidRow struct{ Operation, Calls, Last, Problem string }
+type InvalidRow struct {
+	Operation, Calls, Problem string
+	Last                      time.Time
+}
 
 // OpenAPISettings posts revision, validation and publication to Action.
 type OpenAPISettings struct {
@@ -59,7 +63,7 @@ func (f *OpenAPISettings) validations() ui.Group {
 	return ui.Group{
 		ID:     "openapi-validation",
 		Name:   "validation",
-		Legend: "Validation of requests",
+		Legend: "Request validation",
 		Error:  f.Wrong,
 		Options: []ui.Option{
 			option("off", "Off", "Requests are forwarded unchecked."),
@@ -78,11 +82,11 @@ func (f *OpenAPISettings) publications() ui.Group {
 		ID:     "openapi-publication",
 		Name:   "publication",
 		Legend: "openapi.json at the gateway",
-		Hint:   "Below the address of each environment, with that address as the server.",
+		Hint:   "Published below each environment's gateway URL, with that URL as the server.",
 		Options: []ui.Option{
-			option("off", "Not published", "The path leads to the upstream."),
-			option("callers", "For callers", "Only callers that credentials and rules allow can read it."),
-			option("public", "Public", "The gateway answers everyone, without a credential."),
+			option("off", "Not published", "Calls to this path go to the upstream."),
+			option("callers", "For callers", "Only callers that Access and Rules allow can read it."),
+			option("public", "Public", "Anyone can read it without a credential."),
 		},
 	}
 }

@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Relations lists who owns which object of a project.
 type Relations struct {
@@ -20,10 +24,10 @@ type Relations struct {
 type RelationRow struct {
 	Object    string
 	User      string
-	UserURL   string // of the user's page; "": the owner is no user of a tenant
+	UserURL   string // of the user's page; "": the owner is not a user of a tenant
 	AllURL    string // of what an owner without a page has; "" if the list is of that
 	Tenant    string
-	Since     string
+	Since     time.Time
 	ForgetURL string // "" for viewers
 }
 
@@ -44,14 +48,14 @@ type RelationImport struct {
 	Error  string
 }
 
-// RelationMiss says how often a rule found no object in answers, and why.
+// RelationMiss says how often a rule found no object in responses, and why.
 type RelationMiss struct {
 	Route    string // such as POST /orders; "": the rule was removed
 	Version  string
 	RulesURL string
-	Answers  string // such as 12 answers
+	Answers  string // such as 12 responses
 	Reason   string
-	Last     string
+	Last     time.Time
 }
 
 // Relation is a relation that can be forgotten.

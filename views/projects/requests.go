@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Requests is a project's live log.
 type Requests struct {
@@ -26,8 +30,8 @@ type Requests struct {
 	NoGateway bool // the server serves no calls, and its log stays empty
 }
 
-const noGateway = "This server has no gateway. Each gateway keeps the log of its own calls in memory, so this page " +
-	"stays empty; usage has them all. Ask the operator for the gateways' access log."
+const noGateway = "This server doesn't run a gateway, so this page stays empty. Usage counts the calls of all " +
+	"gateways. For single calls, ask the operator for the gateways' access logs."
 
 // Request is one call.
 type Request struct {
@@ -35,7 +39,7 @@ type Request struct {
 	Arrival     string // sorts calls by when they arrived
 	Route       string // path template
 	Time        string // of day, UTC
-	Stamp       string // RFC 3339
+	At          time.Time
 	Method      string
 	Path        string // whole
 	Rest        string // what is left of it below the environment

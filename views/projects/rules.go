@@ -12,7 +12,6 @@ type Rules struct {
 	Warnings []string   // about key types that the rules refuse
 	Shadow   []string   // what was counted for routes without a rule
 	Form     *RulesForm // nil for viewers
-	BackURL  string     // of the project
 
 	ExplainURL   string // explains how the gateway decides a call
 	RelationsURL string // lists who owns which object
@@ -39,6 +38,20 @@ type RulesForm struct {
 	Error     string
 	Proposal  string   // what was proposed; "" for nothing
 	Warnings  []string // about key types that the proposed rules would refuse
+}
+
+// ruleSyntax are the parts of a line of rules.
+var ruleSyntax = []ui.Fact{
+	{Label: "*", Value: "All methods, such as * /orders."},
+	{Label: "{name}", Value: "Matches a path segment or part of one."},
+	{Label: "/**", Value: "At the end of a path, matches everything below it."},
+	{Label: "scopes=a,b", Value: "Requires all of these scopes."},
+	{Label: "groups=a,b", Value: "Requires one of these groups."},
+	{Label: "role=admin", Value: "Requires the role admin in that group."},
+	{Label: "owner=order:{id}", Value: "Requires the owner of this object."},
+	{Label: "remember=order:{response.id}", Value: "Makes the caller the owner after a 2xx response."},
+	{Label: "forget=order:{id}", Value: "Removes all owners after a 2xx response."},
+	{Label: "mode=shadow", Value: "Overrides the mode above. Also mode=off and mode=enforce."},
 }
 
 func (f *RulesForm) defaults() ui.Group {
@@ -94,9 +107,9 @@ func (f *RulesForm) scopes() ui.Group {
 		Legend: "Key scopes",
 		Options: []ui.Option{{
 			Value: "true",
-			Title: "Require read and write of keys",
-			Text: "If no rule names scopes, GET, HEAD and OPTIONS require the scope read, and other methods require " +
-				"write. Keys of type full have both. Keys of type read-only have read.",
+			Title: "Require the scopes read and write",
+			Text: "Where no rule requires a scope, keys need read for GET, HEAD and OPTIONS, and write for other " +
+				"methods. Full keys have both. Read-only keys have read.",
 			Chosen: f.ReadWrite,
 		}},
 	}

@@ -34,7 +34,7 @@ type TenantAdd struct {
 	Error         string
 }
 
-// Detach asks whether a project shall serve a tenant no more.
+// Detach asks to confirm that a project stops serving a tenant.
 type Detach struct {
 	Page    ui.Page
 	Tenant  string

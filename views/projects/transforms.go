@@ -8,7 +8,6 @@ type Transforms struct {
 	Version string // name
 	Rows    []TransformRow
 	Form    *TransformsForm // nil for viewers
-	BackURL string          // of the project
 }
 
 // TransformRow is a change to a header, to the query or to a body.
@@ -26,4 +25,17 @@ type TransformsForm struct {
 	Revision string
 	Lines    ui.Value
 	Error    string
+}
+
+// transformSyntax are the parts of a line of transforms.
+var transformSyntax = []ui.Fact{
+	{Label: "request, response", Value: "A header."},
+	{Label: "query", Value: "A query parameter of the request."},
+	{Label: "request-body, response-body", Value: "A member of a JSON object or a form."},
+	{Label: "request remove X-Debug", Value: "Removes it."},
+	{Label: "response rename X-Powered-By: X-Upstream", Value: "Gives it a new name."},
+	{Label: "query replace page: 1", Value: "Sets the value if it exists."},
+	{Label: "request add X-Source: shop", Value: "Adds it if it doesn't exist."},
+	{Label: "request append X-Tag: a", Value: "Adds another value."},
+	{Label: "response-body add number version: 2", Value: "Adds a number. The type can also be boolean or string."},
 }

@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // UpstreamHeaders lists the headers that calls to an environment carry to its upstream, and
 // sets more of them.
@@ -24,8 +28,8 @@ type UpstreamHeaderForm struct {
 // UpstreamHeaderRow is a header in the list.
 type UpstreamHeaderRow struct {
 	Name      string
-	Since     string // when its value was set
-	RemoveURL string // of the page that asks first, "" for viewers
+	Since     time.Time // when its value was set
+	RemoveURL string    // of the page that asks first, "" for viewers
 }
 
 // UpstreamHeaderRemoval asks before a header is removed.

@@ -29,7 +29,9 @@ type Place struct {
 	Facts   []ui.Fact
 	Rename  *RenameForm // nil for viewers
 	Removal Removal
-	BackURL string // of the project
+
+	Timeouts *Timeouts // nil for a version
+	BackURL  string    // of the project
 }
 
 // RenameForm posts revision and name to Action.
@@ -37,7 +39,18 @@ type RenameForm struct {
 	Action   string
 	Revision string
 	Name     ui.Value
+	Slug     bool // the name is derived from the typed text
 	Hint     string
+	Error    string
+}
+
+// Timeouts posts revision and its fields to Action.
+type Timeouts struct {
+	Open     bool
+	Action   string // "" for viewers
+	Revision string
+	Fields   []ui.Field
+	Facts    []ui.Fact // for viewers
 	Error    string
 }
 
@@ -48,7 +61,7 @@ type Removal struct {
 	Total   string           // such as 1,204 calls; "" for none
 	Callers []CallerRow
 	More    string // such as 12 more owners; "" for none
-	Last    string // says why it cannot be removed; "" if it can
+	Last    string // why it can't be removed; "" if it can
 }
 
 // CallerRow is an owner of calls. Owner is "" for calls without one.

@@ -5,7 +5,11 @@
 // leaving the form out.
 package team
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is every team of an account.
 type List struct {
@@ -38,13 +42,23 @@ type Team struct {
 	Kept        string           // why it cannot be deleted yet, for owners
 }
 
+// roles are those that another member can be given; nil where there is no other.
+func (t Team) roles() []ui.Option {
+	for _, m := range t.Members {
+		if m.RoleAction != "" && !m.Self {
+			return m.Roles
+		}
+	}
+	return nil
+}
+
 // Member is a row of the people. Without RoleAction it cannot be changed.
 type Member struct {
 	ID           string // of the account
 	Name         string
 	Email        string
 	Role         string
-	Joined       string
+	Joined       time.Time
 	Self         bool
 	Revision     string
 	Roles        []ui.Option
@@ -79,6 +93,6 @@ type Invitation struct {
 	ID           string
 	For          string
 	Role         string
-	Ends         string
+	Ends         time.Time
 	RevokeAction string
 }

@@ -1,25 +1,18 @@
 package tenants
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Users lists a tenant's end users. What the viewer may not do is nil.
 type Users struct {
 	Page   ui.Page
 	Head   Head
-	Rows   []UserRow
+	Rows   []ui.UserRow
 	List   ui.List
 	Invite *Invite
-}
-
-// UserRow is one end user in the list.
-type UserRow struct {
-	URL       string
-	Title     string // their name, or what else is known
-	Email     string
-	State     ui.Badge
-	Created   string // day
-	LastLogin string
-	Seen      string // in traffic
 }
 
 // Invite posts email, name and groups (ids) to Action.
@@ -62,13 +55,26 @@ type Invitation struct {
 }
 
 // Identity is an end user's identity at a provider.
-type Identity struct{ Issuer, Subject, Since string }
+type Identity struct {
+	Issuer, Subject string
+	Since           time.Time
+}
 
 // Session is a sign-in of an end user at an app client. It posts to Action.
-type Session struct{ Application, Detail, Action string }
+type Session struct {
+	Application string
+	Since       time.Time
+	Detail      string // how, such as "with Google, Firefox on macOS"
+	Action      string
+}
 
 // Consent is what an end user shares with an app client. It posts to Action.
-type Consent struct{ Application, Detail, Action string }
+type Consent struct {
+	Application string
+	Since       time.Time
+	Detail      string // the scopes
+	Action      string
+}
 
 // Membership is a group that an end user is in.
 type Membership struct {
@@ -112,7 +118,7 @@ type Approval struct {
 	Value     string
 	Kind      string
 	Groups    string
-	Since     string
+	Since     time.Time
 	EndAction string
 }
 

@@ -5,7 +5,11 @@
 // (views/projects) nor who may do what, which the models say by leaving a form out.
 package tenants
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is every tenant of a team and of its projects.
 type List struct {
@@ -21,7 +25,7 @@ type Row struct {
 	Name          string
 	DisplayName   string
 	FallbackOwner string // "" for the project's
-	Created       string // day
+	Created       time.Time
 	Projects      []ui.Link
 }
 

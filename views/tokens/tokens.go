@@ -5,10 +5,14 @@
 // (the rules package tokens).
 package tokens
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is the page of all tokens. Its form posts name, scopes and expires_at
-// (YYYY-MM-DD, "" is 90 days) to the page's own address.
+// (YYYY-MM-DD, "" is 90 days) to the page's own URL.
 type List struct {
 	Page   ui.Page
 	List   ui.List
@@ -32,9 +36,9 @@ type Row struct {
 	Display  string // what it can be recognized by
 	Kind     string // in words
 	Scopes   string
-	Created  string
-	Expires  string
-	LastUsed string
+	Created  time.Time
+	Expires  time.Time
+	LastUsed time.Time
 	UsedFrom string // IP address, "" if not known
 	Revoke   string // the page that asks whether to revoke it
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/a-h/templ"
 )
 
-// Code is what does at a shell what a page shows and what its forms do.
+// Code is the shell commands for what a page shows and what its forms do.
 type Code struct {
-	Server string // address of the control plane
+	Server string // URL of the control plane
 	Reads  []CodeCall
 	Forms  []CodeCall
 	None   string // why there is neither
@@ -67,7 +67,7 @@ func codeOf(ctx context.Context) CodeFunc {
 	return code
 }
 
-// narrowCode returns the code of a page without a bar, nil if it has none: a page for people
+// narrowCode returns the code of a page without a bar, or nil if it shows no code: a page for people
 // who are not signed in, or an error.
 func (p Page) narrowCode(ctx context.Context, rendered []byte) *Code {
 	write := codeOf(ctx)

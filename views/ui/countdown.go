@@ -11,7 +11,7 @@ import (
 func timeLeft(end, now time.Time) string {
 	left := end.Sub(now)
 	if left <= 0 {
-		return "no time"
+		return "a moment"
 	}
 	if left < time.Minute {
 		return "less than a minute"

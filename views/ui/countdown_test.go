@@ -12,7 +12,7 @@ func TestTimeLeft(t *testing.T) {
 		left time.Duration
 		want string
 	}{
-		{-time.Second, "no time"},
+		{-time.Second, "a moment"},
 		{30 * time.Second, "less than a minute"},
 		{time.Minute, "1 minute"},
 		{2*time.Hour + 5*time.Minute, "2 hours and 5 minutes"},

@@ -117,9 +117,9 @@ func (l List) narrowedTo() string {
 	return text + "."
 }
 
-// ignored names the parts of the address that the list can't follow.
+// ignored names the parts of the URL that the list can't follow.
 func (l List) ignored() Notice {
-	return Notice{Tone: Warn, Text: "Ignored, because these " + l.Things + " can't be listed that way: " +
+	return Notice{Tone: Warn, Text: "Ignored because " + l.Things + " can't be filtered or sorted that way: " +
 		strings.Join(l.Unknown, ", ") + "."}
 }
 

@@ -1,6 +1,9 @@
 package ui
 
-import "cmp"
+import (
+	"cmp"
+	"time"
+)
 
 // Page is what the shell around every page needs.
 type Page struct {
@@ -10,8 +13,9 @@ type Page struct {
 	Rail    bool     // the sidebar shows icons only
 	Flash   *Notice  // what the last action did, shown once
 	Theme   string   // "light", "dark", or "" for the system's
-	Control string   // address of the control plane, for commands
+	Control string   // URL of the control plane, for commands
 	Here    string   // path to come back to after the theme form
+	Posted  bool     // it answers a form, whose values aren't saved
 	Refresh int      // seconds until a browser without script loads the page again; 0: never
 }
 
@@ -63,7 +67,7 @@ type Tab struct {
 	Current bool
 }
 
-// Link is an address with its text.
+// Link is a URL with its text.
 type Link struct{ URL, Text string }
 
 // Tone is what a badge or notice means, apart from its text.
@@ -83,6 +87,7 @@ const (
 type Notice struct {
 	Tone Tone
 	Text string
+	Link Link   // to what changes that; the zero Link is none
 	Undo string // path of the form that undoes what a flash tells of, "" for none
 }
 
@@ -123,6 +128,8 @@ type Field struct {
 	Conditional  bool // whether it is needed depends on another field: called neither required nor optional
 	Mono         bool // for addresses, names and codes
 	Numeric      bool // shows a keyboard of digits
+	URL          bool // shows a keyboard for URLs; unlike the type url, it accepts a URL without a scheme
+	Slug         bool // the name is derived from the typed text, and a script shows it below the field
 	Multiline    bool // for a form whose fields are listed: a TextArea
 	Autofocus    bool
 }
@@ -166,6 +173,7 @@ func (g Group) optionID(o Option) string { return g.ID + "-" + cmp.Or(o.Value, "
 // Fact is one line of a list of properties.
 type Fact struct {
 	Label string
+	Time  time.Time // shown before Value; the zero time is not
 	Value string
 	Mono  bool
 	Copy  string // id of the value, which has a button that copies it; "" for none

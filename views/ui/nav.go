@@ -40,9 +40,10 @@ func (p Page) teamNav() []navItem {
 	items := []navItem{
 		{url: "/projects", text: "Projects", icon: IconProjects(), current: p.below("/bin", "/imports") ||
 			p.below("/projects", "/exports") && p.project() == nil},
-		{url: "/tenants", text: "Tenants", icon: IconTenants(), current: p.below("/tenants", "/users", "/groups")},
+		{url: "/tenants", text: "Tenants", icon: IconTenants(), current: p.project() == nil &&
+			p.below("/tenants", "/users", "/groups")},
 		{url: "/products", text: "Products", icon: IconProducts(), current: p.below("/products")},
-		{url: team, text: "Members", icon: IconTeam(), current: p.path() != team+"/settings" && p.below("/teams")},
+		{url: team, text: "Members", icon: IconTeam(), current: p.path() != team+"/settings" && p.below(team)},
 		{url: "/settings/webhooks", text: "Webhooks", icon: IconWebhook(), current: p.below("/settings/webhooks")},
 	}
 	if p.Account.Audit {
@@ -74,7 +75,7 @@ func (p Page) Places() []Link {
 	return links
 }
 
-// searchURL is the address of the search, from within the page's project.
+// searchURL is the URL of the search, from within the page's project.
 func (p Page) searchURL() string {
 	if project := p.project(); project != nil {
 		return "/search?project=" + url.QueryEscape(project.Name)
@@ -115,11 +116,12 @@ func (p Page) projectNav(project Project) []navItem {
 		item(version+"/transforms", "Transforms", IconTransforms()),
 		item(version+"/openapi", "OpenAPI", IconDocument()),
 		item(base+"/domains", "Custom domains", IconGlobe()),
-		item(base+"/tenants", "Users and groups", IconUser()),
+		item(base+"/users", "Users", IconUser()),
+		item(base+"/tenants", "Tenants", IconTenants(), "/tenants", "/users", "/groups"),
 		item(base+"/usage", "Usage", IconChart()),
 		item(base+"/requests", "Requests", IconActivity(), base+"/explain"),
 		item(base+"/export", "Export", IconPackage(), "/exports"),
-		item(base+"/settings", "Settings", IconSettings(), base+"/delete", base+"/move"),
+		item(base+"/settings", "Settings", IconSettings(), base+"/delete", base+"/move", base+"/call-signing"),
 	}
 	overview.current = true
 	for _, i := range items {

@@ -6,10 +6,14 @@
 // tell nor when it is told (the rules package webhooks).
 package webhooks
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // List is the page of all webhooks. Its form posts url, description and events to
-// the page's own address.
+// the page's own URL.
 type List struct {
 	Page   ui.Page
 	List   ui.List
@@ -33,7 +37,7 @@ type Row struct {
 	URL     string // of its receiver
 	Page    string
 	Events  string
-	Created string
+	Created time.Time
 	State   ui.Badge
 }
 
@@ -60,7 +64,7 @@ type Detail struct {
 type Delivery struct {
 	Event    string
 	Page     string
-	Time     string
+	Time     time.Time
 	State    ui.Badge
 	Attempts string
 	Outcome  string

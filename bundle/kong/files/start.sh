@@ -6,13 +6,13 @@
 # and curl.
 set -eu
 
-# What this export has.
+# The contents of this export.
 project='@COMPOSE_PROJECT@'
-guarded='@GUARDED@'
-open='@OPEN@'
-tokened='@TOKENED@' # where tokens are accepted
+key_paths='@KEY_PATHS@' # where a credential is required
+open_paths='@OPEN_PATHS@' # where no credential is required
+token_paths='@TOKEN_PATHS@' # where tokens are accepted
 environments='@ENVIRONMENTS@' # in the order of their services in gateway.yaml
-credentials='@CREDENTIALS@' # variables with secrets that are not in the export
+credentials='@CREDENTIALS@' # variables with secrets that the export doesn't have
 realm='@REALM@' # where people sign in; empty if there is none
 login_secrets='@LOGIN_SECRETS@' # variables with the realm's secrets
 rules='@AUTHZ@' # not empty if there are files for OpenFGA
@@ -37,26 +37,26 @@ usage() {
 usage: ./start.sh [--key KEY | --key-file FILE] [--token TOKEN | --token-file FILE]
                   [--path PATH] [--with-login] [--authz] [--stop]
 
-  --key-file FILE    also check that the gateway accepts a key: the first line of FILE
-  --key -            the same with the first line of standard input
-  --key KEY          the same with KEY, which other users of this machine see in ps
-  --token-file FILE  also check that the gateway accepts a token; --token works like --key
-  --path PATH        where to try the key and the token, such as /1.0.0/prod/status
-  --with-login       also start Keycloak with the exported realm, where people sign in
+  --key-file FILE    also check that the gateway accepts the key in the first line of FILE
+  --key -            read the key from the first line of standard input
+  --key KEY          the key itself, which other users of this machine can see in ps
+  --token-file FILE  also check that the gateway accepts a token; --token is like --key
+  --path PATH        the path to try the key and the token on, such as /1.0.0/prod/status
+  --with-login       also start Keycloak with the exported realm, where users sign in
   --authz            also start OpenFGA with the exported rules and groups
-  --stop             stop everything and remove the containers. Keycloak's users and
-                     OpenFGA's data are kept in volumes
+  --stop             stop everything and remove the containers; Keycloak's users and
+                     OpenFGA's data stay in volumes
 
 You can also set the key in the environment variable POSTERN_KEY, and the token in
 POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100), LOGIN_PORT (8180), OPENFGA_PORT (8280). All but the first are
-published on 127.0.0.1 only. START_TIMEOUT is how many seconds to wait for the gateway
-(120).
+published on 127.0.0.1 only. START_TIMEOUT is the number of seconds to wait for the
+gateway (120).
 
-Exit status: 0 if the gateway is ready and every check passed, 1 if it doesn't start, an
-upstream doesn't answer or a check failed, 2 for wrong usage.
+Exit status: 0 if the gateway is ready and every check passes, 1 if the gateway doesn't
+start, an upstream doesn't respond or a check fails, 2 for wrong usage.
 TEXT
 }
 
@@ -138,10 +138,10 @@ case $token in
   *[!A-Za-z0-9._~+/=-]*)
     wrong_usage 'a token may only have letters, digits and . _ ~ + / = -, without spaces or line breaks'
     ;;
-  ?*) [ -n "$tokened" ] || wrong_usage 'no route of this export accepts tokens' ;;
+  ?*) [ -n "$token_paths" ] || wrong_usage 'no route of this export accepts tokens' ;;
 esac
 if [ "$with_login" = yes ] && [ -z "$realm" ]; then
-  wrong_usage '--with-login: no route of this export accepts tokens, so sign-in is not needed'
+  wrong_usage '--with-login: no route of this export accepts tokens, so there is no sign-in'
 fi
 if [ "$authz" = yes ] && [ -z "$rules" ]; then
   wrong_usage '--authz: no version of this export has rules'
@@ -155,8 +155,8 @@ esac
 cd "$(dirname -- "$0")" || die "cannot change to this script's folder"
 export COMPOSE_PROJECT_NAME="$project"
 
-# The value that compose gives a variable: from the environment, or else from .env. It is
-# only checked for being empty.
+# Prints the value that compose gives a variable: from the environment, or else from .env.
+# Only whether it is empty matters.
 setting() {
   eval "value=\${$1:-}"
   if [ -z "$value" ] && [ -r .env ]; then
@@ -168,8 +168,8 @@ setting() {
   printf '%s' "$value"
 }
 
-# Without a credential, the upstream would refuse every call, or treat it as a caller's own,
-# and the introspection endpoint would not be asked.
+# Without a credential, the upstream would refuse every call, or treat it as coming directly from
+# the caller, and the gateway would not ask the introspection endpoint.
 check_credentials() {
   empty=
   for name in $credentials; do
@@ -189,7 +189,7 @@ check_login_secrets() {
     die "no value for$empty: copy .env.example to .env and fill it in. Keycloak needs it for sign-in."
 }
 
-# The gateway trusts the realm at its public address and fetches its keys inside compose's
+# The gateway trusts the realm at its public address, and fetches its keys inside compose's
 # network.
 trust_login() {
   LOGIN_ISSUER=$(setting LOGIN_ISSUER)
@@ -209,7 +209,7 @@ wait_for_login() {
     sleep 1
     waited=$((waited + 1))
   done
-  printf 'ok    people sign in at %s\n' "$LOGIN_ISSUER"
+  printf 'ok    users sign in at %s\n' "$LOGIN_ISSUER"
 }
 
 # The container openfga-load loads the store.
@@ -259,13 +259,13 @@ check_runtime() {
   case $flavour in
     docker*)
       if command -v docker >/dev/null 2>&1 && ! docker info >/dev/null 2>&1; then
-        die 'Docker is installed but does not answer: is it running, and may this user access it?'
+        die 'Docker is installed but does not respond. Check that it is running and that this user has access to it.'
       fi
       ;;
   esac
 }
 
-# The gateway's own message, a few lines, if it refused its configuration;
+# Prints a few lines of the gateway's own message if it refused its configuration;
 # otherwise nothing.
 refusal() {
   compose logs --no-color kong 2>/dev/null |
@@ -303,8 +303,8 @@ print_loaded() {
   printf '%s\n' "$consumers" | grep -o '"username":"[^"\\]*"' | sed 's/^"username":"\(.*\)"$/  \1/' | sort | head -n 20
 }
 
-# The body of the answer to a GET with a header, and its status on a line below. curl
-# reads the header from standard input, so that ps doesn't show it.
+# Prints the body of the response to a GET with a header, and its status on the next line.
+# curl reads the header from standard input, so that ps doesn't show it.
 answer() {
   if [ -n "$2" ]; then
     printf 'header = "%s"\n' "$2" |
@@ -314,21 +314,21 @@ answer() {
   fi
 }
 
-# The message of a JSON answer.
+# Prints the message of a JSON response.
 message_of() {
   printf '%s' "$1" | sed -n 's/.*"message":"\([^"\\]*\)".*/\1/p' | head -n 1
 }
 
-# Checks that the message is one of the plugin's. An upstream may use the same codes.
+# Checks that the message is one of the plugin's, which may end in the name of a scope. An upstream may use the same
+# codes.
 is_own() {
-  [ -n "$1" ] && grep -qF "\"$1\"" plugins/kong/plugins/postern-auth/answers.lua
+  [ -n "$1" ] && grep -qF -e "\"$1\"" -e "\"${1%%: *}.\"" plugins/kong/plugins/postern-auth/answers.lua
 }
 
-# Where the answer comes from: "nothing", "refused" by the gateway, "ruled out" if
-# a rule of the route refuses the call, "no upstream" if the gateway answers in the
-# upstream's place, or "upstream". Kong's own errors have its messages and a
-# request_id.
-whose() {
+# Prints where the response comes from: "nothing", "refused" by the gateway, "ruled out"
+# if a rule of the route refuses the call, "no upstream" if the gateway answers in place
+# of the upstream, or "upstream". Kong's own errors have its messages and a request_id.
+source_of() {
   message=$(message_of "$1")
   case $1:$message in
     *"
@@ -339,12 +339,12 @@ whose() {
       *'"request_id":"'*:'name resolution failed' | *'"request_id":"'*:'failure to get a peer from '*)
       printf 'no upstream'
       ;;
-    *) is_own "$message" && whose_own "$1" || printf 'upstream' ;;
+    *) is_own "$message" && plugin_source "$1" || printf 'upstream' ;;
   esac
 }
 
-# The same for an answer with one of the plugin's messages.
-whose_own() {
+# The same for a response with one of the plugin's messages.
+plugin_source() {
   case $1 in
     *'"code":"insufficient_scope"'* | *'"code":"not_in_group"'* | *'"code":"not_owner"'* | *'"code":"no_rule"'* | \
       *'"code":"ownership_unavailable"'*) printf 'ruled out' ;;
@@ -353,23 +353,23 @@ whose_own() {
   esac
 }
 
-wrong() {
-  printf 'WRONG %s\n' "$*"
+fail() {
+  printf 'FAIL  %s\n' "$*"
   failures=$((failures + 1))
 }
 
-# Why the gateway could not check the token of a call that got this answer.
-why_unjudged() {
+# Prints why the gateway could not check the token of a call that got this response.
+why_unchecked() {
   case $1 in
     *'"code":"issuer_unavailable"'*) printf ', because the gateway cannot fetch the keys of its issuer' ;;
-    *'"code":"provider_unavailable"'*) printf ', because the introspection endpoint does not answer the gateway' ;;
+    *'"code":"provider_unavailable"'*) printf ', because the introspection endpoint does not respond to the gateway' ;;
     *'"code":"provider_answer_invalid"'*)
-      printf ', because the answer of the introspection endpoint is unusable: it may have another client secret'
+      printf ', because the response of the introspection endpoint is unusable: the client secrets may differ'
       ;;
   esac
 }
 
-# The code of an answer in parentheses.
+# Prints the code of a response in parentheses.
 code_of() {
   printf '%s' "$1" | sed -n 's/.*"code":"\([a-z_]*\)".*/ (\1)/p'
 }
@@ -378,44 +378,44 @@ check_refused() {
   got=$(answer "$2" "$3")
   code=${got##*"
 "}
-  unjudged=$(why_unjudged "$got")
-  if [ -n "$unjudged" ]; then
-    wrong "$1: $code$unjudged"
+  unchecked=$(why_unchecked "$got")
+  if [ -n "$unchecked" ]; then
+    fail "$1: $code$unchecked"
   else
-    case $(whose "$got") in
+    case $(source_of "$got") in
       refused | 'ruled out') printf 'ok    %s: %s\n' "$1" "$code" ;;
-      *) wrong "$1: $code instead of a refusal" ;;
+      *) fail "$1: $code instead of a refusal" ;;
     esac
   fi
 }
 
-# Checks that this key or token is accepted and an unknown one is refused: if any were
-# accepted, an answer would prove nothing. The arguments are the word for it, the path,
-# the header with an unknown one, and the header with this one.
-check_opens() {
-  if [ "$(whose "$(answer "$2" "$3")")" != refused ]; then
-    wrong "$2 accepts any $1, so its answer proves nothing: choose another path with --path"
+# Checks that the gateway accepts this key or token and refuses an unknown one: if it
+# accepted any, a response would prove nothing. The arguments are the word "key" or
+# "token", the path, the header with an unknown one, and the header with this one.
+check_accepted() {
+  if [ "$(source_of "$(answer "$2" "$3")")" != refused ]; then
+    fail "$2 accepts any $1, so its response proves nothing. Choose another path with --path"
     return
   fi
   got=$(answer "$2" "$4")
   code=${got##*"
 "}
-  case $(whose "$got") in
-    upstream) printf 'ok    %s with your %s: let through, and the upstream answers %s\n' "$2" "$1" "$code" ;;
-    'no upstream') wrong "$2 with your $1: let through, but the upstream does not answer ($code)" ;;
+  case $(source_of "$got") in
+    upstream) printf 'ok    %s with your %s: let through, and the upstream returned %s\n' "$2" "$1" "$code" ;;
+    'no upstream') fail "$2 with your $1: let through, but the upstream does not respond ($code)" ;;
     'ruled out')
-      wrong "$2 with your $1: $code, refused by the rules of this route$(code_of "$got"). The $1 is valid: choose a" \
+      fail "$2 with your $1: $code, refused by the rules of this route$(code_of "$got"). The $1 is valid: choose a" \
         "path that it may call with --path"
       ;;
     *)
-      wrong "$2 with your $1: $code, refused$(why_unjudged "$got")"
+      fail "$2 with your $1: $code, refused$(why_unchecked "$got")"
       ;;
   esac
 }
 
-# The running configuration with one more route for each service, at a random
-# path that only this script knows and that requires no key. Nothing if
-# gateway.yaml no longer has its exported layout.
+# Prints the running configuration with one more route for each service, at a random
+# path that only this script knows and that requires no key. It fails if gateway.yaml
+# no longer has its exported layout.
 with_check_routes() {
   awk -v secret="$1" '
     function id(n) {
@@ -444,7 +444,7 @@ with_check_routes() {
   ' gateway.yaml
 }
 
-# The status of replacing the running configuration with standard input.
+# Replaces the running configuration with standard input, and prints the status.
 load() {
   curl -s -o /dev/null -w '%{http_code}' --max-time 120 -F 'config=<-' "$admin/config" || :
 }
@@ -452,17 +452,17 @@ load() {
 restore() {
   trap - EXIT INT HUP TERM
   [ "$(load <gateway.yaml)" = 201 ] ||
-    die 'the configuration could not be restored after calling the upstreams: run ./start.sh --stop, then ./start.sh.'
+    die 'cannot restore the configuration after calling the upstreams. Run ./start.sh --stop, then ./start.sh.'
 }
 
-# Calls each upstream once through the gateway. During this, the gateway has a
+# Calls each upstream once through the gateway. During this time, the gateway has a
 # route to each that requires no key, at a path of 128 random bits; callers don't
 # notice. If the script is killed, the routes stay until the gateway starts again,
-# at a path that is recorded nowhere.
-ask_upstreams() {
+# at a path that isn't recorded anywhere.
+call_upstreams() {
   secret=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   if ! with_check_routes "$secret" >/dev/null; then
-    printf 'note  the upstreams were not called: gateway.yaml no longer has its exported layout\n'
+    printf 'note  did not call the upstreams: gateway.yaml no longer has its exported layout\n'
     return 0
   fi
   trap restore EXIT
@@ -474,29 +474,29 @@ ask_upstreams() {
       number=0
       for prefix in $environments; do
         number=$((number + 1))
-        ask_upstream "$prefix" "/$secret/$number/"
+        call_upstream "$prefix" "/$secret/$number/"
       done
       restore
       settle "/$secret/1/" refused
-      [ "$(whose "$got")" = refused ] ||
-        die 'the routes for calling the upstreams are still there: run ./start.sh --stop.'
+      [ "$(source_of "$got")" = refused ] ||
+        die 'the routes for calling the upstreams are still there. Run ./start.sh --stop.'
       ;;
     4??)
       trap - EXIT INT HUP TERM
-      printf 'note  the upstreams were not called: the gateway answered %s to the routes for it %s\n' "$loaded" \
+      printf 'note  did not call the upstreams: the gateway returned %s when routes to them were added %s\n' "$loaded" \
         '(413: gateway.yaml is larger than 10 MB)'
       ;;
-    *) die "the gateway answered $loaded to the routes for calling the upstreams." ;;
+    *) die "the gateway returned $loaded when routes to the upstreams were added." ;;
   esac
 }
 
-# Calls a path until the gateway refuses it, or no longer does: its workers load a
-# new configuration one after the other.
+# Calls a path until the gateway refuses it, or no longer refuses it: its workers load
+# a new configuration one after the other.
 settle() {
   tries=0
   got=$(answer "$1" '')
   while [ "$tries" -lt 30 ]; do
-    case $2:$(whose "$got") in
+    case $2:$(source_of "$got") in
       refused:refused) return ;;
       refused:*) ;;
       asked:refused) is_unrouted "$got" || return 0 ;;
@@ -508,68 +508,68 @@ settle() {
   done
 }
 
-# Checks that the gateway has no route for the path that got this answer.
+# Reports whether the gateway has no route for the path that got this response.
 is_unrouted() {
   [ "$(message_of "$1")" = 'no Route matched with those values' ]
 }
 
 # The route requires no credential, but an upstream that is also such a gateway may.
-ask_upstream() {
+call_upstream() {
   settle "$2" asked
   code=${got##*"
 "}
-  whose=$(whose "$got")
-  case $whose:$got in
+  source=$(source_of "$got")
+  case $source:$got in
     *'"code":"rate_limited"'* | *'"code":"quota_exceeded"'* | *'"code":"limits_unavailable"'*) ;;
-    refused:* | 'ruled out':*) is_unrouted "$got" || whose=upstream ;;
+    refused:* | 'ruled out':*) is_unrouted "$got" || source=upstream ;;
   esac
-  case $whose in
-    upstream) printf 'ok    the upstream of %s answers: %s\n' "$1" "$code" ;;
-    'no upstream') wrong "the upstream of $1 does not answer: the gateway answers $code" ;;
-    *) wrong "the upstream of $1 could not be called: $code" ;;
+  case $source in
+    upstream) printf 'ok    the upstream of %s responds: %s\n' "$1" "$code" ;;
+    'no upstream') fail "the upstream of $1 does not respond: the gateway returned $code" ;;
+    *) fail "the upstream of $1 could not be called: $code" ;;
   esac
 }
 
-# The first path of the environment whose name is in the key, between the
-# underscores. A key for all environments has all there, and any path will do.
+# Prints the first path of the environment whose name is in the key, between the
+# underscores. A key for all environments has "all" there, and any path will do.
 path_for_key() {
   of_key=${key#*_}
   of_key=${of_key%%_*}
-  for prefix in $guarded $open; do
+  for prefix in $key_paths $open_paths; do
     of_path=${prefix%/}
     if [ "$of_key" = "${of_path##*/}" ]; then
       printf '%s' "$prefix"
       return
     fi
   done
-  for prefix in $guarded $open; do
+  for prefix in $key_paths $open_paths; do
     printf '%s' "$prefix"
     return
   done
 }
 
 smoke_test() {
-  for prefix in $guarded; do
+  for prefix in $key_paths; do
     check_refused "$prefix without a key" "$prefix" ''
     check_refused "$prefix with an unknown key" "$prefix" "X-API-Key: $unknown_key"
   done
-  for prefix in $open; do
+  for prefix in $open_paths; do
     printf 'open  %s requires no key\n' "$prefix"
   done
-  for prefix in $tokened; do
+  for prefix in $token_paths; do
     check_refused "$prefix with an invalid token" "$prefix" "Authorization: Bearer none"
   done
   if [ -n "$key" ]; then
-    check_opens key "${path:-$(path_for_key)}" "X-API-Key: $unknown_key" "X-API-Key: $key"
+    check_accepted key "${path:-$(path_for_key)}" "X-API-Key: $unknown_key" "X-API-Key: $key"
   fi
   if [ -n "$token" ]; then
-    check_opens token "${path:-${tokened%% *}}" "Authorization: Bearer none" "Authorization: Bearer $token"
+    check_accepted token "${path:-${token_paths%% *}}" "Authorization: Bearer none" "Authorization: Bearer $token"
   fi
 }
 
 find_compose
 if [ "$stop" = yes ]; then
-  # Also stop what other runs have started.
+  # Also stop containers that other runs started.
   [ -z "$realm" ] || with_login=yes
   [ -z "$rules" ] || authz=yes
   compose down
@@ -583,7 +583,7 @@ if [ "$with_login" = yes ]; then
   trust_login
 fi
 if [ "$authz" = yes ]; then
-  # The gateway reaches it inside compose's network.
+  # The gateway connects to it inside compose's network.
   OPENFGA_URL=http://openfga:8080
   OPENFGA_STORE=
   OPENFGA_TOKEN=
@@ -598,9 +598,9 @@ if [ "$authz" = yes ]; then
   wait_for_authz
 fi
 print_loaded
-ask_upstreams
+call_upstreams
 smoke_test
 if [ "$failures" -gt 0 ]; then
-  die "the gateway runs, but $failures of the checks failed. Stop it with ./start.sh --stop."
+  die "the gateway is running, but $failures of the checks failed. Stop it with ./start.sh --stop."
 fi
 printf 'The gateway is ready at %s\n' "$proxy"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sends the recorded requests in probes.jsonl to a gateway and prints where the
-# answers differ. Needs only curl.
+# Sends the recorded requests in probes.jsonl to a gateway and prints the responses
+# that differ. Needs only curl.
 set -eu
 
 base="http://127.0.0.1:${KONG_PROXY_PORT:-8000}"
@@ -13,21 +13,21 @@ usage() {
   cat <<'TEXT'
 usage: ./verify.sh [--key KEY | --key-file FILE] [--counted] [BASE_URL]
 
-BASE_URL is the address of the gateway; the default is http://127.0.0.1 with the
-port in KONG_PROXY_PORT (8000). This export has no keys, so probes that need one
-are left out unless you give yours:
+BASE_URL is the URL of the gateway; the default is http://127.0.0.1 with the port in
+KONG_PROXY_PORT (8000). This export has no keys, so probes that need a key are left
+out unless you provide one:
 
-  --key-file FILE  the first line of FILE is the key
-  --key -          the first line of standard input is the key
-  --key KEY        the key itself, which other users of this machine see in ps
+  --key-file FILE  read the key from the first line of FILE
+  --key -          read the key from the first line of standard input
+  --key KEY        the key itself, which other users of this machine can see in ps
 
 You can also set the key in the environment variable POSTERN_KEY.
 
-  --counted        also send the probes that count against limits as calls of the
+  --counted        also send the probes that count toward the limits of the
                    fallback owner, one for each of its paths
 
-Exit status: 0 if every answer is as recorded, 1 if one differs or nothing
-answers, 2 for wrong usage.
+Exit status: 0 if every response is as recorded, 1 if a response differs or the
+gateway doesn't respond, 2 for wrong usage.
 TEXT
 }
 
@@ -78,24 +78,24 @@ command -v curl >/dev/null 2>&1 || {
   printf 'verify.sh: curl is missing: install it, and try again.\n' >&2
   exit 1
 }
-# One message, instead of a difference for every probe.
+# Prints one message, instead of a difference for every probe.
 reason=$(curl -sS -o /dev/null --max-time 30 "$base/" 2>&1) || {
-  printf 'verify.sh: nothing answers at %s (%s)\n' "$base" "$reason" >&2
-  printf 'Start the gateway with ../gateway/start.sh, or give its address: ./verify.sh BASE_URL\n' >&2
+  printf 'verify.sh: nothing responds at %s (%s)\n' "$base" "$reason" >&2
+  printf 'Start the gateway with ../gateway/start.sh, or pass its URL: ./verify.sh BASE_URL\n' >&2
   exit 1
 }
 
-# The value of a string field of the current line. Values in probes have no quotes or
-# backslashes.
+# Prints the value of a string field of the current line. Values in probes don't have
+# quotes or backslashes.
 text_of() {
   rest=${line#*"\"$1\":\""}
   printf '%s' "${rest%%\"*}"
 }
 
-# Checks that the key is valid for the environment that a path ends with: its name
-# is in the key, between the underscores. A key for all environments has all there,
+# Reports whether the key is valid for the environment that a path ends with: its name
+# is in the key, between the underscores. A key for all environments has "all" there,
 # unless an environment has that name.
-key_opens() {
+is_key_valid() {
   [ -n "$key" ] || return 1
   of_key=${key#*_}
   of_key=${of_key%%_*}
@@ -103,7 +103,7 @@ key_opens() {
   [ "$of_key" = "${of_path##*/}" ] || { [ "$of_key" = all ] && [ "$all_is_a_name" = no ]; }
 }
 
-# A curl configuration with the probe's headers, one per line.
+# Prints a curl configuration with the probe's headers, one per line.
 headers() {
   list=${line#*'"headers":['}
   list=${list%%']'*}
@@ -120,15 +120,16 @@ headers() {
   esac
 }
 
-# Checks that the body may be the gateway's own. An upstream may use the same codes; the
-# messages of the exported gateway are in its plugin.
+# Reports whether the body may be the gateway's own. An upstream may use the same codes;
+# the messages of the exported gateway are in its plugin.
 is_own() {
   case $got_code in
     upstream_timeout | loop_detected) return 0 ;; # only the hosted gateway has these
   esac
   [ -r "$answers" ] || return 0
   message=${body#*'"message":"'}
-  grep -qF "\"${message%%\"*}\"" "$answers"
+  message=${message%%\"*}
+  grep -qF -e "\"$message\"" -e "\"${message%%: *}.\"" "$answers" # it may end in the name of a scope
 }
 
 equal=0
@@ -136,7 +137,7 @@ different=0
 left_out=0
 too_far=0
 spared=0
-# Some answers depend on the caller's address.
+# Some responses depend on the caller's address.
 case $base in
   http://127.0.0.1 | http://127.0.0.1[:/]* | http://localhost | http://localhost[:/]* | http://\[::1\]*) nearby=yes ;;
   *) nearby=no ;;
@@ -168,7 +169,7 @@ while IFS= read -r line; do
   esac
   case $needs in
     *key)
-      if ! key_opens "$path"; then
+      if ! is_key_valid "$path"; then
         left_out=$((left_out + 1))
         continue
       fi
@@ -191,8 +192,8 @@ while IFS= read -r line; do
   esac
   wrong=no
   if [ "$status" = 0 ]; then
-    # Any answer of the upstream will do, but none that the gateway gives in its
-    # place: a refusal, or a 5xx because the upstream doesn't answer. Kong's own
+    # Any response from the upstream will do, but not one that the gateway sends in
+    # its place: a refusal, or a 5xx because the upstream doesn't respond. Kong's own
     # errors have its messages and a request_id.
     own=$got_code
     is_own || own=
@@ -207,7 +208,7 @@ while IFS= read -r line; do
         5??' '*'"message":"failure to get a peer from '*'"request_id":"'*) wrong=yes ;;
     esac
     case $got in
-      5??) got_code=${got_code:-"of the gateway: the upstream does not answer"} ;;
+      5??) got_code=${got_code:-"of the gateway: the upstream does not respond"} ;;
     esac
     status=upstream
   else
@@ -222,7 +223,7 @@ while IFS= read -r line; do
   fi
 done <"$probes"
 printf '%d equal, %d different, %d left out because they need a key\n' "$equal" "$different" "$left_out"
-[ "$too_far" -eq 0 ] || printf '%d left out because they must be sent from the machine of the gateway\n' "$too_far"
+[ "$too_far" -eq 0 ] || printf "%d left out because they must be sent from the gateway's machine\n" "$too_far"
 [ "$spared" -eq 0 ] ||
-  printf '%d left out because they count as calls of the fallback owner (--counted sends them)\n' "$spared"
+  printf '%d left out because they count toward the limits of the fallback owner (--counted sends them)\n' "$spared"
 [ "$different" -eq 0 ]

@@ -17,55 +17,71 @@ local ANSWERS = {
     401, "Send an API key in the X-API-Key header, or a token as Authorization: Bearer.",
     code = "credentials_required", challenge = KEY .. ", Bearer",
   },
-  invalid_key = { 401, "This API key is not valid here.", challenge = KEY },
-  invalid_token = { 401, "This token is not valid here.", challenge = 'Bearer error="invalid_token"' },
+  key_in_authorization = {
+    401, "Authorization has an API key. Send it in the X-API-Key header.", code = "credentials_required",
+    challenge = KEY,
+  },
+  tokens_not_accepted = {
+    401,
+    "Authorization has a token, and this API doesn't accept tokens. Send an API key in the X-API-Key header.",
+    code = "credentials_required", challenge = KEY,
+  },
+  keys_not_accepted = {
+    401,
+    "Authorization has an API key, and this API doesn't accept API keys. Send a token as Authorization: Bearer.",
+    code = "invalid_token", challenge = 'Bearer error="invalid_token"',
+  },
+  invalid_key = { 401, "This API key isn't valid here.", challenge = KEY },
+  invalid_token = { 401, "This token isn't valid here.", challenge = 'Bearer error="invalid_token"' },
   key_frozen = { 403, "This API key is frozen." },
   user_frozen = { 403, "This user is frozen." },
-  wrong_tenant = { 403, "This API key belongs to a tenant that is not served here." },
+  wrong_tenant = { 403, "This API key belongs to a tenant that isn't served here." },
   token_tenant = {
-    403, "This token belongs to a tenant that is not served here, or to a different tenant than the API key.",
+    403, "This token belongs to a tenant that isn't served here, or to a different tenant than the API key.",
     code = "wrong_tenant",
   },
   client_frozen = { 403, "This application is frozen." },
-  insufficient_scope = { 403, "This route requires a scope that the caller does not have." },
+  insufficient_scope = { 403, "This route requires a scope that the caller doesn't have." },
   token_scope = {
-    403, "This route requires a scope that the token does not have.", code = "insufficient_scope",
+    403, "This route requires a scope that the token doesn't have.", code = "insufficient_scope",
     challenge = 'Bearer error="insufficient_scope"',
   },
-  not_in_group = { 403, "This route requires a group that the caller is not in." },
-  not_owner = { 403, "Only the owner of this object may make this call." },
+  not_in_group = { 403, "This route requires a group that the caller isn't in." },
+  not_owner = { 403, "Only the owner of this object can make this call." },
   ownership_unavailable = { 503, "The owner of the object cannot be checked at the moment." },
   no_rule = { 403, "No rule of this API allows this route." },
-  ip_denied = { 403, "Calls from this address are not allowed." },
-  rate_limited = { 429, "Too many calls; try again after the time in Retry-After." },
-  quota_exceeded = { 429, "The call quota is used up; try again after the time in Retry-After." },
-  limits_unavailable = { 503, "Calls cannot be counted at the moment." },
-  issuer_unavailable = { 503, "The keys of the token's issuer are not available at the moment." },
-  provider_unavailable = { 503, "The token's issuer cannot be reached to check the token at the moment." },
-  provider_answer_invalid = { 502, "The token's issuer gave an unusable answer about it." },
+  ip_denied = { 403, "Calls from this IP address aren't allowed." },
+  rate_limited = { 429, "Too many calls. Try again after the time in Retry-After." },
+  quota_exceeded = { 429, "The call quota is used up. Try again after the time in Retry-After." },
+  limits_unavailable = { 503, "Calls can't be counted right now." },
+  issuer_unavailable = { 503, "The keys of the token's issuer aren't available right now." },
+  provider_unavailable = { 503, "The token can't be checked right now, because its issuer can't be reached." },
+  provider_answer_invalid = { 502, "The token's issuer returned an unusable response about it." },
   provider_token_unavailable = {
-    503, "The provider's token for the upstream cannot be decrypted at the moment.",
+    503, "The provider's token for the upstream can't be decrypted right now.",
   },
   too_many_headers = { 431, "This request has too many header lines." },
-  bad_path = {
-    400,
-    "A dot segment leads above the root, or hides behind an encoded slash, backslash, semicolon or overlong UTF-8.",
-  },
+  bad_path = { 400, "A dot segment in the path leads above the root or is hidden, for example by an encoded slash." },
   bad_body = { 400, "A JSON body must be an object or an array." },
   body_too_large = { 413, "The request body is too large." },
   malformed_connection = { 400, "The Connection header may not name an identity header." },
   upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
-  upstream_unreachable = { 502, "The upstream could not be reached." },
+  upstream_unreachable = { 502, "The upstream can't be reached." },
 }
 
 
--- Answers the call with a refusal and these headers. No text in it needs escaping.
-function answers.refuse(name, headers)
+-- Answers the call with a refusal and these headers. The message ends in the scope that the caller lacks, if one is
+-- given. No text in it needs escaping.
+function answers.refuse(name, headers, scope)
   local answer = ANSWERS[name]
+  local message = answer[2]
+  if scope then
+    message = message:sub(1, -2) .. ": " .. scope .. "."
+  end
   headers = headers or {}
   headers["Content-Type"] = "application/json"
   headers["WWW-Authenticate"] = answer.challenge
-  local body = '{"message":"' .. answer[2] .. '","code":"' .. (answer.code or name) .. '"}'
+  local body = '{"message":"' .. message .. '","code":"' .. (answer.code or name) .. '"}'
   return kong.response.exit(answer[1], body, headers)
 end
 

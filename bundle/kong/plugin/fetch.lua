@@ -6,14 +6,14 @@
 local fetch = {}
 
 -- The problem if a request gets no answer in time.
-fetch.TOO_LATE = "there is no answer in time"
+fetch.TOO_LATE = "there is no response in time"
 
 -- Idle connections that each worker keeps to one server, and for how long, in milliseconds.
 local MOST_IDLE, IDLE_FOR = 32, 60000
 
 
 -- How the body of an answer ends: if a server sends neither a length nor chunks, it ends when the connection is closed.
--- Returns nil for an invalid length, with which the library would read without end.
+-- Returns nil for an invalid length, for which the library would read forever.
 local function framing(headers)
   local length = headers["Content-Length"]
   if headers["Transfer-Encoding"] ~= nil then
@@ -41,7 +41,7 @@ local function body_of(answer, most)
     parts[#parts + 1] = part
     length = length + (part and #part or 0)
     if length > most then
-      return nil, "the answer has more than " .. most .. " bytes", true
+      return nil, "the response has more than " .. most .. " bytes", true
     end
     if not part or ended then
       return table.concat(parts)
@@ -58,7 +58,7 @@ local function exchange(request)
   client:set_timeouts(within, within, within)
   local target, problem = client:parse_uri(request.address)
   if not target then
-    return nil, "its address is malformed"
+    return nil, "its URL is malformed"
   end
   local host, connected = target[2], nil
   connected, problem = client:connect({

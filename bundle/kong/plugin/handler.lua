@@ -3,8 +3,8 @@
 -- Postern's access control for the exported gateway.
 --
 -- Decides every call as the hosted gateway does: the same keys are valid for the same environments, refusals are the
--- same, and the upstream gets the same headers. Only the SHA-256 of each key is known, so no one can call with what is
--- here or in gateway.yaml.
+-- same, and the upstream gets the same headers. Only the SHA-256 of each key is known, so these files can't be used to
+-- call the API.
 
 local addresses = require "kong.plugins.postern-auth.addresses"
 local answers = require "kong.plugins.postern-auth.answers"
@@ -132,8 +132,8 @@ local function take(config)
 end
 
 
--- What is computed from each configuration, once. No state refers to the table that is its key, because the table could
--- then never be freed.
+-- The values that are computed once from each configuration. No state refers to the table that is its key, because the
+-- table could then never be freed.
 local states = setmetatable({}, { __mode = "k" })
 
 local function state_of(config)
@@ -182,11 +182,15 @@ function PosternAuth:configure(configs)
 end
 
 
--- The token of a call to a route that accepts tokens: nil without one, or false and the refusal.
+-- The token of a call to a route that accepts tokens: nil without one, or false and the refusal. A key in its place is
+-- neither verified nor sent to an issuer.
 local function check_token(state, policy, lines)
   local text = tokens.presented(lines)
   if text == nil then
     return nil
+  end
+  if keys.well_formed(text) then
+    return false, policy.takes.api_key and "key_in_authorization" or "keys_not_accepted"
   end
   local token, refusal = tokens.verify(state.settings, policy, text)
   return token or false, refusal
@@ -208,12 +212,20 @@ local function of_token(state, policy, token, refusal, entry)
 end
 
 
--- The credentials that a call without any is told to send.
-local function required(takes_keys, takes_tokens)
+-- The refusal of a call without a credential that the route accepts. lines are those of its Authorization.
+local function required(takes_keys, takes_tokens, lines)
+  local line = type(lines) == "string" and lines or ""
+  if takes_keys and keys.well_formed(headers.last_word(line, keys.MAX_LENGTH)) then
+    return "key_in_authorization"
+  end
   if takes_keys and takes_tokens then
     return "either_required"
   end
-  return takes_tokens and "token_required" or "credentials_required"
+  if takes_tokens then
+    return "token_required"
+  end
+  local token = takes_keys and tokens.presented(line)
+  return token and token ~= "" and "tokens_not_accepted" or "credentials_required"
 end
 
 
@@ -239,7 +251,7 @@ local function authenticate(state, policy, received)
     return state.fallback
   end
   if policy.mode ~= "passthrough" then
-    return nil, required(takes_keys, takes_tokens)
+    return nil, required(takes_keys, takes_tokens, received[TOKEN_HEADER])
   end
   return state.anonymous
 end
@@ -329,9 +341,10 @@ function PosternAuth:access(config)
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return answers.refuse("ip_denied")
   end
-  refusal = rules.refused(state, policy, whose)
+  local scope
+  refusal, scope = rules.refused(state, policy, whose)
   if refusal then
-    return answers.refuse(refusal)
+    return answers.refuse(refusal, nil, scope)
   end
   local credentials = own and upstream.headers(own)
   local signer = policy.tag and state.signer -- routes that were added by hand have no tag

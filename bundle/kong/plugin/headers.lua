@@ -6,7 +6,7 @@
 
 local headers = {}
 
--- What happens to a header. All others are forwarded.
+-- The ways to treat a header. All others are forwarded.
 headers.REMOVED = "removed"
 headers.KEY = "key" -- removed where keys are checked
 
@@ -31,6 +31,42 @@ local FRAMING = {
   ["content-length"] = true,
   ["transfer-encoding"] = true,
 }
+
+
+-- The bytes of white space around a value (RFC 9110, 5.6.3), and all that Lua has.
+local BLANK = { [9] = true, [32] = true }
+headers.SPACE = { [9] = true, [10] = true, [11] = true, [12] = true, [13] = true, [32] = true }
+
+-- The text without the blanks at its ends, or without the bytes in a set. A pattern would try the end again at each
+-- blank, so a long line would keep the worker busy.
+function headers.trimmed(text, set)
+  set = set or BLANK
+  local first, last = 1, #text
+  while set[text:byte(first)] do
+    first = first + 1
+  end
+  while last > first and set[text:byte(last)] do
+    last = last - 1
+  end
+  return first == 1 and last == #text and text or text:sub(first, last)
+end
+
+
+-- The last word of a text, without the blanks after it; "" if it has more than that many bytes.
+function headers.last_word(text, most)
+  local last = #text
+  while BLANK[text:byte(last)] do
+    last = last - 1
+  end
+  local first = last + 1
+  while first > 1 and not BLANK[text:byte(first - 1)] do
+    first = first - 1
+    if last - first >= most then
+      return ""
+    end
+  end
+  return text:sub(first, last)
+end
 
 
 local function begins(text, start)

@@ -105,19 +105,19 @@ local function said_in(text)
 end
 
 
--- The content of an answer; or nil, the refusal and the problem.
+-- The content of a response; or nil, the refusal and the problem.
 local function read(answer)
   local status = answer.status
   if status >= 500 or status == 429 or status == 408 then
-    return nil, "provider_unavailable", "it answers " .. status
+    return nil, "provider_unavailable", "it returned " .. status
   elseif not answer.body then
     return nil, answer.too_long and "provider_answer_invalid" or "provider_unavailable", answer.problem
   elseif status ~= 200 then
-    return nil, "provider_answer_invalid", "it answers " .. status
+    return nil, "provider_answer_invalid", "it returned " .. status
   end
   local said = said_in(answer.body)
   if not said then
-    return nil, "provider_answer_invalid", "its answer cannot be read"
+    return nil, "provider_answer_invalid", "its response cannot be read"
   end
   return said
 end

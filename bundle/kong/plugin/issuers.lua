@@ -33,11 +33,11 @@ local function get(address, deadline)
   if not answer then
     return nil, problem
   elseif answer.status ~= 200 then
-    return nil, "the answer is " .. answer.status
+    return nil, "the response has status " .. answer.status
   end
   local doc = answer.body and json.object(answer.body)
   if not doc then
-    return nil, answer.problem or "the answer is not a JSON object in which each name is there once"
+    return nil, answer.problem or "the response is not a JSON object in which each name is there once"
   end
   return doc
 end
@@ -64,12 +64,12 @@ local function discover(issuer, deadline)
     return nil, problem
   end
   if doc.issuer ~= issuer then
-    return nil, "the document is another issuer's"
+    return nil, "the document names a different issuer"
   end
   local address = type(doc.jwks_uri) == "string" and doc.jwks_uri or ""
   local secure = address:find("^https://")
   if not secure and (issuer:find("^https://") or not address:find("^http://")) then
-    return nil, "jwks_uri is not an https address"
+    return nil, "jwks_uri is not an https URL"
   end
   if not has_allowed_port(address, issuer) then
     return nil, "jwks_uri has a port that is neither the issuer's nor 80 or 443"

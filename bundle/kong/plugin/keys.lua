@@ -1,16 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- The API keys that this gateway accepts. It has their SHA-256 and what each key is valid for, never a key: no one can
--- call with what is here or in gateway.yaml.
+-- The API keys that this gateway accepts. It has their SHA-256 and what each key is valid for, never a key: these files
+-- can't be used to call the API.
 
 local sha256 = require "resty.sha256"
 local to_hex = require("resty.string").to_hex
+local headers = require "kong.plugins.postern-auth.headers"
 local limits = require "kong.plugins.postern-auth.limits"
 
 local keys = {}
 
 -- The longest key, in bytes.
-local MAX_LENGTH = 128
+keys.MAX_LENGTH = 128
 
 -- How many parsed entries, of about 2 KB each, a store holds before it drops those that were not used since it was half
 -- full.
@@ -29,8 +30,12 @@ local function base62_check(number)
 end
 
 
--- <prefix>_<environment>_<32 base62 characters><6 of CRC-32 over all before>
-local function well_formed(key)
+-- Reports whether text has the shape of a key: <prefix>_<environment>_<32 base62 characters><6 of CRC-32 over all
+-- before>.
+function keys.well_formed(key)
+  if #key > keys.MAX_LENGTH then
+    return false
+  end
   local prefix, environment, secret = key:match("^([a-z][a-z0-9]+)_([a-z][a-z0-9-]*)_([0-9A-Za-z]+)$")
   if not prefix or #prefix > 16 or #secret ~= 38 then
     return false
@@ -46,16 +51,6 @@ local function digest(key)
   hasher:reset()
   hasher:update(key)
   return to_hex(hasher:final())
-end
-
-
--- nginx trims spaces around a value, but not tabs (RFC 9110, 5.6.3).
-local function trimmed(value)
-  local first, last = value:byte(1), value:byte(-1)
-  if first == 9 or first == 32 or last == 9 or last == 32 then
-    return value:match("^[ \t]*(.-)[ \t]*$")
-  end
-  return value
 end
 
 
@@ -145,8 +140,8 @@ end
 
 -- The entry of the key in an X-API-Key line; nil for an unknown or malformed key.
 function keys.find(store, value)
-  local key = trimmed(value)
-  if #key > MAX_LENGTH then
+  local key = headers.trimmed(value) -- nginx trims spaces around a value, but not tabs (RFC 9110, 5.6.3)
+  if #key > keys.MAX_LENGTH then
     return nil
   end
   local hash = digest(key)
@@ -154,7 +149,7 @@ function keys.find(store, value)
   if entry then
     return entry
   end
-  entry = store.older[hash] or (well_formed(key) and load(store.settings, hash))
+  entry = store.older[hash] or (keys.well_formed(key) and load(store.settings, hash))
   return entry and keep(store, hash, entry) or nil
 end
 

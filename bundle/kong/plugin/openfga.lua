@@ -87,7 +87,7 @@ local function find(server)
   local doc = answer.status == 200 and answer.body and cjson.decode(answer.body)
   local stores = type(doc) == "table" and doc.stores
   if type(stores) ~= "table" then
-    return nil, "it answers " .. answer.status .. " to the request for its stores"
+    return nil, "it returned " .. answer.status .. " to the request for its stores"
   end
   if #stores ~= 1 or type(stores[1].id) ~= "string" then
     return nil, "it has " .. (#stores == 0 and "no store " or "several stores ") .. server.name
@@ -112,10 +112,10 @@ local function ask(server, path, body)
       if type(doc) == "table" then
         return doc
       end
-      return nil, "its answer cannot be read"
+      return nil, "its response cannot be read"
     end
     if answer then
-      problem = "it answers " .. answer.status
+      problem = "it returned " .. answer.status
       if answer.status ~= 404 then
         return nil, problem
       end
@@ -162,7 +162,7 @@ function openfga.owns(server, tenant, user, object)
     return unjudged(server, problem)
   end
   if type(doc.allowed) ~= "boolean" then
-    return unjudged(server, "its answer cannot be read")
+    return unjudged(server, "its response cannot be read")
   end
   return doc.allowed
 end

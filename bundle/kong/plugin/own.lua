@@ -123,8 +123,8 @@ function own.verify(settings, client, token)
 end
 
 
--- What the upstream gets of a user's token: the caller's line, or nothing if the second result is set; or the refusal.
--- A provider's token that is sealed in it cannot be unsealed here.
+-- Returns the upstream's part of a user's token: the caller's line, or nothing if the second result is set; or the
+-- refusal. A provider's token that is sealed in it cannot be unsealed here.
 local function carried(token)
   local upstream = token.client.upstream[token.provider]
   if token.realm and upstream == nil then

@@ -3,6 +3,7 @@
 -- Records or removes owners from the response to a call. The response is streamed to the caller as it comes, and read
 -- when the call is over.
 
+local headers = require "kong.plugins.postern-auth.headers"
 local json = require "kong.plugins.postern-auth.json"
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
@@ -12,18 +13,18 @@ local ownership = {}
 -- The longest JSON response that an object is read from, in bytes, as on the hosted gateway.
 local MOST = 1024 * 1024
 
-local TOO_LONG = "the answer has more than " .. MOST .. " bytes"
+local TOO_LONG = "the response has more than " .. MOST .. " bytes"
 
 
 -- The reason why no object can be read from a response with this head, nil if it may have one. gzip is the only coding
 -- that is decoded.
 local function unreadable(kind, coding)
   if coding and coding ~= "identity" and coding ~= "gzip" and coding ~= "x-gzip" then
-    return "the answer is compressed in another way than gzip"
+    return "the response is compressed, but not with gzip"
   end
-  kind = type(kind) == "string" and kind:match("^[^;]*"):gsub("%s+$", ""):lower() or ""
+  kind = type(kind) == "string" and headers.trimmed(kind:match("^[^;]*"), headers.SPACE):lower() or ""
   if kind ~= "application/json" and kind:sub(-5) ~= "+json" then
-    return "the type of the answer is not that of JSON"
+    return "the type of the response is not that of JSON"
   end
   return nil
 end
@@ -84,7 +85,7 @@ local function inflated(text)
     return true
   end)
   if not done then
-    return nil, length > MOST and TOO_LONG or "the answer cannot be decompressed: " .. tostring(problem)
+    return nil, length > MOST and TOO_LONG or "the response cannot be decompressed: " .. tostring(problem)
   end
   return table.concat(parts)
 end
@@ -124,10 +125,10 @@ local function remembered(tracked)
   end
   local document = json.value(text) ~= nil and json.value(spelled(text))
   if type(document) ~= "table" then
-    return nil, "the answer is not JSON"
+    return nil, "the response is not JSON"
   end
   local object = objects.text(tracked.rule.remembered, tracked.segments, document)
-  return object, not object and "the answer does not name it" or nil
+  return object, not object and "the response does not name it" or nil
 end
 
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --
--- What the routes of a version require of callers: scopes, groups, and ownership of objects.
--- The rules are those of the hosted gateway, and decide in the same way.
+-- The requirements of a version's routes: scopes, groups, and ownership of objects. The rules are those of the hosted
+-- gateway, and decide in the same way.
 
 local objects = require "kong.plugins.postern-auth.objects"
 local openfga = require "kong.plugins.postern-auth.openfga"
@@ -121,21 +121,21 @@ local function judge_owner(caller, object)
 end
 
 
--- The refusal of a caller by the rule of its route, or nil. The segments are those of one reading of the path.
+-- The refusal of a caller by the rule of its route, or nil, and the scope that it lacks. The segments are those of one
+-- reading of the path.
 local function judge(store, method, caller, rule, segments)
   local refusal = caller.token and "token_scope" or "insufficient_scope"
   if not rule and store.deny then
     return "no_rule"
   end
   local needed = rule and rule.scopes or {}
-  if store.read_write and caller.key and #needed == 0
-    and not has_scope(caller.scopes, SAFE[method] and "read" or "write")
-  then
-    return refusal
+  local by_method = SAFE[method] and "read" or "write"
+  if store.read_write and caller.key and #needed == 0 and not has_scope(caller.scopes, by_method) then
+    return refusal, by_method
   end
   for _, scope in ipairs(needed) do
     if not has_scope(caller.scopes, scope) then
-      return refusal
+      return refusal, scope
     end
   end
   if rule and rule.groups and rule.groups[1] and not is_in(caller, rule) then
@@ -148,22 +148,25 @@ local function judge(store, method, caller, rule, segments)
 end
 
 
--- The refusal of a call, nil if it may continue. The path is normalized, and begins below the prefix of the route. The
--- caller has scopes, separated by spaces, groups, and admin: the groups that it is an admin of; key and token say where
--- the scopes come from. owns reports whether it owns an object, nil if that is unknown; without owns, it owns nothing.
+-- The refusal of a call, nil if it may continue, and the scope that the caller lacks. The path is normalized, and
+-- begins below the prefix of the route. The caller has scopes, separated by spaces, groups, and admin: the groups that
+-- it is an admin of; key and token say where the scopes come from. owns reports whether it owns an object, nil if that
+-- is unknown; without owns, it owns nothing.
 function rules.refusal(store, method, path, caller)
   local segments = plain_segments(path)
   local rule = match(store.root, segments, method)
-  local refusal = judge(store, method, caller, rule, segments)
+  local refusal, scope = judge(store, method, caller, rule, segments)
   if refusal or not paths.has_readings(path) then
-    return refusal
+    return refusal, scope
   end
   for _, reading in ipairs(paths.readings) do
     segments = reading(path)
     local other = match(store.root, segments, method)
-    refusal = (other ~= rule or (rule and rule.object)) and judge(store, method, caller, other, segments)
+    if other ~= rule or (rule and rule.object) then
+      refusal, scope = judge(store, method, caller, other, segments)
+    end
     if refusal then
-      return refusal
+      return refusal, scope
     end
   end
   return nil
@@ -241,7 +244,7 @@ local function path_below(policy)
 end
 
 
--- The refusal of this call by the rules of its route's version, or nil.
+-- The refusal of this call by the rules of its route's version, or nil, and the scope that the caller lacks.
 function rules.refused(state, policy, whose)
   local store = policy.rules and state.rules[policy.rules]
   if not store then

@@ -216,7 +216,7 @@ local realm = {
   },
 }
 
--- What a route requires of callers.
+-- The requirements of a route.
 local rule = {
   type = "record",
   fields = {
@@ -233,7 +233,7 @@ local rule = {
   },
 }
 
--- What the routes of a version require. deny: those without a rule are refused. read_write: keys need the scope read
+-- The requirements of a version's routes. deny: those without a rule are refused. read_write: keys need the scope read
 -- for GET, HEAD and OPTIONS, and write for other methods, unless a rule names scopes.
 local version_rules = {
   type = "record",

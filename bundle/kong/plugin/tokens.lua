@@ -8,6 +8,7 @@ local jwks = require "kong.plugins.postern-auth.jwks"
 local jwt = require "kong.plugins.postern-auth.jwt"
 local own = require "kong.plugins.postern-auth.own"
 local realm = require "kong.plugins.postern-auth.realm"
+local trimmed = require("kong.plugins.postern-auth.headers").trimmed
 
 local tokens = {}
 
@@ -23,7 +24,7 @@ function tokens.presented(lines)
   if type(lines) ~= "string" then
     return lines and ""
   end
-  local line = lines:match("^[ \t]*(.-)[ \t]*$")
+  local line = trimmed(lines)
   if line:sub(1, 6):lower() ~= "bearer" then
     return nil
   end

@@ -4,6 +4,8 @@
 -- of which nginx keeps only one line, they replace the caller's, leave a second one or write one twice; they read only
 -- 1,000 arguments of a query; and they change a query after the call is signed.
 
+local headers = require "kong.plugins.postern-auth.headers"
+
 local transforms = {}
 
 -- As many header lines as Kong returns.
@@ -128,7 +130,7 @@ end
 local function drop_named(changes, connection)
   for _, line in ipairs(lines_of(connection)) do
     for token in line:gmatch("[^,]+") do
-      token = token:match("^%s*(.-)%s*$")
+      token = headers.trimmed(token, headers.SPACE)
       if changes.names[token:lower()] then
         kong.service.request.clear_header(token)
       end

@@ -16,7 +16,7 @@ import (
 )
 
 func newAccount(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("account", "Change or delete the account that you are signed in with",
+	return terminal.Family("account", "Change or delete your account",
 		newAccountUpdate(t),
 		newAccountDelete(t),
 	)
@@ -28,7 +28,8 @@ func newAccountUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.RequestCommand(t, cli.AsPerson, contract.UpdateAccount.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			if passwordFile != "" && in.Body.Email == nil {
-				return terminal.UsageError("--password-file goes with --email: only a new address needs the password")
+				return terminal.UsageError("--password-file requires --email: only a new email address needs the " +
+					"password")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
 				return err
@@ -42,15 +43,15 @@ func newAccountUpdate(t terminal.Terminal) *cobra.Command {
 			}
 			return terminal.Details(t.Out, func(row func(...string)) {
 				row("Name", profile.Name)
-				row("E-mail", profile.Email)
+				row("Email", profile.Email)
 				if profile.UnconfirmedEmail != "" {
-					row("New e-mail", profile.UnconfirmedEmail+", once the link in the mail to it has been opened")
+					row("New email", profile.UnconfirmedEmail+", once you open the link in the email sent there")
 				}
 			})
 		})
-	command.Long = `Change the name or the e-mail address of your account. A new address needs the
-password. Where the server sends mail, it counts once the link in the mail to it has
-been opened.`
+	command.Long = `Change the name or email address of your account. A new email address requires the
+password. If the server sends email, the new address takes effect once you open the
+link sent to it.`
 	command.Example += "\n  postern account update --email ana@example.com --password-file -"
 	passwordFlag(command, &passwordFile)
 	terminal.AddJSONFlag(command)
@@ -58,7 +59,8 @@ been opened.`
 }
 
 func passwordFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVar(file, "password-file", "", "file with the password; - for standard input")
+	terminal.NamePointer(c, "/password", "--password-file")
+	c.Flags().StringVar(file, "password-file", "", "file with the password, or - for standard input")
 }
 
 // readPassword reads the password, unless no file is given.
@@ -86,7 +88,7 @@ func newAccountDelete(t terminal.Terminal) *cobra.Command {
 				)
 			}
 			if in.Body.Confirm == "" || passwordFile == "" {
-				return terminal.UsageError("give --confirm " + d.Email +
+				return terminal.UsageError("use --confirm " + d.Email +
 					" and --password-file FILE to delete the account")
 			}
 			if err := readPassword(t, passwordFile, &in.Body.Password); err != nil {
@@ -95,14 +97,15 @@ func newAccountDelete(t terminal.Terminal) *cobra.Command {
 			if _, err := client.Do(c.Context(), api, contract.DeleteAccount, in); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(t.Out, terminal.Printable("The account "+d.Email+" is deleted."+left(d.Teams)))
+			_, err = fmt.Fprintln(t.Out, terminal.Printable("Deleted the account "+d.Email+"."+left(d.Teams)))
 			return err
 		})
 	command.Use += " --confirm EMAIL --password-file FILE"
-	command.Long = `Delete your account, with its sessions, access tokens, ways to sign in and memberships.
-It is refused while you are the only owner of a team. An account without a password is
-deleted in the dashboard, after a fresh sign-in. This cannot be undone.`
-	command.Flags().StringVar(&in.Body.Confirm, "confirm", "", "e-mail address of the account")
+	command.Long = `Permanently delete your account with its sessions, access tokens, sign-in methods and
+memberships. You can't delete your account while you are the only owner of a team. If
+your account has no password, delete it in the dashboard. You can't undo this.`
+	terminal.NamePointer(command, "/confirm", "--confirm")
+	command.Flags().StringVar(&in.Body.Confirm, "confirm", "", "email address of the account")
 	passwordFlag(command, &passwordFile)
 	return command
 }
@@ -112,13 +115,13 @@ func left(teams []string) string {
 	if len(teams) == 0 {
 		return ""
 	}
-	return " It has left: " + strings.Join(teams, ", ") + "."
+	return " It left the teams " + strings.Join(teams, ", ") + "."
 }
 
 func newTokens(t terminal.Terminal) *cobra.Command {
 	return terminal.Family(
 		"tokens",
-		"List and change access tokens",
+		"Manage access tokens",
 		cli.ListCommand(t, cli.AsPerson, contract.ListTokens,
 			[]string{"ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", ""},
 			func(k contract.Token) []string {
@@ -133,7 +136,7 @@ func newTokens(t terminal.Terminal) *cobra.Command {
 			func(_ contract.TokenCreation, k contract.TokenWithSecret) error {
 				return terminal.Details(t.Out, func(row func(...string)) {
 					row("Token", k.Secret.Reveal())
-					row("", "Copy it now. You won't see it again.")
+					row("", "Copy the token now. You won't see it again.")
 					row("ID", k.ID)
 					row("Scopes", strings.Join(k.Scopes, " "))
 					row("Expires", terminal.OrNever(k.ExpiresAt))
@@ -152,10 +155,10 @@ func newTokens(t terminal.Terminal) *cobra.Command {
 		}),
 		cli.OperationCommand(t, cli.AsPerson, contract.UpdateToken,
 			func(_ contract.TokenUpdate, k contract.Token) error {
-				_, err := fmt.Fprintf(t.Out, "%s is called %s.\n", k.ID, terminal.Printable(k.Name))
+				_, err := fmt.Fprintf(t.Out, "%s is now called %s.\n", k.ID, terminal.Printable(k.Name))
 				return err
 			},
 		),
-		cli.DoneCommand(t, cli.AsPerson, contract.RevokeToken, "%s is revoked."),
+		cli.DoneCommand(t, cli.AsPerson, contract.RevokeToken, "Revoked %s."),
 	)
 }

@@ -21,7 +21,7 @@ const maxAudit = 200
 
 // NewAudit returns the commands of the audit log, with verify among them.
 func NewAudit(t terminal.Terminal, verify *cobra.Command) *cobra.Command {
-	return terminal.Family("audit", "List and verify the audit log: what was done and what was refused",
+	return terminal.Family("audit", "List and verify the audit log",
 		newAuditList(t),
 		cli.FactsCommand(t, cli.AsHolder, contract.GetAuditEntry, auditFacts),
 		verify,
@@ -41,9 +41,9 @@ func newAuditList(t terminal.Terminal) *cobra.Command {
 			}
 			return printAudit(t, found)
 		})
-	command.Short = "List what was done and what was refused, newest first"
-	command.Long = `List what was done and what was refused in a team, newest first. Values of secrets
-are not logged.`
+	command.Short = "List audit log entries, newest first"
+	command.Long = `List the actions in a team that were done or refused, newest first. Secrets aren't
+logged.`
 	command.Example += `
   postern audit list --outcome refused --from 7d
   postern audit list --search ana@example.com --sort created
@@ -81,14 +81,14 @@ func printAudit(t terminal.Terminal, page contract.List[contract.AuditEntry]) er
 		}
 	})
 	if err == nil && page.NextCursor != nil {
-		_, err = fmt.Fprintf(t.Err, "There are more: --cursor %s\n", *page.NextCursor)
+		_, err = fmt.Fprintf(t.Err, "To see more, use --cursor %s\n", *page.NextCursor)
 	}
 	return err
 }
 
 func auditFacts(e contract.AuditEntry) [][2]string {
 	facts := [][2]string{
-		{"Id", e.ID},
+		{"ID", e.ID},
 		{"Time", terminal.When(&e.Time)},
 		{"Outcome", e.Outcome},
 		{"Action", e.Action},
@@ -129,7 +129,7 @@ func factOf(value any) string {
 	switch value := value.(type) {
 	case nil:
 		return "-"
-	case map[string]any, []any:
+	case map[string]any, []any, float64: // fmt would write large numbers with an exponent
 		text, err := json.Marshal(value)
 		if err == nil {
 			return string(text)

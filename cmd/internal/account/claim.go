@@ -20,12 +20,12 @@ func newClaim(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "claim [URL]",
 		Short: "Claim projects created without an account",
-		Long: `Claim a workspace that was created without an account, by its claim link (the claim
-url in the answer of POST /proxy) or the code in it. Without one, claim every workspace
-that this command line has created. Names, addresses and API keys do not change; the
-workspace key stops working.
+		Long: `Claim a workspace that was created without an account, by its claim link or the code
+at the end of the link. POST /proxy returns the link. Without a link, claim every
+workspace that was created on this machine. Names, URLs and API keys stay the same.
+The workspace key stops working.
 
-The projects move to the team that new projects are created in, or to --team.`,
+The projects move to your first team, or to --team.`,
 		Example: `  postern claim
   postern claim http://127.0.0.1:8080/claim/… --team Shops`,
 		Args: cobra.MaximumNArgs(1),
@@ -46,16 +46,16 @@ The projects move to the team that new projects are created in, or to --team.`,
 				return err
 			}
 			if len(codes) == 0 {
-				_, err := fmt.Fprintf(t.Out, "No workspace created here at %s is waiting to be claimed.\n"+
-					"To claim one that was made otherwise, say with curl: postern claim URL, with the claim url of "+
-					"the answer.\n", s.Server)
+				_, err := fmt.Fprintf(t.Out, "No workspace that was created on this machine at %s is unclaimed.\nTo "+
+					"claim one that was created another way, such as with curl, run postern claim URL with the claim "+
+					"URL of the response.\n", s.Server)
 				return err
 			}
 			return claimAll(c.Context(), t, s, *person, codes, into)
 		},
 	}
-	command.Flags().StringVar(&team, "team", "", "team to move it to, by name or id, or new for a new team (your "+
-		"first team when absent)")
+	command.Flags().StringVar(&team, "team", "", "name or ID of the team to move it to, or new for a new team "+
+		"(default: your first team)")
 	cli.AddServerFlag(command)
 	return command
 }
@@ -132,11 +132,11 @@ func findTeam(ctx context.Context, person *cli.Caller, name string) (string, err
 		return "", nil
 	case len(found) == 0:
 		return "", fault.New(
-			fault.NotFound, "no_team", "you are in no team %q; there is %s", name, strings.Join(names, ", "),
+			fault.NotFound, "no_team", "you aren't in a team %q: your teams are %s", name, strings.Join(names, ", "),
 		)
 	}
 	return "", terminal.UsageError(
-		fmt.Sprintf("you are in several teams called %q: name one by its id, %s", name, strings.Join(found, " or ")))
+		fmt.Sprintf("you are in several teams called %q: use one of the IDs %s", name, strings.Join(found, " or ")))
 
 }
 
@@ -148,7 +148,7 @@ func claimAll(
 	for _, w := range list {
 		if err := claimOne(ctx, t, s, person, w, team); err != nil {
 			if w.project != "" {
-				err = fmt.Errorf("%s is not claimed: %w", w.project, err)
+				err = fmt.Errorf("could not claim %s: %w", w.project, err)
 			}
 			failed = errors.Join(failed, s.LoginOver(&person, err))
 		}
@@ -165,7 +165,7 @@ func claimOne(
 	switch {
 	case err == nil:
 		fmt.Fprintf(
-			t.Out, "Claimed %s into the team %s. Addresses and API keys stay as they are.\n",
+			t.Out, "Claimed %s for the team %s. URLs and API keys stay the same.\n",
 			terminal.Printable(strings.Join(claimed.Projects, ", ")), terminal.Printable(claimed.Team.Name),
 		)
 	case fault.CodeOf(err) == "already_claimed" && w.projectID != "":
@@ -173,7 +173,7 @@ func claimOne(
 		if _, notOurs := client.Do(ctx, person.Client, contract.GetProject, at); notOurs != nil {
 			return err
 		}
-		fmt.Fprintf(t.Out, "%s is yours already.\n", terminal.Printable(w.project))
+		fmt.Fprintf(t.Out, "%s is already yours.\n", terminal.Printable(w.project))
 	default:
 		return err
 	}
@@ -193,16 +193,19 @@ func offerClaims(
 	for _, w := range list {
 		names = append(names, w.project)
 	}
-	team := contract.Membership{Name: "a new team"}
+	team, to := contract.Membership{}, "a new team"
 	if len(who.Teams) > 0 {
 		team = who.Teams[0]
+		to = "the team " + team.Name
 	}
-	fmt.Fprintf(t.Out, "Made here without an account: %s.\n", terminal.Printable(strings.Join(names, ", ")))
+	fmt.Fprintf(t.Out, "Created on this machine without an account: %s.\n",
+		terminal.Printable(strings.Join(names, ", ")))
 	if !yes && t.Asks() {
-		yes = terminal.Answered(t, "Claim into "+team.Name+"? [y/N] ", "y")
+		yes = terminal.Answered(t, "Claim them for "+to+"? [y/N] ", "y")
 	}
 	if !yes {
-		_, err := fmt.Fprintln(t.Out, "It ends unless an account claims it: postern claim")
+		_, err := fmt.Fprintln(t.Out,
+			"They expire unless you claim them. To claim them later, run: postern claim")
 		return err
 	}
 	return claimAll(ctx, t, s, person, list, team.ID)

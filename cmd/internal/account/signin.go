@@ -29,23 +29,35 @@ type loginFlags struct {
 
 // SignIn returns the commands that connect this machine to an account.
 func SignIn(t terminal.Terminal) []*cobra.Command {
-	return []*cobra.Command{newLogin(t), newLogout(t), newWhoami(t), newClaim(t)}
+	return []*cobra.Command{newLogin(t), newLogout(t), newWhoami(t), newContext(t), newClaim(t)}
 }
 
 func newLogin(t terminal.Terminal) *cobra.Command {
 	var f loginFlags
 	command := &cobra.Command{
-		Use:   "login",
-		Short: "Sign in by entering a code in a browser",
-		Long: `Sign in with an account. This prints an address and a code: open the address in
-any browser, on any machine, sign in there and enter the code.
+		Use:   "login [URL]",
+		Short: "Sign in to a server through a browser",
+		Long: `Sign in to the server at URL. The command prints a URL and a code. Open the
+URL in a browser on any machine, sign in and enter the code.
 
-The access token is stored in your configuration directory (set another with
-POSTERN_CONFIG_DIR), one per server. It expires after 90 days; postern logout
-revokes it earlier. If POSTERN_TOKEN is set, it is used instead.`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := cli.OpenSession(t, c)
+Other commands then use this server. Without URL, the command uses the current server.
+To show or change it, use postern context.
+
+The access token is stored in your configuration directory, one per server. To choose
+another directory, set POSTERN_CONFIG_DIR. The token expires after 90 days. To revoke
+it earlier, use postern logout. POSTERN_TOKEN overrides a sign-in.`,
+		Example: `  postern login https://postern.example.com
+  postern login --browser`,
+		Args: terminal.AtMost("URL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			server := c.Flag("server").Value.String()
+			if err := terminal.SameAs(&server, "--server", args); err != nil {
+				return err
+			}
+			if _, err := client.Address(server); len(args) > 0 && err != nil {
+				return terminal.UsageError("URL must be an http or https URL such as https://postern.example.com")
+			}
+			s, err := cli.SessionAt(t, server)
 			if err != nil {
 				return err
 			}
@@ -53,11 +65,11 @@ revokes it earlier. If POSTERN_TOKEN is set, it is used instead.`,
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&f.browser, "browser", false, "open the address in a browser on this machine")
-	flags.BoolVar(&f.claim, "claim", false, "then claim the workspaces created on this machine, without asking")
+	flags.BoolVar(&f.browser, "browser", false, "open a browser on this machine")
+	flags.BoolVar(&f.claim, "claim", false, "claim the workspaces created on this machine, without asking")
 	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
-	flags.StringSliceVar(&f.scopes, "scopes", nil, "what the token may be used for: read, write, keys, export, "+
-		"users, admin (default: all)")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users, admin "+
+		"(default: all)")
 	cli.AddServerFlag(command)
 	return command
 }
@@ -77,10 +89,10 @@ func machineName() string {
 
 func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFlags) error {
 	if s.Token != "" {
-		fmt.Fprintln(t.Err, "POSTERN_TOKEN is set, and will be used instead of this sign-in.")
+		fmt.Fprintln(t.Err, "POSTERN_TOKEN is set and overrides this sign-in.")
 	}
 	if err := s.Kept.Prepare(); err != nil { // before the sign-in starts
-		return fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
+		return fmt.Errorf("cannot store credentials (%w): set POSTERN_CONFIG_DIR to another directory", err)
 	}
 	before, err := s.Kept.LoginOf(s.Server)
 	if err != nil {
@@ -90,7 +102,7 @@ func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFl
 	if err != nil {
 		return err
 	}
-	api, err := client.New(s.Server, grant.AccessToken.Reveal())
+	api, err := s.Client(grant.AccessToken.Reveal())
 	if err != nil {
 		return err
 	}
@@ -105,23 +117,30 @@ func signInAs(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFl
 	if who.Token != nil {
 		kept.ExpiresAt = who.Token.ExpiresAt
 	}
+	used, err := s.Kept.Current()
+	if err != nil {
+		return err
+	}
 	if err := s.Kept.KeepLogin(s.Server, &kept); err != nil {
 		return errors.Join(err, revokeOwn(ctx, s.Server, kept.Token))
 	}
 	if before != nil { // the replaced token is no longer stored anywhere
 		if err := revokeOwn(ctx, s.Server, before.Token); err != nil && fault.KindOf(err) != fault.Unauthenticated {
-			fmt.Fprintln(t.Err, "The token of the sign-in before could not be revoked; it is among the access "+
-				"tokens in the dashboard.")
+			fmt.Fprintln(t.Err, "The token of your previous sign-in could not be revoked. Revoke it in the "+
+				"dashboard, under Access tokens.")
 		}
 	}
 	fmt.Fprintf(t.Out, "Signed in to %s as %s until %s.\n", s.Server, terminal.Printable(kept.Account),
 		terminal.When(kept.ExpiresAt))
+	if used != s.Server {
+		fmt.Fprintln(t.Out, "Commands now use this server. To change that, run `postern context use`.")
+	}
 	return offerClaims(ctx, t, s, cli.Caller{Client: api, Login: true}, who, f.claim)
 }
 
 // approve prints the code and waits until it is approved in a browser.
 func approve(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFlags) (contract.DeviceToken, error) {
-	api, err := client.New(s.Server, "")
+	api, err := s.Client("")
 	if err != nil {
 		return contract.DeviceToken{}, err
 	}
@@ -133,19 +152,19 @@ func approve(ctx context.Context, t terminal.Terminal, s cli.Session, f loginFla
 		t.Out, "Open %s and enter the code\n\n    %s\n\nor open %s\n", terminal.Printable(device.VerificationURI),
 		terminal.Printable(device.UserCode), terminal.Printable(device.VerificationURIComplete),
 	)
-	fmt.Fprintf(t.Out, "Waiting for %d minutes.\n", device.ExpiresIn/int(time.Minute/time.Second))
+	fmt.Fprintf(t.Out, "Waiting up to %d minutes for your approval.\n", device.ExpiresIn/int(time.Minute/time.Second))
 	if f.browser {
 		if err := openBrowser(ctx, device.VerificationURIComplete); err != nil {
-			fmt.Fprintf(t.Err, "No browser could be opened (%v): open the address yourself.\n", err)
+			fmt.Fprintf(t.Err, "Could not open a browser (%v). Open the URL yourself.\n", err)
 		}
 	}
 	return api.AwaitDevice(ctx, device)
 }
 
-// openBrowser opens web addresses only, since the address comes from a server.
+// openBrowser opens http and https URLs only, since the URL comes from a server.
 func openBrowser(ctx context.Context, address string) error {
 	if !strings.HasPrefix(address, "http://") && !strings.HasPrefix(address, "https://") {
-		return errors.New("the server gave no web address")
+		return errors.New("the server's response doesn't have an http or https URL")
 	}
 	program, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
@@ -154,7 +173,7 @@ func openBrowser(ctx context.Context, address string) error {
 	case "windows":
 		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
 	}
-	return exec.CommandContext(ctx, program, args...).Start() //nolint:gosec // a web address, see above
+	return exec.CommandContext(ctx, program, args...).Start() //nolint:gosec // a web URL, see above
 }
 
 // revokeOwn revokes a token with the token itself.
@@ -174,10 +193,10 @@ func revokeOwn(ctx context.Context, server, token string) error {
 func newLogout(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logout",
-		Short: "Revoke this command line's access token and delete it",
+		Short: "Sign out and revoke this machine's access token",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := cli.OpenSession(t, c)
+			s, err := cli.SessionAt(t, c.Flag("server").Value.String())
 			if err != nil {
 				return err
 			}
@@ -191,7 +210,7 @@ func newLogout(t terminal.Terminal) *cobra.Command {
 			// A kept token can be revoked later; a removed one cannot.
 			if err := revokeOwn(c.Context(), s.Server, kept.Token); err != nil &&
 				fault.KindOf(err) != fault.Unauthenticated {
-				return fmt.Errorf("still signed in, the token could not be revoked: %w", err)
+				return fmt.Errorf("could not revoke the token, so you are still signed in: %w", err)
 			}
 			if err := s.Kept.KeepLogin(s.Server, nil); err != nil {
 				return err
@@ -207,7 +226,7 @@ func newLogout(t terminal.Terminal) *cobra.Command {
 func newWhoami(t terminal.Terminal) *cobra.Command {
 	var in contract.None
 	op := contract.GetWhoami.Operation
-	op.Summary = "Show your account, its teams, and when the sign-in expires"
+	op.Summary = "Show your account, teams and sign-in"
 	command := cli.RequestCommand(t, cli.AsPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
 		who, err := client.Do(c.Context(), api, contract.GetWhoami, in)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"postern/client"
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
@@ -16,17 +15,15 @@ import (
 
 func newAPIScopes(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("api-scopes",
-		"Show and set the audience and scopes that app clients can ask for at a project",
+		"Manage the API scopes and the audience of a project",
 		newAPIScopesShow(t),
 		newAPIScopesSet(t),
 	)
 }
 
 func newAPIScopesShow(t terminal.Terminal) *cobra.Command {
-	command := cli.OperationCommand(t, cli.AsProject, contract.GetAPIScopes,
+	return cli.OperationCommand(t, cli.AsProject, contract.GetAPIScopes,
 		func(_ contract.ProjectPath, found contract.SavedAPI) error { return printAPIScopes(t, found) })
-	command.Short = "Show a project's audience and API scopes"
-	return command
 }
 
 func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
@@ -34,44 +31,33 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	var scopes, removed []string
 	command := &cobra.Command{
 		Use:   "set PROJECT",
-		Short: "Set a project's audience, and add, describe or remove API scopes",
+		Short: "Change a project's API scopes and audience",
 		Example: "  postern api-scopes set shop --audience https://api.example.com " +
 			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
-		Args: terminal.Exactly("PROJECT"),
 	}
-	command.RunE = func(c *cobra.Command, args []string) error {
+	command.PreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
-			return terminal.UsageError("nothing to change: give --audience, --scope or --remove")
+			return terminal.UsageError("nothing to change: use --audience, --scope or --remove")
 		}
-		return cli.AsProject(t, c, func(api *client.Client) error {
-			path := contract.ProjectPath{Project: args[0]}
-			now, err := client.Do(c.Context(), api, contract.GetAPIScopes, path)
-			if err != nil {
-				return err
-			}
-			if c.Flags().Changed("audience") {
-				now.Audience = audience
-			}
-			now.Scopes = changedAPIScopes(now.Scopes, scopes, removed)
-			now, err = client.Do(c.Context(), api, contract.SetAPIScopes, contract.APIUpdate{
-				ProjectPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.API,
-			})
-			if err != nil {
-				return err
-			}
-			if terminal.WantsJSON(c) {
-				return terminal.PrintJSON(t.Out, now)
-			}
-			return printAPIScopes(t, now)
-		})
+		return nil
 	}
+	terminal.NamePointer(command, "/audience", "--audience")
+	terminal.NamePointer(command, "/scopes", "--scope")
 	flags := command.Flags()
-	flags.StringVar(&audience, "audience", "", "URI of the API, such as https://api.example.com; empty for none")
-	flags.StringArrayVar(&scopes, "scope", nil, "add a scope, as NAME or NAME=DESCRIPTION, repeatable")
-	flags.StringSliceVar(&removed, "remove", nil, "remove a scope, repeatable")
-	terminal.AddJSONFlag(command)
-	cli.AddServerFlag(command)
-	return command
+	flags.StringVar(&audience, "audience", "", "URI of the API, such as https://api.example.com. Leave empty for none")
+	flags.StringArrayVar(&scopes, "scope", nil, "add or describe a scope, as NAME or NAME=DESCRIPTION (repeatable)")
+	flags.StringSliceVar(&removed, "remove", nil, "remove a scope (repeatable)")
+	edit := func(path contract.ProjectPath, now contract.SavedAPI, _ []string) (*contract.APIUpdate, error) {
+		if flags.Changed("audience") {
+			now.Audience = audience
+		}
+		now.Scopes = changedAPIScopes(now.Scopes, scopes, removed)
+		return &contract.APIUpdate{
+			ProjectPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.API,
+		}, nil
+	}
+	return cli.EditCommand(t, command, cli.ProjectOf, contract.GetAPIScopes, edit, contract.SetAPIScopes,
+		func(saved contract.SavedAPI) error { return printAPIScopes(t, saved) }, "PROJECT")
 }
 
 // changedAPIScopes adds scopes, written as NAME or NAME=DESCRIPTION, and removes others. A

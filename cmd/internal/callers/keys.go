@@ -21,28 +21,26 @@ func Keys(t terminal.Terminal) []*cobra.Command { return []*cobra.Command{newKey
 func newKeys(t terminal.Terminal) *cobra.Command {
 	created := func(_ contract.KeyCreation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }
 	rotated := func(_ contract.KeyRotation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }
-	updated := func(_ contract.KeyUpdate, k contract.Key) error {
-		_, err := fmt.Fprintf(t.Out, "%s of %s is changed. Limits: %s (from: %s).\n", k.ID, terminal.Printable(k.Owner),
-			cli.LimitsText(k.EffectiveLimits), k.LimitsFrom)
-		return err
+	shown := func(k contract.Key) error {
+		return terminal.Details(t.Out, func(row func(...string)) { keyRows(row, k) })
 	}
-	return terminal.Family("keys", "List and change API keys",
+	return terminal.Family("keys", "Manage API keys",
 		cli.ListCommand(t, cli.AsProject, contract.ListKeys,
 			[]string{"ID", "KEY", "STATE", "OWNER", "TYPE", "ENVIRONMENT", "LAST USED", "EXPIRES", "DESCRIPTION"},
 			func(k contract.Key) []string {
 				return []string{k.ID, k.Display(), k.State, k.Owner, k.KeyType, environmentOf(k),
 					terminal.OrNever(k.LastUsedAt), terminal.OrNever(k.ExpiresAt), k.Description}
 			}),
-		cli.Short("Create an API key; its secret is shown once",
-			cli.OperationCommand(t, cli.AsProject, contract.CreateKey, created)),
+		cli.OperationCommand(t, cli.AsProject, contract.CreateKey, created),
 		cli.OperationCommand(t, cli.AsKey, contract.GetKey, func(_ contract.KeyPath, k contract.Key) error {
-			return terminal.Details(t.Out, func(row func(...string)) { keyRows(row, k) })
+			return shown(k)
 		}),
-		cli.OperationCommand(t, cli.AsKey, contract.UpdateKey, updated),
-		cli.Short("Rotate an API key's secret; the new one is shown once",
-			cli.OperationCommand(t, cli.AsKey, contract.RotateKey, rotated)),
-		cli.Short("Freeze an API key: refuse calls with it until it is unfrozen",
-			cli.OperationCommand(t, cli.AsKey, contract.FreezeKey, keyIs(t, "is frozen: calls with it get 403"))),
+		cli.OperationCommand(t, cli.AsKey, contract.UpdateKey, func(_ contract.KeyUpdate, k contract.Key) error {
+			return shown(k)
+		}),
+		cli.OperationCommand(t, cli.AsKey, contract.RotateKey, rotated),
+		cli.OperationCommand(t, cli.AsKey, contract.FreezeKey,
+			keyIs(t, "is frozen. Calls with it get 403 until you unfreeze it")),
 		cli.OperationCommand(t, cli.AsKey, contract.UnfreezeKey, keyIs(t, "works again")),
 		newKeysRevoke(t),
 	)
@@ -55,17 +53,26 @@ func environmentOf(k contract.Key) string {
 	return *k.Environment
 }
 
+// limitsOf says which limits apply to a key, and where they are set, if anywhere.
+func limitsOf(k contract.Key) string {
+	text := cli.LimitsText(k.EffectiveLimits)
+	if k.LimitsFrom == contract.LimitsOfNothing {
+		return text
+	}
+	return text + " (from: " + k.LimitsFrom + ")"
+}
+
 // printKeySecret prints a key's plaintext, which cannot be shown again.
 func printKeySecret(t terminal.Terminal, k contract.KeyWithSecret) error {
 	return terminal.Details(t.Out, func(row func(...string)) {
 		row("Key", k.Secret.Reveal())
-		row("", "Copy it now. You won't see it again.")
+		row("", "Copy the key now. You won't see it again.")
 		keyRows(row, k.Key)
 	})
 }
 
 func keyRows(row func(...string), k contract.Key) {
-	row("Id", k.ID)
+	row("ID", k.ID)
 	row("Owner", k.Owner)
 	row("State", k.State)
 	row("Type", k.KeyType)
@@ -76,9 +83,9 @@ func keyRows(row func(...string), k contract.Key) {
 	if k.Product != nil {
 		row("Product", *k.Product)
 	}
-	row("Limits", cli.LimitsText(k.EffectiveLimits)+" (from: "+k.LimitsFrom+")")
+	row("Limits", limitsOf(k))
 	if len(k.AllowedCIDRs) > 0 {
-		row("May be used from", strings.Join(k.AllowedCIDRs, ", "))
+		row("Allowed from", strings.Join(k.AllowedCIDRs, ", "))
 	}
 	if k.GraceEndsAt != nil {
 		row("Old secret", "works until "+terminal.When(k.GraceEndsAt))
@@ -100,18 +107,19 @@ func keyIs(t terminal.Terminal, done string) func(contract.KeyPath, contract.Key
 func newKeysRevoke(t terminal.Terminal) *cobra.Command {
 	var yes bool
 	command := cli.OperationCommand(t, cli.AsKey, contract.RevokeKey,
-		keyIs(t, "is revoked for good: calls with it get 401"))
+		keyIs(t, "is permanently revoked. Calls with it get 401"))
 	command.Use += " [--yes]"
-	command.Long = `Revoke a key for good: calls with it get 401 at once, and it cannot be made valid again.
-To stop a key for a while, freeze it: postern keys freeze KEY.
+	command.Long = `Permanently revoke an API key. Calls with the key get 401 within a second. You can't
+undo this. To block a key temporarily, freeze it with postern keys freeze KEY.
 
-The command asks first. Without a terminal it needs --yes.`
+The command asks for confirmation. Without a terminal, use --yes.`
 	command.Example = `  postern keys revoke key_01jd8x5v6g7h
   postern keys revoke key_01jd8x5v6g7h --yes`
 	terminal.AddYesFlag(command, &yes)
 	revoke := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
-		err := confirm(t, "Revoke "+args[0]+" for good? Calls with it get 401 at once.", "revoke "+args[0], yes)
+		question := "Revoke " + args[0] + " permanently? Calls with it will get 401. [y/N] "
+		err := cli.Confirm(t, question, "y", "revoke "+args[0], yes)
 		if err != nil {
 			return err
 		}
@@ -121,7 +129,7 @@ The command asks first. Without a terminal it needs --yes.`
 }
 
 func newKeyTypes(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("key-types", "List and change the types of a project's API keys",
+	return terminal.Family("key-types", "Manage the key types of a project",
 		cli.ListCommand(t, cli.AsProject, contract.ListKeyTypes, []string{"NAME", "SCOPES", "LIFETIME", "LIMITS"},
 			func(k contract.KeyType) []string {
 				return []string{k.Name, strings.Join(k.Scopes, " "), lifetimeOf(k), cli.LimitsText(k.Limits)}
@@ -134,7 +142,7 @@ func newKeyTypes(t terminal.Terminal) *cobra.Command {
 			func(_ contract.KeyTypeUpdate, k contract.KeyType) error { return printKeyType(t, k) }),
 		cli.OperationCommand(t, cli.AsProject, contract.DeleteKeyType,
 			func(in contract.KeyTypeDeletion, _ contract.None) error {
-				fmt.Fprintf(t.Out, "The key type %s is deleted.\n", terminal.Printable(in.KeyType))
+				fmt.Fprintf(t.Out, "Deleted the key type %s.\n", terminal.Printable(in.KeyType))
 				return nil
 			}),
 	)
@@ -152,18 +160,4 @@ func printKeyType(t terminal.Terminal, k contract.KeyType) error {
 		strings.Join(k.Scopes, " "), lifetimeOf(k), cli.LimitsText(k.Limits))
 	cli.PrintWarnings(t.Out, k.Warnings)
 	return err
-}
-
-// confirm asks for a yes before something that cannot be undone. what completes the sentence
-// "Give --yes to …".
-func confirm(t terminal.Terminal, question, what string, yes bool) error {
-	switch {
-	case yes:
-		return nil
-	case !t.Asks():
-		return terminal.UsageError("this cannot be undone, and there is no terminal to ask in: give --yes to " + what)
-	case !terminal.Answered(t, question+" [y/N] ", "y"):
-		return terminal.UsageError("nothing was changed")
-	}
-	return nil
 }

@@ -1,18 +1,15 @@
 package callers
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"postern/client"
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 // HostedLogin returns the commands of hosted login.
@@ -34,8 +31,7 @@ func newAppClients(t terminal.Terminal) *cobra.Command {
 				}
 			})
 		})
-	rotate.Long = rotate.Short + ". " + contract.RotateAppClientKey.Doc
-	return terminal.Family("app-clients", "List and change app clients: applications that a tenant's users sign in to",
+	return terminal.Family("app-clients", "Manage app clients, the applications that a tenant's users sign in to",
 		cli.ListCommand(t, asLogin, contract.ListAppClients, []string{"ID", "NAME", "ALGORITHM", "REDIRECT URIS"},
 			func(c contract.AppClient) []string {
 				return []string{c.ID, c.Name, c.Algorithm, strings.Join(c.RedirectURIs, " ")}
@@ -47,8 +43,8 @@ func newAppClients(t terminal.Terminal) *cobra.Command {
 			func(_ contract.AppClientUpdate, c contract.SavedAppClient) error { return printAppClient(t, c) }),
 		cli.FactsCommand(t, asLogin, contract.FreezeAppClient, appClientFacts),
 		cli.FactsCommand(t, asLogin, contract.UnfreezeAppClient, appClientFacts),
-		terminal.Family("signing-keys", "Rotate the keys that sign the tokens of an app client", rotate),
-		cli.DoneCommand(t, asLogin, contract.DeleteAppClient, "%s is deleted."),
+		terminal.Family("signing-keys", "Manage the signing keys of an app client", rotate),
+		cli.DoneCommand(t, asLogin, contract.DeleteAppClient, "Deleted %s."),
 	)
 }
 
@@ -70,45 +66,19 @@ func appClientFacts(c contract.AppClient) [][2]string {
 func printAppClient(t terminal.Terminal, c contract.SavedAppClient) error {
 	err := cli.PrintFacts(t, appClientFacts(c.AppClient))
 	if err == nil && c.ClientSecret != "" {
-		_, err = fmt.Fprintf(t.Out, "\n  %s\n\nThat is its client secret. Copy it now. You won't see it again.\n",
+		_, err = fmt.Fprintf(t.Out, "\n  %s\n\nThis is the client secret. Copy it now. You won't see it again.\n",
 			c.ClientSecret.Reveal())
 	}
 	cli.PrintWarnings(t.Out, c.Warnings)
 	return err
 }
 
-// onLogin tries a call with each credential until one may read the tenant, app client or
-// provider.
-func onLogin[T any](
-	t terminal.Terminal, c *cobra.Command, id string, call func(context.Context, cli.Caller) (T, error),
-) (T, error) {
-	var none T
-	s, err := cli.OpenSession(t, c)
-	if err != nil {
-		return none, err
-	}
-	callers, err := s.Callers()
-	if err != nil {
-		return none, err
-	}
-	out, err := cli.First(c.Context(), callers, call)
-	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no %q at %s, or none that the credentials kept "+
-			"here may see", id, s.Server).Because(err)
-	}
-	return out, err
-}
-
-// asLogin runs a command with the first credential that may read what its first argument names, as onLogin does.
-func asLogin(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	_, err := onLogin(t, c, c.Flags().Arg(0), func(_ context.Context, api cli.Caller) (struct{}, error) {
-		return struct{}{}, run(api.Client)
-	})
-	return err
-}
+// asLogin runs a command with the first credential that may access the tenant, app client or provider in its first
+// argument.
+var asLogin = cli.AsHolderOf("", "")
 
 func newProviders(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("providers", "List and change the identity providers of an app client",
+	return terminal.Family("providers", "Manage the identity providers of an app client",
 		cli.ListCommand(t, asLogin, contract.ListProviders,
 			[]string{"ID", "TYPE", "STATE", "CLIENT ID", "ISSUER", "CALLBACK URL"},
 			func(p contract.Provider) []string {
@@ -118,7 +88,7 @@ func newProviders(t terminal.Terminal) *cobra.Command {
 		cli.FactsCommand(t, asLogin, contract.GetProvider, providerFacts),
 		cli.FactsCommand(t, asLogin, contract.UpdateProvider, providerFacts),
 		newProvidersTest(t),
-		cli.DoneCommand(t, asLogin, contract.DeleteProvider, "%s is deleted."),
+		cli.DoneCommand(t, asLogin, contract.DeleteProvider, "Deleted %s."),
 	)
 }
 
@@ -137,6 +107,9 @@ func providerFacts(p contract.Provider) [][2]string {
 		{"Client ID", p.ClientID},
 		{"Callback URL", p.CallbackURL},
 	}
+	if p.Label != "" {
+		facts = append(facts, [2]string{"Label", p.Label})
+	}
 	if p.Issuer != "" {
 		facts = append(facts, [2]string{"Issuer", p.Issuer})
 	}
@@ -147,10 +120,10 @@ func providerFacts(p contract.Provider) [][2]string {
 }
 
 func newSignup(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("signup", "Show and change who may sign in to a tenant for the first time",
+	return terminal.Family("signup", "Manage who can sign in to a tenant for the first time",
 		cli.FactsCommand(t, cli.AsHolder, contract.GetSignupPolicy, signupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateSignupPolicy, signupFacts),
-		terminal.Family("approvals", "List and change the approvals of a tenant, which let users sign up",
+		terminal.Family("approvals", "Manage the approvals of a tenant",
 			cli.ListCommand(t, cli.AsHolder, contract.ListApprovals, []string{"ID", "KIND", "VALUE", "GROUPS"},
 				func(a contract.Approval) []string {
 					return []string{a.ID, a.Kind, a.Value, strings.Join(a.Groups, ", ")}
@@ -158,7 +131,7 @@ func newSignup(t terminal.Terminal) *cobra.Command {
 			cli.FactsCommand(t, cli.AsHolder, contract.CreateApproval, approvalFacts),
 			cli.FactsCommand(t, cli.AsHolder, contract.GetApproval, approvalFacts),
 			cli.FactsCommand(t, cli.AsHolder, contract.UpdateApproval, approvalFacts),
-			cli.DoneCommand(t, cli.AsHolder, contract.DeleteApproval, "%s is deleted."),
+			cli.DoneCommand(t, cli.AsHolder, contract.DeleteApproval, "Deleted %s."),
 		),
 	)
 }
@@ -168,21 +141,22 @@ func signupFacts(p contract.SignupPolicy) [][2]string {
 	if p.InviteOnly {
 		who = "invited and approved users only"
 	}
-	return [][2]string{{"May sign up", who}}
+	return [][2]string{{"Can sign up", who}}
 }
 
 func approvalFacts(a contract.Approval) [][2]string {
 	return [][2]string{
 		{"Approved", a.Value},
 		{"Kind", a.Kind},
-		{"Id", a.ID},
+		{"ID", a.ID},
 		{"Groups", strings.Join(a.Groups, " ")},
 	}
 }
 
 func newProvidersTest(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, asLogin, contract.TestProvider, nil)
-	command.Long = `Test a provider without a user who signs in: its discovery document, its keys, and
-whether it accepts the client ID and secret. The exit status is 1 if the test fails.`
+	command.Long = `Test a provider without a user sign-in. The test fetches its discovery document and
+keys, and checks that it accepts the client ID and secret. The exit code is 1 if the
+test fails.`
 	return command
 }

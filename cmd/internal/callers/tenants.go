@@ -13,12 +13,11 @@ import (
 )
 
 func newTenants(t terminal.Terminal) *cobra.Command {
-	list := contract.ListTenants
-	list.Summary = "List the tenants of the team and of its projects"
 	return terminal.Family(
 		"tenants",
-		"List and change tenants, customers' workspaces that projects can serve",
-		cli.ListCommand(t, cli.AsHolder, list, []string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
+		"Manage tenants, each with its own users, groups and app clients",
+		cli.ListCommand(t, cli.AsHolder, contract.ListTenants,
+			[]string{"NAME", "DISPLAY NAME", "SERVED BY", "FALLBACK OWNER", "ID"},
 			func(x contract.Tenant) []string {
 				return []string{x.Name, x.DisplayName, strings.Join(x.Projects, ", "), fallbackOf(x), x.ID}
 			}),
@@ -26,7 +25,7 @@ func newTenants(t terminal.Terminal) *cobra.Command {
 			func(_ contract.TenantCreation, x contract.Tenant) error {
 				_, err := fmt.Fprintf(
 					t.Out,
-					"The tenant %s is created. Serve it with: postern tenants attach PROJECT %s\n",
+					"Created the tenant %s. To serve it, run: postern tenants attach PROJECT %s\n",
 					x.Name,
 					x.Name,
 				)
@@ -46,14 +45,14 @@ func newTenants(t terminal.Terminal) *cobra.Command {
 		}),
 		cli.OperationCommand(t, cli.AsHolder, contract.UpdateTenant,
 			func(_ contract.TenantUpdate, x contract.Tenant) error {
-				_, err := fmt.Fprintf(t.Out, "The tenant %s is changed.\n", x.Name)
+				_, err := fmt.Fprintf(t.Out, "Updated the tenant %s.\n", x.Name)
 				return err
 			},
 		),
 		newTenantsDelete(t),
 		cli.OperationCommand(t, cli.AsHolder, contract.AttachTenant,
 			func(in contract.AttachmentPath, x contract.Tenant) error {
-				_, err := fmt.Fprintf(t.Out, "%s serves %s.\n", terminal.Printable(in.Project), x.Name)
+				_, err := fmt.Fprintf(t.Out, "%s now serves %s.\n", terminal.Printable(in.Project), x.Name)
 				return err
 			},
 		),
@@ -78,7 +77,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.TenantRemoval
 	var yes bool
 	op := contract.DeleteTenant.Operation
-	op.Summary = "Delete a tenant, with its people, app clients and keys"
+	op.Summary = "Delete a tenant with its users, app clients and keys"
 	command := cli.RequestCommand(t, cli.AsHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
 		tenant, err := client.Do(c.Context(), api, contract.GetTenant, in.TenantPath)
 		if err != nil {
@@ -89,7 +88,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if d.InUse && tenant.Project == nil {
-			err := cli.PrintAlong(t.Out, terminal.Count{N: d.Users, One: "user"},
+			err := cli.PrintDeleted(t.Out, terminal.Count{N: d.Users, One: "user"},
 				terminal.Count{N: d.Groups, One: "group"},
 				terminal.Count{N: d.Approvals, One: "approval"},
 				terminal.Count{N: d.AppClients, One: "app client"},
@@ -108,14 +107,14 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 		}
 		in.TenantPath = tenant.Path()
 		if _, err = client.Do(c.Context(), api, contract.DeleteTenant, in); err == nil {
-			fmt.Fprintf(t.Out, "The tenant %s is deleted.\n", tenant.Name)
+			fmt.Fprintf(t.Out, "Deleted the tenant %s.\n", tenant.Name)
 		}
 		return err
 	})
 	command.Use += " [--yes]"
-	command.Long = `Delete a tenant of a team. One with people, app clients or keys, or that projects
-serve, is deleted with all of that, by owners only: its keys and its users' tokens
-are refused from then on. This cannot be undone.`
-	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	command.Long = `Permanently delete a tenant. If it has users, app clients or keys, or if a project
+serves it, they are deleted with it, and only owners can do this. Calls with its keys
+and its users' tokens are refused. You can't undo this.`
+	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
 	return command
 }

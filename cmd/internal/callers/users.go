@@ -21,8 +21,8 @@ func People(t terminal.Terminal) []*cobra.Command {
 }
 
 func newUsers(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("users", "List and change the users of tenants",
-		cli.ListCommand(t, cli.AsHolder, contract.ListUsers, []string{"ID", "E-MAIL", "NAME", "STATE", "LAST LOGIN"},
+	return terminal.Family("users", "Manage the users of tenants",
+		cli.ListCommand(t, cli.AsHolder, contract.ListUsers, []string{"ID", "EMAIL", "NAME", "STATE", "LAST LOGIN"},
 			func(u contract.User) []string {
 				return []string{u.ID, u.Email, u.Name, u.State, terminal.OrNever(u.LastLoginAt)}
 			}),
@@ -32,9 +32,13 @@ func newUsers(t terminal.Terminal) *cobra.Command {
 		cli.FactsCommand(t, cli.AsHolder, contract.FreezeUser, userFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UnfreezeUser, userFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.CreateUserInvitation, func(i contract.UserInvitation) [][2]string {
-			return [][2]string{{"Link", i.URL.Reveal()}, {"Ends", terminal.When(&i.ExpiresAt)}}
+			return [][2]string{
+				{"Link", i.URL.Reveal()},
+				{"", "Copy the link now. You won't see it again."},
+				{"Expires", terminal.When(&i.ExpiresAt)},
+			}
 		}),
-		cli.DoneCommand(t, cli.AsHolder, contract.DeleteUser, "%s is deleted."),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteUser, "Deleted %s."),
 		newUserSessions(t),
 		newConsents(t),
 	)
@@ -43,7 +47,7 @@ func newUsers(t terminal.Terminal) *cobra.Command {
 func userFacts(u contract.User) [][2]string {
 	facts := [][2]string{
 		{"User", u.Email},
-		{"Id", u.ID},
+		{"ID", u.ID},
 		{"Name", u.Name},
 		{"State", u.State},
 		{"Last login", terminal.OrNever(u.LastLoginAt)},
@@ -52,7 +56,7 @@ func userFacts(u contract.User) [][2]string {
 		facts = append(facts, [2]string{"Identity", one.Subject + " of " + one.Issuer})
 	}
 	for _, g := range u.Groups {
-		role := "by a nested group"
+		role := "through a nested group"
 		if g.IsDirect() {
 			role = *g.Role
 		}
@@ -62,14 +66,14 @@ func userFacts(u contract.User) [][2]string {
 }
 
 func newUserSessions(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("sessions", "List and end the sessions of a user",
+	return terminal.Family("sessions", "Manage the sessions of a user",
 		cli.ListCommand(t, cli.AsHolder, contract.ListUserSessions,
 			[]string{"ID", "APP CLIENT", "PROVIDER", "SIGNED IN", "LAST SEEN", "BROWSER"},
 			func(s contract.UserSession) []string {
 				return []string{s.ID, s.ClientName, s.Provider, terminal.When(&s.CreatedAt),
 					terminal.OrNever(s.LastSeenAt), s.UserAgent}
 			}),
-		cli.DoneCommand(t, cli.AsHolder, contract.EndUserSession, "%s is ended."),
+		cli.DoneCommand(t, cli.AsHolder, contract.EndUserSession, "Ended %s."),
 		cli.FactsCommand(t, cli.AsHolder, contract.EndUserSessions, func(s contract.EndedSessions) [][2]string {
 			return [][2]string{{"Ended", strconv.FormatInt(s.Ended, 10)}}
 		}),
@@ -77,17 +81,17 @@ func newUserSessions(t terminal.Terminal) *cobra.Command {
 }
 
 func newConsents(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("consents", "List and withdraw what a user agreed to share",
+	return terminal.Family("consents", "Manage the consents of a user",
 		cli.ListCommand(t, cli.AsHolder, contract.ListConsents, []string{"APP CLIENT", "ID", "SCOPES", "SINCE"},
 			func(c contract.Consent) []string {
 				return []string{c.ClientName, c.Client, strings.Join(c.Scopes, " "), terminal.When(&c.CreatedAt)}
 			}),
-		cli.DoneCommand(t, cli.AsHolder, contract.WithdrawConsent, "The consent to %s is withdrawn."),
+		cli.DoneCommand(t, cli.AsHolder, contract.WithdrawConsent, "Withdrew the consent for %s."),
 	)
 }
 
 func newGroups(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("groups", "List and change the groups of tenants",
+	return terminal.Family("groups", "Manage the groups of tenants",
 		cli.ListCommand(t, cli.AsHolder, contract.ListGroups, []string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
 			func(g contract.Group) []string {
 				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
@@ -95,12 +99,12 @@ func newGroups(t terminal.Terminal) *cobra.Command {
 		cli.FactsCommand(t, cli.AsHolder, contract.CreateGroup, groupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.GetGroup, groupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateGroup, groupFacts),
-		cli.DoneCommand(t, cli.AsHolder, contract.DeleteGroup, "%s is deleted."),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteGroup, "Deleted %s."),
 		terminal.Family(
 			"members",
-			"List and change the direct members of a group",
+			"Manage the direct members of a group",
 			cli.ListCommand(t, cli.AsHolder, contract.ListGroupMembers,
-				[]string{"USER", "E-MAIL", "NAME", "STATE", "ROLE"},
+				[]string{"USER", "EMAIL", "NAME", "STATE", "ROLE"},
 				func(m contract.GroupMember) []string {
 					return []string{m.User, m.Email, m.Name, m.State, m.Role}
 				},
@@ -109,15 +113,15 @@ func newGroups(t terminal.Terminal) *cobra.Command {
 			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group."),
 		),
 		cli.FactsCommand(t, cli.AsHolder, contract.NestGroup, groupFacts),
-		cli.DoneCommand(t, cli.AsHolder, contract.UnnestGroup, "%s is no longer in it."),
+		cli.DoneCommand(t, cli.AsHolder, contract.UnnestGroup, "%s is no longer nested in the group."),
 	)
 }
 
 func groupFacts(g contract.Group) [][2]string {
 	facts := [][2]string{
 		{"Group", g.Name},
-		{"Id", g.ID},
-		{"Shown as", g.DisplayName},
+		{"ID", g.ID},
+		{"Display name", g.DisplayName},
 		{"Members", strconv.FormatInt(g.Members, 10)},
 	}
 	for _, child := range g.Children {
@@ -130,7 +134,7 @@ func groupFacts(g contract.Group) [][2]string {
 }
 
 func newGroupMappings(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("group-mappings", "List and change by which claims of a provider users are in groups",
+	return terminal.Family("group-mappings", "Manage the group mappings of a provider",
 		cli.OperationCommand(t, asLogin, contract.GetGroupMappings,
 			func(_ contract.ProviderPath, found contract.GroupMappings) error {
 				return printGroupMappings(t, found)
@@ -141,7 +145,9 @@ func newGroupMappings(t terminal.Terminal) *cobra.Command {
 func newGroupMappingsAdd(t terminal.Terminal) *cobra.Command {
 	return changingGroupMappings(t, &cobra.Command{
 		Use:   "add PROVIDER CLAIM VALUE GROUP",
-		Short: "Put users whose claim has the value into a group, at their next sign-in",
+		Short: "Add a mapping from a claim value to a group",
+		Long: `Add a mapping from a claim value to a group. Users whose claim has the value join the
+group at their next sign-in.`,
 		Example: "  postern group-mappings add idp_… groups /billing billing\n" +
 			"  postern group-mappings add idp_… realm_access.roles admin- admins --prefix\n" +
 			"  postern group-mappings add idp_… teams acme/sre on-call",
@@ -153,7 +159,10 @@ func newGroupMappingsAdd(t terminal.Terminal) *cobra.Command {
 func newGroupMappingsRemove(t terminal.Terminal) *cobra.Command {
 	return changingGroupMappings(t, &cobra.Command{
 		Use:   "remove PROVIDER CLAIM VALUE GROUP",
-		Short: "Remove a rule; with the last one of a group, users whom rules put there leave it at once",
+		Short: "Remove a group mapping",
+		Long: `Remove a group mapping. If it is the last mapping to the group, users who joined the
+group through a mapping leave it immediately.`,
+		Example: "  postern group-mappings remove idp_… groups /billing billing",
 	}, func(now contract.GroupMappings, one contract.GroupMapping) ([]contract.GroupMapping, error) {
 		rules := len(now.Mappings)
 		now.Mappings = slices.DeleteFunc(now.Mappings, func(is contract.NamedGroupMapping) bool {
@@ -161,7 +170,7 @@ func newGroupMappingsRemove(t terminal.Terminal) *cobra.Command {
 				(is.Group == one.Group || is.GroupName == one.Group)
 		})
 		if len(now.Mappings) == rules {
-			return nil, fmt.Errorf("the provider has no such rule: see postern group-mappings list")
+			return nil, fmt.Errorf("the provider has no such mapping: run postern group-mappings list")
 		}
 		return now.Rules(), nil
 	})
@@ -173,7 +182,7 @@ func changingGroupMappings(
 	change func(contract.GroupMappings, contract.GroupMapping) ([]contract.GroupMapping, error),
 ) *cobra.Command {
 	var prefix bool
-	command.Args = terminal.Exactly("PROVIDER", "CLAIM", "VALUE", "GROUP")
+	cli.TakeArguments(t, command, contract.GetGroupMappings.Operation, "PROVIDER", "CLAIM", "VALUE", "GROUP")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one := contract.GroupMapping{Claim: args[1], Value: args[2], Match: contract.MatchExact, Group: args[3]}
 		if prefix {
@@ -198,7 +207,12 @@ func changingGroupMappings(
 			return printGroupMappings(t, now)
 		})
 	}
-	command.Flags().BoolVar(&prefix, "prefix", false, "the value is how the claim's value begins")
+	for pointer, name := range map[string]string{
+		"": "CLAIM VALUE GROUP", "/claim": "CLAIM", "/value": "VALUE", "/match": "--prefix", "/group": "GROUP",
+	} {
+		terminal.NamePointer(command, "/mappings/*"+pointer, name)
+	}
+	command.Flags().BoolVar(&prefix, "prefix", false, "match claim values that begin with VALUE")
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -206,7 +220,7 @@ func changingGroupMappings(
 
 func printGroupMappings(t terminal.Terminal, found contract.GroupMappings) error {
 	if len(found.Mappings) == 0 {
-		_, err := fmt.Fprintln(t.Out, "No rules: claims of this provider put users into no group.")
+		_, err := fmt.Fprintln(t.Out, "No group mappings.")
 		return err
 	}
 	return terminal.Table(t.Out, func(row func(...string)) {

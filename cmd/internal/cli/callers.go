@@ -23,64 +23,68 @@ func AsPerson(t terminal.Terminal, c *cobra.Command, run func(*client.Client) er
 	if err != nil {
 		return err
 	}
-	return s.LoginOver(person, run(person.Client))
+	return s.LoginOver(person, person.explained(run(person.Client)))
 }
 
 // AsHolder runs a command with the first valid credential, which may be a workspace key.
 func AsHolder(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	s, err := OpenSession(t, c)
-	if err != nil {
-		return err
-	}
-	callers, err := s.Callers()
-	if err != nil {
-		return err
-	}
-	_, err = First(
-		c.Context(), callers,
-		func(_ context.Context, api Caller) (struct{}, error) { return struct{}{}, run(api.Client) },
-	)
-	return s.LoginOver(&callers[0], err)
+	return inSession(t, c, func(s Session) error {
+		callers, err := s.Callers()
+		if err != nil {
+			return err
+		}
+		_, err = First(c.Context(), callers, calling(run))
+		return s.LoginOver(&callers[0], err)
+	})
 }
 
 // AsProject runs a command with each credential that may be valid for its first argument, a project.
 func AsProject(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	s, err := OpenSession(t, c)
-	if err != nil {
-		return err
-	}
-	what := fmt.Sprintf("project %q", c.Flags().Arg(0))
-	if named := c.Flags().Args()[1:]; len(named) > 0 && c.Name() != "create" {
+	arguments := ArgumentsOf(c)
+	project := arguments[0]
+	what := fmt.Sprintf("project %q", project)
+	if named := arguments[1:]; len(named) > 0 && c.Name() != "create" {
 		what = fmt.Sprintf("%q in a %s", strings.Join(named, " "), what)
 	}
-	_, err = onThing(c.Context(), s, c.Flags().Arg(0), what, func(_ context.Context, api Caller) (struct{}, error) {
-		return struct{}{}, run(api.Client)
+	return inSession(t, c, func(s Session) error {
+		_, err := onThing(c.Context(), s, project, what, calling(run))
+		return err
 	})
-	return err
 }
 
 // OfProject is AsProject for a command whose other arguments don't name something that the project has.
 func OfProject(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	s, err := OpenSession(t, c)
-	if err != nil {
+	return inSession(t, c, func(s Session) error {
+		_, err := OnProject(c.Context(), s, c.Flags().Arg(0), calling(run))
 		return err
-	}
-	_, err = OnProject(c.Context(), s, c.Flags().Arg(0), func(_ context.Context, api Caller) (struct{}, error) {
-		return struct{}{}, run(api.Client)
 	})
-	return err
 }
 
-// AsKey runs a command with the credential of the project that has the key in its first argument.
-func AsKey(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
+// AsHolderOf is AsHolder for a command whose first argument names a thing of a kind, such as "key ", that any of the
+// credentials may access. hint says where to find its name.
+func AsHolderOf(kind, hint string) As {
+	return func(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
+		return inSession(t, c, func(s Session) error {
+			_, err := OnAny(c.Context(), s, fmt.Sprintf("%s%q", kind, c.Flags().Arg(0)), hint, calling(run))
+			return err
+		})
+	}
+}
+
+// AsKey is AsHolderOf for keys.
+var AsKey = AsHolderOf("key ", "; `postern keys list PROJECT` shows the IDs")
+
+func inSession(t terminal.Terminal, c *cobra.Command, do func(Session) error) error {
 	s, err := OpenSession(t, c)
 	if err != nil {
 		return err
 	}
-	_, err = onKey(c.Context(), s, c.Flags().Arg(0), func(_ context.Context, api Caller) (struct{}, error) {
-		return struct{}{}, run(api.Client)
-	})
-	return err
+	return do(s)
+}
+
+// calling returns run as one of the calls that are tried with one credential after another.
+func calling(run func(*client.Client) error) func(context.Context, Caller) (struct{}, error) {
+	return func(_ context.Context, api Caller) (struct{}, error) { return struct{}{}, run(api.Client) }
 }
 
 // AsAll runs a command with every credential. One that is no longer valid, because its workspace was claimed or has
@@ -94,16 +98,16 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 	if err != nil {
 		return err
 	}
-	refused := errors.New("no credential works")
+	refused := errors.New("no stored credential works")
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {
 		case over && one.Login:
-			fmt.Fprintln(t.Err, "The sign-in is over: run `postern login` again.")
+			fmt.Fprintln(t.Err, "Your sign-in has expired. Run `postern login` again.")
 		case over && one.project != "":
 			fmt.Fprintf(t.Err, "The workspace key of %s is no longer valid.\n", one.project)
 		case err != nil:
-			return err
+			return one.explained(err)
 		default:
 			refused = nil
 			continue
@@ -119,23 +123,20 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 // project with the only credential.
 func AsReader(team, project *string) As {
 	return func(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-		s, err := OpenSession(t, c)
-		if err != nil {
+		return inSession(t, c, func(s Session) error {
+			if *project != "" {
+				_, err := OnProject(c.Context(), s, *project, calling(run))
+				return err
+			}
+			callers, err := s.Callers()
+			if err != nil {
+				return err
+			}
+			if len(callers) > 1 && *team == "" {
+				return terminal.UsageError("several workspaces are stored on this machine: choose one with --team")
+			}
+			_, err = First(c.Context(), callers, calling(run))
 			return err
-		}
-		call := func(_ context.Context, api Caller) (struct{}, error) { return struct{}{}, run(api.Client) }
-		if *project != "" {
-			_, err = OnProject(c.Context(), s, *project, call)
-			return err
-		}
-		callers, err := s.Callers()
-		if err != nil {
-			return err
-		}
-		if len(callers) > 1 && *team == "" {
-			return terminal.UsageError("several workspaces are stored on this machine: choose one with --team")
-		}
-		_, err = First(c.Context(), callers, call)
-		return err
+		})
 	}
 }

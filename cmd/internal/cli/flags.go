@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"postern/cmd/internal/terminal"
@@ -21,25 +22,53 @@ import (
 
 // AddServerFlag adds --server, which OpenSession reads.
 func AddServerFlag(c *cobra.Command) {
-	c.Flags().String("server", "", "address of the Postern server (POSTERN_SERVER) (default "+defaultServer+")")
+	c.Flags().String("server", "", "URL of the Postern server (default: the current context)")
 }
 
 // TeamFlag adds the flag that names the team of a new object.
 func TeamFlag(command *cobra.Command, team *string) {
-	command.Flags().StringVar(team, "team", "", "id of its team (default: your first one); see "+
-		"postern teams list")
+	command.Flags().StringVar(team, "team", "", "ID of the team (default: your first team)")
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. most is the size of the largest one.
 func PageFlags(c *cobra.Command, page *contract.Page, most int) {
-	c.Flags().IntVar(&page.Limit, "limit", 50, "number of entries to list")
-	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of an earlier page")
+	c.Flags().IntVar(&page.Limit, "limit", 50, "maximum number of entries to list")
+	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of the previous page")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {
-			return terminal.UsageError(fmt.Sprintf("--limit is 1 to %d", most))
+			return terminal.UsageError(fmt.Sprintf("--limit must be from 1 to %d", most))
 		}
 		return nil
 	}
+}
+
+// LimitFlag adds --limit to a command that prints a list; without it, most is 0 and the whole list is printed.
+func LimitFlag(c *cobra.Command, most *int) {
+	c.Flags().Var(&limitFlag{most}, "limit", "maximum number of items to list (default: all)")
+}
+
+// limitFlag sets a number of items.
+type limitFlag struct{ most *int }
+
+// String implements pflag.Value.
+func (f *limitFlag) String() string { return "" }
+
+// Type implements pflag.Value.
+func (f *limitFlag) Type() string { return "int" }
+
+// Set implements pflag.Value.
+func (f *limitFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return terminal.ValueError("a whole number above 0")
+	}
+	*f.most = n
+	return nil
+}
+
+// SayMore says that a list has more items than those that were printed.
+func SayMore(t terminal.Terminal, most int) {
+	fmt.Fprintf(t.Err, "Showing the first %d. Raise --limit to see more.\n", most)
 }
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
@@ -48,31 +77,68 @@ func usageOf(m contract.Member) string {
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
 	}
+	if m.Form == millisecondsForm {
+		usage = strings.Replace(usage, ", in milliseconds", "", 1)
+	}
+	const times = "(such as 2030-01-31, 2030-01-31T12:00:00Z, or "
 	if m.Form == timeForm {
-		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or 90d from now", 1)
+		usage = strings.Replace(usage, "(RFC 3339)", times+"90d for 90 days from now)", 1)
 	}
 	if m.Form == pastForm {
-		usage = strings.Replace(usage, " (RFC 3339)", ": a time such as 2030-01-31T12:00:00Z, or how long ago, "+
-			"such as 7d", 1)
+		usage = strings.Replace(usage, "(RFC 3339)", times+"7d for 7 days ago)", 1)
 	}
-	usage = strings.Replace(usage, "null:", cmp.Or(m.Null, `""`)+":", 1)
+	usage = strings.Replace(usage, "Use null for", "Use "+cmp.Or(m.Null, `""`)+" for", 1)
+	usage = strings.Replace(usage, "Use null to", "Use "+cmp.Or(m.Null, `""`)+" to", 1)
 	if m.Elem() == limitsType {
-		usage = strings.Replace(usage, "{}:", noLimits+":", 1) + "; such as minute=100,day=5000"
-	}
-	if m.Form == fileForm {
-		usage += ": a file with it, or - for standard input"
-	}
-	first, size := utf8.DecodeRuneInString(usage)
-	if second, _ := utf8.DecodeRuneInString(usage[size:]); !unicode.IsUpper(second) { // URL keeps its capitals
-		usage = string(unicode.ToLower(first)) + usage[size:]
+		usage = afterSubject(usage, " (such as minute=100,day=5000)")
+		usage = strings.Replace(usage, "Use {} for", "Use "+noLimits+" for", 1)
+		usage = strings.Replace(usage, ", or null for", ", or "+m.Null+" for", 1)
 	}
 	if m.Enum != nil {
-		usage += " (" + strings.Join(m.Enum, ", ") + ")"
+		usage = afterSubject(usage, ": "+english.WordSeries(m.Enum, "or"))
 	}
-	if m.Elem().Kind() == reflect.Slice && m.Form != listForm {
-		usage += "; repeatable"
+	usage = lowerFirst(usage)
+	if m.Form == fileForm {
+		usage = "file with the " + usage + ", or - for standard input"
+	}
+	if repeatable(m) {
+		usage += " (repeatable)"
 	}
 	return usage
+}
+
+// repeatable reports whether the flag of a member is given once for each value.
+func repeatable(m contract.Member) bool {
+	return m.Elem().Kind() == reflect.Slice && m.Form != listForm
+}
+
+// lowerFirst returns a text with a small first letter, but for words such as URL.
+func lowerFirst(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if second, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(second) {
+		return text
+	}
+	return string(unicode.ToLower(first)) + text[size:]
+}
+
+// afterSubject adds a text to a description, at the end of its first clause.
+func afterSubject(description, text string) string {
+	end := len(description)
+	for _, mark := range []string{"; ", ". "} {
+		if i := strings.Index(description, mark); i >= 0 {
+			end = min(end, i)
+		}
+	}
+	return description[:end] + text + description[end:]
+}
+
+// NameMember says which flag of a command sets a member of the request.
+func NameMember(c *cobra.Command, m contract.Member) {
+	pointer := "/" + m.Name
+	if m.Within != "" {
+		pointer = "/" + strings.ReplaceAll(m.Within, ".", "/") + pointer
+	}
+	terminal.NamePointer(c, pointer, "--"+m.Flag)
 }
 
 func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
@@ -84,11 +150,14 @@ func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
 
 // The forms of flags whose text isn't the member's own; see package contract.
 const (
-	durationForm = "duration"
-	timeForm     = "time"
-	pastForm     = "past"
-	listForm     = "list"
-	fileForm     = "file" // with a secret; "-" is standard input
+	durationForm = "duration" // in seconds
+
+	millisecondsForm = "milliseconds" // a duration, too
+
+	timeForm = "time"
+	pastForm = "past"
+	listForm = "list"
+	fileForm = "file" // with a secret; "-" is standard input
 )
 
 // limitsType is the type of limits, which flags have as WINDOW=CALLS with commas between them.
@@ -104,6 +173,7 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 	for _, m := range contract.MembersOfBody(given.Type()) {
 		if m.Flag != "" {
 			addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			NameMember(c, m)
 			members = append(members, m)
 		}
 	}
@@ -116,7 +186,7 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 			}
 		}
 		if !changed {
-			return terminal.UsageError("nothing to change: give --" + members[0].Flag + " or another flag")
+			return terminal.UsageError("nothing to change: use --" + members[0].Flag + " or another flag")
 		}
 		return nil
 	}
@@ -137,6 +207,9 @@ func (f *memberFlag) Type() string {
 	case reflect.Bool:
 		return "bool"
 	case reflect.Int, reflect.Int64:
+		if f.member.Form == millisecondsForm {
+			return durationForm
+		}
 		return cmp.Or(f.member.Form, "int")
 	case reflect.Slice:
 		return cmp.Or(f.member.Form, "string")
@@ -186,7 +259,7 @@ func (f *memberFlag) Set(text string) error {
 	case f.member.Form == listForm:
 		values, err := csv.NewReader(strings.NewReader(text)).Read()
 		if err != nil && !errors.Is(err, io.EOF) { // which it is for an empty text
-			return errors.New("use values with commas between them")
+			return terminal.ValueError("values separated by commas")
 		}
 		if into.IsNil() {
 			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
@@ -195,21 +268,27 @@ func (f *memberFlag) Set(text string) error {
 	case f.member.Form == durationForm:
 		d, err := readDuration(text)
 		if err != nil || d%time.Second != 0 {
-			return errors.New("use a duration in whole seconds, such as 24h, 7d or 0")
+			return terminal.ValueError("a duration in whole seconds, such as 24h, 7d or 0")
 		}
 		into.SetInt(int64(d / time.Second))
+	case f.member.Form == millisecondsForm:
+		d, err := readDuration(text)
+		if err != nil || d%time.Millisecond != 0 {
+			return terminal.ValueError("a duration in whole milliseconds, such as 30s, 1500ms or 2m")
+		}
+		into.SetInt(d.Milliseconds())
 	case kind == reflect.Bool:
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return errors.New("use true or false")
+			return terminal.ValueError("true or false")
 		}
 		into.SetBool(on)
 	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil && f.member.Null != "" {
-			return errors.New("use a whole number, or " + f.member.Null)
+			return terminal.ValueError("a whole number or " + f.member.Null)
 		} else if err != nil {
-			return errors.New("use a whole number")
+			return terminal.ValueError("a whole number")
 		}
 		into.SetInt(n)
 	case kind == reflect.Slice:
@@ -225,10 +304,12 @@ func (f *memberFlag) Set(text string) error {
 	return nil
 }
 
-// secretFlag sets a secret of a request to what a file has, because every user of a machine can read command lines.
+// secretFlag sets a secret of a request to what a file has, because every user of a machine can read command lines. The
+// file is read when the command runs, so that a missing one is the same error as for every other file.
 type secretFlag struct {
 	t    terminal.Terminal
 	into reflect.Value // a *contract.Secret
+	path string
 }
 
 // String implements pflag.Value.
@@ -239,7 +320,16 @@ func (f *secretFlag) Type() string { return fileForm }
 
 // Set implements pflag.Value.
 func (f *secretFlag) Set(path string) error {
-	secret, err := terminal.ReadSecret(f.t, path)
+	f.path = path
+	return nil
+}
+
+// read sets the secret, if the flag was given.
+func (f *secretFlag) read() error {
+	if f.path == "" {
+		return nil
+	}
+	secret, err := terminal.ReadSecret(f.t, f.path)
 	if err == nil {
 		f.into.Set(reflect.ValueOf(new(contract.Secret(secret))))
 	}

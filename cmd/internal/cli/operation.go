@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -42,12 +43,6 @@ func OperationCommand[In, Out any](
 	return command
 }
 
-// Short gives a command another summary than that of its operation.
-func Short(summary string, c *cobra.Command) *cobra.Command {
-	c.Short = summary
-	return c
-}
-
 // FactsCommand is OperationCommand for an answer that is printed as names and values.
 func FactsCommand[In, Out any](
 	t terminal.Terminal, as As, op contract.Op[In, Out], facts func(Out) [][2]string,
@@ -71,31 +66,39 @@ func DoneCommand[In any](t terminal.Terminal, as As, op contract.Op[In, contract
 		if _, err := client.Do(c.Context(), api, op, in); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(t.Out, said+"\n", terminal.Printable(c.Flags().Arg(c.Flags().NArg()-1)))
+		_, err := fmt.Fprintf(t.Out, said+"\n", terminal.Printable(last(ArgumentsOf(c))))
 		return err
 	})
 }
 
-// ListCommand is OperationCommand for a list, all of which is printed: the row of each item below the headings.
+func last(arguments []string) string { return arguments[len(arguments)-1] }
+
+// ListCommand is OperationCommand for a list, which is printed up to --limit: the row of each item below the headings.
 func ListCommand[In, Item any](
 	t terminal.Terminal, as As, op contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,
 ) *cobra.Command {
 	var in In
+	var most int
 	command := RequestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
-		items, err := Collect(client.Each(c.Context(), api, op, in))
+		found, more, err := client.First(c.Context(), api, op, in, most)
 		if err != nil {
 			return err
 		}
 		if terminal.WantsJSON(c) {
-			return terminal.PrintJSONList(t.Out, items)
+			return terminal.PrintJSON(t.Out, found)
 		}
-		return terminal.Table(t.Out, func(row func(...string)) {
+		err = terminal.Table(t.Out, func(row func(...string)) {
 			row(headings...)
-			for _, item := range items {
+			for _, item := range found.Items {
 				row(cells(item)...)
 			}
 		})
+		if err == nil && more {
+			SayMore(t, most)
+		}
+		return err
 	})
+	LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -111,23 +114,30 @@ func RequestCommand[In any](
 	}
 	command := &cobra.Command{
 		Use:   strings.Join(append(words[len(words)-1:], arguments...), " "),
-		Short: op.Summary,
-		Args:  terminal.Exactly(arguments...),
+		Short: shown(op.Summary),
+		Long:  described(op, members) + about(members, arguments),
 	}
+	TakeArguments(t, command, op, arguments...)
 	if op.Example != "" {
 		command.Example = "  postern " + op.Example
 	}
 	given := map[string]reflect.Value{}
 	var flags, required []string
+	var secrets []*secretFlag
 	for _, m := range members {
 		if slices.Contains(arguments, m.Argument()) {
 			given[m.Argument()] = into.FieldByIndex(m.Index)
+			terminal.NamePointer(command, "/"+m.Name, m.Argument())
 		} else if m.Flag != "" {
 			if m.Form == fileForm {
-				command.Flags().Var(&secretFlag{t, into.FieldByIndex(m.Index)}, m.Flag, usageOf(m))
+				secret := &secretFlag{t: t, into: into.FieldByIndex(m.Index)}
+				command.Flags().Var(secret, m.Flag, usageOf(m))
+				secrets = append(secrets, secret)
 			} else {
 				addMemberFlag(command, m, into.FieldByIndex(m.Index))
 			}
+			NameMember(command, m)
+			completeFlag(t, command, m, arguments)
 			flags = append(flags, "--"+m.Flag)
 			if m.Required {
 				required = append(required, m.Flag)
@@ -136,21 +146,101 @@ func RequestCommand[In any](
 		}
 	}
 	command.RunE = func(c *cobra.Command, args []string) error {
+		args, err := WholeArguments(t, c, args)
+		if err != nil {
+			return err
+		}
 		for i, name := range arguments {
 			given[name].SetString(args[i])
 		}
+		for _, secret := range secrets {
+			if err := secret.read(); err != nil {
+				return err
+			}
+		}
 		if op.Method == http.MethodPatch && !changesSomething(into) {
-			return terminal.UsageError("nothing to change: give " + english.WordSeries(flags, "or"))
+			return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
 		}
 		for _, name := range required {
 			if flag := c.Flag(name); !flag.Changed {
 				return terminal.UsageError("--" + name + " is missing: " + flag.Usage)
 			}
 		}
-		return as(t, c, func(api *client.Client) error { return run(c, api) })
+		return as(t, c, func(api *client.Client) error {
+			if op.Method == http.MethodGet {
+				return terminal.Paged(t, func() error { return run(c, api) })
+			}
+			return run(c, api)
+		})
 	}
 	AddServerFlag(command)
 	return command
+}
+
+// shown is a summary in the words of the command line, whose verb for reading one thing is show.
+func shown(summary string) string {
+	if rest, ok := strings.CutPrefix(summary, "Get "); ok {
+		return "Show " + rest
+	}
+	return summary
+}
+
+// about returns a paragraph of help about the arguments of a command, "" if there is nothing to say.
+func about(members []contract.Member, arguments []string) string {
+	var lines []string
+	width := 0
+	for _, name := range arguments {
+		width = max(width, len(name))
+	}
+	left := mayBeLeftOut(arguments)
+	for _, name := range arguments {
+		i := slices.IndexFunc(members, func(m contract.Member) bool { return m.Argument() == name })
+		if i < 0 || members[i].Doc == "" {
+			continue
+		}
+		text := lowerFirst(members[i].Doc)
+		if slices.Contains(left, name) {
+			text += ". Defaults to the only one"
+		}
+		lines = append(lines, fmt.Sprintf("  %-*s   %s\n", width, name, text))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n\nArguments:\n" + strings.TrimSuffix(strings.Join(lines, ""), "\n")
+}
+
+// helpWidth is the largest width of a line of help, in characters.
+const helpWidth = 85
+
+// described returns the summary of an operation and what its callers should know, in lines for help.
+func described(op contract.Operation, members []contract.Member) string {
+	const everyUpdate = "Changes only the fields you send."
+	doc := strings.NewReplacer("The response ", "The output ", "the response ", "the output ").Replace(op.Doc)
+	if slices.ContainsFunc(members, func(m contract.Member) bool { return m.Flag != "" && repeatable(m) }) {
+		const ofFlags = "Repeatable flags replace the existing list."
+		doc = strings.Replace(doc, "A list replaces the existing one.", ofFlags, 1)
+	}
+	about := shown(op.Summary) + ". " + strings.TrimPrefix(doc, everyUpdate)
+	if rest, ok := strings.CutPrefix(doc, "Lists "); ok {
+		about = "List " + rest
+	}
+	var text strings.Builder
+	width := 0
+	for _, word := range strings.Fields(about) {
+		switch length := utf8.RuneCountInString(word); {
+		case width == 0:
+			width = length
+		case width+1+length > helpWidth:
+			text.WriteByte('\n')
+			width = length
+		default:
+			text.WriteByte(' ')
+			width += 1 + length
+		}
+		text.WriteString(word)
+	}
+	return text.String()
 }
 
 // changesSomething reports whether a request to change something has a member to change.
@@ -183,6 +273,50 @@ func FilledCommand[In, Out any](
 	}
 	terminal.AddJSONFlag(command)
 	return command
+}
+
+// EditCommand completes a command that reads a value of a project, edits it, and writes it back unless it was changed
+// since. edit returns nil to leave the value unchanged. names are those of the arguments.
+func EditCommand[Path, Saved, Update any](
+	t terminal.Terminal, command *cobra.Command, path func(args []string) Path,
+	get contract.Op[Path, Saved], edit func(path Path, now Saved, args []string) (*Update, error),
+	set contract.Op[Update, Saved], show func(Saved) error, names ...string,
+) *cobra.Command {
+	TakeArguments(t, command, get.Operation, names...)
+	command.RunE = func(c *cobra.Command, args []string) error {
+		args, err := WholeArguments(t, c, args)
+		if err != nil {
+			return err
+		}
+		return AsProject(t, c, func(api *client.Client) error {
+			at := path(args)
+			now, err := client.Do(c.Context(), api, get, at)
+			if err == nil {
+				var update *Update
+				if update, err = edit(at, now, args); err == nil && update != nil {
+					now, err = client.Do(c.Context(), api, set, *update)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, now)
+			}
+			return show(now)
+		})
+	}
+	terminal.AddJSONFlag(command)
+	AddServerFlag(command)
+	return command
+}
+
+// ProjectOf is the path of a project in the first argument.
+func ProjectOf(args []string) contract.ProjectPath { return contract.ProjectPath{Project: args[0]} }
+
+// VersionOf is the path of a version in the first two arguments.
+func VersionOf(args []string) contract.VersionPath {
+	return contract.VersionPath{ProjectPath: ProjectOf(args), Version: args[1]}
 }
 
 // Collect returns the values of a sequence up to its first error.

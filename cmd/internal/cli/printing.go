@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -57,7 +58,7 @@ func printDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagno
 		})
 	}
 	if err == nil && found.Outcome == contract.TestFail {
-		return fault.New(fault.Conflict, "test_failed", "the test failed; the steps say why")
+		return fault.New(fault.Conflict, "test_failed", "the test failed: see the steps above")
 	}
 	return err
 }
@@ -67,8 +68,13 @@ func KeyCount(keys, active int64) terminal.Count {
 	return terminal.Count{N: keys, One: "key", Detail: fmt.Sprintf("(%d active)", active)}
 }
 
-// PrintAlong prints what a deletion takes along.
-func PrintAlong(out io.Writer, things ...terminal.Count) error {
+// PrintDeleted prints, before a deletion, what is deleted with the thing itself.
+func PrintDeleted(out io.Writer, things ...terminal.Count) error {
+	return PrintWith(out, "This also deletes", things...)
+}
+
+// PrintWith prints what else a deletion affects, after the beginning of the sentence.
+func PrintWith(out io.Writer, begin string, things ...terminal.Count) error {
 	var some []string
 	for _, c := range things {
 		if c.N > 0 {
@@ -76,22 +82,28 @@ func PrintAlong(out io.Writer, things ...terminal.Count) error {
 		}
 	}
 	if len(some) == 0 {
-		some = []string{"nothing else"}
+		_, err := fmt.Fprintln(out, "Nothing else is affected.")
+		return err
 	}
-	_, err := fmt.Fprintf(out, "Goes along: %s.\n", strings.Join(some, ", "))
+	_, err := fmt.Fprintf(out, "%s: %s.\n", begin, strings.Join(some, ", "))
 	return err
 }
 
-// ConfirmName asks for the name of what is deleted for good.
+// ConfirmName has the name of what is permanently deleted typed, unless yes is set.
 func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
-	if yes {
+	return Confirm(t, "This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: ", name,
+		"delete the "+noun, yes)
+}
+
+// Confirm asks a question before what cannot be undone, unless yes is set. what completes "give --yes to …".
+func Confirm(t terminal.Terminal, question, answer, what string, yes bool) error {
+	switch {
+	case yes:
 		return nil
-	}
-	if !t.Asks() {
-		return terminal.UsageError("give --yes to delete a " + noun + " that is in use without being asked")
-	}
-	if !terminal.Answered(t, "This cannot be undone. Type the "+noun+"'s name, "+name+", to delete it: ", name) {
-		return terminal.UsageError("nothing was deleted")
+	case !t.Asks():
+		return terminal.UsageError("can't ask for confirmation without a terminal: use --yes to " + what)
+	case !terminal.Answered(t, question, answer):
+		return errors.New("canceled: nothing was changed")
 	}
 	return nil
 }
@@ -99,6 +111,6 @@ func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
 // PrintStaying prints which projects a deletion leaves.
 func PrintStaying(t terminal.Terminal, projects []string) {
 	if len(projects) > 0 {
-		fmt.Fprintln(t.Out, terminal.Printable("Projects stay: "+strings.Join(projects, ", ")+"."))
+		fmt.Fprintln(t.Out, terminal.Printable("Projects that aren't deleted: "+strings.Join(projects, ", ")+"."))
 	}
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,46 +20,131 @@ const defaultServer = "http://127.0.0.1:8080"
 // Session is a server and the available credentials for it.
 type Session struct {
 	Server string
+	Source string // what the server is from, such as --server
 	Token  string // POSTERN_TOKEN, which overrides kept credentials
 	Kept   credentials.File
+
+	waits func() (end func()) // says that a request waits for its answer
 }
 
-// OpenSession returns the session of a command: its server is that of --server, else of POSTERN_SERVER.
+// The sources of a session's server, the first of which that names one counts.
+const (
+	fromFlag    = "--server"
+	fromServer  = "POSTERN_SERVER"
+	fromContext = "POSTERN_CONTEXT"
+	fromCurrent = "the current context"
+	fromDefault = "the default"
+)
+
+// OpenSession returns the session of a command. Its error is one of SessionAt, or that nothing says which server
+// POSTERN_TOKEN is for: the current context may have changed since the variable was set.
 func OpenSession(t terminal.Terminal, c *cobra.Command) (Session, error) {
-	server, from := c.Flag("server").Value.String(), "--server"
-	if server == "" {
-		server, from = t.Variable("POSTERN_SERVER"), "POSTERN_SERVER"
+	s, err := SessionAt(t, c.Flag("server").Value.String())
+	if err == nil && s.Token != "" && s.Source == fromCurrent {
+		return Session{}, terminal.UsageError("POSTERN_TOKEN is set, but not the server that it's for: set " +
+			"POSTERN_SERVER or POSTERN_CONTEXT, or use --server. The current context's is " + s.Server)
 	}
-	if server == "" {
-		server = defaultServer
-	}
-	server, err := client.Address(server)
-	if err != nil {
-		return Session{}, terminal.UsageError(fmt.Sprintf("%s is not an address such as %s", from, defaultServer))
-	}
+	return s, err
+}
+
+// SessionAt returns the session of a server, "" for the one that variables and the current context name.
+func SessionAt(t terminal.Terminal, server string) (Session, error) {
 	kept, err := credentials.Open(t)
-	return Session{Server: server, Token: t.Variable("POSTERN_TOKEN"), Kept: kept}, err
+	if err != nil {
+		return Session{}, err
+	}
+	from := fromFlag
+	if server == "" {
+		if server, from, err = usualServer(t, kept); err != nil {
+			return Session{}, err
+		}
+	}
+	address, err := client.Address(server)
+	if err != nil {
+		return Session{}, terminal.UsageError(fmt.Sprintf("%s must be a URL such as %s", from, defaultServer))
+	}
+	return Session{
+		Server: address, Source: from, Token: t.Variable("POSTERN_TOKEN"), Kept: kept,
+		waits: func() func() { return t.Waiting("Waiting for " + address) },
+	}, nil
+}
+
+// Client returns a client of the session's server with a credential, "" for none.
+func (s Session) Client(token string) (*client.Client, error) {
+	api, err := client.New(s.Server, token)
+	if err != nil {
+		return nil, err
+	}
+	return api.Watched(s.waits), nil
+}
+
+// usualServer returns the URL of the server that commands use without --server, and what named it.
+func usualServer(t terminal.Terminal, kept credentials.File) (server, from string, err error) {
+	if server := t.Variable("POSTERN_SERVER"); server != "" {
+		return server, fromServer, nil
+	}
+	if name := t.Variable("POSTERN_CONTEXT"); name != "" {
+		found, err := kept.ContextNamed(name)
+		if err == nil && found == nil {
+			err = NoContext(fromContext, name)
+		}
+		if err != nil {
+			return "", fromContext, err
+		}
+		return found.Server, fromContext, nil
+	}
+	server, err = kept.Current()
+	if server != "" || err != nil {
+		return server, fromCurrent, err
+	}
+	return defaultServer, fromDefault, nil
+}
+
+// NoContext is the error about the name of a context that doesn't exist.
+func NoContext(from, name string) error {
+	return fault.New(fault.NotFound, "no_context", "%s: there is no context %q. Run `postern context list` to list "+
+		"them, or `postern login URL` to add one", from, name)
 }
 
 // Caller is a client and the project of its workspace key, "" for POSTERN_TOKEN and for
 // a login.
 type Caller struct {
 	*client.Client
-	project string
-	Login   bool
+	project   string
+	workspace bool // the credential is a workspace key
+	Login     bool
+}
+
+// workspaceKeyPrefix begins every workspace key.
+const workspaceKeyPrefix = "pstw_"
+
+// explained says how to sign in, in place of the error about what a workspace key may not do.
+func (c Caller) explained(err error) error {
+	known, ok := errors.AsType[*fault.Error](err)
+	if !ok || !c.workspace || known.Code != "not_allowed" {
+		return err
+	}
+	out := *known
+	out.Public = "this needs an account: sign in with `postern login`, then claim what you created without one with " +
+		"`postern claim`"
+	if c.project == "" {
+		out.Public = "this needs an account, and POSTERN_TOKEN is a workspace key: unset it, and sign in with " +
+			"`postern login`"
+	}
+	return out.Because(err)
 }
 
 // Personal returns the client of the signed-in account, or nil.
 func (s Session) Personal() (*Caller, error) {
 	if s.Token != "" {
-		api, err := client.New(s.Server, s.Token)
-		return &Caller{Client: api}, err
+		api, err := s.Client(s.Token)
+		return &Caller{Client: api, workspace: strings.HasPrefix(s.Token, workspaceKeyPrefix)}, err
 	}
 	kept, err := s.Kept.LoginOf(s.Server)
 	if err != nil || kept == nil {
 		return nil, err
 	}
-	api, err := client.New(s.Server, kept.Token)
+	api, err := s.Client(kept.Token)
 	return &Caller{Client: api, Login: true}, err
 }
 
@@ -84,14 +171,9 @@ func (s Session) person() (*Caller, error) {
 // LoginOver adds what to do to the error of a refused login.
 func (s Session) LoginOver(c *Caller, err error) error {
 	if c != nil && c.Login && fault.KindOf(err) == fault.Unauthenticated {
-		return fault.New(
-			fault.Unauthenticated,
-			"login_over",
-			"the sign-in at %s is over: run `postern login` again",
-			s.Server,
-		).Because(
-			err,
-		)
+		return fault.New(fault.Unauthenticated, "login_over", "your sign-in at %s has expired: run `postern login` "+
+			"again",
+			s.Server).Because(err)
 	}
 	return err
 }
@@ -114,7 +196,7 @@ func (s Session) Callers() ([]Caller, error) {
 		list = append([]Caller{*own}, list...)
 	}
 	if err == nil && len(list) == 0 {
-		err = noCredential(s.Server)
+		err = s.noCredential()
 	}
 	return list, err
 }
@@ -122,11 +204,11 @@ func (s Session) Callers() ([]Caller, error) {
 func (s Session) with(workspaces []credentials.Workspace) ([]Caller, error) {
 	var list []Caller
 	for _, w := range workspaces {
-		api, err := client.New(s.Server, w.Key)
+		api, err := s.Client(w.Key)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Caller{Client: api, project: w.Project})
+		list = append(list, Caller{Client: api, project: w.Project, workspace: true})
 	}
 	return list, nil
 }
@@ -179,7 +261,7 @@ func First[T any](ctx context.Context, callers []Caller, call func(context.Conte
 				refused = err
 			}
 		default:
-			return out, err
+			return out, c.explained(err)
 		}
 	}
 	var none T
@@ -187,8 +269,8 @@ func First[T any](ctx context.Context, callers []Caller, call func(context.Conte
 }
 
 // claimHint is how a project gets into reach that another program created without an account.
-const claimHint = "if you made it without an account, say with curl: `postern login`, then `postern claim URL` with " +
-	"the claim url of the answer; or set POSTERN_TOKEN to its workspace_key"
+const claimHint = "If you created it with curl, without an account, run `postern login`, then `postern claim URL` " +
+	"with the claim URL of the response. Or set POSTERN_TOKEN to its workspace_key"
 
 // OnProject tries a call with each credential that may be valid for a project.
 func OnProject[T any](
@@ -206,31 +288,39 @@ func onThing[T any](
 		var none T
 		return none, err
 	}
-	out, err := First(ctx, callers, call)
-	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no %s at %s, or none that the "+
-			"credentials stored on this machine can access\n%s", what, s.Server, claimHint).Because(err)
-	}
-	return out, err
+	return firstOf(ctx, s, callers, what, "\n"+claimHint, call)
 }
 
-// onKey sends a call with the credential of the project that has the key with this id.
-func onKey[T any](ctx context.Context, s Session, id string, call func(context.Context, Caller) (T, error)) (T, error) {
+// OnAny tries a call about a thing with each of the session's credentials. hint says where to find its name.
+func OnAny[T any](
+	ctx context.Context, s Session, what, hint string, call func(context.Context, Caller) (T, error),
+) (T, error) {
 	callers, err := s.Callers()
 	if err != nil {
 		var none T
 		return none, err
 	}
+	return firstOf(ctx, s, callers, what, hint, call)
+}
+
+// firstOf is First with an error that names what was not found.
+func firstOf[T any](
+	ctx context.Context, s Session, callers []Caller, what, hint string, call func(context.Context, Caller) (T, error),
+) (T, error) {
 	out, err := First(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no key %q at %s, or none that the credentials "+
-			"stored on this machine can access;  `postern keys list PROJECT` shows the ids", id, s.Server).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "there is no %s at %s, or the credentials stored on this "+
+			"machine can't access it%s", what, s.Server, hint).Because(err)
 	}
 	return out, err
 }
 
-func noCredential(server string) error {
-	return fault.New(fault.Unauthenticated, "credentials_required",
-		"no credential for %s is stored on this machine: sign in with `postern login`, "+
-			"create a proxy with `postern create`, or set POSTERN_TOKEN", server)
+func (s Session) noCredential() error {
+	text := fmt.Sprintf("no credential for %s is stored on this machine: run `postern login`, create a proxy with "+
+		"`postern create`, or set POSTERN_TOKEN", s.Server)
+	if others, err := s.Kept.Contexts(); err == nil && s.Source == fromDefault && len(others) > 0 {
+		text += fmt.Sprintf(". To use %s, run `postern context use %s`", others[0].Server,
+			others[0].Name)
+	}
+	return fault.New(fault.Unauthenticated, "credentials_required", "%s", text)
 }

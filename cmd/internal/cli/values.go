@@ -27,7 +27,7 @@ func setLimits(limits *contract.Limits, text string) error {
 	}
 	for window, calls := range *limits {
 		if _, twice := added[window]; twice {
-			return fmt.Errorf("%s is named twice", window)
+			return fmt.Errorf("%s appears twice", window)
 		}
 		added[window] = calls
 	}
@@ -42,10 +42,10 @@ func readLimits(pairs []string) (map[string]int64, error) {
 		window, number, ok := strings.Cut(pair, "=")
 		calls, err := strconv.ParseInt(number, 10, 64)
 		if !ok || window == "" || err != nil {
-			return nil, fmt.Errorf("%q is not WINDOW=CALLS, such as minute=100", pair)
+			return nil, terminal.ValueError("WINDOW=CALLS, such as minute=100")
 		}
 		if _, twice := limits[window]; twice {
-			return nil, fmt.Errorf("%s is named twice", window)
+			return nil, fmt.Errorf("%s appears twice", window)
 		}
 		if limits == nil {
 			limits = map[string]int64{}
@@ -103,26 +103,39 @@ func ShowDuration(d time.Duration) string {
 	return text
 }
 
-// readTime parses a time, or a duration from now.
+// readPoint parses a time, or a date, which is the beginning of that day in UTC.
+func readPoint(s string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		at, err = time.Parse(time.DateOnly, s)
+	}
+	return at, err
+}
+
+// readTime parses a time, a date, or a duration from now.
 func readTime(s string, now time.Time) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
+	if at, err := readPoint(s); err == nil {
 		return at, nil
 	}
 	if d, err := readDuration(s); err == nil && d > 0 {
 		return now.Add(d).UTC().Truncate(time.Second), nil
 	}
-	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or one from now such as 90d")
+	return now, terminal.ValueError(
+		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d",
+	)
 }
 
-// readPast parses a time, or a duration before now.
+// readPast parses a time, a date, or a duration before now.
 func readPast(s string, now time.Time) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, s); err == nil {
+	if at, err := readPoint(s); err == nil {
 		return at, nil
 	}
 	if d, err := readDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return now, errors.New("use a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
+	return now, terminal.ValueError(
+		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d",
+	)
 }
 
 // PrintWarnings prints what the server allowed but may surprise, a line each.

@@ -23,3 +23,32 @@ func TestShowDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestReadTime(t *testing.T) {
+	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"2030-01-31":                time.Date(2030, 1, 31, 0, 0, 0, 0, time.UTC),
+		"2030-01-31T12:00:00+02:00": time.Date(2030, 1, 31, 10, 0, 0, 0, time.UTC),
+		"2d":                        now.AddDate(0, 0, 2),
+	} {
+		if got, err := readTime(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q is %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]time.Time{
+		"2025-01-31": time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC),
+		"2d":         now.AddDate(0, 0, -2),
+	} {
+		if got, err := readPast(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q is %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "2030", "31.01.2030", "2030-13-01", "-1d"} {
+		if _, err := readTime(text, now); err == nil {
+			t.Errorf("%q is a time", text)
+		}
+		if _, err := readPast(text, now); err == nil {
+			t.Errorf("%q is a time in the past", text)
+		}
+	}
+}

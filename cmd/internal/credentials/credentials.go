@@ -1,5 +1,5 @@
-// Package credentials keeps workspace keys and logins in a file of this machine. It owns the file's format, its lock
-// and its place. It doesn't send them anywhere: package cli chooses one for a request.
+// Package credentials keeps workspace keys, logins and the current context in a file of this machine. It owns the
+// file's format, its lock and its place. It doesn't send them anywhere: package cli chooses one for a request.
 package credentials
 
 import (
@@ -32,7 +32,7 @@ type Workspace struct {
 // Login is an access token from a device sign-in (RFC 8628).
 type Login struct {
 	Token     string     `json:"token"`
-	Account   string     `json:"account"` // e-mail address
+	Account   string     `json:"account"` // email address
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 }
 
@@ -51,8 +51,7 @@ func Open(t terminal.Terminal) (File, error) {
 	if dir == "" {
 		base, err := os.UserConfigDir()
 		if err != nil {
-			return File{}, fmt.Errorf("there is no place for credentials (%w): name one with "+
-				"POSTERN_CONFIG_DIR", err)
+			return File{}, fmt.Errorf("there is no directory for credentials (%w): set POSTERN_CONFIG_DIR", err)
 		}
 		dir = filepath.Join(base, "postern")
 	}
@@ -62,6 +61,7 @@ func Open(t terminal.Terminal) (File, error) {
 type content struct {
 	Servers map[string][]Workspace `json:"servers"`
 	Logins  map[string]Login       `json:"logins,omitempty"`
+	Current string                 `json:"current,omitempty"` // URL of the server that commands use
 }
 
 // LoginOf returns the login kept for a server, or nil.
@@ -73,7 +73,7 @@ func (c File) LoginOf(server string) (*Login, error) {
 	return nil, err
 }
 
-// KeepLogin replaces the login of a server; nil removes it.
+// KeepLogin replaces the login of a server, which commands use from then on; nil removes it.
 func (c File) KeepLogin(server string, l *Login) error {
 	return c.change(func(content *content) {
 		if content.Logins == nil {
@@ -82,6 +82,7 @@ func (c File) KeepLogin(server string, l *Login) error {
 		delete(content.Logins, server)
 		if l != nil {
 			content.Logins[server] = *l
+			content.Current = server
 		}
 	})
 }
@@ -112,11 +113,11 @@ func (c File) change(fn func(*content)) error {
 // lock checks that the file can be written, and locks it against other processes.
 func (c File) lock() (unlock func(), err error) {
 	if err := c.Prepare(); err != nil {
-		return nil, fmt.Errorf("cannot keep credentials (%w): name another place with POSTERN_CONFIG_DIR", err)
+		return nil, fmt.Errorf("cannot store credentials (%w): set POSTERN_CONFIG_DIR to another directory", err)
 	}
 	unlock, err = lockedfile.MutexAt(c.Path + ".lock").Lock()
 	if err != nil {
-		return nil, fmt.Errorf("cannot keep credentials: %w", err)
+		return nil, fmt.Errorf("cannot store credentials: %w", err)
 	}
 	return unlock, nil
 }
@@ -138,7 +139,7 @@ func (c File) read() (content, error) {
 	}
 	if err := json.Unmarshal(text, &content); err != nil {
 		// The parser's text is left out: it may quote a secret from the file.
-		return content, fmt.Errorf("%s is damaged: correct it or move it away", c.Path)
+		return content, fmt.Errorf("%s is damaged: fix it, or move it away and sign in again", c.Path)
 	}
 	if content.Servers == nil {
 		content.Servers = map[string][]Workspace{}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,9 @@ type exportFlags struct {
 	preview     bool
 }
 
+// stdout is the file name for standard output.
+const stdout = "-"
+
 // keysOptions are the values of --keys. A wrong one is a usage error before a request
 // is sent.
 var keysOptions = []string{"hashes", "mint", "none"}
@@ -46,17 +50,17 @@ func newExport(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "export PROJECT [--kong | --data] [-o FILE]",
 		Short: "Export a project as a zip",
-		Long: `Export a project as a zip: as data, or as a folder that runs on Kong 3.9 where
-existing API keys keep working. The project itself is not changed.
+		Long: `Export a project as a zip. --data exports data only. --kong also exports a gateway
+that runs on Kong 3.9, where existing API keys keep working. The project isn't changed.
 
-The server builds the export. This command waits for it, checks the zip's
-SHA-256, and prints how many items moved exactly, approximately, with loss, or not at
-all. MIGRATION-REPORT.json in the zip says so item by item, and --preview before
-there is one.`,
+The server builds the export. The command waits for it, checks the SHA-256 of the zip,
+and prints how much of your configuration moved exactly and what is left to do.
+MIGRATION-REPORT.md in the zip explains each kind of item. To see this before you
+export, use --preview.`,
 		Example: `  postern export shop --kong
   postern export shop --kong --preview
-  postern export shop --data -o backup.zip --force`,
-		Args: terminal.Exactly("PROJECT"),
+  postern export shop --data -o backup.zip --force
+  postern export shop -o - > shop.zip`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.keysGiven = c.Flags().Changed("keys")
 			in, err := f.input()
@@ -72,9 +76,9 @@ there is one.`,
 					return err
 				}
 				in.Password = contract.Secret(password)
-				warn := "This zip will have secrets in plaintext: keep it as you keep passwords."
+				warn := "This zip will contain secrets in plaintext. Store it as safely as passwords."
 				if f.recipient != "" {
-					warn = "This zip will have secrets that only the key of " + f.recipient + " opens."
+					warn = "This zip will contain secrets that only the private key of " + f.recipient + " can decrypt."
 				}
 				if _, err := fmt.Fprintln(t.Err, warn); err != nil {
 					return err
@@ -84,26 +88,44 @@ there is one.`,
 			if err != nil {
 				return err
 			}
-			return export(c.Context(), t, s, args[0], in, f, terminal.WantsJSON(c))
+			asJSON := terminal.WantsJSON(c)
+			if f.file == stdout {
+				switch {
+				case asJSON:
+					return terminal.UsageError("--json and -o - both write to standard output: use one of them")
+				case terminal.IsTerminal(t.Out):
+					return terminal.UsageError("can't write a zip to a terminal: redirect the output, or choose a " +
+						"file with -o")
+				}
+			}
+			return export(c.Context(), t, s, args[0], in, f, asJSON)
 		},
 	}
+	cli.TakeArguments(t, command, contract.CreateExport.Operation, "PROJECT")
+	for _, flag := range []string{"keys", "secrets", "recipient"} {
+		terminal.NamePointer(command, "/"+flag, "--"+flag)
+	}
+	terminal.NamePointer(command, "/consumers", "--no-consumers")
+	terminal.NamePointer(command, "/password", "--password-file")
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.data, "data", false, "as data (default)")
-	flags.BoolVar(&f.kong, "kong", false, "as data and a gateway that runs on Kong 3.9")
-	flags.BoolVar(&f.preview, "preview", false, "only say what would move, and how; nothing is exported")
-	flags.StringVarP(&f.file, "output", "o", "", "file to write (default: PROJECT-data.zip or PROJECT-kong.zip)")
+	flags.BoolVar(&f.data, "data", false, "export data only (default)")
+	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
+	flags.BoolVar(&f.preview, "preview", false, "show what would move and how, without exporting anything")
+	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output (default: PROJECT-data.zip "+
+		"or PROJECT-kong.zip)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(
-		&f.keys, "keys", "hashes", "hashes: existing API keys keep working; mint: new keys beside them; none",
+		&f.keys, "keys", "hashes", "hashes keeps existing API keys working, mint also adds new keys, none leaves "+
+			"keys out",
 	)
-	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups, and API keys "+
-		"with their owners; not with --keys hashes or mint")
-	flags.BoolVar(&f.secrets, "secrets", false, "with the secrets that identity providers, token endpoints and "+
-		"upstreams know you by; whoever has the zip can act as you there")
-	flags.StringVar(&f.recipient, "recipient", "", "public key of age (age1…) that the secrets are encrypted to")
+	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups and API "+
+		"keys. Can't be combined with --keys hashes or mint")
+	flags.BoolVar(&f.secrets, "secrets", false, "include your secrets for identity providers, token endpoints and "+
+		"upstreams. Anyone who has the zip can use them")
+	flags.StringVar(&f.recipient, "recipient", "", "age public key (age1…) to encrypt the secrets to")
 	flags.StringVar(&f.password, "password-file", "",
-		"file with your password, which --secrets needs; - for standard input")
+		"file with your password, or - for standard input. Required with --secrets")
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -111,11 +133,11 @@ there is one.`,
 
 func (f exportFlags) input() (contract.NewExport, error) {
 	if f.kong && f.data {
-		return contract.NewExport{}, terminal.UsageError("--kong and --data exclude each other: give one")
+		return contract.NewExport{}, terminal.UsageError("--kong and --data can't be combined: use one of them")
 	}
 	if !slices.Contains(keysOptions, f.keys) {
 		return contract.NewExport{}, terminal.UsageError(
-			fmt.Sprintf("--keys %q is none of %s", f.keys, strings.Join(keysOptions, ", ")))
+			fmt.Sprintf("--keys must be one of %[2]s, not %[1]q", f.keys, strings.Join(keysOptions, ", ")))
 
 	}
 	if !f.keysGiven {
@@ -123,16 +145,19 @@ func (f exportFlags) input() (contract.NewExport, error) {
 	}
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
 		return contract.NewExport{},
-			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers exclude each other: keys "+
-				"need the consumers that own them. Leave --keys out, or include consumers.", f.keys))
+			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers can't be combined, because keys belong to "+
+				"consumers: leave out one of them", f.keys))
+	}
+	if f.file == stdout && f.force {
+		return contract.NewExport{}, terminal.UsageError("--force and -o - can't be combined: use one of them")
 	}
 	if f.recipient != "" && !f.secrets {
-		return contract.NewExport{}, terminal.UsageError("--recipient is for --secrets: give both, or neither")
+		return contract.NewExport{}, terminal.UsageError("--recipient requires --secrets")
 	}
 	if f.secrets && f.password == "" && !f.preview {
 		return contract.NewExport{},
-			terminal.UsageError("--secrets needs your password: give --password-file FILE, or - for " +
-				"standard input. An account without a password exports secrets in the dashboard.")
+			terminal.UsageError("--secrets requires --password-file FILE. If your account has no password, export " +
+				"secrets in the dashboard")
 	}
 	in := contract.NewExport{Format: "data", Keys: f.keys, Secrets: f.secrets, Recipient: f.recipient}
 	if f.kong {
@@ -155,7 +180,7 @@ func export(
 	ctx context.Context, t terminal.Terminal, s cli.Session, project string, in contract.NewExport, f exportFlags,
 	asJSON bool,
 ) error {
-	if f.file != "" {
+	if f.file != "" && f.file != stdout {
 		// Checked before an export is queued and waited for.
 		if err := terminal.CanSave(t.Err, f.file, f.force); err != nil {
 			return err
@@ -171,7 +196,7 @@ func export(
 	if f.file == "" {
 		// The server chose the name, which must not lead out of this folder.
 		if filepath.Base(p.Name) != p.Name || terminal.Printable(p.Name) != p.Name || p.Name == "" || p.Name[0] == '.' {
-			return errors.New("the server's name for this project cannot name a file: choose one with --output")
+			return errors.New("the project's name can't be used as a file name: choose a file name with --output")
 		}
 		f.file = p.Name + "-" + map[string]string{"gateway": "kong", "data": "data"}[in.Format] + ".zip"
 		if err := terminal.CanSave(t.Err, f.file, f.force); err != nil {
@@ -188,13 +213,18 @@ func export(
 	if err != nil {
 		return err
 	}
-	if err := save(ctx, p.by, e, f.file); err != nil {
+	defer shown.End()
+	if f.file == stdout {
+		return download(ctx, t, p.by, e, shown)
+	}
+	if err := save(ctx, p.by, e, f.file, shown); err != nil {
 		return err
 	}
+	shown.End()
 	if asJSON {
 		return terminal.PrintJSON(t.Out, e)
 	}
-	lines, err := Unmoved(ctx, p.by.Client, e)
+	lines, err := ConfiguredLines(ctx, p.by.Client, e)
 	if err != nil {
 		return err
 	}
@@ -213,32 +243,73 @@ func progressOf(e contract.Export) string {
 	return text
 }
 
-func save(ctx context.Context, by cli.Caller, e contract.Export, file string) error {
-	return terminal.WriteFile(file, func(part *os.File) error { return by.Download(ctx, e, part) })
+func save(ctx context.Context, by cli.Caller, e contract.Export, file string, shown *terminal.Progress) error {
+	return terminal.WriteFile(file, func(part *os.File) error { return downloadTo(ctx, part, by, e, shown) })
+}
+
+// downloadTo writes an export to w, and shows how much of it is there.
+func downloadTo(
+	ctx context.Context, w io.Writer, by cli.Caller, e contract.Export, shown *terminal.Progress,
+) error {
+	return by.Download(ctx, e, &counted{Writer: w, of: e.SizeBytes, shown: shown})
+}
+
+// counted shows for each megabyte how much of a download is written.
+type counted struct {
+	io.Writer
+	done, of int64
+	shown    *terminal.Progress
+}
+
+// Write implements io.Writer.
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	before := c.done >> 20
+	if c.done += int64(n); c.done>>20 > before {
+		c.shown.Say(fmt.Sprintf("downloading: %s of %s", terminal.Size(c.done), terminal.Size(c.of)))
+	}
+	return n, err //nolint:wrapcheck // of the file
+}
+
+// download writes an export to standard output, and says on the other one whether it is whole.
+func download(
+	ctx context.Context, t terminal.Terminal, by cli.Caller, e contract.Export, shown *terminal.Progress,
+) error {
+	if err := downloadTo(ctx, t.Out, by, e, shown); err != nil {
+		return fmt.Errorf("the zip is incomplete: %w", err)
+	}
+	shown.End()
+	_, err := fmt.Fprintf(t.Err, "Wrote %s, SHA-256 %s.\n", terminal.Size(e.SizeBytes), e.SHA256)
+	return err //nolint:wrapcheck // of the terminal
 }
 
 func printExported(t terminal.Terminal, file string, e contract.Export, lines []contract.LedgerLine) error {
 	fmt.Fprintf(t.Out, "Saved %s, %s, SHA-256 %s.\n\n", terminal.Printable(file), terminal.Size(e.SizeBytes), e.SHA256)
+	fmt.Fprintf(t.Out, "%s\n\n", headlineOf(e.Ledger))
+	own := e.Ledger.Configured
 	err := terminal.Details(t.Out, func(row func(...string)) {
-		printLedger(row, e.Ledger.Exact, e.Ledger.Approximate, e.Ledger.Lossy, e.Ledger.Skipped)
+		printLedger(row, own.Exact, own.Approximate, own.Lossy, own.Skipped)
+		row("  in every project", fmt.Sprint(e.Ledger.Everywhere()), "not counted above")
 	})
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	WriteUnmoved(&text, lines)
-	fmt.Fprintf(t.Out, "\n%s\n", text.String())
-	next := "MIGRATION-REPORT.json in the zip lists every item. To read why: postern exports ledger " + e.ID
+	WriteToDos(&text, lines)
+	if text.Len() > 0 {
+		fmt.Fprintf(t.Out, "\n%s", text.String())
+	}
+	next := "\nFor details, see MIGRATION-REPORT.md in the zip or run: postern exports ledger " + e.ID
 	if e.Format == "gateway" {
-		next += "\nTo run it: unpack the zip and read gateway/README.md."
+		next += "\nTo run it, unpack the zip and see gateway/README.md."
 	}
 	_, err = fmt.Fprintf(t.Out, "%s\n", next)
 	return err
 }
 
 func printLedger(row func(...string), exact, approximate, lossy, skipped int64) {
-	row("  exact", fmt.Sprint(exact), "moved as they are")
-	row("  approximate", fmt.Sprint(approximate), "moved, and behave slightly differently")
+	row("  exact", fmt.Sprint(exact), "moved exactly")
+	row("  approximate", fmt.Sprint(approximate), "moved with differences")
 	row("  lossy", fmt.Sprint(lossy), "moved in part")
 	row("  skipped", fmt.Sprint(skipped), "not moved")
 }

@@ -11,11 +11,10 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 func newExports(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("exports", "List past exports and read their ledgers",
+	return terminal.Family("exports", "Manage past exports and their ledgers",
 		cli.ListCommand(t, cli.AsProject, contract.ListExports,
 			[]string{"ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
 				"LOSSY", "SKIPPED"},
@@ -24,7 +23,7 @@ func newExports(t terminal.Terminal) *cobra.Command {
 			func(_ contract.ExportPath, e contract.Export) error { return printExport(t, e) }),
 		cli.OperationCommand(t, asExport, contract.CancelExport,
 			func(_ contract.ExportPath, e contract.Export) error {
-				fmt.Fprintf(t.Out, "The export %s is cancelled.\n", e.ID)
+				fmt.Fprintf(t.Out, "Canceled export %s.\n", e.ID)
 				return nil
 			}),
 		newExportsLedger(t))
@@ -37,7 +36,7 @@ func printExport(t terminal.Terminal, e contract.Export) error {
 		row("Started", terminal.When(&e.CreatedAt))
 		row("By", requesterOf(e))
 		row("Format", e.Format)
-		row("Contents", contentsOf(e))
+		row("Contents", e.Contents())
 		if e.Error != "" {
 			row("Error", e.Error)
 		}
@@ -47,17 +46,18 @@ func printExport(t terminal.Terminal, e contract.Export) error {
 		row("Size", terminal.Size(e.SizeBytes))
 		row("SHA-256", e.SHA256)
 		row("Download", e.DownloadURL)
-		row("Ends", terminal.OrNever(e.ExpiresAt))
+		row("Expires", terminal.OrNever(e.ExpiresAt))
 	})
 }
 
 func exportRow(e contract.Export) []string {
-	cells := []string{e.ID, e.State, terminal.When(&e.CreatedAt), requesterOf(e), e.Format, contentsOf(e)}
+	cells := []string{e.ID, e.State, terminal.When(&e.CreatedAt), requesterOf(e), e.Format, e.Contents()}
 	if e.State != "ready" && e.State != "expired" {
 		return append(cells, "", "", "", "", "")
 	}
-	return append(cells, terminal.Size(e.SizeBytes), fmt.Sprint(e.Ledger.Exact), fmt.Sprint(e.Ledger.Approximate),
-		fmt.Sprint(e.Ledger.Lossy), fmt.Sprint(e.Ledger.Skipped))
+	own := e.Ledger.Configured
+	return append(cells, terminal.Size(e.SizeBytes), fmt.Sprint(own.Exact), fmt.Sprint(own.Approximate),
+		fmt.Sprint(own.Lossy), fmt.Sprint(own.Skipped))
 }
 
 // requesterOf names who asked for an export.
@@ -72,75 +72,62 @@ func requesterOf(e contract.Export) string {
 	}
 }
 
-// contentsOf lists what the options of an export include.
-func contentsOf(e contract.Export) string {
-	contents := []string{"no keys"}
-	switch e.Keys {
-	case "hashes":
-		contents[0] = "keys"
-	case "mint":
-		contents[0] = "keys and new ones"
-	}
-	if e.Consumers {
-		contents = append(contents, "users")
-	} else {
-		contents = append(contents, "no users")
-	}
-	switch {
-	case e.Secrets && e.Recipient != "":
-		contents = append(contents, "encrypted secrets")
-	case e.Secrets:
-		contents = append(contents, "secrets")
-	}
-	return strings.Join(contents, ", ")
-}
-
-// asExport is cli.AsHolder for the export in the first argument.
-func asExport(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	err := cli.AsHolder(t, c, run)
-	if fault.CodeOf(err) != "not_found" {
-		return err
-	}
-	return fault.New(fault.NotFound, "not_found", "there is no export %q, or none that the credentials stored on this "+
-		"machine can access; `postern exports list PROJECT` shows the IDs", c.Flags().Arg(0)).Because(err)
-}
+// asExport runs a command with the first credential that may access the export in its first argument.
+var asExport = cli.AsHolderOf("export ", "; `postern exports list PROJECT` shows the IDs")
 
 func newExportsLedger(t terminal.Terminal) *cobra.Command {
 	in := contract.LedgerList{Names: 5}
 	var todo, full bool
+	var most int
 	command := cli.RequestCommand(t, asExport, contract.GetExportLedger.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			if full {
 				for _, other := range []string{"status", "area", "code", "todo", "names"} {
 					if c.Flags().Changed(other) {
-						return terminal.UsageError("--full prints every item: give it without --" + other)
+						return terminal.UsageError("--full prints every item: use it without --" + other)
 					}
 				}
 				_, err := client.Download(c.Context(), api, contract.DownloadExportLedger, in.ExportPath, t.Out, 0)
 				return err
 			}
-			lines, err := cli.Collect(client.Each(c.Context(), api, contract.GetExportLedger, in))
+			read := most
+			if todo {
+				read = 0
+			}
+			found, more, err := client.First(c.Context(), api, contract.GetExportLedger, in, read)
 			if err != nil {
 				return err
 			}
+			lines := found.Items
 			if todo {
-				lines = slices.DeleteFunc(lines, func(l contract.LedgerLine) bool { return l.Remedy == nil })
+				lines = slices.DeleteFunc(lines, func(l contract.LedgerLine) bool {
+					return l.Remedy == nil || !l.Configured
+				})
+				if more = most > 0 && len(lines) > most; more {
+					lines = lines[:most]
+				}
+			}
+			if more {
+				defer cli.SayMore(t, most)
 			}
 			if terminal.WantsJSON(c) {
 				return terminal.PrintJSONList(t.Out, lines)
 			}
 			return printLedgerLines(t, lines)
 		})
-	command.Short = "Print the ledger of an export: what moves, how, and what is left to do"
-	command.Long = `Print the ledger of an export, summed up by what becomes of the items: how many there
-are, what happens to them, what to do about it, and the names of the first five. It stays
-after the zip has expired, without the names of keys and people. With --full, while the
-zip is there, print every item as JSON, as MIGRATION-REPORT.json in the zip has them.`
+	command.Short = "Show what an export moved and what is left to do"
+	command.Long = `Show the ledger of an export. For each kind of item, it says how many items there are,
+what happened to them and what to do about them, and names the first five. The ledger
+remains after the zip expires, but without the names of keys and people.
+
+--full prints every item as JSON, like MIGRATION-REPORT.json in the zip. It works until
+the zip expires.`
 	command.Example = `  postern exports ledger exp_01jd --status skipped
   postern exports ledger exp_01jd --todo
   postern exports ledger exp_01jd --full > ledger.json`
-	command.Flags().BoolVar(&todo, "todo", false, "only what is left to do after the move")
+	command.Flags().BoolVar(&todo, "todo", false, "show only what is left to do")
 	command.Flags().BoolVar(&full, "full", false, "print every item as JSON")
+	cli.LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -152,12 +139,7 @@ func printLedgerLines(t terminal.Terminal, lines []contract.LedgerLine) error {
 		return err
 	}
 	var text strings.Builder
-	for _, group := range []struct{ status, title string }{
-		{"skipped", "Not moved"}, {"lossy", "Moved in part"}, {"approximate", "Moved with a difference"},
-		{"exact", "Moved as they are"},
-	} {
-		writeLines(&text, group.title, group.status, lines, itemsOf)
-	}
+	writeLedger(&text, lines, "Moved", true)
 	_, err := fmt.Fprint(t.Out, strings.TrimSuffix(text.String(), "\n"))
 	return err
 }

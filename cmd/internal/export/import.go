@@ -3,8 +3,10 @@ package export
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -25,29 +27,30 @@ func newImport(t terminal.Terminal) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
 		Use:   "import FILE [--name NAME] [--dry-run]",
-		Short: "Make a project of an exported zip",
-		Long: `Make a project of an exported zip, in this or another Postern. The zip is verified
-first, as postern verify does. Versions, environments, access policies, limits, key
-types, tenants, people, groups, app clients and owners of objects are imported, and API
-keys by their hashes: keys that callers hold open the new project at once. Everything is
-imported, or nothing.
+		Short: "Import a project from an exported zip",
+		Long: `Import a project from an exported zip. The zip can come from another server. The command
+verifies it first, like postern verify. The import includes versions, environments,
+access settings, limits, key types, tenants, users, groups, app clients, owners of
+objects and API keys. Existing keys work in the new project immediately. The import is
+all or nothing.
 
-What a zip cannot carry, such as secrets and signing keys, is listed before anything is
-written. With --dry-run, that is all this command does.`,
+Before it imports, the command lists what the zip doesn't contain, such as secrets and
+signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
+this list.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy`,
 		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
 				return terminal.UsageError(
-					"--sha256 and --signed-by need a value: leave out the one that is not to be checked",
+					"--sha256 and --signed-by can't be empty: leave out what you don't want to check",
 				)
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {
 				return err
 			}
-			report, err := VerifyFile(c.Context(), args[0], against)
+			report, err := verifyFile(c.Context(), t, args[0], against)
 			if err != nil {
 				return err
 			}
@@ -59,14 +62,18 @@ written. With --dry-run, that is all this command does.`,
 			return f.run(c.Context(), t, by, args[0], terminal.WantsJSON(c))
 		},
 	}
+	for _, m := range contract.ImportProject.Members() {
+		cli.NameMember(command, m)
+	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the one in the zip)")
+	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip)")
 	cli.TeamFlag(command, &f.in.Team)
-	flags.BoolVar(&f.in.DryRun, "dry-run", false, "change nothing, and show what an import would do")
-	flags.BoolVar(&f.yes, "yes", false, "do not ask before the import")
-	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the whole zip must have, in hexadecimal")
-	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that must have signed it: a PEM file, or the key in base64")
+	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
+	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
+	flags.StringVar(&f.sum, "sha256", "", "required SHA-256 of the zip, in hexadecimal")
+	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that must have signed the zip: a PEM file, or the key in "+
+		"base64")
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -85,7 +92,7 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 	}
 	preview := f.in
 	preview.DryRun = true
-	would, err := client.Upload(ctx, by.Client, contract.ImportProject, preview, file, info.Size())
+	would, err := upload(ctx, t, by, preview, file, info)
 	if err != nil {
 		return err
 	}
@@ -104,11 +111,10 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 	if !f.yes && t.Asks() {
 		fmt.Fprintln(t.Out)
 		if !terminal.Answered(t, "Import "+would.Project.Name+"? [y/N] ", "y") {
-			_, err := fmt.Fprintln(t.Out, "Nothing was imported.")
-			return err
+			return errors.New("canceled: nothing was imported")
 		}
 	}
-	did, err := client.Upload(ctx, by.Client, contract.ImportProject, f.in, file, info.Size())
+	did, err := upload(ctx, t, by, f.in, file, info)
 	if err != nil {
 		return err
 	}
@@ -118,8 +124,24 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 	return printImported(t.Out, did)
 }
 
+// upload sends the zip, and shows how much of it was sent.
+func upload(
+	ctx context.Context, t terminal.Terminal, by *cli.Caller, in contract.NewImport, file io.ReaderAt, info fs.FileInfo,
+) (contract.Import, error) {
+	var sent terminal.Counter
+	api := by.Watched(func() func() {
+		return t.WaitingFor(func() string {
+			if sent.Done(info.Size()) {
+				return "Waiting for the server to read the zip"
+			}
+			return "Uploading " + terminal.Printable(info.Name()) + ": " + sent.Of(info.Size())
+		})
+	})
+	return client.Upload(ctx, api, contract.ImportProject, in, sent.ReaderAt(file), info.Size())
+}
+
 func printImport(w io.Writer, i contract.Import) error {
-	fmt.Fprintf(w, "%s is imported with:\n\n", terminal.Printable(i.Project.Name))
+	fmt.Fprintf(w, "%s will have:\n\n", terminal.Printable(i.Project.Name))
 	err := terminal.Details(w, func(row func(...string)) {
 		for _, line := range []struct {
 			noun string
@@ -134,7 +156,7 @@ func printImport(w io.Writer, i contract.Import) error {
 			{"providers", i.Made.Providers},
 			{"groups", i.Made.Groups},
 			{"users", i.Made.Users},
-			{"relations", i.Made.Relations},
+			{"object owners", i.Made.Relations},
 		} {
 			row("  "+line.noun, fmt.Sprint(line.n))
 		}
@@ -142,9 +164,9 @@ func printImport(w io.Writer, i contract.Import) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nNot as it was:\n\n")
+	fmt.Fprintf(w, "\nDifferences from the exported project:\n\n")
 	for _, one := range i.LeftOut {
-		about := one.Code
+		about := one.Title()
 		if one.Subject != "" {
 			about += ": " + one.Subject
 		}

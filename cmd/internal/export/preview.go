@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,85 +39,125 @@ func previewExport(c *cobra.Command, t terminal.Terminal, project string, in con
 		return terminal.PrintJSON(t.Out, found)
 	}
 	var text strings.Builder
-	for _, group := range []struct{ status, title string }{
-		{"skipped", "Not moved"}, {"lossy", "Moved in part"}, {"approximate", "Moved with a difference"},
-	} {
-		writeLines(&text, group.title, group.status, found.Items, func(contract.LedgerLine) string { return "" })
+	text.WriteString(headlineOf(found.Ledger) + "\n\n")
+	writeLedger(&text, found.Items, "Move", false)
+	if found.Partial {
+		text.WriteString("Only the first keys were counted. The ledger of the export will list all of them.\n")
 	}
-	if _, err := fmt.Fprint(t.Out, text.String()); err != nil {
-		return err //nolint:wrapcheck // of the terminal
-	}
-	err = terminal.Details(t.Out, func(row func(...string)) {
-		printLedger(row, found.Ledger.Exact, found.Ledger.Approximate, found.Ledger.Lossy, found.Ledger.Skipped)
-	})
-	if err != nil || !found.Partial {
-		return err
-	}
-	_, err = fmt.Fprintln(t.Out, "\nOnly the first keys are counted; the ledger in a zip has all.")
+	_, err = fmt.Fprint(t.Out, strings.TrimSuffix(text.String(), "\n"))
 	return err //nolint:wrapcheck // of the terminal
 }
 
-// writeLines writes the lines of a ledger that have a status, each with its note, its remedy and
-// what items says.
-func writeLines(
-	out *strings.Builder, title, status string, lines []contract.LedgerLine, items func(contract.LedgerLine) string,
-) {
-	first := true
+// headlineOf says how portable the project is.
+func headlineOf(l contract.LedgerTotals) string {
+	return cmp.Or(l.PortableText(), "Portable") + ": " + l.Headline() + "."
+}
+
+// writeLedger writes the lines of a ledger: what is left to do first, then the other lines by their status, and last
+// what is the same for every project. verb is Move or Moved. Unless whole is set, lines that are exact or the same for
+// every project are only written as titles, and no items are named.
+func writeLedger(out *strings.Builder, lines []contract.LedgerLine, verb string, whole bool) {
+	var todo, everywhere []contract.LedgerLine
+	byStatus := map[string][]contract.LedgerLine{}
+	statuses := []string{"skipped", "lossy", "approximate", "exact"}
+	for _, status := range statuses {
+		for _, l := range lines {
+			switch {
+			case l.Status != status:
+			case !l.Configured:
+				everywhere = append(everywhere, l)
+			case l.Remedy != nil:
+				todo = append(todo, l)
+			default:
+				byStatus[status] = append(byStatus[status], l)
+			}
+		}
+	}
+	write := func(title string, lines []contract.LedgerLine) { writeLines(out, title, lines, whole) }
+	write("To do", todo)
+	write("Not moved", byStatus["skipped"])
+	write(verb+" in part", byStatus["lossy"])
+	write(verb+" with differences", byStatus["approximate"])
+	rest := write
+	if !whole {
+		rest = func(title string, lines []contract.LedgerLine) { writeTitles(out, title, lines) }
+	}
+	rest(verb+" exactly", byStatus["exact"])
+	rest("The same for every project", everywhere)
+}
+
+// writeTitles writes the titles of lines below a title.
+func writeTitles(out *strings.Builder, title string, lines []contract.LedgerLine) {
+	if len(lines) > 0 {
+		fmt.Fprintf(out, "%s\n%s\n", title, indented(titlesOf(lines)+"."))
+	}
+}
+
+// titlesOf lists the titles of lines, none twice.
+func titlesOf(lines []contract.LedgerLine) string {
+	var titles []string
 	for _, l := range lines {
-		if l.Status != status {
-			continue
+		if title := terminal.Printable(l.Title); !slices.Contains(titles, title) {
+			titles = append(titles, title)
 		}
-		if first {
+	}
+	return strings.Join(titles, ", ")
+}
+
+// writeLines writes lines below a title, each with its status, note and remedy, and with the names of its items if
+// named is set.
+func writeLines(out *strings.Builder, title string, lines []contract.LedgerLine, named bool) {
+	for i, l := range lines {
+		if i == 0 {
 			fmt.Fprintf(out, "%s\n", title)
-			first = false
 		}
-		fmt.Fprintf(out, "  %s (%d), %s\n%s", terminal.Printable(l.Title), l.Count, terminal.Printable(l.Code),
-			indented(terminal.Printable(l.Note)))
+		fmt.Fprintf(out, "  %s (%d), %s: %s\n%s", terminal.Printable(l.Title), l.Count, terminal.Printable(l.Status),
+			terminal.Printable(l.Code), indented(terminal.Printable(l.Note)))
 		if l.Remedy != nil {
 			out.WriteString(indented("To do: " + terminal.Printable(*l.Remedy)))
 		}
-		out.WriteString(items(l))
+		if named {
+			out.WriteString(itemsOf(l))
+		}
 	}
-	if !first {
+	if len(lines) > 0 {
 		out.WriteByte('\n')
 	}
 }
 
-// Unmoved returns the ledger lines of an export about what does not move, or moves in part.
-func Unmoved(ctx context.Context, api *client.Client, e contract.Export) ([]contract.LedgerLine, error) {
-	var all []contract.LedgerLine
-	for _, status := range []string{"skipped", "lossy"} {
-		lines, err := cli.Collect(client.Each(ctx, api, contract.GetExportLedger, contract.LedgerList{
-			ExportPath: e.Path(), LedgerFilter: contract.LedgerFilter{Status: status},
-		}))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, lines...)
-	}
-	return all, nil
+// ConfiguredLines returns the ledger lines of an export about what the team configured.
+func ConfiguredLines(ctx context.Context, api *client.Client, e contract.Export) ([]contract.LedgerLine, error) {
+	lines, err := cli.Collect(client.Each(ctx, api, contract.GetExportLedger,
+		contract.LedgerList{ExportPath: e.Path()}))
+	return slices.DeleteFunc(lines, func(l contract.LedgerLine) bool { return !l.Configured }), err
 }
 
-// WriteUnmoved writes what an export leaves behind: what can be done about it, once for each
-// thing to do, and the titles of the items without one.
-func WriteUnmoved(out *strings.Builder, lines []contract.LedgerLine) {
+// WriteToDos writes what is left to do about the lines of a ledger, once for each thing to do, and then the titles of
+// what does not move, or moves in part, without anything to do.
+func WriteToDos(out *strings.Builder, lines []contract.LedgerLine) {
+	all := adviceOf(lines)
+	if len(all) > 0 {
+		out.WriteString("To do\n")
+	}
+	for _, a := range all {
+		if len(a.remedies) == 1 {
+			out.WriteString(indented(terminal.Printable(a.titles + ": " + a.remedies[0])))
+			continue
+		}
+		out.WriteString(indented(terminal.Printable(a.titles + ":")))
+		for _, remedy := range a.remedies {
+			out.WriteString(indented(terminal.Printable("- " + remedy)))
+		}
+	}
 	for _, group := range []struct{ status, title string }{{"skipped", "Not moved"}, {"lossy", "Moved in part"}} {
-		all, others := adviceOf(lines, group.status)
-		if len(all)+len(others) > 0 {
-			fmt.Fprintf(out, "%s\n", group.title)
-		}
-		for _, a := range all {
-			if len(a.remedies) == 1 {
-				out.WriteString(indented(terminal.Printable(a.titles + ": " + a.remedies[0])))
-				continue
-			}
-			out.WriteString(indented(terminal.Printable(a.titles + ":")))
-			for _, remedy := range a.remedies {
-				out.WriteString(indented(terminal.Printable("- " + remedy)))
+		var left []contract.LedgerLine
+		for _, l := range lines {
+			if l.Status == group.status && !slices.ContainsFunc(all, func(a advice) bool { return a.about(l.Title) }) {
+				left = append(left, l)
 			}
 		}
-		if len(others) > 0 {
-			out.WriteString(indented("Nothing to do about: " + terminal.Printable(strings.Join(others, ", ")) + "."))
+		if len(left) > 0 {
+			fmt.Fprintf(out, "%s\n%s", group.title, indented(titlesOf(left)+"."))
 		}
 	}
 }
@@ -127,21 +168,27 @@ type advice struct {
 	remedies []string
 }
 
-// adviceOf returns what to do about the items of a status, and the titles of those that nothing
-// can be done about. No remedy and no title comes twice.
-func adviceOf(lines []contract.LedgerLine, status string) (all []advice, others []string) {
-	var remedies, advised []string
+// about reports whether the advice is about items with a title.
+func (a advice) about(title string) bool {
+	return slices.Contains(strings.Split(a.titles, ", "), title)
+}
+
+// adviceOf returns what to do about lines, those first that move least. No remedy and no title comes twice.
+func adviceOf(lines []contract.LedgerLine) []advice {
+	var all []advice
+	var remedies []string
 	titles := map[string][]string{} // by remedy
-	for _, l := range lines {
-		if l.Status != status || l.Remedy == nil {
-			continue
-		}
-		advised = append(advised, l.Title)
-		if !slices.Contains(remedies, *l.Remedy) {
-			remedies = append(remedies, *l.Remedy)
-		}
-		if !slices.Contains(titles[*l.Remedy], l.Title) {
-			titles[*l.Remedy] = append(titles[*l.Remedy], l.Title)
+	for _, status := range []string{"skipped", "lossy", "approximate", "exact"} {
+		for _, l := range lines {
+			if l.Status != status || l.Remedy == nil {
+				continue
+			}
+			if !slices.Contains(remedies, *l.Remedy) {
+				remedies = append(remedies, *l.Remedy)
+			}
+			if !slices.Contains(titles[*l.Remedy], l.Title) {
+				titles[*l.Remedy] = append(titles[*l.Remedy], l.Title)
+			}
 		}
 	}
 	for _, remedy := range remedies {
@@ -152,12 +199,7 @@ func adviceOf(lines []contract.LedgerLine, status string) (all []advice, others 
 		}
 		all[i].remedies = append(all[i].remedies, remedy)
 	}
-	for _, l := range lines {
-		if l.Status == status && !slices.Contains(advised, l.Title) && !slices.Contains(others, l.Title) {
-			others = append(others, l.Title)
-		}
-	}
-	return all, others
+	return all
 }
 
 // indented breaks a text into lines of at most 80 characters that begin with four blanks. A

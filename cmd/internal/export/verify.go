@@ -18,22 +18,23 @@ import (
 	"postern/bundle"
 	"postern/bundle/targets"
 	"postern/cmd/internal/terminal"
+	"postern/core/contract"
 )
 
 // verified is the output of verify --json.
 type verified struct {
-	File       string         `json:"file"`
-	SHA256     string         `json:"sha256"`
-	Signature  string         `json:"signature"` // one of the three below
-	Project    string         `json:"project"`
-	Format     bundle.Format  `json:"format"`
-	Generator  string         `json:"generator"`
-	ExportedAt string         `json:"exported_at"`
-	Revision   int64          `json:"revision"`
-	Entries    int            `json:"entries"`
-	Keys       int64          `json:"keys"`
-	Items      int64          `json:"items"`
-	Ledger     bundle.Summary `json:"ledger"`
+	File       string                `json:"file"`
+	SHA256     string                `json:"sha256"`
+	Signature  string                `json:"signature"` // one of the three below
+	Project    string                `json:"project"`
+	Format     bundle.Format         `json:"format"`
+	Generator  string                `json:"generator"`
+	ExportedAt string                `json:"exported_at"`
+	Revision   int64                 `json:"revision"`
+	Entries    int                   `json:"entries"`
+	Keys       int64                 `json:"keys"`
+	Items      int64                 `json:"items"`
+	Ledger     contract.LedgerTotals `json:"ledger"`
 }
 
 const (
@@ -46,30 +47,34 @@ func newVerify(t terminal.Terminal) *cobra.Command {
 	var sum, key string
 	command := &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Verify an exported zip, offline",
-		Long: `Verify an exported zip, offline: that it is safe to unpack, that every file matches
-its checksum and none is missing or added, that the ledger accounts for everything
-in it, and that every generated file is what Postern generates from the project.
-Nothing is unpacked.
+		Short: "Verify an exported zip offline",
+		Long: `Verify an exported zip offline, without unpacking it. The command checks that:
+  - the zip is safe to unpack
+  - every file matches its checksum, and none is missing or added
+  - the ledger accounts for everything in the zip
+  - every generated file matches the project
 
-These checks find accidental and partial changes. They cannot find a zip that was
-replaced by a consistent export of another project. To verify where it comes from, give
---sha256, which the server shows for each export, or --signed-by, the server's key
-from /.well-known/postern-export-key.`,
+These checks detect accidental and partial changes. They can't detect a zip that was
+replaced with a valid export of another project. To verify where the zip comes from,
+use --sha256 with the checksum that the server shows for the export, or --signed-by
+with the server's key from /.well-known/postern-export-key.`,
+		Example: `  postern verify shop-data.zip
+  postern verify shop-data.zip --sha256 9f86d081…
+  postern verify shop-data.zip --signed-by export-key.pem`,
 		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			// An empty value comes from an unset variable in a script, and must not
 			// disable the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
 				return terminal.UsageError(
-					"--sha256 and --signed-by need a value: leave out the one that is not to be checked",
+					"--sha256 and --signed-by can't be empty: leave out what you don't want to check",
 				)
 			}
 			against, err := readAgainst(sum, key)
 			if err != nil {
 				return err
 			}
-			report, err := VerifyFile(c.Context(), args[0], against)
+			report, err := verifyFile(c.Context(), t, args[0], against)
 			if err != nil {
 				return err
 			}
@@ -80,9 +85,9 @@ from /.well-known/postern-export-key.`,
 			return printVerified(t, out)
 		},
 	}
-	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the whole zip must have, in hexadecimal")
+	command.Flags().StringVar(&sum, "sha256", "", "required SHA-256 of the zip, in hexadecimal")
 	command.Flags().
-		StringVar(&key, "signed-by", "", "public `KEY` that must have signed it: a PEM file, or the key in base64")
+		StringVar(&key, "signed-by", "", "public `KEY` that must have signed the zip: a PEM file, or the key in base64")
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -92,7 +97,7 @@ func readAgainst(sum, key string) (bundle.Against, error) {
 	if sum != "" {
 		raw, err := hex.DecodeString(sum)
 		if err != nil || len(raw) != 32 {
-			return against, terminal.UsageError("--sha256 takes 64 hexadecimal digits")
+			return against, terminal.UsageError("--sha256 must be 64 hexadecimal digits")
 		}
 		against.SHA256 = (*[32]byte)(raw)
 	}
@@ -111,7 +116,8 @@ func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		raw, decoding := base64.StdEncoding.DecodeString(strings.TrimSpace(key))
 		if decoding != nil || len(raw) != ed25519.PublicKeySize {
-			return nil, fmt.Errorf("--signed-by: there is no file %s, and it is no Ed25519 key in base64", key)
+			return nil, terminal.UsageError(
+				fmt.Sprintf("--signed-by must be a PEM file or an Ed25519 key in base64, not %q", key))
 		}
 		return []ed25519.PublicKey{raw}, nil
 	}
@@ -123,14 +129,20 @@ func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 		public, ok := parsed.(ed25519.PublicKey)
 		if err != nil || !ok {
-			return nil, fmt.Errorf("--signed-by: %s has a block that is no Ed25519 public key", key)
+			return nil, terminal.UsageError("--signed-by: " + key + " contains a key that isn't an Ed25519 public key")
 		}
 		keys = append(keys, public)
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("--signed-by: %s has no public key as PEM", key)
+		return nil, terminal.UsageError("--signed-by: " + key + " contains no public key in PEM")
 	}
 	return keys, nil
+}
+
+// verifyFile is VerifyFile, and says on a terminal that it takes a while.
+func verifyFile(ctx context.Context, t terminal.Terminal, name string, against bundle.Against) (bundle.Report, error) {
+	defer t.Waiting("Verifying " + terminal.Printable(name))()
+	return VerifyFile(ctx, name, against)
 }
 
 // VerifyFile verifies the zip in a file.
@@ -145,7 +157,7 @@ func VerifyFile(ctx context.Context, name string, against bundle.Against) (bundl
 		return bundle.Report{}, fmt.Errorf("cannot read the zip: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return bundle.Report{}, fmt.Errorf("%s is no file: name the zip itself", name)
+		return bundle.Report{}, fmt.Errorf("%s isn't a file: use the path of the zip", name)
 	}
 	return bundle.Verify(ctx, file, info.Size(), against)
 }
@@ -176,23 +188,34 @@ func verifiedOf(name string, report bundle.Report, against bundle.Against) verif
 
 // signatureTexts are the messages for the states of a signature.
 var signatureTexts = map[string]string{
-	signatureValid:     "signed by the key given",
-	signatureUnchecked: "not checked; use --signed-by KEY to check that the server made it",
+	signatureValid:     "valid, signed by the given key",
+	signatureUnchecked: "not checked. Use --signed-by KEY to check that the server created it",
 	signatureNone:      "not signed",
 }
 
 func printVerified(t terminal.Terminal, v verified) error {
 	fmt.Fprintf(t.Out, "%s is intact.\n\n", v.File)
+	own, all := v.Ledger.Configured, v.Ledger.LedgerCounts
 	return terminal.Details(t.Out, func(row func(...string)) {
 		row("  project", fmt.Sprintf("%s, revision %d, as %s", v.Project, v.Revision, v.Format))
 		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))
 		row("  sha256", v.SHA256)
 		row("  signature", signatureTexts[v.Signature])
-		row("  checked", fmt.Sprintf("%d files against SHA256SUMS, none missing or added", v.Entries))
-		row("", "every generated file against what Postern writes for the project")
+		row("  checked", fmt.Sprintf("%d files match SHA256SUMS, and none is missing or added", v.Entries))
+		row("", "every generated file matches the project")
 		row("", fmt.Sprintf("%d API keys", v.Keys))
-		row("", fmt.Sprintf("%d ledger items, each leading to what it names", v.Items))
-		row("  ledger", fmt.Sprintf("%d exact, %d approximate, %d lossy, %d skipped",
-			v.Ledger.Exact, v.Ledger.Approximate, v.Ledger.Lossy, v.Ledger.Skipped))
+		row("", fmt.Sprintf("%d ledger items, each of which refers to existing content", v.Items))
+		row("  ledger", "configured: "+countsText(own))
+		row("", "the same for every project: "+countsText(contract.LedgerCounts{
+			Exact:       all.Exact - own.Exact,
+			Approximate: all.Approximate - own.Approximate,
+			Lossy:       all.Lossy - own.Lossy,
+			Skipped:     all.Skipped - own.Skipped,
+		}))
 	})
+}
+
+// countsText lists the counts by status.
+func countsText(c contract.LedgerCounts) string {
+	return fmt.Sprintf("%d exact, %d approximate, %d lossy, %d skipped", c.Exact, c.Approximate, c.Lossy, c.Skipped)
 }

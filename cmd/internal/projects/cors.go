@@ -14,31 +14,31 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 func newCORS(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("cors",
-		"Show and set which pages of other origins may call a project, or with a tenant's credentials",
+		"Manage the CORS settings of a project or tenant",
 		newCORSShow(t), newCORSSet(t), newCORSRemove(t))
 }
 
 // corsOf names the project or the tenant that a command is about.
 type corsOf struct{ project, tenant string }
 
-func tenantCORSFlag(command *cobra.Command, of *corsOf) {
-	command.Flags().StringVar(&of.tenant, "tenant", "", "in place of PROJECT: override the settings of the projects "+
-		"that serve this tenant, for calls with its credentials")
+func tenantCORSFlag(t terminal.Terminal, command *cobra.Command, of *corsOf) {
+	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, in place of PROJECT. Its settings "+
+		"override those of the projects that serve it")
+	cli.TakeArguments(t, command, contract.GetCORS.Operation, "PROJECT")
 	command.Args = func(c *cobra.Command, args []string) error {
 		if of.tenant == "" {
 			if len(args) == 0 {
-				return errors.New("PROJECT is missing, or --tenant")
+				return errors.New("PROJECT or --tenant is missing")
 			}
 			of.project = args[0]
 			return terminal.Exactly("PROJECT")(c, args)
 		}
 		if len(args) > 0 {
-			return fmt.Errorf("%q is one argument too many: --tenant is for every project that serves the tenant",
+			return fmt.Errorf("unexpected argument %q: --tenant applies to every project that serves the tenant",
 				args[0])
 		}
 		return nil
@@ -57,16 +57,7 @@ func onCORS[T any](
 	if of.tenant == "" {
 		return cli.OnProject(c.Context(), s, of.project, do)
 	}
-	callers, err := s.Callers()
-	if err != nil {
-		return none, err
-	}
-	out, err := cli.First(c.Context(), callers, do)
-	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no tenant %q at %s, or none that the credentials "+
-			"stored on this machine can access", of.tenant, s.Server).Because(err)
-	}
-	return out, err
+	return cli.OnAny(c.Context(), s, fmt.Sprintf("tenant %q", of.tenant), "", do)
 }
 
 func (of corsOf) get(ctx context.Context, api cli.Caller) (contract.SavedCORS, error) {
@@ -104,7 +95,7 @@ func newCORSShow(t terminal.Terminal) *cobra.Command {
 	var of corsOf
 	command := &cobra.Command{
 		Use:   "show [PROJECT]",
-		Short: "Show which pages of other origins may call a project, or with a tenant's credentials",
+		Short: "Show the CORS settings of a project or tenant",
 		Example: `  postern cors show shop
   postern cors show --tenant acme`,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -115,7 +106,7 @@ func newCORSShow(t terminal.Terminal) *cobra.Command {
 			return printCORS(t, c, of, found)
 		},
 	}
-	tenantCORSFlag(command, &of)
+	tenantCORSFlag(t, command, &of)
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -125,12 +116,12 @@ func newCORSSet(t terminal.Terminal) *cobra.Command {
 	var of corsOf
 	command := &cobra.Command{
 		Use:   "set [PROJECT]",
-		Short: "Let pages of other origins call a project, or call with a tenant's credentials",
-		Long: `Let pages of other origins call a project. What is given replaces that part; the rest
-stays as it is. Preflights are answered by the gateway and need no credential.
+		Short: "Set the CORS settings of a project or tenant",
+		Long: `Set which web pages of other origins can call a project. Settings without a flag don't
+change. The gateway answers preflights itself, without a credential.
 
-With --tenant, the settings are those of the tenant: calls with its credentials are
-answered by them in place of the project's, in every project that serves it.`,
+With --tenant, set the CORS settings of a tenant. They override those of every project
+that serves the tenant, for calls with the tenant's credentials.`,
 		Example: `  postern cors set shop --origins https://app.example.com,http://localhost:3000
   postern cors set shop --app-origins --credentials
   postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600
@@ -156,7 +147,7 @@ answered by them in place of the project's, in every project that serves it.`,
 		}
 		return printCORS(t, c, of, found)
 	}
-	tenantCORSFlag(command, &of)
+	tenantCORSFlag(t, command, &of)
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -166,22 +157,28 @@ func newCORSRemove(t terminal.Terminal) *cobra.Command {
 	var of corsOf
 	command := &cobra.Command{
 		Use:   "remove [PROJECT]",
-		Short: "Leave CORS to a project's upstreams again, or a tenant's to its projects",
+		Short: "Remove the CORS settings of a project or tenant",
+		Long: `Remove the CORS settings of a project or tenant. The gateway then leaves CORS to the
+project's upstreams, and a tenant's calls get the settings of each project.`,
+		Example: `  postern cors remove shop
+  postern cors remove --tenant acme`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := onCORS(t, c, of, of.remove)
 			if err != nil || terminal.WantsJSON(c) {
 				return err
 			}
 			if of.tenant != "" {
-				_, err = fmt.Fprintf(t.Out, "CORS of %s is left to the projects that serve it.\n",
+				_, err = fmt.Fprintf(t.Out, "Removed the CORS settings of %s. The settings of the projects that "+
+					"serve it apply.\n",
 					terminal.Printable(of.tenant))
 				return err
 			}
-			_, err = fmt.Fprintf(t.Out, "CORS of %s is left to its upstreams.\n", terminal.Printable(of.project))
+			_, err = fmt.Fprintf(t.Out, "Removed the CORS settings of %s. Its upstreams handle CORS.\n",
+				terminal.Printable(of.project))
 			return err
 		},
 	}
-	tenantCORSFlag(command, &of)
+	tenantCORSFlag(t, command, &of)
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command
@@ -192,11 +189,11 @@ func printCORS(t terminal.Terminal, c *cobra.Command, of corsOf, found contract.
 		return terminal.PrintJSON(t.Out, found)
 	}
 	if !found.IsSet() {
-		whose := "the upstreams"
+		text := "No CORS settings. The upstreams handle CORS."
 		if of.tenant != "" {
-			whose = "the projects that serve the tenant"
+			text = "No CORS settings. The settings of the projects that serve the tenant apply."
 		}
-		_, err := fmt.Fprintf(t.Out, "CORS is left to %s.\n", whose)
+		_, err := fmt.Fprintln(t.Out, text)
 		return err
 	}
 	listed := func(list []string, none string) string { return cmp.Or(strings.Join(list, ", "), none) }
@@ -206,17 +203,17 @@ func printCORS(t terminal.Terminal, c *cobra.Command, of corsOf, found contract.
 			row("From app clients", listed(found.FromApps, "none yet"))
 		}
 		row("Methods", listed(found.Methods, "all"))
-		row("Headers", listed(found.Headers, "those that a page asks for"))
+		row("Headers", listed(found.Headers, "any"))
 		row("Exposed headers", listed(found.ExposedHeaders, "none"))
 		if found.Credentials {
-			row("Cookies", "may be sent")
+			row("Cookies", "allowed")
 		} else {
-			row("Cookies", "not sent")
+			row("Cookies", "not allowed")
 		}
 		if found.MaxAge != nil {
-			row("Preflight kept", strconv.Itoa(*found.MaxAge)+" s")
+			row("Max age", strconv.Itoa(*found.MaxAge)+" s")
 		} else {
-			row("Preflight kept", "left to browsers")
+			row("Max age", "browser default")
 		}
 	})
 }

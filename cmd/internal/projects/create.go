@@ -35,20 +35,22 @@ type createFlags struct {
 func NewCreate(t terminal.Terminal) *cobra.Command {
 	var f createFlags
 	command := &cobra.Command{
-		Use:   "create --target URL",
+		Use:   "create [URL]",
 		Short: "Put a proxy in front of an API",
-		Long: `Put a proxy in front of an API. No account is needed: the proxy gets a workspace
-of its own. Its key and claim code are stored in your configuration directory (set
-another with POSTERN_CONFIG_DIR), where the other commands find them.
+		Long: `Put a proxy in front of an API. You don't need an account. Without one, the proxy gets
+its own workspace. Other commands find the workspace key and claim code in your
+configuration directory. To choose another directory, set POSTERN_CONFIG_DIR.
 
-After postern login, the proxy is created in your first team, or in --team. If
-POSTERN_TOKEN is set, it is created in that token's team or workspace. If the
-server requires a token from callers without an account, set it as
-POSTERN_ANONYMOUS_TOKEN.`,
-		Example: `  postern create --target https://api.example.com --require-key
+If you are signed in, the proxy is created in your first team, or in --team. If
+POSTERN_TOKEN is set, it is created in the team or workspace of that token. If the
+server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.`,
+		Example: `  postern create https://api.example.com --require-key
   postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Args: terminal.AtMost("URL"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := terminal.SameAs(&f.proxy.Target, "--target", args); err != nil {
+				return err
+			}
 			in, err := f.input(t)
 			if err != nil {
 				return err
@@ -65,46 +67,69 @@ POSTERN_ANONYMOUS_TOKEN.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to")
-	flags.StringVar(&f.openapi, "openapi", "", "OpenAPI document, as a file or an address: its servers become "+
+	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to, the same as URL")
+	flags.StringVar(&f.openapi, "openapi", "", "file or URL of an OpenAPI document. Its servers become "+
 		"environments")
-	flags.StringVar(&f.proxy.Name, "name", "", "name in the proxy's address (default: from the target's host)")
-	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "name for people")
-	flags.StringVar(&f.proxy.Product, "product", "", "product of the project (created if there is none "+
-		"of that name)")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant that it serves beside its own "+
-		"(created if it does not exist)")
-	flags.StringVar(&f.proxy.Version, "version", "", "version in the proxy's address (default: 1.0.0)")
+	flags.StringVar(&f.proxy.Name, "name", "", "name in the gateway URL (default: based on the target's host)")
+	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "display name")
+	flags.StringVar(&f.proxy.Product, "product", "", "product of the project, created if it doesn't exist")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant to serve in addition to the project's own, created if it "+
+		"doesn't exist")
+	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL (default: 1.0.0)")
 	cli.TeamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
 		&f.environments, "env", nil, "environment as NAME=URL, repeatable (default: prod=TARGET)",
 	)
-	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key, or a token of "+
-		"--login; short for --auth authenticate")
-	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough, or authenticate (the default with --login)")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (when "+
-		"absent: api_key, with --login jwt too, and jwt alone with nothing but --login)")
+	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login, short for --auth "+
+		"authenticate")
+	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough or authenticate (default: passthrough, or authenticate "+
+		"with --login)")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (default: "+
+		"api_key, and also jwt with --login, or only jwt with nothing but --login)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
-	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject (default) or owner_fallback")
-	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "key type beside full and read-only, as NAME=SCOPE,SCOPE, "+
-		"once for each")
-	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider for sign-in, as "+
-		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, repeatable: the environment variable has the client secret; or "+
-		"github=managed")
-	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "where the application waits for people who sign "+
-		"in, once for each")
-	flags.BoolVar(&f.json, "json", false, "print the API's answer as JSON, with the workspace key")
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject or owner_fallback (default: reject)")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as NAME=SCOPE,SCOPE, repeatable")
+	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed, repeatable. The environment variable "+
+		"SECRET-VARIABLE contains the client secret")
+	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
+		"in to, repeatable")
+	flags.BoolVar(&f.json, "json", false, "print the API response as JSON, including the workspace key")
+	for pointer, name := range createPointers {
+		terminal.NamePointer(command, pointer, name)
+	}
 	cli.AddServerFlag(command)
 	return command
+}
+
+// createPointers are the flags of create by what they set in the request.
+var createPointers = map[string]string{
+	"/target":                  "URL",
+	"/openapi":                 "--openapi",
+	"/name":                    "--name",
+	"/display_name":            "--display-name",
+	"/product":                 "--product",
+	"/tenant":                  "--tenant",
+	"/version":                 "--version",
+	"/team":                    "--team",
+	"/environments":            "--env",
+	"/requests_auth":           "--auth",
+	"/requests_auth/methods":   "--methods",
+	"/requests_auth/jwt":       "--token-issuer",
+	"/requests_auth/opaque":    "--introspection",
+	"/requests_auth/keyless":   "--keyless",
+	"/requests_auth/key_types": "--key-type",
+	"/login":                   "--login",
+	"/login/redirect_uris":     "--redirect-uri",
 }
 
 // input returns the request that the flags describe. The server validates the values.
 func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" {
-		return in, terminal.UsageError("--target is missing: the URL that calls are forwarded to")
+		return in, terminal.UsageError("URL is missing: use the URL that calls are forwarded to")
 	}
 	if document := f.openapi; document != "" {
 		if !isWebAddress(document) {
@@ -118,27 +143,27 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	for _, pair := range f.environments {
 		name, target, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || target == "" {
-			return in, terminal.UsageError(fmt.Sprintf("--env %q is not NAME=URL", pair))
+			return in, terminal.UsageError(fmt.Sprintf("--env must be NAME=URL, not %q", pair))
 		}
 		if in.Environments == nil {
 			in.Environments = map[string]contract.EnvironmentTarget{}
 		}
 		if _, twice := in.Environments[name]; twice {
-			return in, terminal.UsageError(fmt.Sprintf("--env names %s twice", name))
+			return in, terminal.UsageError(fmt.Sprintf("--env contains %s twice", name))
 		}
 		in.Environments[name] = contract.EnvironmentTarget{Target: target}
 	}
 	auth := f.auth
 	if f.requireKey {
 		if auth.Mode != "" && auth.Mode != "authenticate" {
-			return in, terminal.UsageError("--require-key and --auth " + auth.Mode + " contradict each other")
+			return in, terminal.UsageError("--require-key and --auth " + auth.Mode + " can't be combined")
 		}
 		auth.Mode = "authenticate"
 	}
 	for _, pair := range f.keyTypes {
 		name, scopes, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || scopes == "" {
-			return in, terminal.UsageError(fmt.Sprintf("--key-type %q is not NAME=SCOPE,SCOPE", pair))
+			return in, terminal.UsageError(fmt.Sprintf("--key-type must be NAME=SCOPE,SCOPE, not %q", pair))
 		}
 		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}
@@ -157,7 +182,7 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 }
 
 func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract.NewProxy, asJSON bool) error {
-	api, err := client.New(s.Server, s.Token)
+	api, err := s.Client(s.Token)
 	if err != nil {
 		return err
 	}
@@ -196,10 +221,10 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 	if err != nil {
 		// The disk may be full by now. The key is shown, or it would be lost.
 		fmt.Fprintf(
-			t.Err, "postern: the workspace key could not be kept; set POSTERN_TOKEN to it yourself: %s\n",
+			t.Err, "postern: could not store the workspace key. Set POSTERN_TOKEN to it yourself: %s\n",
 			made.WorkspaceKey.Reveal(),
 		)
-		return fmt.Errorf("%w (the proxy %s exists)", err, made.Project.Name)
+		return fmt.Errorf("%w (the proxy %s was created)", err, made.Project.Name)
 	}
 	return printCreated(t.Out, made, s.Kept.Path, asJSON)
 }
@@ -208,21 +233,31 @@ func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) 
 	if asJSON {
 		return terminal.PrintJSON(w, made)
 	}
-	fmt.Fprintf(w, "%s %s is ready.\n\n", made.Project.Name, made.Project.Version)
+	fmt.Fprintf(w, "%s is ready\n\n", terminal.Printable(made.Project.Name))
 	err := terminal.Details(w, func(row func(...string)) {
-		for _, e := range made.Project.Environments {
-			row("  "+e.Name, e.URL)
-			row("", "forwards to "+e.Target)
+		for i, e := range made.Project.Environments {
+			if len(made.Project.Environments) > 1 {
+				if i > 0 {
+					row("")
+				}
+				row("Environment", e.Name)
+			}
+			row("Gateway URL", e.URL)
+			row("Forwards to", e.Target)
 			if key, ok := made.APIKeys[e.Name]; ok {
-				row("", "API key "+key.Key.Reveal())
+				row("API key", key.Key.Reveal())
 			}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	if len(made.APIKeys) > 0 {
+	switch len(made.APIKeys) {
+	case 0:
+	case 1:
 		fmt.Fprintf(w, "\nCopy the key now. You won't see it again.\n")
+	default:
+		fmt.Fprintf(w, "\nCopy the keys now. You won't see them again.\n")
 	}
 	if err := printLogin(w, made.Login); err != nil {
 		return err
@@ -231,12 +266,12 @@ func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) 
 	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
 	if made.Claim != nil {
 		fmt.Fprintf(
-			w, "\nThe proxy ends on %s%s unless an account claims it:\n  %s\n", terminal.When(made.ExpiresAt),
+			w, "\nClaim it before it expires on %s%s:\n  %s\n", terminal.When(made.ExpiresAt),
 			terminal.DaysLeft(made.ExpiresAt), made.Claim.URL,
 		)
 	}
 	if keptIn != "" {
-		fmt.Fprintf(w, "\nIts workspace key is kept in %s.\n", keptIn)
+		fmt.Fprintf(w, "\nThe workspace key is stored in %s.\n", keptIn)
 	}
 	return nil
 }
@@ -262,7 +297,7 @@ type hostedLogin struct {
 func (f hostedLogin) input(t terminal.Terminal) (*contract.NewLogin, error) {
 	if len(f.providers) == 0 {
 		if len(f.redirects) > 0 {
-			return nil, terminal.UsageError("--redirect-uri is of a login: name its provider with --login")
+			return nil, terminal.UsageError("--redirect-uri requires --login")
 		}
 		return nil, nil
 	}
@@ -284,7 +319,8 @@ func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error
 	id, variable, named := strings.Cut(rest, ",")
 	out := contract.NewProvider{Type: kind, Issuer: issuer}
 	if !ok || kind == "" || id == "" || (named && variable == "") {
-		return out, terminal.UsageError(fmt.Sprintf("--login %q is not TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER", text))
+		return out, terminal.UsageError(
+			fmt.Sprintf("--login must be TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER, not %q", text))
 	}
 	if id == "managed" && !named {
 		out.Managed = true
@@ -297,8 +333,7 @@ func readProvider(t terminal.Terminal, text string) (contract.NewProvider, error
 	if !slices.ContainsFunc(t.Environ, func(pair string) bool { return strings.HasPrefix(pair, variable+"=") }) {
 		// The text does not repeat the name, which may be a misplaced secret.
 		return out,
-			terminal.UsageError("--login " + kind + ": there is no environment variable of that name to read the " +
-				"client secret from")
+			terminal.UsageError("--login " + kind + ": set this environment variable to the client secret")
 	}
 	out.ClientSecret = new(contract.Secret(t.Variable(variable)))
 	return out, nil
@@ -309,12 +344,12 @@ func printLogin(w io.Writer, made *contract.ProxyLogin) error {
 	if made == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "\nPeople sign in with OpenID Connect:\n")
+	fmt.Fprintf(w, "\nUsers sign in with OpenID Connect:\n")
 	return terminal.Details(w, func(row func(...string)) {
-		row("  issuer", made.Issuer)
-		row("  client ID", made.ClientID)
+		row("  Issuer", made.Issuer)
+		row("  Client ID", made.ClientID)
 		for _, provider := range slices.Sorted(maps.Keys(made.Callbacks)) {
-			row("  register with "+provider, made.Callbacks[provider])
+			row("  Callback URL for "+provider, made.Callbacks[provider])
 		}
 	})
 }

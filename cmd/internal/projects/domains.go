@@ -15,19 +15,19 @@ import (
 func newDomains(t terminal.Terminal) *cobra.Command {
 	create := cli.OperationCommand(t, cli.AsProject, contract.CreateDomain,
 		func(in contract.DomainCreation, d contract.Domain) error {
-			_, err := fmt.Fprintf(t.Out, "%s is added. Show that it is yours with this TXT record:\n\n"+
-				"  %s  TXT  %s\n\nThen verify it with: postern domains verify %s %s\n",
+			_, err := fmt.Fprintf(t.Out, "Added %s. To prove that it is yours, create this TXT record:\n\n  %s  TXT  "+
+				"%s\n\nThen run: postern domains verify %s %s\n",
 				d.Host, d.Record.Name, d.Record.Value, terminal.Printable(in.Project), d.Host)
 			return err
 		})
-	create.Long = `Add a custom domain, a host name of your own, to an environment. It is served as soon
-as it is verified: add the TXT record that is printed at the name servers of your
-domain, and run postern domains verify. Point the host name itself at the gateway.`
+	create.Long = `Add a custom domain to an environment. The command prints a TXT record. Add the record
+at your DNS provider, point the domain to the gateway, and run postern domains verify.
+The domain is served once it is verified.`
 	verify := contract.VerifyDomain
-	verify.Summary = "Verify a custom domain by its TXT record, and serve it"
+	verify.Summary = "Verify a custom domain by its TXT record"
 	return terminal.Family(
 		"domains",
-		"List and change a project's custom domains",
+		"Manage the custom domains of a project",
 		cli.ListCommand(t, cli.AsProject, contract.ListDomains,
 			[]string{"HOST", "VERSION", "ENVIRONMENT", "STATE", "CERTIFICATE", "TXT RECORD", "VALUE"},
 			func(d contract.Domain) []string {
@@ -39,7 +39,7 @@ domain, and run postern domains verify. Point the host name itself at the gatewa
 			func(_ contract.DomainPath, d contract.Domain) error {
 				return terminal.Details(t.Out, func(row func(...string)) {
 					row("Domain", d.Host)
-					row("Leads to", d.Version+"/"+d.Environment)
+					row("Points to", d.Version+"/"+d.Environment)
 					row("State", d.State)
 					row("Certificate", certificateCell(d.Certificate))
 					row("TXT record", d.Record.Name)
@@ -52,12 +52,12 @@ domain, and run postern domains verify. Point the host name itself at the gatewa
 		),
 		cli.OperationCommand(t, cli.AsProject, contract.UpdateDomain,
 			func(_ contract.DomainUpdate, d contract.Domain) error {
-				_, err := fmt.Fprintf(t.Out, "%s leads to %s/%s now.\n", d.Host, d.Version, d.Environment)
+				_, err := fmt.Fprintf(t.Out, "%s now points to %s/%s.\n", d.Host, d.Version, d.Environment)
 				return err
 			},
 		),
 		cli.OperationCommand(t, cli.AsProject, verify, func(_ contract.DomainPath, d contract.Domain) error {
-			_, err := fmt.Fprintf(t.Out, "%s is verified: it leads to %s/%s.\n", d.Host, d.Version, d.Environment)
+			_, err := fmt.Fprintf(t.Out, "%s is verified and points to %s/%s.\n", d.Host, d.Version, d.Environment)
 			return err
 		}),
 		cli.DoneCommand(t, cli.AsProject, contract.DeleteDomain, "%s is deleted."),
@@ -72,7 +72,7 @@ func certificateCell(c contract.DomainCertificate) string {
 		text += " to " + c.EndsAt.UTC().Format(time.DateOnly)
 	}
 	if c.Problem != nil && c.EndsAt != nil {
-		text += ", renewal fails"
+		text += ", renewal failed"
 	}
 	return text
 }
@@ -81,7 +81,7 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 	var in contract.DomainPath
 	var undo bool
 	op := contract.ApproveDomain.Operation
-	op.Summary = "Verify a custom domain of any team without a TXT record (operators only)"
+	op.Summary = "Verify a custom domain without a TXT record (operators only)"
 	command := cli.RequestCommand(t, cli.AsProject, op, &in, func(c *cobra.Command, api *client.Client) error {
 		decide := contract.ApproveDomain
 		if undo {
@@ -94,18 +94,19 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 		case terminal.WantsJSON(c):
 			return terminal.PrintJSON(t.Out, d)
 		case d.State == contract.DomainPending:
-			_, err = fmt.Fprintf(t.Out, "%s of %s is not verified any more.\n", d.Host, d.Project)
+			_, err = fmt.Fprintf(t.Out, "%s of %s is no longer verified.\n", d.Host, d.Project)
 		default:
 			_, err = fmt.Fprintf(t.Out, "%s of %s is verified.\n", d.Host, d.Project)
 		}
 		return err
 	})
-	command.Long = `Verify a custom domain of any team without a TXT record, for names that the public
-DNS does not have. With --undo the name is not verified any more, and not served.
+	command.Long = `Verify a custom domain of any team without a TXT record, for names that aren't in
+public DNS. With --undo, withdraw the verification. The domain is then no longer served.
 
-Operators are the first account and the accounts added with postern operators add.`
+The first account is an operator, and so is every account added with postern
+operators add.`
 	command.Example += "\n" + command.Example + " --undo"
-	command.Flags().BoolVar(&undo, "undo", false, "end the verification of the name")
+	command.Flags().BoolVar(&undo, "undo", false, "withdraw the verification")
 	terminal.AddJSONFlag(command)
 	return command
 }

@@ -15,7 +15,6 @@ import (
 func newExplain(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.OfProject, contract.Explain,
 		func(_ contract.Question, found contract.Explanation) error { return printExplanation(t, found) })
-	command.Short = "Explain what the gateway answers to a call, step by step, and what the exported one would"
 	command.Example += `
   postern explain shop DELETE /staff --version 1.0.0 --user usr_… --scopes 'openid orders:write'`
 	return command
@@ -25,7 +24,7 @@ func printExplanation(t terminal.Terminal, found contract.Explanation) error {
 	err := terminal.Details(t.Out, func(row func(...string)) {
 		row("STEP", "OUTCOME", "DETAIL")
 		for _, step := range found.Steps {
-			row(step.Step, step.Outcome, step.Detail)
+			row(string(step.Step), step.Outcome, step.Detail)
 		}
 	})
 	if err != nil {
@@ -33,13 +32,13 @@ func printExplanation(t terminal.Terminal, found contract.Explanation) error {
 	}
 	answer := func(a contract.GatewayAnswer) string {
 		if a.Forwards() {
-			return "the upstream's answer"
+			return "the upstream's response"
 		}
 		return strconv.Itoa(a.Status) + " " + a.Code
 	}
 	here := answer(found.GatewayAnswer)
 	if found.Forwards() && found.DecidedBy == policy.ExplainDocument {
-		here = "the OpenAPI document, which the gateway publishes"
+		here = "the OpenAPI document that the gateway publishes"
 	}
 	_, err = fmt.Fprintf(t.Out, "\nDecision: %s, by %s\nAnswer: %s\nExported gateway: %s\n", found.Decision,
 		found.DecidedBy, here, answer(found.OnExport))

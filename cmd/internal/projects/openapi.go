@@ -17,7 +17,7 @@ import (
 
 func newOpenAPI(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("openapi",
-		"Import an OpenAPI document for a version, validate requests, publish it, propose rules",
+		"Manage the OpenAPI document of a version",
 		newOpenAPIShow(t),
 		newOpenAPISet(t),
 		newOpenAPIRemove(t),
@@ -28,10 +28,8 @@ func newOpenAPI(t terminal.Terminal) *cobra.Command {
 }
 
 func newOpenAPIShow(t terminal.Terminal) *cobra.Command {
-	command := cli.OperationCommand(t, cli.AsProject, contract.ListOpenAPIOperations,
+	return cli.OperationCommand(t, cli.AsProject, contract.ListOpenAPIOperations,
 		func(_ contract.VersionPath, found contract.OpenAPI) error { return printOperations(t, found) })
-	command.Short = "Show the operations of a version's OpenAPI document"
-	return command
 }
 
 func printOperations(t terminal.Terminal, found contract.OpenAPI) error {
@@ -55,13 +53,18 @@ func newOpenAPISet(t terminal.Terminal) *cobra.Command {
 	var in contract.OpenAPIUpdate
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION FILE|URL",
-		Short: "Import an OpenAPI document, JSON or YAML, and show which operations change",
+		Short: "Import an OpenAPI document and show the changed operations",
 		Example: "  postern openapi set shop 1.0.0 openapi.yaml --dry-run\n" +
 			"  postern openapi set shop 1.0.0 https://api.example.com/openapi.json",
-		Args: terminal.Exactly("PROJECT", "VERSION", "FILE|URL"),
 	}
-	command.Flags().BoolVar(&in.DryRun, "dry-run", false, "only show what would change")
+	cli.TakeArguments(t, command, contract.SetOpenAPIDocument.Operation, "PROJECT", "VERSION", "FILE|URL")
+	terminal.NamePointer(command, "", "FILE|URL")
+	command.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would change without importing anything")
 	command.RunE = func(c *cobra.Command, args []string) error {
+		args, err := cli.WholeArguments(t, c, args)
+		if err != nil {
+			return err
+		}
 		in.Project, in.Version = args[0], args[1]
 		if isWebAddress(args[2]) {
 			in.SetURL(args[2])
@@ -99,7 +102,7 @@ func readDocument(in io.Reader, file string) (string, error) {
 		text, err = io.ReadAll(in)
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the OpenAPI document: %w", err)
+		return "", fmt.Errorf("cannot read the OpenAPI document: %w", err)
 	}
 	return string(text), nil
 }
@@ -107,7 +110,7 @@ func readDocument(in io.Reader, file string) (string, error) {
 func printChanges(t terminal.Terminal, found contract.OpenAPI) error {
 	done := "Imported"
 	if !found.Saved {
-		done = "Not imported, because of --dry-run:"
+		done = "Dry run, nothing was imported:"
 	}
 	defer cli.PrintWarnings(t.Out, found.Warnings)
 	_, err := fmt.Fprintf(t.Out, "%s %s %s with %d operations.\n", done, found.Title, found.Version,
@@ -133,10 +136,8 @@ func printChanges(t terminal.Terminal, found contract.OpenAPI) error {
 }
 
 func newOpenAPIRemove(t terminal.Terminal) *cobra.Command {
-	command := cli.DoneCommand(t, cli.AsProject, contract.RemoveOpenAPIDocument,
-		"Version %s no longer has an OpenAPI document.")
-	command.Short = "Remove the OpenAPI document of a version; exports have a generated one again"
-	return command
+	return cli.DoneCommand(t, cli.AsProject, contract.RemoveOpenAPIDocument,
+		"Removed the OpenAPI document of version %s.")
 }
 
 // newOpenAPIRules prints as JSON what rules set reads: the proposed rules after those that the version has.
@@ -159,21 +160,22 @@ func newOpenAPIRules(t terminal.Terminal) *cobra.Command {
 			cli.PrintWarnings(t.Err, found.Warnings) // the JSON is the input of rules set
 			return terminal.PrintJSON(t.Out, now.Rules)
 		})
-	command.Short = "Propose rules that follow from the OpenAPI document of a version, in shadow"
-	command.Long = "Propose rules that follow from the OpenAPI document of a version, in shadow, for\n" +
-		"operations without a rule. --json prints them after the rules that the version\n" +
-		"has, as postern rules set --file reads them."
+	command.Long = `Propose shadow rules for operations that have no rule yet, based on the OpenAPI
+document of a version. Nothing is saved. --json prints the existing rules followed by
+the proposed ones, as postern rules set --file reads them.`
+	command.Example = `  postern openapi rules shop 1.0.0
+  postern openapi rules shop 1.0.0 --json | postern rules set shop 1.0.0 --file -`
 	terminal.AddJSONFlag(command)
 	return command
 }
 
 func printProposal(t terminal.Terminal, found contract.RuleProposal) error {
 	if len(found.Rules) == 0 {
-		_, err := fmt.Fprintln(t.Out, "No further rules follow from the document.")
+		_, err := fmt.Fprintln(t.Out, "Every operation already has a rule.")
 		return err
 	}
 	if found.Derived {
-		_, err := fmt.Fprintln(t.Out, "The document names no scopes. These are made of its paths:")
+		_, err := fmt.Fprintln(t.Out, "The document names no scopes. These scopes are derived from its paths:")
 		if err != nil {
 			return err
 		}
@@ -200,35 +202,26 @@ func printProposal(t terminal.Terminal, found contract.RuleProposal) error {
 func newOpenAPISettings(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "settings PROJECT VERSION",
-		Short: "Show or change whether requests are validated, and whether the gateway publishes the document",
-		Long: "Show or change whether requests are validated against the OpenAPI document of a version, and whether " +
-			"the\ngateway publishes the document as openapi.json. What no flag names stays as it is.",
+		Short: "Show or change validation and publication",
+		Long: "Show or change whether requests are validated against the OpenAPI document of a\nversion, and whether " +
+			"the gateway publishes the document as openapi.json. Settings\nwithout a flag don't change.",
 		Example: "  postern openapi settings shop 1.0.0 --validation report\n" +
 			"  postern openapi settings shop 1.0.0 --validation enforce --publication public",
-		Args: terminal.Exactly("PROJECT", "VERSION"),
 	}
 	replace := cli.ValueFlags[contract.OpenAPISettings](command)
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return cli.AsProject(t, c, func(api *client.Client) error {
-			path := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1]}
-			found, err := client.Do(c.Context(), api, contract.GetOpenAPISettings, path)
-			if err == nil && replace(&found.OpenAPISettings) == nil { // some flag is given
-				found, err = client.Do(c.Context(), api, contract.SetOpenAPISettings, contract.OpenAPISettingsUpdate{
-					VersionPath: path, Condition: contract.Condition{IfMatch: found.ETag}, Body: found.OpenAPISettings,
-				})
-			}
-			if err != nil {
-				return err
-			}
-			if terminal.WantsJSON(c) {
-				return terminal.PrintJSON(t.Out, found)
-			}
-			return printOpenAPISettings(t, found)
-		})
+	edit := func(
+		path contract.VersionPath, now contract.SavedOpenAPISettings, _ []string,
+	) (*contract.OpenAPISettingsUpdate, error) {
+		if replace(&now.OpenAPISettings) != nil {
+			return nil, nil //nolint:nilerr // no flag is given: the settings are shown
+		}
+		return &contract.OpenAPISettingsUpdate{
+			VersionPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: now.OpenAPISettings,
+		}, nil
 	}
-	terminal.AddJSONFlag(command)
-	cli.AddServerFlag(command)
-	return command
+	return cli.EditCommand(t, command, cli.VersionOf, contract.GetOpenAPISettings, edit, contract.SetOpenAPISettings,
+		func(saved contract.SavedOpenAPISettings) error { return printOpenAPISettings(t, saved) },
+		"PROJECT", "VERSION")
 }
 
 func printOpenAPISettings(t terminal.Terminal, found contract.SavedOpenAPISettings) error {
@@ -241,7 +234,7 @@ func printOpenAPISettings(t terminal.Terminal, found contract.SavedOpenAPISettin
 	if err != nil || len(found.Unchecked) == 0 {
 		return err
 	}
-	if _, err := fmt.Fprintln(t.Out, "\nRequests are not checked against:"); err != nil {
+	if _, err := fmt.Fprintln(t.Out, "\nNot checked:"); err != nil {
 		return err
 	}
 	return terminal.Table(t.Out, func(row func(...string)) {
@@ -252,10 +245,10 @@ func printOpenAPISettings(t terminal.Terminal, found contract.SavedOpenAPISettin
 }
 
 func newOpenAPIInvalid(t terminal.Terminal) *cobra.Command {
-	command := cli.OperationCommand(t, cli.AsProject, contract.ListInvalidRequests,
+	return cli.OperationCommand(t, cli.AsProject, contract.ListInvalidRequests,
 		func(_ contract.VersionPath, found contract.List[contract.InvalidRequest]) error {
 			if len(found.Items) == 0 {
-				_, err := fmt.Fprintln(t.Out, "Validation would have refused no call.")
+				_, err := fmt.Fprintln(t.Out, "No call would have been refused.")
 				return err
 			}
 			return terminal.Table(t.Out, func(row func(...string)) {
@@ -266,6 +259,4 @@ func newOpenAPIInvalid(t terminal.Terminal) *cobra.Command {
 				}
 			})
 		})
-	command.Short = "List the calls of the last 30 days that did not match the document and were forwarded"
-	return command
 }

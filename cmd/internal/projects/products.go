@@ -15,15 +15,15 @@ import (
 func newProducts(t terminal.Terminal) *cobra.Command {
 	return terminal.Family(
 		"products",
-		"List and change products, which group projects",
+		"Manage products, groups of projects that share keys",
 		cli.ListCommand(t, cli.AsHolder, contract.ListProducts, []string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
 			func(p contract.Product) []string {
 				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
 			}),
 		cli.OperationCommand(t, cli.AsHolder, contract.CreateProduct,
 			func(_ contract.ProductCreation, p contract.Product) error {
-				_, err := fmt.Fprintf(t.Out, "The product %s is created. Add projects with: "+
-					"postern projects update PROJECT --product %s\n", p.Name, p.Name)
+				_, err := fmt.Fprintf(t.Out, "Created the product %s. To add a project, run: postern projects update "+
+					"PROJECT --product %s\n", p.Name, p.Name)
 				return err
 			}),
 		cli.OperationCommand(t, cli.AsHolder, contract.GetProduct,
@@ -42,7 +42,7 @@ func newProducts(t terminal.Terminal) *cobra.Command {
 			func(_ contract.ProductUpdate, p contract.Product) error {
 				_, err := fmt.Fprintf(
 					t.Out,
-					"The product %s is called %s.\n",
+					"The product %s is now called %s.\n",
 					p.Name,
 					terminal.Printable(p.DisplayName),
 				)
@@ -57,7 +57,7 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.ProductRemoval
 	var yes bool
 	op := contract.DeleteProduct.Operation
-	op.Summary = "Delete a product; its projects stay, and its keys are revoked"
+	op.Summary = "Delete a product and revoke its keys"
 	command := cli.RequestCommand(t, cli.AsHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
 		product, err := client.Do(c.Context(), api, contract.GetProduct, in.ProductPath)
 		if err != nil {
@@ -68,7 +68,8 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if len(d.Projects) > 0 || d.ActiveKeys > 0 {
-			fmt.Fprintf(t.Out, "Revoked with it: %d active keys of the product.\n", d.ActiveKeys)
+			fmt.Fprintf(t.Out, "This also revokes %s of the product.\n",
+				terminal.Count{N: d.ActiveKeys, One: "active key"})
 			cli.PrintStaying(t, d.Projects)
 			if err := cli.ConfirmName(t, "product", product.Name, yes); err != nil {
 				return err
@@ -77,13 +78,14 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 		}
 		in.ProductPath = product.Path()
 		if _, err = client.Do(c.Context(), api, contract.DeleteProduct, in); err == nil {
-			fmt.Fprintf(t.Out, "The product %s is deleted.\n", product.Name)
+			fmt.Fprintf(t.Out, "Deleted the product %s.\n", product.Name)
 		}
 		return err
 	})
 	command.Use += " [--yes]"
-	command.Long = `Delete a product. One with projects or keys asks first: the projects leave it and stay
-unchanged, and the keys that are valid for all of them are revoked. This cannot be undone.`
-	command.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	command.Long = `Delete a product. Its projects aren't deleted. Keys that are valid for all of its
+projects are revoked. If the product has projects or keys, the command asks for
+confirmation. You can't undo this.`
+	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
 	return command
 }

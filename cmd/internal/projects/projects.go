@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"postern/client"
@@ -20,7 +21,7 @@ import (
 func newProjects(t terminal.Terminal) *cobra.Command {
 	return terminal.Family(
 		"projects",
-		"List and change projects",
+		"Manage projects",
 		newProjectsList(t),
 		cli.OperationCommand(t, cli.AsProject, contract.GetProject,
 			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
@@ -33,15 +34,21 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 			},
 		),
 		newProjectsMove(t),
+		terminal.Family("users", "List the users of a project's tenants",
+			cli.ListCommand(t, cli.AsProject, contract.ListProjectUsers,
+				[]string{"ID", "EMAIL", "NAME", "STATE", "TENANT", "LAST LOGIN"},
+				func(u contract.User) []string {
+					return []string{u.ID, u.Email, u.Name, u.State, u.Tenant, terminal.OrNever(u.LastLoginAt)}
+				})),
 	)
 }
 
 func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
-	command.Long = `Change a project's names, product and limits. New limits for key, owner, ip or project
-replace all earlier ones for it. When a project leaves its product, the product's keys
-stop working in it, except for those created in it.`
+	command.Long = `Change a project's display name, product and limits. Each limits flag replaces the
+existing limits of its kind. If a project leaves its product, the product's keys stop
+working in it, except those created in it.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
 	return command
 }
@@ -49,13 +56,14 @@ stop working in it, except for those created in it.`
 func newProjectsMove(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.MoveProject,
 		func(_ contract.ProjectMove, p contract.Project) error {
-			_, err := fmt.Fprintf(t.Out, "%s belongs to %s.\n", terminal.Printable(p.Name), terminal.Printable(p.Team))
+			_, err := fmt.Fprintf(t.Out, "%s now belongs to %s.\n", terminal.Printable(p.Name),
+				terminal.Printable(p.Team))
 			return err
 		})
-	command.Long = `Move a project to another team of which you are an owner too, by the team's id. Its
-calls are served all the time. Keys, usage, exports and the project's own tenant move
-with it. Webhooks, products and tenants of the team stay; a project that uses them can't
-be moved.`
+	command.Long = `Move a project to another team. You must be an owner of both teams. Calls aren't
+interrupted. Keys, usage, exports and the project's own tenant move with it. The team's
+webhooks, products and tenants don't, so you can't move a project that uses a product
+or a tenant of the team.`
 	command.Example = "  postern teams list\n" + command.Example
 	return command
 }
@@ -71,21 +79,22 @@ func NewTakedown(t terminal.Terminal) *cobra.Command {
 	printed := func(x contract.Takedown) error {
 		text := "%s is served again.\n"
 		if x.Frozen != nil {
-			text = "%s is taken down: calls get 403.\n"
+			text = "%s is taken down. Calls get 403.\n"
 		}
 		_, err := fmt.Fprintf(t.Out, text, x.Name)
 		return err
 	}
-	command := terminal.Family("takedown", "Stop serving projects of any team (operators only)",
+	command := terminal.Family("takedown", "Take down projects of any team (operators only)",
 		cli.OperationCommand(t, cli.AsProject, contract.TakeDownProject,
 			func(_ contract.TakedownUpdate, x contract.Takedown) error { return printed(x) }),
 		cli.OperationCommand(t, cli.AsProject, contract.LiftTakedown,
 			func(_ contract.ProjectPath, x contract.Takedown) error { return printed(x) }),
 	)
-	command.Long = `Stop serving a project: its calls get 403 project_frozen until the takedown is
-removed. Its team reads the reason, and can still export the project.
+	command.Long = `Take down any team's project. Calls get 403 project_frozen until you remove the
+takedown. The project's team can read the reason and can still export the project.
 
-Operators are the first account and the accounts added with postern operators add.`
+The first account is an operator, and so is every account added with postern
+operators add.`
 	return command
 }
 
@@ -93,11 +102,12 @@ Operators are the first account and the accounts added with postern operators ad
 func newProjectsList(t terminal.Terminal) *cobra.Command {
 	var in contract.ProjectList
 	var list []contract.Project
+	var most int
+	var others bool
 	op := contract.ListProjects.Operation
-	op.Summary = "List the projects that your stored credentials can access"
 	command := cli.RequestCommand(t, cli.AsAll, op, &in, func(c *cobra.Command, api *client.Client) error {
-		found, err := cli.Collect(client.Each(c.Context(), api, contract.ListProjects, in))
-		list = append(list, found...)
+		found, more, err := client.First(c.Context(), api, contract.ListProjects, in, most)
+		list, others = append(list, found.Items...), others || more
 		return err
 	})
 	ask := command.RunE
@@ -107,26 +117,34 @@ func newProjectsList(t terminal.Terminal) *cobra.Command {
 		}
 		sortProjects(list, in.Sort)
 		list = slices.CompactFunc(list, func(a, b contract.Project) bool { return a.ID == b.ID })
-		if terminal.WantsJSON(c) {
-			return terminal.PrintJSONList(t.Out, list)
+		if most > 0 && len(list) > most { // of several credentials
+			list, others = list[:most], true
 		}
-		return terminal.Table(t.Out, func(row func(...string)) {
-			row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "ENDS UNLESS CLAIMED")
-			for _, p := range list {
-				for _, v := range p.Versions {
-					row(
-						p.Name,
-						v.Name,
-						listedAccess(p, v),
-						environmentNames(v),
-						terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt),
-					)
-				}
+		if others {
+			defer cli.SayMore(t, most)
+		}
+		return terminal.Paged(t, func() error {
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSONList(t.Out, list)
 			}
+			return printProjects(t, list)
 		})
 	}
+	cli.LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)
 	return command
+}
+
+func printProjects(t terminal.Terminal, list []contract.Project) error {
+	return terminal.Table(t.Out, func(row func(...string)) {
+		row("NAME", "VERSION", "ACCESS", "ENVIRONMENTS", "EXPIRES UNLESS CLAIMED")
+		for _, p := range list {
+			for _, v := range p.Versions {
+				row(p.Name, v.Name, listedAccess(p, v), environmentNames(v),
+					terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt))
+			}
+		}
+	})
 }
 
 // sortProjects puts what several credentials list in the order that the server has for each of them.
@@ -161,10 +179,10 @@ func printProject(t terminal.Terminal, p contract.Project) error {
 		if p.DisplayName != "" && p.DisplayName != p.Name {
 			row("Display name", p.DisplayName)
 		}
-		row("Id", p.ID)
+		row("ID", p.ID)
 		row("Created", terminal.When(&p.CreatedAt))
 		if p.ExpiresAt != nil {
-			row("Ends unless claimed", terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt))
+			row("Expires unless claimed", terminal.When(p.ExpiresAt)+terminal.DaysLeft(p.ExpiresAt))
 		}
 		if p.Frozen != nil {
 			row("Taken down", terminal.When(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
@@ -178,7 +196,7 @@ func printProject(t terminal.Terminal, p contract.Project) error {
 		row("Tenants", strings.Join(p.Tenants, ", "))
 		row("Limits per key", cli.LimitsText(p.Limits.Key))
 		row("Limits per owner", cli.LimitsText(p.Limits.Owner))
-		row("Limits per ip", cli.LimitsText(p.Limits.IP))
+		row("Limits per IP", cli.LimitsText(p.Limits.IP))
 		row("Limits of all calls", cli.LimitsText(p.Limits.Project))
 		for _, v := range p.Versions {
 			row("")
@@ -203,10 +221,10 @@ func versionRows(row func(...string), v contract.Version) {
 	row("Version", v.Name)
 	row("Access", accessOf(v.RequestsAuth))
 	if len(v.IP.Allow) > 0 {
-		row("Only from", strings.Join(v.IP.Allow, ", "))
+		row("Allowed from", strings.Join(v.IP.Allow, ", "))
 	}
 	if len(v.IP.Deny) > 0 {
-		row("Not from", strings.Join(v.IP.Deny, ", "))
+		row("Denied from", strings.Join(v.IP.Deny, ", "))
 	}
 	for _, e := range v.Environments {
 		row("Environment "+e.Name, e.URL)
@@ -215,9 +233,15 @@ func versionRows(row func(...string), v contract.Version) {
 }
 
 func accessOf(a contract.RequestsAuth) string {
+	var credentials []string
+	for _, method := range a.Methods {
+		credentials = append(credentials, credentialNames[method])
+	}
 	text := a.Mode
-	if len(a.Methods) > 0 {
-		text += " by " + strings.Join(a.Methods, ", ")
+	if a.Mode == contract.Authenticate {
+		text = "requires " + english.WordSeries(credentials, "or")
+	} else if len(credentials) > 0 {
+		text += ", but checks " + english.WordSeries(credentials, "or") + " if the call has one"
 	}
 	if a.JWT != nil {
 		for _, pair := range a.JWT.AllowedPairs {
@@ -225,10 +249,17 @@ func accessOf(a contract.RequestsAuth) string {
 		}
 	}
 	if a.Opaque != nil {
-		text += "; opaque tokens by " + a.Opaque.Line()
+		text += "; opaque tokens checked by " + a.Opaque.Line()
 	}
-	if a.Keyless != "" {
-		text += "; calls without a key: " + a.Keyless
+	if a.Keyless == contract.KeylessOwnerFallback {
+		text += "; calls without a key count for the fallback owner"
 	}
 	return text
+}
+
+// credentialNames are what people call the methods of requests_auth.
+var credentialNames = map[string]string{
+	contract.MethodAPIKey: "an API key",
+	contract.MethodJWT:    "a JWT",
+	contract.MethodOpaque: "an opaque token",
 }

@@ -25,7 +25,7 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if !terminal.WantsJSON(c) {
-			if err := showDeletion(t, p, d); err != nil {
+			if err := showDeletion(t, p, d, in.Now); err != nil {
 				return err
 			}
 		}
@@ -42,9 +42,10 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 		return printDeleted(t, c, p, in.Now)
 	})
 	command.Use += " [--now] [--yes]"
-	command.Long = `Delete a project. Its calls get 410 deleted at once, and no key is valid for it.
-For 30 days it can be exported, and restored with everything it had; then it is
-deleted for good. With --now it is deleted for good at once; only owners can.`
+	command.Long = `Move a project to the bin. Calls get 410 deleted immediately, and all keys stop
+working. You can export or restore the project for 30 days. After that, it is
+permanently deleted. With --now, it is permanently deleted immediately, which only
+owners can do.`
 	command.Example = `  postern projects delete shop
   postern projects delete shop --now --yes`
 	command.Flags().SortFlags = false
@@ -53,9 +54,13 @@ deleted for good. With --now it is deleted for good at once; only owners can.`
 	return command
 }
 
-// showDeletion prints what deleting a project deletes too, and when it was exported last.
-func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDeletion) error {
-	err := cli.PrintAlong(t.Out, terminal.Count{N: d.Versions, One: "version"},
+// showDeletion prints what goes with a project, and when it was exported last.
+func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDeletion, now bool) error {
+	begin := "This also moves to the bin"
+	if now {
+		begin = "This also deletes"
+	}
+	err := cli.PrintWith(t.Out, begin, terminal.Count{N: d.Versions, One: "version"},
 		terminal.Count{N: d.Environments, One: "environment"},
 		cli.KeyCount(d.Keys, d.ActiveKeys), terminal.Count{N: d.AppClients, One: "app client"},
 		terminal.Count{N: d.Users, One: "user"},
@@ -66,11 +71,12 @@ func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDel
 		return err
 	}
 	if d.ProductKeys > 0 {
-		fmt.Fprintf(t.Out, "%d of the keys are valid for other projects of the product too, and stop there too.\n",
+		fmt.Fprintf(t.Out, "%d of the keys are also valid for other projects of the product. They stop working there "+
+			"too.\n",
 			d.ProductKeys)
 	}
 	if d.NewestExport == nil {
-		_, err = fmt.Fprintf(t.Out, "It was never exported: postern export %s\n", p.Name)
+		_, err = fmt.Fprintf(t.Out, "It was never exported. To export it, run: postern export %s\n", p.Name)
 		return err
 	}
 	_, err = fmt.Fprintf(t.Out, "Newest export: %s\n", terminal.When(d.NewestExport))
@@ -79,20 +85,11 @@ func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDel
 
 // confirmDelete asks before a project is deleted, for its name if that cannot be undone.
 func confirmDelete(t terminal.Terminal, p contract.Project, now, yes bool) error {
-	if yes {
-		return nil
-	}
-	if !t.Asks() {
-		return terminal.UsageError("give --yes to delete a project without being asked")
-	}
 	question, want := "Delete "+p.Name+"? [y/N] ", "y"
 	if now {
-		question, want = "This cannot be undone. Type the project's name, "+p.Name+", to delete it for good: ", p.Name
+		question, want = "You can't undo this. Type the project's name, "+p.Name+", to delete it permanently: ", p.Name
 	}
-	if !terminal.Answered(t, question, want) {
-		return terminal.UsageError("nothing was deleted")
-	}
-	return nil
+	return cli.Confirm(t, question, want, "delete the project", yes)
 }
 
 func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now bool) (err error) {
@@ -100,10 +97,10 @@ func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now
 	case terminal.WantsJSON(c):
 		return terminal.PrintJSON(t.Out, p)
 	case now:
-		_, err = fmt.Fprintf(t.Out, "%s is deleted for good. Its name is free in a moment.\n", p.Name)
+		_, err = fmt.Fprintf(t.Out, "Permanently deleted %s. Its name will be free in a moment.\n", p.Name)
 	case p.Deleted != nil:
-		_, err = fmt.Fprintf(t.Out, "%s is in the bin until %s: calls get 410.\n"+
-			"Restore it with: postern projects restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
+		_, err = fmt.Fprintf(t.Out, "%s is in the bin until %s. Calls get 410.\nTo restore it, run: postern projects "+
+			"restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func newRelations(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("relations", "List and change who owns which object, for rules that require owners",
+	return terminal.Family("relations", "Manage relations, which say who owns which object",
 		cli.ListCommand(t, cli.AsProject, contract.ListRelations, []string{"TENANT", "USER", "RELATION", "OBJECT"},
 			func(r contract.Relation) []string { return []string{r.Tenant, r.User, r.Relation, r.Object} }),
 		newRelationsAdd(t),
@@ -31,9 +31,12 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 		Use:     "add PROJECT USER OBJECT",
 		Short:   "Make a user the owner of an object",
 		Example: "  postern relations add shop billing-service order:42",
-		Args:    terminal.Exactly("PROJECT", "USER", "OBJECT"),
 	}
-	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant; default: the project's own")
+	cli.TakeArguments(t, command, contract.AddRelations.Operation, "PROJECT", "USER", "OBJECT")
+	for member, name := range map[string]string{"user": "USER", "object": "OBJECT", "tenant": "--tenant"} {
+		terminal.NamePointer(command, "/relations/*/"+member, name)
+	}
+	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant (default: the project's own tenant)")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one.User, one.Object = args[1], args[2]
 		return cli.OfProject(t, c, func(api *client.Client) error {
@@ -49,7 +52,7 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 }
 
 func printAdded(t terminal.Terminal, done contract.AddedRelations) error {
-	_, err := fmt.Fprintf(t.Out, "%d added, %d existed already.\n", done.Added, done.Existing)
+	_, err := fmt.Fprintf(t.Out, "%d added, %d already existed.\n", done.Added, done.Existing)
 	return err
 }
 
@@ -62,7 +65,7 @@ func newRelationsRemove(t terminal.Terminal) *cobra.Command {
 	remove := command.RunE
 	command.RunE = func(c *cobra.Command, args []string) error {
 		if !c.Flags().Changed("user") && !c.Flags().Changed("object") {
-			return terminal.UsageError("nothing to remove: give --user or --object")
+			return terminal.UsageError("nothing to remove: use --user or --object")
 		}
 		return remove(c, args)
 	}
@@ -76,22 +79,24 @@ const importBatch = 5000
 func newRelationsImport(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import PROJECT FILE",
-		Short: "Add relations from a file with one JSON object on each line; - for standard input",
+		Short: "Add relations from a file with one JSON object per line",
 		Example: `  echo '{"user": "billing-service", "object": "order:42"}' | postern relations import shop -
   postern relations list shop --json | jq -c '.items[]' | postern relations import other -`,
-		Args: terminal.Exactly("PROJECT", "FILE"),
 	}
+	cli.TakeArguments(t, command, contract.AddRelations.Operation, "PROJECT", "FILE")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		in := c.InOrStdin()
 		if args[1] != "-" {
 			file, err := os.Open(args[1])
 			if err != nil {
-				return fmt.Errorf("read the relations: %w", err)
+				return fmt.Errorf("cannot read the relations: %w", err)
 			}
 			defer func() { _ = file.Close() }()
 			in = file
 		}
 		var sum contract.AddedRelations
+		shown := terminal.NewProgress(t.Err)
+		defer shown.End()
 		lines := relationLines{json: json.NewDecoder(in), file: args[1]}
 		lines.json.DisallowUnknownFields()
 		for {
@@ -100,8 +105,10 @@ func newRelationsImport(t terminal.Terminal) *cobra.Command {
 				return err
 			}
 			if len(batch) == 0 {
+				shown.End()
 				return printAdded(t, sum)
 			}
+			shown.Say(fmt.Sprintf("Adding relations %d to %d", lines.read-len(batch)+1, lines.read))
 			err = cli.OfProject(t, c, func(api *client.Client) error {
 				done, err := client.Do(c.Context(), api, contract.AddRelations, contract.RelationsOf(args[0], batch...))
 				sum.Added, sum.Existing = sum.Added+done.Added, sum.Existing+done.Existing
@@ -135,7 +142,7 @@ func (l *relationLines) next() (batch []contract.NewRelation, err error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read relation %d of %s: %w", l.read+1, l.file, err)
+			return nil, terminal.UsageError(fmt.Sprintf("cannot read relation %d of %s: %v", l.read+1, l.file, err))
 		}
 		batch, l.read = append(batch, one.NewRelation), l.read+1
 	}

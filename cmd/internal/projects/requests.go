@@ -20,7 +20,7 @@ import (
 const maxRequests = 200
 
 func newRequests(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("requests", "List the latest calls of a project, or follow them",
+	return terminal.Family("requests", "List or follow the latest calls of a project",
 		newRequestsList(t),
 		cli.FactsCommand(t, cli.AsProject, contract.GetRequest, requestFacts),
 	)
@@ -43,34 +43,37 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if found.NoGateway {
-			fmt.Fprintln(t.Err, "This server has no gateway, and its log stays empty: each gateway keeps the log "+
-				"of its own calls. The operator has the gateways' access log.")
+			fmt.Fprintln(t.Err, "This server has no gateway, so its log is always empty. Each gateway keeps a log of "+
+				"its own calls. Ask the operator for the gateways' access log.")
 		}
 		switch {
 		case follow:
 			return followRequests(c.Context(), t, reader, found, in, terminal.WantsJSON(c))
 		case terminal.WantsJSON(c):
-			return terminal.PrintJSON(t.Out, found)
+			return terminal.Paged(t, func() error { return terminal.PrintJSON(t.Out, found) })
 		}
-		return terminal.Table(t.Out, func(row func(...string)) {
-			row("ID", "TIME", "STATUS", "STEP", "CODE", "METHOD", "PATH", "MS", "ENVIRONMENT", "OWNER", "ADDRESS")
-			for _, r := range slices.Backward(found.Items) {
-				row(requestCells(r)...)
-			}
-		})
+		return terminal.Paged(t, func() error { return printRequests(t, found.Items) })
 	}
-	command.Short = "List the latest calls of a project, or follow them"
-	command.Long = `List the latest calls of a project, newest last. Queries, headers and bodies are
-not logged. The log holds about the last 1000 calls of the server process that
-answers.
+	command.Short = "List or follow the latest calls of a project"
+	command.Long = `List the latest calls of a project, newest last. The log contains about the last 1,000
+calls of the server process that answers. It doesn't contain queries, headers or bodies.
 
-With --follow, new calls are shown as they arrive until you press Ctrl-C; with
---json too, as one JSON object per line.`
+With --follow, show new calls as they arrive, until you press Ctrl-C. With --json, each
+call is one JSON object per line.`
 	command.Example = "  postern requests list shop --follow\n" + command.Example
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
 	cli.PageFlags(command, &in.Page, maxRequests)
 	terminal.AddJSONFlag(command)
 	return command
+}
+
+func printRequests(t terminal.Terminal, newestFirst []contract.Request) error {
+	return terminal.Table(t.Out, func(row func(...string)) {
+		row("ID", "TIME", "STATUS", "STEP", "CODE", "METHOD", "PATH", "MS", "ENVIRONMENT", "OWNER", "ADDRESS")
+		for _, r := range slices.Backward(newestFirst) {
+			row(requestCells(r)...)
+		}
+	})
 }
 
 func requestCells(r contract.Request) []string {
@@ -91,7 +94,7 @@ func requestCells(r contract.Request) []string {
 
 func requestFacts(r contract.RequestDetail) [][2]string {
 	facts := [][2]string{
-		{"Id", r.ID},
+		{"ID", r.ID},
 		{"Time", r.Time.Local().Format("2006-01-02 15:04:05.000")},
 		{"Call", r.Method + " " + r.Path},
 		{"Status", strings.TrimSuffix(strconv.Itoa(r.Status)+" "+terminal.OrDash(r.Code), " -")},
@@ -132,13 +135,13 @@ func followRequests(
 		}
 		after = r.ID
 	}
-	in.Page = contract.Page{} // a stream has none
+	in.Page = contract.Page{} // a stream has no pages
 	for next, err := range api.FollowRequests(ctx, in, after) {
 		if err != nil {
 			return err
 		}
 		if next.Missed > 0 {
-			fmt.Fprintf(t.Err, "%d calls came too fast to be shown.\n", next.Missed)
+			fmt.Fprintf(t.Err, "%d calls arrived too fast to be shown.\n", next.Missed)
 		}
 		if next.Request == nil {
 			continue

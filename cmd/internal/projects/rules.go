@@ -26,17 +26,14 @@ func Access(t terminal.Terminal) []*cobra.Command {
 }
 
 func newRules(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("rules", "Show and change which scopes, groups and owners the routes of a version require",
+	return terminal.Family("rules", "Manage the scopes, groups and owners that routes require",
 		newRulesShow(t), newRulesSet(t), newRulesAdd(t), newRulesRemove(t), newRulesShadow(t),
 		newRulesMissed(t))
 }
 
 func newRulesShow(t terminal.Terminal) *cobra.Command {
-	return onRules(t, &cobra.Command{
-		Use:   "show PROJECT VERSION",
-		Short: "Show the rules of a version",
-		Args:  terminal.Exactly("PROJECT", "VERSION"),
-	}, nil)
+	return cli.OperationCommand(t, cli.AsProject, contract.GetRules,
+		func(_ contract.VersionPath, found contract.SavedRules) error { return printRules(t, found) })
 }
 
 func newRulesSet(t terminal.Terminal) *cobra.Command {
@@ -44,26 +41,33 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 	var readWrite bool
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION",
-		Short: "Set what routes without a rule get, the mode, or all rules from a file",
+		Short: "Change the default, the mode, or all rules from a file",
 		Example: "  postern rules set shop 1.0.0 --default deny --mode shadow\n" +
 			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
-		Args: terminal.Exactly("PROJECT", "VERSION"),
 	}
 	flags := command.Flags()
-	flags.StringVar(&file, "file", "", "JSON as rules show --json prints it; - for standard input")
-	flags.StringVar(&otherwise, "default", "", "what routes without a rule get: allow or deny")
-	flags.StringVar(&mode, "mode", "", "off, shadow or enforce, for rules without a mode of their own")
-	flags.BoolVar(&readWrite, "read-write-scopes", false, "keys need the scope read for GET, HEAD and OPTIONS, "+
+	flags.StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input")
+	flags.StringVar(&otherwise, "default", "", "decision for routes without a rule: allow or deny")
+	flags.StringVar(&mode, "mode", "", "mode of rules without their own mode: off, shadow or enforce")
+	flags.BoolVar(&readWrite, "read-write-scopes", false, "require keys to have read for GET, HEAD and OPTIONS, and "+
 		"write for other methods, where no rule names scopes")
-	return onRules(t, command, func(c *cobra.Command, now contract.Rules, _ []string) (contract.Rules, error) {
+	for member, name := range map[string]string{
+		"default": "--default", "mode": "--mode", "read_write_scopes": "--read-write-scopes",
+	} {
+		terminal.NamePointer(command, "/"+member, name)
+	}
+	command.PreRunE = func(*cobra.Command, []string) error {
 		if !flags.Changed("file") && !flags.Changed("default") && !flags.Changed("mode") &&
 			!flags.Changed("read-write-scopes") {
-			return now, terminal.UsageError("nothing to change: give --file, --default, --mode or --read-write-scopes")
+			return terminal.UsageError("nothing to change: use --file, --default, --mode or --read-write-scopes")
 		}
+		return nil
+	}
+	return onRules(t, command, func(now contract.Rules, _ []string) (contract.Rules, error) {
 		if file != "" {
 			in := contract.SavedRules{Rules: now} // what the file leaves out stays
 			in.List = nil
-			if err := readRules(c, file, &in); err != nil {
+			if err := readRules(command, file, &in); err != nil {
 				return now, err
 			}
 			if in.List == nil {
@@ -77,7 +81,7 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 			now.ReadWriteScopes = readWrite
 		}
 		return now, nil
-	})
+	}, "PROJECT", "VERSION")
 }
 
 // readRules reads rules from a file, or from standard input for "-".
@@ -87,10 +91,10 @@ func readRules(c *cobra.Command, file string, in *contract.SavedRules) error {
 		text, err = io.ReadAll(c.InOrStdin())
 	}
 	if err != nil {
-		return fmt.Errorf("read the rules: %w", err)
+		return fmt.Errorf("cannot read the rules: %w", err)
 	}
 	if err := decodeFile(text, in); err != nil {
-		return fmt.Errorf("read the rules in %s: %w", file, err)
+		return terminal.UsageError(fmt.Sprintf("cannot read the rules in %s: %v", file, err))
 	}
 	return nil
 }
@@ -100,10 +104,10 @@ func decodeFile(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("it is not valid: %w", err)
+		return fmt.Errorf("not valid: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the document")
+		return errors.New("there is more text after the JSON document")
 	}
 	return nil
 }
@@ -112,80 +116,72 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 	var one contract.Rule
 	command := &cobra.Command{
 		Use:   "add PROJECT VERSION METHODS PATH",
-		Short: "Add a rule; the most specific path decides",
+		Short: "Add a rule",
+		Long:  "Add a rule to a version. If several rules match a call, the most specific path decides.",
 		Example: "  postern rules add shop 1.0.0 GET '/orders/{id}' --scope orders:read\n" +
 			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow\n" +
 			"  postern rules add shop 1.0.0 '*' '/admin/**' --group staff\n" +
 			"  postern rules add shop 1.0.0 POST /orders --remember 'order:{response.id}'\n" +
 			"  postern rules add shop 1.0.0 GET,PUT '/orders/{id}' --owner 'order:{id}'",
-		Args: terminal.Exactly("PROJECT", "VERSION", "METHODS", "PATH"),
+	}
+	for member, name := range map[string]string{
+		"methods": "METHODS", "path": "PATH", "scopes": "--scope", "groups": "--group", "role": "--role",
+		"owner": "--owner", "remember": "--remember", "forget": "--forget", "mode": "--mode",
+	} {
+		terminal.NamePointer(command, "/rules/*/"+member, name)
 	}
 	flags := command.Flags()
-	flags.StringSliceVar(&one.Scopes, "scope", nil, "the caller has this scope, repeatable: all of them")
-	flags.StringSliceVar(&one.Groups, "group", nil, "the caller is in this group, repeatable: one of them")
-	flags.StringVar(&one.Role, "role", "", "admin: as an admin of that group")
-	flags.StringVar(&one.Owner, "owner", "", "the caller owns this object, such as order:{id}")
-	flags.StringVar(&one.Remember, "remember", "", "after a 2xx answer the caller owns this object, such as "+
+	flags.StringSliceVar(&one.Scopes, "scope", nil, "scope that the caller must have (repeatable; all are required)")
+	flags.StringSliceVar(&one.Groups, "group", nil, "group that the caller must be in (repeatable; one is enough)")
+	flags.StringVar(&one.Role, "role", "", "role that the caller must have in the group: member or admin")
+	flags.StringVar(&one.Owner, "owner", "", "object that the caller must own, such as order:{id}")
+	flags.StringVar(&one.Remember, "remember", "", "object that the caller owns after a 2xx response, such as "+
 		"order:{response.id}")
-	flags.StringVar(&one.Forget, "forget", "", "after a 2xx answer the object no longer has an owner")
-	flags.StringVar((*string)(&one.Mode), "mode", "", "off, shadow or enforce; default: the mode of the list")
-	return onRules(t, command, func(_ *cobra.Command, now contract.Rules, args []string) (contract.Rules, error) {
+	flags.StringVar(&one.Forget, "forget", "", "object that no longer has an owner after a 2xx response")
+	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce (default: the mode "+
+		"of the list)")
+	return onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
 		now.List = append(now.List, one)
 		return now, nil
-	})
+	}, "PROJECT", "VERSION", "METHODS", "PATH")
 }
 
 func newRulesRemove(t terminal.Terminal) *cobra.Command {
 	return onRules(t, &cobra.Command{
-		Use:   "remove PROJECT VERSION RULE",
-		Short: "Remove a rule, named by its id",
-		Args:  terminal.Exactly("PROJECT", "VERSION", "RULE"),
-	}, func(_ *cobra.Command, now contract.Rules, args []string) (contract.Rules, error) {
+		Use:     "remove PROJECT VERSION RULE",
+		Short:   "Remove a rule",
+		Example: "  postern rules remove shop 1.0.0 rul_…",
+	}, func(now contract.Rules, args []string) (contract.Rules, error) {
 		left := slices.DeleteFunc(slices.Clone(now.List), func(r contract.Rule) bool { return r.ID == args[2] })
 		if len(left) == len(now.List) {
-			return now, fmt.Errorf("the version has no rule %s: see postern rules show", args[2])
+			return now, fmt.Errorf("the version has no rule %s: run postern rules show", args[2])
 		}
 		now.List = left
 		return now, nil
-	})
+	}, "PROJECT", "VERSION", "RULE")
 }
 
-// onRules completes a command that shows the rules of a version, after change has changed them; nil
-// changes nothing.
+// onRules completes a command that changes the rules of a version. names are those of its arguments.
 func onRules(
-	t terminal.Terminal, command *cobra.Command,
-	change func(*cobra.Command, contract.Rules, []string) (contract.Rules, error),
+	t terminal.Terminal, command *cobra.Command, change func(now contract.Rules, args []string) (contract.Rules, error),
+	names ...string,
 ) *cobra.Command {
-	command.RunE = func(c *cobra.Command, args []string) error {
-		return cli.AsProject(t, c, func(api *client.Client) error {
-			path := contract.VersionPath{ProjectPath: contract.ProjectPath{Project: args[0]}, Version: args[1]}
-			found, err := client.Do(c.Context(), api, contract.GetRules, path)
-			if err == nil && change != nil {
-				update := contract.RulesUpdate{VersionPath: path, Condition: contract.Condition{IfMatch: found.ETag}}
-				if update.Body, err = change(c, found.Rules, args); err == nil {
-					found, err = client.Do(c.Context(), api, contract.SetRules, update)
-				}
-			}
-			if err != nil {
-				return err
-			}
-			return printRules(t, c, found)
-		})
+	edit := func(path contract.VersionPath, now contract.SavedRules, args []string) (*contract.RulesUpdate, error) {
+		rules, err := change(now.Rules, args)
+		return &contract.RulesUpdate{
+			VersionPath: path, Condition: contract.Condition{IfMatch: now.ETag}, Body: rules,
+		}, err
 	}
-	terminal.AddJSONFlag(command)
-	cli.AddServerFlag(command)
-	return command
+	return cli.EditCommand(t, command, cli.VersionOf, contract.GetRules, edit, contract.SetRules,
+		func(saved contract.SavedRules) error { return printRules(t, saved) }, names...)
 }
 
-func printRules(t terminal.Terminal, c *cobra.Command, found contract.SavedRules) error {
-	if terminal.WantsJSON(c) {
-		return terminal.PrintJSON(t.Out, found)
-	}
+func printRules(t terminal.Terminal, found contract.SavedRules) error {
 	defer cli.PrintWarnings(t.Out, found.Warnings)
-	scopes := "not asked for"
+	scopes := "not required"
 	if found.ReadWriteScopes {
-		scopes = "asked of keys where no rule names scopes"
+		scopes = "required for keys where no rule names scopes"
 	}
 	if _, err := fmt.Fprintf(t.Out, "Routes without a rule: %s\nMode: %s\nScopes read and write: %s\n", found.Default,
 		found.Mode, scopes); err != nil {
@@ -222,32 +218,30 @@ func objectsOf(one contract.Rule) string {
 }
 
 func newRulesShadow(t terminal.Terminal) *cobra.Command {
-	command := cli.OperationCommand(t, cli.AsProject, contract.ListShadowRefusals,
+	return cli.OperationCommand(t, cli.AsProject, contract.ListShadowRefusals,
 		func(_ contract.VersionPath, found contract.List[contract.ShadowRefusal]) error {
 			if len(found.Items) == 0 {
-				_, err := fmt.Fprintln(t.Out, "Rules in shadow would have refused no call.")
+				_, err := fmt.Fprintln(t.Out, "Shadow rules wouldn't have refused any calls.")
 				return err
 			}
 			return terminal.Table(t.Out, func(row func(...string)) {
-				row("RULE", "WOULD ANSWER", "CALLS", "LAST")
+				row("RULE", "REFUSAL", "CALLS", "LAST")
 				for _, one := range found.Items {
 					row(one.Rule, one.Code, strconv.FormatInt(one.Calls, 10), one.LastAt.Format("2006-01-02 15:04"))
 				}
 			})
 		})
-	command.Short = "List the calls of the last 30 days that rules in shadow would have refused"
-	return command
 }
 
 // missReasons say what an answer had, by the reason of the API.
 var missReasons = map[string]string{
-	"not_json":      "no JSON",
-	"encoded":       "compressed otherwise than by gzip",
+	"not_json":      "not JSON",
+	"encoded":       "compression other than gzip",
 	"too_large":     "over 1 MB",
 	"no_body":       "no body",
-	"incomplete":    "broken off",
-	"no_value":      "nothing at the place that the rule names",
-	"unusable":      "no text and no whole number at the place, or a long one",
+	"incomplete":    "an incomplete body",
+	"no_value":      "no value where the rule looks for one",
+	"unusable":      "not a string or a whole number, or too long",
 	"too_many_wait": "too many waited for the database",
 }
 
@@ -268,14 +262,13 @@ func newRulesMissed(t terminal.Terminal) *cobra.Command {
 			}
 			return printMissed(t, found.Items, rules.List)
 		})
-	command.Short = "List the answers of the last 30 days in which rules found no object to remember or forget"
 	terminal.AddJSONFlag(command)
 	return command
 }
 
 func printMissed(t terminal.Terminal, missed []contract.RelationMiss, rules []contract.Rule) error {
 	if len(missed) == 0 {
-		_, err := fmt.Fprintln(t.Out, "Rules found an object in every answer.")
+		_, err := fmt.Fprintln(t.Out, "Rules found an object in every response.")
 		return err
 	}
 	routes := map[string]string{}
@@ -283,7 +276,7 @@ func printMissed(t terminal.Terminal, missed []contract.RelationMiss, rules []co
 		routes[rule.ID] = strings.Join(rule.Methods, ",") + " " + rule.Path
 	}
 	return terminal.Table(t.Out, func(row func(...string)) {
-		row("ROUTE", "RULE", "ANSWERS", "REASON", "LAST")
+		row("ROUTE", "RULE", "RESPONSES", "REASON", "LAST")
 		for _, one := range missed {
 			row(cmp.Or(routes[one.Rule], "removed"), one.Rule, strconv.FormatInt(one.Calls, 10),
 				cmp.Or(missReasons[one.Reason], one.Reason), one.LastAt.Format("2006-01-02 15:04"))

@@ -13,8 +13,8 @@ func TestDecodeFile(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"mode":"shadow"}` + "\n":        "",
 		`{"mode":"shadow","modus":"off"}`: "modus",
-		`{"mode":"shadow"}{"mode":"off"}`: "follows the document",
-		`{"mode":"shadow"} x`:             "follows the document",
+		`{"mode":"shadow"}{"mode":"off"}`: "after the JSON document",
+		`{"mode":"shadow"} x`:             "after the JSON document",
 	} {
 		err := decodeFile([]byte(text), &contract.SavedRules{})
 		if (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {

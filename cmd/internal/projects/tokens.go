@@ -9,13 +9,13 @@ import (
 	"postern/core/snapshot"
 )
 
-const tokenIssuerHelp = "whose tokens --methods jwt takes, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', once for " +
-	"each; all of them, but not the project's own login"
+const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', " +
+	"repeatable. Replaces all issuers, except the project's own login"
 
 const (
 	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
 		"[aud=AUDIENCE] [method=client_secret_post]'"
-	introspectionSecretHelp = "file with the secret for client=ID; - for standard input"
+	introspectionSecretHelp = "file with the secret for client=ID, or - for standard input"
 )
 
 // introspection parses --introspection and --introspection-secret-file; it returns nil
@@ -23,7 +23,7 @@ const (
 func introspection(t terminal.Terminal, line, secretFile string) (*contract.NewIntrospection, error) {
 	if line == "" {
 		if secretFile != "" {
-			return nil, terminal.UsageError("--introspection-secret-file needs --introspection")
+			return nil, terminal.UsageError("--introspection-secret-file requires --introspection")
 		}
 		return nil, nil
 	}
@@ -60,10 +60,10 @@ func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	var tokenFile string
 	test := func(in *contract.TokenIssuerTest) error { return readToken(t, tokenFile, &in.Body.Token) }
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestTokenIssuer, test)
-	command.Long = `Test whether the gateway could verify tokens of an issuer: the server fetches its
-discovery document and keys. ISS and AUD are the claims that its tokens have. With
---token-file the answer also says what the gateway decides about that token, and why.
-The issuer need not be one of the version's. The exit status is 1 if the test fails.`
+	command.Long = `Test that the gateway can verify an issuer's tokens. The server fetches the issuer's
+discovery document and keys. ISS and AUD are the iss and aud claims of its tokens. With
+--token-file, the command also shows what the gateway decides about a token, and why.
+The version doesn't have to use the issuer. The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command
 }
@@ -72,7 +72,7 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	var line, secretFile, tokenFile string
 	test := func(in *contract.IntrospectionTest) error {
 		if secretFile == "-" && tokenFile == "-" {
-			return terminal.UsageError("--introspection-secret-file and --token-file cannot both be the standard input")
+			return terminal.UsageError("--introspection-secret-file and --token-file can't both be standard input")
 		}
 		at, err := introspection(t, line, secretFile)
 		if err != nil {
@@ -82,18 +82,17 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 		return readToken(t, tokenFile, &in.Body.Token)
 	}
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
-	command.Long = `Test the endpoint that opaque tokens are introspected at: the server asks it about a
-token that was never issued, or about the one in --token-file, and says what the
-gateway decides about it, and why. --introspection names another endpoint than the
-version's own. The exit status is 1 if the test fails.`
+	command.Long = `Test the endpoint that checks opaque tokens. The server sends it a token that was never
+issued, or the one in --token-file. The command shows what the gateway decides about
+the token, and why. To test another endpoint than the version's, use --introspection.
+The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&line, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command
 }
 
-const tokenFileHelp = "file with a token to test it with; - for standard input. It is sent to the server, which " +
-	"keeps it nowhere"
+const tokenFileHelp = "file with a token to test, or - for standard input. The server doesn't store it"
 
 // readToken reads the token, unless no file is given.
 func readToken(t terminal.Terminal, file string, into *contract.Secret) error {

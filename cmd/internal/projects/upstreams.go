@@ -16,7 +16,7 @@ import (
 )
 
 func newUpstreams(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("upstreams", "Check upstreams, and set what shows them that a call comes from this project",
+	return terminal.Family("upstreams", "Check upstreams and manage how calls authenticate to them",
 		newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
 }
 
@@ -29,7 +29,7 @@ func asEnvironment(absent func(args []string) string) cli.As {
 			if fault.CodeOf(err) != "not_found" {
 				return err
 			}
-			args := c.Flags().Args()
+			args := cli.ArgumentsOf(c)
 			at := contract.EnvironmentOf(args[0], args[1], args[2])
 			if _, missing := client.Do(c.Context(), api, contract.GetEnvironment, at); missing != nil {
 				return err
@@ -40,19 +40,19 @@ func asEnvironment(absent func(args []string) string) cli.As {
 }
 
 func noHeader(args []string) string {
-	return fmt.Sprintf("calls to %s have no header %s; `postern upstreams headers list %s` shows those they have",
+	return fmt.Sprintf("%s has no upstream header %s: run `postern upstreams headers list %s`",
 		args[2], args[3], strings.Join(args[:3], " "))
 }
 
 func noCertificate(args []string) string {
-	return fmt.Sprintf("calls to %s present no client certificate", args[2])
+	return fmt.Sprintf("%s has no client certificate", args[2])
 }
 
 func newUpstreamsHeaders(t terminal.Terminal) *cobra.Command {
 	set := func(h contract.UpstreamHeader) []string { return []string{h.Name, h.UpdatedAt.Format(time.RFC3339)} }
 	return terminal.Family(
 		"headers",
-		"List and set the headers that calls of an environment have at its upstream",
+		"Manage the headers that the gateway adds for the upstream",
 		cli.ListCommand(t, cli.AsProject, contract.ListUpstreamHeaders, []string{"HEADER", "SET AT"}, set),
 		cli.FactsCommand(
 			t,
@@ -64,7 +64,7 @@ func newUpstreamsHeaders(t terminal.Terminal) *cobra.Command {
 		),
 		newUpstreamsHeadersSet(t),
 		cli.DoneCommand(t, asEnvironment(noHeader), contract.RemoveUpstreamHeader,
-			"Calls no longer have %s at the upstream."),
+			"Removed the header %s."),
 	)
 }
 
@@ -78,23 +78,24 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.SetUpstreamHeader, &in, read,
 		func(h contract.UpstreamHeader) error {
-			_, err := fmt.Fprintf(t.Out, "Calls to %s have %s at the upstream.\n", terminal.Printable(in.Environment),
-				h.Name)
+			_, err := fmt.Fprintf(t.Out, "Set the header %s of %s.\n", h.Name,
+				terminal.Printable(in.Environment))
 			return err
 		})
-	command.Long = `Set a header with a secret value that every call has at the upstream. What
-callers send under that name is removed. The value is the input, or the file that
---file names: every user of a machine can read command lines. It is never shown again.`
+	command.Long = `Set a header that the gateway adds to every call. It replaces the value that callers
+send. The value is read from standard input or --file, because other users of the
+machine can read command lines. It is never shown again.`
 	command.Example = `  openssl rand -hex 32 | tee upstream-token |
     postern upstreams headers set shop 1.0.0 prod X-Upstream-Token
   postern upstreams headers set shop 1.0.0 prod Authorization --file bearer-token`
-	command.Flags().StringVar(&file, "file", "-", "file with the value; - is the standard input")
+	terminal.NamePointer(command, "/value", "--file")
+	command.Flags().StringVar(&file, "file", "-", "file with the value, or - for standard input")
 	return command
 }
 
 func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("certificate",
-		"Show and set the client certificate that calls present to the upstream (mTLS)",
+		"Manage the client certificate for the upstream (mTLS)",
 		cli.FactsCommand(t, asEnvironment(noCertificate), contract.GetClientCertificate,
 			func(c contract.ClientCertificate) [][2]string {
 				return [][2]string{
@@ -106,7 +107,7 @@ func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
 			}),
 		newUpstreamsCertificateSet(t),
 		cli.DoneCommand(t, asEnvironment(noCertificate), contract.RemoveClientCertificate,
-			"Calls to %s present no certificate."),
+			"Removed the client certificate of %s."),
 	)
 }
 
@@ -115,47 +116,50 @@ func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {
 	var certificate, key string
 	read := func() error {
 		if certificate == "" || key == "" {
-			return terminal.UsageError("give --certificate and --private-key, each with a file")
+			return terminal.UsageError("use both --certificate FILE and --private-key FILE")
 		}
 		chain, err := os.ReadFile(certificate)
 		if err != nil {
-			return fmt.Errorf("read the certificate: %w", err)
+			return fmt.Errorf("cannot read the certificate: %w", err)
 		}
 		private, err := os.ReadFile(key)
 		if err != nil {
-			return fmt.Errorf("read the private key: %w", err)
+			return fmt.Errorf("cannot read the private key: %w", err)
 		}
 		in.Body = contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(private)}
 		return nil
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.SetClientCertificate, &in, read,
 		func(c contract.ClientCertificate) error {
-			_, err := fmt.Fprintf(t.Out, "Calls to %s present the certificate of %s, which expires at %s.\n",
+			_, err := fmt.Fprintf(t.Out, "Calls to %s now present the certificate of %s, which expires on %s.\n",
 				terminal.Printable(in.Environment), c.Subject, c.ExpiresAt.Format(time.RFC3339))
 			return err
 		})
 	command.Use += " --certificate FILE --private-key FILE"
-	command.Long = `Present a client certificate to the upstream in the TLS handshake (mTLS). Both
-files are PEM: the certificate, followed by those of its issuers, and its private
-key without a passphrase. The key is never shown again.`
-	command.Flags().StringVar(&certificate, "certificate", "", "file with the certificate and those of its issuers")
-	command.Flags().StringVar(&key, "private-key", "", "file with the private key")
+	command.Long = `Set the client certificate that the gateway presents to the upstream (mTLS). Both files
+are in PEM format. One has the certificate, followed by its issuers' certificates. The
+other has the private key, without a passphrase. The key is never shown again.`
+	terminal.NamePointer(command, "/certificate", "--certificate")
+	terminal.NamePointer(command, "/private_key", "--private-key")
+	command.Flags().StringVar(&certificate, "certificate", "", "PEM file with the certificate, followed by its "+
+		"issuers' certificates")
+	command.Flags().StringVar(&key, "private-key", "", "PEM file with the private key")
 	return command
 }
 
 func newUpstreamsSigning(t terminal.Terminal) *cobra.Command {
 	printed := func(in contract.ProjectPath, s contract.CallSigning) error { return printSigning(t, in.Project, s) }
-	return terminal.Family("signing", "Show and change the keys that sign the calls of a project (RFC 9421)",
+	return terminal.Family("signing", "Manage the keys that sign calls to upstreams (RFC 9421)",
 		cli.OperationCommand(t, cli.AsProject, contract.GetCallSigning, printed),
 		cli.OperationCommand(t, cli.AsProject, contract.EnableCallSigning, printed),
 		cli.OperationCommand(t, cli.AsProject, contract.RotateCallSigningKey,
 			func(in contract.SigningKeyRotation, s contract.CallSigning) error { return printed(in.ProjectPath, s) }),
-		cli.DoneCommand(t, cli.AsProject, contract.DisableCallSigning, "Calls of %s are not signed."))
+		cli.DoneCommand(t, cli.AsProject, contract.DisableCallSigning, "Calls of %s are no longer signed."))
 }
 
 func printSigning(t terminal.Terminal, project string, signing contract.CallSigning) error {
 	if !signing.Enabled {
-		_, err := fmt.Fprintf(t.Out, "Calls of %s are not signed.\n", terminal.Printable(project))
+		_, err := fmt.Fprintf(t.Out, "Calls of %s aren't signed.\n", terminal.Printable(project))
 		return err
 	}
 	if _, err := fmt.Fprintf(t.Out, "Calls of %s are signed. Public keys: %s\n", terminal.Printable(project),
@@ -176,8 +180,8 @@ func printSigning(t terminal.Terminal, project string, signing contract.CallSign
 
 func newUpstreamsCheck(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.CheckTarget, nil)
-	command.Long = `Check whether the gateway reaches an environment's target: the server sends one
-request as it would forward a call, with the same guard, TLS and upstream
-credentials. It follows no redirect. The exit status is 1 if the check fails.`
+	command.Long = `Check that the gateway can reach an environment's target. The server sends one request
+the way the gateway forwards a call, with the same address checks, TLS and upstream
+credentials. It doesn't follow redirects. The exit code is 1 if the check fails.`
 	return command
 }

@@ -16,12 +16,12 @@ import (
 func newUsage(t terminal.Terminal) *cobra.Command {
 	show := cli.OperationCommand(t, cli.AsProject, contract.GetUsage,
 		func(_ contract.UsageQuery, u contract.Usage) error { return printUsage(t, u) })
-	show.Long = `Sum up the calls of a project, by default those of the last 24 hours. Times are
-rounded out to whole hours. Bytes are those of bodies. How long half and 95 of 100
-calls took is in milliseconds, until the end of the response; it is measured by hour,
-day, environment and route.`
+	show.Long = `Show the usage of a project in a period, by default the last 24 hours. The period is
+extended to whole hours. Bytes are the sizes of request and response bodies. P50 and P95
+are latencies in milliseconds until the end of the response. They are available for
+groups by hour, day, environment and route.`
 	show.Example += "\n  postern usage show shop --group-by route --from 30d"
-	return terminal.Family("usage", "Sum up the calls of a project", show)
+	return terminal.Family("usage", "Show the usage of a project", show)
 }
 
 func printUsage(t terminal.Terminal, u contract.Usage) error {

@@ -3,6 +3,7 @@ package projects
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,11 +11,10 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
-	"postern/platform/fault"
 )
 
 func newVersions(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("versions", "List, add, change, delete and test the versions of a project",
+	return terminal.Family("versions", "Manage the versions of a project",
 		cli.ListCommand(t, cli.AsProject, contract.ListVersions, []string{"VERSION", "ACCESS", "ENVIRONMENTS"},
 			func(v contract.Version) []string {
 				return []string{v.Name, accessOf(v.RequestsAuth), environmentNames(v)}
@@ -33,7 +33,7 @@ func newVersionsCreate(t terminal.Terminal) *cobra.Command {
 		for _, pair := range environments {
 			name, target, ok := strings.Cut(pair, "=")
 			if !ok {
-				return terminal.UsageError(fmt.Sprintf("--environment %q is not NAME=URL", pair))
+				return terminal.UsageError(fmt.Sprintf("--environment must be NAME=URL, not %q", pair))
 			}
 			in.Body.Environments[name] = contract.EnvironmentTarget{Target: target}
 		}
@@ -41,9 +41,9 @@ func newVersionsCreate(t terminal.Terminal) *cobra.Command {
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.CreateVersion, &in, named,
 		func(v contract.Version) error { return printVersion(t, v) })
-	command.Long = "Add a version as a copy of another one. " + contract.CreateVersion.Doc
-	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as NAME=URL; "+
-		"replaces those of the copied version")
+	terminal.NamePointer(command, "/environments", "--environment")
+	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as NAME=URL "+
+		"(repeatable). Replaces the copied environments")
 	return command
 }
 
@@ -63,6 +63,8 @@ func newVersionsUpdate(t terminal.Terminal) *cobra.Command {
 		cli.PrintWarnings(t.Out, v.Warnings)
 		return err
 	})
+	terminal.NamePointer(command, "/requests_auth/jwt", "--token-issuer")
+	terminal.NamePointer(command, "/requests_auth/opaque", "--introspection")
 	command.Flags().StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp)
 	command.Flags().StringVar(&endpoint, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
@@ -73,9 +75,9 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 	return terminal.Details(t.Out, func(row func(...string)) { versionRows(row, v) })
 }
 
-const removalHelp = `What called it in the last hour is shown first, by owner. API keys that are valid
-for nothing else are revoked. If there are such calls or keys, the command asks
-before it continues; without a terminal it needs --yes.`
+const removalHelp = `The command first shows the callers from the last hour, grouped by owner. API keys that
+are valid for nothing else are revoked. If there are such callers or keys, the command
+asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.VersionRemoval
@@ -92,30 +94,46 @@ func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 		if _, err := client.Do(c.Context(), api, contract.DeleteVersion, in); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.Out, "Version %s of %s is deleted.\n", terminal.Printable(in.Version),
+		_, err = fmt.Fprintf(t.Out, "Deleted version %s of %s.\n", terminal.Printable(in.Version),
 			terminal.Printable(in.Project))
 		return err
 	})
 	command.Long = command.Short + ".\n\n" + removalHelp
+	command.Example = "  postern versions delete shop 1.0.0"
 	terminal.AddYesFlag(command, &yes)
 	return command
 }
 
-func newEnvironments(t terminal.Terminal) *cobra.Command {
-	answers := func(e contract.Environment) error {
-		_, err := fmt.Fprintf(t.Out, "%s answers at %s and forwards to %s.\n", e.Name, e.URL, e.Target)
-		return err
+// timeoutTitles are the flags of an environment's timeouts as titles, such as Connect timeout, by their JSON names.
+func timeoutTitles() map[string]string {
+	titles := map[string]string{}
+	for _, m := range contract.UpdateEnvironment.Members() {
+		if title := strings.ReplaceAll(m.Flag, "-", " "); title != "" {
+			titles[m.Name] = strings.ToUpper(title[:1]) + title[1:]
+		}
 	}
-	return terminal.Family("environments", "List, add, change and delete the environments of a version",
-		cli.ListCommand(t, cli.AsProject, contract.ListEnvironments, []string{"ENVIRONMENT", "ADDRESS", "FORWARDS TO"},
+	return titles
+}
+
+func newEnvironments(t terminal.Terminal) *cobra.Command {
+	titles := timeoutTitles()
+	facts := func(e contract.Environment) [][2]string {
+		rows := [][2]string{{"Environment", e.Name}, {"ID", e.ID}, {"Gateway URL", e.URL}, {"Forwards to", e.Target}}
+		for _, one := range e.Upstream.Timeouts.Each() {
+			if one.Value != nil {
+				value := cli.ShowDuration(time.Duration(*one.Value) * time.Millisecond)
+				rows = append(rows, [2]string{titles[one.Name], value})
+			}
+		}
+		return rows
+	}
+	return terminal.Family("environments", "Manage the environments of a version",
+		cli.ListCommand(t, cli.AsProject, contract.ListEnvironments,
+			[]string{"ENVIRONMENT", "GATEWAY URL", "FORWARDS TO"},
 			func(e contract.Environment) []string { return []string{e.Name, e.URL, e.Target} }),
-		cli.OperationCommand(t, cli.AsProject, contract.CreateEnvironment,
-			func(_ contract.EnvironmentCreation, e contract.Environment) error { return answers(e) }),
-		cli.FactsCommand(t, cli.AsProject, contract.GetEnvironment, func(e contract.Environment) [][2]string {
-			return [][2]string{{"Environment", e.Name}, {"Id", e.ID}, {"Address", e.URL}, {"Forwards to", e.Target}}
-		}),
-		cli.OperationCommand(t, cli.AsProject, contract.UpdateEnvironment,
-			func(_ contract.EnvironmentUpdate, e contract.Environment) error { return answers(e) }),
+		cli.FactsCommand(t, cli.AsProject, contract.CreateEnvironment, facts),
+		cli.FactsCommand(t, cli.AsProject, contract.GetEnvironment, facts),
+		cli.FactsCommand(t, cli.AsProject, contract.UpdateEnvironment, facts),
 		newEnvironmentsDelete(t))
 }
 
@@ -134,7 +152,7 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 		if _, err := client.Do(c.Context(), api, contract.DeleteEnvironment, in); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(t.Out, "Environment %s of version %s of %s is deleted.\n",
+		_, err = fmt.Fprintf(t.Out, "Deleted environment %s of version %s of %s.\n",
 			terminal.Printable(in.Environment),
 			terminal.Printable(in.Version),
 			terminal.Printable(in.Project),
@@ -142,6 +160,7 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Long = command.Short + ".\n\n" + removalHelp
+	command.Example = "  postern environments delete shop 1.0.0 staging"
 	terminal.AddYesFlag(command, &yes)
 	return command
 }
@@ -152,24 +171,19 @@ func confirmRemoval(t terminal.Terminal, stops contract.Callers, yes bool) (bool
 	if stops.Idle() {
 		return yes, nil
 	}
-	if err := printCallers(t, stops); err != nil || yes {
-		return yes, err
+	if err := printCallers(t, stops); err != nil {
+		return false, err
 	}
-	if !t.Asks() {
-		return false, fault.New(fault.Conflict, "still_called", "not deleted: give --yes to delete it anyway")
-	}
-	if !terminal.Answered(t, "Delete it? [y/N] ", "y") {
-		return false, fault.New(fault.Conflict, "still_called", "not deleted")
-	}
-	return true, nil
+	err := cli.Confirm(t, "Delete it? [y/N] ", "y", "delete it anyway", yes)
+	return err == nil, err
 }
 
 func printCallers(t terminal.Terminal, found contract.Callers) error {
 	if found.Keys > 0 {
-		fmt.Fprintf(t.Err, "API keys that are valid for nothing else and are revoked: %d\n", found.Keys)
+		fmt.Fprintf(t.Err, "API keys that are valid for nothing else and will be revoked: %d\n", found.Keys)
 	}
 	if len(found.Hosts) > 0 {
-		fmt.Fprintf(t.Err, "Custom domains that end: %s\n", strings.Join(found.Hosts, ", "))
+		fmt.Fprintf(t.Err, "Custom domains that will be deleted: %s\n", strings.Join(found.Hosts, ", "))
 	}
 	if found.Calls == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"postern/client"
@@ -17,7 +18,7 @@ import (
 func newWebhooks(t terminal.Terminal) *cobra.Command {
 	shown := func(_ contract.WebhookPath, w contract.Webhook) error { return printWebhook(t, w) }
 	return terminal.Family("webhooks",
-		"List and change webhooks for a team's projects, keys, exports, users and groups",
+		"Manage webhooks",
 		cli.ListCommand(t, cli.AsPerson, contract.ListWebhooks, []string{"ID", "STATE", "URL", "EVENTS", "DESCRIPTION"},
 			func(w contract.Webhook) []string {
 				return []string{w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description}
@@ -38,7 +39,7 @@ func newWebhooks(t terminal.Terminal) *cobra.Command {
 			}),
 		cli.OperationCommand(t, cli.AsPerson, contract.DeleteWebhook,
 			func(in contract.WebhookPath, _ contract.None) error {
-				fmt.Fprintf(t.Out, "%s is deleted.\n", in.Webhook)
+				fmt.Fprintf(t.Out, "Deleted %s.\n", in.Webhook)
 				return nil
 			},
 		),
@@ -58,7 +59,7 @@ func newWebhooks(t terminal.Terminal) *cobra.Command {
 		),
 		cli.OperationCommand(t, cli.AsPerson, contract.Redeliver,
 			func(_ contract.DeliveryPath, d contract.Delivery) error {
-				fmt.Fprintf(t.Out, "%s is sent again.\n", d.ID)
+				fmt.Fprintf(t.Out, "Sent %s again.\n", d.ID)
 				return nil
 			},
 		),
@@ -87,18 +88,19 @@ func printWebhook(t terminal.Terminal, w contract.Webhook) error {
 		row("Team", w.Team)
 		row("Created", terminal.When(&w.CreatedAt))
 		if w.OldSecretExpiresAt != nil {
-			row("Old secret", "signs too until "+terminal.When(w.OldSecretExpiresAt))
+			row("Old secret", "also signs until "+terminal.When(w.OldSecretExpiresAt))
 		}
 	})
 }
 
 func printWebhookSecret(t terminal.Terminal, w contract.WebhookWithSecret) error {
-	fmt.Fprintf(t.Out, "%s receives %s.\n\n  %s\n\nThat is its secret, which signs what is sent (Standard Webhooks). "+
+	fmt.Fprintf(t.Out, "%s sends %s to %s.\n\n  %s\n\nThis secret signs the deliveries (Standard Webhooks). "+
 		"Copy it now. You won't see it again.\n",
-		terminal.Printable(w.URL), strings.Join(w.Events, ", "), w.Secret.Reveal())
+		w.ID, english.WordSeries(w.Events, "and"), terminal.Printable(w.URL), w.Secret.Reveal())
 	if w.OldSecretExpiresAt != nil {
-		fmt.Fprintf(t.Out, "The old secret signs too until %s.\n", terminal.When(w.OldSecretExpiresAt))
+		fmt.Fprintf(t.Out, "The old secret also signs until %s.\n", terminal.When(w.OldSecretExpiresAt))
 	}
+	fmt.Fprintf(t.Out, "To send a test event, run:\n  postern webhooks test %s\n", w.ID)
 	return nil
 }
 
@@ -108,7 +110,7 @@ const testWait = 15 * time.Second
 func newWebhooksTest(t terminal.Terminal) *cobra.Command {
 	var in contract.WebhookPath
 	op := contract.TestWebhook.Operation
-	op.Summary = "Send a test event and print what the receiver answers"
+	op.Summary = "Send a test event and show the response"
 	command := cli.RequestCommand(t, cli.AsPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
 		d, err := client.Do(c.Context(), api, contract.TestWebhook, in)
 		if err != nil {
@@ -168,7 +170,7 @@ func printDelivery(t terminal.Terminal, d contract.Delivery) error {
 		if d.LastError != nil {
 			row("Error", *d.LastError)
 		}
-		row("Answer", strings.TrimSpace(d.LastAnswer))
+		row("Response", strings.TrimSpace(d.LastAnswer))
 	})
 }
 

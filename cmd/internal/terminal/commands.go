@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,10 +15,34 @@ func Exactly(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return fmt.Errorf("%q is one argument too many", args[len(names)])
+			return tooMany(args[len(names)])
 		}
 		return nil
 	}
+}
+
+// AtMost takes one argument for each name, and any of the last ones may be missing.
+func AtMost(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > len(names) {
+			return tooMany(args[len(names)])
+		}
+		return nil
+	}
+}
+
+func tooMany(argument string) error { return fmt.Errorf("unexpected argument %q", argument) }
+
+// SameAs sets the value of a flag to the first argument, which is another way to give it.
+func SameAs(value *string, flag string, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if *value != "" && *value != args[0] {
+		return UsageError(fmt.Sprintf("%q and %s %q differ: use one of them", args[0], flag, *value))
+	}
+	*value = args[0]
+	return nil
 }
 
 // Family returns a command that only groups others.
@@ -34,7 +59,7 @@ func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 // AddJSONFlag adds --json, which WantsJSON reads.
 func AddJSONFlag(c *cobra.Command) {
-	c.Flags().Bool("json", false, "print the API's answer as JSON")
+	c.Flags().Bool("json", false, "print the API response as JSON")
 }
 
 // WantsJSON reports whether --json is given.
@@ -42,7 +67,7 @@ func WantsJSON(c *cobra.Command) bool { return c.Flag("json").Value.String() == 
 
 // AddYesFlag adds --yes, which confirms without a question.
 func AddYesFlag(c *cobra.Command, yes *bool) {
-	c.Flags().BoolVar(yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(yes, "yes", false, "skip the confirmation")
 }
 
 // maxTypos is the largest edit distance of a suggested command.
@@ -60,8 +85,26 @@ func SuggestCommands(c *cobra.Command) {
 	}
 	c.SuggestionsMinimumDistance = maxTypos
 	for _, below := range c.Commands() {
+		below.SuggestFor = otherWords[below.Name()]
 		SuggestCommands(below)
 	}
+}
+
+// otherWords are what other command lines call our commands.
+var otherWords = map[string][]string{
+	"create":   {"add", "new"},
+	"delete":   {"remove", "rm", "destroy"},
+	"list":     {"ls"},
+	"login":    {"auth", "signin"},
+	"logout":   {"signout"},
+	"projects": {"apps", "apis", "limits"},
+	"remove":   {"delete", "rm", "unset", "clear"},
+	"requests": {"logs", "log"},
+	"revoke":   {"delete", "remove", "rm"},
+	"set":      {"add", "create", "update", "edit"},
+	"show":     {"get", "view", "info", "describe", "status", "ls"},
+	"update":   {"edit", "rename", "set"},
+	"whoami":   {"me"},
 }
 
 // onlyCommands refuses every argument, which is an unknown command here.
@@ -70,7 +113,9 @@ func onlyCommands(c *cobra.Command, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
-	if meant := c.SuggestionsFor(args[0]); len(meant) > 0 {
+	meant := c.SuggestionsFor(args[0])
+	slices.Sort(meant)
+	if meant = slices.Compact(meant); len(meant) > 0 {
 		text += ": did you mean " + strings.Join(meant, " or ") + "?"
 	}
 	return UsageError(text)

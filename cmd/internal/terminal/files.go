@@ -27,10 +27,10 @@ func CanCreate(told io.Writer, dir string) error {
 func Sweep(told io.Writer, dir string) {
 	removed, err := scratch.Sweep(dir)
 	for _, path := range removed {
-		fmt.Fprintf(told, "Removed %s, which an interrupted command left behind.\n", Printable(path))
+		fmt.Fprintf(told, "Removed %s, which an interrupted command had left behind.\n", Printable(path))
 	}
 	if err != nil {
-		fmt.Fprintf(told, "Cannot remove what an interrupted command left behind: %v\n", err)
+		fmt.Fprintf(told, "Cannot remove the files that an interrupted command left behind: %v\n", err)
 	}
 }
 
@@ -52,14 +52,14 @@ func CanSave(told io.Writer, file string, force bool) error {
 	info, err := os.Stat(file)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%s is a directory: name a file with -o", file)
+		return fmt.Errorf("%s is a directory: choose a file with -o", file)
 	case err == nil && !force:
-		return fmt.Errorf("%s exists: overwrite it with --force, or name another file with -o", file)
+		return fmt.Errorf("%s already exists: use --force to overwrite it, or choose another file with -o", file)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot write there: %w", err)
+		return fmt.Errorf("cannot write the file: %w", err)
 	}
 	if err := CanCreate(told, filepath.Dir(file)); err != nil {
-		return fmt.Errorf("cannot write %s (%w): name another file with -o", file, errors.Unwrap(err))
+		return fmt.Errorf("cannot write %s (%w): choose another file with -o", file, errors.Unwrap(err))
 	}
 	return nil
 }
@@ -73,14 +73,14 @@ func ReadSecret(t Terminal, path string) (string, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("read the secret: %w", err)
+			return "", fmt.Errorf("cannot read the secret: %w", err)
 		}
 		defer file.Close()
 		in = file
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
 	if err != nil {
-		return "", fmt.Errorf("read the secret: %w", err)
+		return "", fmt.Errorf("cannot read the secret: %w", err)
 	}
 	secret := strings.TrimSpace(string(raw))
 	if secret == "" {

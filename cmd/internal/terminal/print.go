@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -91,7 +92,52 @@ func (p *Progress) Say(text string) {
 func (p *Progress) End() {
 	if p.shown {
 		fmt.Fprint(p.w, startOver)
+		p.shown = false
 	}
+}
+
+// Counter counts the bytes that are read of a file.
+type Counter struct{ read atomic.Int64 }
+
+// Of says how much of a file of that size was read, in bytes; 0 for a size that isn't known.
+func (c *Counter) Of(size int64) string {
+	if size == 0 {
+		return Size(c.read.Load())
+	}
+	return Size(c.read.Load()) + " of " + Size(size)
+}
+
+// Done reports whether a file of that size was read to its end.
+func (c *Counter) Done(size int64) bool { return size > 0 && c.read.Load() >= size }
+
+// Reader counts what is read of r.
+func (c *Counter) Reader(r io.Reader) io.Reader { return countedReader{r, c} }
+
+// ReaderAt counts what is read of r, from its beginning to its end.
+func (c *Counter) ReaderAt(r io.ReaderAt) io.ReaderAt { return countedReaderAt{r, c} }
+
+type countedReader struct {
+	io.Reader
+	counter *Counter
+}
+
+// Read implements io.Reader.
+func (r countedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.counter.read.Add(int64(n))
+	return n, err //nolint:wrapcheck // of the file
+}
+
+type countedReaderAt struct {
+	io.ReaderAt
+	counter *Counter
+}
+
+// ReadAt implements io.ReaderAt.
+func (r countedReaderAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, at)
+	r.counter.read.Store(at + int64(n)) // a request that is sent again begins at the beginning
+	return n, err                       //nolint:wrapcheck // of the file
 }
 
 // OrNever formats a time as When does, and nil as "never".

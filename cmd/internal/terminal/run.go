@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/platform/config"
 	"postern/platform/fault"
@@ -27,6 +29,31 @@ type UsageError string
 // Error implements error.
 func (e UsageError) Error() string { return string(e) }
 
+// ValueError is the error of a flag whose value isn't valid. Its text says what the value must be, such as "a number".
+type ValueError string
+
+// Error implements error.
+func (e ValueError) Error() string { return "must be " + string(e) }
+
+// flagError says of a flag whose value isn't valid what the value must be, in the same words for every flag.
+func flagError(_ *cobra.Command, err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	must, known := errors.AsType[ValueError](err)
+	switch flag := bad.GetFlag(); {
+	case known:
+	case flag.Value.Type() == "bool":
+		must = "true or false"
+	case flag.Value.Type() == "int":
+		must = "a whole number"
+	default:
+		return fmt.Errorf("--%s: %w", flag.Name, bad.Unwrap())
+	}
+	return fmt.Errorf("--%s must be %s, not %q", bad.GetFlag().Name, string(must), bad.GetValue())
+}
+
 // Execute runs a command of root and returns its exit code.
 func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal) int {
 	started := false
@@ -35,9 +62,10 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal
 			return // which logs it
 		}
 		for _, name := range config.Unknown(t.Environ) {
-			fmt.Fprintf(t.Err, "warning: unknown setting %s is ignored\n", name)
+			fmt.Fprintf(t.Err, "warning: ignoring the unknown setting %s\n", name)
 		}
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -47,39 +75,43 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal
 		fmt.Fprintln(t.Err, "postern: stopped")
 		return exitFailed
 	}
-	complain(t.Err, err)
+	complain(t.Err, command, err)
 	wrongUse := errors.As(err, new(UsageError))
 	if !started || wrongUse {
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", command.CommandPath())
 		return exitUsage
 	}
 	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Malformed:
+		if known, _ := errors.AsType[*fault.Error](err); len(known.Fields) > 0 { // as if the command had found them
+			return exitUsage
+		}
 	case fault.Unauthenticated, fault.Forbidden:
 		return exitNotAllowed
 	}
 	return exitFailed
 }
 
-// complain prints an error: its public text if it has one, and each invalid field with
-// the way to correct it.
-func complain(w io.Writer, err error) {
+// complain prints the error of a command: its public text if it has one, and each invalid flag or argument with the way
+// to correct it.
+func complain(w io.Writer, command *cobra.Command, err error) {
 	text, known := err.Error(), &fault.Error{}
 	if errors.As(err, &known) {
 		text = strings.Replace(text, known.Error(), known.Public, 1)
 	}
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		fmt.Fprintf(w, "postern: %s\n", Printable(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(w, "%s %s\n", styled(w, red, "postern:"), Printable(strings.TrimSuffix(line, "\n")))
 	}
 	for _, f := range known.Fields {
-		pointer := f.Pointer
-		if pointer == "" {
-			pointer = "the request"
+		name := cmp.Or(command.Annotations[pointerKey], "the request")
+		if f.Pointer != "" {
+			name = nameOf(command, f.Pointer)
 		}
 		switch {
 		case f.Detail == known.Public && len(known.Fields) == 1:
-			fmt.Fprintf(w, "  at %s (%s)\n", Printable(pointer), known.Code)
+			fmt.Fprintf(w, "  in %s (%s)\n", Printable(name), known.Code)
 		default:
-			fmt.Fprintf(w, "  %s: %s\n", Printable(pointer), Printable(f.Detail))
+			fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(f.Detail))
 		}
 	}
 }

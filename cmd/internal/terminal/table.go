@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -24,10 +25,16 @@ const shortestCell = 16
 func Table(w io.Writer, fill func(row func(cells ...string))) error {
 	rows := rowsOf(fill)
 	hidden := fit(rows, widthOf(w))
-	if err := align(w, rows); err != nil || len(hidden) == 0 {
+	var text strings.Builder
+	if err := align(&text, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nNo room for %s: widen the terminal, or add --json.\n", strings.Join(hidden, ", "))
+	headings, others, _ := strings.Cut(text.String(), "\n")
+	if _, err := io.WriteString(w, styled(w, bold, headings)+"\n"+others); err != nil || len(hidden) == 0 {
+		return err //nolint:wrapcheck // of the terminal
+	}
+	_, err := fmt.Fprintf(w, "\nNot enough room for %s. Widen the terminal or use --json.\n",
+		strings.Join(hidden, ", "))
 	return err //nolint:wrapcheck // of the terminal
 }
 
@@ -47,15 +54,27 @@ func rowsOf(fill func(row func(cells ...string))) [][]string {
 }
 
 func align(w io.Writer, rows [][]string) error {
-	out := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
+	var aligned bytes.Buffer
+	out := tabwriter.NewWriter(&aligned, 0, 0, columnGap, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(out, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+		fmt.Fprintln(out, strings.Join(row, "\t")) // with the tab before an empty cell, which ends a column otherwise
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(aligned.Bytes()) {
+		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // widthOf returns the number of columns of a terminal, 0 if w is not one.
 func widthOf(w io.Writer) int {
+	if screen, ok := w.(*Screen); ok {
+		w = screen.file
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return 0

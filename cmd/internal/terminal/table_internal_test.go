@@ -52,6 +52,17 @@ func TestFit(t *testing.T) {
 	}
 }
 
+func TestDetails_emptyValue(t *testing.T) {
+	var out strings.Builder
+	err := Details(&out, func(row func(...string)) { row("User", "ana"); row("Name", ""); row("Last login", "never") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "User         ana\nName\nLast login   never\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestPrintableInTables(t *testing.T) {
 	var out strings.Builder
 	if err := Table(&out, func(row func(...string)) { row("A", "B"); row("x\x1b[2J", "y\nz") }); err != nil {

@@ -58,6 +58,9 @@ func IsTerminal(w io.Writer) bool { return isDevice(w) }
 func readsTerminal(r io.Reader) bool { return isDevice(r) }
 
 func isDevice(stream any) bool {
+	if screen, ok := stream.(*Screen); ok {
+		stream = screen.file
+	}
 	file, ok := stream.(*os.File)
 	if !ok {
 		return false

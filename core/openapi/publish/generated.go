@@ -17,7 +17,7 @@ func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[
 	}
 	path := object{"parameters": []object{{
 		"name": "path", "in": "path", "required": true, "schema": object{"type": "string"},
-		"description": "Any path of the upstream; it may contain slashes.",
+		"description": "Any path of the upstream. It can contain slashes.",
 	}}}
 	for _, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
 		path[method] = operation(v, method)
@@ -45,7 +45,7 @@ func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[
 }
 
 func operation(v *snapshot.Version, method string) object {
-	responses := object{"default": object{"description": "The answer of the upstream."}}
+	responses := object{"default": object{"description": "The upstream's response."}}
 	op := object{"operationId": method + "_any", "responses": responses}
 	var security []object
 	refused, forbidden := policy.TokenRequired.Message, policy.TokenTenant.Message

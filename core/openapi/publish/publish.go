@@ -1,4 +1,4 @@
-// Package publish makes the OpenAPI document that callers of a version read: the imported one, whose servers are
+// Package publish creates the OpenAPI document that callers of a version read: the imported one, whose servers are
 // replaced, or one that is generated of a version's environments and access policy. It does not check documents, which
 // package openapi does.
 package publish
@@ -27,7 +27,7 @@ type Document struct {
 var errNoObject = errors.New("publish: the document isn't an object")
 
 // New returns a document, JSON, without the servers of the document, of its paths and of its operations:
-// they are the upstream's own addresses.
+// they are the upstream's own URLs.
 func New(document []byte) (Document, error) {
 	members, err := membersOf(document)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package reference reads an OpenAPI document's description of one operation, for people: parameters, bodies, responses
-// and what callers need, with schemas as lists of members. What it returns is bounded, whatever the document says.
+// and what callers need, with schemas as lists of members. Its result is bounded, whatever the document says.
 package reference
 
 import (
@@ -12,7 +12,7 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// Bounds on a schema that is shown. What is beyond them is left out.
+// Bounds on a schema that is shown. The rest is left out.
 const (
 	maxDepth   = 6
 	maxMembers = 200
@@ -21,7 +21,7 @@ const (
 	maxNote    = 500  // bytes of a description of a member
 )
 
-// Operation is what a document says of a method of a path.
+// Operation is a document's description of a method of a path.
 type Operation struct {
 	Method, Path, ID     string
 	Summary, Description string

@@ -113,7 +113,7 @@ func (r *run) loosely(query string, names looseNames, most int) (out []argument,
 				continue
 			}
 			if len(out) == most {
-				r.problem("must have at most %d arguments, also if semicolons separate them", most)
+				r.problem("must have at most %d arguments, including those separated by semicolons", most)
 				return nil, false
 			}
 			if !r.work.take(valueMemory + 2*len(one)) {

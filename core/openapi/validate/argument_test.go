@@ -24,7 +24,7 @@ func TestArguments_readings(t *testing.T) {
 		`{"name":"text","in":"query","schema":{"type":"string","maxLength":3}},`+
 		`{"name":"ID","in":"query","schema":{"type":"integer"}},{"name":"id","in":"query","schema":{"type":"string"}}]},`+
 		`"post":`+form(`{`+members+`}`)+`,"put":`+form(`{"allOf":[{`+members+`}]}`)+`}`))
-	const integer, escape = "n must be an integer", "a percent sign that doesn't begin an escape"
+	const integer, escape = "n must be an integer", "a percent sign that doesn't start an escape"
 	for _, tt := range []struct{ text, want string }{
 		{"n=1&text=a&other=x", ""},
 		{"n=x", integer},
@@ -38,8 +38,8 @@ func TestArguments_readings(t *testing.T) {
 		{"n%FF=x", integer},
 		{"%c2%a0n=x", integer},
 		{"N=x", integer},
-		{"n=1&N=2", "n must be "}, // there once, or an integer
-		{"n=1&%20n=2", "n must be "},
+		{"n=1&N=2", "n must "}, // appear once, or be an integer
+		{"n=1&%20n=2", "n must "},
 		{"x=1;n=x", integer},
 		{"x=1;n=2", ""},
 		{"x=1;+n=x", integer},

@@ -7,7 +7,7 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// requestBody is what a document says of the body of an operation.
+// requestBody is a document's description of the body of an operation.
 type requestBody struct {
 	required bool
 	media    []media
@@ -15,7 +15,7 @@ type requestBody struct {
 
 // media is a content type of a body.
 type media struct {
-	name      string // lower case; with * for any
+	name      string // lowercase; with * for any
 	schema    *schema
 	separator map[string]string // of a form: what separates the items of a member that is a list in one value
 }
@@ -32,13 +32,13 @@ func (c *compiler) body(node map[string]any) *requestBody {
 		one := media{name: mediaType(name)}
 		switch {
 		case seen[one.name]:
-			c.note("%s is not checked: it is the same type as another one.", name)
+			c.note("%s isn't checked, because it is the same type as another one.", name)
 			continue
 		case isJSON(one.name) || one.name == formType || strings.Contains(one.name, "*"):
 			one.schema = c.media(of)
 			one.separator = c.separators(of)
 		default:
-			c.note("Bodies of the type %s are not checked.", one.name)
+			c.note("Bodies of the type %s aren't checked.", one.name)
 		}
 		seen[one.name] = true
 		if !c.Take(openapi.Memory, int64(perMedia+len(name))) {
@@ -59,7 +59,7 @@ func (c *compiler) media(node any) *schema {
 func (c *compiler) whole(node map[string]any) *schema {
 	at, _ := node["schema"].(map[string]any)
 	if ref, refers := at["$ref"].(string); refers && c.LookUp(c.document, ref) == nil {
-		c.Refuse("%s", openapi.LeadsNowhere(ref))
+		c.Refuse("%s", openapi.UnresolvedRef(ref))
 		return nil
 	}
 	return c.one(node, "schema")

@@ -90,8 +90,8 @@ func (r *run) inBrackets(name string) (base string, path []string, ok bool) {
 	return name[:open], path, len(path) <= maxBrackets && r.spend(len(path))
 }
 
-// node is what the arguments of a query or a form say of one value. It can be a list or an object only if its schema
-// says so: names of members may be numbers.
+// node has the arguments of a query or a form that belong to one value. It can be a list or an object only if its
+// schema says so: names of members may be numbers.
 type node struct {
 	values  []string // without brackets
 	list    []*node  // of empty brackets

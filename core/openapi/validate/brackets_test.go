@@ -88,8 +88,8 @@ func TestBrackets(t *testing.T) {
 		{"form", "name[first]=a", "body /name must be a string"},
 		{"form", "flag[on]=true", ""},
 		{"form", "flag[on]=1", "body /flag[on] must be a boolean"},
-		{"form", "unknown[a]=1", "body has a member that the document does not allow"},
-		{"form", "expand[=1", "body has a member that the document does not allow"},
+		{"form", "unknown[a]=1", "body has a member that the document doesn't allow"},
+		{"form", "expand[=1", "body has a member that the document doesn't allow"},
 		{"form", "expand=a&expand[b]=c", "body must not be sent both as a plain value and with brackets"},
 		{"form", deep(63), ""},
 		{"form", deep(64), "body must not have more than 64 brackets in a name"},
@@ -108,7 +108,7 @@ func TestBrackets(t *testing.T) {
 		{"query", "ids=1&created[gt]=x", "query created must match one of the 2 descriptions in the document"},
 		{"query", "ids=1&filter[price][min]=1.5", ""},
 		{"query", "ids=1&filter[price][min]=x", "query filter.price.min must be a number"},
-		{"query", "ids=1&filter[price][max]=1", "query filter.price has a member that the document does not allow"},
+		{"query", "ids=1&filter[price][max]=1", "query filter.price has a member that the document doesn't allow"},
 		{"query", "ids=1&filter[state]=new&filter[price][min]=1", ""},
 		{"query", "ids=1&filter[state]=old", `query filter[state] must be one of "new"`},
 		{"query", "ids=1&to=a&to=b", ""},
@@ -121,7 +121,7 @@ func TestBrackets(t *testing.T) {
 		{"query", "ids=1&n" + strings.Repeat("[]", 65) + "=1", "query n must not be sent with brackets"},
 		{"query", "ids=1&nn[]=1", ""},
 		{"query", `ids=1&json={}&json[a]=1`, "query json must not be sent with brackets"},
-		{"query", "ids=1&n=1&n=2", "query n must be there once"},
+		{"query", "ids=1&n=1&n=2", "query n must appear once"},
 	} {
 		var got string
 		if tt.in == "form" {
@@ -137,7 +137,7 @@ func TestBrackets(t *testing.T) {
 	}
 }
 
-// What brackets say is read within the steps of a call, whatever the names are.
+// Names with brackets are read within the steps of a call, whatever they are.
 func TestBrackets_hostile(t *testing.T) {
 	t.Parallel()
 	v := compile(t, `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{`+brackets+"}"+bracketSchemas)

@@ -86,8 +86,8 @@ func Compile(b *openapi.Budget, document tree.Document) (*Validator, error) {
 		return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Reason, b.Reason))
 	})
 	if c.more {
-		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("More parts aren't checked: only the "+
-			"first %d are listed.", maxUnchecked)})
+		c.out.unchecked = append(c.out.unchecked, Unchecked{Reason: fmt.Sprintf("Only the first %d unchecked parts "+
+			"are listed.", maxUnchecked)})
 	}
 	return c.out, c.Err()
 }
@@ -150,7 +150,7 @@ func (c *compiler) path(path string, item map[string]any) (all []*Operation) {
 	names, ok := c.out.root.add(path, operations)
 	if !ok {
 		c.At = path
-		c.note("The path cannot be matched: its parameters are next to each other.")
+		c.note("The path can't be matched, because its parameters are next to each other.")
 	}
 	for _, op := range operations {
 		op.names = names

@@ -83,8 +83,8 @@ func (r *run) matches(s *schema, value any) bool {
 	return ok
 }
 
-// check reports whether a value matches a schema, and adds the problems that it has. Of a run that was
-// stopped the result means nothing.
+// check reports whether a value matches a schema, and adds the problems that it has. The result of a stopped run means
+// nothing.
 func (r *run) check(s *schema, value any) bool {
 	r.depth++
 	defer func() { r.depth-- }()
@@ -185,7 +185,7 @@ func (r *run) text(s *schema, value string) bool {
 			return false
 		}
 		if !s.pattern.expression.MatchString(value) {
-			ok = r.problem("must match the pattern of the document")
+			ok = r.problem("must match the pattern in the document")
 		}
 	}
 	if !hasFormat(s.format, value) {
@@ -210,7 +210,7 @@ func (r *run) array(s *schema, list []any) bool {
 			}
 			r.scratch = appendCanonical(r.scratch[:0], item)
 			if seen[string(r.scratch)] {
-				ok = r.problem("must not have an item twice")
+				ok = r.problem("must not contain an item twice")
 				break
 			}
 			seen[string(r.scratch)] = true
@@ -233,10 +233,10 @@ func (r *run) array(s *schema, list []any) bool {
 		}
 	}
 	if contained < s.minContains {
-		ok = r.problem("must have at least %s as the document describes it", counted(s.minContains, "item"))
+		ok = r.problem("must have at least %s that matches the document", counted(s.minContains, "item"))
 	}
 	if s.maxContains >= 0 && contained > s.maxContains {
-		ok = r.problem("must have at most %s as the document describes it", counted(s.maxContains, "item"))
+		ok = r.problem("must have at most %s that matches the document", counted(s.maxContains, "item"))
 	}
 	return ok
 }
@@ -326,12 +326,12 @@ func (r *run) member(s *schema, name string, value any) bool {
 	switch {
 	case described || s.additional == nil:
 	case s.additional.never:
-		ok = r.problem("has a member that the document does not allow")
+		ok = r.problem("has a member that the document doesn't allow")
 	default:
 		ok = r.within(unknownMember, s.additional, value) && ok
 	}
 	if s.names != nil && !r.matches(s.names, name) {
-		ok = r.problem("has a member whose name the document does not allow")
+		ok = r.problem("has a member whose name the document doesn't allow")
 	}
 	return ok
 }

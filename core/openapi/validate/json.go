@@ -20,9 +20,9 @@ var (
 	errNoJSON  = errors.New("must be JSON")
 	errNotUTF8 = errors.New("must be JSON in UTF-8")
 	errTwice   = errors.New("has a member twice")
-	errTooDeep = fmt.Errorf("must not be nested more than %d deep", maxNesting)
+	errTooDeep = fmt.Errorf("must not be nested more than %d levels deep", maxNesting)
 	errSurplus = errors.New("must be one JSON value")
-	errMemory  = errors.New("is too large to be checked at the moment")
+	errMemory  = errors.New("is too large to be checked right now")
 )
 
 // The memory that values take once they are read, in bytes, in addition to their text.
@@ -132,7 +132,7 @@ func appendCanonical(dst []byte, value any) []byte {
 		return readDecimal(value).appendTo(dst)
 	case []any:
 		dst = append(dst, '[')
-		for _, item := range value { // plain: who calls has spent sizeOf
+		for _, item := range value { // plain: the caller has spent sizeOf
 			dst = append(appendCanonical(dst, item), ',')
 		}
 		return append(dst, ']')
@@ -144,7 +144,7 @@ func appendCanonical(dst []byte, value any) []byte {
 			}
 			return append(dst, '}')
 		}
-		for _, name := range tree.Keys(value) { // plain: who calls has spent sizeOf
+		for _, name := range tree.Keys(value) { // plain: the caller has spent sizeOf
 			dst = append(appendCanonical(appendText(dst, name), value[name]), ',')
 		}
 		return append(dst, '}')

@@ -2,7 +2,7 @@ package validate
 
 import "encoding/json"
 
-// shape is what the value of a keyword must be.
+// shape is the required type of a keyword's value.
 type shape struct {
 	says string // follows: must be
 	fits func(c *compiler, value any) bool
@@ -12,12 +12,12 @@ var (
 	isText     = shape{"a text", func(_ *compiler, v any) bool { _, ok := v.(string); return ok }}
 	isBoolean  = shape{"true or false", func(_ *compiler, v any) bool { _, ok := v.(bool); return ok }}
 	isNumber   = shape{"a number", func(_ *compiler, v any) bool { _, ok := v.(json.Number); return ok }}
-	isPositive = shape{"a number above 0 of at most 18 digits", func(_ *compiler, v any) bool {
+	isPositive = shape{"a number above 0 with at most 18 digits", func(_ *compiler, v any) bool {
 		n, ok := v.(json.Number)
 		d := readDecimal(n)
 		return ok && d.sign() > 0 && len(d.digits) <= maxDivisor
 	}}
-	isCount = shape{"a whole number of at least 0", func(_ *compiler, v any) bool {
+	isCount = shape{"a whole number of 0 or more", func(_ *compiler, v any) bool {
 		n, ok := v.(json.Number)
 		d := readDecimal(n)
 		return ok && d.sign() >= 0 && d.isWhole()
@@ -31,14 +31,14 @@ var (
 	}}
 	isAny     = shape{"", func(*compiler, any) bool { return true }}
 	isList    = shape{"a list", func(_ *compiler, v any) bool { _, ok := v.([]any); return ok }}
-	isTexts   = shape{"a list of texts", hasTexts}
+	isTexts   = shape{"a list of strings", hasTexts}
 	isSchema  = shape{"a schema", func(_ *compiler, v any) bool { return maybeSchema(v) }}
 	isSchemas = shape{"a list of schemas", func(c *compiler, v any) bool {
 		list, ok := v.([]any)
 		return ok && len(list) > 0 && c.allFit(list, maybeSchema)
 	}}
 	isMap        = shape{"an object", func(_ *compiler, v any) bool { _, ok := v.(map[string]any); return ok }}
-	isMapOfTexts = shape{"an object with lists of texts", func(c *compiler, v any) bool {
+	isMapOfTexts = shape{"an object with lists of strings", func(c *compiler, v any) bool {
 		object, ok := v.(map[string]any)
 		for _, list := range c.Members(object) {
 			ok = ok && hasTexts(c, list)
@@ -79,8 +79,8 @@ func (c *compiler) allFit(list []any, fit func(any) bool) bool {
 	return true
 }
 
-// keyword is what the value of a keyword must be in OpenAPI 3.0 and in 3.1. Without a shape, the version does not have
-// the keyword.
+// keyword has the required type of a keyword's value in OpenAPI 3.0 and in 3.1. Without a shape, the version does not
+// have the keyword.
 type keyword struct{ old, modern shape }
 
 // The keywords that are read. Compilers get no others.
@@ -117,10 +117,10 @@ var (
 // stepsOfKeywords are those of an object without its members.
 const stepsOfKeywords = 2
 
-// read returns the keywords of an object. Those whose values are not what they must be are left out, and noted.
+// read returns the keywords of an object. Keywords with a value of the wrong type are left out, and noted.
 func (c *compiler) read(object map[string]any, known map[string]keyword) map[string]any {
 	out := make(map[string]any, min(len(object), len(known)))
-	wrong := func(name, why string) { c.note("%s is not checked: %s.", name, why) }
+	wrong := func(name, why string) { c.note("%s isn't checked: %s.", name, why) }
 	c.Spend(stepsOfKeywords)
 	for name, value := range c.Members(object) {
 		of, there := known[name]
@@ -131,9 +131,9 @@ func (c *compiler) read(object map[string]any, known map[string]keyword) map[str
 		switch {
 		case !there:
 		case must.fits == nil && c.modern:
-			wrong(name, "OpenAPI 3.1 does not have it")
+			wrong(name, "OpenAPI 3.1 doesn't have it")
 		case must.fits == nil:
-			wrong(name, "OpenAPI 3.0 does not have it")
+			wrong(name, "OpenAPI 3.0 doesn't have it")
 		case !must.fits(c, value):
 			wrong(name, "it must be "+must.says)
 		default:

@@ -86,7 +86,7 @@ var withKeyword = map[string]struct {
 	"media":     {mediaKeywords, `{"requestBody":{"content":{"application/json":{%q:%s}}}}`, "PUT /o: body"},
 }
 
-// What a document says with a value of another type is as if it were not there, and is listed with its place.
+// A keyword with a value of another type is ignored, and listed with its place.
 func TestRead_otherTypes(t *testing.T) {
 	t.Parallel()
 	for object, with := range withKeyword {
@@ -159,10 +159,10 @@ func TestUnchecked_places(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := v.Unchecked()
-	if len(got) != maxUnchecked+1 || !strings.Contains(got[maxUnchecked].Reason, "only the first 200 are listed") {
+	if len(got) != maxUnchecked+1 || !strings.Contains(got[maxUnchecked].Reason, "Only the first 200 unchecked parts") {
 		t.Errorf("%d: %q", len(got), got[len(got)-1])
 	}
-	want := Unchecked{"#/components/schemas/S/properties/a", "required is not checked: it must be a list of texts."}
+	want := Unchecked{"#/components/schemas/S/properties/a", "required isn't checked: it must be a list of strings."}
 	if !slices.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
 	}

@@ -8,8 +8,8 @@ import (
 	"postern/core/openapi/validate"
 )
 
-// Numbers of the document and of the call are compared exactly, however large, small or precise they are. Of the
-// last rows, the first ones are bignum and float-overflow of the JSON Schema test suite, which are optional there.
+// Numbers of the document and of the call are compared exactly, however large, small or precise they are. The first of
+// the last rows are bignum and float-overflow of the JSON Schema test suite, where they are optional.
 func TestBody_numbers(t *testing.T) {
 	t.Parallel()
 	const past53, cents = "9007199254740993", `{"multipleOf":0.01}`

@@ -43,7 +43,7 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 	content, _ := node["content"].(map[string]any)
 	for media, of := range c.Members(content) {
 		if !isJSON(media) {
-			c.note("The parameter is not checked: it is of the type %s.", media)
+			c.note("The parameter isn't checked, because it has the type %s.", media)
 			return
 		}
 		p.json, p.schema = true, c.media(of)
@@ -54,11 +54,11 @@ func (c *compiler) parameter(op *Operation, all map[string]any) {
 	_, hasSchema := all["schema"]
 	_, hasContent := all["content"]
 	if !hasSchema && (!hasContent || node["content"] != nil && len(content) == 0) {
-		c.note("The parameter is not checked: it has no schema.")
+		c.note("The parameter isn't checked, because it has no schema.")
 	}
 	c.Spend(len(op.Name) / bytesOfStep)
 	if p.in == InPath && !strings.Contains(op.Name, "{"+p.name+"}") {
-		c.note("The parameter is not checked: the path does not have it.")
+		c.note("The parameter isn't checked, because it isn't in the path.")
 	}
 	if p.in == InQuery {
 		c.Spend(stepsOfLoose)
@@ -83,7 +83,7 @@ func (c *compiler) style(p *parameter, node map[string]any) bool {
 	known, ok := styles[p.in]
 	switch {
 	case !ok:
-		c.note("The parameter is not checked, because it is a cookie.")
+		c.note("The parameter isn't checked, because it is a cookie.")
 		return false
 	case !own && p.in == InQuery:
 		style = "form"
@@ -91,7 +91,7 @@ func (c *compiler) style(p *parameter, node map[string]any) bool {
 		style = "simple"
 	}
 	if p.list, ok = known[style]; !ok {
-		c.note("The parameter is not checked: its style is %s.", style)
+		c.note("The parameter isn't checked, because its style is %s.", style)
 		return false
 	}
 	if style == "form" && node["explode"] == false {
@@ -107,7 +107,7 @@ func (c *compiler) isObject(p parameter) bool {
 		return false
 	}
 	c.inside = append(c.inside, p.in+" "+p.name)
-	c.note("The parameter is not checked: objects are checked only in the style deepObject.")
+	c.note("The parameter isn't checked, because objects are only checked in the style deepObject.")
 	c.inside = c.inside[:0]
 	return true
 }
@@ -125,7 +125,7 @@ func (p *parameter) check(r *run, values []string) {
 		value, err := readJSON(r.work, []byte(values[0]))
 		switch {
 		case len(values) > 1:
-			r.problem("must be there once")
+			r.problem("must appear once")
 		case err != nil:
 			r.problem("%s", err)
 		default:
@@ -134,7 +134,7 @@ func (p *parameter) check(r *run, values []string) {
 	case p.isList() || len(values) > 1 && p.in == InQuery && p.list == "" && p.schema.mayRepeat():
 		p.checkList(r, values)
 	case len(values) > 1:
-		r.problem("must be there once")
+		r.problem("must appear once")
 	default:
 		p.schema.checkText(r, values[0])
 	}
@@ -167,7 +167,7 @@ func (p *parameter) isList() bool {
 func (p *parameter) checkList(r *run, values []string) {
 	if p.list != "" {
 		if len(values) > 1 {
-			r.problem("must be there once")
+			r.problem("must appear once")
 			return
 		}
 		values = strings.Split(values[0], p.list)

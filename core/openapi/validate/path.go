@@ -230,7 +230,7 @@ func match(pieces []piece, segment string, values []string) ([]string, bool) {
 	return values, segment == ""
 }
 
-// unescape decodes a segment. An escape that is none stays.
+// unescape decodes a segment. An invalid escape is kept.
 func unescape(segment string) string {
 	if strings.IndexByte(segment, '%') < 0 {
 		return segment

@@ -18,7 +18,7 @@ type pattern struct {
 // cost is how many steps it takes to match a text. Also the empty text takes all parts that may begin a match.
 func (p *pattern) cost(text string) int { return 1 + (len(text)+1)*p.size/patternCost }
 
-// maxPattern bounds a pattern, in bytes. What is longer is not checked.
+// maxPattern bounds a pattern, in bytes. Longer values are not checked.
 const maxPattern = 2000
 
 // Steps of a pattern. A class of Unicode takes up to 400 µs to read, if several are merged.
@@ -40,8 +40,8 @@ func (c *compiler) pattern(expression string) *pattern {
 		c.patterns[expression] = made
 	}
 	if made == nil {
-		c.note("The pattern %.60q is not checked: it is too large, or has something that RE2 doesn't support, such "+
-			"as a look-ahead.", expression)
+		c.note("The pattern %.60q isn't checked, because it is too large or uses something that RE2 doesn't support, "+
+			"such as a look-ahead.", expression)
 	}
 	return made
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// reading makes a value of arguments, which don't say of which types they are: each is read as the schemas describe it.
+// reading converts arguments to a value. Arguments don't have types, so each is read as the schemas describe it.
 type reading struct {
 	*run
 	texts     bool // a text that schemas describe differently stays a text
@@ -34,8 +34,8 @@ func (r *run) checkReading(s *schema, read func(*reading) any) {
 	r.check(s, value)
 }
 
-// checkForm checks an object whose members are arguments, in each way in which an upstream may read them. What the
-// schema has as a member stays whole; other names with brackets are those of members within members.
+// checkForm checks an object whose members are arguments, in each way in which an upstream may read them. A member of
+// the schema stays whole; other names with brackets are those of members within members.
 func (r *run) checkForm(s *schema, form []argument, text string, separator map[string]string) {
 	if slices.ContainsFunc(form, func(one argument) bool { return one.brokenName || one.brokenText }) {
 		r.problem("has %s", brokenEscape)

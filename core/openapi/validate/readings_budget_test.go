@@ -35,7 +35,7 @@ func TestBudget_readings(t *testing.T) {
 			document: operation("3.1.0", `"/o":{"put":{"requestBody":{"content":{"application/x-www-form-urlencoded":`+
 				`{"schema":{"properties":{"a":{"type":"string"}}}}}}}}`),
 			form: "a=1" + strings.Repeat(";b", validate.MaxSteps/10),
-			says: "must have at most 1000 arguments, also if semicolons separate them",
+			says: "must have at most 1000 arguments, including those separated by semicolons",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

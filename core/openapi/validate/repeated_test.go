@@ -2,7 +2,7 @@ package validate_test
 
 import "testing"
 
-// What isn't a list is there once, with whatever values and however it is written.
+// A parameter that isn't a list appears once, with any value and in any notation.
 func TestRepeated(t *testing.T) {
 	t.Parallel()
 	const form = `"requestBody":{"content":{"application/x-www-form-urlencoded":{"schema":{"type":"object",
@@ -27,19 +27,19 @@ func TestRepeated(t *testing.T) {
 		{"name":"X-List","in":"header","schema":{"type":"array","items":{"type":"string"}}}],`+form+`}}},
 		"components":{"schemas":{"Text":{"type":"string"}}}}`)
 	for query, want := range map[string]string{
-		"text=1&text=1":       "query text must be there once",
-		"text=&text":          "query text must be there once",
-		"text=1&%74ext=%31":   "query text must be there once",
-		"text=1;text=1":       "query text must be there once",
-		"text=1&Text=1":       "query text must be there once",
-		"number=1&number=1":   "query number must be there once",
-		"flag=true&flag=true": "query flag must be there once",
-		"enum=a&enum=a":       "query enum must be there once",
-		"ref=1&ref=1":         "query ref must be there once",
-		"untyped=1&untyped=1": "query untyped must be there once",
+		"text=1&text=1":       "query text must appear once",
+		"text=&text":          "query text must appear once",
+		"text=1&%74ext=%31":   "query text must appear once",
+		"text=1;text=1":       "query text must appear once",
+		"text=1&Text=1":       "query text must appear once",
+		"number=1&number=1":   "query number must appear once",
+		"flag=true&flag=true": "query flag must appear once",
+		"enum=a&enum=a":       "query enum must appear once",
+		"ref=1&ref=1":         "query ref must appear once",
+		"untyped=1&untyped=1": "query untyped must appear once",
 		"any=1&any=1":         "",
-		"empty=1&empty=1":     "query empty must be there once",
-		"one=1&one=1":         "query one must be there once",
+		"empty=1&empty=1":     "query empty must appear once",
+		"one=1&one=1":         "query one must appear once",
 		"both=1&both=1":       "",
 		"items=1&items=1":     "",
 		"list=1&list=1":       "",
@@ -61,10 +61,10 @@ func TestRepeated(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"X-Text":    "header X-Text must be there once",
-		"X-Number":  "header X-Number must be there once",
-		"X-Untyped": "header X-Untyped must be there once",
-		"X-Any":     "header X-Any must be there once",
+		"X-Text":    "header X-Text must appear once",
+		"X-Number":  "header X-Number must appear once",
+		"X-Untyped": "header X-Untyped must appear once",
+		"X-Any":     "header X-Any must appear once",
 		"X-List":    "",
 	} {
 		m, _ := v.Find("POST", "/o")

@@ -30,7 +30,7 @@ func (p Problem) String() string {
 	return p.In + " " + p.Name + " " + p.Detail
 }
 
-// Operation is what a document says of a method of a path.
+// Operation is a document's description of a method of a path.
 type Operation struct {
 	Name string // method and path template, such as GET /orders/{id}
 
@@ -57,7 +57,7 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 		return Match{&Operation{Name: method + " (any path)", unknown: why}, nil}, true
 	}
 	if v.none {
-		return unknown("cannot be checked, because the OpenAPI document cannot be compiled")
+		return unknown("can't be checked, because the OpenAPI document can't be compiled")
 	}
 	path = strings.TrimPrefix(path, "/")
 	s := search{method: method}
@@ -69,7 +69,7 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 	}
 	switch {
 	case s.compared > maxCompared:
-		return unknown("is too long to be compared with the paths of the OpenAPI document")
+		return unknown("is too long to be matched to a path of the OpenAPI document")
 	case op == nil:
 		return Match{}, false
 	}
@@ -177,7 +177,7 @@ func (m Match) checkArguments(r *run, pairs []argument) {
 	}
 }
 
-const brokenEscape = "a percent sign that doesn't begin an escape"
+const brokenEscape = "a percent sign that doesn't start an escape"
 
 const formType = "application/x-www-form-urlencoded"
 
@@ -314,10 +314,10 @@ const maxForm = 1000
 
 // Errors for callers.
 var (
-	errMedia    = errors.New("must be a content type that the document has")
+	errMedia    = errors.New("must be a content type from the document")
 	errCharset  = errors.New("must not have a charset other than UTF-8")
 	errEncoding = errors.New("must be gzip or left out")
-	errGzip     = errors.New("must be compressed by gzip, as Content-Encoding says")
+	errGzip     = errors.New("must be compressed with gzip, as Content-Encoding says")
 	errTooLarge = errors.New("must have at most 1 MB unpacked")
 )
 

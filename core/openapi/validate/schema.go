@@ -106,8 +106,8 @@ type patternedProperty struct {
 	schema  *schema
 }
 
-// schema compiles the schema at reference tokens below what is read; nil for one that accepts everything. Those that
-// are referred to are compiled once, by finish.
+// schema compiles the schema at reference tokens below what is read; nil for one that accepts everything. Referenced
+// schemas are compiled once, by finish.
 func (c *compiler) schema(node any, tokens ...string) *schema {
 	if !c.Spend(1) {
 		return nil
@@ -137,7 +137,7 @@ func (c *compiler) schema(node any, tokens ...string) *schema {
 		}
 		return siblings
 	}
-	c.note("It is not checked: a schema must be an object.")
+	c.note("It isn't checked, because a schema must be an object.")
 	return nil
 }
 
@@ -188,7 +188,7 @@ func (c *compiler) referred(ref string) *schema {
 		target, last = c.LookUp(c.document, next), next
 	}
 	if target == nil {
-		c.note("It is not checked: %s.", openapi.LeadsNowhere(last))
+		c.note("It isn't checked: %s.", openapi.UnresolvedRef(last))
 		return nil
 	}
 	made := c.empty()
@@ -260,7 +260,7 @@ func (c *compiler) object(all map[string]any) *schema {
 	out.condition, out.then, out.other = c.one(s, "if"), c.one(s, "then"), c.one(s, "else")
 	for _, keyword := range notChecked {
 		if _, there := all[keyword]; there {
-			c.note("%s is not checked.", keyword)
+			c.note("%s isn't checked.", keyword)
 		}
 	}
 	return out
@@ -328,7 +328,7 @@ func (c *compiler) members(out *schema, s map[string]any) {
 	c.Spend(2 * len(required)) // to sort them
 	c.Take(openapi.Memory, int64(perName*len(required)))
 	for _, name := range c.Each(required) {
-		// Of a member that is only in responses, required is about responses.
+		// For a member that is only in responses, required is about responses.
 		if name, ok := name.(string); ok && !readOnly[name] {
 			out.required = append(out.required, name)
 		}

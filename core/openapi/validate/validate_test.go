@@ -58,14 +58,14 @@ func TestBody(t *testing.T) {
 		{`{"$ref":"#/components/schemas/Order"}`, `[]`, "body must be an object"},
 		{`{"type":"object","required":["a"],"properties":{"a":{"readOnly":true}}}`, `{}`, ""},
 		{`{"type":"integer"}`, `1.0`, ""},
-		{`{"contains":true}`, `[]`, "body must have at least 1 item as the document describes it"},
+		{`{"contains":true}`, `[]`, "body must have at least 1 item that matches the document"},
 		{`{"contains":true}`, `["x"]`, ""},
-		{`{"contains":false}`, `["x"]`, "body must have at least 1 item as the document describes it"},
+		{`{"contains":false}`, `["x"]`, "body must have at least 1 item that matches the document"},
 		{`{"contains":{"type":"integer"},"minContains":0}`, `["x"]`, ""},
 		{`{"contains":{"type":"integer"},"minContains":2}`, `["x",1]`,
-			"body must have at least 2 items as the document describes it"},
+			"body must have at least 2 items that matches the document"},
 		{`{"contains":{"type":"integer"},"maxContains":1}`, `[1,"x",2]`,
-			"body must have at most 1 item as the document describes it"},
+			"body must have at most 1 item that matches the document"},
 		{`{"type":"integer"}`, `1.5`, "body must be an integer"},
 		{`{"type":"integer","format":"int32"}`, `3000000000`, "body must fit into 32 bits"},
 		{`{"type":"integer","format":"int64"}`, `9223372036854775807`, ""},
@@ -77,7 +77,7 @@ func TestBody(t *testing.T) {
 		{`{"type":"string","minLength":2,"maxLength":3}`, `"a"`, "body must have at least 2 characters"},
 		{`{"type":"string","maxLength":1}`, `"ab"`, "body must have at most 1 character"},
 		{`{"type":"string","pattern":"^[A-Z\\u00c4]+$"}`, `"Ä"`, ""},
-		{`{"type":"string","pattern":"^[A-Z]+$"}`, `"secret"`, "body must match the pattern of the document"},
+		{`{"type":"string","pattern":"^[A-Z]+$"}`, `"secret"`, "body must match the pattern in the document"},
 		{`{"type":"string","pattern":"^(?!a)"}`, `"abc"`, ""},
 		{`{"type":"string","format":"date"}`, `"2026-02-30"`, "body must be in the format date"},
 		{`{"type":"string","format":"date-time"}`, `"2026-02-03T04:05:06Z"`, ""},
@@ -91,12 +91,12 @@ func TestBody(t *testing.T) {
 		{`{"enum":["a",1,null,{"b":1}]}`, `{"b":1.0}`, ""},
 		{`{"enum":["a",1]}`, `"secret"`, `body must be one of "a", 1`},
 		{`{"type":"array","items":{"type":"integer"},"maxItems":2,"uniqueItems":true}`, `[1,1.0]`,
-			"body must not have an item twice"},
+			"body must not contain an item twice"},
 		{`{"type":"array","items":{"type":"integer"}}`, `[1,"x"]`, "body /1 must be an integer"},
 		{`{"type":"array","maxItems":1}`, `[1,2]`, "body must have at most 1 item"},
 		{
 			`{"type":"object","additionalProperties":false}`, `{"secret":1}`,
-			"body has a member that the document does not allow",
+			"body has a member that the document doesn't allow",
 		},
 		{`{"type":"object","additionalProperties":{"type":"string"}}`, `{"secret":1}`, "body /* must be a string"},
 		{`{"type":"object","minProperties":1}`, `{}`, "body must have at least 1 member"},
@@ -116,7 +116,8 @@ func TestBody(t *testing.T) {
 		{`{"type":"object"}`, `{"a":1} {}`, "body must be one JSON value"},
 		{`{"type":"object"}`, `{"a":`, "body must be JSON"},
 		{`{"type":"object"}`, "{\"a\":\"\xff\"}", "body must be JSON in UTF-8"},
-		{`{}`, strings.Repeat("[", 300) + strings.Repeat("]", 300), "body must not be nested more than 200 deep"},
+		{`{}`, strings.Repeat("[", 300) + strings.Repeat("]", 300),
+			"body must not be nested more than 200 levels deep"},
 		{`{"type":"object"}`, "", "body is required"},
 	} {
 		t.Run(tt.schema+" "+tt.value[:min(len(tt.value), 40)], func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestBody_dialects(t *testing.T) {
 		{"3.1.0", `{"const":"a"}`, `"b"`, `body must be one of "a"`},
 		{"3.1.0", `{"prefixItems":[{"type":"string"}],"items":false}`, `["a",1]`, "body /1 is not allowed"},
 		{"3.1.0", `{"contains":{"type":"string"}}`, `[1]`,
-			"body must have at least 1 item as the document describes it"},
+			"body must have at least 1 item that matches the document"},
 		{"3.1.0", `{"if":true,"then":{"type":"integer"}}`, `"x"`, "body must be an integer"},
 		{"3.1.0", `{"if":false,"else":{"type":"integer"}}`, `"x"`, "body must be an integer"},
 		{"3.1.0", `{"dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1}`, "body /b is required"},
@@ -162,7 +163,7 @@ func TestBody_dialects(t *testing.T) {
 			"body /* must be a string"},
 		{
 			"3.1.0", `{"propertyNames":{"maxLength":1}}`, `{"secret":1}`,
-			"body has a member whose name the document does not allow",
+			"body has a member whose name the document doesn't allow",
 		},
 	} {
 		m, _ := compile(t, body(tt.version, tt.schema)).Find("PUT", "/o")
@@ -204,7 +205,7 @@ func TestHead(t *testing.T) {
 		{"GET", "/orders/%37?sort=asc&limit=5&tags=1&tags=2&ids=a,b&flag=&other=1", "", ""},
 		{"GET", "/orders/7?sort=asc&limit=secret", "", "query limit must be an integer"},
 		{"GET", "/orders/7?sort=asc&limit=101", "", "query limit must be at most 100"},
-		{"GET", "/orders/7?sort=asc&limit=5&limit=secret", "", "query limit must be there once"},
+		{"GET", "/orders/7?sort=asc&limit=5&limit=secret", "", "query limit must appear once"},
 		{"GET", "/orders/7?sort=secret", "", `query sort must be one of "asc", "desc"`},
 		{"GET", "/orders/7?sort=asc&tags=1&tags=x", "", "query tags.1 must be an integer"},
 		{"GET", "/orders/7?sort=asc&ids=a,b,c", "", "query ids must have at most 2 items"},
@@ -244,7 +245,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// Paths that differ only in the names of parameters are one, whose methods have names of their own.
+// Paths that differ only in the names of parameters are one, whose methods have their own names.
 func TestHead_sharedPaths(t *testing.T) {
 	t.Parallel()
 	one := func(method, name, kind string) string {
@@ -272,7 +273,7 @@ func TestHead_sharedPaths(t *testing.T) {
 	}
 }
 
-// Of two paths that are alike a call has to match one.
+// If two paths are alike, a call has to match one of them.
 func TestEither(t *testing.T) {
 	t.Parallel()
 	one := func(kind, media string) string {
@@ -287,7 +288,7 @@ func TestEither(t *testing.T) {
 		{"/a/x", "text/json", "{}",
 			"path p must be an integer; header Content-Type must be one of application/json", ""},
 		{"/a/1", "application/json", "[]", "", "body must be an object"},
-		{"/a/true", "text/json", "[]", "", "header Content-Type must be a content type that the document has"},
+		{"/a/true", "text/json", "[]", "", "header Content-Type must be a content type from the document"},
 	} {
 		m, ok := v.Find("POST", tt.path)
 		if !ok || !m.ReadsBody(tt.media) {
@@ -366,8 +367,8 @@ func TestUnchecked(t *testing.T) {
 		got = append(got, one.At+": "+one.Reason)
 	}
 	want := []string{
-		"/a{b}{c}: The path cannot be matched: its parameters are next to each other.",
-		"POST /o: query m: The parameter is not checked: objects are checked only in the style deepObject.",
+		"/a{b}{c}: The path can't be matched, because its parameters are next to each other.",
+		"POST /o: query m: The parameter isn't checked, because objects are only checked in the style deepObject.",
 		"POST /o: body/schema/properties/a: The pattern",
 	}
 	for _, one := range want {

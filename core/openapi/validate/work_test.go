@@ -21,14 +21,14 @@ func anonymous(t *testing.T, document string) (*openapi.Budget, error) {
 	return b, err
 }
 
-// What a reference, or the document as a whole, has every operation read again is counted each time: the product of two
-// parts of a document can be 10,000 times its size, and the limits end it. What is read once takes steps that grow with
-// the size.
+// Parts that a reference, or the document as a whole, has every operation read again are counted each time: the product
+// of two parts of a document can be 10,000 times its size, and the limits end it. A part that is read once takes steps
+// in proportion to its size.
 func TestCompile_countsWork(t *testing.T) {
 	t.Parallel()
 	const (
 		n       = 2000   // entries that are read
-		m       = 200    // by each of so many operations
+		m       = 200    // by each of that many operations
 		size    = 40_000 // bytes of a text that is read
 		least   = n * m
 		ofTexts = size * m / 16
@@ -103,8 +103,8 @@ func TestCompile_countsWork(t *testing.T) {
 			paths(`"servers":[`+list(times(900, `{"url":"/a%[1]d"},`))+`],`,
 				`"servers":[`+list(times(900, `{"url":"/b%[1]d"},`))+`]`), 900 * m, "",
 		},
-		"servers that are none": {paths("", `"servers":[`+list(strings.Repeat("1,", 900))+`]`), 900 * m, ""},
-		"members of a path":     {paths("", list(times(n, `"x-%[1]d":1,`))), least, ""},
+		"invalid servers":   {paths("", `"servers":[`+list(strings.Repeat("1,", 900))+`]`), 900 * m, ""},
+		"members of a path": {paths("", list(times(n, `"x-%[1]d":1,`))), least, ""},
 		"produces": {
 			swagger(`"produces":[`+list(times(n, `"a%[1]d",`))+`],`, answers), 0, expansion,
 		},

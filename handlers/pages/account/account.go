@@ -86,11 +86,11 @@ func (h *Handler) showSessions(v *page.Visit) (web.Answer, error) {
 	}
 	for _, session := range found.Items {
 		m.Sessions = append(m.Sessions, account.Session{
-			ID:      session.ID,
-			Name:    web.BrowserName(session.UserAgent),
-			Current: session.Current,
-			Detail: "From " + session.RemoteAddr + " since " + page.Day(session.CreatedAt) +
-				", last seen " + humanize.Time(session.LastSeenAt),
+			ID:        session.ID,
+			Name:      web.BrowserName(session.UserAgent),
+			Current:   session.Current,
+			From:      session.RemoteAddr,
+			Seen:      session.LastSeenAt,
 			EndAction: "/account/sessions/" + url.PathEscape(session.ID) + "/end",
 		})
 	}
@@ -98,7 +98,7 @@ func (h *Handler) showSessions(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) endSession(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askEndSession(v)
 	}
 	in := contract.SessionPath{Session: v.Param("session")}
@@ -109,7 +109,7 @@ func (h *Handler) endSession(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) endOtherSessions(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askEndOtherSessions(v)
 	}
 	if _, err := h.Accounts.EndOtherSessions(v.Ctx(), v.Who, contract.None{}); err != nil {
@@ -130,13 +130,13 @@ func (h *Handler) askEndSession(v *page.Visit) (web.Answer, error) {
 	}
 	one := found.Items[i]
 	title := "Sign out of " + web.BrowserName(one.UserAgent)
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page:  v.Shell(title, "/account/sessions"),
 		Title: title,
 		Facts: []ui.Fact{
 			{Label: "From", Value: cmp.Or(one.RemoteAddr, "unknown")},
-			{Label: "Signed in", Value: page.Moment(one.CreatedAt)},
-			{Label: "Last seen", Value: humanize.Time(one.LastSeenAt)},
+			{Label: "Signed in", Time: one.CreatedAt},
+			{Label: "Last seen", Time: one.LastSeenAt},
 		},
 		Confirm: ui.Confirmation{
 			Title: "Sign out",
@@ -166,7 +166,7 @@ func (h *Handler) askEndOtherSessions(v *page.Visit) (web.Answer, error) {
 		})
 	}
 	const title = "Sign out everywhere else"
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page:  v.Shell(title, "/account/sessions"),
 		Title: title,
 		Facts: facts,
@@ -197,18 +197,20 @@ func (h *Handler) accountDeletion(v *page.Visit) (account.Deletion, error) {
 	}, err
 }
 
-// obstacleOf says what keeps the account from being deleted, "" for nothing.
-func obstacleOf(d contract.AccountDeletion) string {
+// obstacleOf says what keeps the account from being deleted. Without a text, nothing does.
+func obstacleOf(d contract.AccountDeletion) ui.Notice {
+	n := ui.Notice{Tone: ui.Warn}
 	switch {
 	case len(d.OnlyOwner) > 0:
-		return "You're the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". First make another member an " +
+		n.Text = "You're the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". First make another member an " +
 			"owner, or delete the team."
+		n.Link = ui.Link{URL: "/teams", Text: "Open your teams"}
 	case d.LastOperator:
-		return "You're the only operator of this installation. First add another one: postern operators add EMAIL."
+		n.Text = "You're the only operator of this installation. First add another one: postern operators add EMAIL."
 	case !d.Password && !d.Fresh:
-		return "Sign out, sign in again, and delete the account within five minutes."
+		n.Text = "Sign out, sign in again, and delete the account within five minutes."
 	}
-	return ""
+	return n
 }
 
 func (h *Handler) deleteAccount(v *page.Visit) (web.Answer, error) {

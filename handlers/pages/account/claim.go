@@ -30,27 +30,25 @@ func claimForm(v *page.Visit, found accounts.Claimable) claim.Claim {
 		Page:     v.Shell("Claim", path),
 		Action:   path,
 		Projects: found.Projects,
-		Keys:     keysGoOn(found.Keys),
+		Keys:     keysKeepWorking(found.Keys),
 		Ends:     found.ExpiresAt,
 	}
 	for i, team := range found.Teams {
 		m.Teams = append(m.Teams, ui.Option{
 			Value:  team.ID,
 			Title:  team.Name,
-			Text:   "Joins the projects that this team already has.",
 			Chosen: i == 0,
 		})
 	}
 	m.Teams = append(m.Teams, ui.Option{
 		Value:  newTeam,
 		Title:  "A new team",
-		Text:   "Keeps it separate from your other projects.",
 		Chosen: len(found.Teams) == 0,
 	})
 	return m
 }
 
-func keysGoOn(n int64) string {
+func keysKeepWorking(n int64) string {
 	if n == 0 {
 		return "No API keys."
 	}
@@ -64,7 +62,7 @@ const newTeam = "new"
 func (h *Handler) claim(v *page.Visit) (web.Answer, error) {
 	team := v.Posted("team")
 	if team == "" {
-		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or a new one.")
+		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or create a new one.")
 	}
 	if team == newTeam {
 		team = ""

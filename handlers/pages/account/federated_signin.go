@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"postern/handlers/page"
@@ -221,7 +220,8 @@ func (h *Handler) linkedPage(v *page.Visit) (account.Linked, error) {
 			ID:           identity.ID,
 			Name:         h.issuerName(identity.Issuer),
 			UnlinkAction: "/account/signins/" + url.PathEscape(identity.ID) + "/unlink",
-			Detail:       identity.Email + ", last used " + humanize.Time(identity.SeenAt),
+			Email:        identity.Email,
+			Seen:         identity.SeenAt,
 		})
 	}
 	for _, p := range h.Providers {
@@ -232,8 +232,7 @@ func (h *Handler) linkedPage(v *page.Visit) (account.Linked, error) {
 	return m, err
 }
 
-// issuerName is what the button says, or the issuer itself when it is no longer
-// configured.
+// issuerName returns the text of the button, or the issuer itself if it is no longer configured.
 func (h *Handler) issuerName(issuer string) string {
 	for _, p := range h.Providers {
 		if p.Issuer() == issuer {
@@ -244,7 +243,7 @@ func (h *Handler) issuerName(issuer string) string {
 }
 
 func (h *Handler) unlink(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askUnlink(v)
 	}
 	if err := h.Accounts.Unlink(v.Ctx(), v.Who, v.Param("identity")); err != nil {
@@ -278,13 +277,13 @@ func (h *Handler) askUnlink(v *page.Visit) (web.Answer, error) {
 	if len(stays) == 0 {
 		return h.linkedWithError(v, accounts.LastSignIn())
 	}
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page:  v.Shell("Unlink "+name, "/account/signins"),
 		Title: "Unlink " + name,
 		Facts: []ui.Fact{
 			{Label: "Email", Value: cmp.Or(one.Email, "none")},
-			{Label: "Last used", Value: humanize.Time(one.SeenAt)},
-			{Label: "You sign in with", Value: english.WordSeries(stays, "and") + " from now on"},
+			{Label: "Last used", Time: one.SeenAt},
+			{Label: "You can still sign in with", Value: english.WordSeries(stays, "and")},
 		},
 		Confirm: ui.Confirmation{
 			Verb:     "Unlink",

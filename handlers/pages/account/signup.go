@@ -9,7 +9,6 @@ import (
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
-	"postern/service/access"
 	"postern/service/accounts"
 	"postern/views/signin"
 )
@@ -45,7 +44,7 @@ func from(v *page.Visit) accounts.From {
 	}
 }
 
-// signUpURL returns the address of the sign-up page, "" if the visitor cannot sign up.
+// signUpURL returns the URL of the sign-up page, "" if the visitor cannot sign up.
 func (h *Handler) signUpURL(v *page.Visit, next string) (string, error) {
 	err := h.Accounts.MaySignUp(v.Ctx(), ticketIn(next))
 	switch fault.KindOf(err) {
@@ -88,9 +87,9 @@ func (h *Handler) signUpForm(v *page.Visit, next string) (signin.SignUp, error) 
 		return m, nil
 	}
 	invitation, err := h.Accounts.PreviewInvitation(v.Ctx(), ticket.Invitation)
-	m.Intro = "You join " + invitation.TeamName + " as " + invitation.Role + "."
+	m.Intro = "You join " + invitation.TeamName + " with the role " + invitation.Role + "."
 	if invitation.Email != "" && !invitation.ByMail {
-		m.Intro += " The invitation is for " + invitation.Email + ": continue with a provider below that confirms " +
+		m.Intro += " The invitation is for " + invitation.Email + ". Continue with a provider below that confirms " +
 			"this address."
 	}
 	m.Email.Text = invitation.Email
@@ -151,13 +150,6 @@ func (h *Handler) signUp(v *page.Visit) (web.Answer, error) {
 	return web.Answer{Status: problem.Status, Page: signin.SignUpPage(m)}, nil
 }
 
-// roleTexts describe what each role may do.
-var roleTexts = map[access.Role]string{
-	access.Owner:  "Owners can do everything, including managing members.",
-	access.Member: "Members can create and change projects, keys and exports.",
-	access.Viewer: "Viewers can see everything and change nothing.",
-}
-
 func (h *Handler) showInvite(v *page.Visit) (web.Answer, error) {
 	if _, err := v.Authenticate(); err != nil {
 		return web.Answer{}, err
@@ -179,7 +171,7 @@ func (h *Handler) invited(v *page.Visit) (signin.Invited, error) {
 		Page:      v.Shell("Invitation", path),
 		Team:      found.TeamName,
 		Role:      found.Role,
-		RoleText:  roleTexts[access.Role(found.Role)],
+		RoleText:  page.RoleText(found.Role),
 		Action:    path,
 		SignInURL: page.WithNext("/signin", path),
 	}

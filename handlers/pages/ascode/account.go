@@ -8,7 +8,7 @@ import (
 
 const (
 	ofBrowser  = "Sessions belong to browsers. Access tokens can't list or end them."
-	ofPassword = "Access tokens can't change how people sign in."
+	ofPassword = "Access tokens can't change sign-in methods."
 	ofPerson   = "This requires a person in a browser."
 	ofProduct  = "This page is about the dashboard itself."
 )
@@ -29,7 +29,7 @@ var accountPages = map[string]Page{
 	"/device":               nothing(ofPerson),
 	"/device/approved":      nothing(ofPerson),
 	"/device/denied":        nothing(ofPerson),
-	"/search":               nothing("The search finds pages of the dashboard."),
+	"/search":               nothing("Search finds pages of the dashboard."),
 	"/shortcuts":            nothing(ofProduct),
 	"/settings/tokens": shows(contract.ListTokens,
 		listQuery("-created", "name", "expires", "-last_used")...),
@@ -76,12 +76,12 @@ var accountForms = map[string][]Call{
 			}
 			return team, [][]string{{"--team", team}}
 		})},
-		Note: "The code is a secret: it is in the address of this page, which is the URL of the command.",
+		Note: "Use the URL of this page as URL. It contains a secret code.",
 	}},
 	"/invite/:code": {{
 		Operation: contract.AcceptInvitation.ID, Command: "invitations accept LINK",
 		Fields: []Field{Fixed("code", "CODE")},
-		Note:   "The code is a secret: it is in the address of this page, which is the LINK of the command.",
+		Note:   "Use the URL of this page as LINK. It contains a secret code.",
 	}},
 	"/account": carriesOut(contract.UpdateAccount, append(fieldsOf(contract.UpdateAccount, "name", "email"),
 		Secret("password", "password", "--password-file"))...),
@@ -108,7 +108,7 @@ var accountForms = map[string][]Call{
 	"/search": nil, // it finds pages of the dashboard
 }
 
-// confirmName is the name that is typed to delete something for good.
+// confirmName is the name that is typed to delete something permanently.
 var confirmName = Text("typed_name", "confirm", "").Need()
 
 var settingsForms = map[string][]Call{

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"postern/handlers/pages/ascode"
-	"postern/testkit/shell"
+	"postern/testkit"
 )
 
 const document = `{"paths": {
@@ -47,7 +47,7 @@ func TestLines_throughShell(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	want := []string{"upstreams", "check", "it's", "$HOME", "--version", ""}
-	if got := shell.Argv(t, ascode.Command(want...))["postern"]; !slices.Equal(got, want) {
+	if got := testkit.ShellArguments(t, ascode.Command(want...))["postern"]; !slices.Equal(got, want) {
 		t.Errorf("postern got %q, want %q", got, want)
 	}
 }
@@ -72,7 +72,7 @@ func checkLines(t *testing.T, value string) {
 	}
 	form := url.Values{"owner": {value}, "allowed": {value}}
 	lines := newAPI(t).Write(call, map[string]string{"project": value}, form)
-	got := shell.Argv(t, lines.Curl)["curl"]
+	got := testkit.ShellArguments(t, lines.Curl)["curl"]
 	want := []string{
 		"-X", "POST", "https://postern.example/api/v1/projects/" + url.PathEscape(value) + "/keys",
 		"-H", "Authorization: Bearer tok", "-H", "Content-Type: application/json", "-d",
@@ -97,7 +97,7 @@ func checkLines(t *testing.T, value string) {
 	if strings.HasPrefix(value, "-") {
 		wantCLI = slices.Concat([]string{"keys", "create"}, flags, []string{"--", value})
 	}
-	if got := shell.Argv(t, lines.CLI)["postern"]; !slices.Equal(got, wantCLI) {
+	if got := testkit.ShellArguments(t, lines.CLI)["postern"]; !slices.Equal(got, wantCLI) {
 		t.Errorf("postern got %q, want %q", got, wantCLI)
 	}
 }
@@ -176,7 +176,7 @@ func TestWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := newAPI(t).Write(test.call, nil, test.form)
-			got := shell.Argv(t, lines.Curl)["curl"]
+			got := testkit.ShellArguments(t, lines.Curl)["curl"]
 			var body, want any
 			if err := json.Unmarshal([]byte(got[len(got)-1]), &body); err != nil {
 				t.Fatal(err)
@@ -187,7 +187,7 @@ func TestWrite(t *testing.T) {
 			if !reflect.DeepEqual(body, want) {
 				t.Errorf("the body is %s, want %s", got[len(got)-1], test.curl)
 			}
-			if got := shell.Argv(t, lines.CLI)["postern"]; !slices.Equal(got, test.cli) {
+			if got := testkit.ShellArguments(t, lines.CLI)["postern"]; !slices.Equal(got, test.cli) {
 				t.Errorf("postern got %q, want %q", got, test.cli)
 			}
 			if strings.Contains(lines.Curl+lines.CLI, "hunter2") {

@@ -15,7 +15,7 @@ type Call struct {
 	Operation string                // its id, "" if there is none
 	Command   string                // its words, or ""; {name} is a parameter of the path or a field
 	Fields    []Field               // what else is sent
-	Query     []Field               // of the query of the operation's address
+	Query     []Field               // of the query of the operation's URL
 	Params    map[string]string     // parameters of the operation that are named otherwise, such as "{group}"
 	When      func(url.Values) bool // whether a form that was filled in so does this; nil: always
 	Body      func(url.Values) any  // in place of Fields, for a body that is not an object of them
@@ -63,7 +63,7 @@ func New(document []byte, server string) (*API, error) {
 	return api, nil
 }
 
-// Server is the address of the API.
+// Server is the URL of the API.
 func (a *API) Server() string { return a.server }
 
 // Lines are the texts of one call. Empty ones do not exist.
@@ -206,7 +206,7 @@ func fill(text string, c Call, params map[string]string, form url.Values) string
 	return before + value + fill(after, c, params, form)
 }
 
-// argument is the text of the field of that name, "" if the call has none.
+// argument is the text of the field of that name, or "" if the call lacks it.
 func (c Call) argument(name string, form url.Values) string {
 	for _, f := range slices.Concat(c.Query, c.Fields) {
 		if f.Name == name {

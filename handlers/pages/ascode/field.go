@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -53,7 +54,7 @@ func (f Field) Or(otherwise string) Field {
 // value is the value of the field in a form, and the flags of the command for it; nil and none if it is not sent.
 func (f Field) value(form url.Values) (member any, flags [][]string) { return f.read(f, form) }
 
-// Placeholder is what stands for a value that is missing or secret.
+// Placeholder is printed in place of a value that is missing or secret.
 func Placeholder(name string) string {
 	return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
 }
@@ -78,6 +79,20 @@ func Text(name, member, flag string) Field {
 		}
 		return value, f.flag(value)
 	}}
+}
+
+// Name is a Text that the page turns into a name.
+func Name(name, member, flag string) Field { return slugged(Text(name, member, flag)) }
+
+func slugged(field Field) Field {
+	read := field.read
+	field.read = func(f Field, form url.Values) (any, [][]string) {
+		if typed := strings.TrimSpace(form.Get(f.Name)); typed != "" {
+			form = url.Values{f.Name: {contract.Slug(typed)}}
+		}
+		return read(f, form)
+	}
+	return field
 }
 
 // Nullable is a string that is null when empty. The command takes "".
@@ -145,7 +160,7 @@ func Bool(name, member string, flags ...string) Field {
 // Number is a whole number, times unit in the body. The command gets it as typed, before suffix.
 func Number(name, member, flag string, unit int64, suffix string) Field {
 	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
-		typed := strings.TrimSpace(form.Get(f.Name))
+		typed := cmp.Or(strings.TrimSpace(form.Get(f.Name)), f.otherwise)
 		switch {
 		case typed == "" && f.keep:
 			return null{}, f.flag("none")
@@ -268,7 +283,7 @@ func windowsOf(prefix string) []string {
 	return names
 }
 
-// LimitRows is Limits for a form with a row for each limit: of is what the rows count.
+// LimitRows is Limits for a form with a row for each limit. of is the thing that the rows count.
 func LimitRows(of, member, flag, what string, clear ...string) Field {
 	return limits("limit_of", member, flag, what, clear, func(form url.Values, window string) string {
 		calls, windows, subjects := form["limit_calls"], form["limit_window"], form["limit_of"]

@@ -23,25 +23,22 @@ var keyPages = map[string]Page{
 }
 
 var keyForms = map[string][]Call{
-	keysRoute: carriesOut(contract.CreateKey, append(fieldsOf(contract.CreateKey, "owner", "key_type", "environment",
-		"tenant", "product", "description", "expires_at", "allowed_cidrs"), keyLimits(false))...),
+	keysRoute: carriesOut(contract.CreateKey, allFields(contract.CreateKey, keyLimits(false))...),
 	keysRoute + "/change": {
 		{When: is("do", "revoke"), Operation: "revoke-key", Command: "keys revoke {key} --yes", Note: eachKey},
 		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
 		{Operation: "freeze-key", Command: "keys freeze {key}", Note: eachKey},
 	},
-	keysRoute + "/:key": carriesOut(contract.UpdateKey,
-		append(fieldsOf(contract.UpdateKey, "description", "expires_at", "allowed_cidrs"), keyLimits(true))...),
+	keysRoute + "/:key":          carriesOut(contract.UpdateKey, allFields(contract.UpdateKey, keyLimits(true))...),
 	keysRoute + "/:key/freeze":   submits(contract.FreezeKey),
 	keysRoute + "/:key/unfreeze": submits(contract.UnfreezeKey),
 	keysRoute + "/:key/revoke":   does("revoke-key", "keys revoke {key} --yes"),
 	keysRoute + "/:key/rotate": carriesOut(contract.RotateKey,
 		Number("grace_seconds", "grace_seconds", "--grace", 1, "s")),
 
-	keyTypesRoute: carriesOut(contract.CreateKeyType,
-		append(fieldsOf(contract.CreateKeyType, "name", "scopes", "limits"), lifetime(false))...),
+	keyTypesRoute: carriesOut(contract.CreateKeyType, allFields(contract.CreateKeyType, lifetime(false))...),
 	keyTypesRoute + "/:key_type": carriesOut(contract.UpdateKeyType,
-		append(fieldsOf(contract.UpdateKeyType, "scopes", "limits"), lifetime(true))...),
+		allFields(contract.UpdateKeyType, lifetime(true))...),
 	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
 

@@ -11,7 +11,7 @@ func listQuery(orders ...string) []Field {
 	return listOf("", orders...)
 }
 
-// listOf is listQuery for a list that a page with several has under names of its own.
+// listOf is listQuery for a list that a page with several has under its own names.
 func listOf(prefix string, orders ...string) []Field {
 	return []Field{Text(prefix+"q", "q", "--search"), sorted(prefix+"sort", prefix+"dir", orders...)}
 }

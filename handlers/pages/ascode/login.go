@@ -19,7 +19,7 @@ var loginPages = map[string]Page{
 	"/projects/:project/login": {Reads: []Call{{
 		Operation: contract.ListAppClients.ID, Command: "app-clients list TENANT", Query: listQuery("name"),
 		Params: map[string]string{"tenant": "TENANT"},
-		Note:   "TENANT is a tenant of the project: postern tenants list.",
+		Note:   "TENANT is one of the project's tenants. To list them, run postern tenants list.",
 	}}},
 	clientRoute:                 shows(contract.GetAppClient).alsoShows(contract.ListProviders),
 	clientRoute + "/secret":     shows(contract.GetAppClient),
@@ -83,7 +83,7 @@ var loginForms = map[string][]Call{
 			return `{mappings: [.mappings[] | {claim, match, value, group} | select(.claim != "CLAIM" or ` +
 				`.value != "VALUE" or .group != "GROUP")]}`
 		},
-		Note: "CLAIM, VALUE and GROUP are those of the mapping.",
+		Note: "Use the claim, value and group of the mapping.",
 	}},
 }
 

@@ -56,6 +56,21 @@ func fieldsOf(op contract.Described, members ...string) []Field {
 	return fields
 }
 
+// allFields are fields for all members of the body of an operation. The given ones stand for their members.
+func allFields(op contract.Described, given ...Field) (fields []Field) {
+	for _, m := range op.Members() {
+		at := slices.IndexFunc(given, func(f Field) bool { return f.Member == m.Name })
+		switch {
+		case m.Place != contract.InBody:
+		case at >= 0:
+			fields = append(fields, given[at])
+		default:
+			fields = append(fields, fieldsOf(op, m.Name)...)
+		}
+	}
+	return fields
+}
+
 // when and note are for forms that do one of several things, depending on what was filled in.
 func (c Call) when(applies func(url.Values) bool) Call {
 	c.When = applies
@@ -69,28 +84,34 @@ func (c Call) note(text string) Call {
 
 // fieldOf is the field of a form for a member of a body.
 func fieldOf(m contract.Member, flag string) Field {
+	member := m.Name
 	if m.Within != "" {
-		return Text(m.Name, m.Within+"."+m.Name, flag)
+		member = m.Within + "." + m.Name
 	}
 	switch of := m.Elem(); {
 	case of == reflect.TypeFor[contract.Limits]():
 		return limitsField(m.Name, flag)
 	case of == reflect.TypeFor[time.Time]():
-		return Day(m.Name, m.Name, flag)
+		return Day(m.Name, member, flag)
 	case of == reflect.TypeFor[contract.Secret]():
-		return Secret(m.Name, m.Name, flag)
+		return Secret(m.Name, member, flag)
 	case m.Type == reflect.TypeFor[contract.Optional[string]]():
-		return Nullable(m.Name, m.Name, flag)
+		return Nullable(m.Name, member, flag)
 	case of.Kind() == reflect.Bool:
-		return Bool(m.Name, m.Name, flag)
+		return Bool(m.Name, member, flag)
+	case m.Form == "milliseconds":
+		return Number(m.Name, member, flag, 1, "ms")
 	case of.Kind() == reflect.Int:
-		return Number(m.Name, m.Name, flag, 1, "")
+		return Number(m.Name, member, flag, 1, "")
 	case of.Kind() == reflect.Slice && m.Form == "list":
-		return Joined(PerLine(m.Name, m.Name, flag))
+		return Joined(PerLine(m.Name, member, flag))
 	case of.Kind() == reflect.Slice:
-		return PerLine(m.Name, m.Name, flag)
+		return PerLine(m.Name, member, flag)
 	}
-	return Text(m.Name, m.Name, flag)
+	if m.Slug {
+		return Name(m.Name, member, flag)
+	}
+	return Text(m.Name, member, flag)
 }
 
 // limitsField is Limits with one flag for all of them.

@@ -3,6 +3,7 @@ package ascode
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,9 @@ var projectPages = map[string]Page{
 	"/projects/:project/limits":   shows(contract.GetProject).alsoShows(contract.GetCORS),
 	"/projects/:project/relations": shows(contract.ListRelations,
 		append(listQuery("object", "user", "-created"), relationQuery...)...),
-	"/projects/:project/relations/forget":  shows(contract.ListRelations, relationQuery...),
+	"/projects/:project/relations/forget": shows(contract.ListRelations, relationQuery...),
+	"/projects/:project/users": shows(contract.ListProjectUsers,
+		slices.Concat(userQuery, []Field{Text("tenant", "tenant", "--tenant")})...),
 	"/projects/:project/tenants":           shows(contract.ListTenants),
 	"/projects/:project/tenants/:tenant":   shows(contract.GetTenant),
 	"/projects/:project/api-scopes":        reads("get-api-scopes", "api-scopes show {project}"),
@@ -104,7 +107,8 @@ func left(name, member, flag string) Field {
 
 var projectForms = map[string][]Call{
 	"/projects/new": does("create-proxy", "create", Text("target", "target", "--target").Need(),
-		Text("name", "name", "--name"), Text("team", "team", "--team"),
+		Name("name", "name", "--name"), titleOf("name", "display_name", "--display-name"),
+		Text("team", "team", "--team"),
 		Func("require_keys", "requests_auth.mode", func(form url.Values) (any, [][]string) {
 			if form.Get("require_keys") != "true" {
 				return nil, nil
@@ -112,11 +116,11 @@ var projectForms = map[string][]Call{
 			return "authenticate", [][]string{{"--require-key"}}
 		})),
 	"/imports": {{
-		Operation: "import-project", Command: "import FILE --yes", Query: []Field{Text("name", "name", "--name")},
+		Operation: "import-project", Command: "import FILE --yes", Query: []Field{Name("name", "name", "--name")},
 	}},
 	"/imports/preview": {{
 		Operation: "import-project", Command: "import FILE",
-		Query: []Field{Text("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
+		Query: []Field{Name("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
 	}},
 	"/projects/:project/delete": {
 		{
@@ -134,7 +138,7 @@ var projectForms = map[string][]Call{
 	"/projects/:project/product": {
 		{
 			When: has("new_product"), Operation: "update-project", Command: "projects update {project}",
-			Fields: []Field{Nullable("new_product", "product", "--product")},
+			Fields: []Field{slugged(Nullable("new_product", "product", "--product"))},
 			Note:   "Create the product first, with POST /api/v1/products or postern products create.",
 		},
 		carriesOut(contract.UpdateProject, Nullable("in_product", "product", "--product"))[0],
@@ -193,6 +197,17 @@ var projectForms = map[string][]Call{
 		Note: "The command waits for the export and saves the zip.",
 	}},
 	"/exports/:export/cancel": submits(contract.CancelExport),
+}
+
+// titleOf is the display name that a page saves if the typed text isn't a valid name.
+func titleOf(name, member, flag string) Field {
+	return Func(name, member, func(form url.Values) (any, [][]string) {
+		title := strings.TrimSpace(form.Get(name))
+		if title == contract.Slug(title) {
+			return nil, nil
+		}
+		return title, [][]string{{flag, title}}
+	})
 }
 
 // limitRows are the limits of a form with a row for each limit, by what they count.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// routes are what a table has by route, such as /projects/:project/keys, indexed by the number of segments: a page
-// with a form in every row looks up as many paths.
+// routes are the entries of a table by route, such as /projects/:project/keys, indexed by the number of segments: a
+// page with a form in every row looks up as many paths.
 type routes[T any] map[int][]route[T]
 
 type route[T any] struct {
@@ -24,8 +24,8 @@ func newRoutes[T any](table map[string]T) routes[T] {
 	return out
 }
 
-// match finds the route of a path. Of several, that with the longest part before a parameter is the path's own. It
-// returns the values of the parameters, and nil for a path without a route.
+// match finds the route of a path. If there are several, the one with the longest part before a parameter is the path's
+// own. It returns the values of the parameters, and nil for a path without a route.
 func (r routes[T]) match(path string) (found *route[T], params map[string]string) {
 	have := strings.Split(path, "/")
 	values := make([]string, len(have))

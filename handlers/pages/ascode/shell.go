@@ -33,7 +33,7 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// Command is a line of postern with these arguments, for pages that show one by itself.
+// Command is a line of postern with these arguments, for pages that show a single one.
 func Command(arguments ...string) string {
 	return "postern " + quoted(words(arguments...))
 }
@@ -46,11 +46,10 @@ func quoted(all []word) string {
 	return strings.Join(texts, " ")
 }
 
-// maxLine is how many columns a line may have before its options are put on lines of their own.
+// maxLine is how many columns a line may have before its options are put on separate lines.
 const maxLine = 60
 
-// line joins groups of words. Groups after the first begin a line of their own if all
-// together are too long for one.
+// line joins groups of words. Groups after the first each begin a line if all together are too long for one.
 func line(groups ...[]word) string {
 	var parts []string
 	length, broken := 0, false

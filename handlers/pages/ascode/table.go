@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Page is what a page shows, as calls that read the same.
+// Page has the calls that read what a page shows.
 type Page struct {
 	Reads []Call
 	None  string // why nothing can be read or changed from a shell, "" if something can
 }
 
-// Readers parse the fields whose text has a syntax of its own, as the forms' handlers do. What
-// they cannot parse they leave out.
+// Readers parse the fields whose text has its own syntax, as the forms' handlers do. They leave out values that they
+// can't parse.
 type Readers struct {
 	Rules      func(text string) any // the value of rules in the body of set-rules
 	Transforms func(text string) any // the body of set-transforms
@@ -78,7 +78,7 @@ func (t Table) Fields(route string) []string {
 	return names
 }
 
-// FormCall is what a form does.
+// FormCall is the call that a form makes.
 type FormCall struct {
 	Call
 	Params map[string]string // of the path
@@ -104,7 +104,7 @@ func reads(operation, command string, query ...Field) Page {
 	return Page{Reads: []Call{{Operation: operation, Command: command, Query: query}}}
 }
 
-// and adds what a page shows beside the first.
+// and adds what a page shows next to the first.
 func (p Page) and(operation, command string, query ...Field) Page {
 	p.Reads = append(p.Reads, Call{Operation: operation, Command: command, Query: query})
 	return p

@@ -9,12 +9,11 @@ const (
 )
 
 var tenantPages = map[string]Page{
-	"/products":          shows(contract.ListProducts, groupingList...),
-	"/products/:product": shows(contract.GetProduct).and("get-product-deletion", ""),
-	"/tenants":           shows(contract.ListTenants, groupingList...),
-	tenantRoute:          shows(contract.GetTenant).and("get-tenant-cors", "cors show --tenant {tenant}"),
-	tenantRoute + "/users": shows(contract.ListUsers, Text("q", "q", "--search"),
-		Text("state", "state", "--state"), sorted("sort", "dir", "-created", "name", "state", "-last_login")),
+	"/products":            shows(contract.ListProducts, groupingList...),
+	"/products/:product":   shows(contract.GetProduct).and("get-product-deletion", ""),
+	"/tenants":             shows(contract.ListTenants, groupingList...),
+	tenantRoute:            shows(contract.GetTenant).and("get-tenant-cors", "cors show --tenant {tenant}"),
+	tenantRoute + "/users": shows(contract.ListUsers, userQuery...),
 	userRoute: shows(contract.GetUser).
 		alsoShows(contract.ListUserSessions,
 			sorted("sessions_sort", "sessions_dir", "-created", "-last_seen", "expires")).
@@ -25,6 +24,12 @@ var tenantPages = map[string]Page{
 	tenantRoute + "/groups": shows(contract.ListGroups, listQuery("name", "-created")...),
 	groupRoute: shows(contract.GetGroup).
 		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...),
+}
+
+// userQuery are the search, the filter and the order of a list of users.
+var userQuery = []Field{
+	Text("q", "q", "--search"), Text("state", "state", "--state"),
+	sorted("sort", "dir", "-created", "name", "state", "-last_login"),
 }
 
 // groupingList are the team, the search and the order of a list of products or tenants.
@@ -71,7 +76,7 @@ var userForms = map[string][]Call{
 	groupRoute + "/members": {{
 		Operation: contract.SetGroupMember.ID, Command: "groups members set {group} USER member",
 		Params: map[string]string{"user": "USER"}, Fields: []Field{Fixed("role", "member")},
-		Note: "USER is the user's id: postern users list TENANT --email ADDRESS.",
+		Note: "USER is the user's ID. To find it, run postern users list TENANT --email ADDRESS.",
 	}},
 	groupRoute + "/members/:user/remove":   submits(contract.RemoveGroupMember),
 	groupRoute + "/children":               submits(contract.NestGroup),

@@ -2,6 +2,7 @@ package ascode
 
 import (
 	"net/url"
+	"strconv"
 
 	"postern/core/contract"
 )
@@ -43,6 +44,17 @@ var placeForms = map[string][]Call{
 	aPlace:                        submits(contract.UpdateEnvironment, "name"),
 	aPlace + "/delete":            removal("delete-environment", "environments delete "+ofPlace+" --yes"),
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
+	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
+}
+
+// timeoutFields are those of an environment's upstream. An empty one is the default.
+func timeoutFields() []Field {
+	members := contract.MembersWithin(contract.UpdateEnvironment, "upstream.timeouts")
+	fields := fieldsOf(contract.UpdateEnvironment, members...)
+	for i, t := range (contract.UpstreamTimeouts{}).Each() {
+		fields[i] = fields[i].Or(strconv.Itoa(t.Default))
+	}
+	return fields
 }
 
 // removal is that of a version or an environment. The form has a field for the name if it
@@ -107,10 +119,8 @@ func accessFields(read Readers) []Field {
 		}
 		return false
 	}
-	return []Field{
-		Text("mode", "requests_auth.mode", "--mode"),
-		Joined(Several("methods", "requests_auth.methods", "--methods").Keep()),
-		Text("keyless", "requests_auth.keyless", "--keyless"),
+	members := contract.MembersWithin(contract.UpdateVersion, "requests_auth")
+	return append(fieldsOf(contract.UpdateVersion, members...),
 		Func("issuer", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
 			if !takes(form, "jwt") {
 				return nil, nil
@@ -132,8 +142,7 @@ func accessFields(read Readers) []Field {
 				flags = append(flags, []string{"--introspection-secret-file", "FILE"})
 			}
 			return opaque, flags
-		}),
-	}
+		}))
 }
 
 // upstreamForms are those of what environments send to their upstreams, and of host names.

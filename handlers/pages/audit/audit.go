@@ -20,7 +20,7 @@ import (
 	"postern/views/ui"
 )
 
-// auditList is what the log can be asked for. Its filters have a form of their own.
+// auditList has the parameters of the log's list. Its filters have their own form.
 func auditList() *page.Listing {
 	l := &page.Listing{
 		Path:   page.AuditPath,
@@ -30,7 +30,7 @@ func auditList() *page.Listing {
 		Form:   "audit-filters",
 		Filters: []page.ListFilter{
 			{Name: "project", Title: "Project"},
-			{Name: "action", Title: "Kind"},
+			{Name: "action", Title: "Action"},
 			{Name: "outcome", Title: "Outcome"},
 			{Name: "actor", Title: "By"},
 			{Name: "object", Title: "About"},
@@ -44,8 +44,8 @@ func auditList() *page.Listing {
 	return l
 }
 
-// auditAsked is what the query asks for, and the fields of its days. A day that cannot be read does not filter, and its
-// field has an error.
+// auditAsked returns the request in the query, and the fields of its days. A day that cannot be read does not filter,
+// and its field has an error.
 func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.Value) {
 	from, fromField := dayField(l.Get("from"))
 	to, toField := dayField(l.Get("to"))
@@ -53,7 +53,7 @@ func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.V
 		to = to.AddDate(0, 0, 1) // the day itself counts
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		to, toField.Error = time.Time{}, "This is before the first day."
+		to, toField.Error = time.Time{}, "This is before the start date."
 	}
 	for name, field := range map[string]ui.Value{"from": fromField, "to": toField} {
 		if field.Error != "" {
@@ -61,7 +61,7 @@ func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.V
 		}
 	}
 	return contract.AuditList{
-		Page:    l.Asked(),
+		Page:    l.Request(),
 		Team:    l.Get("team"),
 		Project: l.Get("project"),
 		Action:  l.Get("action"),
@@ -90,9 +90,9 @@ func (h *Handler) showAudit(v *page.Visit) (web.Answer, error) {
 	m := views.Log{
 		Page:     v.Shell("Audit log", list.With(), ui.Crumb{Text: "Audit log"}),
 		Teams:    optionsOf(choices.Teams, cmp.Or(found.Team, contract.Installation), ""),
-		Projects: optionsOf(choices.Projects, in.Project, "Every project"),
-		Actions:  optionsOf(actionChoices(), in.Action, "Everything"),
-		Outcomes: optionsOf(outcomeChoices, in.Outcome, "Done and refused"),
+		Projects: optionsOf(choices.Projects, in.Project, "All projects"),
+		Actions:  optionsOf(actionChoices(), in.Action, "All actions"),
+		Outcomes: optionsOf(outcomeChoices, in.Outcome, "All outcomes"),
 		Text:     in.Text,
 		Actor:    in.Actor,
 		From:     from,
@@ -145,7 +145,7 @@ func dayField(text string) (time.Time, ui.Value) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return time.Time{}, ui.Value{Text: text, Error: "Give a day such as 2030-01-31."}
+		return time.Time{}, ui.Value{Text: text, Error: "Enter a date such as 2030-01-31."}
 	}
 	return day, ui.Value{Text: text}
 }
@@ -177,7 +177,7 @@ func auditEntry(e contract.AuditEntry) views.Entry {
 	out := views.Entry{
 		ID:      e.ID,
 		Time:    e.Time.Format("2 Jan 2006, 15:04:05"),
-		Stamp:   e.Time.Format(time.RFC3339Nano),
+		At:      e.Time,
 		Who:     actorText(e),
 		Text:    auditText(e),
 		Refused: e.Outcome == models.OutcomeRefused,

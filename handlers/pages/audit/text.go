@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"postern/bundle"
@@ -15,6 +16,12 @@ func actorText(e contract.AuditEntry) string {
 	switch {
 	case e.Actor.Email != nil:
 		return *e.Actor.Email
+	case e.Actor.ID == access.ActorSystem:
+		return "Postern"
+	case e.Action == string(access.UserArrive), e.Detail["by"] == "user":
+		return "The user " + e.Object
+	case e.Detail["by"] == "claims":
+		return "A provider"
 	case e.Actor.ID == access.ActorAnonymous:
 		return "A caller without a credential"
 	case (e.Action == string(access.ProjectTakedown) || e.Action == string(access.DomainApprove)) &&
@@ -29,11 +36,10 @@ func actorText(e contract.AuditEntry) string {
 	case strings.HasPrefix(e.Actor.ID, access.ActorWorkspaceKey):
 		return "The key of another workspace"
 	}
-	return "An account outside of this team"
+	return "An account outside this team"
 }
 
-// auditText is the rest of the sentence. Actions without a text of their own are described
-// by the parts of their name.
+// auditText is the rest of the sentence. Actions without their own text are described by the parts of their name.
 func auditText(e contract.AuditEntry) string {
 	of := ""
 	if e.ProjectName != "" {
@@ -43,66 +49,154 @@ func auditText(e contract.AuditEntry) string {
 		return refusedText(e, of)
 	}
 	switch access.Action(e.Action) {
-	case access.ProjectCreate:
-		return "created project " + cmp.Or(e.ProjectName, e.Detail["name"])
-	case access.ProjectImport:
-		return "imported project " + cmp.Or(e.ProjectName, e.Detail["name"])
-	case access.ProjectUpdate:
-		if object := e.Detail["object"]; object != "" {
-			return pastOf(e.Detail["change"]) + " " + object + of
-		}
-		what, _, _ := strings.Cut(e.Detail["change"], " of ")
-		return "changed the " + cmp.Or(what, "settings") + of
-	case access.ProjectDelete, access.ProjectErase, access.ProjectRestore, access.ProjectMove:
+	case access.ProjectCreate, access.ProjectImport, access.ProjectDelete, access.ProjectErase, access.ProjectPurge,
+		access.ProjectRestore, access.ProjectMove, access.ProjectTakedown:
 		return projectLifeText(e)
+	case access.ProjectUpdate:
+		return projectChangeText(e) + of
 	case access.TenantUpdate:
 		if change := e.Detail["change"]; change != "" {
-			return "changed the " + change + " of tenant " + e.Detail["name"] + of
+			return "changed the " + change + " of the tenant " + strconv.Quote(e.Detail["name"]) + of
 		}
 	case access.KeyCreate:
-		return "created key " + keyText(e) + of
+		return "created the key " + keyText(e) + of
 	case access.KeyChange:
-		return pastOf(e.Detail["change"]) + " key " + keyText(e) + of
-	case access.ExportCreate:
-		if e.Detail["change"] == "cancel" {
-			return "cancelled an export" + of
-		}
-		return "started an export" + of
-	case access.ExportDownload:
-		if e.Detail["keys"] == string(bundle.KeysMint) {
-			return "downloaded an export with new keys" + of
-		}
-		if e.Detail["part"] == "ledger" {
-			return "downloaded the ledger of an export" + of
-		}
-		return "downloaded an export" + of
-	case access.ProjectTakedown:
-		if change, ok := e.Changes["frozen"]; ok && change.After != true {
-			return "lifted the takedown of " + cmp.Or(e.ProjectName, e.Detail["name"])
-		}
-		return "took down project " + cmp.Or(e.ProjectName, e.Detail["name"])
+		return pastOf(e.Detail["change"]) + " the key " + keyText(e) + of
+	case access.ExportCreate, access.ExportDownload, access.ExportSecrets:
+		return exportText(e) + of
 	case access.DomainChange, access.DomainApprove, access.DomainReport:
 		return domainText(e) + of
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
+	case access.AuditTrim:
+		return "deleted old entries of this log"
+	case access.UserArrive:
+		return "signed in for the first time"
+	case access.AccountSignIn:
+		return "signed in"
+	case access.MemberLeave:
+		return "left the team"
 	}
-	noun, verb, _ := strings.Cut(e.Action, ".")
-	return strings.TrimSpace(pastOf(verb) + " " + strings.ReplaceAll(noun, "_", " ") + " " +
-		cmp.Or(e.Detail["name"], e.Detail["email"], e.Object) + of)
+	return changeText(e) + of
 }
 
-// projectLifeText describes a deletion, restoration or move. The project may be gone by now.
-func projectLifeText(e contract.AuditEntry) string {
-	name := cmp.Or(e.ProjectName, e.Detail["name"])
-	switch access.Action(e.Action) {
-	case access.ProjectRestore:
-		return "restored project " + name
-	case access.ProjectErase:
-		return "deleted project " + name + " for good"
-	case access.ProjectMove:
-		return "moved project " + name + " to another team"
+// objectKinds are the nouns of the objects of an action with a wider noun, by the prefix of their ids.
+var objectKinds = map[string]map[string]string{
+	"user":  {"apv": "approval", "grp": "group", "tnt": "sign-up policy of the tenant"},
+	"login": {"cli": "app client", "idp": "provider"},
+	"token": {"tok": "access token"},
+}
+
+// births are the fields that objects have from creation to deletion, by their noun.
+var births = map[string]string{
+	"app client": "name",
+	"approval":   "value",
+	"group":      "name",
+	"member":     "role",
+	"provider":   "type",
+	"user":       "state",
+}
+
+// changeText says what became of the object of an entry, such as: created the group "admins".
+func changeText(e contract.AuditEntry) string {
+	noun, verb, _ := strings.Cut(e.Action, ".")
+	prefix, _, _ := strings.Cut(e.Object, "_")
+	noun = cmp.Or(objectKinds[noun][prefix], strings.ReplaceAll(noun, "_", " "))
+	if change := e.Detail["change"]; noun == "webhook" && pasts[change] != "" {
+		verb = change
 	}
-	return "moved project " + name + " to the bin"
+	if verb == "rotate" {
+		noun = "secret of the " + noun
+	}
+	if change, ok := e.Changes[births[noun]]; ok {
+		switch {
+		case change.Before == nil:
+			verb = "create"
+		case change.After == nil && noun == "member":
+			verb = "remove"
+		case change.After == nil:
+			verb = "delete"
+		}
+	}
+	return pastOf(verb) + " the " + noun + objectText(e)
+}
+
+// objectText is the name of an entry's object in quotes, or its id.
+func objectText(e contract.AuditEntry) string {
+	name := cmp.Or(e.Detail["name"], e.Detail["email"], e.Detail["machine"])
+	for _, field := range []string{"name", "email", "value"} {
+		change := e.Changes[field]
+		before, _ := change.Before.(string)
+		after, _ := change.After.(string)
+		name = cmp.Or(name, after, before)
+	}
+	switch {
+	case name != "":
+		return " " + strconv.Quote(name)
+	case e.Object != "":
+		return " " + e.Object
+	}
+	return ""
+}
+
+// projectChangeText describes a change of a project's settings.
+func projectChangeText(e contract.AuditEntry) string {
+	change, _, _ := strings.Cut(e.Detail["change"], " of ")
+	object := e.Detail["object"]
+	switch {
+	case change == "relations":
+		return "changed owners of objects (" + object + ")"
+	case strings.HasPrefix(object, "version "):
+		return pastOf(change) + " " + object
+	case object != "":
+		return pastOf(change) + " the " + object
+	}
+	if gone, ok := strings.CutPrefix(change, "no "); ok {
+		return "removed the " + gone
+	}
+	if change == "rotation" {
+		return "rotated the call signing key"
+	}
+	return "changed the " + cmp.Or(change, "settings")
+}
+
+func exportText(e contract.AuditEntry) string {
+	switch {
+	case e.Action == string(access.ExportSecrets):
+		return "included secrets in an export"
+	case e.Detail["change"] == "cancel":
+		return "canceled an export"
+	case e.Action == string(access.ExportCreate):
+		return "started an export"
+	case e.Detail["keys"] == string(bundle.KeysMint):
+		return "downloaded an export with new keys"
+	case e.Detail["part"] == "ledger":
+		return "downloaded the ledger of an export"
+	}
+	return "downloaded an export"
+}
+
+// projectLifeText describes what became of a project as a whole. The project may be gone by now.
+func projectLifeText(e contract.AuditEntry) string {
+	name := strconv.Quote(cmp.Or(e.ProjectName, e.Detail["name"]))
+	switch access.Action(e.Action) {
+	case access.ProjectCreate:
+		return "created the project " + name
+	case access.ProjectImport:
+		return "imported the project " + name
+	case access.ProjectRestore:
+		return "restored the project " + name
+	case access.ProjectErase, access.ProjectPurge:
+		return "permanently deleted the project " + name
+	case access.ProjectMove:
+		return "moved the project " + name + " to another team"
+	case access.ProjectTakedown:
+		if change, ok := e.Changes["frozen"]; ok && change.After != true {
+			return "lifted the takedown of the project " + name
+		}
+		return "took down the project " + name
+	}
+	return "moved the project " + name + " to the bin"
 }
 
 // domainChanges are the changes of a host name, in the past tense.
@@ -117,28 +211,50 @@ var domainChanges = map[string]string{
 
 	"certificate obtained": "obtained a certificate for",
 	"certificate renewed":  "renewed the certificate of",
-	"certificate failed":   "could not obtain a certificate for",
+	"certificate failed":   "couldn't obtain a certificate for",
 }
 
 func domainText(e contract.AuditEntry) string {
 	change := e.Detail["change"]
-	return cmp.Or(domainChanges[change], pastOf(change)) + " host name " + e.Detail["host"]
+	return cmp.Or(domainChanges[change], pastOf(change)) + " the host name " + e.Detail["host"]
 }
 
 func refusedText(e contract.AuditEntry, of string) string {
 	switch access.Action(e.Action) {
 	case access.CredentialUse:
-		return "sent a credential that is not valid"
+		return "sent an invalid credential"
 	case access.RequestMake:
 		return "sent a request from another site"
 	case access.AuditGap:
-		return "and others were refused " + e.Detail["dropped"] + " more times than there are entries"
+		return "and others were refused " + e.Detail["dropped"] + " more times, without an entry each"
 	}
 	noun, verb, _ := strings.Cut(e.Action, ".")
 	if noun == "project" && e.ProjectName != "" {
-		return "tried to " + verb + " project " + e.ProjectName
+		return "tried to " + verbOf(verb) + " the project " + strconv.Quote(e.ProjectName)
 	}
-	return "tried to " + strings.ReplaceAll(verb, "_", " ") + " " + article(strings.ReplaceAll(noun, "_", " ")) + of
+	prefix, _, _ := strings.Cut(e.Object, "_")
+	kind := objectKinds[noun][prefix]
+	if tried := attempts[access.Action(e.Action)]; tried != "" && kind == "" {
+		return "tried to " + tried + of
+	}
+	return "tried to " + verbOf(verb) + " " + article(cmp.Or(kind, strings.ReplaceAll(noun, "_", " "))) + of
+}
+
+// attempts are what was refused, after "tried to", where the parts of the action's name don't say it well.
+var attempts = map[access.Action]string{
+	access.AccountSignIn:    "sign in to an account",
+	access.AuditRead:        "open the audit log",
+	access.ExportMinted:     "download an export with new keys",
+	access.ExportSecrets:    "include secrets in an export",
+	access.InvitationCreate: "invite someone",
+	access.LoginRead:        "see app clients",
+	access.LoginUpdate:      "change an app client",
+	access.MemberLeave:      "leave the team",
+	access.MemberRead:       "see the members",
+	access.OperatorChange:   "change the operators",
+	access.TeamUpdate:       "change the team",
+	access.TeamDelete:       "delete the team",
+	access.UsageRead:        "see the usage",
 }
 
 func article(noun string) string {
@@ -158,7 +274,7 @@ func keyText(e contract.AuditEntry) string {
 
 var pasts = map[string]string{
 	"add":      "added",
-	"describe": "described",
+	"describe": "changed the description of",
 	"rename":   "renamed",
 	"freeze":   "froze",
 	"unfreeze": "unfroze",
@@ -169,16 +285,35 @@ var pasts = map[string]string{
 	"change":   "changed",
 	"delete":   "deleted",
 	"remove":   "removed",
-	"cancel":   "cancelled",
+	"cancel":   "canceled",
 	"claim":    "claimed",
-	"invite":   "invited",
-	"leave":    "left",
+	"import":   "imported",
+	"replace":  "replaced",
+	"set":      "changed",
 	"accept":   "accepted",
 	"approve":  "approved",
 	"deny":     "denied",
-	"sign_in":  "signed in to",
-	"sign_out": "signed out of",
+	"disable":  "turned off",
+	"enable":   "turned on",
+	"erase":    "deleted",
+	"purge":    "deleted",
+	"test":     "tested",
+
+	"redeliver": "resent a delivery of",
 }
 
 // pastOf returns the past tense of a verb, or the verb itself if it is not known.
 func pastOf(verb string) string { return cmp.Or(pasts[verb], strings.ReplaceAll(verb, "_", " ")) }
+
+// verbOf returns the verb of a refused action as words.
+func verbOf(verb string) string {
+	switch verb {
+	case "read":
+		return "see"
+	case "update":
+		return "change"
+	case "takedown":
+		return "take down"
+	}
+	return strings.ReplaceAll(verb, "_", " ")
+}

@@ -60,7 +60,7 @@ func (h *Handler) showExplain(v *page.Visit) (web.Answer, error) {
 	}
 	m := explainModel(p, in, wrong)
 	m.Page = v.Shell("Explain a call", page.ExplainPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
-		ui.Crumb{Text: "Explain a call"})
+		ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: "Explain a call"})
 	m.Answer = answer
 	return web.Answer{Status: status, Page: projects.ExplainPage(m)}, nil
 }
@@ -74,7 +74,7 @@ func explainModel(p rules.Project, in contract.Question, wrong *page.Errors) pro
 		Key:         wrong.Value("/key", in.Key),
 		User:        wrong.Value("/user", in.User),
 		Scopes:      wrong.Value("/scopes", in.Scopes),
-		BackURL:     page.ProjectPath(p.Name),
+		BackURL:     requestsPath(p),
 	}
 	m.Error = wrong.Rest()
 	for _, version := range p.Versions {
@@ -110,7 +110,7 @@ func explained(p rules.Project, in contract.Question, found contract.Explanation
 	}
 	for _, step := range found.Steps {
 		out.Steps = append(out.Steps, projects.ExplainedStep{
-			Name:    stepNames[step.Step],
+			Name:    policy.ExplainTitle(string(step.Step)),
 			Outcome: outcomeBadges[step.Outcome],
 			Detail:  named.Replace(step.Detail),
 		})
@@ -130,22 +130,10 @@ func ruleNames(p rules.Project) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-var stepNames = map[string]string{
-	policy.ExplainRoute:        "Route",
-	policy.ExplainAuthenticate: "Authentication",
-	policy.ExplainAddress:      "Address",
-	policy.ExplainAuthorize:    "Rules",
-	policy.ExplainShadow:       "Shadow rules",
-	policy.ExplainLimits:       "Limits",
-	policy.ExplainDocument:     "OpenAPI document",
-	policy.ExplainValidate:     "Validation",
-	policy.ExplainForward:      "Forward",
-}
-
 var outcomeBadges = map[string]ui.Badge{
-	policy.OutcomePass:   {Tone: ui.Good, Text: "pass"},
+	policy.OutcomePass:   {Tone: ui.Good, Text: "passed"},
 	policy.OutcomeDeny:   {Tone: ui.Bad, Text: "refused"},
-	policy.OutcomeSkip:   {Text: "not asked"},
+	policy.OutcomeSkip:   {Text: "skipped"},
 	policy.OutcomeRefuse: {Tone: ui.Warn, Text: "would refuse"},
 }
 
@@ -158,20 +146,20 @@ func verdictBadge(a contract.GatewayAnswer) ui.Badge {
 
 // decidedBy says what decided, in a sentence.
 func decidedBy(found contract.Explanation, named *strings.Replacer) string {
-	verb := "lets it pass"
+	verb := "allows it"
 	if !found.Forwards() {
 		verb = "refuses it"
 	}
 	switch by := found.DecidedBy; by {
 	case policy.ExplainForward:
-		return "Nothing refuses it."
+		return "No step refuses it."
 	case policy.ByDefault:
-		return "What holds for routes without a rule " + verb + "."
+		return "The setting for routes without a rule " + verb + "."
 	case policy.ByReadWriteScopes:
-		return "The switch for the scopes read and write " + verb + "."
+		return "The key scopes setting " + verb + "."
 	default:
-		if name, ok := stepNames[by]; ok {
-			return "The step " + name + " " + verb + "."
+		if title := policy.ExplainTitle(by); title != "" {
+			return "The " + title + " step " + verb + "."
 		}
 		return "The rule " + named.Replace(by) + " " + verb + "."
 	}

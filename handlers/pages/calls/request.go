@@ -34,7 +34,7 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 		Request: requestRow(p, r.Request),
 		Facts: []ui.Fact{
 			{Label: "Time", Value: r.Time.Format("2 Jan 2006, 15:04:05.000 UTC")},
-			{Label: "Took", Value: durationText(r.DurationMS.Duration())},
+			{Label: "Duration", Value: durationText(r.DurationMS.Duration())},
 			{Label: "Route", Value: r.Route, Mono: true},
 			{Label: "Environment", Value: r.Version + " " + r.Environment},
 			{Label: "Address", Value: r.RemoteIP, Mono: true},
@@ -48,10 +48,10 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 		m.Facts = slices.Insert(m.Facts, 2, first)
 	}
 	if r.ShadowCode != "" {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Refused by rules in shadow", Value: r.ShadowCode, Mono: true})
+		m.Facts = append(m.Facts, ui.Fact{Label: "Shadow rules would refuse", Value: r.ShadowCode, Mono: true})
 	}
 	if r.Invalid != "" {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Not as in the OpenAPI document", Value: r.Invalid})
+		m.Facts = append(m.Facts, ui.Fact{Label: "OpenAPI mismatch", Value: r.Invalid})
 	}
 	for _, step := range r.Steps {
 		m.Steps = append(m.Steps, requestStep(step, r.Request))
@@ -86,7 +86,7 @@ func requestStep(step contract.RequestStep, r contract.Request) projects.Explain
 		case r.Code != nil:
 			out.Detail = *r.Code
 		case step.Step == "forward":
-			out.Detail = "the upstream answered"
+			out.Detail = "the upstream responded"
 		}
 		if r.Status == 499 {
 			out.Detail = "the caller left before the response"
@@ -111,7 +111,7 @@ func (h *Handler) secretLines(v *page.Visit, p rules.Project, environment string
 	return lines
 }
 
-// curlOf returns a command that makes the same call. Query, headers and body are not in the log.
+// curlOf returns a curl command for the same call. Query, headers and body are not in the log.
 func (h *Handler) curlOf(p rules.Project, r contract.Request) string {
 	rest := below(r)
 	if rest == r.Path { // by a host name of the customer's

@@ -40,6 +40,7 @@ func (h *Handler) showRequests(v *page.Visit) (web.Answer, error) {
 		h.followRows(v, p)
 		return web.Answer{}, nil
 	}
+	v.SelectTeam(p.Team)
 	cursor := v.Gin.Query("before")
 	filter, query := filterOf(v)
 	status, wrong := http.StatusOK, &page.Errors{}
@@ -80,8 +81,8 @@ func (h *Handler) showRequests(v *page.Visit) (web.Answer, error) {
 		m.OlderURL = path + "?" + query.Encode()
 	}
 	if found.Dropped > 0 {
-		m.Dropped = "The log was too busy for " + humanize.Comma(found.Dropped) + " " +
-			english.PluralWord(int(found.Dropped), "call", "") + ". They were served and counted all the same."
+		m.Dropped = "The log was too busy to keep " + humanize.Comma(found.Dropped) + " " +
+			english.PluralWord(int(found.Dropped), "call", "") + ". They were still served and counted."
 	}
 	if len(found.Items) > 0 {
 		m.LiveFrom = found.Items[0].ID
@@ -94,7 +95,7 @@ func (h *Handler) showRequests(v *page.Visit) (web.Answer, error) {
 	return web.Answer{Status: status, Page: projects.RequestsPage(m)}, nil
 }
 
-// statusOptions are the classes, and the status that was asked for if it is none of them.
+// statusOptions are the classes, and the status that was asked for if it is not one of them.
 func statusOptions(chosen string) []ui.Option {
 	list := []ui.Option{{Value: "", Title: "All"}}
 	for _, class := range []string{"2xx", "3xx", "4xx", "5xx"} {
@@ -124,7 +125,7 @@ func requestRow(p rules.Project, r contract.Request) projects.Request {
 		URL:         requestsPath(p) + "/" + url.PathEscape(r.ID),
 		Arrival:     arrival(r.Time),
 		Route:       r.Route,
-		Stamp:       r.Time.Format(time.RFC3339Nano),
+		At:          r.Time,
 		Method:      r.Method,
 		Path:        r.Path,
 		Rest:        below(r),
@@ -167,7 +168,7 @@ func statusBadge(status int) ui.Badge {
 	case status >= 200 && status < 300:
 		badge.Tone = ui.Good
 	case status == 0:
-		badge = ui.Badge{Tone: ui.Bad, Text: "broken off"}
+		badge = ui.Badge{Tone: ui.Bad, Text: "interrupted"}
 	}
 	return badge
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -75,6 +76,7 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(p.Team)
 	shown, by := chosenUsage(v.Gin.Request.URL.Query())
 	from := shown.From(time.Now())
 	series, err := h.Usage.Traffic(v.Ctx(), v.Who, p.ID, shown.Step, from)
@@ -126,7 +128,7 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Sum.Calls()))
 	}
 	if groups.More {
-		m.More = "Only the " + humanize.Comma(rowsPerUsage) + " with the most calls are shown. The CSV file has all."
+		m.More = "Showing the " + humanize.Comma(rowsPerUsage) + " with the most calls. The CSV file has all."
 	}
 	return web.Show(projects.UsagePage(m)), nil
 }
@@ -134,8 +136,8 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 func usageFacts(sum usage.Traffic) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Calls", Value: humanize.Comma(sum.Calls())},
-		{Label: "Rejected", Value: ShareText(sum.Rejected, sum.Calls())},
-		{Label: "Failed", Value: ShareText(sum.Failed, sum.Calls())},
+		{Label: "4xx", Value: ShareText(sum.Rejected, sum.Calls())},
+		{Label: "5xx", Value: ShareText(sum.Failed, sum.Calls())},
 		{Label: "Latency p50", Value: projects.LatencyText(sum.Total.P50)},
 		{Label: "Latency p95", Value: projects.LatencyText(sum.Total.P95)},
 		{Label: "First byte p95", Value: projects.LatencyText(sum.FirstByte.P95)},
@@ -146,21 +148,23 @@ func usageFacts(sum usage.Traffic) []ui.Fact {
 
 func bytesText(n int64) string { return humanize.Bytes(uint64(n)) }
 
-// ShareText returns a part of calls in percent, so that 0 % is none and 100 % is all.
+// ShareText returns a part of calls in percent, from 0% to 100%.
 func ShareText(part, all int64) string {
 	if part == 0 || all == 0 {
-		return "0 %"
+		return "0%"
 	}
 	percent := float64(part) * 100 / float64(all)
+	digits := 1
 	switch {
 	case percent < 0.01:
-		return "< 0.01 %"
+		return "< 0.01%"
 	case percent > 99.9 && part < all:
-		return "> 99.9 %"
+		return "> 99.9%"
 	case percent < 1:
-		return strconv.FormatFloat(percent, 'f', 2, 64) + " %"
+		digits = 2
 	}
-	return strconv.FormatFloat(percent, 'f', 1, 64) + " %"
+	text := strconv.FormatFloat(percent, 'f', digits, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + "%"
 }
 
 // ChartOf has a bar for every step, including steps without a call.
@@ -173,7 +177,7 @@ func ChartOf(shown period, from time.Time, series usage.Series) projects.Chart {
 	for _, t := range series.Points {
 		i := int(t.Since.Sub(from) / shown.Step)
 		if i < 0 || i >= len(bars) {
-			continue // the clock went on to the next step meanwhile
+			continue // the clock has gone on to the next step
 		}
 		bar := &bars[i]
 		bar.Good, bar.Client, bar.Server = t.Answered, t.Rejected, t.Failed
@@ -208,14 +212,14 @@ func usageRow(p rules.Project, by string, g contract.UsageGroup, total int64) pr
 	case by == "environment":
 		row.Label = g.Environment.Version + " " + g.Environment.Name
 	case by == "status":
-		row.Label = cmp.Or(*g.StatusClass, "broken off")
+		row.Label = cmp.Or(*g.StatusClass, "interrupted")
 	case by == "route":
 		row.Label, row.Mono = *g.Route, true
 	}
 	return row
 }
 
-// UsageForCode returns when the usage that a query asks for begins, and what it is grouped by.
+// UsageForCode returns when the usage that a query requests begins, and what it is grouped by.
 func UsageForCode(query url.Values) (from time.Time, by []string) {
 	shown, grouped := chosenUsage(query)
 	return shown.From(time.Now()), grouped.by

@@ -49,7 +49,7 @@ func (h *Handler) downloadUsage(v *page.Visit) (web.Answer, error) {
 	return web.Answer{}, nil
 }
 
-// csvColumn is what the file has of a criterion.
+// csvColumn is the file's column of a criterion.
 type csvColumn struct {
 	head  []string
 	cells func(contract.UsageGroup) []string

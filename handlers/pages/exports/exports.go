@@ -94,8 +94,8 @@ func (h *Handler) showExport(v *page.Visit) (web.Answer, error) {
 	return web.Show(exports.ShowPage(m)), err
 }
 
-// followExport streams an export as events that have the names of its states. Those of a running
-// one have the progress as HTML; the page is fetched again when the state changes.
+// followExport streams an export as events that have the names of its states. Events of a running export have the
+// progress as HTML; the page is fetched again when the state changes.
 func (h *Handler) followExport(v *page.Visit) {
 	event := func(e contract.Export) (web.Event, error) {
 		var out bytes.Buffer
@@ -116,7 +116,7 @@ func progressOf(e contract.Export) exports.Progress {
 
 func (h *Handler) cancelExport(v *page.Visit) (web.Answer, error) {
 	id := v.Param("export")
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askCancelExport(v, id)
 	}
 	_, err := h.Exports.Cancel(v.Ctx(), v.Who, exportIn(v))
@@ -145,17 +145,18 @@ func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) 
 	if e.State != contract.ExportQueued && e.State != contract.ExportBuilding {
 		return web.Redirect(page.ExportPath(id)), nil // which shows how it ended
 	}
+	v.SelectTeam(p.Team)
 	title := "Cancel the export of " + p.DisplayName
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page: v.Shell(title, page.ExportPath(id), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Export", URL: page.ExportPath(id)}, ui.Crumb{Text: title}),
 		Title: title,
-		Facts: []ui.Fact{{Label: "Started", Value: humanize.Time(e.CreatedAt)}, {Label: "Now", Value: partText(e)}},
+		Facts: []ui.Fact{{Label: "Started", Time: e.CreatedAt}, {Label: "Now", Value: partText(e)}},
 		Confirm: ui.Confirmation{
 			Verb: "Cancel",
 			Kind: "export",
-			Impact: []string{"The export stops, and what it has written so far is deleted. The project and earlier " +
-				"exports stay."},
+			Impact: []string{"The export stops and its unfinished zip is deleted. The project and earlier exports " +
+				"stay."},
 			Undo:     "You can start a new export.",
 			ByButton: true,
 		},
@@ -169,6 +170,7 @@ func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, e
 	if err != nil {
 		return exports.Show{}, err
 	}
+	v.SelectTeam(p.Team)
 	path := page.ExportPath(e.ID)
 	m := exports.Show{
 		Page: v.Shell(
@@ -193,7 +195,7 @@ func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, e
 			Name:    rules.FileName(e),
 			Size:    humanize.Bytes(uint64(e.SizeBytes)),
 			SHA256:  e.SHA256,
-			Expires: page.MomentOrNever(e.ExpiresAt),
+			Expires: page.TimeOf(e.ExpiresAt),
 			Run:     runLines(e),
 		}
 		if mayDownload(v, p.Team, e) {
@@ -202,12 +204,7 @@ func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, e
 	}
 	if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 		m.LedgerURL = page.LedgerPath(e.ID)
-		m.Ledger = new(exports.Ledger(e.Ledger))
-		kept, err := h.Exports.Ledger(v.Ctx(), v.Who, e.Path())
-		if err != nil {
-			return exports.Show{}, err
-		}
-		m.OfHTTP = ofHTTP(e.Format, kept.Lines)
+		m.Ledger = &exports.Ledger{LedgerTotals: e.Ledger}
 	}
 	m.History, err = h.history(v, e.Project, e.ID, m.AgainURL)
 	return m, err
@@ -216,7 +213,7 @@ func (h *Handler) exportModel(v *page.Visit, e contract.Export) (exports.Show, e
 func partText(e contract.Export) string {
 	switch {
 	case e.Progress.Part == rules.WaitingForStore:
-		return "Waiting for the export store, which isn't responding"
+		return "Waiting for the export storage, which isn't responding"
 	case e.State == contract.ExportQueued:
 		return "Starts in a moment"
 	case e.Progress.Part == "":
@@ -237,7 +234,7 @@ func rowsText(e contract.Export) string {
 }
 
 func exportFacts(e contract.Export) []ui.Fact {
-	consumers, known := "Included: users, groups and their identities", "Left out"
+	consumers, known := "Included, with their identities", "Left out"
 	if !e.Consumers {
 		consumers = "Left out"
 	}
@@ -250,14 +247,13 @@ func exportFacts(e contract.Export) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Format", Value: formatText(e.Format)},
 		{Label: "API keys", Value: keysText(e.Keys)},
-		{Label: "Consumers", Value: consumers},
+		{Label: "Users and groups", Value: consumers},
 		{Label: "Secrets", Value: known},
-		{Label: "Started", Value: page.Moment(e.CreatedAt) + byText(e)},
+		{Label: "Started", Time: e.CreatedAt, Value: byText(e)},
 	}
 }
 
-// mayDownload reports whether the visitor may have the zip: new keys and secrets are for
-// those who may make them.
+// mayDownload reports whether the visitor may have the zip: new keys and secrets are for those who may create them.
 func mayDownload(v *page.Visit, team string, e contract.Export) bool {
 	if e.Secrets && !v.Who.May(team, access.ExportSecrets) {
 		return false

@@ -22,7 +22,7 @@ func (h *Handler) history(v *page.Visit, project, current, form string) (exports
 	list := exportList(form).Read(v)
 	found, err := h.Exports.List(v.Ctx(), v.Who, contract.ExportList{
 		ProjectPath: contract.ProjectPath{Project: project},
-		Page:        list.Asked(),
+		Page:        list.Request(),
 		State:       list.Get("state"),
 		Format:      list.Get("format"),
 		Sort:        list.Sorting(),
@@ -35,9 +35,9 @@ func (h *Handler) history(v *page.Visit, project, current, form string) (exports
 		line := exports.Line{
 			URL:      page.ExportPath(e.ID),
 			Format:   formatText(e.Format),
-			Contents: contentsText(e),
+			Contents: e.Contents(),
 			Badge:    exportBadge(e.State),
-			Created:  page.Minute(e.CreatedAt),
+			Created:  e.CreatedAt,
 			By:       requesterText(e),
 			Current:  e.ID == current,
 		}
@@ -46,7 +46,7 @@ func (h *Handler) history(v *page.Visit, project, current, form string) (exports
 		}
 		if e.State == contract.ExportReady || e.State == contract.ExportExpired {
 			line.LedgerURL = page.LedgerPath(e.ID)
-			line.Ledger = new(exports.Ledger(e.Ledger))
+			line.Ledger = &exports.Ledger{LedgerTotals: e.Ledger}
 		}
 		out.Lines = append(out.Lines, line)
 	}
@@ -78,32 +78,7 @@ func exportList(form string) *page.Listing {
 	}
 }
 
-// contentsText lists what an export contains besides the configuration.
-func contentsText(e contract.Export) string {
-	contents := []string{"API keys"}
-	switch bundle.KeysOption(e.Keys) {
-	case bundle.KeysMint:
-		contents[0] = "API keys and new ones"
-	case bundle.KeysNone:
-		contents[0] = "no API keys"
-	}
-	if e.Consumers {
-		contents = append(contents, "users")
-	} else {
-		contents = append(contents, "no users")
-	}
-	switch {
-	case e.Secrets && e.Recipient != "":
-		contents = append(contents, "encrypted secrets")
-	case e.Secrets:
-		contents = append(contents, "secrets")
-	default:
-		contents = append(contents, "no secrets")
-	}
-	return strings.Join(contents, ", ")
-}
-
-// byText names who asked for an export, as the end of a sentence.
+// byText names who requested an export, as the end of a sentence.
 func byText(e contract.Export) string {
 	if who := requesterText(e); who != "" {
 		return " by " + who
@@ -111,7 +86,7 @@ func byText(e contract.Export) string {
 	return ""
 }
 
-// requesterText names who asked for an export, "" where that is not recorded.
+// requesterText names who requested an export, "" where that is not recorded.
 func requesterText(e contract.Export) string {
 	switch by := e.RequestedBy; {
 	case by.Email != nil:

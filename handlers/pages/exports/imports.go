@@ -80,7 +80,7 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 	err := h.Imports.Allow(v.Who, in)
 	if fault.KindOf(err) == fault.Invalid || err == nil && !dry && in.SHA256 == "" {
 		err = fault.InvalidField("/zip", "not_checked",
-			"Check what is imported first: only a zip that was checked is imported.")
+			"Preview the import first. You can import only a zip that you've previewed.")
 	}
 	if err != nil {
 		return in, nil, err
@@ -97,16 +97,16 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 			return in, nil, noZip(nil)
 		case err != nil:
 			return in, nil, fault.New(fault.Malformed, "upload_broken",
-				"The upload broke off. Send it again.").Because(err)
+				"The upload was interrupted. Send it again.").Because(err)
 		case part.FormName() == "zip":
-			in.Name = v.Posted("name")
+			in.Name = contract.Slug(v.Posted("name"))
 			zip, err := h.receiveZip(v, part)
 			if err != nil {
 				return in, nil, err
 			}
 			if _, err := parts.NextPart(); !errors.Is(err, io.EOF) {
 				return in, nil, errors.Join(fault.New(fault.Malformed, "malformed",
-					"The form could not be read: something follows the zip."), zip.Close())
+					"The form couldn't be read because something follows the zip."), zip.Close())
 			}
 			return in, zip, nil
 		}
@@ -126,16 +126,16 @@ const maxImportField = 1 << 10
 func readImportField(part *multipart.Part, form url.Values) error {
 	raw, err := io.ReadAll(io.LimitReader(part, maxImportField+1))
 	if err != nil {
-		return fault.New(fault.Malformed, "upload_broken", "The upload broke off. Send it again.").Because(err)
+		return fault.New(fault.Malformed, "upload_broken", "The upload was interrupted. Send it again.").Because(err)
 	}
 	text := strings.TrimSpace(string(raw))
 	if len(raw) > maxImportField || !web.ValidText(text) {
-		return fault.New(fault.Malformed, "malformed", "The form could not be read.")
+		return fault.New(fault.Malformed, "malformed", "The form couldn't be read.")
 	}
 	name := part.FormName()
 	if name != "name" && name != ui.NonceField || form.Has(name) {
 		return fault.New(fault.Malformed, "malformed",
-			"The form could not be read: a field is unknown, or there twice.")
+			"The form couldn't be read because a field is unknown or repeated.")
 	}
 	form.Set(name, text)
 	return nil
@@ -152,8 +152,8 @@ func (h *Handler) receiveZip(v *page.Visit, part *multipart.Part) (*web.Upload, 
 	return zip, nil
 }
 
-// importRefused shows the form with what was wrong. Refusals that are not of the form, such
-// as of an upload that is too large, are shown in it too, so that it stays as it is.
+// importRefused shows the form with what was wrong. Refusals that are not of the form, such as of an upload that is too
+// large, are shown in it too, so that it stays unchanged.
 func (h *Handler) importRefused(v *page.Visit, in contract.NewImport, err error) (web.Answer, error) {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||

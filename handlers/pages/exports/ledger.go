@@ -10,6 +10,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
+	"postern/core/snapshot"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -54,17 +55,16 @@ func (h *Handler) showLedger(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) ledgerModel(v *page.Visit, p projects.Project, e contract.Export, all rules.Ledger) exports.Items {
 	path, lines := page.LedgerPath(e.ID), all.Lines
-	filter := contract.LedgerFilter{Status: v.Gin.Query("status"), Area: v.Gin.Query("area")}
+	filter := ledgerFilter{Status: v.Gin.Query("status"), Area: v.Gin.Query("area")}
 	m := exports.Items{
 		Page:      v.Shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
 		ID:        e.ID,
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + page.Moment(e.CreatedAt) + byText(e),
-		Ledger:    exports.Ledger(e.Ledger),
-		OfHTTP:    ofHTTP(e.Format, lines),
+		Ledger:    exports.Ledger{LedgerTotals: e.Ledger},
 		Here:      path,
 		Status:    filter.Status,
-		Filtered:  filter != (contract.LedgerFilter{}),
+		Filtered:  filter != (ledgerFilter{}),
 		Forgotten: all.Forgotten,
 		Tabs:      statusTabs(path, filter, lines),
 		Areas:     areaOptions(filter, lines),
@@ -74,8 +74,8 @@ func (h *Handler) ledgerModel(v *page.Visit, p projects.Project, e contract.Expo
 		m.DownloadURL = path + "/download"
 	}
 	m.Sections = ledgerSections(slices.DeleteFunc(slices.Clone(lines), func(l contract.LedgerLine) bool {
-		return !filter.Selects(l)
-	}))
+		return !filter.selects(l)
+	}), false)
 	for s := range m.Sections {
 		section := &m.Sections[s]
 		section.Open = section.Open || filter.Status != "" || filter.Area != ""
@@ -96,17 +96,20 @@ func (h *Handler) showNames(v *page.Visit, p projects.Project, all rules.Ledger,
 		return web.Redirect(page.LedgerPath(all.Export.ID)), nil
 	}
 	line, path := all.Lines[at], page.LedgerPath(all.Export.ID)
-	section, title := ledgerSections(all.Lines[at : at+1])[0], line.Title
+	title := line.Title
 	crumbs := append(exportCrumbs(p, all.Export), ui.Crumb{Text: "Ledger", URL: path}, ui.Crumb{Text: title})
 	m := exports.Names{
 		Page:      v.Shell(title, path+"?code="+url.QueryEscape(code), crumbs...),
 		Title:     title,
-		Line:      section.Lines[0],
-		Badge:     section,
+		Line:      exports.LedgerLine{LedgerLine: line},
 		LedgerURL: path,
 		Forgotten: all.Nameless(code),
 	}
 	m.Line.Names = itemNames(line, len(line.Names))
+	sections := statusSections()
+	if at := slices.IndexFunc(sections, func(s exports.Section) bool { return s.ID == line.Status }); at >= 0 {
+		m.Badge = sections[at]
+	}
 	return web.Show(exports.NamesPage(m)), nil
 }
 
@@ -114,19 +117,35 @@ func exportCrumbs(p projects.Project, e contract.Export) []ui.Crumb {
 	return []ui.Crumb{page.ProjectsCrumb(), page.ProjectCrumb(p), {Text: "Export", URL: page.ExportPath(e.ID)}}
 }
 
-// statusTabs leads to the lines of each status within the area that is chosen.
-func statusTabs(path string, filter contract.LedgerFilter, lines []contract.LedgerLine) []ui.Tab {
-	counts := map[string]int64{}
-	for _, l := range lines {
-		if (contract.LedgerFilter{Area: filter.Area}).Selects(l) {
-			counts[l.Status] += l.Count
-			counts[""] += l.Count
-		}
+// ofEveryProject is the status in the query that selects what is the same for every project.
+const ofEveryProject = "everywhere"
+
+// ledgerFilter is what the query of a ledger's page selects. A status selects lines that the team configured.
+type ledgerFilter struct{ Status, Area string }
+
+func (f ledgerFilter) selects(l contract.LedgerLine) bool {
+	switch {
+	case f.Area != "" && f.Area != l.Area:
+		return false
+	case f.Status == ofEveryProject:
+		return !l.Configured
 	}
+	return f.Status == "" || l.Configured && f.Status == l.Status
+}
+
+// statusTabs leads to the lines of each status within the area that is chosen, with the numbers of the page's totals.
+func statusTabs(path string, filter ledgerFilter, lines []contract.LedgerLine) []ui.Tab {
 	var tabs []ui.Tab
 	for _, t := range []struct{ status, text string }{
 		{"", "All"}, {"skipped", "Skipped"}, {"lossy", "Lossy"}, {"approximate", "Approximate"}, {"exact", "Exact"},
+		{ofEveryProject, "The same for every project"},
 	} {
+		var count int64
+		for _, l := range lines {
+			if (ledgerFilter{t.status, filter.Area}).selects(l) {
+				count += l.Count
+			}
+		}
 		query := url.Values{}
 		if t.status != "" {
 			query.Set("status", t.status)
@@ -136,7 +155,7 @@ func statusTabs(path string, filter contract.LedgerFilter, lines []contract.Ledg
 		}
 		tabs = append(tabs, ui.Tab{
 			URL:     strings.TrimSuffix(path+"?"+query.Encode(), "?"),
-			Text:    t.text + " " + humanize.Comma(counts[t.status]),
+			Text:    t.text + " " + humanize.Comma(count),
 			Current: t.status == filter.Status,
 		})
 	}
@@ -144,19 +163,19 @@ func statusTabs(path string, filter contract.LedgerFilter, lines []contract.Ledg
 }
 
 // areaOptions lists the areas that the ledger has lines of.
-func areaOptions(filter contract.LedgerFilter, lines []contract.LedgerLine) []ui.Option {
-	options := []ui.Option{{Title: "Every area", Chosen: filter.Area == ""}}
-	for _, a := range bundle.Areas() {
-		of := contract.LedgerFilter{Area: string(a.Area)}
-		if of.Area == filter.Area || slices.ContainsFunc(lines, of.Selects) {
+func areaOptions(filter ledgerFilter, lines []contract.LedgerLine) []ui.Option {
+	options := []ui.Option{{Title: "All areas", Chosen: filter.Area == ""}}
+	for _, a := range snapshot.Areas() {
+		of := ledgerFilter{Area: string(a.Area)}
+		if of.Area == filter.Area || slices.ContainsFunc(lines, of.selects) {
 			options = append(options, ui.Option{Value: of.Area, Title: a.Title, Chosen: of.Area == filter.Area})
 		}
 	}
 	return options
 }
 
-// tasksOf lists what is left to do, once where it is the same for several lines: first what
-// stayed behind. path is that of the ledger.
+// tasksOf lists what is left to do about what the team configured, once where it is the same for several lines: first
+// what was not moved. path is that of the ledger.
 func tasksOf(path string, lines []contract.LedgerLine) []exports.Task {
 	order := []bundle.Status{bundle.Skipped, bundle.Lossy, bundle.Approximate, bundle.Exact}
 	sorted := slices.Clone(lines)
@@ -165,7 +184,7 @@ func tasksOf(path string, lines []contract.LedgerLine) []exports.Task {
 	})
 	var tasks []exports.Task
 	for _, l := range sorted {
-		if l.Remedy == nil {
+		if l.Remedy == nil || !l.Configured {
 			continue
 		}
 		at := slices.IndexFunc(tasks, func(t exports.Task) bool { return t.Text == *l.Remedy })

@@ -6,7 +6,6 @@ import (
 
 	"postern/bundle"
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -31,8 +30,8 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 		options.Format = string(bundle.FormatData)
 	}
 	m := exports.Preview{
-		Page: v.Shell("What leaves "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Export", URL: ask}, ui.Crumb{Text: "What leaves"}),
+		Page: v.Shell("Export preview of "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Export", URL: ask}, ui.Crumb{Text: "Preview"}),
 		Project: p.DisplayName,
 	}
 	for _, format := range []bundle.Format{bundle.FormatGateway, bundle.FormatData} {
@@ -53,58 +52,58 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 	case err != nil:
 		return web.Answer{}, err
 	}
-	m.OfHTTP = ofHTTP(options.Format, found.Items)
-	m.Partial, m.Ledger, m.Sections = found.Partial, exports.Ledger(found.Ledger), ledgerSections(found.Items)
+	m.Partial, m.Ledger = found.Partial, exports.Ledger{LedgerTotals: found.Ledger}
+	m.Sections = ledgerSections(found.Items, true)
 	return web.Show(exports.PreviewPage(m)), nil
 }
 
-// ledgerSections sorts lines by their status: what needs attention comes first, and what
-// moves as it is is folded.
-func ledgerSections(lines []contract.LedgerLine) []exports.Section {
-	all := []exports.Section{
-		{ID: string(bundle.Skipped), Title: "Stays behind", Text: "not carried over at all", Open: true},
-		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "part of it is gone", Open: true},
-		{ID: string(bundle.Approximate), Title: "Moves, with a difference",
-			Text: "close; each line states the difference",
-			Open: true},
-		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "the same call gets the same answer"},
+// statusSections are the sections of a ledger by status. Items that need attention come first, and items that move
+// exactly are folded.
+func statusSections() []exports.Section {
+	return []exports.Section{
+		{ID: string(bundle.Skipped), Title: "Not moved", Text: "The zip doesn't contain these.", Open: true},
+		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "Part of each is lost.", Open: true},
+		{ID: string(bundle.Approximate), Title: "Moves with differences",
+			Text: "Each line explains the differences.", Open: true},
+		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "The same call gets the same response."},
 	}
-	var present []exports.Section
-	for _, section := range all {
-		for _, line := range lines {
-			if line.Status == section.ID {
-				line.Names = itemNames(line, shownNames)
-				section.Lines = append(section.Lines, exports.LedgerLine{LedgerLine: line})
-			}
-		}
-		if len(section.Lines) > 0 {
-			present = append(present, section)
-		}
-	}
-	return present
 }
 
-// ofHTTP counts the items that say how a target treats HTTP where that differs. They are the same for every project.
-func ofHTTP(format string, lines []contract.LedgerLine) int64 {
-	if format != string(bundle.FormatGateway) {
-		return 0
-	}
-	var n int64
-	for _, line := range lines {
-		if line.Kind == string(snapshot.FeatureRequestLimits) && line.Status != string(bundle.Exact) {
-			n += line.Count
+// ledgerSections divides lines into sections: to-dos first, then the others that the team configured by their status,
+// and last what is the same for every project, folded. With listsTodos false, to-dos are in the section of their
+// status, for a page that has a checklist of them.
+func ledgerSections(lines []contract.LedgerLine, listsTodos bool) []exports.Section {
+	todo := exports.Section{ID: "todo", Title: "To do", Text: "Each line says what you still have to do.", Open: true,
+		Mixed: true}
+	everywhere := exports.Section{ID: ofEveryProject, Title: "The same for every project",
+		Text: "Your settings don't affect these.", Mixed: true}
+	byStatus := statusSections()
+	for i := range byStatus {
+		for _, line := range lines {
+			if line.Status != byStatus[i].ID {
+				continue
+			}
+			into := &byStatus[i]
+			switch {
+			case !line.Configured:
+				into = &everywhere
+			case line.Remedy != nil && listsTodos:
+				into = &todo
+			}
+			line.Names = itemNames(line, shownNames)
+			into.Lines = append(into.Lines, exports.LedgerLine{LedgerLine: line})
 		}
 	}
-	return n
+	return slices.DeleteFunc(slices.Concat([]exports.Section{todo}, byStatus, []exports.Section{everywhere}),
+		func(s exports.Section) bool { return len(s.Lines) == 0 })
 }
 
 // shownNames is the most items that a page names in each of many lines.
 const shownNames = 20
 
-// itemNames returns the first names of a line's items, nil where a name only repeats the kind or
-// code.
+// itemNames returns the first names of a line's items, nil where a name only repeats the title.
 func itemNames(line contract.LedgerLine, most int) []string {
-	if line.Kind == string(snapshot.FeatureRequestLimits) || slices.Equal(line.Names, []string{line.Kind}) {
+	if slices.Equal(line.Names, []string{line.Title}) {
 		return nil
 	}
 	return line.Names[:min(len(line.Names), most)]

@@ -63,7 +63,7 @@ func (b keyBounds) limits() contract.Limits {
 func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
 		{Value: limitsOfType, Title: "From its type", Text: inherited},
-		{Value: limitsOfOwn, Title: "Its own", Text: "Replace the limits of the type and the project."},
+		{Value: limitsOfOwn, Title: "Its own", Text: "Replaces the limits of the type and the project."},
 		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of its type."},
 	}}
 	page.Choose(m.Of, limitsOfType)
@@ -113,16 +113,16 @@ func inheritedText(p rules.Project, keyType string) string {
 		}
 	}
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("The type has none. The project's limits for each key apply: %s.", text)
+		return fmt.Sprintf("The type doesn't set limits. The project's limits for each key apply: %s.", text)
 	}
-	return "The type currently has none."
+	return "The type currently doesn't set limits."
 }
 
 // inheritedByChoice is inheritedText before a type is chosen: the options of the types
 // name their limits.
 func inheritedByChoice(p rules.Project) string {
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("If the type has none, the project's limits for each key apply: %s.", text)
+		return fmt.Sprintf("If the type doesn't set limits, the project's limits for each key apply: %s.", text)
 	}
-	return "If the type has none, there is no limit."
+	return "If the type doesn't set limits, there is no limit."
 }

@@ -59,8 +59,8 @@ const recentCall = time.Hour
 // mostNamed bounds how many owners are named.
 const mostNamed = 5
 
-// changeKeys asks before it changes the chosen keys, and changes them once the box is ticked.
-// Each is changed by itself: those before one that cannot be changed stay changed.
+// changeKeys asks before it changes the chosen keys, and changes them once the box is ticked. Each key is changed
+// separately: keys before one that cannot be changed stay changed.
 func (h *Handler) changeKeys(v *page.Visit) (web.Answer, error) {
 	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err == nil {
@@ -118,10 +118,10 @@ func (h *Handler) chosenKeys(v *page.Visit, p rules.Project) ([]contract.Key, er
 }
 
 func bulkPage(v *page.Visit, p rules.Project, do bulkChange, chosen []contract.Key) projects.KeyBulk {
+	v.SelectTeam(p.Team)
 	title := do.verb + " " + english.Plural(len(chosen), "key", "")
 	m := projects.KeyBulk{
-		Page: v.Shell(title, page.KeysPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Keys", URL: page.KeysPath(p)}, ui.Crumb{Text: title}),
+		Page:    v.Shell(title, page.KeysPath(p), keyCrumbs(p, ui.Crumb{Text: title})...),
 		Title:   title,
 		Action:  page.KeysPath(p) + "/change",
 		Do:      v.Posted("do"),

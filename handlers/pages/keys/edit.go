@@ -2,7 +2,6 @@ package keys
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"postern/core/contract"
@@ -15,14 +14,16 @@ import (
 	"postern/views/ui"
 )
 
-// keyForm holds the fields of the form that changes a key, as typed.
+// keyForm holds what the form that changes a key shows.
 type keyForm struct {
-	revision, description, expiresOn string
-	bounds                           keyBounds
+	revision  string
+	texts     any // a key, or a change of one
+	expiresOn string
+	bounds    keyBounds
 }
 
 func keyFormFor(k contract.Key) keyForm {
-	return keyForm{revision: k.ETag, description: k.Description, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
+	return keyForm{revision: k.ETag, texts: k, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
 }
 
 // dayValue formats a time for an input of type date.
@@ -41,18 +42,15 @@ func (h *Handler) saveKey(v *page.Visit) (web.Answer, error) {
 	if err := v.Allowed(p, access.KeyChange); err != nil {
 		return web.Answer{}, err
 	}
+	var typed contract.KeyChange
+	v.Fill(&typed, changed...)
 	form := keyForm{
-		revision:    v.Posted("revision"),
-		description: strings.TrimSpace(v.Posted("description")),
-		expiresOn:   v.Posted("expires_at"),
-		bounds:      postedBounds(v),
+		revision: v.Posted("revision"), texts: typed, expiresOn: v.Posted("expires_at"), bounds: postedBounds(v),
 	}
-	change, err := form.change(k)
+	change, err := form.change(typed, k)
 	if err == nil {
 		_, err = h.Keys.Update(v.Ctx(), v.Who, contract.KeyUpdate{
-			KeyPath:   k.Path(),
-			Condition: contract.Condition{IfMatch: form.revision},
-			Body:      change,
+			KeyPath: k.Path(), Condition: v.Condition(), Body: change,
 		})
 	}
 	if err == nil {
@@ -73,30 +71,25 @@ func (h *Handler) saveKey(v *page.Visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.Status, Page: projects.KeyPage(m)}, nil
 }
 
-// change keeps the expiry if its day is unchanged: the form has the day only, and the key
-// may expire in the middle of it.
-func (f keyForm) change(k contract.Key) (contract.KeyChange, error) {
-	ranges := page.Lines(f.bounds.allowed)
-	out := contract.KeyChange{
-		Description:  &f.description,
-		Limits:       contract.Null[contract.Limits](),
-		AllowedCIDRs: &ranges,
-	}
+// change adds limits and the expiry to what was typed. It keeps the expiry if its day is unchanged: the form has the
+// day only, and the key may expire in the middle of it.
+func (f keyForm) change(typed contract.KeyChange, k contract.Key) (contract.KeyChange, error) {
+	typed.Limits = contract.Null[contract.Limits]()
 	if limits := f.bounds.limits(); limits != nil {
-		out.Limits = contract.Sent(limits)
+		typed.Limits = contract.Sent(limits)
 	}
 	if f.expiresOn == dayValue(k.ExpiresAt) {
-		return out, nil
+		return typed, nil
 	}
 	ends, err := page.EndOfDay(f.expiresOn)
-	out.ExpiresAt = contract.Optional[time.Time]{Sent: true, Value: ends}
-	return out, err
+	typed.ExpiresAt = contract.Optional[time.Time]{Sent: true, Value: ends}
+	return typed, err
 }
 
 // view is the form on the key's page, with its mistakes.
 func (f keyForm) view(p rules.Project, k contract.Key, wrong *page.Errors) *projects.KeyEdit {
 	return &projects.KeyEdit{Open: len(wrong.Fields) > 0, Action: page.KeyPath(p, k.ID), Revision: f.revision,
-		Description: wrong.Value("/description", f.description), Expires: wrong.Value("/expires_at", f.expiresOn),
+		Texts: wrong.TextFields("edit", f.texts, written...), Expires: wrong.Value("/expires_at", f.expiresOn),
 		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
@@ -108,7 +101,7 @@ func keyEditOf(p rules.Project, k contract.Key) *projects.KeyEdit {
 	return keyFormFor(k).view(p, k, &page.Errors{})
 }
 
-// keyConflict shows what was saved meanwhile beside what was typed, which can be saved
+// keyConflict shows what was saved since next to what was typed, which can be saved
 // over it.
 func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web.Answer, error) {
 	k, err := h.Keys.Get(v.Ctx(), v.Who, keyIn(v))
@@ -117,34 +110,25 @@ func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web
 	}
 	path, saved := page.KeyPath(p, k.ID), keyFormFor(k)
 	m := projects.Conflict{
-		Page: v.Shell(
-			"Changed since you opened it",
-			path,
-			page.ProjectsCrumb(),
-			page.ProjectCrumb(p),
-			ui.Crumb{Text: "Key"},
-		),
+		Page:    v.Shell("Changed since you opened it", path, keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
 		BackURL: path,
 		Action:  path,
 		What:    "The key of " + k.Owner,
-		Rows: []projects.Difference{
-			{
-				Label:  "Description",
-				Theirs: page.TextOrNone(saved.description),
-				Yours:  page.TextOrNone(mine.description),
-			},
-			{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
-			{Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits()},
-			{Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText()},
+	}
+	compareWritten(&m, k, mine.texts)
+	m.Rows = append(m.Rows,
+		projects.Difference{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
+		projects.Difference{
+			Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits(),
 		},
-	}
-	m.Hidden = []projects.Pair{
-		{Name: "revision", Value: k.ETag},
-		{Name: "description", Value: mine.description},
-		{Name: "expires_at", Value: mine.expiresOn},
-		{Name: "limits_of", Value: mine.bounds.of},
-		{Name: "allowed_cidrs", Value: mine.bounds.allowed},
-	}
+		projects.Difference{
+			Label: "Allowed addresses", Theirs: saved.bounds.rangesText(), Yours: mine.bounds.rangesText(),
+		})
+	m.Hidden = append(m.Hidden,
+		projects.Pair{Name: "revision", Value: k.ETag},
+		projects.Pair{Name: "expires_at", Value: mine.expiresOn},
+		projects.Pair{Name: "limits_of", Value: mine.bounds.of},
+		projects.Pair{Name: "allowed_cidrs", Value: mine.bounds.allowed})
 	for _, window := range page.WindowTitles() {
 		if typed := mine.bounds.windows[window]; typed != "" {
 			m.Hidden = append(m.Hidden, projects.Pair{Name: "limits_" + window, Value: typed})
@@ -167,7 +151,7 @@ func (b keyBounds) chosenLimits() string {
 	case limitsOfNone:
 		return "none"
 	}
-	return "those of its type"
+	return "same as its type"
 }
 
 func (b keyBounds) rangesText() string {

@@ -14,14 +14,20 @@ import (
 	"postern/views/ui"
 )
 
+// keyCrumbs lead from the projects to a page of the project's keys, by its keys.
+func keyCrumbs(p rules.Project, to ...ui.Crumb) []ui.Crumb {
+	way := []ui.Crumb{page.ProjectsCrumb(), page.ProjectCrumb(p), {Text: "Keys", URL: page.KeysPath(p)}}
+	return append(way, to...)
+}
+
 // keyModel is a key's page with the forms that its state allows.
 func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 	path := page.KeyPath(p, k.ID)
 	m := projects.Key{
-		Page:       v.Shell("Key of "+k.Owner, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "Key"}),
+		Page:       v.Shell("Key for "+k.Owner, path, keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
 		Owner:      k.Owner,
 		Display:    k.Display(),
-		State:      page.KeyBadge(k),
+		State:      page.KeyBadge(k.State),
 		Facts:      keyFacts(k),
 		BackURL:    page.KeysPath(p),
 		HistoryURL: v.HistoryOf(p, k.ID),
@@ -47,7 +53,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 					m.Impact,
 					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "You can't bring back the old secret. The key itself, its scopes and its limits stay.",
+				Undo:     "You can't restore the old secret. The key, its scopes and its limits stay.",
 				ByButton: true,
 			},
 		}
@@ -78,15 +84,13 @@ func keyFacts(k contract.Key) []ui.Fact {
 		{Label: "Valid for", Value: reachText(k)},
 		{Label: "Limits", Value: effectiveText(k)},
 		{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
-		{Label: "Created", Value: page.Moment(k.CreatedAt)},
-		{Label: "Expires", Value: page.MomentOrNever(k.ExpiresAt)},
-		{Label: "Last used", Value: page.MomentOrNever(k.LastUsedAt)},
+		{Label: "Created", Time: k.CreatedAt},
+		page.TimeFact("Expires", k.ExpiresAt),
+		page.TimeFact("Last used", k.LastUsedAt),
 	}
-	if k.Description != "" {
-		facts = append([]ui.Fact{{Label: "Description", Value: k.Description}}, facts...)
-	}
+	facts = append(writtenFacts(k), facts...)
 	if k.GraceEndsAt != nil {
-		facts = append(facts, ui.Fact{Label: "Old secret works until", Value: page.Moment(*k.GraceEndsAt)})
+		facts = append(facts, page.TimeFact("Old secret expires", k.GraceEndsAt))
 	}
 	return facts
 }

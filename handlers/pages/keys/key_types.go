@@ -33,7 +33,7 @@ type keyTypeForm struct {
 func postedKeyType(v *page.Visit) keyTypeForm {
 	return keyTypeForm{
 		revision: v.Posted("revision"),
-		name:     strings.TrimSpace(v.Posted("name")),
+		name:     contract.Slug(strings.TrimSpace(v.Posted("name"))),
 		scopes:   v.Posted("scopes"),
 		days:     strings.TrimSpace(v.Posted("expires_in")),
 		limits:   v.PostedLimits("limits_"),
@@ -60,7 +60,7 @@ func typedDays(seconds int64) string {
 	return strings.TrimRight(strings.TrimRight(days, "0"), ".")
 }
 
-// lifetime returns seconds, 0 for none. For text that is no lifetime it returns -1, which
+// lifetime returns seconds, 0 for none. For text that is not a lifetime it returns -1, which
 // the rule refuses together with other invalid fields.
 func (f keyTypeForm) lifetime() int64 {
 	if f.days == "" {
@@ -84,7 +84,7 @@ func (f keyTypeForm) view(action string, wrong *page.Errors) projects.KeyTypeFor
 		Windows:  windowFields(f.limits, wrong),
 		Days:     wrong.Value("/expires_in", f.days),
 	}
-	if m.Days.Error != "" { // the rule speaks of seconds
+	if m.Days.Error != "" { // the rule mentions seconds
 		m.Days.Error = "Enter a number of days up to 3650, or leave it empty."
 	}
 	m.Error = wrong.Rest()
@@ -103,13 +103,7 @@ func (h *Handler) keyTypesWith(v *page.Visit, form keyTypeForm, wrong *page.Erro
 	}
 	v.SelectTeam(p.Team)
 	m := projects.KeyTypes{
-		Page: v.Shell(
-			"Key types",
-			keyTypesPath(p),
-			page.ProjectsCrumb(),
-			page.ProjectCrumb(p),
-			ui.Crumb{Text: "Key types"},
-		),
+		Page:    v.Shell("Key types", keyTypesPath(p), keyCrumbs(p, ui.Crumb{Text: "Key types"})...),
 		BackURL: page.KeysPath(p),
 	}
 	for _, version := range p.Versions {
@@ -188,25 +182,20 @@ func (h *Handler) showKeyType(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) keyTypeModel(v *page.Visit, p rules.Project, t contract.KeyType) (projects.KeyType, error) {
 	m := projects.KeyType{
-		Page: v.Shell(
-			"Key type "+t.Name, keyTypePath(p, t), page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name},
-		),
+		Page: v.Shell("Key type "+t.Name, keyTypePath(p, t),
+			keyCrumbs(p, ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name})...),
 		Name:    t.Name,
 		KeysURL: keysOfType(p, t),
 		BackURL: keyTypesPath(p),
 	}
-	total, err := h.Keys.Count(v.Ctx(), v.Who, contract.KeyList{
-		ProjectPath: contract.ProjectPath{Project: p.ID},
-		KeyType:     t.Name,
-	})
+	total, err := h.Keys.CountOfType(v.Ctx(), v.Who, p.ID, t.Name)
 	if err != nil {
 		return m, err
 	}
 	m.Facts = []ui.Fact{{Label: "Keys", Value: page.SomeText(total)}}
 	if t.BuiltIn {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
-			ui.Fact{Label: "Changes", Value: "none: it's built in and the same in every project"})
+			ui.Fact{Label: "Built in", Value: "yes, so you can't change it"})
 		return m, nil
 	}
 	if !v.MayChange(p, access.ProjectUpdate) {
@@ -224,7 +213,7 @@ func (h *Handler) keyTypeModel(v *page.Visit, p rules.Project, t contract.KeyTyp
 		Kind:   "key type",
 		Name:   t.Name,
 		Impact: []string{
-			page.CountText(total, "key") + " of this type. You can delete it only if no key has ever had it.",
+			page.CountText(total, "key") + " of this type. You can delete a type only if no key has ever had it.",
 		},
 		Undo: "You can create it again.",
 	}
@@ -292,7 +281,7 @@ func (h *Handler) refusedKeyType(
 	return web.Answer{Status: wrong.Status, Page: projects.KeyTypePage(m)}, nil
 }
 
-// keyTypeConflict shows what was saved meanwhile beside what was typed.
+// keyTypeConflict shows what was saved since next to what was typed.
 func (h *Handler) keyTypeConflict(v *page.Visit, mine keyTypeForm) (web.Answer, error) {
 	p, t, err := h.keyTypeOf(v)
 	if err != nil {
@@ -300,10 +289,8 @@ func (h *Handler) keyTypeConflict(v *page.Visit, mine keyTypeForm) (web.Answer, 
 	}
 	path, saved := keyTypePath(p, t), keyTypeFormFor(t)
 	m := projects.Conflict{
-		Page: v.Shell("Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{
-			Text: "Key types",
-			URL:  keyTypesPath(p),
-		}),
+		Page: v.Shell("Changed since you opened it", path,
+			keyCrumbs(p, ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name})...),
 		BackURL: path,
 		Action:  path,
 		What:    "The key type " + t.Name,

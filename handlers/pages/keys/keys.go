@@ -88,10 +88,10 @@ func keyRow(p rules.Project, k contract.Key) projects.KeyRow {
 		Owner:       k.Owner,
 		Type:        k.KeyType,
 		Environment: environmentText(k),
-		State:       page.KeyBadge(k),
-		Created:     page.Day(k.CreatedAt),
-		Expires:     page.DayOrNever(k.ExpiresAt),
-		LastUsed:    page.DayOrNever(k.LastUsedAt),
+		State:       page.KeyBadge(k.State),
+		Created:     k.CreatedAt,
+		Expires:     page.TimeOf(k.ExpiresAt),
+		LastUsed:    page.TimeOf(k.LastUsedAt),
 		Display:     k.Display(),
 	}
 	if k.Product != nil {
@@ -108,6 +108,7 @@ func keyFormOf(p rules.Project) projects.KeyForm {
 		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, page.Named(environmentNames(p))...),
 		Tenants:      page.Named(p.Tenants),
 		Product:      page.ProductOf(p),
+		Texts:        (&page.Errors{}).TextFields("key", contract.NewKey{}, written...),
 		Bounds:       keyBounds{}.form(inheritedByChoice(p), &page.Errors{}),
 	}
 	for _, t := range p.KeyTypes {
@@ -143,7 +144,7 @@ func environmentText(k contract.Key) string {
 func (h *Handler) createKey(v *page.Visit) (web.Answer, error) {
 	bounds := postedBounds(v)
 	in := contract.NewKey{Limits: bounds.limits()}
-	v.Fill(&in, "owner", "key_type", "tenant", "product", "environment", "description", "allowed_cidrs")
+	v.Fill(&in, created...)
 	project := v.Param("project")
 	expires, err := page.EndOfDay(v.Posted("expires_at"))
 	if err == nil {
@@ -179,7 +180,7 @@ func (h *Handler) createKey(v *page.Visit) (web.Answer, error) {
 func markKeyForm(form *projects.KeyForm, in contract.NewKey, expiresOn string, wrong *page.Errors) {
 	form.Open = true
 	form.Owner = wrong.Value("/owner", in.Owner)
-	form.Description = wrong.Value("/description", in.Description)
+	form.Texts = wrong.TextFields("key", in, written...)
 	form.Expires = wrong.Value("/expires_at", expiresOn)
 	page.Choose(form.Types, in.KeyType)
 	page.Choose(form.Environments, in.Environment)
@@ -209,11 +210,10 @@ func (h *Handler) showKeySecret(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *page.Disclosed) projects.Shown {
 	if found == nil {
-		found = &page.Disclosed{Heading: "Key of " + k.Owner}
+		found = &page.Disclosed{Heading: "Key for " + k.Owner}
 	}
 	m := projects.Shown{
-		Page: v.Shell(found.Heading, keySecretPath(p, k.ID), page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Key"}),
+		Page:    v.Shell(found.Heading, keySecretPath(p, k.ID), keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
 		Heading: found.Heading,
 		Text:    found.Text,
 		Key:     found.Secret,
@@ -227,7 +227,7 @@ func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *p
 			{Label: "Valid for", Value: reachText(k)},
 			{Label: "Limits", Value: effectiveText(k)},
 			{Label: "Allowed addresses", Value: boundsOf(k).rangesText()},
-			{Label: "Expires", Value: page.MomentOrNever(k.ExpiresAt)},
+			page.TimeFact("Expires", k.ExpiresAt),
 		},
 	}
 	if address := h.addressFor(p, k); address != "" && found.Secret != "" {
@@ -236,7 +236,7 @@ func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *p
 	return m
 }
 
-// addressFor returns an address that a key opens, "" if there is none.
+// addressFor returns a URL that a key is valid for, "" if there is none.
 func (h *Handler) addressFor(p rules.Project, k contract.Key) string {
 	for _, version := range slices.Backward(p.Versions) {
 		for _, e := range version.Environments {
@@ -257,6 +257,7 @@ func (h *Handler) keyOf(v *page.Visit) (rules.Project, contract.Key, error) {
 	if err != nil {
 		return p, contract.Key{}, err
 	}
+	v.SelectTeam(p.Team)
 	home := keys.Home{ID: p.ID, Team: p.Team, Limits: p.Limits.Key}
 	k, err := h.Keys.GetFrom(v.Ctx(), v.Who, home, v.Param("key"))
 	return p, k, err
@@ -357,8 +358,8 @@ func (h *Handler) refusedKey(v *page.Visit, err error) (web.Answer, error) {
 	return web.Answer{Status: wrong.Status, Page: projects.KeyPage(m)}, nil
 }
 
-// keyList is what the list of keys can be asked for. Its names in the query begin with keys_, as old addresses have
-// them. Owner and text are typed into the page's own form, beside the menus.
+// keyList has the parameters of the list of keys. Its names in the query begin with keys_, as old addresses have them.
+// Owner and text are typed into the page's own form, next to the menus.
 func keyList(p rules.Project) *page.Listing {
 	var types []string
 	for _, t := range p.KeyTypes {
@@ -395,7 +396,7 @@ func keyList(p rules.Project) *page.Listing {
 func keysAsked(l *page.Listing, p rules.Project) contract.KeyList {
 	return contract.KeyList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
-		Page:        l.Asked(),
+		Page:        l.Request(),
 		Owner:       l.Get("owner"),
 		State:       l.Get("state"),
 		Tenant:      l.Get("tenant"),

@@ -4,6 +4,8 @@
 package keys
 
 import (
+	"slices"
+
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/keys"
@@ -20,12 +22,10 @@ type Handler struct {
 // Mount mounts the pages of API keys.
 func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("GET", "/projects/:project/keys", h.showKeys)
-	p.SecretForm("/projects/:project/keys", h.createKey,
-		"allowed_cidrs description environment expires_at key_type limits_of owner product tenant limits_*")
+	p.SecretForm("/projects/:project/keys", h.createKey, slices.Concat(created, otherFields)...)
 	p.SignedIn("POST", "/projects/:project/keys/change", h.changeKeys, "do key")
 	p.SignedIn("GET", "/projects/:project/keys/:key", h.showKey)
-	p.SignedIn("POST", "/projects/:project/keys/:key", h.saveKey,
-		"allowed_cidrs description expires_at limits_of limits_*")
+	p.SignedIn("POST", "/projects/:project/keys/:key", h.saveKey, slices.Concat(changed, otherFields)...)
 	p.SignedIn("POST", "/projects/:project/keys/:key/freeze", h.freezeKey)
 	p.SignedIn("POST", "/projects/:project/keys/:key/unfreeze", h.unfreezeKey)
 	p.SignedIn("POST", "/projects/:project/keys/:key/revoke", h.revokeKey)

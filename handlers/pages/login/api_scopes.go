@@ -13,7 +13,7 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -165,7 +165,7 @@ func (h *Handler) showAPIScope(v *page.Visit) (web.Answer, error) {
 func (h *Handler) apiScopeWith(
 	v *page.Visit, p rules.Project, scope snapshot.APIScope, mark func(*projects.APIScope), status int,
 ) (web.Answer, error) {
-	asking, err := h.Login.ClientsAskingFor(v.Ctx(), v.Who, p.ID, scope.Name)
+	asking, err := h.AppClients.ClientsAskingFor(v.Ctx(), v.Who, p.ID, scope.Name)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -204,7 +204,7 @@ func (h *Handler) apiScopeWith(
 }
 
 // removalOfScope says what the removal of an API scope ends.
-func removalOfScope(asking login.Asking) []string {
+func removalOfScope(asking appclients.Asking) []string {
 	first := "No app client can request it."
 	if asking.Total > 0 {
 		first = page.CountText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +

@@ -14,7 +14,6 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/login"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -38,7 +37,7 @@ func (h *Handler) appClientNow(v *page.Visit, mark func(*projects.AppClient), st
 func (h *Handler) appClientWith(
 	v *page.Visit, p rules.Project, c contract.AppClient, mark func(*projects.AppClient), status int,
 ) (web.Answer, error) {
-	offered, err := h.Login.ProvidersOf(v.Ctx(), v.Who, c.Path())
+	offered, err := h.AppClients.ProvidersOf(v.Ctx(), v.Who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -100,7 +99,7 @@ func (h *Handler) appClientModel(
 		Name:   c.Name,
 		Type:   c.Name,
 	}
-	n, err := h.Login.SignInsToday(v.Ctx(), v.Who, c.ID)
+	n, err := h.AppClients.SignInsToday(v.Ctx(), v.Who, c.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "through"), err),
 		page.CountText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
 			"signed out.",
@@ -128,23 +127,23 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		{Label: "Kind", Value: clientKind(c)},
 		{
 			Label: "Redirect URIs",
-			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none: users can't sign in"),
+			Value: cmp.Or(strings.Join(c.RedirectURIs, " "), "none, so users can't sign in"),
 			Mono:  len(c.RedirectURIs) > 0,
 		},
 		{
 			Label: "Tokens",
-			Value: "last " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
-				"; a login " + refresh,
+			Value: "valid for " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
+				". A login " + refresh,
 		},
 	}
 }
 
 // algorithms are the options for the signature of tokens.
 var algorithms = []ui.Option{
-	{Value: login.RS256, Title: "RS256", Text: "Supported everywhere."},
-	{Value: login.ES256, Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
+	{Value: contract.RS256, Title: "RS256", Text: "Supported everywhere."},
+	{Value: contract.ES256, Title: "ES256", Text: "Smaller tokens. Strict OpenID Connect clients expect RS256."},
 	{
-		Value: login.EdDSA,
+		Value: contract.EdDSA,
 		Title: "EdDSA",
 		Text:  "Smallest and fastest. Some libraries lack it, and strict OpenID Connect clients expect RS256.",
 	},
@@ -214,7 +213,7 @@ func clientSettingsForm(action string, f url.Values, wrong *page.Errors) *projec
 	if f.Get("pkce") != "" {
 		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.Take("/pkce")
 	}
-	if m.Access.Error != "" { // the rule speaks of seconds
+	if m.Access.Error != "" { // the rule mentions seconds
 		m.Access.Error = "Enter 1 to 1440 minutes."
 	}
 	if m.Refresh.Error != "" {
@@ -274,7 +273,7 @@ func (h *Handler) changeAppClient(v *page.Visit, form clientForm, in contract.Ap
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.UpdateClient(v.Ctx(), v.Who, contract.AppClientUpdate{
+	_, err = h.AppClients.UpdateClient(v.Ctx(), v.Who, contract.AppClientUpdate{
 		AppClientPath: c.Path(), Condition: v.Condition(), Body: in,
 	})
 	if err == nil {
@@ -333,7 +332,7 @@ func (h *Handler) appClientConflict(v *page.Visit, form clientForm) (web.Answer,
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-// clientText is what a field has, for people.
+// clientText is the text of a field.
 func clientText(name string, values []string) string {
 	if name == "grant_types" {
 		return grantTypeTitles(values)

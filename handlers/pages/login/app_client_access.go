@@ -39,7 +39,7 @@ func grantTypeTitles(values []string) string {
 	return page.TextOrNone(strings.Join(out, ", "))
 }
 
-// clientAccessForm returns the form. What it shows besides its fields is of the page.
+// clientAccessForm returns the form. Everything but its fields is from the page.
 func clientAccessForm(action string, f url.Values, wrong *page.Errors) *projects.ClientAccess {
 	scopes := f.Get("api_scopes")
 	m := &projects.ClientAccess{
@@ -58,7 +58,7 @@ func clientAccessForm(action string, f url.Values, wrong *page.Errors) *projects
 
 // accessModel is the form of an app client with the API scopes that it can be allowed.
 func (h *Handler) accessModel(v *page.Visit, p rules.Project, c contract.AppClient) (*projects.ClientAccess, error) {
-	declared, err := h.Login.DeclaredFor(v.Ctx(), v.Who, c.ID)
+	declared, err := h.AppClients.DeclaredFor(v.Ctx(), v.Who, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (h *Handler) freezeAppClient(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.FreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
+	if _, err := h.AppClients.FreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
 	return v.DoneUndo("app_client_frozen", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/unfreeze", c.Name)
@@ -107,7 +107,7 @@ func (h *Handler) unfreezeAppClient(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	if _, err := h.Login.UnfreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
+	if _, err := h.AppClients.UnfreezeClient(v.Ctx(), v.Who, c.Path()); err != nil {
 		return web.Answer{}, err
 	}
 	return v.DoneUndo("app_client_thawed", appClientPath(p, c.ID), appClientPath(p, c.ID)+"/freeze", c.Name)
@@ -137,10 +137,7 @@ func (h *Handler) clientKeysModel(v *page.Visit, path string, c contract.AppClie
 	}
 	m := &projects.ClientKeys{Action: path + "/signing-keys"}
 	for _, k := range found.Keys {
-		row := projects.SigningKeyRow{ID: k.ID, From: page.Moment(k.SignsFrom)}
-		if k.PublishedUntil != nil {
-			row.Until = page.Moment(*k.PublishedUntil)
-		}
+		row := projects.SigningKeyRow{ID: k.ID, From: k.SignsFrom, Until: page.TimeOf(k.PublishedUntil)}
 		m.Rows = append(m.Rows, row)
 	}
 	return m, nil

@@ -11,7 +11,7 @@ import (
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	pages "postern/views/login"
 	"postern/views/projects"
 )
@@ -75,29 +75,28 @@ func (h *Handler) previewModel(
 	}
 	for _, o := range offered {
 		if o.Enabled {
-			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: login.ProviderLabel(o)})
+			m.Providers = append(m.Providers, pages.Provider{Type: o.Type, Label: appclients.ProviderLabel(o)})
 			m.AsksAddress = m.AsksAddress || len(o.SignInDomains) > 0
 		}
 	}
 	return m
 }
 
-// previewBranding shows the typed branding before it is saved: part of the page for a
-// script, a page of its own without one. It changes nothing. Values that the rule would
-// refuse are left out, because the logo's address becomes part of the content security
-// policy.
+// previewBranding shows the typed branding before it is saved: part of the page for a script, its own page without one.
+// It changes nothing. Values that the rule would refuse are left out, because the logo's address becomes part of the
+// content security policy.
 func (h *Handler) previewBranding(v *page.Visit) (web.Answer, error) {
 	_, c, err := h.appClientOf(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
-	offered, err := h.Login.ProvidersOf(v.Ctx(), v.Who, c.Path())
+	offered, err := h.AppClients.ProvidersOf(v.Ctx(), v.Who, c.Path())
 	if err != nil {
 		return web.Answer{}, err
 	}
 	var in contract.AppClientChange
 	v.Fill(&in, clientBranding.fields...)
-	typed := login.FittingBranding(in.Branding)
+	typed := appclients.FittingBranding(in.Branding)
 	title, err := h.Login.DefaultTitle(v.Ctx(), c.ID)
 	if err != nil {
 		return web.Answer{}, err
@@ -138,7 +137,7 @@ func (h *Handler) changeClientSecret(v *page.Visit) (web.Answer, error) {
 	if err == nil {
 		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)
 		change.IfMatch = v.State
-		made, err = h.Login.UpdateClient(v.Ctx(), v.Who, change)
+		made, err = h.AppClients.UpdateClient(v.Ctx(), v.Who, change)
 		err = page.RotatedMeanwhile(err)
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
@@ -167,7 +166,7 @@ func (h *Handler) deleteAppClient(v *page.Visit) (web.Answer, error) {
 		err = v.Named("app client", c.Name)
 	}
 	if err == nil {
-		_, err = h.Login.DeleteClient(v.Ctx(), v.Who, c.Path())
+		_, err = h.AppClients.DeleteClient(v.Ctx(), v.Who, c.Path())
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) { v.Mark(m.Delete, wrong) }, wrong.Status)

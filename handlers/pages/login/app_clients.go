@@ -10,7 +10,7 @@ import (
 	"postern/handlers/web"
 	"postern/models"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -42,7 +42,7 @@ func (h *Handler) loginTabWith(v *page.Visit, form url.Values, wrong *page.Error
 	}
 	shown := list.Read(v).Page()
 	shown.Sort = list.Sort()
-	found, err := h.Login.Served(v.Ctx(), v.Who, p.ID, shown)
+	found, err := h.AppClients.Served(v.Ctx(), v.Who, p.ID, shown)
 	if err != nil {
 		return web.Answer{}, err
 	}
@@ -58,9 +58,11 @@ func (h *Handler) loginTabWith(v *page.Visit, form url.Values, wrong *page.Error
 			Audience: p.API.Audience,
 		},
 	}
-	if m.Warnings, err = page.WarningTexts(h.Login.Warnings(v.Ctx(), v.Who, p.ID)); err != nil {
+	warnings, err := h.AppClients.Warnings(v.Ctx(), v.Who, p.ID)
+	if err != nil {
 		return web.Answer{}, err
 	}
+	m.Warnings = clientNotices(p, warnings)
 	for _, c := range found.Items {
 		m.Rows = append(m.Rows, appClientRow(p, c))
 	}
@@ -72,7 +74,28 @@ func (h *Handler) loginTabWith(v *page.Visit, form url.Values, wrong *page.Error
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.LoginPage(m)}, nil
 }
 
-func appClientRow(p rules.Project, c login.ServedClient) projects.AppClientRow {
+// clientLinks are what changes the cause of a warning about an app client by its code: a part of the client's page, and
+// the text of the link.
+var clientLinks = map[string]ui.Link{
+	appclients.WarnNoRedirectURI: {URL: "#settings", Text: "Add a redirect URI"},
+	appclients.WarnNoProvider:    {URL: "#providers", Text: "Set up a provider"},
+	appclients.WarnNoSecret:      {URL: "#providers", Text: "Set the client secret"},
+	appclients.WarnOpaqueTokens:  {URL: "#providers", Text: "Set the client secret"},
+}
+
+// clientNotices returns warnings about app clients with links to them.
+func clientNotices(p rules.Project, list []contract.Warning) (out []ui.Notice) {
+	for _, one := range list {
+		n := ui.Notice{Tone: ui.Warn, Text: one.Detail}
+		if to, ok := clientLinks[one.Code]; ok {
+			n.Link = ui.Link{URL: appClientPath(p, one.About) + to.URL, Text: to.Text}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func appClientRow(p rules.Project, c appclients.ServedClient) projects.AppClientRow {
 	row := projects.AppClientRow{
 		Name:      c.Name,
 		URL:       appClientPath(p, c.ID),
@@ -135,7 +158,7 @@ func (h *Handler) createAppClient(v *page.Visit) (web.Answer, error) {
 	if err := h.serves(v, p, in.Tenant); err != nil {
 		return web.Answer{}, err
 	}
-	made, err := h.Login.CreateClient(v.Ctx(), v.Who, in)
+	made, err := h.AppClients.CreateClient(v.Ctx(), v.Who, in)
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.loginTabWith(v, v.Gin.Request.PostForm, wrong)
 	}
@@ -161,7 +184,7 @@ func (h *Handler) serves(v *page.Visit, p rules.Project, tenant string) error {
 	return nil
 }
 
-// appClientIn is the app client in the page's address.
+// appClientIn is the app client in the page's URL.
 func appClientIn(v *page.Visit) contract.AppClientPath {
 	return contract.AppClientPath{Client: v.Param("client")}
 }
@@ -172,7 +195,7 @@ func (h *Handler) appClientOf(v *page.Visit) (rules.Project, contract.AppClient,
 	if err != nil {
 		return p, contract.AppClient{}, err
 	}
-	c, err := h.Login.Client(v.Ctx(), v.Who, appClientIn(v))
+	c, err := h.AppClients.Client(v.Ctx(), v.Who, appClientIn(v))
 	if err != nil {
 		return p, c, err
 	}

@@ -10,7 +10,7 @@ import (
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	"postern/service/login/providers"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -21,7 +21,7 @@ func mappingsPath(p rules.Project, c contract.AppClient, o contract.Provider) st
 	return providerPath(appClientPath(p, c.ID), o.ID) + "/group-mappings"
 }
 
-// mappingText is a rule in words.
+// mappingText is a mapping in words.
 func mappingText(one contract.GroupMapping) string {
 	if one.Match == contract.MatchPrefix {
 		return fmt.Sprintf("%s starts with %q", one.Claim, one.Value)
@@ -43,11 +43,11 @@ func (h *Handler) groupMappingsWith(
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
+	found, err := h.AppClients.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
-	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
+	client, label := appClientPath(p, c.ID), appclients.ProviderLabel(o)
 	path := mappingsPath(p, c, o)
 	m := projects.GroupMappings{
 		Page: v.Shell("Group mappings", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
@@ -61,7 +61,7 @@ func (h *Handler) groupMappingsWith(
 	for _, one := range found.Mappings {
 		row := projects.GroupMappingRow{Rule: mappingText(one.GroupMapping), Group: one.GroupName}
 		if may {
-			row.RemoveURL = path + "/" + url.PathEscape(login.MappingID(one.GroupMapping))
+			row.RemoveURL = path + "/" + url.PathEscape(appclients.MappingID(one.GroupMapping))
 		}
 		m.Rows = append(m.Rows, row)
 	}
@@ -88,12 +88,12 @@ func (h *Handler) groupMappingsWith(
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.GroupMappingsPage(m)}, nil
 }
 
-// mappingNote is what differs between kinds of provider.
+// mappingNote returns the note that differs between kinds of provider.
 func mappingNote(o contract.Provider) string {
 	traits, _ := providers.TraitsOf(o.Type)
 	switch {
 	case o.Managed:
-		return "The shared app only asks who users are. To map groups, register your own OAuth app with " +
+		return "The shared app requests only the user's identity. To map groups, register your own OAuth app with " +
 			traits.Label + "."
 	case !traits.StatesClaims():
 		return traits.Label + " doesn't send any claims that can be mapped to groups."
@@ -110,7 +110,7 @@ func (h *Handler) addGroupMapping(v *page.Visit) (web.Answer, error) {
 	typed.Value = v.Posted("claim_value") // value is a field of approvals, with another label
 	p, c, o, err := h.providerOf(v)
 	if err == nil {
-		_, err = h.Login.AddGroupMapping(v.Ctx(), v.Who, o.ID, typed)
+		_, err = h.AppClients.AddGroupMapping(v.Ctx(), v.Who, o.ID, typed)
 	}
 	if err == nil {
 		return v.Done("group_mapping", mappingsPath(p, c, o))
@@ -135,30 +135,32 @@ func (h *Handler) groupMappingRemoval(v *page.Visit, wrong *page.Errors) (web.An
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, err := h.Login.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
+	found, err := h.AppClients.GroupMappings(v.Ctx(), v.Who, contract.ProviderPath{Provider: o.ID})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	i := slices.IndexFunc(found.Mappings, func(one contract.NamedGroupMapping) bool {
-		return login.MappingID(one.GroupMapping) == v.Param("mapping")
+		return appclients.MappingID(one.GroupMapping) == v.Param("mapping")
 	})
 	if i < 0 {
 		return web.Answer{}, web.NotFound()
 	}
-	one, list := found.Mappings[i], mappingsPath(p, c, o)
-	path := list + "/" + url.PathEscape(login.MappingID(one.GroupMapping))
+	one, list, client := found.Mappings[i], mappingsPath(p, c, o), appClientPath(p, c.ID)
+	path := list + "/" + url.PathEscape(appclients.MappingID(one.GroupMapping))
 	m := projects.GroupMappingRemoval{
 		Page: v.Shell("Remove a group mapping", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: client},
+			ui.Crumb{Text: appclients.ProviderLabel(o), URL: providerPath(client, o.ID)},
 			ui.Crumb{Text: "Group mappings", URL: list}, ui.Crumb{Text: "Remove"}),
 		Facts: []ui.Fact{
-			{Label: "Rule", Value: mappingText(one.GroupMapping), Mono: true},
+			{Label: "Mapping", Value: mappingText(one.GroupMapping), Mono: true},
 			{Label: "Group", Value: one.GroupName},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "mapping-remove",
 			Action: path + "/remove",
 			Verb:   "Remove",
-			Kind:   "rule",
+			Kind:   "mapping",
 			Impact: h.mappingImpact(v, o, one, found.Mappings),
 			Undo:   "You can add it again. It applies at each user's next sign-in.",
 			Error:  wrong.Rest(),
@@ -177,7 +179,7 @@ func (h *Handler) removeGroupMapping(v *page.Visit) (web.Answer, error) {
 		err = v.Confirmed("Tick the box to remove the rule.")
 	}
 	if err == nil {
-		_, err = h.Login.RemoveGroupMapping(v.Ctx(), v.Who, o.ID, v.Param("mapping"))
+		_, err = h.AppClients.RemoveGroupMapping(v.Ctx(), v.Who, o.ID, v.Param("mapping"))
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.groupMappingRemoval(v, wrong)
@@ -188,25 +190,25 @@ func (h *Handler) removeGroupMapping(v *page.Visit) (web.Answer, error) {
 	return v.Done("group_mapping_gone", mappingsPath(p, c, o))
 }
 
-// mappingImpact says who leaves a group when a rule for it is removed.
+// mappingImpact says who leaves a group when a mapping to it is removed.
 func (h *Handler) mappingImpact(
 	v *page.Visit, o contract.Provider, one contract.NamedGroupMapping, all []contract.NamedGroupMapping,
 ) []string {
-	others := int64(-1) // the rule itself
+	others := int64(-1) // the mapping itself
 	for _, other := range all {
 		if other.Group == one.Group {
 			others++
 		}
 	}
-	n, err := h.Login.SignInsWithToday(v.Ctx(), v.Who, o.ID)
+	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
 	lines := v.Figure(page.SignInsText(n, "with"), err)
 	if others > 0 {
 		return append(
 			lines,
-			"This provider has "+page.CountText(others, "other rule")+" for "+one.GroupName+". Users who "+
-				"are in the group only because of a claim, and match no other rule, leave it immediately.",
+			"This provider has "+page.CountText(others, "other mapping")+" to "+one.GroupName+". Users who "+
+				"are in the group only because of a claim, and match no other mapping, leave it immediately.",
 		)
 	}
-	return append(lines, "This provider has no other rule for "+one.GroupName+". Users who are in the group only "+
+	return append(lines, "This provider has no other mapping to "+one.GroupName+". Users who are in the group only "+
 		"because of a claim leave it immediately.")
 }

@@ -13,7 +13,7 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	"postern/service/login/providers"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -67,60 +67,62 @@ func postedProvider(v *page.Visit, managed bool) contract.ProviderSettings {
 var tokenTexts = map[contract.TokenType]ui.Option{
 	{Client: contract.ServiceToken, Upstream: contract.ServiceToken}: {
 		Title: "Postern's token for both",
-		Text:  "The application gets a short-lived token of Postern's, and the upstream the same.",
+		Text:  "The application and the upstream get the same short-lived Postern token.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Upstream: provider's access token",
-		Text: "The application gets Postern's token; the upstream gets the provider's access token, which travels " +
-			"sealed in it.",
+		Text: "The application gets Postern's token. The upstream gets the provider's access token, which travels " +
+			"sealed inside it.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Upstream: provider's ID token",
-		Text: "The application gets Postern's token; the upstream gets the provider's ID token, which travels " +
-			"sealed in it.",
+		Text: "The application gets Postern's token. The upstream gets the provider's ID token, which travels sealed " +
+			"inside it.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.NoToken}: {
 		Title: "Upstream: no token",
-		Text:  "The application gets Postern's token; the upstream sees the caller in headers only.",
+		Text:  "The application gets Postern's token. The upstream gets only headers that identify the caller.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
-		Text: "Application and upstream get the provider's own token. Every call is checked with the provider, and " +
-			"a login cannot be refreshed.",
+		Text: "The application and the upstream get the provider's own token. Postern checks every call with the " +
+			"provider. A login can't be refreshed.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Provider's ID token for both",
-		Text:  "Application and upstream get the provider's ID token as their credential. A login cannot be refreshed.",
+		Text:  "The application and the upstream get the provider's ID token. A login can't be refreshed.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.NoToken}: {
 		Title: "Provider's token, upstream: none",
-		Text:  "The application gets the provider's access token; the upstream sees the caller in headers only.",
+		Text: "The application gets the provider's access token. The upstream gets only headers that identify the " +
+			"caller.",
 	},
 }
 
 // clientTokens and upstreamTokens are the answers to the two questions that a combination is made of.
 var (
 	clientTokens = []ui.Option{
-		{Value: contract.ServiceToken, Title: "Postern's token", Text: "Short-lived, and refused at once when needed."},
+		{Value: contract.ServiceToken, Title: "Postern's token", Text: "Short-lived. Freezing the user stops it " +
+			"immediately."},
 		{
 			Value: contract.ProviderToken, Title: "The provider's token",
-			Text: "The one that the provider issued itself.",
+			Text: "Issued by the provider itself.",
 		},
 	}
 	upstreamTokens = []ui.Option{
-		{Value: contract.ServiceToken, Title: "Postern's token", Text: "The same that the application holds."},
+		{Value: contract.ServiceToken, Title: "Postern's token", Text: "The token that the application holds."},
 		{
 			Value: contract.ProviderAccessToken, Title: "Provider's access token",
-			Text: "To call the provider's API with.",
+			Text: "Lets the upstream call the provider's API.",
 		},
-		{Value: contract.ProviderIDToken, Title: "Provider's ID token", Text: "To read who signed in."},
-		{Value: contract.NoToken, Title: "No token", Text: "The caller is named in headers only."},
+		{Value: contract.ProviderIDToken, Title: "Provider's ID token", Text: "Says who signed in."},
+		{Value: contract.NoToken, Title: "No token", Text: "Only headers identify the caller."},
 	}
 )
 
 // tokenChoices asks for a combination. It offers the answers that some combination of the kind has.
 func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) projects.TokenChoice {
-	possible := login.TokenChoices(o.Type, o.Managed)
+	possible := appclients.TokenChoices(o.Type, o.Managed)
 	offered := func(options []ui.Option, of func(contract.TokenType) string) (out []ui.Option) {
 		for _, option := range options {
 			if slices.ContainsFunc(possible, func(t contract.TokenType) bool { return of(t) == option.Value }) {
@@ -131,7 +133,7 @@ func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) 
 		return out
 	}
 	return projects.TokenChoice{
-		Provider: login.ProviderLabel(o),
+		Provider: appclients.ProviderLabel(o),
 		Client:   offered(clientTokens, func(t contract.TokenType) string { return t.Client }),
 		Upstream: offered(upstreamTokens, func(t contract.TokenType) string { return t.Upstream }),
 		Error:    wrong,
@@ -140,8 +142,8 @@ func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) 
 
 func responseModeChoice(chosen, wrong string) *ui.Group {
 	options := []ui.Option{
-		{Value: providers.Query, Title: "Query", Text: "In the address that it sends the browser to, as most do."},
-		{Value: providers.FormPost, Title: "Form post", Text: "In a form that the browser posts, as Apple requires."},
+		{Value: providers.Query, Title: "Query", Text: "In the redirect URL, as most providers do."},
+		{Value: providers.FormPost, Title: "Form post", Text: "In a form that the browser submits, as Apple requires."},
 	}
 	for i := range options {
 		options[i].Chosen = options[i].Value == chosen
@@ -149,7 +151,7 @@ func responseModeChoice(chosen, wrong string) *ui.Group {
 	return &ui.Group{
 		ID:      "provider-response-mode",
 		Name:    "response_mode",
-		Legend:  "How the provider sends its answer",
+		Legend:  "How the provider responds",
 		Options: options,
 		Error:   wrong,
 	}
@@ -166,7 +168,7 @@ func (h *Handler) showProvider(v *page.Visit) (web.Answer, error) {
 func (h *Handler) providerModel(
 	v *page.Visit, p rules.Project, c contract.AppClient, o contract.Provider, f url.Values, wrong *page.Errors,
 ) projects.Provider {
-	client, label := appClientPath(p, c.ID), login.ProviderLabel(o)
+	client, label := appClientPath(p, c.ID), appclients.ProviderLabel(o)
 	path := providerPath(client, o.ID)
 	m := projects.Provider{
 		Page: v.Shell(
@@ -194,10 +196,12 @@ func (h *Handler) providerModel(
 		HasSecret: o.HasClientSecret,
 		NeedsKey:  traits.NeedsSecret,
 		Label:     wrong.Value("/label", f.Get("label")),
-		LabelHint: login.ProviderLabel(contract.Provider{Type: o.Type, Issuer: o.Issuer}),
-		SignIn:    wrong.Lines("/sign_in_domains", f.Get("sign_in_domains")),
-		ClientID:  wrong.Value("/client_id", f.Get("client_id")),
-		Secret:    wrong.Take("/client_secret"),
+		LabelHint: appclients.ProviderLabel(contract.Provider{
+			ProviderRecord: contract.ProviderRecord{Type: o.Type, Issuer: o.Issuer},
+		}),
+		SignIn:   wrong.Lines("/sign_in_domains", f.Get("sign_in_domains")),
+		ClientID: wrong.Value("/client_id", f.Get("client_id")),
+		Secret:   wrong.Take("/client_secret"),
 		Tokens: tokenChoices(o, contract.TokenType{
 			Client: f.Get("client_token"), Upstream: f.Get("upstream_token"),
 		}, wrong.Take("/token_type")),
@@ -223,11 +227,11 @@ func (h *Handler) providerModel(
 		Verb:   "Remove",
 		Kind:   "provider",
 		Name:   label,
-		Undo: "You can set it up again: its users stay, and sign in again with a provider of the same kind and " +
-			"issuer. Its secret cannot be read back.",
+		Undo: "You can set it up again. Its users stay, and can sign in with a provider of the same kind and issuer. " +
+			"Its secret can't be recovered.",
 	}
-	n, err := h.Login.SignInsWithToday(v.Ctx(), v.Who, o.ID)
-	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "Nobody can sign in with it any more.")
+	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "No one can sign in with it anymore.")
 	return m
 }
 
@@ -245,13 +249,14 @@ func providerFacts(o contract.Provider) []ui.Fact {
 		facts = append(facts, ui.Fact{Label: "Audience", Value: o.Audience, Mono: true})
 	}
 	if o.ResponseMode != "" {
-		facts = append(facts, ui.Fact{Label: "Answers by", Value: o.ResponseMode, Mono: true})
+		facts = append(facts, ui.Fact{Label: "Response mode", Value: o.ResponseMode, Mono: true})
 	}
 	if len(o.SignInDomains) > 0 {
-		facts = append(facts, ui.Fact{Label: "Signs in", Value: strings.Join(o.SignInDomains, " "), Mono: true})
+		domains := strings.Join(o.SignInDomains, " ")
+		facts = append(facts, ui.Fact{Label: "Sign-in email domains", Value: domains, Mono: true})
 	}
 	if domains := strings.Join(o.AuthoritativeDomains, " "); domains != "" {
-		facts = append(facts, ui.Fact{Label: "Authoritative for", Value: domains, Mono: true})
+		facts = append(facts, ui.Fact{Label: "Trusted email domains", Value: domains, Mono: true})
 	}
 	return facts
 }
@@ -260,21 +265,21 @@ func providerFacts(o contract.Provider) []ui.Fact {
 func registerText(kind string) string {
 	switch kind {
 	case providers.GitHub:
-		return "Register it as the authorization callback URL of your OAuth app: GitHub, Settings, Developer " +
-			"settings, OAuth Apps."
+		return "In GitHub, go to Settings > Developer settings > OAuth Apps, and enter it as your app's " +
+			"authorization callback URL."
 	case providers.Google:
-		return "Register it among the authorized redirect URIs of an OAuth client of the type web application, in " +
-			"the Google Cloud console."
+		return "In the Google Cloud console, add it to the authorized redirect URIs of a web application's OAuth " +
+			"client."
 	case providers.Microsoft:
-		return "Register it as a redirect URI of the platform Web, under Authentication of your app registration in " +
-			"Microsoft Entra."
+		return "In Microsoft Entra, open Authentication in your app registration, and add it as a redirect URI of " +
+			"the Web platform."
 	case providers.Facebook:
-		return "Register it among the valid OAuth redirect URIs of Facebook Login, in the settings of your app at " +
-			"Meta for Developers."
+		return "In Meta for Developers, open your app's Facebook Login settings, and add it to the valid OAuth " +
+			"redirect URIs."
 	case providers.Auth0:
-		return "Register it among the allowed callback URLs of a regular web application in Auth0."
+		return "In Auth0, add it to the allowed callback URLs of a regular web application."
 	}
-	return "Register it as a redirect URI of a client at the issuer."
+	return "Add it as a redirect URI of your client at the issuer."
 }
 
 func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {
@@ -282,11 +287,11 @@ func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	_, err = h.Login.UpdateProvider(v.Ctx(), v.Who, contract.ProviderUpdate{
+	_, err = h.AppClients.UpdateProvider(v.Ctx(), v.Who, contract.ProviderUpdate{
 		ProviderPath: o.Path(), Condition: v.Condition(), Body: postedProvider(v, o.Managed),
 	})
 	if err == nil {
-		return v.Done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
 	}
 	if fault.KindOf(err) == fault.Stale {
 		return h.providerConflict(v)
@@ -309,13 +314,13 @@ func (h *Handler) providerConflict(v *page.Visit) (web.Answer, error) {
 	client := appClientPath(p, c.ID)
 	path := providerPath(client, o.ID)
 	m := projects.Conflict{
-		Page: v.Shell("Changed meanwhile", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p), ui.Crumb{
-			Text: c.Name,
-			URL:  client,
-		}),
+		Page: v.Shell(
+			"Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
+			ui.Crumb{Text: c.Name, URL: client},
+		),
 		BackURL: path,
 		Action:  path,
-		What:    "The provider " + login.ProviderLabel(o),
+		What:    "The provider " + appclients.ProviderLabel(o),
 		Hidden:  []projects.Pair{{Name: "revision", Value: o.ETag}},
 	}
 	yours, theirs := v.Gin.Request.PostForm, providerTexts(o)
@@ -333,14 +338,14 @@ func (h *Handler) providerConflict(v *page.Visit) (web.Answer, error) {
 	if yours.Get("client_secret") != "" {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  page.FieldLabel("client_secret"),
-			Yours:  "typed; paste it again after saving",
+			Yours:  "changed (paste it again after saving)",
 			Theirs: "kept",
 		})
 	}
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
 }
 
-// providerText is what a field has, for people.
+// providerText is the text of a field.
 func providerText(name, value string) string {
 	switch name {
 	case "client_token":

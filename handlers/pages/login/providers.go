@@ -9,7 +9,7 @@ import (
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
-	"postern/service/login"
+	"postern/service/appclients"
 	"postern/service/login/providers"
 	rules "postern/service/projects"
 	"postern/views/projects"
@@ -43,7 +43,7 @@ func providerRow(client string, o contract.Provider, may bool) projects.Provider
 	row := projects.ProviderRow{
 		ID:    o.ID,
 		Type:  o.Type,
-		Label: login.ProviderLabel(o),
+		Label: appclients.ProviderLabel(o),
 		Text:  "App " + o.ClientID,
 		URL:   path,
 		On:    o.Enabled,
@@ -51,9 +51,9 @@ func providerRow(client string, o contract.Provider, may bool) projects.Provider
 	}
 	switch {
 	case o.Managed:
-		row.Text = "The installation's own app"
+		row.Text = "The installation's shared app"
 	case o.ClientID == "":
-		row.Text, row.State = "Paste its client ID, then turn it on.", ui.Badge{Tone: ui.Warn, Text: "not finished"}
+		row.Text, row.State = "Paste its client ID, then turn it on.", ui.Badge{Tone: ui.Warn, Text: "incomplete"}
 	}
 	if o.Enabled {
 		row.State = ui.Badge{Tone: ui.Good, Text: "on"}
@@ -113,17 +113,17 @@ func (h *Handler) newProviderWith(v *page.Visit, in contract.NewProvider, wrong 
 		Action:  path + "/providers",
 		BackURL: path + "#providers",
 	}
-	if in.Type == providers.GitHub && h.Login.Shared.ClientID != "" {
+	if in.Type == providers.GitHub && h.AppClients.Shared.ClientID != "" {
 		m.Managed = []ui.Option{
 			{
 				Value:  "true",
-				Title:  "The installation's",
-				Text:   "Works at once. It confirms who the user is and passes on no tokens.",
+				Title:  "The installation's shared app",
+				Text:   "Works right away. Confirms who the user is, but doesn't pass on tokens.",
 				Chosen: in.Managed,
 			},
 			{
 				Value:  "false",
-				Title:  "Your own",
+				Title:  "Your own app",
 				Text:   "An OAuth app that you register with GitHub.",
 				Chosen: !in.Managed,
 			},
@@ -148,13 +148,13 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 	switch {
 	case kind == providers.Auth0:
 		f.Label, f.Placeholder = "Domain", "example.eu.auth0.com"
-		f.Hint = "The domain of your Auth0 tenant, as its settings show it."
+		f.Hint = "Your Auth0 tenant's domain, as shown in its settings."
 	case kind == providers.GitHub:
 		f.Label, f.Placeholder = "GitHub Enterprise server", "https://github.example.com"
-		f.Hint = "For a server of your own. Leave it empty for github.com."
+		f.Hint = "For your own server. Leave empty for github.com."
 	case kind == providers.Microsoft:
 		f.Label, f.Placeholder = "Issuer of one tenant", "https://login.microsoftonline.com/…/v2.0"
-		f.Hint = "Limits sign-in to one Microsoft tenant. Leave it empty to accept every Microsoft account."
+		f.Hint = "Limits sign-in to one Microsoft tenant. Leave empty to accept every Microsoft account."
 	case traits.NeedsIssuer:
 		f.Label, f.Placeholder = "Issuer", "https://login.example.com"
 		f.Hint = "Exactly as in the provider's discovery document."
@@ -174,7 +174,7 @@ func (h *Handler) createProvider(v *page.Visit) (web.Answer, error) {
 	var in contract.NewProvider
 	v.Fill(&in, "type", "managed", "issuer")
 	in.Enabled = new(in.Managed)
-	made, err := h.Login.CreateProvider(v.Ctx(), v.Who, in.In(c.ID))
+	made, err := h.AppClients.CreateProvider(v.Ctx(), v.Who, in.In(c.ID))
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.newProviderWith(v, in, wrong)
 	}
@@ -182,9 +182,9 @@ func (h *Handler) createProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if made.Managed {
-		return v.Done("provider", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(made))
+		return v.Done("provider", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(made))
 	}
-	return v.Done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), login.ProviderLabel(made))
+	return v.Done("provider_made", providerPath(appClientPath(p, c.ID), made.ID), appclients.ProviderLabel(made))
 }
 
 // providerOf finds the provider in the address, its app client and its project.
@@ -193,7 +193,7 @@ func (h *Handler) providerOf(v *page.Visit) (rules.Project, contract.AppClient, 
 	if err != nil {
 		return p, c, contract.Provider{}, err
 	}
-	o, err := h.Login.Provider(v.Ctx(), v.Who, contract.ProviderPath{Provider: v.Param("provider")})
+	o, err := h.AppClients.Provider(v.Ctx(), v.Who, contract.ProviderPath{Provider: v.Param("provider")})
 	if err == nil && o.AppClient != c.ID {
 		err = web.NotFound()
 	}
@@ -207,7 +207,7 @@ func (h *Handler) switchProvider(v *page.Visit) (web.Answer, error) {
 	}
 	var in contract.ProviderSettings
 	v.Fill(&in, "enabled")
-	_, err = h.Login.UpdateProvider(v.Ctx(), v.Who, in.Of(o.ID))
+	_, err = h.AppClients.UpdateProvider(v.Ctx(), v.Who, in.Of(o.ID))
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.appClientWith(v, p, c, func(m *projects.AppClient) {
 			for i := range m.Providers {
@@ -221,9 +221,9 @@ func (h *Handler) switchProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	if *in.Enabled {
-		return v.Done("provider_on", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+		return v.Done("provider_on", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
 	}
-	return v.Done("provider_off", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+	return v.Done("provider_off", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
 }
 
 func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
@@ -236,7 +236,7 @@ func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
 		err = v.Confirmed("Tick the box to remove the provider.")
 	}
 	if err == nil {
-		_, err = h.Login.DeleteProvider(v.Ctx(), v.Who, o.Path())
+		_, err = h.AppClients.DeleteProvider(v.Ctx(), v.Who, o.Path())
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
 		m := h.providerModel(v, p, c, o, providerTexts(o), &page.Errors{})
@@ -246,7 +246,7 @@ func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.Done("provider_gone", appClientPath(p, c.ID)+"#providers", login.ProviderLabel(o))
+	return v.Done("provider_gone", appClientPath(p, c.ID)+"#providers", appclients.ProviderLabel(o))
 }
 
 // testProvider tests a provider as it is saved, and shows the report on its page.
@@ -256,7 +256,7 @@ func (h *Handler) testProvider(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	report, err := h.Diagnostics.Provider(v.Ctx(), v.Who, o.Path())
-	shown, status, err := page.Diagnosed("provider-report", login.ProviderLabel(o), report, err)
+	shown, status, err := page.Diagnosed("provider-report", appclients.ProviderLabel(o), report, err)
 	if err != nil {
 		return web.Answer{}, err
 	}

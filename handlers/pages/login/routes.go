@@ -1,11 +1,12 @@
 // Package login serves a project's settings for hosted login: app clients, providers, group mappings and API scopes.
 //
-// It leaves the settings and permissions to service/login, and the pages on which users sign in to handlers/oidc.
+// It leaves the settings and permissions to service/appclients, and the pages on which users sign in to handlers/oidc.
 package login
 
 import (
 	"postern/handlers/page"
 	"postern/handlers/web"
+	"postern/service/appclients"
 	"postern/service/diagnostics"
 	"postern/service/login"
 	"postern/service/projects"
@@ -14,6 +15,7 @@ import (
 // Handler serves the pages of hosted login.
 type Handler struct {
 	Diagnostics *diagnostics.Service
+	AppClients  *appclients.Service
 	Login       *login.Service
 	Projects    *projects.Service
 	Web         *web.Site

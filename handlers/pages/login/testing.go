@@ -72,7 +72,7 @@ func (h *Handler) showTestLogin(v *page.Visit) (web.Answer, error) {
 
 // testLoginModel is the page without the outcome.
 func (h *Handler) testLoginModel(v *page.Visit) (projects.TestLogin, error) {
-	c, err := h.Login.Client(v.Ctx(), v.Who, appClientIn(v))
+	c, err := h.AppClients.Client(v.Ctx(), v.Who, appClientIn(v))
 	if err != nil {
 		return projects.TestLogin{}, err
 	}
@@ -81,7 +81,7 @@ func (h *Handler) testLoginModel(v *page.Visit) (projects.TestLogin, error) {
 		return projects.TestLogin{}, err
 	}
 	v.SelectTeam(t.Team)
-	title := "Test login of " + c.Name
+	title := "Test login to " + c.Name
 	m := projects.TestLogin{
 		Page: v.Shell(title, "/projects", page.ProjectsCrumb(), ui.Crumb{Text: title}),
 		Name: c.Name,

@@ -30,7 +30,7 @@ func (h *Handler) docs() (*docs.Site, *docs.Reference, error) {
 	return m.site, m.reference, m.err
 }
 
-// docsFrame is what every page of the documentation has.
+// docsFrame has the parts of every page of the documentation.
 func (h *Handler) docsFrame(v *page.Visit, title, here string) (manuals.Frame, error) {
 	if _, err := v.Authenticate(); err != nil {
 		return manuals.Frame{}, err
@@ -57,6 +57,10 @@ func (h *Handler) docsFrame(v *page.Visit, title, here string) (manuals.Frame, e
 		if chapter.Title == "Team" {
 			url := "/docs/reference"
 			group.Pages = append(group.Pages, ui.Tab{URL: url, Text: "API reference", Current: url == here})
+		}
+		if chapter.Title == "Operation" {
+			url := "/docs/" + docs.NoticesSlug
+			group.Pages = append(group.Pages, ui.Tab{URL: url, Text: docs.NoticesTitle, Current: url == here})
 		}
 		m.Chapters = append(m.Chapters, group)
 	}
@@ -102,6 +106,9 @@ func (h *Handler) showDocsPage(v *page.Visit) (web.Answer, error) {
 		return h.showReferenceIndex(v, reference)
 	}
 	page, ok, err := site.Page(slug)
+	if slug == docs.NoticesSlug {
+		page, ok = docs.NoticesPage(), true
+	}
 	if err != nil {
 		return web.Answer{}, err
 	}

@@ -18,7 +18,7 @@ const productsPath = "/products"
 
 func productPath(id string) string { return productsPath + "/" + url.PathEscape(id) }
 
-// productIn is the product in the page's address.
+// productIn is the product in the page's URL.
 func productIn(v *page.Visit) contract.ProductPath {
 	return contract.ProductPath{Product: v.Param("product")}
 }
@@ -44,7 +44,7 @@ func (h *Handler) productListWith(v *page.Visit, typed contract.NewProduct, wron
 			URL:         productPath(p.ID),
 			Name:        p.Name,
 			DisplayName: p.DisplayName,
-			Created:     page.Day(p.CreatedAt),
+			Created:     p.CreatedAt,
 			Projects:    page.ProjectLinks(p.Projects),
 		})
 	}
@@ -95,7 +95,7 @@ func productModel(v *page.Visit, p contract.Product) products.Product {
 		Facts: []ui.Fact{
 			{Label: "Name", Value: p.Name, Mono: true},
 			{Label: "ID", Value: p.ID, Mono: true, Copy: "product-id"},
-			{Label: "Created", Value: page.Moment(p.CreatedAt)},
+			{Label: "Created", Time: p.CreatedAt},
 		},
 		Projects: page.ProjectLinks(p.Projects),
 	}
@@ -148,12 +148,13 @@ func (h *Handler) refusedProduct(
 	return web.Answer{Status: wrong.Status, Page: products.ProductPage(m)}, nil
 }
 
-// productConflict shows what was saved meanwhile beside what was typed.
+// productConflict shows what was saved since next to what was typed.
 func (h *Handler) productConflict(v *page.Visit, mine string) (web.Answer, error) {
 	p, err := h.Projects.Product(v.Ctx(), v.Who, productIn(v))
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(p.Team)
 	path := productPath(p.ID)
 	m := projects.Conflict{
 		Page:    v.Shell("Changed since you opened it", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
@@ -193,7 +194,7 @@ func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
 		}
 		callers, err := h.Projects.CallersOfProduct(v.Ctx(), v.Who, p.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
-			"The keys, which are valid for all of its projects, are revoked. The projects stay, without a product.")
+			"Its keys are revoked. The projects stay, without a product.")
 	}
 	return m, nil
 }

@@ -1,8 +1,6 @@
 package projects
 
 import (
-	"github.com/dustin/go-humanize"
-
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -22,11 +20,11 @@ func (h *Handler) showBin(v *page.Visit) (web.Answer, error) {
 		Path:   binPath,
 		One:    "project",
 		Search: "Name",
-		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Age", Desc: true}},
+		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Created", Desc: true}},
 	}
 	list.Read(v)
 	found, err := h.Projects.List(v.Ctx(), v.Who, contract.ProjectList{
-		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
+		Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
 		State: contract.ProjectDeleted,
 	})
 	if err != nil {
@@ -41,8 +39,8 @@ func (h *Handler) showBin(v *page.Visit) (web.Answer, error) {
 			Name:        p.Name,
 			DisplayName: p.DisplayName,
 			URL:         page.ProjectPath(p.Name),
-			Deleted:     page.Moment(p.Deleted.Since),
-			Purge:       page.Moment(p.Deleted.PurgeAt),
+			Deleted:     p.Deleted.Since,
+			Purge:       p.Deleted.PurgeAt,
 			ExportURL:   page.ProjectPath(p.Name) + "/export",
 		}
 		if v.Who.May(p.Team, access.ProjectRestore) {
@@ -81,9 +79,7 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 		ExportURL: page.ProjectPath(p.Name) + "/export",
 		BackURL:   page.ProjectPath(p.Name),
 	}
-	if d.NewestExport != nil {
-		m.Newest = humanize.Time(*d.NewestExport)
-	}
+	m.Newest = page.TimeOf(d.NewestExport)
 	switch {
 	case p.Deleted != nil && v.Who.May(p.Team, access.ProjectRestore):
 		m.RestoreURL = restorePath(p.Name)
@@ -104,7 +100,7 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 			Action: page.DeletePath(p.Name),
 			Verb:   "Delete",
 			Kind:   "project",
-			Title:  "Delete for good",
+			Title:  "Delete permanently",
 			Name:   p.Name,
 			Type:   p.Name,
 			Hidden: []ui.Hidden{{Name: "now", Value: "true"}},
@@ -119,14 +115,10 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 
 func contentFacts(c contract.ProjectDeletion) []ui.Fact {
 	fact := func(label string, n int64) ui.Fact { return ui.Fact{Label: label, Value: page.SomeText(n)} }
-	keys := fact("API keys", c.Keys)
-	if c.Keys > 0 {
-		keys.Value += ", " + page.SomeText(c.ActiveKeys) + " of them active"
-	}
 	return []ui.Fact{
 		fact("Versions", c.Versions),
 		fact("Environments", c.Environments),
-		keys,
+		page.KeysFact(c.Keys, c.ActiveKeys),
 		fact("App clients", c.AppClients),
 		fact("Users", c.Users),
 		fact("Groups", c.Groups),

@@ -29,26 +29,22 @@ func (h *Handler) callSigningWith(v *page.Visit, wrong *page.Errors) (web.Answer
 		return web.Answer{}, err
 	}
 	v.SelectTeam(p.Team)
-	path := callSigningPath(p)
+	path, settings := callSigningPath(p), page.ProjectPath(p.Name)+"/settings"
 	m := projects.CallSigning{
-		Page: v.Shell(
-			"Signed calls",
-			path,
-			page.ProjectsCrumb(),
-			page.ProjectCrumb(p),
-			ui.Crumb{Text: "Signed calls"},
-		),
-		BackURL: page.ProjectPath(p.Name),
+		Page: v.Shell("Signed calls", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Settings", URL: settings}, ui.Crumb{Text: "Signed calls"}),
+		BackURL: settings,
 	}
 	if signing.DirectoryURL != nil {
 		m.DirectoryURL = *signing.DirectoryURL
 	}
 	for _, k := range signing.Keys {
-		row := projects.SigningKeyRow{ID: k.ID, State: signingBadge(k.State), From: page.Moment(k.SignsFrom)}
-		if k.PublishedUntil != nil {
-			row.Until = page.Moment(*k.PublishedUntil)
-		}
-		m.Keys = append(m.Keys, row)
+		m.Keys = append(m.Keys, projects.SigningKeyRow{
+			ID:    k.ID,
+			State: signingBadge(k.State),
+			From:  k.SignsFrom,
+			Until: page.TimeOf(k.PublishedUntil),
+		})
 	}
 	if v.Who.May(p.Team, access.ProjectUpdate) {
 		m.Manage = h.callSigningForms(v, p, signing.Enabled)

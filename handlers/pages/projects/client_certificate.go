@@ -75,7 +75,7 @@ func clientCertificateForms(
 		}
 	}
 	if m.Note != "" {
-		m.Note += " Change the target to an https URL first."
+		m.Fix = ui.Link{URL: m.BackURL, Text: "Change the target to an https URL first."}
 		if m.Error = wrong.Rest(); m.Error != "" { // which gives the same reason
 			m.Note = ""
 		}
@@ -101,9 +101,9 @@ func shownCertificate(c contract.ClientCertificate, now time.Time) *projects.Sho
 			{Label: "Subject", Value: c.Subject, Mono: true},
 			{Label: "Issuer", Value: c.Issuer, Mono: true},
 			{Label: "Fingerprint", Value: c.SHA256, Mono: true},
-			{Label: "Valid from", Value: page.Moment(c.StartsAt)},
-			{Label: "Expires", Value: page.Moment(c.ExpiresAt)},
-			{Label: "Set", Value: page.Moment(c.UpdatedAt)},
+			{Label: "Valid from", Time: c.StartsAt},
+			{Label: "Expires", Time: c.ExpiresAt},
+			{Label: "Set", Time: c.UpdatedAt},
 		},
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"postern/handlers/pages/ascode"
 )
 
-// CodeReaders read the fields of versions that have a syntax of their own.
+// CodeReaders read the fields of versions that have their own syntax.
 var CodeReaders = ascode.Readers{
 	Rules: func(text string) any {
 		list, _ := readRuleLines(text, nil)

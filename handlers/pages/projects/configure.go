@@ -3,13 +3,11 @@ package projects
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
 
 	"postern/core/contract"
-	"postern/core/snapshot"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -74,7 +72,7 @@ func (h *Handler) showOverview(v *page.Visit) (web.Answer, error) {
 	return overviewPage.handler(h)(v)
 }
 
-// configuration is what one of the settings pages shows.
+// configuration is the content of a settings page.
 func (h *Handler) configuration(v *page.Visit, p rules.Project, on *configuredPage) (projects.Configure, error) {
 	m := page.ConfigureOf(v, p, on.title, on.path(v))
 	if err := on.fill(h, v, p, &m); err != nil {
@@ -87,9 +85,11 @@ func (h *Handler) configuration(v *page.Visit, p rules.Project, on *configuredPa
 }
 
 func (h *Handler) fillOverview(v *page.Visit, p rules.Project, m *projects.Configure) (err error) {
-	if m.Warnings, err = page.WarningTexts(h.Projects.Warnings(v.Ctx(), v.Who, p.ID)); err != nil {
+	found, err := h.Projects.Warnings(v.Ctx(), v.Who, p.ID)
+	if err != nil {
 		return err
 	}
+	m.Warnings = accessNotices(p, found)
 	for _, version := range p.Versions {
 		m.Versions = append(m.Versions, h.versionSection(p, version))
 	}
@@ -143,12 +143,8 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		Access: projects.Access{
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,
-			Mode:          auth.Mode,
-			APIKey:        slices.Contains(auth.Methods, string(snapshot.APIKey)),
-			JWT:           slices.Contains(auth.Methods, string(snapshot.JWT)),
-			Issuers:       issuerRows(version.ID, issuersAsForm(issuersOf(auth)), &page.Errors{}),
-			Keyless:       auth.Keyless,
-			Opaque:        slices.Contains(auth.Methods, string(snapshot.Opaque)),
+			RequestsAuth:  auth,
+			Issuers:       issuerRows(version.ID, issuersAsForm(auth.Issuers()), &page.Errors{}),
 			Introspection: introspectionOf(auth.Opaque),
 			FallbackOwner: ui.Value{Text: p.FallbackOwner},
 		},
@@ -165,11 +161,13 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			URL:      e.URL,
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
+			Forwards: e.Target,
 
 			ManageURL:      environmentPath(p, version, e),
 			CheckAction:    targetCheckPath(p, version, e),
 			HeadersURL:     upstreamHeadersPath(p, version, e),
 			CertificateURL: clientCertificatePath(p, version, e),
+			TimeoutsURL:    environmentPath(p, version, e) + "#timeouts",
 		})
 	}
 	return out
@@ -184,15 +182,15 @@ func targetAction(p rules.Project, version rules.Version, e contract.Environment
 }
 
 // configurationForm is one of the forms on these pages: which page it is on, how the page
-// looks when it is refused, and how it compares with what was saved meanwhile.
+// looks when it is refused, and how it compares with what was saved since.
 type configurationForm interface {
 	page() *configuredPage
 	mark(*projects.Configure, *page.Errors)
 	compare(*projects.Conflict, rules.Project) error
 }
 
-// saved answers a form. Success redirects to the form's page, a mistake shows the page again
-// with what was typed, and a lost update shows both states. name is what the flash names.
+// saved answers a form. Success redirects to the form's page, a mistake shows the page again with what was typed, and a
+// lost update shows both states. name is the name in the flash.
 func (h *Handler) saved(
 	v *page.Visit, err error, flash, name string, form configurationForm,
 ) (web.Answer, error) {
@@ -226,6 +224,7 @@ func (h *Handler) conflict(v *page.Visit, form configurationForm) (web.Answer, e
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(p.Team)
 	path := form.page().path(v)
 	m := projects.Conflict{
 		Page:    v.Shell("Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p)),
@@ -240,8 +239,8 @@ func (h *Handler) conflict(v *page.Visit, form configurationForm) (web.Answer, e
 func (h *Handler) corsSection(v *page.Visit, p rules.Project) (ui.CORS, error) {
 	m := ui.CORS{
 		Action: page.ProjectPath(p.Name) + "/cors",
-		Hint: "Browsers let a page call this project if its origin is listed (CORS). Postern answers preflights " +
-			"itself, before it checks credentials. If no origin is listed, your upstreams handle CORS.",
+		Hint: "Browsers let pages from these origins call this project (CORS). Postern answers preflights before it " +
+			"checks credentials. If you list no origins, your upstreams handle CORS.",
 		Apps: "project's",
 	}
 	tenants, err := h.Projects.CORSOverrides(v.Ctx(), v.Who, p.ID)
@@ -276,10 +275,10 @@ func (h *Handler) saveCORS(v *page.Visit) (web.Answer, error) {
 	_, err := h.Projects.SetCORS(v.Ctx(), v.Who, contract.CORSUpdate{
 		ProjectPath: contract.ProjectPath{Project: v.Param("project")},
 		Condition:   contract.Condition{IfMatch: form.Revision},
-		Body:        form.Asked(),
+		Body:        form.Value(),
 	})
 	return h.saved(v, err, "cors", v.Param("project"), projectCORS{form})
 }
 
-// maxOverrides is how many tenants with settings of their own a project's page names.
+// maxOverrides is how many tenants with their own settings a project's page names.
 const maxOverrides = 20

@@ -46,7 +46,7 @@ func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *pa
 	}
 	list.Read(v)
 	found, err := h.Domains.List(v.Ctx(), v.Who, contract.DomainList{
-		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.Asked(),
+		ProjectPath: contract.ProjectPath{Project: p.ID}, Page: list.Request(),
 		State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func domainBadge(d contract.Domain) ui.Badge {
 	return ui.Badge{Text: "pending"}
 }
 
-// domainIn is the domain in the page's address.
+// domainIn is the domain in the page's URL.
 func domainIn(v *page.Visit) contract.DomainPath {
 	return contract.DomainOf(v.Param("project"), v.Param("domain"))
 }
@@ -163,15 +163,15 @@ func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, err
 		Problem:     page.TextOf(d.Problem),
 		BackURL:     domainsPath(p),
 		Facts: []ui.Fact{
-			{Label: "Leads to", Value: d.Version + "/" + d.Environment, Mono: true},
+			{Label: "Environment", Value: d.Version + "/" + d.Environment, Mono: true},
 			{Label: "Verified", Value: verifiedText(d)},
-			{Label: "Last checked", Value: page.MomentOrNever(d.CheckedAt)},
+			page.TimeFact("Last checked", d.CheckedAt),
 		},
 	}
 	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
 	m.CertificateProblem = certificateProblem(d.Certificate)
 	if d.MissingSince != nil {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: page.Moment(*d.MissingSince)})
+		m.Facts = append(m.Facts, page.TimeFact("Record missing since", d.MissingSince))
 	}
 	if v.MayChange(p, access.DomainChange) {
 		m.Manage = &projects.DomainManage{
@@ -188,7 +188,7 @@ func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, err
 				Name:   d.Host,
 				Impact: append(h.callersOf(v, p, environment, ""),
 					"Calls to this host name will get 404. The environment's gateway URL keeps working."),
-				Undo:  "You can add it again, but you have to prove again that it's yours.",
+				Undo:  "You can add it again, but you'll have to prove again that you own it.",
 				Error: wrong.Take("/confirm"),
 			},
 		}
@@ -223,9 +223,9 @@ func certificateText(c contract.DomainCertificate) string {
 	case contract.OrderedCertificate:
 		return "being requested by ACME"
 	case contract.FailedCertificate:
-		return "none: the last attempt failed"
+		return "none (the last attempt failed)"
 	}
-	return "no certificate of its own"
+	return "none"
 }
 
 // certificateProblem says why a certificate could not be obtained or renewed, "" if it could.

@@ -62,14 +62,6 @@ func postedIssuers(form url.Values) []issuerForm {
 	return out
 }
 
-// issuersOf returns the token issuers of a version.
-func issuersOf(auth contract.RequestsAuth) []snapshot.TokenIssuer {
-	if auth.JWT == nil {
-		return nil
-	}
-	return auth.JWT.AllowedPairs
-}
-
 func issuersAsForm(saved []snapshot.TokenIssuer) []issuerForm {
 	var out []issuerForm
 	for _, pair := range saved {

@@ -133,7 +133,7 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 	for i, row := range f.rows {
 		of := typed[row.of]
 		if of == nil || !slices.Contains(page.WindowTitles(), row.window) {
-			wrong[i] = "Choose a window and whose calls are counted."
+			wrong[i] = "Choose a window and what the limit is for."
 			continue
 		}
 		if row.calls == "" {

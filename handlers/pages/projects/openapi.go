@@ -3,8 +3,9 @@ package projects
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
+
+	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
 	"postern/handlers/page"
@@ -45,10 +46,9 @@ func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), statu
 	path := openAPIPath(p, v.Param("version"))
 	title := "OpenAPI document of " + name
 	m := projects.OpenAPI{
-		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: title}),
+		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "OpenAPI"}),
 		Version: name,
 		URL:     path,
-		BackURL: page.ProjectPath(p.Name),
 	}
 	mayChange := v.MayChange(p, access.ProjectUpdate)
 	if !none {
@@ -83,7 +83,7 @@ func openAPIFacts(found contract.OpenAPI) []ui.Fact {
 	facts := []ui.Fact{
 		{Label: "Title", Value: found.Title + " " + found.Version},
 		{Label: "OpenAPI", Value: found.OpenAPI},
-		{Label: "Operations", Value: strconv.Itoa(len(found.Operations))},
+		{Label: "Operations", Value: humanize.Comma(int64(len(found.Operations)))},
 	}
 	for i, server := range found.Servers {
 		if i == maxServers {

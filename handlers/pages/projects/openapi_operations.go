@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/openapi/reference"
 	"postern/handlers/page"
@@ -93,8 +95,8 @@ func (h *Handler) addOpenAPISettings(
 	for _, one := range invalid.Items {
 		m.Invalid = append(m.Invalid, projects.InvalidRow{
 			Operation: one.Operation,
-			Calls:     strconv.FormatInt(one.Calls, 10),
-			Last:      one.LastAt.Format("2006-01-02 15:04") + " UTC",
+			Calls:     humanize.Comma(one.Calls),
+			Last:      one.LastAt,
 			Problem:   one.Problem,
 		})
 	}
@@ -146,7 +148,7 @@ func (h *Handler) showOperation(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	found, of, err := h.Projects.OpenAPIOperation(v.Ctx(), v.Who, versionIn(v, p), v.Gin.Query("method"),
+	found, _, err := h.Projects.OpenAPIOperation(v.Ctx(), v.Who, versionIn(v, p), v.Gin.Query("method"),
 		v.Gin.Query("path"))
 	if err != nil {
 		return web.Answer{}, err
@@ -156,7 +158,7 @@ func (h *Handler) showOperation(v *page.Visit) (web.Answer, error) {
 	title := found.Method + " " + found.Path
 	m := projects.Operation{
 		Page: v.Shell(title, back, page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "OpenAPI document of version " + of, URL: back}, ui.Crumb{Text: title}),
+			ui.Crumb{Text: "OpenAPI", URL: back}, ui.Crumb{Text: title}),
 		Method:      found.Method,
 		Path:        found.Path,
 		Summary:     found.Summary,

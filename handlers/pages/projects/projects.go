@@ -16,6 +16,7 @@ import (
 	"postern/handlers/web"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/access"
 	rules "postern/service/projects"
 	"postern/service/usage"
 	"postern/views/projects"
@@ -33,10 +34,10 @@ func (h *Handler) showProjects(v *page.Visit) (web.Answer, error) {
 		Path:   "/projects",
 		One:    "project",
 		Search: "Name",
-		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Age", Desc: true}},
+		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Created", Desc: true}},
 	}
 	in := contract.ProjectList{
-		Page: list.Read(v).Asked(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
+		Page: list.Read(v).Request(), Sort: list.Sorting(), Text: list.Get("q"), Team: v.Who.HomeTeam,
 		State: contract.ProjectServed,
 	}
 	in.Limit = cardsPerPage
@@ -86,7 +87,7 @@ func (h *Handler) card(
 ) projects.Card {
 	m := projects.Card{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName, Version: english.Plural(len(p.Versions), "version", ""),
-		Access: page.AccessBadge(p.Versions), ActiveKeys: "no active keys", LastExport: lastExportText(latest),
+		Access: page.AccessBadge(p.Versions), ActiveKeys: "no active keys",
 		ConfigureURL: page.ProjectPath(p.Name), ExportURL: page.ProjectPath(p.Name) + "/export",
 		PreviewURL: page.ProjectPath(p.Name) + "/export/preview", Overview: overviewOf(p, traffic, latest),
 	}
@@ -120,18 +121,18 @@ func addressesOf(version contract.Version) []projects.Address {
 	return out
 }
 
-func lastExportText(e contract.Export) string {
+func lastExport(e contract.Export) projects.LastExport {
 	switch e.State {
 	case contract.ExportQueued, contract.ExportBuilding:
-		return "exporting now"
+		return projects.LastExport{Text: "exporting now"}
 	case contract.ExportFailed:
-		return "last export failed"
+		return projects.LastExport{Text: "last export failed"}
 	case contract.ExportCancelled:
-		return "last export canceled"
+		return projects.LastExport{Text: "last export canceled"}
 	case contract.ExportReady, contract.ExportExpired:
-		return "exported " + humanize.Time(e.CreatedAt)
+		return projects.LastExport{Text: "exported", At: e.CreatedAt}
 	}
-	return "never exported"
+	return projects.LastExport{Text: "never exported"}
 }
 
 func (h *Handler) showNewProject(v *page.Visit) (web.Answer, error) {
@@ -147,9 +148,12 @@ func newProjectShell(v *page.Visit) ui.Page {
 func (h *Handler) createProject(v *page.Visit) (web.Answer, error) {
 	target, name := strings.TrimSpace(v.Posted("target")), strings.TrimSpace(v.Posted("name"))
 	requireKeys, _ := strconv.ParseBool(v.Posted("require_keys"))
-	in := rules.CreateInput{Target: target, Name: name}
+	in := rules.CreateInput{Target: target, Name: contract.Slug(name)}
+	if in.Name != name {
+		in.DisplayName = name
+	}
 	if requireKeys {
-		in.Auth.Mode = string(snapshot.Authenticate)
+		in.Auth.Mode = snapshot.Authenticate
 	}
 	created, err := h.Projects.Create(v.Ctx(), v.Who, in)
 	if err == nil {
@@ -164,7 +168,7 @@ func (h *Handler) createProject(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := projects.New{Page: newProjectShell(v), RequireKeys: requireKeys,
-		Target: wrong.Value("/target", target), Name: wrong.Value("/name", name)}
+		Target: wrong.Target("/target", target), Name: wrong.Value("/name", name)}
 	m.Error = wrong.Rest()
 	return web.Answer{Status: wrong.Status, Page: projects.NewPage(m)}, nil
 }
@@ -185,6 +189,7 @@ func (h *Handler) showCreatedProject(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) created(v *page.Visit, p rules.Project, found *page.Disclosed) projects.Created {
+	v.SelectTeam(p.Team)
 	m := projects.Created{
 		Page:         v.Shell(p.DisplayName, createdPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p)),
 		DisplayName:  p.DisplayName,
@@ -196,6 +201,13 @@ func (h *Handler) created(v *page.Visit, p rules.Project, found *page.Disclosed)
 	}
 	version := p.Versions[0]
 	m.Addresses = addressesOf(version.Version)
+	if v.MayChange(p, access.ProjectUpdate) {
+		for _, e := range version.Environments {
+			m.Targets = append(m.Targets, projects.Target{
+				ID: e.ID, Environment: e.Name, URL: e.Target, CheckAction: targetCheckPath(p, version, e),
+			})
+		}
+	}
 	for _, e := range version.Environments {
 		if key := found.Keys[e.Name]; key != "" {
 			m.Keys = append(m.Keys, projects.Minted{ID: "key-" + e.Name, Environment: e.Name, Key: key})
@@ -203,7 +215,7 @@ func (h *Handler) created(v *page.Visit, p rules.Project, found *page.Disclosed)
 	}
 	if len(m.Keys) > 0 {
 		m.Curl = page.Curl(m.Addresses[0].URL, m.Keys[0].Key)
-	} else if version.RequestsAuth.Mode != string(snapshot.Authenticate) {
+	} else if version.RequestsAuth.Mode != snapshot.Authenticate {
 		m.Curl = page.Curl(m.Addresses[0].URL, "")
 	}
 	return m
@@ -255,17 +267,16 @@ func overviewOf(p contract.Project, traffic usage.Series, latest contract.Export
 	sum := traffic.Sum
 	m := projects.Overview{
 		Calls:      humanize.Comma(sum.Calls()),
-		Errors:     calls.ShareText(sum.Failed, sum.Calls()),
+		Refused:    humanize.Comma(sum.Refused()),
+		Rejected:   humanize.Comma(sum.Rejected - sum.RejectedHere),
+		Failed:     humanize.Comma(sum.Failed - sum.FailedHere),
 		P50:        projects.LatencyText(sum.Total.P50),
 		P95:        projects.LatencyText(sum.Total.P95),
 		Spark:      calls.ChartOf(lastDay, lastDay.From(time.Now()), traffic),
 		UsageURL:   page.ProjectPath(p.Name) + "/usage",
-		LastExport: lastExportText(latest),
+		LastExport: lastExport(latest),
 		ExportURL:  page.ProjectPath(p.Name) + "/export",
 		Leaves:     portability(p, latest),
-	}
-	if sum.Rejected > 0 {
-		m.Rejected = "and " + calls.ShareText(sum.Rejected, sum.Calls()) + " rejected"
 	}
 	if sum.FirstByte.P95 > 0 {
 		m.FirstByte = "first byte " + projects.LatencyText(sum.FirstByte.P50) + " / " +
@@ -274,24 +285,25 @@ func overviewOf(p contract.Project, traffic usage.Series, latest contract.Export
 	return m
 }
 
-// portability says how much of a project its latest export moved exactly or approximately.
+// portability says how much of what the team configured the project's latest export moved exactly.
 func portability(p contract.Project, latest contract.Export) projects.Portability {
 	out := projects.Portability{
 		Badge: ui.Badge{Text: "not exported yet"},
 		Note:  "See what moves",
 		URL:   page.ProjectPath(p.Name) + "/export/preview",
 	}
-	of := latest.Ledger
-	all := of.Exact + of.Approximate + of.Lossy + of.Skipped
-	if all == 0 {
+	if latest.State == contract.ExportQueued || latest.State == contract.ExportBuilding {
+		out.Badge.Text, out.Exporting = "exporting", true
+	}
+	if latest.Ledger.PortableText() == "" {
 		return out
 	}
-	moved := of.Exact + of.Approximate
-	out.Badge = ui.Badge{Text: strconv.FormatInt(moved*100/all, 10) + " % portable", Tone: ui.Good}
-	if of.Lossy > 0 {
+	own := latest.Ledger.Configured
+	out.Badge = ui.Badge{Text: latest.Ledger.PortableText(), Tone: ui.Good}
+	if own.Lossy > 0 {
 		out.Badge.Tone = ui.Warn
 	}
-	out.Note = humanize.Comma(of.Exact) + " of " + humanize.Comma(all) + " items exact"
+	out.Note = humanize.Comma(own.Exact) + " of " + humanize.Comma(own.Total()) + " items exact"
 	out.URL = page.LedgerPath(latest.ID)
 	return out
 }

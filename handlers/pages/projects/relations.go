@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
-
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/snapshot"
@@ -35,11 +33,7 @@ func forgetPath(p rules.Project, f contract.RelationFilter) string {
 }
 
 func (h *Handler) showRelations(v *page.Visit) (web.Answer, error) {
-	return h.relationsWith(v, func(m *projects.Relations) {
-		if m.Add != nil {
-			m.Add.Open = v.Gin.Query("add") == "true"
-		}
-	}, http.StatusOK)
+	return h.relationsWith(v, func(*projects.Relations) {}, http.StatusOK)
 }
 
 // relationsWith shows who owns which object, with what mark adds to the page.
@@ -76,7 +70,7 @@ func (h *Handler) relationsWith(v *page.Visit, mark func(*projects.Relations), s
 	return web.Answer{Status: status, Page: projects.RelationsPage(m)}, nil
 }
 
-// relationList is what the list of owners can be asked for.
+// relationList has the parameters of the list of owners.
 func relationList(p rules.Project) *page.Listing {
 	l := &page.Listing{
 		Path:   relationsPath(p),
@@ -95,12 +89,12 @@ func relationList(p rules.Project) *page.Listing {
 	return l
 }
 
-// relationRows adds the relations that the query asks for.
+// relationRows adds the relations that the query requests.
 func (h *Handler) relationRows(v *page.Visit, p rules.Project, m *projects.Relations, mayChange bool) error {
 	list := relationList(p).Read(v)
 	in := contract.RelationList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
-		Page:        list.Asked(),
+		Page:        list.Request(),
 		RelationFilter: contract.RelationFilter{
 			Tenant: list.Get("tenant"), User: list.Get("user"), Object: list.Get("object"),
 		},
@@ -120,7 +114,7 @@ func (h *Handler) relationRows(v *page.Visit, p rules.Project, m *projects.Relat
 	}
 	m.List = page.ListView(list, found)
 	for _, r := range found.Items {
-		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: page.Moment(r.CreatedAt)}
+		row := projects.RelationRow{Object: r.Object, User: r.User, Tenant: r.Tenant, Since: r.CreatedAt}
 		if _, err := models.ParseID("usr", r.User); err == nil {
 			row.UserURL = page.UserPath(r.User)
 		} else if in.User == "" {
@@ -162,9 +156,9 @@ func (h *Handler) relationMisses(v *page.Visit, p rules.Project) ([]projects.Rel
 				Route:    routes[one.Rule],
 				Version:  version.Name,
 				RulesURL: rulesPath(p, version.ID),
-				Answers:  english.Plural(int(one.Calls), "answer", ""),
+				Answers:  page.CountText(one.Calls, "response"),
 				Reason:   missText(one.Reason),
-				Last:     page.Moment(one.LastAt),
+				Last:     one.LastAt,
 			})
 		}
 	}
@@ -248,7 +242,7 @@ func importProblem(wrong *page.Errors) string {
 	first := wrong.Fields[0]
 	number, _, _ := strings.Cut(strings.TrimPrefix(first.Pointer, "/"), "/")
 	if n, err := strconv.Atoi(number); err == nil {
-		return "Relation " + strconv.Itoa(n+1) + " of the file: " + first.Detail
+		return "Owner " + strconv.Itoa(n+1) + " in the file: " + first.Detail
 	}
 	return first.Detail
 }
@@ -265,10 +259,10 @@ func postedFile(r *http.Request) (io.Reader, error) {
 		return nil, none
 	}
 	if err != nil {
-		return nil, fault.New(fault.Malformed, "malformed", "The form could not be read.").Because(err)
+		return nil, fault.New(fault.Malformed, "malformed", "The form couldn't be read.").Because(err)
 	}
 	if part.FormName() != "file" {
-		return nil, fault.New(fault.Malformed, "malformed", "The form could not be read: a field is unknown.")
+		return nil, fault.New(fault.Malformed, "malformed", "The form couldn't be read because a field is unknown.")
 	}
 	return http.MaxBytesReader(nil, io.NopCloser(onlyPart{part, parts}), filelimits.RelationsSize.Most), nil
 }
@@ -285,7 +279,7 @@ func (r onlyPart) Read(b []byte) (int, error) {
 		return n, err
 	}
 	if _, more := r.parts.NextPart(); !errors.Is(more, io.EOF) {
-		err = fault.New(fault.Malformed, "malformed", "The form could not be read: something follows the file.")
+		err = fault.New(fault.Malformed, "malformed", "The form couldn't be read because something follows the file.")
 	}
 	return n, err
 }
@@ -320,7 +314,7 @@ func (h *Handler) forgetRelationWith(
 	}
 	v.SelectTeam(p.Team)
 	m := projects.Relation{
-		Page: v.Shell("Forget the owner of "+f.Object, forgetPath(p, f), page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell("Remove the owner of "+f.Object, forgetPath(p, f), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Owners of objects", URL: relationsPath(p)}, ui.Crumb{Text: f.Object}),
 		Object:  f.Object,
 		BackURL: relationsPath(p),
@@ -330,7 +324,7 @@ func (h *Handler) forgetRelationWith(
 			{Label: "Object", Value: r.Object, Mono: true},
 			{Label: "Owner", Value: r.User, Mono: true},
 			{Label: "Tenant", Value: r.Tenant},
-			{Label: "Since", Value: page.Moment(r.CreatedAt)},
+			{Label: "Recorded", Time: r.CreatedAt},
 		}
 		if v.MayChange(p, access.ProjectUpdate) {
 			m.Forget = &ui.Confirmation{
@@ -339,12 +333,12 @@ func (h *Handler) forgetRelationWith(
 				Hidden: []ui.Hidden{
 					{Name: "tenant", Value: r.Tenant}, {Name: "object", Value: r.Object}, {Name: "user", Value: r.User},
 				},
-				Verb: "Forget",
+				Verb: "Remove",
 				Kind: "owner",
 				Name: r.User,
-				Tick: "Forget that " + r.User + " owns " + r.Object,
+				Tick: "Remove " + r.User + " as the owner of " + r.Object,
 				Impact: []string{
-					"Their calls to it are refused where a rule asks for the owner, from the next call on.",
+					"Starting with the next call, rules that require the owner refuse their calls to it.",
 				},
 				Undo: "You can add the owner again.",
 			}
@@ -366,7 +360,7 @@ func (h *Handler) forgetRelation(v *page.Visit) (web.Answer, error) {
 	if f.Object == "" || f.User == "" {
 		return web.Answer{}, web.NotFound()
 	}
-	if err = v.Confirmed("Tick the box to forget the owner."); err == nil {
+	if err = v.Confirmed("Tick the box to remove the owner."); err == nil {
 		_, err = h.Relations.Remove(v.Ctx(), v.Who, contract.RelationRemoval{
 			ProjectPath: contract.ProjectPath{Project: p.ID}, RelationFilter: f,
 		})

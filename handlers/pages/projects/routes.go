@@ -5,6 +5,8 @@
 package projects
 
 import (
+	"strings"
+
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/accounts"
@@ -72,11 +74,13 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", "/projects/:project/versions/:version/environments/:environment", h.renamePlace, "name")
 	p.SignedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
 	p.SignedIn("POST", "/projects/:project/versions/:version/environments/:environment/target", h.saveTarget, "target")
+	p.SignedIn("POST", anEnvironment+"/timeouts", h.saveTimeouts, strings.Join(timeoutMembers, " "))
 	p.SignedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.SignedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess,
+		strings.Join(accessMembers, " "),
 		"do fallback_owner introspection introspection_audience introspection_client introspection_issuer "+
-			"introspection_method introspection_secret introspection_secret_token keyless methods mode issuer "+
-			"issuer_audience issuer_jwks_url issuer_tenant issuer_removed secret_token")
+			"introspection_method introspection_secret introspection_secret_token issuer issuer_audience "+
+			"issuer_jwks_url issuer_tenant issuer_removed secret_token")
 	p.SignedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges, "ip_allow ip_deny")
 	p.SignedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)
 	p.SignedIn("POST", "/projects/:project/versions/:version/rules", h.saveRules,

@@ -27,7 +27,7 @@ func rulesPath(p rules.Project, version string) string {
 }
 
 // showRules shows the rules of a version; with ?proposed=true the form has those that follow from its
-// OpenAPI document beside them, in shadow.
+// OpenAPI document next to them, in shadow.
 func (h *Handler) showRules(v *page.Visit) (web.Answer, error) {
 	if v.Gin.Query("proposed") != "true" {
 		return h.rulesWith(v, func(*projects.RulesForm) {}, http.StatusOK)
@@ -51,7 +51,7 @@ func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
 	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " from the OpenAPI document. " +
-		"You can edit them; nothing is saved yet."
+		"You can edit them. Nothing is saved yet."
 	if found.Derived {
 		f.Proposal += " The document names no scopes, so they are derived from its paths."
 	}
@@ -83,10 +83,9 @@ func (h *Handler) rulesWith(v *page.Visit, mark func(*projects.RulesForm), statu
 	path, version := rulesPath(p, v.Param("version")), versionName(p, v.Param("version"))
 	m := projects.Rules{
 		Page: v.Shell("Rules of "+version, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Rules of " + version}),
+			ui.Crumb{Text: "Rules"}),
 		Version: version,
 		Facts:   ruleFacts(&found.Rules),
-		BackURL: page.ProjectPath(p.Name),
 		Shadow:  shadowOfOthers(&found.Rules, counted.Items),
 
 		ExplainURL:   page.ExplainPath(p) + "?version=" + url.QueryEscape(version),
@@ -124,11 +123,11 @@ func ruleFacts(of *snapshot.Rules) []ui.Fact {
 		open = "closed"
 	}
 	if of.ReadWriteScopes {
-		scopes = "required of keys if no rule names scopes"
+		scopes = "required where no rule requires a scope"
 	}
 	return []ui.Fact{
 		{Label: "Routes without a rule", Value: open},
-		{Label: "Scopes read and write", Value: scopes},
+		{Label: "Read and write scopes", Value: scopes},
 		{Label: "Mode", Value: string(of.Mode)},
 	}
 }
@@ -143,11 +142,11 @@ func ruleRow(
 		Mode:    string(of.ModeOf(rule)),
 	}
 	if calls := shadowCalls(counted, rule.ID); calls > 0 {
-		row.Shadow = "would have refused " + english.Plural(calls, "call", "")
+		row.Shadow = "would have refused " + page.CountText(int64(calls), "call")
 	}
 	for _, one := range missed {
 		if one.Rule == rule.ID {
-			row.Missed = append(row.Missed, "found no object in "+english.Plural(int(one.Calls), "response", "")+": "+
+			row.Missed = append(row.Missed, "found no object in "+page.CountText(one.Calls, "response")+": "+
 				missText(one.Reason))
 		}
 	}
@@ -158,17 +157,17 @@ func ruleRow(
 func missText(reason string) string {
 	switch policy.MissReason(reason) {
 	case policy.MissNotJSON:
-		return "it isn't JSON"
+		return "the body isn't JSON"
 	case policy.MissEncoded:
-		return "it's compressed, but not with gzip"
+		return "the body is compressed, but not with gzip"
 	case policy.MissTooLarge:
-		return "it's over 1 MB"
+		return "the body is over 1 MB"
 	case policy.MissNoBody:
-		return "it has no body"
+		return "there is no body"
 	case policy.MissIncomplete:
-		return "it was cut off"
+		return "the body was cut off"
 	case policy.MissNoValue:
-		return "it has nothing at the place that the rule names"
+		return "the body lacks the member that the rule names"
 	case policy.MissUnusable:
 		return "the value isn't text or a whole number, or is too long"
 	case policy.MissOverloaded:
@@ -216,11 +215,11 @@ func shadowCalls(counted []contract.ShadowRefusal, rule string) (calls int) {
 	return calls
 }
 
-// shadowOfOthers says what was counted for what is no rule in the list.
+// shadowOfOthers says what was counted for rules that are not in the list.
 func shadowOfOthers(of *snapshot.Rules, counted []contract.ShadowRefusal) []string {
 	var out []string
 	for _, one := range counted {
-		calls := english.Plural(int(one.Calls), "call", "")
+		calls := page.CountText(one.Calls, "call")
 		known := func(rule snapshot.Rule) bool { return rule.ID == one.Rule }
 		switch {
 		case one.Rule == policy.ByDefault:

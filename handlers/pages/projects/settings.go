@@ -15,7 +15,7 @@ import (
 )
 
 // A refused form keeps the revision that it was opened with. With a newer one, the next
-// attempt would overwrite what was saved meanwhile.
+// attempt would overwrite what was saved since.
 
 type settingsForm struct{ revision, displayName string }
 
@@ -43,22 +43,25 @@ func (f settingsForm) compare(m *projects.Conflict, p rules.Project) error {
 }
 
 type accessForm struct {
-	version, revision, mode, keyless, fallbackOwner string
+	version, revision, fallbackOwner string
 
-	methods       []string
+	auth          contract.RequestsAuthChange
 	issuers       []issuerForm
 	introspection introspectionForm
 }
 
+// accessMembers are the members of requests_auth with their own field.
+var accessMembers = contract.MembersWithin(contract.UpdateVersion, "requests_auth")
+
 // saveAccess saves the form, or does what one of its other buttons asks for.
 func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
+	var change contract.VersionChange
+	v.Fill(&change, accessMembers...)
 	form := accessForm{
 		version:       v.Param("version"),
 		revision:      v.Posted("revision"),
-		mode:          v.Posted("mode"),
-		keyless:       v.Posted("keyless"),
 		fallbackOwner: strings.TrimSpace(v.Posted("fallback_owner")),
-		methods:       v.Gin.Request.PostForm["methods"],
+		auth:          change.RequestsAuth,
 		issuers:       postedIssuers(v.Gin.Request.PostForm),
 		introspection: postedIntrospection(v.Gin.Request.PostForm),
 	}
@@ -77,18 +80,20 @@ func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 
 // change leaves out fields that the form hides: issuers and introspection without their method.
 func (f accessForm) change() contract.VersionChange {
-	methods := append([]string{}, f.methods...) // none chosen is an empty list, not an absent one
-	out := contract.RequestsAuthChange{Mode: &f.mode, Methods: &methods, Keyless: &f.keyless}
-	if slices.Contains(methods, string(snapshot.Opaque)) {
+	out := f.auth
+	if f.value().Allows(snapshot.Opaque) {
 		out.Opaque = f.introspection.input()
 	}
-	if slices.Contains(methods, string(snapshot.JWT)) {
+	if f.value().Allows(snapshot.JWT) {
 		out.JWT = &contract.JWT{AllowedPairs: kept(f.issuers)}
 	}
 	return contract.VersionChange{RequestsAuth: out}
 }
 
-func (f accessForm) falls() bool { return f.keyless == string(snapshot.OwnerFallback) }
+// value returns the form's requests_auth, without issuers and introspection.
+func (f accessForm) value() contract.RequestsAuth { return f.auth.Over(contract.RequestsAuth{}) }
+
+func (f accessForm) falls() bool { return f.value().Keyless == snapshot.OwnerFallback }
 
 func (accessForm) page() *configuredPage { return accessPage }
 
@@ -98,17 +103,14 @@ func (f accessForm) mark(m *projects.Configure, wrong *page.Errors) {
 			continue
 		}
 		shown := &m.Versions[i].Access
-		shown.Revision, shown.Mode, shown.Keyless = f.revision, f.mode, f.keyless
-		shown.JWT = slices.Contains(f.methods, string(snapshot.JWT))
+		shown.Revision, shown.RequestsAuth, shown.Wrong = f.revision, f.value(), map[string]string{}
 		shown.Issuers = issuerRows(f.version, f.issuers, wrong)
 		shown.IssuersError = wrong.Take(issuersPointer)
-		shown.Opaque = slices.Contains(f.methods, string(snapshot.Opaque))
 		f.introspection.mark(&shown.Introspection, wrong, "/requests_auth/opaque")
-		shown.APIKey = slices.Contains(f.methods, string(snapshot.APIKey))
 		shown.FallbackOwner = wrong.Value("/fallback_owner", f.fallbackOwner)
-		shown.ModeError = wrong.Take("/requests_auth/mode")
-		shown.MethodsError = wrong.Take("/requests_auth/methods")
-		shown.KeylessError = wrong.Take("/requests_auth/keyless")
+		for _, name := range accessMembers {
+			shown.Wrong[name] = wrong.Take("/requests_auth/" + name)
+		}
 		shown.Error = wrong.Rest()
 	}
 }
@@ -120,31 +122,29 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	now := p.Versions[i]
 	auth := now.RequestsAuth
-	m.What, m.Action = "The access of version "+now.Name, accessAction(p, now)
-	m.Rows = []projects.Difference{
-		{Label: "Who can call", Yours: projects.ModeTitle(f.mode), Theirs: projects.ModeTitle(auth.Mode)},
-		{Label: "Allowed methods", Yours: methodsText(f.methods), Theirs: methodsText(auth.Methods)},
-		{Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(issuersOf(auth))},
-		{
+	m.What, m.Action = "The access to version "+now.Name, accessAction(p, now)
+	yours, theirs := page.Texts(f.value(), accessMembers...), page.Texts(auth, accessMembers...)
+	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}}
+	for _, name := range accessMembers {
+		m.Rows = append(m.Rows, projects.Difference{
+			Label:  page.FieldLabel(name),
+			Yours:  projects.AccessText(name, yours[name]),
+			Theirs: projects.AccessText(name, theirs[name]),
+		})
+		for _, value := range yours[name] {
+			m.Hidden = append(m.Hidden, projects.Pair{Name: name, Value: value})
+		}
+	}
+	m.Rows = append(m.Rows,
+		projects.Difference{
+			Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(auth.Issuers()),
+		},
+		projects.Difference{
 			Label:  "Introspection",
 			Yours:  f.introspection.line(),
 			Theirs: introspectionFormOf(auth.Opaque).line(),
-		},
-		{
-			Label:  "A call without an API key",
-			Yours:  projects.KeylessTitle(f.keyless),
-			Theirs: projects.KeylessTitle(auth.Keyless),
-		},
-	}
-	m.Hidden = []projects.Pair{
-		{Name: "revision", Value: now.ETag},
-		{Name: "mode", Value: f.mode},
-		{Name: "keyless", Value: f.keyless},
-	}
+		})
 	m.Hidden = append(append(m.Hidden, issuerPairs(kept(f.issuers))...), f.introspection.pairs()...)
-	for _, method := range f.methods {
-		m.Hidden = append(m.Hidden, projects.Pair{Name: "methods", Value: method})
-	}
 	if f.falls() {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label:  "Fallback owner",
@@ -154,17 +154,6 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 		m.Hidden = append(m.Hidden, projects.Pair{Name: "fallback_owner", Value: f.fallbackOwner})
 	}
 	return nil
-}
-
-func methodsText(methods []string) string {
-	if len(methods) == 0 {
-		return "none"
-	}
-	var titles []string
-	for _, method := range methods {
-		titles = append(titles, projects.MethodTitle(method))
-	}
-	return strings.Join(titles, ", ")
 }
 
 type targetForm struct{ environment, revision, target string }
@@ -183,7 +172,7 @@ func (f targetForm) mark(m *projects.Configure, wrong *page.Errors) {
 	for i := range m.Versions {
 		for j := range m.Versions[i].Environments {
 			if e := &m.Versions[i].Environments[j]; e.ID == f.environment {
-				e.Revision, e.Target = f.revision, wrong.Value("/target", f.target)
+				e.Revision, e.Target = f.revision, wrong.Target("/target", f.target)
 				e.Error = wrong.Rest()
 			}
 		}
@@ -239,7 +228,7 @@ func (h *Handler) saveProduct(v *page.Visit) (web.Answer, error) {
 	form := productForm{
 		revision: v.Posted("revision"),
 		product:  v.Posted("in_product"),
-		fresh:    strings.TrimSpace(v.Posted("new_product")),
+		fresh:    contract.Slug(strings.TrimSpace(v.Posted("new_product"))),
 	}
 	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {

@@ -148,7 +148,7 @@ func (h *Handler) detachWith(
 			Verb:   "Detach",
 			Kind:   "tenant",
 			Name:   t.DisplayName,
-			Impact: append(h.callersOf(v, p, "", t.ID), "After that, "+p.DisplayName+" refuses its keys with 403."),
+			Impact: append(h.callersOf(v, p, "", t.ID), "Calls to "+p.DisplayName+" with its keys will get 403."),
 			Undo:   "The tenant stays, with its keys, users and groups. You can attach it again.",
 			Error:  wrong.Rest(),
 		}

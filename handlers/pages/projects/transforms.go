@@ -42,9 +42,8 @@ func (h *Handler) transformsWith(v *page.Visit, mark func(*projects.TransformsFo
 	path := transformsPath(p, v.Param("version"))
 	title := "Transforms of " + version
 	m := projects.Transforms{
-		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: title}),
+		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "Transforms"}),
 		Version: version,
-		BackURL: page.ProjectPath(p.Name),
 	}
 	var text []string
 	eachChange(&transforms, func(place changePlace) {
@@ -163,7 +162,7 @@ func readTransformLines(text string) (out snapshot.Transforms, at []string, wron
 			}
 		})
 		if !known {
-			return out, at, fmt.Sprintf("Line %d: begin with request, query, request-body, response or "+
+			return out, at, fmt.Sprintf("Line %d: start with request, query, request-body, response or "+
 				"response-body, then remove, rename, replace, add or append, then the name, such as: request add "+
 				"X-Source: shop.", n+1)
 		}

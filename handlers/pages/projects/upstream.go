@@ -43,7 +43,7 @@ func (h *Handler) upstreamHeadersWith(v *page.Visit, name string, wrong *page.Er
 	}
 	may := v.MayChange(p, access.ProjectUpdate)
 	for _, one := range headers.Items {
-		row := projects.UpstreamHeaderRow{Name: one.Name, Since: page.Moment(one.UpdatedAt)}
+		row := projects.UpstreamHeaderRow{Name: one.Name, Since: one.UpdatedAt}
 		if may {
 			row.RemoveURL = path + "/" + url.PathEscape(one.Name)
 		}
@@ -102,7 +102,7 @@ func (h *Handler) upstreamHeaderRemoval(v *page.Visit, wrong *page.Errors) (web.
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: version.Name + "/" + environment.Name, Mono: true},
 			{Label: "Upstream", Value: environment.Target, Mono: true},
-			{Label: "Value set", Value: page.Moment(header.UpdatedAt)},
+			{Label: "Value set", Time: header.UpdatedAt},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "header-remove",

@@ -104,7 +104,7 @@ func (f environmentForm) view(p rules.Project, version rules.Version, wrong *pag
 		ID:     version.ID,
 		Action: versionPath(p, version) + "/environments",
 		Name:   wrong.Value("/name", f.Name),
-		Target: wrong.Value("/target", f.Target),
+		Target: wrong.Target("/target", f.Target),
 		Error:  wrong.Rest(),
 	}
 }
@@ -118,7 +118,7 @@ func (f environmentForm) mark(m *projects.Configure, wrong *page.Errors) {
 			continue
 		}
 		open := *version.AddEnvironment
-		open.Open, open.Name, open.Target = true, wrong.Value("/name", f.Name), wrong.Value("/target", f.Target)
+		open.Open, open.Name, open.Target = true, wrong.Value("/name", f.Name), wrong.Target("/target", f.Target)
 		open.Error = wrong.Rest()
 		version.AddEnvironment = &open
 	}
@@ -225,8 +225,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 			{Label: "Gateway URL", Value: e.URL, Mono: true},
 			{Label: "Forwards to", Value: e.Target, Mono: true},
 		}
-		form.Revision, form.Name = e.ETag, ui.Value{Text: e.Name}
+		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
+		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)
 	}
 	m.Page = v.Shell(
 		m.Heading,
@@ -244,6 +245,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		return m, nil
 	}
 	m.Rename = &form
+	if m.Timeouts != nil {
+		m.Timeouts.Action, m.Timeouts.Revision = at.path()+"/timeouts", form.Revision
+	}
 	if m.Removal.Last = at.lastText(); m.Removal.Last == "" {
 		m.Removal.Confirm = at.confirmation(m.Kind, stops)
 	}
@@ -263,7 +267,7 @@ func (at place) lastText() string {
 }
 
 func removalModel(stops contract.Callers) projects.Removal {
-	m := projects.Removal{Since: stops.Since.Format("15:04 MST")}
+	m := projects.Removal{Since: page.Moment(stops.Since)}
 	if stops.Calls > 0 {
 		m.Total = page.CountText(stops.Calls, "call")
 	}
@@ -285,7 +289,7 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 		Kind:   kind,
 		Name:   at.name(),
 	}
-	c.Impact = []string{"No calls since " + stops.Since.Format("15:04 MST") + "."}
+	c.Impact = []string{"No calls since " + page.Moment(stops.Since) + "."}
 	if stops.Calls > 0 {
 		c.Impact = []string{"Calls like those above will get 404."}
 	}

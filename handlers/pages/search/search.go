@@ -5,7 +5,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
@@ -80,7 +79,7 @@ func (h *Handler) search(v *page.Visit, m *search.Search) error {
 		foundMatches(projects, func(p rules.Match) string { return page.ProjectPath(p.Name) }))
 	var keyRows []search.Found
 	for _, k := range found {
-		badge := page.KeyBadge(contract.Key{State: k.State})
+		badge := page.KeyBadge(k.State)
 		keyRows = append(keyRows, search.Found{
 			URL:   page.ProjectPath(k.Project) + "/keys/" + k.ID,
 			Text:  k.Owner,
@@ -160,11 +159,11 @@ func (h *Handler) showShortcuts(v *page.Visit) (web.Answer, error) {
 	return web.Show(search.ShortcutsPage(search.Shortcuts{
 		Page: v.Shell("Keyboard shortcuts", "/shortcuts", ui.Crumb{Text: "Keyboard shortcuts"}),
 		Rows: []search.Shortcut{
-			{Keys: []string{"Ctrl", "K"}, Text: "Search; ⌘ K on a Mac"},
-			{Keys: []string{"/"}, Text: "Search, when no field has the focus"},
-			{Keys: []string{"?"}, Text: "This list"},
+			{Keys: []string{"Ctrl", "K"}, Text: "Search (⌘ K on a Mac)"},
+			{Keys: []string{"/"}, Text: "Search (when no field is focused)"},
+			{Keys: []string{"?"}, Text: "Show this list"},
 			{Keys: []string{"↑", "↓"}, Text: "Move through results and menus"},
-			{Keys: []string{"Enter"}, Text: "Open the result; in the search field, the first one"},
+			{Keys: []string{"Enter"}, Text: "Open the selected result, or the first one from the search field"},
 			{Keys: []string{"Esc"}, Text: "Close"},
 		},
 	})), nil

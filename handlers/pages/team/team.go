@@ -39,6 +39,13 @@ func roleBadge(role string) ui.Badge {
 	return ui.Badge{Text: roleTitle(role)}
 }
 
+// ownRole is the visitor's role in the team of a page.
+func ownRole(role string) ui.Badge {
+	badge := roleBadge(role)
+	badge.Text = "You're " + ui.WithArticle(role)
+	return badge
+}
+
 func roleTitle(role string) string {
 	titles := map[access.Role]string{
 		access.Owner:     "Owner",
@@ -53,7 +60,9 @@ func roleOptions(chosen string) []ui.Option {
 	var options []ui.Option
 	for _, one := range []access.Role{access.Owner, access.Member, access.Viewer} {
 		role := string(one)
-		options = append(options, ui.Option{Value: role, Title: roleTitle(role), Chosen: role == chosen})
+		options = append(options, ui.Option{
+			Value: role, Title: roleTitle(role), Text: page.RoleText(role), Chosen: role == chosen,
+		})
 	}
 	return options
 }
@@ -73,7 +82,7 @@ func (h *Handler) teamList(v *page.Visit) (team.List, error) {
 	m := team.List{Page: v.Shell("Teams", "/teams", teamsCrumb())}
 	list := page.GroupingList("/teams", "team").Read(v)
 	found, err := h.Accounts.Teams(v.Ctx(), v.Who, contract.OwnTeamList{
-		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return m, err
@@ -126,7 +135,7 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 		Page: v.Shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
 			ui.Crumb{Text: found.Name, URL: teamPath(found.ID)}, ui.Crumb{Text: "Settings"}),
 		Name: found.Name,
-		Role: roleBadge(found.Role),
+		Role: ownRole(found.Role),
 		Leave: ui.Confirmation{
 			ID:     "leave-confirm",
 			Action: teamPath(found.ID) + "/leave",
@@ -171,6 +180,7 @@ func (h *Handler) teamPage(v *page.Visit) (team.Team, error) {
 	if err != nil {
 		return team.Team{}, err
 	}
+	v.SelectTeam(found.ID)
 	path := teamPath(found.ID)
 	list := &page.Listing{
 		Path:   path,
@@ -182,7 +192,7 @@ func (h *Handler) teamPage(v *page.Visit) (team.Team, error) {
 	}
 	list.Read(v)
 	members, err := h.Accounts.Members(v.Ctx(), v.Who, contract.TeamMemberList{
-		TeamPath: found.Path(), Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		TeamPath: found.Path(), Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return team.Team{}, err
@@ -190,7 +200,7 @@ func (h *Handler) teamPage(v *page.Visit) (team.Team, error) {
 	m := team.Team{
 		Page: v.Shell(found.Name, path, teamsCrumb(), ui.Crumb{Text: found.Name}),
 		Name: found.Name,
-		Role: roleBadge(found.Role),
+		Role: ownRole(found.Role),
 		List: page.ListView(list, members),
 	}
 	mayChange := v.Who.May(found.ID, access.MemberChange)
@@ -209,7 +219,7 @@ func teamMember(v *page.Visit, path string, m contract.TeamMember, mayChange boo
 		Name:     m.Name,
 		Email:    m.Email,
 		Role:     roleTitle(m.Role),
-		Joined:   page.Day(m.JoinedAt),
+		Joined:   m.JoinedAt,
 		Self:     m.Account == v.Who.Account,
 		Revision: m.ETag,
 	}
@@ -230,13 +240,13 @@ func (h *Handler) invitationSection(v *page.Visit, path string, at contract.Team
 		One:     "invitation",
 		Search:  "Email",
 		Orders: []page.ListOrder{
-			{By: "created", Text: "Age"}, {By: "email", Text: "Email"}, {By: "role", Text: "Role"},
+			{By: "created", Text: "Created"}, {By: "email", Text: "Email"}, {By: "role", Text: "Role"},
 			{By: "expires", Text: "End"},
 		},
 	}
 	list.Read(v)
 	found, err := h.Accounts.Invitations(v.Ctx(), v.Who, contract.InvitationList{
-		TeamPath: at, Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		TeamPath: at, Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	m := team.Invitations{
 		List:        page.ListView(list, found),
@@ -250,11 +260,11 @@ func (h *Handler) invitationSection(v *page.Visit, path string, at contract.Team
 			ID:           i.ID,
 			For:          i.Email,
 			Role:         i.Role,
-			Ends:         page.Day(i.ExpiresAt),
+			Ends:         i.ExpiresAt,
 			RevokeAction: path + "/invitations/" + url.PathEscape(i.ID) + "/revoke",
 		}
 		if row.For == "" {
-			row.For = "Link from " + i.CreatedAt.Format("2 January 15:04")
+			row.For = "Link from " + ui.Exact(i.CreatedAt)
 		}
 		switch {
 		case i.MailedAt != nil:
@@ -282,7 +292,7 @@ func (h *Handler) refusedTeam(v *page.Visit, err error, mark func(*team.Team, *p
 }
 
 // teamErrors are the mistakes in err that the visitor can correct, or that the team was
-// changed meanwhile.
+// changed since.
 func teamErrors(err error) (m *page.Errors, ok bool) {
 	if fault.KindOf(err) == fault.Stale {
 		return &page.Errors{Status: http.StatusPreconditionFailed, Public: web.ProblemOf(err, "").Detail}, true
@@ -314,7 +324,7 @@ func (h *Handler) saveRole(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) removeMember(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askRemoveMember(v)
 	}
 	_, err := h.Accounts.RemoveMember(v.Ctx(), v.Who, memberIn(v))
@@ -382,7 +392,7 @@ func (h *Handler) showInvitationLink(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) revokeInvitation(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askRevokeInvitation(v)
 	}
 	if _, err := h.Accounts.RevokeInvitation(v.Ctx(), v.Who, invitationIn(v)); err != nil {
@@ -410,15 +420,16 @@ func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(team.ID)
 	path := teamPath(team.ID)
 	title := "Remove " + who.Name + " from " + team.Name
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page:  v.Shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
 			{Label: "Email", Value: who.Email},
 			{Label: "Role", Value: who.Role},
-			{Label: "Joined", Value: page.Day(who.JoinedAt)},
+			{Label: "Joined", Time: who.JoinedAt},
 		},
 		Confirm: ui.Confirmation{
 			Verb: "Remove",
@@ -448,12 +459,13 @@ func (h *Handler) askRevokeInvitation(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(team.ID)
 	path := teamPath(team.ID)
-	facts := []ui.Fact{{Label: "Role", Value: one.Role}, {Label: "Works until", Value: page.Moment(one.ExpiresAt)}}
+	facts := []ui.Fact{{Label: "Role", Value: one.Role}, {Label: "Expires", Time: one.ExpiresAt}}
 	if one.Email != "" {
 		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
 	}
-	return v.Ask(ui.Asked{
+	return v.AskConfirmation(ui.Asked{
 		Page: v.Shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
 			ui.Crumb{Text: "Revoke an invitation"}),
 		Title: "Revoke an invitation to " + team.Name,

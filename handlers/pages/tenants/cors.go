@@ -15,10 +15,8 @@ import (
 
 func tenantCORSSection(t contract.Tenant, cors contract.SavedCORS, mayChange bool) ui.CORS {
 	m := ui.CORS{
-		Hint: "Browsers let pages from these origins make calls with this tenant's keys and tokens (CORS). These " +
-			"settings replace those of the projects that serve the tenant. Preflights carry no credentials, so they " +
-			"are answered with what the project and all of its tenants allow. If no origin is listed, the projects' " +
-			"settings apply.",
+		Hint: "These settings replace the projects' for calls with this tenant's keys and tokens. Preflights combine " +
+			"the settings of a project and its tenants. If you list no origins, the projects' settings apply.",
 		Apps: "tenant's",
 	}
 	if mayChange {
@@ -33,7 +31,7 @@ func (h *Handler) saveTenantCORS(v *page.Visit) (web.Answer, error) {
 	_, err := h.Projects.SetTenantCORS(v.Ctx(), v.Who, contract.TenantCORSUpdate{
 		TenantPath: contract.TenantPath{Tenant: v.Param("tenant")},
 		Condition:  contract.Condition{IfMatch: form.Revision},
-		Body:       form.Asked(),
+		Body:       form.Value(),
 	})
 	if err == nil {
 		t, err := h.tenantOf(v)
@@ -61,7 +59,7 @@ func (h *Handler) tenantCORSConflict(v *page.Visit, mine page.CORSForm) (web.Ans
 	}
 	path := page.TenantPath(t.ID)
 	m := projects.Conflict{
-		Page:    tenantShell(v, t, "Changed since you opened it", path),
+		Page:    h.tenantShell(v, t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",

@@ -1,6 +1,8 @@
 package tenants
 
 import (
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -16,7 +18,7 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 		return tenants.Settings{}, err
 	}
 	t, d := now.Tenant, now.Deletion
-	m := tenantModel(v, t, now.CORS)
+	m := h.tenantModel(v, t, now.CORS)
 	action := page.TenantPath(t.ID) + "/delete"
 	switch {
 	case t.Project != nil:
@@ -25,7 +27,7 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 		callers, err := h.Projects.CallersOfTenant(v.Ctx(), v.Who, t.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
 			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
-			page.CountText(int64(len(t.Projects)), "project")+" that serve the tenant stay.")
+			english.Plural(len(t.Projects), "project that serves it stays", "projects that serve it stay")+".")
 	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -53,17 +52,17 @@ func (h *Handler) groupListWith(v *page.Visit, typed contract.NewGroup, wrong *p
 		Path:   path,
 		One:    "group",
 		Search: "Name",
-		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Age", Desc: true}},
+		Orders: []page.ListOrder{{By: "name", Text: "Name"}, {By: "created", Text: "Created", Desc: true}},
 	}
 	list.Read(v)
 	shown, err := h.Directory.Groups(v.Ctx(), v.Who, contract.GroupList{
-		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Groups{
-		Page: tenantShell(v, t, "Groups", path, ui.Crumb{Text: "Groups"}),
+		Page: h.tenantShell(v, t, "Groups", path, ui.Crumb{Text: "Groups"}),
 		Head: tenantHead(t, path),
 		List: page.ListView(list, shown),
 	}
@@ -125,13 +124,13 @@ func (h *Handler) groupWith(
 	}
 	list.Read(v)
 	shown, err := h.Directory.Members(v.Ctx(), v.Who, contract.GroupMemberList{
-		GroupPath: g.Path(), Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		GroupPath: g.Path(), Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Group{
-		Page: tenantShell(v,
+		Page: h.tenantShell(v,
 			t, g.DisplayName, path, ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)}, ui.Crumb{Text: g.DisplayName},
 		),
 		Name:        g.Name,
@@ -161,9 +160,11 @@ func (h *Handler) groupWith(
 
 func memberOf(path string, one contract.GroupMember, mayChange bool) tenants.Member {
 	row := tenants.Member{
-		ID:    one.User,
-		URL:   page.UserPath(one.User),
-		Title: userTitle(contract.User{ID: one.User, Name: one.Name, Email: one.Email}),
+		ID:  one.User,
+		URL: page.UserPath(one.User),
+		Title: userTitle(contract.User{
+			UserRecord: contract.UserRecord{ID: one.User, Name: one.Name, Email: one.Email},
+		}),
 		Email: one.Email,
 		State: userBadge(one.State),
 		Role:  one.Role,
@@ -239,7 +240,7 @@ func (h *Handler) refusedGroup(v *page.Visit, err error, mark func(*tenants.Grou
 	return h.groupWith(v, g, t, func(m *tenants.Group) { mark(m, wrong) }, wrong.Status)
 }
 
-// groupConflict shows what was saved meanwhile beside what was typed.
+// groupConflict shows what was saved since next to what was typed.
 func (h *Handler) groupConflict(v *page.Visit, mine contract.GroupChange) (web.Answer, error) {
 	g, t, err := h.groupOf(v)
 	if err != nil {
@@ -247,7 +248,7 @@ func (h *Handler) groupConflict(v *page.Visit, mine contract.GroupChange) (web.A
 	}
 	path := groupPath(g.ID)
 	m := projects.Conflict{
-		Page: tenantShell(
+		Page: h.tenantShell(
 			v,
 			t,
 			"Changed since you opened it",
@@ -329,7 +330,7 @@ func (h *Handler) userWithAddress(v *page.Visit, tenant, email string) (string, 
 
 func (h *Handler) removeGroupMember(v *page.Visit) (web.Answer, error) {
 	user, err := h.Directory.User(v.Ctx(), v.Who, userIn(v))
-	if err == nil && !v.Asked() {
+	if err == nil && !v.HasConfirmed() {
 		return h.askRemoveGroupMember(v, user)
 	}
 	if err == nil {
@@ -359,7 +360,7 @@ func (h *Handler) nestGroup(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) unnestGroup(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askUnnestGroup(v)
 	}
 	g, err := h.Directory.Group(v.Ctx(), v.Who, groupIn(v))
@@ -392,13 +393,13 @@ func (h *Handler) askRemoveGroupMember(v *page.Visit, user contract.User) (web.A
 	}
 	title := "Remove " + userTitle(user) + " from " + g.DisplayName
 	m := ui.Asked{
-		Page: tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+		Page: h.tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
 			{Label: "User", Value: user.Email},
 			{Label: "State", Value: user.State},
-			{Label: "Direct members", Value: strconv.FormatInt(g.Members, 10)},
+			{Label: "Direct members", Value: humanize.Comma(g.Members)},
 		},
 		Confirm: ui.Confirmation{
 			Verb: "Remove",
@@ -416,7 +417,7 @@ func (h *Handler) askRemoveGroupMember(v *page.Visit, user contract.User) (web.A
 		m.BackURL = page.UserPath(user.ID)
 		m.Confirm.Hidden = []ui.Hidden{{Name: "from", Value: "user"}}
 	}
-	return v.Ask(m)
+	return v.AskConfirmation(m)
 }
 
 // askUnnestGroup asks before a group is removed from another.
@@ -437,13 +438,13 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	title := "Remove " + child.DisplayName + " from " + g.DisplayName
-	return v.Ask(ui.Asked{
-		Page: tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
+	return v.AskConfirmation(ui.Asked{
+		Page: h.tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
 			{Label: "Nested group", Value: child.Name},
-			{Label: "Direct members", Value: strconv.FormatInt(child.Members, 10)},
+			{Label: "Direct members", Value: humanize.Comma(child.Members)},
 		},
 		Confirm: ui.Confirmation{
 			Verb: "Remove",

@@ -6,6 +6,7 @@ package tenants
 
 import (
 	"postern/handlers/page"
+	"postern/service/appclients"
 	"postern/service/directory"
 	"postern/service/login"
 	"postern/service/projects"
@@ -14,10 +15,11 @@ import (
 
 // Handler serves the pages of tenants.
 type Handler struct {
-	Directory *directory.Service
-	Login     *login.Service
-	Projects  *projects.Service
-	Usage     *usage.Service
+	Directory  *directory.Service
+	AppClients *appclients.Service
+	Login      *login.Service
+	Projects   *projects.Service
+	Usage      *usage.Service
 }
 
 // Routes with several pages and forms below.
@@ -36,6 +38,7 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", page.TenantsPath+"/:tenant/delete", h.deleteTenant)
 	p.SignedIn("GET", page.TenantsPath+"/:tenant/users", h.showUsers)
 	p.SignedIn("POST", page.TenantsPath+"/:tenant/users", h.inviteUser, "email groups name")
+	p.SignedIn("GET", "/projects/:project/users", h.showProjectUsers)
 	p.SignedIn("GET", "/users/:user", h.showUser)
 	p.SignedIn("POST", "/users/:user", h.saveUser, "email name")
 	p.SignedIn("POST", "/users/:user/freeze", h.freezeUser)

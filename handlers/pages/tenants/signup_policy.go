@@ -36,13 +36,13 @@ func (h *Handler) signupWith(v *page.Visit, typed contract.NewApproval, wrong *p
 	path, mayChange := signupPath(t.ID), v.Who.May(t.Team, access.UserUpdate)
 	list := approvalList(path).Read(v)
 	approvals, err := h.Directory.Approvals(v.Ctx(), v.Who, contract.ApprovalList{
-		TenantPath: t.Path(), Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		TenantPath: t.Path(), Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Signup{
-		Page:       tenantShell(v, t, "Sign-up", path, ui.Crumb{Text: "Sign-up"}),
+		Page:       h.tenantShell(v, t, "Sign-up", path, ui.Crumb{Text: "Sign-up"}),
 		Head:       tenantHead(t, path),
 		InviteOnly: policy.InviteOnly,
 		List:       page.ListView(list, approvals),
@@ -53,7 +53,7 @@ func (h *Handler) signupWith(v *page.Visit, typed contract.NewApproval, wrong *p
 			Value:  a.Value,
 			Kind:   approvalKind(a.Kind),
 			Groups: intoGroups(groups, a.Groups),
-			Since:  page.Day(a.CreatedAt),
+			Since:  a.CreatedAt,
 		}
 		if mayChange {
 			row.EndAction = path + "/approvals/" + a.ID + "/end"
@@ -78,7 +78,7 @@ func approvalList(path string) *page.Listing {
 		Section: "approvals",
 		One:     "approval",
 		Search:  "Address or domain",
-		Orders:  []page.ListOrder{{By: "created", Text: "Age"}, {By: "value", Text: "Address"}},
+		Orders:  []page.ListOrder{{By: "created", Text: "Created"}, {By: "value", Text: "Address"}},
 	}
 }
 
@@ -98,9 +98,9 @@ func intoGroups(all []ui.Option, ids []string) string {
 		}
 	}
 	if len(names) == 0 {
-		return "into no group"
+		return "no groups"
 	}
-	return "into " + strings.Join(names, ", ")
+	return "groups: " + strings.Join(names, ", ")
 }
 
 func (h *Handler) saveSignupPolicy(v *page.Visit) (web.Answer, error) {
@@ -127,7 +127,7 @@ func (h *Handler) createApproval(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) endApproval(v *page.Visit) (web.Answer, error) {
 	one, err := h.approvalOf(v)
-	if err == nil && !v.Asked() {
+	if err == nil && !v.HasConfirmed() {
 		return h.askEndApproval(v, one)
 	}
 	if err == nil {
@@ -157,11 +157,11 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 	if one.Kind != contract.ByEmail {
 		whose = "Addresses of " + one.Value
 	}
-	return v.Ask(ui.Asked{
-		Page: tenantShell(v, t, "Remove an approval", signupPath(t.ID),
+	return v.AskConfirmation(ui.Asked{
+		Page: h.tenantShell(v, t, "Remove an approval", signupPath(t.ID),
 			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
 		Title: "Remove the approval of " + one.Value,
-		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Since", Value: page.Day(one.CreatedAt)}},
+		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Added", Time: one.CreatedAt}},
 		Confirm: ui.Confirmation{
 			Verb: "Remove",
 			Kind: "approval",

@@ -37,7 +37,7 @@ func (h *Handler) tenantListWith(v *page.Visit, typed contract.NewTenant, wrong 
 			Name:          t.Name,
 			DisplayName:   t.DisplayName,
 			FallbackOwner: page.TextOf(t.FallbackOwner),
-			Created:       page.Day(t.CreatedAt),
+			Created:       t.CreatedAt,
 			Projects:      page.ProjectLinks(t.Projects),
 		})
 	}
@@ -68,7 +68,7 @@ func (h *Handler) createTenant(v *page.Visit) (web.Answer, error) {
 	return v.Done("tenant_made", page.TenantPath(made.ID), made.DisplayName)
 }
 
-// tenantIn is the tenant in the page's address.
+// tenantIn is the tenant in the page's URL.
 func tenantIn(v *page.Visit) contract.TenantPath {
 	return contract.TenantPath{Tenant: v.Param("tenant")}
 }
@@ -82,15 +82,22 @@ func (h *Handler) showTenant(v *page.Visit) (web.Answer, error) {
 }
 
 // tenantShell is the shell of a tenant's page. The breadcrumbs of a project's own tenant
-// begin at the project.
-func tenantShell(v *page.Visit, t contract.Tenant, title, here string, crumbs ...ui.Crumb) ui.Page {
+// begin at the project, whose pages are in the sidebar if it can be read.
+func (h *Handler) tenantShell(
+	v *page.Visit, t contract.Tenant, title, here string, crumbs ...ui.Crumb,
+) ui.Page {
 	v.SelectTeam(t.Team)
 	way := []ui.Crumb{tenantsCrumb()}
 	if t.Project != nil && len(t.Projects) == 1 {
 		name := t.Projects[0]
+		project := ui.Crumb{Text: name, URL: page.ProjectPath(name)}
+		if p, err := h.Projects.Get(v.Ctx(), v.Who, name); err != nil {
+			v.Server.Web.LogCause(v.Ctx(), err)
+		} else {
+			project = page.ProjectCrumb(p)
+		}
 		way = []ui.Crumb{
-			page.ProjectsCrumb(), {Text: name, URL: page.ProjectPath(name)},
-			{Text: "Tenants", URL: page.ProjectPath(name) + "/tenants"},
+			page.ProjectsCrumb(), project, {Text: "Tenants", URL: page.ProjectPath(name) + "/tenants"},
 		}
 	}
 	way = append(way, ui.Crumb{Text: t.DisplayName, URL: page.TenantPath(t.ID)})
@@ -116,16 +123,16 @@ func tenantHead(t contract.Tenant, current string) tenants.Head {
 }
 
 // tenantModel is a tenant's settings page.
-func tenantModel(v *page.Visit, t contract.Tenant, cors contract.SavedCORS) tenants.Settings {
+func (h *Handler) tenantModel(v *page.Visit, t contract.Tenant, cors contract.SavedCORS) tenants.Settings {
 	path := page.TenantPath(t.ID)
 	m := tenants.Settings{
-		Page:     tenantShell(v, t, t.DisplayName, path),
+		Page:     h.tenantShell(v, t, t.DisplayName, path),
 		Head:     tenantHead(t, path),
 		Projects: page.ProjectLinks(t.Projects),
 		Facts: []ui.Fact{
 			{Label: "ID", Value: t.ID, Mono: true, Copy: "tenant-id"},
 			{Label: "Belongs to", Value: "the team"},
-			{Label: "Created", Value: page.Moment(t.CreatedAt)},
+			{Label: "Created", Time: t.CreatedAt},
 		},
 	}
 	mayChange := v.Who.May(t.Team, access.TenantUpdate)
@@ -188,7 +195,7 @@ func (h *Handler) refusedTenant(
 	return web.Answer{Status: wrong.Status, Page: tenants.SettingsPage(m)}, nil
 }
 
-// tenantConflict shows what was saved meanwhile beside what was typed.
+// tenantConflict shows what was saved since next to what was typed.
 func (h *Handler) tenantConflict(v *page.Visit, mine contract.TenantChange) (web.Answer, error) {
 	t, err := h.tenantOf(v)
 	if err != nil {
@@ -196,7 +203,7 @@ func (h *Handler) tenantConflict(v *page.Visit, mine contract.TenantChange) (web
 	}
 	path, name, owner := page.TenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
 	m := projects.Conflict{
-		Page:    tenantShell(v, t, "Changed since you opened it", path),
+		Page:    h.tenantShell(v, t, "Changed since you opened it", path),
 		BackURL: path,
 		Action:  path,
 		What:    "The tenant " + t.Name,

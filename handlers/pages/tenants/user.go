@@ -65,19 +65,19 @@ func (h *Handler) userWith(
 	}
 	path := page.UserPath(u.ID)
 	m := tenants.User{
-		Page: tenantShell(v,
+		Page: h.tenantShell(v,
 			t, userTitle(u), path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
 			ui.Crumb{Text: userTitle(u)},
 		),
 		Title: userTitle(u),
 		State: userBadge(u.State),
-		Facts: append(userFacts(u), ui.Fact{Label: "Last active", Value: lastActiveText(lastActive[u.ID])}),
+		Facts: append(userFacts(u), lastActiveFact(lastActive[u.ID])),
 	}
 	for _, one := range u.Identities {
 		m.Identities = append(m.Identities, tenants.Identity{
 			Issuer:  one.Issuer,
 			Subject: one.Subject,
-			Since:   page.Day(one.Since),
+			Since:   one.Since,
 		})
 	}
 	mayChange := v.Who.May(t.Team, access.UserUpdate)
@@ -123,8 +123,8 @@ func userFacts(u contract.User) []ui.Fact {
 		}
 	}
 	return append(
-		facts, ui.Fact{Label: "Since", Value: page.Day(u.CreatedAt)},
-		ui.Fact{Label: "Last sign-in", Value: page.MomentOrNever(u.LastLoginAt)},
+		facts, ui.Fact{Label: "Created", Time: u.CreatedAt},
+		page.TimeFact("Last sign-in", u.LastLoginAt),
 	)
 }
 
@@ -150,8 +150,8 @@ func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User) err
 		Kind:   "user",
 		Name:   userTitle(u),
 		Impact: []string{
-			page.CountText(int64(len(m.Sessions)), "session") + " and " +
-				page.CountText(int64(len(u.Groups)), "group membership") + " end immediately, with their identities.",
+			"Their identities are deleted, and " + page.CountText(int64(len(m.Sessions)), "session") + " and " +
+				page.CountText(int64(len(u.Groups)), "group membership") + " end immediately.",
 		},
 		Undo: "This can't be undone. If the tenant is open to everyone, they can sign in again as a new user.",
 	}
@@ -197,7 +197,7 @@ func (h *Handler) saveUser(v *page.Visit) (web.Answer, error) {
 	})
 }
 
-// userConflict shows what was saved meanwhile beside what was typed.
+// userConflict shows what was saved since next to what was typed.
 func (h *Handler) userConflict(v *page.Visit, name, email string) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err != nil {
@@ -205,7 +205,8 @@ func (h *Handler) userConflict(v *page.Visit, name, email string) (web.Answer, e
 	}
 	path := page.UserPath(u.ID)
 	m := projects.Conflict{
-		Page:    tenantShell(v, t, "Changed since you opened it", path, ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
+		Page: h.tenantShell(v, t, "Changed since you opened it", path,
+			ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
 		What:    "The user " + userTitle(u),
@@ -277,7 +278,7 @@ func (h *Handler) userInvitationForm(v *page.Visit, m *tenants.User, u contract.
 	if u.State != directory.Invited || len(u.Identities) > 0 {
 		return nil
 	}
-	clients, err := h.Login.Clients(v.Ctx(), v.Who, contract.AppClientList{
+	clients, err := h.AppClients.Clients(v.Ctx(), v.Who, contract.AppClientList{
 		TenantPath: contract.TenantPath{Tenant: u.Tenant}, Page: contract.Page{Limit: models.MaxLimit},
 	})
 	if err != nil || len(clients.Items) == 0 {
@@ -285,7 +286,7 @@ func (h *Handler) userInvitationForm(v *page.Visit, m *tenants.User, u contract.
 	}
 	m.Invitation = &tenants.Invitation{Action: userInvitationPath(u.ID)}
 	for _, one := range clients.Items {
-		m.Invitation.Clients = append(m.Invitation.Clients, ui.Option{Value: one.ID, Text: one.Name})
+		m.Invitation.Clients = append(m.Invitation.Clients, ui.Option{Value: one.ID, Title: one.Name})
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
-
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -32,7 +30,7 @@ func (h *Handler) signInsOf(v *page.Visit, m *tenants.User, user string, mayChan
 	}
 	list.Read(v)
 	sessions, err := h.Login.Sessions(v.Ctx(), v.Who, contract.UserSessionList{
-		UserPath: contract.UserPath{User: user}, Page: list.Asked(), Sort: list.Sorting(),
+		UserPath: contract.UserPath{User: user}, Page: list.Request(), Sort: list.Sorting(),
 	})
 	if err != nil {
 		return err
@@ -56,7 +54,8 @@ func (h *Handler) signInsOf(v *page.Visit, m *tenants.User, user string, mayChan
 	for _, one := range consents.Items {
 		row := tenants.Consent{
 			Application: one.ClientName,
-			Detail:      strings.Join(one.Scopes, ", ") + ", since " + page.Day(one.CreatedAt),
+			Detail:      strings.Join(one.Scopes, ", "),
+			Since:       one.CreatedAt,
 		}
 		if mayChange {
 			row.Action = path + "/consents/" + url.PathEscape(one.Client) + "/withdraw"
@@ -69,14 +68,16 @@ func (h *Handler) signInsOf(v *page.Visit, m *tenants.User, user string, mayChan
 func sessionRow(one contract.UserSession) tenants.Session {
 	row := tenants.Session{
 		Application: one.ClientName,
-		Detail:      "Since " + page.Moment(one.CreatedAt),
+		Since:       one.CreatedAt,
 	}
+	var how []string
 	if one.Provider != "" {
-		row.Detail += " with " + one.Provider
+		how = append(how, "with "+one.Provider)
 	}
 	if one.UserAgent != "" {
-		row.Detail += ", " + web.BrowserName(one.UserAgent)
+		how = append(how, web.BrowserName(one.UserAgent))
 	}
+	row.Detail = strings.Join(how, ", ")
 	return row
 }
 
@@ -86,7 +87,7 @@ func sessionIn(v *page.Visit) contract.UserSessionPath {
 }
 
 func (h *Handler) endUserSession(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askSignIn(v, "user_session", h.askEndUserSession)
 	}
 	_, err := h.Login.EndSession(v.Ctx(), v.Who, sessionIn(v))
@@ -94,7 +95,7 @@ func (h *Handler) endUserSession(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) endUserSessions(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askEndUserSessions(v)
 	}
 	_, err := h.Login.EndSessions(v.Ctx(), v.Who, userIn(v))
@@ -102,7 +103,7 @@ func (h *Handler) endUserSessions(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) withdrawUserConsent(v *page.Visit) (web.Answer, error) {
-	if !v.Asked() {
+	if !v.HasConfirmed() {
 		return h.askSignIn(v, "user_consent", h.askWithdrawConsent)
 	}
 	_, err := h.Login.WithdrawConsent(v.Ctx(), v.Who, contract.ConsentPath{
@@ -111,8 +112,8 @@ func (h *Handler) withdrawUserConsent(v *page.Visit) (web.Answer, error) {
 	return h.signInEnded(v, err, "user_consent")
 }
 
-// signInEnded leads back to the user's page. What ended meanwhile, by another tab or by the
-// user, is no error.
+// signInEnded leads back to the user's page. A sign-in that another tab or the user has
+// ended before is not an error.
 func (h *Handler) signInEnded(v *page.Visit, err error, notice string) (web.Answer, error) {
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		_, err = h.Directory.User(v.Ctx(), v.Who, userIn(v))
@@ -136,13 +137,13 @@ func (h *Handler) askOfUser(v *page.Visit, ask func(contract.User) (ui.Asked, er
 	if err != nil {
 		return web.Answer{}, err
 	}
-	m.Page = tenantShell(v, t, m.Title, page.UserPath(u.ID), ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
+	m.Page = h.tenantShell(v, t, m.Title, page.UserPath(u.ID), ui.Crumb{Text: "Users", URL: usersPath(t.ID)},
 		ui.Crumb{Text: userTitle(u), URL: page.UserPath(u.ID)}, ui.Crumb{Text: m.Title})
 	m.BackURL, m.Confirm.ByButton = page.UserPath(u.ID), true
-	return v.Ask(m)
+	return v.AskConfirmation(m)
 }
 
-// endsAtOnce is what happens to the access tokens of a session that ends.
+// endsAtOnce says what happens to the access tokens of a session that ends.
 const endsAtOnce = "The gateway refuses its access tokens immediately, and it can't get new ones."
 
 // askEndUserSession asks before a session of a user ends.
@@ -152,12 +153,12 @@ func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
 		if err != nil {
 			return ui.Asked{}, err
 		}
-		facts := []ui.Fact{{Label: "App", Value: one.ClientName}, {Label: "Since", Value: page.Moment(one.CreatedAt)}}
+		facts := []ui.Fact{{Label: "App", Value: one.ClientName}, {Label: "Signed in", Time: one.CreatedAt}}
 		if one.UserAgent != "" {
 			facts = append(facts, ui.Fact{Label: "Browser", Value: web.BrowserName(one.UserAgent)})
 		}
 		if one.LastSeenAt != nil {
-			facts = append(facts, ui.Fact{Label: "Last seen", Value: humanize.Time(*one.LastSeenAt)})
+			facts = append(facts, page.TimeFact("Last seen", one.LastSeenAt))
 		}
 		return ui.Asked{
 			Title: "End a session of " + userTitle(u),
@@ -172,7 +173,7 @@ func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
 	})
 }
 
-// askEndUserSessions asks before a user is logged out everywhere.
+// askEndUserSessions asks before a user is signed out everywhere.
 func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
 	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
 		live, err := h.Login.Sessions(v.Ctx(), v.Who, contract.UserSessionList{
@@ -185,7 +186,7 @@ func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
 			Title: "Sign out " + userTitle(u) + " everywhere",
 			Facts: []ui.Fact{
 				{Label: "Signed in", Value: page.CountText(live.Total, "session")},
-				{Label: "Last sign-in", Value: page.MomentOrNever(u.LastLoginAt)},
+				page.TimeFact("Last sign-in", u.LastLoginAt),
 			},
 			Confirm: ui.Confirmation{
 				Title:  "Sign out everywhere",
@@ -209,17 +210,17 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 		}
 		one := given.Items[i]
 		return ui.Asked{
-			Title: "Withdraw the consent to " + one.ClientName,
+			Title: "Withdraw the consent for " + one.ClientName,
 			Facts: []ui.Fact{
 				{Label: "User", Value: userTitle(u)},
 				{Label: "Shares", Value: page.TextOrNone(strings.Join(one.Scopes, ", "))},
-				{Label: "Since", Value: page.Day(one.CreatedAt)},
+				{Label: "Given", Time: one.CreatedAt},
 			},
 			Confirm: ui.Confirmation{
 				Verb: "Withdraw",
 				Kind: "consent",
 				Impact: []string{
-					"The user's sessions at " + one.ClientName + " end immediately, with their access tokens.",
+					"The user's sessions with " + one.ClientName + " and their access tokens end immediately.",
 				},
 				Undo: "The user is asked again at the next sign-in.",
 			},
@@ -227,8 +228,8 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 	})
 }
 
-// askSignIn answers a form about a user's sign-in with the question before it. What ended
-// meanwhile needs none.
+// askSignIn answers a form about a user's sign-in with the question before it. A session that has ended needs no
+// confirmation.
 func (h *Handler) askSignIn(
 	v *page.Visit,
 	notice string,

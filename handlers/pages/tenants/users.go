@@ -12,6 +12,7 @@ import (
 	"postern/models"
 	"postern/service/access"
 	"postern/service/directory"
+	"postern/views/projects"
 	"postern/views/tenants"
 	"postern/views/ui"
 )
@@ -48,18 +49,18 @@ func (h *Handler) userListWith(v *page.Visit, typed contract.NewUser, wrong *pag
 	path := usersPath(t.ID)
 	list := userList(path).Read(v)
 	shown, err := h.Directory.Users(v.Ctx(), v.Who, contract.UserList{
-		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.Asked(),
+		TenantPath: contract.TenantPath{Tenant: t.ID}, Page: list.Request(),
 		State: list.Get("state"), Text: list.Get("q"), Sort: list.Sorting(),
 	})
 	if err != nil {
 		return web.Answer{}, err
 	}
 	m := tenants.Users{
-		Page: tenantShell(v, t, "Users", path, ui.Crumb{Text: "Users"}),
+		Page: h.tenantShell(v, t, "Users", path, ui.Crumb{Text: "Users"}),
 		Head: tenantHead(t, path),
 		List: page.ListView(list, shown),
 	}
-	if m.Rows, err = h.userRows(v, t, shown.Items); err != nil {
+	if m.Rows, err = h.userRows(v, t.Projects, shown.Items); err != nil {
 		return web.Answer{}, err
 	}
 	if v.Who.May(t.Team, access.UserUpdate) {
@@ -73,6 +74,80 @@ func (h *Handler) userListWith(v *page.Visit, typed contract.NewUser, wrong *pag
 		m.Invite.Groups, err = h.groupOptions(v, t.ID, typed.Groups...)
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: tenants.UsersPage(m)}, err
+}
+
+// tenantsInFilter is how many tenants the filter of a project's users offers.
+const tenantsInFilter = models.MaxMerged
+
+// showProjectUsers lists the users of all tenants that a project serves.
+func (h *Handler) showProjectUsers(v *page.Visit) (web.Answer, error) {
+	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.SelectTeam(p.Team)
+	served, err := h.Projects.Served(v.Ctx(), v.Who, p.ID, models.Page{Limit: models.MaxLimit})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	path := page.ProjectPath(p.Name) + "/users"
+	list := userList(path)
+	if len(served.Items) > 1 {
+		filter := page.ListFilter{Name: "tenant", Title: "Tenant"}
+		for _, t := range served.Items[:min(len(served.Items), tenantsInFilter)] {
+			filter.Options = append(filter.Options, ui.Option{Value: t.ID, Title: t.DisplayName})
+		}
+		list.Filters = append(list.Filters, filter)
+	}
+	list.Read(v)
+	m := projects.Users{
+		Page: v.Shell("Users of "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Users"}),
+		Head:     v.HeadOf(p),
+		Unlisted: len(served.Items) > tenantsInFilter,
+		Offered:  tenantsInFilter,
+	}
+	if m.Unlisted && list.Get("tenant") == "" { // ProjectUsers requires one
+		list.Bar, m.AsksTenant = true, true
+		m.List = page.ListView(list, models.List[contract.User]{})
+		return web.Show(projects.UsersPage(m)), nil
+	}
+	found, err := h.Directory.ProjectUsers(v.Ctx(), v.Who, contract.ProjectUserList{
+		ProjectPath: p.Path(), Page: list.Request(), Tenant: list.Get("tenant"),
+		State: list.Get("state"), Text: list.Get("q"), Sort: list.Sorting(),
+	})
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m.List = page.ListView(list, found)
+	if m.Rows, err = h.userRows(v, []string{p.ID}, found.Items); err != nil {
+		return web.Answer{}, err
+	}
+	if len(served.Items) == 1 {
+		m.TenantURL = usersPath(served.Items[0].ID)
+		return web.Show(projects.UsersPage(m)), nil
+	}
+	err = h.nameTenants(v, m.Rows, found.Items, served.Items)
+	return web.Show(projects.UsersPage(m)), err
+}
+
+// nameTenants adds to rows which tenants their users are of. Those that are not known are looked up.
+func (h *Handler) nameTenants(v *page.Visit, rows []ui.UserRow, users []contract.User, known []contract.Tenant) error {
+	names := map[string]string{}
+	for _, t := range known {
+		names[t.ID] = t.DisplayName
+	}
+	for i, u := range users {
+		if _, ok := names[u.Tenant]; !ok {
+			t, err := h.Projects.Tenant(v.Ctx(), v.Who, contract.TenantPath{Tenant: u.Tenant})
+			if err != nil {
+				return err
+			}
+			names[u.Tenant] = t.DisplayName
+		}
+		rows[i].Tenant = ui.Link{URL: usersPath(u.Tenant), Text: names[u.Tenant]}
+	}
+	return nil
 }
 
 func userList(path string) *page.Listing {
@@ -94,36 +169,37 @@ func userList(path string) *page.Listing {
 	}
 }
 
-func (h *Handler) userRows(v *page.Visit, t contract.Tenant, users []contract.User) ([]tenants.UserRow, error) {
+// userRows are the rows of users. served are the projects in which they are looked for.
+func (h *Handler) userRows(v *page.Visit, served []string, users []contract.User) ([]ui.UserRow, error) {
 	var ids []string
 	for _, u := range users {
 		ids = append(ids, u.ID)
 	}
-	lastActive, err := h.Usage.Seen(v.Ctx(), v.Who, t.Projects, ids)
+	lastActive, err := h.Usage.Seen(v.Ctx(), v.Who, served, ids)
 	if err != nil {
 		return nil, err
 	}
-	var rows []tenants.UserRow
+	var rows []ui.UserRow
 	for _, u := range users {
-		rows = append(rows, tenants.UserRow{
+		rows = append(rows, ui.UserRow{
 			URL:       page.UserPath(u.ID),
 			Title:     userTitle(u),
 			Email:     u.Email,
 			State:     userBadge(u.State),
-			Created:   page.Day(u.CreatedAt),
-			LastLogin: page.DayOrNever(u.LastLoginAt),
-			Seen:      lastActiveText(lastActive[u.ID]),
+			Created:   u.CreatedAt,
+			LastLogin: page.TimeOf(u.LastLoginAt),
+			Seen:      lastActive[u.ID],
 		})
 	}
 	return rows, nil
 }
 
-// lastActiveText is a text such as "20 Nov 2026, 13:00 UTC". Usage is counted by the hour.
-func lastActiveText(at time.Time) string {
+// lastActiveFact is when a user called last. Usage is counted by the hour, and for a week.
+func lastActiveFact(at time.Time) ui.Fact {
 	if at.IsZero() {
-		return "not in 7 days"
+		return ui.Fact{Label: "Last active", Value: ui.NotActive}
 	}
-	return page.Moment(at)
+	return ui.Fact{Label: "Last active", Time: at}
 }
 
 // groupOptions returns all groups of a tenant as options, of which those whose ids are chosen are selected.

@@ -46,7 +46,7 @@ func (h *Handler) tokenList(v *page.Visit) (tokens.List, error) {
 	}
 	list.Read(v)
 	found, err := h.Tokens.List(v.Ctx(), v.Who, contract.TokenList{
-		Page: list.Asked(), Sort: list.Sorting(), Text: list.Get("q"),
+		Page: list.Request(), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return tokens.List{}, err
@@ -62,9 +62,9 @@ func (h *Handler) tokenList(v *page.Visit) (tokens.List, error) {
 			Display:  "…" + t.Last4,
 			Kind:     tokenKind(t),
 			Scopes:   strings.Join(t.Scopes, ", "),
-			Created:  page.Day(t.CreatedAt),
-			Expires:  page.DayOrNever(t.ExpiresAt),
-			LastUsed: page.MomentOrNever(t.LastUsedAt),
+			Created:  t.CreatedAt,
+			Expires:  page.TimeOf(t.ExpiresAt),
+			LastUsed: page.TimeOf(t.LastUsedAt),
 			UsedFrom: t.LastUsedFrom,
 			Revoke:   tokenPath(t.ID),
 		})
@@ -73,11 +73,12 @@ func (h *Handler) tokenList(v *page.Visit) (tokens.List, error) {
 }
 
 // lastUse says when a token was used last, and from where.
-func lastUse(t contract.Token) string {
-	if t.LastUsedFrom == "" {
-		return page.MomentOrNever(t.LastUsedAt)
+func lastUse(t contract.Token) ui.Fact {
+	fact := page.TimeFact("Last used", t.LastUsedAt)
+	if t.LastUsedFrom != "" {
+		fact.Value = "from " + t.LastUsedFrom
 	}
-	return page.MomentOrNever(t.LastUsedAt) + " from " + t.LastUsedFrom
+	return fact
 }
 
 func tokenKind(t contract.Token) string {
@@ -152,7 +153,7 @@ func (h *Handler) showNewToken(v *page.Visit) (web.Answer, error) {
 		Facts: []ui.Fact{
 			{Label: "Name", Value: token.Name},
 			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
-			{Label: "Expires", Value: page.MomentOrNever(token.ExpiresAt)},
+			page.TimeFact("Expires", token.ExpiresAt),
 		},
 	}
 	if found == nil {
@@ -165,7 +166,7 @@ func (h *Handler) showNewToken(v *page.Visit) (web.Answer, error) {
 
 func tokenPath(id string) string { return page.TokensPath + "/" + url.PathEscape(id) }
 
-// tokenIn is the token in the page's address.
+// tokenIn is the token in the page's URL.
 func tokenIn(v *page.Visit) contract.TokenPath { return contract.TokenPath{Token: v.Param("token")} }
 
 func (h *Handler) showRevokeToken(v *page.Visit) (web.Answer, error) {
@@ -189,8 +190,8 @@ func (h *Handler) revokeTokenWith(v *page.Visit, wrong *page.Errors) (web.Answer
 			{Label: "Token", Value: "…" + token.Last4, Mono: true},
 			{Label: "Created by", Value: tokenKind(token)},
 			{Label: "Scopes", Value: strings.Join(token.Scopes, ", ")},
-			{Label: "Created", Value: page.Moment(token.CreatedAt)},
-			{Label: "Last used", Value: lastUse(token)},
+			{Label: "Created", Time: token.CreatedAt},
+			lastUse(token),
 		},
 		Confirm: ui.Confirmation{
 			ID:     "revoke-confirm",
@@ -198,9 +199,8 @@ func (h *Handler) revokeTokenWith(v *page.Visit, wrong *page.Errors) (web.Answer
 			Verb:   "Revoke",
 			Kind:   "token",
 			Name:   token.Name,
-			Impact: []string{"Programs that use this token stop working immediately. Last used: " +
-				"" + lastUse(token) + "."},
-			Error: wrong.Rest(),
+			Impact: []string{"Programs that use this token stop working immediately."},
+			Error:  wrong.Rest(),
 		},
 		BackURL: page.TokensPath,
 	}

@@ -21,7 +21,7 @@ func deliveryPath(webhook, delivery string) string {
 	return webhookPath(webhook) + "/deliveries/" + url.PathEscape(delivery)
 }
 
-// webhookIn and deliveryIn are what the address names.
+// webhookIn and deliveryIn return the webhook and the delivery in the address.
 func webhookIn(v *page.Visit) contract.WebhookPath {
 	return contract.WebhookPath{Webhook: v.Param("webhook")}
 }
@@ -52,7 +52,7 @@ func deliveryRow(w contract.Webhook, d contract.Delivery) pages.Delivery {
 	row := pages.Delivery{
 		Event:    d.Event,
 		Page:     deliveryPath(w.ID, d.ID),
-		Time:     page.Moment(d.CreatedAt),
+		Time:     d.CreatedAt,
 		Attempts: attemptsText(d),
 		Outcome:  outcomeText(d),
 		State: map[string]ui.Badge{
@@ -94,11 +94,12 @@ func (h *Handler) showDelivery(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(w.Team)
 	path := deliveryPath(w.ID, d.ID)
 	row := deliveryRow(w, d)
 	m := pages.Sent{
 		Page: v.Shell("Delivery", path, webhooksCrumb(),
-			ui.Crumb{Text: w.ID, URL: webhookPath(w.ID)}, ui.Crumb{Text: d.ID}),
+			ui.Crumb{Text: w.URL, URL: webhookPath(w.ID)}, ui.Crumb{Text: d.Event}),
 		Path:    path,
 		Event:   d.Event,
 		State:   row.State,
@@ -107,8 +108,8 @@ func (h *Handler) showDelivery(v *page.Visit) (web.Answer, error) {
 		Answer:  d.LastAnswer,
 		Facts: []ui.Fact{
 			{Label: "URL", Value: w.URL, Mono: true},
-			{Label: "webhook-id", Value: d.ID, Mono: true},
-			{Label: "Created", Value: page.Moment(d.CreatedAt)},
+			{Label: "Message ID", Value: d.ID, Mono: true},
+			{Label: "Created", Time: d.CreatedAt},
 			{Label: "Attempts", Value: row.Attempts},
 		},
 	}
@@ -124,7 +125,7 @@ func (h *Handler) showDelivery(v *page.Visit) (web.Answer, error) {
 	return web.Show(pages.SentPage(m)), nil
 }
 
-// indented formats JSON for people. Text that is none is returned as it is.
+// indented formats JSON for people. Other text is returned unchanged.
 func indented(text []byte) string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {

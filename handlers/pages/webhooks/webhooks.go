@@ -44,7 +44,7 @@ func (h *Handler) webhookList(v *page.Visit) (pages.List, error) {
 	}
 	list.Read(v)
 	found, err := h.Webhooks.List(v.Ctx(), v.Who, contract.WebhookList{
-		Page: list.Asked(), State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
+		Page: list.Request(), State: list.Get("state"), Sort: list.Sorting(), Text: list.Get("q"),
 	})
 	if err != nil {
 		return pages.List{}, err
@@ -61,7 +61,7 @@ func (h *Handler) webhookList(v *page.Visit) (pages.List, error) {
 			URL:     w.URL,
 			Page:    webhookPath(w.ID),
 			Events:  eventNames(w.Events),
-			Created: page.Day(w.CreatedAt),
+			Created: w.CreatedAt,
 			State:   webhookBadge(w),
 		})
 	}
@@ -144,13 +144,14 @@ func (h *Handler) showWebhookSecret(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	v.SelectTeam(w.Team)
 	path := webhookSecretPath(w.ID)
 	found, err := v.Disclosed(path)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	if found == nil {
-		found = &page.Disclosed{Heading: "Secret of the webhook"}
+		found = &page.Disclosed{Heading: "Webhook secret"}
 	}
 	m := pages.Shown{
 		Page:   v.Shell(found.Heading, path, webhooksCrumb(), ui.Crumb{Text: "Secret"}),
@@ -162,7 +163,7 @@ func (h *Handler) showWebhookSecret(v *page.Visit) (web.Answer, error) {
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs with the new one until " + page.Moment(*w.OldSecretExpiresAt),
+			Value: "also signs deliveries until " + page.Moment(*w.OldSecretExpiresAt),
 		})
 	}
 	return web.Show(pages.ShownPage(m)), nil
@@ -186,17 +187,18 @@ func (h *Handler) webhookNow(v *page.Visit) (pages.Detail, error) {
 }
 
 func (h *Handler) webhookDetail(v *page.Visit, w contract.Webhook) (pages.Detail, error) {
+	v.SelectTeam(w.Team)
 	path := webhookPath(w.ID)
 	list := deliveryList(path).Read(v)
 	sent, err := h.Webhooks.Deliveries(v.Ctx(), v.Who, contract.DeliveryList{
-		WebhookPath: contract.WebhookPath{Webhook: w.ID}, Page: list.Asked(),
+		WebhookPath: contract.WebhookPath{Webhook: w.ID}, Page: list.Request(),
 		State: list.Get("state"), Event: list.Get("event"), Sort: list.Sorting(),
 	})
 	if err != nil {
 		return pages.Detail{}, err
 	}
 	m := pages.Detail{
-		Page:   v.Shell("Webhook", path, webhooksCrumb(), ui.Crumb{Text: w.ID}),
+		Page:   v.Shell("Webhook", path, webhooksCrumb(), ui.Crumb{Text: w.URL}),
 		URL:    w.URL,
 		List:   page.ListView(list, sent),
 		ETag:   w.ETag,
@@ -222,7 +224,7 @@ func (h *Handler) webhookDetail(v *page.Visit, w contract.Webhook) (pages.Detail
 			Value: w.ID,
 			Mono:  true,
 			Copy:  "webhook-id",
-		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Value: page.Moment(w.CreatedAt)}},
+		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Time: w.CreatedAt}},
 	}
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
@@ -230,7 +232,7 @@ func (h *Handler) webhookDetail(v *page.Visit, w contract.Webhook) (pages.Detail
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
 			Label: "Old secret",
-			Value: "signs with the new one until " + page.Moment(*w.OldSecretExpiresAt),
+			Value: "also signs deliveries until " + page.Moment(*w.OldSecretExpiresAt),
 		})
 	}
 	mayChange := v.Who.May(w.Team, access.WebhookChange)
@@ -258,8 +260,8 @@ func webhookNotice(w contract.Webhook) *ui.Notice {
 	case w.Enabled && w.FailingSince != nil:
 		return &ui.Notice{
 			Tone: ui.Warn,
-			Text: "Nothing has arrived since " + page.Moment(*w.FailingSince) +
-				". After five days, Postern turns the webhook off.",
+			Text: "No delivery has succeeded since " + page.Moment(*w.FailingSince) +
+				". After five days of failures, Postern turns the webhook off.",
 		}
 	}
 	return nil
@@ -340,7 +342,7 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 			) +
 				". A receiver that doesn't have the new secret by then will refuse them.",
 		},
-		Undo:     "You can't keep the old secret any longer.",
+		Undo:     "The old secret can't be kept longer than that.",
 		ByButton: true,
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// kind is what is known of the attributes of a type of resource.
+// kind describes the attributes of a type of resource.
 type kind struct {
 	name   string
-	schema string               // in lower case
-	kept   map[string]Attribute // those in /Schemas, by name in lower case
+	schema string               // in lowercase
+	kept   map[string]Attribute // those in /Schemas, by name in lowercase
 	unkept []string             // others of the standard's schema (RFC 7643, 4), and parts of those that are kept
 }
 
@@ -56,7 +56,7 @@ func partOf(attribute Attribute, name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// target is what the path of an operation leads to.
+// target is the attribute that the path of an operation selects.
 type target int
 
 const (
@@ -67,7 +67,7 @@ const (
 
 // find returns what a path leads to. It refuses one that leads to nothing.
 func (k kind) find(p path) (target, error) {
-	unknown := invalid("invalidPath", quoted(p)+" is not an attribute of a "+k.name+".")
+	unknown := invalid("invalidPath", quoted(p)+" isn't an attribute of a "+k.name+".")
 	if of, ok := extensions[p.schema]; ok && k.name == "User" {
 		if p.attribute != "" && !slices.Contains(of, p.attribute) {
 			return 0, unknown
@@ -75,7 +75,7 @@ func (k kind) find(p path) (target, error) {
 		return unstored, nil
 	}
 	if p.schema != "" && p.schema != k.schema {
-		return 0, invalid("invalidPath", "A "+k.name+" does not have the schema that the path names.")
+		return 0, invalid("invalidPath", "A "+k.name+" doesn't have the schema in the path.")
 	}
 	switch p.attribute {
 	case "id", "meta", "schemas":

@@ -7,7 +7,7 @@ import (
 	"postern/platform/ascii"
 )
 
-// Term is the comparison of an attribute, in lower case, with a value: a string, or true
+// Term is the comparison of an attribute, in lowercase, with a value: a string, or true
 // or false as in the filter.
 type Term struct{ Attribute, Value string }
 
@@ -97,7 +97,7 @@ func (f *filter) valueTerms(attribute string, out []Term) ([]Term, error) {
 	return nil, errFilter
 }
 
-// value is what a complex attribute has, by the names of its parts in lower case.
+// value has the parts of a complex attribute, by their names in lowercase.
 type value map[string]any
 
 // theAddress returns the one address that a user has.

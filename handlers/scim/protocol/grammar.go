@@ -39,7 +39,7 @@ type filter struct {
 }
 
 // parser reads paths and filters. The library that others use, filter-parser, does not bound nesting, and refuses what
-// Entra ID sends: emails[type eq "work"].value in filters, and operators in upper case.
+// Entra ID sends: emails[type eq "work"].value in filters, and operators in uppercase.
 type parser struct {
 	text   string
 	at     int
@@ -95,7 +95,7 @@ func (p *parser) next(c byte) bool {
 	return true
 }
 
-// run returns the text, in lower case, up to the first character that is not in set.
+// run returns the text, in lowercase, up to the first character that is not in set.
 func (p *parser) run(set string) string {
 	from := p.at
 	for p.at < len(p.text) && strings.IndexByte(set, p.text[p.at]|asciiCase(p.text[p.at])) >= 0 {
@@ -104,7 +104,7 @@ func (p *parser) run(set string) string {
 	return strings.ToLower(p.text[from:p.at])
 }
 
-// asciiCase returns the bit that makes an ASCII letter a lower-case one.
+// asciiCase returns the bit that makes an ASCII letter a lowercase one.
 func asciiCase(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		return 'a' - 'A'

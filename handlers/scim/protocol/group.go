@@ -18,7 +18,7 @@ type GroupChange struct {
 // groupEdit collects the changes of a request in their order.
 type groupEdit struct {
 	GroupChange
-	joins   map[string]bool // by the id of those whom the request names: whether they join or leave
+	joins   map[string]bool // by id of the members that the request names: whether they join or leave
 	order   []string        // of the ids
 	members func() ([]Reference, error)
 	steps   int64
@@ -67,7 +67,7 @@ func (g *groupEdit) apply(op string, p path, value json.RawMessage) error {
 	}
 	if op == "remove" {
 		if p.attribute == "displayname" {
-			return invalid("mutability", "displayName cannot be removed; replace it.")
+			return invalid("mutability", "displayName can't be removed. Replace it.")
 		}
 		value = json.RawMessage(`""`)
 	}
@@ -79,7 +79,7 @@ func (g *groupEdit) apply(op string, p path, value json.RawMessage) error {
 func (g *groupEdit) applyMembers(op string, p path, value json.RawMessage) error {
 	switch {
 	case p.part != "":
-		return invalid("mutability", "Parts of members cannot be changed; add and remove members.")
+		return invalid("mutability", "Parts of members can't be changed. Add and remove members.")
 	case p.filter != nil && op != "remove":
 		return invalid("invalidPath", "A member can be removed by that path; add one with the path members.")
 	case p.filter != nil:
@@ -106,7 +106,7 @@ func (g *groupEdit) note(id string, joins bool) {
 	g.joins[id] = joins
 }
 
-// removeMatching removes the members that match a filter. Those whom it names by their ids may have left already:
+// removeMatching removes the members that match a filter. Members that it names by id may have left already:
 // provisioning systems repeat a removal.
 func (g *groupEdit) removeMatching(f *filter) error {
 	if ids, ok := f.ids(nil); ok {

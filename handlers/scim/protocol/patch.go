@@ -55,7 +55,7 @@ func parsePatch(raw []byte) ([]operation, error) {
 	return patch.Operations, nil
 }
 
-// change is what the attributes of a request are applied to.
+// change is the resource that the attributes of a request are applied to.
 type change interface {
 	// apply applies an operation to what a path of stored attributes leads to.
 	apply(op string, p path, value json.RawMessage) error
@@ -141,7 +141,7 @@ func applyAll(op string, members map[string]json.RawMessage, of kind, to change)
 func parseResource(raw []byte, of kind, to change) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
-		return invalid("invalidSyntax", "The body is not a JSON object.")
+		return invalid("invalidSyntax", "The body isn't a JSON object.")
 	}
 	err := applyAll("replace", members, of, to)
 	if refusal, ok := errors.AsType[*Error](err); ok && refusal.Type == "invalidPath" {

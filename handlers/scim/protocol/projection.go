@@ -9,7 +9,7 @@ import (
 // Projection selects the attributes of a resource in a response (RFC 7644, 3.9). The zero
 // value selects those that are returned by default, which is all.
 type Projection struct {
-	only, without []string // in lower case, without the schema's prefix
+	only, without []string // in lowercase, without the schema's prefix
 }
 
 // always has the attributes whose "returned" is always (RFC 7643, 7 and 3.1), and schemas,

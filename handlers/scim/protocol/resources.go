@@ -43,7 +43,7 @@ type Name struct {
 	FamilyName string `json:"familyName,omitempty"`
 }
 
-// Email is an e-mail address of a user.
+// Email is an email address of a user.
 type Email struct {
 	Value   string `json:"value"`
 	Type    string `json:"type,omitempty"`

@@ -55,7 +55,7 @@ func oneOf(values ...string) func(*Attribute) {
 	return func(a *Attribute) { a.CanonicalValues = values }
 }
 
-// refersTo makes an attribute a reference to resources of the types.
+// refersTo marks an attribute as a reference to resources of the types.
 func refersTo(types ...string) func(*Attribute) {
 	return func(a *Attribute) { a.Type, a.ReferenceTypes, a.CaseExact = "reference", types, true }
 }
@@ -75,20 +75,23 @@ func Schemas(base string) []Schema {
 		describe(
 			UserSchema,
 			"User",
-			"One of the people of a tenant",
+			"A user of a tenant",
 			attribute(
-				"userName", "string", "What the provisioning system calls them; kept in lower case", required,
+				"userName", "string", "User name in the provisioning system, stored in lowercase", required,
 				unique,
 			),
-			attribute("externalId", "string", "The provisioning system's own id", exact),
-			attribute("displayName", "string", "The name, of which one text is kept"),
-			attribute("name", "complex", "The parts of the name, as they were sent", with(
-				attribute("formatted", "string", "displayName or the parts; taken if sent alone", readOnly),
+			attribute("externalId", "string", "ID in the provisioning system", exact),
+			attribute("displayName", "string", "Display name"),
+			attribute("name", "complex", "Parts of the name, stored as sent", with(
+				attribute(
+					"formatted", "string",
+					"displayName or, without one, the joined parts. Stored as displayName if sent alone", readOnly,
+				),
 				attribute("givenName", "string", "Given name"),
 				attribute("familyName", "string", "Family name"),
 			)),
-			attribute("emails", "complex", "One address is kept: the primary one, or that of work; userName where "+
-				"there is none", many, with(
+			attribute("emails", "complex", "Only one address is stored: the primary one or, without one, the one of "+
+				"type work. Defaults to userName", many, with(
 				attribute(
 					"value", "string", "The address",
 				),
@@ -97,12 +100,11 @@ func Schemas(base string) []Schema {
 			)),
 			attribute(
 				"active", "boolean",
-				"false freezes the user: they cannot sign in, and calls of theirs are refused; true where a POST "+
-					"leaves it out", required,
+				"false freezes the user: they can't sign in, and their calls are refused. Defaults to true", required,
 			),
-			attribute("groups", "complex", "Those they are in, nested ones too", many, readOnly, with(
+			attribute("groups", "complex", "Groups that the user is in, including indirectly", many, readOnly, with(
 				attribute(
-					"value", "string", "Id", readOnly, exact,
+					"value", "string", "ID", readOnly, exact,
 				),
 				attribute("$ref", "reference", "URL", readOnly, refersTo("Group")),
 				attribute("display", "string", "Name", readOnly),
@@ -112,15 +114,15 @@ func Schemas(base string) []Schema {
 		describe(
 			GroupSchema,
 			"Group",
-			"A group of a tenant's people",
+			"A group of a tenant's users",
 			attribute(
 				"displayName", "string",
-				"What people call it; the name in rules is made from the first and stays", required,
+				"Display name. The name in rules is derived from the first display name and never changes", required,
 			),
-			attribute("externalId", "string", "The provisioning system's own id", exact),
+			attribute("externalId", "string", "ID in the provisioning system", exact),
 			attribute("members", "complex", "Users, and groups that are nested in it", many, with(
 				attribute(
-					"value", "string", "Id", exact, immutable,
+					"value", "string", "ID", exact, immutable,
 				),
 				attribute("$ref", "reference", "URL", immutable, refersTo("User", "Group")),
 				attribute("display", "string", "Name", readOnly),

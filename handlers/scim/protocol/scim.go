@@ -1,12 +1,11 @@
 // Package protocol parses and formats the messages of SCIM 2.0 (RFC 7643 and 7644), which
 // Okta, Entra ID and others provision users and groups with.
 //
-// It owns resources, filters, patches and errors. It leaves routes to handlers/scim and
-// users and groups to service/directory. It supports what those systems use: filters of lists are
-// comparisons by eq joined by and. Attributes of the standard that /Schemas does not list are
-// not stored, which answers say (Unkept); attributes of no schema are refused.
-// Where the systems deviate from the RFCs it accepts both: names in any case, and booleans
-// as strings.
+// It owns resources, filters, patches and errors. It leaves routes to handlers/scim and users and groups to
+// service/directory. It supports what those systems use: filters of lists are comparisons by eq joined by and.
+// Attributes of the standard that /Schemas does not list are not stored, which answers say (Unkept); attributes of no
+// schema are refused. If the systems deviate from the RFCs, it accepts both: names in any case, and booleans as
+// strings.
 package protocol
 
 import (
@@ -25,7 +24,7 @@ const (
 	listSchema  = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 	errorSchema = "urn:ietf:params:scim:api:messages:2.0:Error"
 
-	// ContentType is what answers are.
+	// ContentType is the media type of answers.
 	ContentType = "application/scim+json"
 )
 
@@ -75,7 +74,7 @@ func NewList(resources []any, start int, total int64) List {
 	}
 }
 
-// bare returns an attribute in lower case without the prefix of its schema.
+// bare returns an attribute in lowercase without the prefix of its schema.
 func bare(attribute string) string {
 	attribute = strings.ToLower(strings.TrimSpace(attribute))
 	for _, schema := range []string{UserSchema, GroupSchema} {

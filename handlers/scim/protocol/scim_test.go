@@ -76,8 +76,8 @@ func refusedAs(t *testing.T, what string, err error, kind string) {
 	}
 }
 
-// What Okta and Entra ID send, each in its own spelling.
-func TestUserPatches(t *testing.T) {
+// The requests of Okta and Entra ID, each in its own spelling.
+func TestUser_patches(t *testing.T) {
 	t.Parallel()
 	joan := protocol.Name{Formatted: "Joan Ark", GivenName: "Joan", FamilyName: "Ark"}
 	for body, want := range map[string]struct {
@@ -178,7 +178,7 @@ func TestUserChange_Name(t *testing.T) {
 	}
 }
 
-func TestGroupPatches(t *testing.T) {
+func TestGroup_patches(t *testing.T) {
 	t.Parallel()
 	name := "Engineering"
 	for body, want := range map[string]protocol.GroupChange{

@@ -2,8 +2,8 @@ package protocol
 
 import "encoding/json"
 
-// Query is what a request for several resources asks for: the parameters of a GET, or the
-// body of a POST to .search (RFC 7644, 3.4.2 and 3.4.3).
+// Query is a request for several resources: the parameters of a GET, or the body of a POST to .search (RFC 7644, 3.4.2
+// and 3.4.3).
 type Query struct {
 	Filter     string
 	StartIndex *int // nil: the first

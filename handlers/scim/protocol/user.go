@@ -121,7 +121,7 @@ func (c *UserChange) apply(op string, p path, value json.RawMessage) error {
 	return c.setAddress(p, value)
 }
 
-// email is an e-mail address in a request.
+// email is an email address in a request.
 type email struct {
 	Value   *string         `json:"value"`
 	Type    *string         `json:"type"`
@@ -225,7 +225,7 @@ func noTarget(attribute string) error {
 func (c *UserChange) remove(p path) error {
 	switch p.attribute {
 	case "username", "active":
-		return invalid("mutability", p.attribute+" cannot be removed; replace it.")
+		return invalid("mutability", p.attribute+" can't be removed. Replace it.")
 	case "emails":
 		if p.filter != nil && !p.filter.matches(theAddress(c.address())) {
 			return noTarget("emails")

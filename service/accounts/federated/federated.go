@@ -35,7 +35,7 @@ type Provider interface {
 	Name() string
 	// Issuer is the Issuer of every identity that the provider vouches for.
 	Issuer() string
-	// AuthorizeURL returns the address that the browser is sent to.
+	// AuthorizeURL returns the URL that the browser is sent to.
 	AuthorizeURL(ctx context.Context, attempt federation.Attempt) (string, error)
 	// Complete judges the query that the browser brought to the callback, and returns who
 	// signed in. Unauthenticated sign_in_failed or sign_in_cancelled, Forbidden
@@ -80,9 +80,9 @@ func codeOf(name string, attempt federation.Attempt, query url.Values) (string, 
 	}
 	if problem := query.Get("error"); problem != "" {
 		if problem == "access_denied" {
-			return "", fault.New(fault.Unauthenticated, "sign_in_cancelled", "You did not sign in with %s.", name)
+			return "", fault.New(fault.Unauthenticated, "sign_in_cancelled", "You didn't sign in with %s.", name)
 		}
-		return "", refused(name, fmt.Errorf("the provider answered %q", problem))
+		return "", refused(name, fmt.Errorf("the provider returned %q", problem))
 	}
 	if len(query["code"]) != 1 || query.Get("code") == "" {
 		return "", refused(name, fmt.Errorf("there is not one code but %d", len(query["code"])))
@@ -90,7 +90,7 @@ func codeOf(name string, attempt federation.Attempt, query url.Values) (string, 
 	return query.Get("code"), nil
 }
 
-// issOf returns the iss of a callback's query (RFC 9207), "" if it has none.
+// issOf returns the iss of a callback's query (RFC 9207), or "" if it lacks one.
 func issOf(name string, query url.Values) (string, error) {
 	issuers, sent := query["iss"]
 	if sent && (len(issuers) != 1 || issuers[0] == "") {
@@ -102,20 +102,20 @@ func issOf(name string, query url.Values) (string, error) {
 // refused hides the cause from the browser, where it would help an attacker only.
 func refused(name string, cause error) error {
 	return fault.New(
-		fault.Unauthenticated, "sign_in_failed", "Signing in with %s did not work out. Try again.", name,
+		fault.Unauthenticated, "sign_in_failed", "Signing in with %s failed. Try again.", name,
 	).Because(cause)
 }
 
 func unreachable(name string, cause error) error {
 	return fault.New(
 		fault.Unavailable, "provider_unreachable",
-		"%s cannot be reached right now. Try again later, or sign in another way.", name,
+		"%s can't be reached right now. Try again later, or sign in another way.", name,
 	).Because(cause)
 }
 
 func unverified(name string) error {
 	return fault.New(
 		fault.Forbidden, "email_unverified",
-		"%s has not verified your e-mail address. Verify it there, then try again.", name,
+		"%s hasn't verified your email address. Verify it there, then try again.", name,
 	)
 }

@@ -20,7 +20,7 @@ import (
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/service/accounts/federated"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // issuer is one that answers what a test wants of it.
@@ -210,7 +210,7 @@ var forgeries = map[string]struct {
 }
 
 func TestComplete_Forged(t *testing.T) {
-	for name, tt := range ordered.ByName(forgeries) {
+	for name, tt := range testkit.ByName(forgeries) {
 		t.Run(name, func(t *testing.T) {
 			i := newIssuer(t)
 			if tt.prepare != nil {

@@ -10,13 +10,13 @@ import (
 
 	"postern/service/login/providers"
 	"postern/service/login/tokencheck"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // typed signs with the provider's key, saying what it is in the header.
-func typed(t *testing.T, fake *fakeoidc.Provider, typ string, claims map[string]any) string {
+func typed(t *testing.T, fake *idp.Fake, typ string, claims map[string]any) string {
 	t.Helper()
-	key := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: fake.Key, KeyID: fakeoidc.KeyID}}
+	key := jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: fake.Key, KeyID: idp.KeyID}}
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithType(jose.ContentType(typ)))
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func typed(t *testing.T, fake *fakeoidc.Provider, typ string, claims map[string]
 type claims = map[string]any
 
 const (
-	app    = fakeoidc.ClientID
+	app    = idp.ClientID
 	apiURL = "https://api.example.com"
 )
 

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"postern/platform/fault"
-	"postern/testkit/ordered"
+	"postern/testkit"
 )
 
 // Answers of real providers that differ from the standards in what does not matter.
 func TestComplete_oddAnswers(t *testing.T) {
 	t.Parallel()
-	for name, change := range ordered.ByName(map[string]func(s *stage){
+	for name, change := range testkit.ByName(map[string]func(s *stage){
 		"expires_in with a fraction": func(s *stage) {
 			s.fake.Token = func(answer map[string]any) { answer["expires_in"] = 3600.5 }
 		},
@@ -48,7 +48,7 @@ func TestComplete_oddAnswers(t *testing.T) {
 // Azure AD B2C gives an ID token alone where no scope of an API was requested.
 func TestComplete_idTokenAlone(t *testing.T) {
 	t.Parallel()
-	for name, change := range ordered.ByName(map[string]func(answer map[string]any){
+	for name, change := range testkit.ByName(map[string]func(answer map[string]any){
 		"none":  func(answer map[string]any) { delete(answer, "access_token") },
 		"null":  func(answer map[string]any) { answer["access_token"] = nil },
 		"empty": func(answer map[string]any) { answer["access_token"] = "" },
@@ -66,7 +66,7 @@ func TestComplete_idTokenAlone(t *testing.T) {
 		s.fake.Token = change
 		s.fake.Claims = func(claims map[string]any) { delete(claims, "email") } // so that userinfo is needed
 		if _, _, err := s.login(t); fault.CodeOf(err) != "provider_answer_refused" ||
-			!strings.Contains(err.Error(), "without an access token") || s.fake.Asked("/userinfo") > 0 {
+			!strings.Contains(err.Error(), "without an access token") || s.fake.Requests("/userinfo") > 0 {
 			t.Errorf("%s, where userinfo is needed: %v", name, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestComplete_tokenType(t *testing.T) {
 		s := start(t)
 		s.fake.Token = func(answer map[string]any) { answer["token_type"] = "mac" }
 		if _, _, err := s.login(t); fault.CodeOf(err) != "provider_answer_refused" ||
-			!strings.Contains(err.Error(), "not a bearer token") {
+			!strings.Contains(err.Error(), "isn't a bearer token") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"postern/platform/federation"
 )
 
-// domainOf returns the domain of an e-mail address, in lower case.
+// domainOf returns the domain of an email address, in lowercase.
 func domainOf(email string) string {
 	return ascii.Lower(email[strings.LastIndexByte(email, '@')+1:]) // the local part may contain a quoted @
 }

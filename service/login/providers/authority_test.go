@@ -4,18 +4,16 @@ import (
 	"testing"
 
 	"postern/service/login/providers"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 const personal = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
-// ofTenant makes a stage of Microsoft's one of a single tenant, whose own domain document it
-// serves.
+// ofTenant turns a stage of Microsoft's into one of a single tenant, whose own domain document it serves.
 func ofTenant(t *testing.T) *stage {
 	t.Helper()
 	s := kinds[providers.Microsoft](t)
-	s.fake.Base = "/" + fakemicrosoft.TenantID + "/v2.0"
+	s.fake.Base = "/" + idp.MicrosoftTenantID + "/v2.0"
 	s.fake.Issuer = s.fake.URL + s.fake.Base
 	s.config.Issuer = s.fake.Issuer
 	return s
@@ -39,7 +37,7 @@ func TestComplete_Domain(t *testing.T) {
 		{"Google, of another domain", kinds[providers.Google], nil, map[string]any{"hd": "evil.example"}, "", true},
 		{"Google, not verified", kinds[providers.Google], nil,
 			map[string]any{"hd": "example.com", "email_verified": false}, "", false},
-		{"Google, hd that is no text", kinds[providers.Google], nil, map[string]any{"hd": true}, "", true},
+		{"Google, hd that is not text", kinds[providers.Google], nil, map[string]any{"hd": true}, "", true},
 		{"an issuer", kinds[providers.OIDC], nil, nil, "", true},
 		{"an issuer, its hd", kinds[providers.OIDC], nil, map[string]any{"hd": "example.com"}, "", true},
 		{"an issuer, declared", kinds[providers.OIDC], []string{"a.example", "example.com"}, nil, "example.com", true},
@@ -63,7 +61,7 @@ func TestComplete_Domain(t *testing.T) {
 		{"Microsoft, a guest by idp", kinds[providers.Microsoft], nil,
 			map[string]any{"xms_edov": true, "idp": "live.com"}, "", true},
 		{"Microsoft, a member by idp", kinds[providers.Microsoft], nil,
-			map[string]any{"xms_edov": true, "idp": "https://sts.windows.net/" + fakemicrosoft.TenantID + "/"},
+			map[string]any{"xms_edov": true, "idp": "https://sts.windows.net/" + idp.MicrosoftTenantID + "/"},
 			"example.com", true},
 		{"Microsoft, any tenant, declared", kinds[providers.Microsoft], []string{"example.com"}, nil, "", false},
 		{"Microsoft, one tenant", ofTenant, nil, nil, "", false},
@@ -92,7 +90,7 @@ func TestComplete_Domain(t *testing.T) {
 }
 
 // change sets claims behind those that the fake's kind has.
-func change(fake *fakeoidc.Provider, more map[string]any) {
+func change(fake *idp.Fake, more map[string]any) {
 	kind := fake.Claims
 	fake.Claims = func(claims map[string]any) {
 		if kind != nil {
@@ -128,7 +126,7 @@ func TestTakesDomains(t *testing.T) {
 	}{
 		{providers.OIDC, "https://id.example", true},
 		{providers.Auth0, "https://a.eu.auth0.com/", true},
-		{providers.Microsoft, login + fakemicrosoft.TenantID + "/v2.0", true},
+		{providers.Microsoft, login + idp.MicrosoftTenantID + "/v2.0", true},
 		{providers.Microsoft, login + "common/v2.0", false},
 		{providers.Microsoft, login + "organizations/v2.0", false},
 		{providers.Microsoft, login + personal + "/v2.0", false},

@@ -33,7 +33,7 @@ func bounded(p federation.Identity) (federation.Identity, bool) {
 
 func boundedName(name string) string {
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unprintable(r) {
+		if Unprintable(r) {
 			return -1
 		}
 		return r
@@ -44,8 +44,9 @@ func boundedName(name string) string {
 	return name
 }
 
-func printable(s string) bool { return !strings.ContainsFunc(s, unprintable) }
+func printable(s string) bool { return !strings.ContainsFunc(s, Unprintable) }
 
-func unprintable(r rune) bool {
+// Unprintable reports whether r is a control character or changes the direction of text.
+func Unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError
 }

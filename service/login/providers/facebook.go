@@ -56,7 +56,7 @@ func (facebook) parameters(r Request) []oauth2.AuthCodeOption {
 
 func (f facebook) identify(ctx context.Context, s *Set, c Config, e exchange) (federation.Identity, error) {
 	if e.iss != "" && e.iss != f.site(s) {
-		return federation.Identity{}, refusedAnswer(c, "it answers as another issuer")
+		return federation.Identity{}, refusedAnswer(c, "it names a different issuer")
 	}
 	// The operator of another app holds tokens of its users, and could sign in here as
 	// any of them, so Facebook is asked which app the token was issued to.
@@ -113,7 +113,7 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	answer, err := tokencheck.Ask(s.client(), ask)
+	answer, err := tokencheck.Send(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
@@ -139,7 +139,7 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 			"its rate limit is exceeded or it is down, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable,
 		)
 	case 100:
-		return federation.Identity{}, fmt.Errorf("it does not inspect this token: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it doesn't inspect this token: %w", tokencheck.ErrRefused)
 	default: // 190 is about the app's own token
 		return federation.Identity{}, answer.Unexpected()
 	}
@@ -148,7 +148,7 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	case answer.Status != http.StatusOK:
 		return federation.Identity{}, answer.Unexpected()
 	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
-		return federation.Identity{}, fmt.Errorf("the token is not valid, or another app's: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token isn't valid or is another app's: %w", tokencheck.ErrRefused)
 	case data.Expires > 0 && data.Expires <= time.Now().Unix():
 		return federation.Identity{}, fmt.Errorf("the token has expired: %w", tokencheck.ErrRefused)
 	}

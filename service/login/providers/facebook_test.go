@@ -7,26 +7,25 @@ import (
 
 	"postern/platform/federation"
 	"postern/service/login/providers"
-	"postern/testkit/fakefacebook"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 )
 
-func book(t *testing.T) (*fakefacebook.Facebook, *stage) {
+func book(t *testing.T) (*idp.Facebook, *stage) {
 	t.Helper()
-	fake := fakefacebook.Start(t)
+	fake := idp.StartFacebook(t)
 	return fake, &stage{
-		fake:   fake.Provider,
+		fake:   fake.Fake,
 		set:    &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL},
 		config: configOf(providers.Facebook, ""),
 	}
 }
 
-func TestHonestFacebook(t *testing.T) {
+func TestFacebook_accepted(t *testing.T) {
 	fake, s := book(t)
 	person, tokens, err := s.login(t)
 	want := federation.Identity{
-		Issuer:  fake.URL + "/" + fakeoidc.ClientID,
+		Issuer:  fake.URL + "/" + idp.ClientID,
 		Subject: "10158",
 		Email:   "ana@example.com",
 		Name:    "Ana",
@@ -40,49 +39,49 @@ func TestHonestFacebook(t *testing.T) {
 	}
 }
 
-func TestLiesOfFacebookAreRefused(t *testing.T) {
+func TestFacebook_refused(t *testing.T) {
 	answering := func(ending string, status int, body any) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasSuffix(r.URL.Path, ending) {
 				return false
 			}
-			fakeoidc.Answer(w, status, body)
+			idp.Answer(w, status, body)
 			return true
 		}
 	}
-	tests := map[string]func(*fakefacebook.Facebook){
-		"a token of another app":    func(f *fakefacebook.Facebook) { f.Debug["app_id"] = "another-app" },
-		"a token of no app":         func(f *fakefacebook.Facebook) { delete(f.Debug, "app_id") },
-		"a token that is not valid": func(f *fakefacebook.Facebook) { f.Debug["is_valid"] = false },
-		"a token of somebody else":  func(f *fakefacebook.Facebook) { f.Debug["user_id"] = "999" },
-		"nobody":                    func(f *fakefacebook.Facebook) { delete(f.Me, "id") },
-		"nobody twice":              func(f *fakefacebook.Facebook) { delete(f.Me, "id"); delete(f.Debug, "user_id") },
-		"no data":                   func(f *fakefacebook.Facebook) { f.Debug = nil },
-		"debug_token refuses": func(f *fakefacebook.Facebook) {
+	tests := map[string]func(*idp.Facebook){
+		"a token of another app":    func(f *idp.Facebook) { f.Debug["app_id"] = "another-app" },
+		"a token of no app":         func(f *idp.Facebook) { delete(f.Debug, "app_id") },
+		"a token that is not valid": func(f *idp.Facebook) { f.Debug["is_valid"] = false },
+		"a token of somebody else":  func(f *idp.Facebook) { f.Debug["user_id"] = "999" },
+		"no user":                   func(f *idp.Facebook) { delete(f.Me, "id") },
+		"no user twice":             func(f *idp.Facebook) { delete(f.Me, "id"); delete(f.Debug, "user_id") },
+		"no data":                   func(f *idp.Facebook) { f.Debug = nil },
+		"debug_token refuses": func(f *idp.Facebook) {
 			f.Graph = answering("/debug_token", 400, map[string]any{"error": map[string]any{"code": 190}})
 		},
-		"debug_token is down": func(f *fakefacebook.Facebook) { f.Graph = answering("/debug_token", 500, nil) },
-		"me refuses": func(f *fakefacebook.Facebook) {
+		"debug_token is down": func(f *idp.Facebook) { f.Graph = answering("/debug_token", 500, nil) },
+		"me refuses": func(f *idp.Facebook) {
 			f.Graph = answering("/me", 400, map[string]any{"error": map[string]any{"code": 190}})
 		},
-		"the token endpoint is down": func(f *fakefacebook.Facebook) {
+		"the token endpoint is down": func(f *idp.Facebook) {
 			f.Graph = answering("/access_token", 503, nil)
 		},
-		"no token": func(f *fakefacebook.Facebook) {
+		"no token": func(f *idp.Facebook) {
 			f.Graph = answering("/access_token", 200, map[string]any{})
 		},
-		"an answer of 2 MiB": func(f *fakefacebook.Facebook) {
+		"an answer of 2 MiB": func(f *idp.Facebook) {
 			f.Me["about"] = strings.Repeat("x", 2<<20)
 		},
-		"an id that is longer than it is": func(f *fakefacebook.Facebook) {
+		"an id that is longer than it is": func(f *idp.Facebook) {
 			f.Me["id"] = strings.Repeat("1", 300)
 			f.Debug["user_id"] = f.Me["id"]
 		},
-		"an error that holds the token": func(f *fakefacebook.Facebook) {
+		"an error that holds the token": func(f *idp.Facebook) {
 			f.Graph = answering("/access_token", 400, map[string]any{"error": f.Access})
 		},
 	}
-	for name, lie := range ordered.ByName(tests) {
+	for name, lie := range testkit.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := book(t)
 			lie(fake)
@@ -97,7 +96,7 @@ func TestLiesOfFacebookAreRefused(t *testing.T) {
 
 // The address of debug_token holds the person's token, as Facebook wants it; an
 // error of the connection names addresses.
-func TestFacebookErrorsHoldNoAddress(t *testing.T) {
+func TestFacebook_errors(t *testing.T) {
 	fake, s := book(t)
 	fake.Graph = func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "/debug_token") {
@@ -112,7 +111,7 @@ func TestFacebookErrorsHoldNoAddress(t *testing.T) {
 	refusedQuietly(t, s.fake, err)
 }
 
-func TestCodesOfFacebookCountOnce(t *testing.T) {
+func TestFacebook_codeOnce(t *testing.T) {
 	fake, s := book(t)
 	address, err := s.set.AuthorizeURL(t.Context(), s.config, sent)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 func refusedAnswer(c Config, why string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"The response of %s couldn't be accepted. Try again. If it fails again, contact the application's support.",
-		LabelOf(c.Type),
+		"The response from %s couldn't be accepted. Try again. If it fails again, contact the application's support.",
+		c.Name(),
 	).Because(fmt.Errorf("%s: %s", c.Type, why))
 }
 
 func unreachable(c Config, cause error) error {
 	return fault.New(
 		fault.Unavailable, "provider_unreachable",
-		"%s isn't responding right now. Try again in a moment, or sign in another way.", LabelOf(c.Type),
+		"%s isn't responding right now. Try again in a moment, or sign in another way.", c.Name(),
 	).Because(fmt.Errorf("%s: %w", c.Type, cause))
 }
 
@@ -50,11 +50,11 @@ func exchangeFault(c Config, err error) error {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
-			"Signing in with %s isn't set up correctly. Contact the application's support.", LabelOf(c.Type),
+			"Signing in with %s isn't set up correctly. Contact the application's support.", c.Name(),
 		).Because(cause)
 	}
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
-		"%s didn't confirm this sign-in. Go back to the application and try again.", LabelOf(c.Type),
+		"%s didn't confirm this sign-in. Go back to the application and try again.", c.Name(),
 	).Because(cause)
 }

@@ -23,7 +23,7 @@ const keysEvery = 30 * time.Second
 // after which a token that no key verifies is invalid, and of one that failed.
 var (
 	errJustFetched = errors.New("its keys were fetched a moment ago")
-	errJustFailed  = errors.New("its keys could not be had a moment ago")
+	errJustFailed  = errors.New("its keys could not be fetched a moment ago")
 )
 
 // fetchLimit lets one request for a key set through per keysEvery. It is the transport of

@@ -16,21 +16,20 @@ import (
 
 	"postern/service/login/tokencheck"
 	"postern/testkit"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit/idp"
 )
 
 // asking presents tokens to one issuer, at times of its own.
 type asking struct {
 	t    *testing.T
-	fake *fakeoidc.Provider
+	fake *idp.Fake
 	set  *Set
 	mu   sync.Mutex
 	at   time.Time
 }
 
 func newAsking(t *testing.T) *asking {
-	a := &asking{t: t, fake: fakeoidc.Start(t), at: time.Now()}
+	a := &asking{t: t, fake: idp.StartFake(t), at: time.Now()}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // with them, it asks again by itself
 	a.set = &Set{HTTP: client, now: func() time.Time {
 		a.mu.Lock()
@@ -52,14 +51,14 @@ func (a *asking) present(key *rsa.PrivateKey, kid string) error {
 	claims := map[string]any{
 		"iss": a.fake.Issuer,
 		"sub": "ana",
-		"aud": fakeoidc.ClientID,
+		"aud": idp.ClientID,
 		"exp": time.Now().Add(time.Hour).Unix(),
 	}
-	token := fakeoidc.Sign(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, claims)
+	token := idp.Sign(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: kid}}, claims)
 	_, err := a.set.Owner(a.t.Context(), Config{
 		Type:     OIDC,
 		Issuer:   a.fake.Issuer,
-		ClientID: fakeoidc.ClientID,
+		ClientID: idp.ClientID,
 	}, token, true)
 	return err
 }
@@ -83,7 +82,7 @@ func (a *asking) becomes(when string, want error, key *rsa.PrivateKey, kid strin
 
 func (a *asking) fetched(when string, want int) {
 	a.t.Helper()
-	if n := a.fake.Asked("/keys"); n != want {
+	if n := a.fake.Requests("/keys"); n != want {
 		a.t.Errorf("%s: the keys were fetched %d times, want %d", when, n, want)
 	}
 }
@@ -97,21 +96,21 @@ func newKey(t *testing.T) *rsa.PrivateKey {
 	return key
 }
 
-func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
+func TestKeys_forgedTokens(t *testing.T) {
 	a, forger, next := newAsking(t), newKey(t), newKey(t)
 	for i := range 100 {
 		a.wants("a made up kid", a.present(forger, "forged-"+strconv.Itoa(i)), tokencheck.ErrRefused)
-		a.wants("a kid of the issuer's", a.present(forger, fakeoidc.KeyID), tokencheck.ErrRefused)
+		a.wants("a kid of the issuer's", a.present(forger, idp.KeyID), tokencheck.ErrRefused)
 	}
 	a.fetched("200 forged tokens", 1)
-	a.wants("an honest one", a.present(a.fake.Key, fakeoidc.KeyID), nil)
+	a.wants("an honest one", a.present(a.fake.Key, idp.KeyID), nil)
 	a.fetched("an honest one", 1)
 
 	a.fake.Switch(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/keys" {
 			return false
 		}
-		fakeoidc.Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+		idp.Answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
 			Key:       next.Public(),
 			KeyID:     "key-2",
 			Algorithm: "RS256",
@@ -124,13 +123,13 @@ func TestForgedTokensAskTheirIssuerSeldom(t *testing.T) {
 	a.later(time.Second)
 	a.becomes("a new key", nil, next, "key-2")
 	a.wants("and again", a.present(next, "key-2"), nil)
-	a.becomes("the old one", tokencheck.ErrRefused, a.fake.Key, fakeoidc.KeyID)
+	a.becomes("the old one", tokencheck.ErrRefused, a.fake.Key, idp.KeyID)
 	a.fetched("a new key", 2)
 }
 
 // A token whose key could not be looked for is not called a bad one.
-func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
-	for what, answer := range ordered.ByName(map[string]func(w http.ResponseWriter){
+func TestKeys_unavailable(t *testing.T) {
+	for what, answer := range testkit.ByName(map[string]func(w http.ResponseWriter){
 		"fails":         func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
 		"answers HTML":  func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) },
 		"cuts the line": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
@@ -143,21 +142,21 @@ func TestKeysThatCannotBeHadAreAskedForSeldom(t *testing.T) {
 			return r.URL.Path == "/keys"
 		})
 		for range 20 {
-			a.wants("an issuer that "+what, a.present(a.fake.Key, fakeoidc.KeyID), tokencheck.ErrUnavailable)
+			a.wants("an issuer that "+what, a.present(a.fake.Key, idp.KeyID), tokencheck.ErrUnavailable)
 		}
 		a.fetched("an issuer that "+what, 1)
 		a.fake.Switch(nil)
 		a.later(keysEvery)
-		a.becomes("when it is back", nil, a.fake.Key, fakeoidc.KeyID)
+		a.becomes("when it is back", nil, a.fake.Key, idp.KeyID)
 	}
 }
 
 // A caller that comes while the first fetch ends finds its keys.
-func TestHonestTokensAtOnceShareAFetch(t *testing.T) {
+func TestKeys_concurrentFetch(t *testing.T) {
 	a := newAsking(t)
 	var running sync.WaitGroup
 	for range 100 {
-		running.Go(func() { a.wants("one of many", a.present(a.fake.Key, fakeoidc.KeyID), nil) })
+		running.Go(func() { a.wants("one of many", a.present(a.fake.Key, idp.KeyID), nil) })
 	}
 	running.Wait()
 	a.fetched("100 at once", 1)
@@ -173,7 +172,7 @@ func (l *late) VerifySignature(context.Context, string) ([]byte, error) {
 	return []byte("payload"), nil
 }
 
-func TestKeysThatCameMeanwhileAreFound(t *testing.T) {
+func TestKeys_fetchedByOthers(t *testing.T) {
 	w := observedKeys{KeySet: &late{}}
 	payload, err := w.VerifySignature(t.Context(), "token")
 	if err != nil || string(payload) != "payload" || w.unavailable {

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 
 	"postern/platform/fault"
 	"postern/service/login/providers"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // forgery is one way in which an answer differs from an honest one.
@@ -49,35 +50,35 @@ var forgeries = []forgery{
 	claiming("no issuer", func(c map[string]any) { delete(c, "iss") }),
 	claiming("another audience", func(c map[string]any) { c["aud"] = "another-client" }),
 	claiming("several audiences without azp", func(c map[string]any) {
-		c["aud"] = []string{fakeoidc.ClientID, "another-client"}
+		c["aud"] = []string{idp.ClientID, "another-client"}
 		delete(c, "azp")
 	}),
 	claiming("another authorized party", func(c map[string]any) { c["azp"] = "another-client" }),
 	claiming("expired", func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() }),
 	claiming("no expiry", func(c map[string]any) { delete(c, "exp") }),
 	claiming("of another access token", func(c map[string]any) { c["at_hash"] = "AAAAAAAAAAAAAAAAAAAAAA" }),
-	signing("unsigned", func(_ *stage, c map[string]any) string { return fakeoidc.Unsigned(c) }),
+	signing("unsigned", func(_ *stage, c map[string]any) string { return idp.Unsigned(c) }),
 	signing("HS256 with the public key", func(s *stage, c map[string]any) string {
 		public, err := x509.MarshalPKIXPublicKey(s.fake.Key.Public())
 		if err != nil {
 			panic(err)
 		}
-		return fakeoidc.Sign(
-			jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: public, KeyID: fakeoidc.KeyID}},
+		return idp.Sign(
+			jose.SigningKey{Algorithm: jose.HS256, Key: jose.JSONWebKey{Key: public, KeyID: idp.KeyID}},
 			c,
 		)
 	}),
 	signing("HS256 with the client secret", func(_ *stage, c map[string]any) string {
-		return fakeoidc.Sign(
-			jose.SigningKey{Algorithm: jose.HS256, Key: []byte(fakeoidc.ClientSecret + strings.Repeat("x", 32))},
+		return idp.Sign(
+			jose.SigningKey{Algorithm: jose.HS256, Key: []byte(idp.ClientSecret + strings.Repeat("x", 32))},
 			c,
 		)
 	}),
 	signing(
 		"another key under the known id",
-		func(_ *stage, c map[string]any) string { return fakeoidc.Sign(stolen(fakeoidc.KeyID), c) },
+		func(_ *stage, c map[string]any) string { return idp.Sign(stolen(idp.KeyID), c) },
 	),
-	signing("an unknown key id", func(_ *stage, c map[string]any) string { return fakeoidc.Sign(stolen("key-2"), c) }),
+	signing("an unknown key id", func(_ *stage, c map[string]any) string { return idp.Sign(stolen("key-2"), c) }),
 	signing("nonsense", func(*stage, map[string]any) string { return "a.b.c" }),
 	{"no ID token", func(s *stage) { s.fake.Token = func(answer map[string]any) { delete(answer, "id_token") } }},
 	{"a document of another issuer", func(s *stage) {
@@ -104,7 +105,7 @@ var forgeries = []forgery{
 			return false
 		}
 	}},
-	{"a token endpoint that is no address of the web", func(s *stage) {
+	{"a token endpoint that is not a web address", func(s *stage) {
 		s.fake.Discovery = func(document map[string]any) { document["token_endpoint"] = "file:///etc/passwd" }
 	}},
 	{"an authorization endpoint that is a script", func(s *stage) {
@@ -148,7 +149,7 @@ var byKind = map[string][]forgery{
 
 func TestComplete_Forged(t *testing.T) {
 	for kind, start := range kinds {
-		for _, l := range append(forgeries, byKind[kind]...) {
+		for _, l := range slices.Concat(forgeries, byKind[kind]) {
 			t.Run(kind+"/"+l.name, func(t *testing.T) {
 				s := start(t)
 				l.tell(s)
@@ -166,12 +167,12 @@ func TestComplete_Forged(t *testing.T) {
 }
 
 // refusedQuietly checks that an error refuses a sign-in without quoting secrets.
-func refusedQuietly(t *testing.T, fake *fakeoidc.Provider, err error) {
+func refusedQuietly(t *testing.T, fake *idp.Fake, err error) {
 	t.Helper()
 	if kind := fault.KindOf(err); kind != fault.Forbidden && kind != fault.Unavailable {
 		t.Errorf("it is refused as %v: %v", kind, err)
 	}
-	for _, secret := range []string{fake.Access, "canary-refresh", fakeoidc.ClientSecret, "eyJ"} {
+	for _, secret := range []string{fake.Access, "canary-refresh", idp.ClientSecret, "eyJ"} {
 		if text := fmt.Sprintf("%v %+v %#v", err, err, err); strings.Contains(text, secret) {
 			t.Errorf("the error holds %q: %s", secret, text)
 		}

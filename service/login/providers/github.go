@@ -16,8 +16,7 @@ import (
 	"postern/service/login/tokencheck"
 )
 
-// github is github.com, or GitHub Enterprise Server at a host of its own; see
-// federation.GitHub.
+// github is github.com, or GitHub Enterprise Server at its own host; see federation.GitHub.
 type github struct{ noIDTokens }
 
 func (github) traits() Traits {
@@ -81,7 +80,7 @@ func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 		return federation.Identity{}, err
 	}
 	ask.SetBasicAuth(c.ClientID, c.ClientSecret.Reveal())
-	answer, err := tokencheck.Ask(s.client(), ask)
+	answer, err := tokencheck.Send(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
@@ -109,7 +108,7 @@ func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 	case found.ExpiresAt != nil && !found.ExpiresAt.After(time.Now()):
 		return federation.Identity{}, fmt.Errorf("the token has expired: %w", tokencheck.ErrRefused)
 	case found.User.ID <= 0:
-		return federation.Identity{}, fmt.Errorf("its answer has no user: %w", tokencheck.ErrBadAnswer)
+		return federation.Identity{}, fmt.Errorf("its response has no user: %w", tokencheck.ErrBadAnswer)
 	}
 	return federation.Identity{Issuer: g.server(s, c).Site, Subject: strconv.FormatInt(found.User.ID, 10)}, nil
 }

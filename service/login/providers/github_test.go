@@ -7,17 +7,16 @@ import (
 
 	"postern/platform/federation"
 	"postern/service/login/providers"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 )
 
-// hub is GitHub itself, or a server of one's own.
-func hub(t *testing.T, enterprise bool) (*fakegithub.GitHub, *stage) {
+// hub is github.com, or a GitHub Enterprise server.
+func hub(t *testing.T, enterprise bool) (*idp.GitHub, *stage) {
 	t.Helper()
-	fake := fakegithub.Start(t)
+	fake := idp.StartGitHub(t)
 	s := &stage{
-		fake:   fake.Provider,
+		fake:   fake.Fake,
 		set:    &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL},
 		config: configOf(providers.GitHub, ""),
 	}
@@ -28,7 +27,7 @@ func hub(t *testing.T, enterprise bool) (*fakegithub.GitHub, *stage) {
 	return fake, s
 }
 
-func TestHonestGitHub(t *testing.T) {
+func TestGitHub_accepted(t *testing.T) {
 	for _, enterprise := range []bool{false, true} {
 		fake, s := hub(t, enterprise)
 		person, tokens, err := s.login(t)
@@ -42,7 +41,7 @@ func TestHonestGitHub(t *testing.T) {
 		if err != nil || person != want || tokens.Access.Reveal() != fake.Access || tokens.ID != "" {
 			t.Errorf("enterprise %v: %+v, %v", enterprise, person, err)
 		}
-		if enterprise && fake.Asked("/api/v3/user") != 1 {
+		if enterprise && fake.Requests("/api/v3/user") != 1 {
 			t.Error("a server of one's own was not asked below /api/v3")
 		}
 	}
@@ -50,7 +49,7 @@ func TestHonestGitHub(t *testing.T) {
 
 // The address that counts is the primary one, once GitHub has verified it. One in
 // the profile is whatever the person typed.
-func TestGitHubAddresses(t *testing.T) {
+func TestGitHub_emails(t *testing.T) {
 	tests := map[string][]map[string]any{
 		"primary is not verified": {{"email": "a@example.com", "primary": true, "verified": false}},
 		"verified is not primary": {{"email": "a@example.com", "primary": false, "verified": true}},
@@ -67,7 +66,7 @@ func TestGitHubAddresses(t *testing.T) {
 	}
 }
 
-func TestGitHubSubjectIsTheNumberNotTheLogin(t *testing.T) {
+func TestGitHub_subject(t *testing.T) {
 	fake, s := hub(t, false)
 	before, _, err := s.login(t)
 	if err != nil {
@@ -85,46 +84,46 @@ func TestGitHubSubjectIsTheNumberNotTheLogin(t *testing.T) {
 	}
 }
 
-func TestLiesOfGitHubAreRefused(t *testing.T) {
+func TestGitHub_refused(t *testing.T) {
 	answering := func(path string, status int, body any) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path != path {
 				return false
 			}
-			fakeoidc.Answer(w, status, body)
+			idp.Answer(w, status, body)
 			return true
 		}
 	}
 	const token, user = "/login/oauth/access_token", "/user"
-	tests := map[string]func(*fakegithub.GitHub){
-		"nobody":               func(g *fakegithub.GitHub) { g.User["id"] = 0 },
-		"a negative id":        func(g *fakegithub.GitHub) { g.User["id"] = -1 },
-		"an id that is a text": func(g *fakegithub.GitHub) { g.User["id"] = "583231" },
-		"no id":                func(g *fakegithub.GitHub) { delete(g.User, "id") },
-		"a revoked token": func(g *fakegithub.GitHub) {
+	tests := map[string]func(*idp.GitHub){
+		"no user":              func(g *idp.GitHub) { g.User["id"] = 0 },
+		"a negative id":        func(g *idp.GitHub) { g.User["id"] = -1 },
+		"an id that is a text": func(g *idp.GitHub) { g.User["id"] = "583231" },
+		"no id":                func(g *idp.GitHub) { delete(g.User, "id") },
+		"a revoked token": func(g *idp.GitHub) {
 			g.API = answering(user, 401, map[string]any{"message": "Bad credentials"})
 		},
-		"forbidden": func(g *fakegithub.GitHub) {
+		"forbidden": func(g *idp.GitHub) {
 			g.API = answering(user, 403, map[string]any{"message": "rate limit"})
 		},
-		"an error with status 200": func(g *fakegithub.GitHub) {
+		"an error with status 200": func(g *idp.GitHub) {
 			g.API = answering(token, 200, map[string]any{"error": "incorrect_client_credentials"})
 		},
-		"no token with status 200": func(g *fakegithub.GitHub) {
+		"no token with status 200": func(g *idp.GitHub) {
 			g.API = answering(token, 200, map[string]any{"token_type": "bearer"})
 		},
-		"the token endpoint is down": func(g *fakegithub.GitHub) { g.API = answering(token, 502, map[string]any{}) },
-		"the API is down":            func(g *fakegithub.GitHub) { g.API = answering(user, 500, map[string]any{}) },
-		"an answer of 2 MiB":         func(g *fakegithub.GitHub) { g.User["bio"] = strings.Repeat("x", 2<<20) },
-		"the answer is a list":       func(g *fakegithub.GitHub) { g.API = answering(user, 200, []string{}) },
-		"an error that holds the token": func(g *fakegithub.GitHub) {
+		"the token endpoint is down": func(g *idp.GitHub) { g.API = answering(token, 502, map[string]any{}) },
+		"the API is down":            func(g *idp.GitHub) { g.API = answering(user, 500, map[string]any{}) },
+		"an answer of 2 MiB":         func(g *idp.GitHub) { g.User["bio"] = strings.Repeat("x", 2<<20) },
+		"the answer is a list":       func(g *idp.GitHub) { g.API = answering(user, 200, []string{}) },
+		"an error that holds the token": func(g *idp.GitHub) {
 			g.API = answering(token, 400, map[string]any{"error": "x", "access_token": g.Access})
 		},
-		"an error description with token": func(g *fakegithub.GitHub) {
+		"an error description with token": func(g *idp.GitHub) {
 			g.API = answering(token, 200, map[string]any{"error": "x", "error_description": g.Access})
 		},
 	}
-	for name, lie := range ordered.ByName(tests) {
+	for name, lie := range testkit.ByName(tests) {
 		t.Run(name, func(t *testing.T) {
 			fake, s := hub(t, false)
 			lie(fake)
@@ -137,7 +136,7 @@ func TestLiesOfGitHubAreRefused(t *testing.T) {
 	}
 }
 
-func TestCodesOfGitHubCountOnce(t *testing.T) {
+func TestGitHub_codeOnce(t *testing.T) {
 	for _, where := range []string{"", "/user"} {
 		fake, s := hub(t, false)
 		if where != "" { // nothing is asked where a redirect leads
@@ -147,7 +146,7 @@ func TestCodesOfGitHubCountOnce(t *testing.T) {
 				}
 				return r.URL.Path == where
 			}
-			if person, _, err := s.login(t); err == nil || fake.Asked("/elsewhere") > 0 {
+			if person, _, err := s.login(t); err == nil || fake.Requests("/elsewhere") > 0 {
 				t.Errorf("followed to %+v", person)
 			}
 			continue

@@ -12,20 +12,19 @@ import (
 	"postern/platform/fault"
 	"postern/platform/federation"
 	"postern/service/login/providers"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 )
 
 // reading is a GitHub of which claims are read.
-func reading(t *testing.T, enterprise bool, claims ...string) (*fakegithub.GitHub, *stage) {
+func reading(t *testing.T, enterprise bool, claims ...string) (*idp.GitHub, *stage) {
 	t.Helper()
 	fake, s := hub(t, enterprise)
 	for _, claim := range claims {
 		s.config.Claims = append(s.config.Claims, federation.ClaimPath{claim})
 	}
-	fake.Orgs = []map[string]any{fakegithub.Org(9919, "github"), fakegithub.Org(9007199254740993, "Acme")}
-	fake.Teams = []map[string]any{fakegithub.Team(1, "Acme", "sre"), fakegithub.Team(2, "github", "justice-league")}
+	fake.Orgs = []map[string]any{idp.GitHubOrg(9919, "github"), idp.GitHubOrg(9007199254740993, "Acme")}
+	fake.Teams = []map[string]any{idp.GitHubTeam(1, "Acme", "sre"), idp.GitHubTeam(2, "github", "justice-league")}
 	return fake, s
 }
 
@@ -41,7 +40,7 @@ func (s *stage) finds(t *testing.T, claim string) federation.Finding {
 	return person.Claims.Find(federation.ClaimPath{claim})
 }
 
-func TestGitHubClaims(t *testing.T) {
+func TestGitHub_claims(t *testing.T) {
 	for claim, want := range map[string][]string{
 		"organizations":    {"github", "Acme"},
 		"organization_ids": {"9919", "9007199254740993"},
@@ -100,10 +99,10 @@ func TestGitHubClaims_onlyThoseRead(t *testing.T) {
 			if _, _, err := s.login(t); err != nil {
 				t.Fatal(err)
 			}
-			if got := fake.Asked("/user/orgs"); got != tt.orgs {
+			if got := fake.Requests("/user/orgs"); got != tt.orgs {
 				t.Errorf("organizations are asked for %d times, want %d", got, tt.orgs)
 			}
-			if got := fake.Asked("/user/teams"); got != tt.teams {
+			if got := fake.Requests("/user/teams"); got != tt.teams {
 				t.Errorf("teams are asked for %d times, want %d", got, tt.teams)
 			}
 		})
@@ -115,7 +114,7 @@ func TestGitHubClaims_pages(t *testing.T) {
 	grow := func(count int) {
 		fake.Orgs = nil
 		for i := range count {
-			fake.Orgs = append(fake.Orgs, fakegithub.Org(i+1, "org-"+strconv.Itoa(i+1)))
+			fake.Orgs = append(fake.Orgs, idp.GitHubOrg(i+1, "org-"+strconv.Itoa(i+1)))
 		}
 	}
 	for _, tt := range []struct {
@@ -126,12 +125,12 @@ func TestGitHubClaims_pages(t *testing.T) {
 	} {
 		t.Run(strconv.Itoa(tt.organizations), func(t *testing.T) {
 			grow(tt.organizations)
-			before := fake.Asked("/user/orgs")
+			before := fake.Requests("/user/orgs")
 			got := s.finds(t, "organization_ids")
 			if len(got.Values) != tt.read || got.Withheld != tt.withheld || !got.Stated {
 				t.Errorf("%d values, withheld %v, stated %v", len(got.Values), got.Withheld, got.Stated)
 			}
-			if requests := fake.Asked("/user/orgs") - before; requests != tt.requests {
+			if requests := fake.Requests("/user/orgs") - before; requests != tt.requests {
 				t.Errorf("%d requests, want %d", requests, tt.requests)
 			}
 		})
@@ -171,7 +170,7 @@ func TestGitHubClaims_pages(t *testing.T) {
 	})
 	t.Run("the link leads away", func(t *testing.T) {
 		grow(1)
-		other := fakegithub.Start(t)
+		other := idp.StartGitHub(t)
 		fake.API = func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/user/orgs" && r.URL.Query().Get("page") == "1" {
 				w.Header().Set("Link", "<"+other.URL+`/user/orgs?page=2>; rel="next"`)
@@ -179,7 +178,7 @@ func TestGitHubClaims_pages(t *testing.T) {
 			return false
 		}
 		s.finds(t, "organization_ids")
-		if other.Asked("/user/orgs") > 0 {
+		if other.Requests("/user/orgs") > 0 {
 			t.Error("the token went there")
 		}
 	})
@@ -208,10 +207,10 @@ func (s *stage) identify(ctx context.Context, t *testing.T) (federation.Identity
 	return person, err
 }
 
-// What the user can bring about counts as withheld, what only GitHub can as unavailable.
+// Failures that the user can cause count as withheld, and failures that only GitHub can cause as unavailable.
 func TestGitHubClaims_failures(t *testing.T) {
-	answering := func(status int, header, value string, body any) func(*fakegithub.GitHub) {
-		return func(g *fakegithub.GitHub) {
+	answering := func(status int, header, value string, body any) func(*idp.GitHub) {
+		return func(g *idp.GitHub) {
 			g.API = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path != "/user/orgs" {
 					return false
@@ -219,17 +218,17 @@ func TestGitHubClaims_failures(t *testing.T) {
 				if header != "" {
 					w.Header().Set(header, value)
 				}
-				fakeoidc.Answer(w, status, body)
+				idp.Answer(w, status, body)
 				return true
 			}
 		}
 	}
-	granting := func(scopes string) func(*fakegithub.GitHub) {
-		return func(g *fakegithub.GitHub) { g.Grants = &scopes }
+	granting := func(scopes string) func(*idp.GitHub) {
+		return func(g *idp.GitHub) { g.Grants = &scopes }
 	}
 	message := map[string]any{"message": "no"}
-	for name, tt := range ordered.ByName(map[string]struct {
-		change                func(*fakegithub.GitHub)
+	for name, tt := range testkit.ByName(map[string]struct {
+		change                func(*idp.GitHub)
 		withheld, unavailable bool
 	}{
 		"fewer scopes granted":  {granting("read:user,user:email"), true, false},
@@ -243,7 +242,7 @@ func TestGitHubClaims_failures(t *testing.T) {
 		"not a list":      {answering(http.StatusOK, "", "", message), false, true},
 		"a redirect":      {answering(http.StatusFound, "Location", "/user", message), true, false},
 		"a page of 1 MiB": {answering(http.StatusOK, "", "", []any{strings.Repeat("x", 1<<20)}), true, false},
-		"cut off": {func(g *fakegithub.GitHub) {
+		"cut off": {func(g *idp.GitHub) {
 			g.API = func(_ http.ResponseWriter, r *http.Request) bool {
 				if r.URL.Path == "/user/orgs" {
 					panic(http.ErrAbortHandler)
@@ -264,7 +263,7 @@ func TestGitHubClaims_failures(t *testing.T) {
 			}
 		})
 	}
-	for name, change := range ordered.ByName(map[string]func(*fakegithub.GitHub){
+	for name, change := range testkit.ByName(map[string]func(*idp.GitHub){
 		"the primary rate limit":     answering(http.StatusForbidden, "X-RateLimit-Remaining", "0", message),
 		"the secondary rate limit":   answering(http.StatusForbidden, "Retry-After", "60", message),
 		"the rate limit by its code": answering(http.StatusTooManyRequests, "", "", message),

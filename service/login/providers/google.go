@@ -88,7 +88,7 @@ func (g google) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 		return federation.Identity{}, err
 	}
 	ask.Header.Set("Authorization", "Bearer "+token)
-	answer, err := tokencheck.Ask(s.client(), ask)
+	answer, err := tokencheck.Send(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}

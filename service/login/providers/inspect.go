@@ -85,7 +85,7 @@ func (s *Set) Inspect(ctx context.Context, c Config) diagnosis.Report {
 		return report
 	}
 	s.inspectClient(ctx, c, k.traits(), endpoint, &report)
-	report.Skip(stepCallback, "Whether the callback URL is registered shows only when a user signs in: use Test login.")
+	report.Skip(stepCallback, "Only a sign-in shows whether the callback URL is registered. Use Test login.")
 	return report
 }
 
@@ -182,7 +182,7 @@ const maxInspectedKeys = 100
 func (s *Set) inspected(ctx context.Context, at string, into any) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return "This is not a valid URL."
+		return "This isn't a valid URL."
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "postern")
@@ -193,19 +193,19 @@ func (s *Set) inspected(ctx context.Context, at string, into any) string {
 	defer func() { _ = response.Body.Close() }()
 	switch status := response.StatusCode; {
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return fmt.Sprintf("The answer is %d, a redirect, which is not followed. Use the address that it leads to.",
+		return fmt.Sprintf("The response is a redirect (%d), which isn't followed. Use the URL it points to.",
 			status)
 	case status != http.StatusOK:
-		return fmt.Sprintf("The answer is %d.", status)
+		return fmt.Sprintf("The response has status %d.", status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxInspected+1))
 	switch {
 	case err != nil:
 		return egress.Reason(err)
 	case len(text) > maxInspected:
-		return "The answer is longer than 512 KiB."
+		return "The response is longer than 512 KiB."
 	case exactjson.Unmarshal(text, into) != nil:
-		return "The answer is not the JSON document that is expected here."
+		return "The response isn't the expected JSON document."
 	}
 	return ""
 }
@@ -228,10 +228,10 @@ func (s *Set) inspectClient(
 	refused, ok := errors.AsType[*federation.ExchangeError](err)
 	switch {
 	case err == nil:
-		report.Fail(stepClient, "The token endpoint gave tokens for a code that was never issued.")
+		report.Fail(stepClient, "The token endpoint issued tokens for a code that was never issued.")
 	case !ok:
 		if _, answered := errors.AsType[federation.AnswerError](err); answered {
-			report.Warn(stepClient, "The token endpoint's answer does not show whether it accepts the client.")
+			report.Warn(stepClient, "The token endpoint's response doesn't show whether it accepts the client.")
 			return
 		}
 		report.Fail(stepClient, "The token endpoint: %s", egress.Reason(err))
@@ -247,15 +247,15 @@ func (s *Set) inspectRefusal(c Config, refused *federation.ExchangeError, report
 		if c.ClientSecret == "" {
 			what = "client ID"
 		}
-		report.Pass(stepClient, "The provider accepts the %s: it refused only the code of this test.", what)
+		report.Pass(stepClient, "The provider accepts the %s. It refused only the code of this test.", what)
 	case "invalid_client", "incorrect_client_credentials", "unauthorized_client":
-		report.Fail(stepClient, "The provider refuses client ID or secret (%s). Paste them again from the provider's "+
-			"console.", refused.Code)
+		report.Fail(stepClient, "The provider refuses the client ID or secret (%s). Copy them again from the "+
+			"provider's console.", refused.Code)
 	case "redirect_uri_mismatch":
-		report.Fail(stepClient, "The callback URL is not registered at the provider. Register it there.")
+		report.Fail(stepClient, "The callback URL isn't registered with the provider. Register it there.")
 	default:
-		report.Warn(stepClient, "The token endpoint answers %d (%s), which does not show whether it accepts "+
-			"the client. Use Test login.", refused.Status, refused.Code)
+		report.Warn(stepClient, "The token endpoint's response %d (%s) doesn't show whether it accepts the client. "+
+			"Use Test login.", refused.Status, refused.Code)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"postern/platform/egress"
 	"postern/platform/secrets"
 	"postern/service/login/providers"
+	"postern/testkit/idp"
 	"postern/testkit/reports"
-	"postern/testkit/tokenissuer"
 )
 
 // published is an issuer whose document, keys and token endpoint a test can replace.
@@ -37,7 +37,7 @@ func published(t *testing.T, answers map[string]http.HandlerFunc) string {
 				"jwks_uri":               server.URL + "/keys",
 			})
 		case "/keys":
-			key := tokenissuer.KeyOf(jose.ES256, "e").Public()
+			key := idp.KeyOf(jose.ES256, "e").Public()
 			_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{key}})
 		case "/token":
 			id, secret, ok := r.BasicAuth()
@@ -72,12 +72,12 @@ func TestInspect(t *testing.T) {
 		"a wrong secret": {secret: "other", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
 		"no secret":      {secret: "-", step: "client", outcome: diagnosis.Fail, text: "(invalid_client)"},
 		"HTML": {answers: map[string]http.HandlerFunc{document: says("<title>canary</title>")}, step: "discovery",
-			outcome: diagnosis.Fail, text: "not the JSON"},
+			outcome: diagnosis.Fail, text: "isn't the expected JSON"},
 		"another issuer": {answers: map[string]http.HandlerFunc{document: says(`{"issuer":"ISSUER/"}`)},
 			step: "discovery", outcome: diagnosis.Fail, text: "must match exactly"},
 		"a redirect": {answers: map[string]http.HandlerFunc{document: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
-		}}, step: "discovery", outcome: diagnosis.Fail, text: "which is not followed"},
+		}}, step: "discovery", outcome: diagnosis.Fail, text: "which isn't followed"},
 		"no endpoints": {answers: map[string]http.HandlerFunc{document: says(`{"issuer":"ISSUER"}`)}, step: "endpoints",
 			outcome: diagnosis.Fail, text: "endpoint"},
 		"no keys": {answers: map[string]http.HandlerFunc{keys: says(`{"keys":[]}`)}, step: "keys",
@@ -87,7 +87,7 @@ func TestInspect(t *testing.T) {
 			step:    "client", outcome: diagnosis.Fail, text: "a code that was never issued",
 		},
 		"HTML at the token endpoint": {answers: map[string]http.HandlerFunc{token: says("<title>canary</title>")},
-			step: "client", outcome: diagnosis.Warn, text: "does not show"},
+			step: "client", outcome: diagnosis.Warn, text: "doesn't show"},
 		"another error": {
 			answers: map[string]http.HandlerFunc{token: func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusBadRequest)
@@ -125,7 +125,7 @@ func TestInspect_kinds(t *testing.T) {
 	github := providers.Config{Type: providers.GitHub, ClientID: "app", ClientSecret: "canary-secret"}
 	got := set.Inspect(t.Context(), github)
 	reports.WantStep(t, got, "discovery", diagnosis.Skip, "GitHub has no discovery document")
-	reports.WantStep(t, got, "client", diagnosis.Fail, "may not be called")
+	reports.WantStep(t, got, "client", diagnosis.Fail, "that isn't allowed")
 	reports.WantStep(t, got, "callback", diagnosis.Skip, "Test login")
 	github.ClientID = ""
 	reports.WantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "no client ID")

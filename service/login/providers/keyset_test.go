@@ -11,15 +11,15 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"postern/platform/fault"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // keysBeside answers the provider's key set with more keys before its own.
-func keysBeside(t *testing.T, p *fakeoidc.Provider, odd ...string) func(http.ResponseWriter, *http.Request) bool {
+func keysBeside(t *testing.T, p *idp.Fake, odd ...string) func(http.ResponseWriter, *http.Request) bool {
 	t.Helper()
 	own, err := json.Marshal(jose.JSONWebKey{
 		Key:       &p.Key.PublicKey,
-		KeyID:     fakeoidc.KeyID,
+		KeyID:     idp.KeyID,
 		Algorithm: "RS256",
 		Use:       "sig",
 	})

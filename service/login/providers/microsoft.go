@@ -107,7 +107,7 @@ func (m microsoft) identify(ctx context.Context, s *Set, c Config, e exchange) (
 	case !guid.MatchString(tenant) || !guid.MatchString(object):
 		return federation.Identity{}, refusedAnswer(c, "its ID token lacks tid or oid")
 	case claims.Issuer != base+"/"+tenant+"/v2.0":
-		return federation.Identity{}, refusedAnswer(c, "its ID token's issuer is not that of its tid")
+		return federation.Identity{}, refusedAnswer(c, "its ID token's issuer doesn't match its tid")
 	case tenant == personalTenant && strings.Contains(authority, "/organizations/"):
 		return federation.Identity{}, refusedAnswer(c, "a personal account, where only organizations may sign in")
 	}

@@ -26,24 +26,24 @@ var ownDomains = []string{
 	"sharepoint.com", "dynamics.com", "powerbi.com",
 }
 
-// UnverifiableMicrosoftTokens returns why the access tokens that the scopes ask for could
-// not be verified on calls, "" if they can be. Tokens for Microsoft's own APIs can have a
-// form of their own, and are encrypted for personal accounts (learn.microsoft.com/entra/
-// identity-platform/access-tokens, "Token ownership"): Graph alone can be asked about
-// those of organizations, by its userinfo endpoint. Tokens for an API of the app's own are
-// signed JSON Web Tokens for all accounts.
+// UnverifiableMicrosoftTokens returns why the access tokens that the scopes request could not be verified on calls, ""
+// if they can be. Tokens for Microsoft's own APIs can have their own form, and are encrypted for personal accounts
+// (learn.microsoft.com/entra/ identity-platform/access-tokens, "Token ownership"): Graph alone can be asked about those
+// of organizations, by its userinfo endpoint. Tokens for an API of the app's own are signed JSON Web Tokens for all
+// accounts.
 func UnverifiableMicrosoftTokens(issuer, appID string, scopes []string) string {
 	own := slices.ContainsFunc(scopes, func(scope string) bool { return isOwnAPI(appID, scope) })
 	if foreign := slices.IndexFunc(scopes, isForeignAPI); foreign >= 0 && !own {
-		return "Access tokens for " + resourceOf(scopes[foreign]) + " can be verified by that API alone. Ask for a " +
-			"scope of an API of your own, such as api://CLIENT-ID/access, or let browsers get service or the ID token."
+		return "Access tokens for " + resourceOf(scopes[foreign]) + " can be verified only by that API. Request a " +
+			"scope of your own API, such as api://CLIENT-ID/access, set the client token to service, or use the ID " +
+			"token."
 	}
 	if own || !takesPersonalAccounts(issuer) {
 		return ""
 	}
-	return "Access tokens of personal Microsoft accounts are opaque unless they are for an API of your own. Ask for " +
-		"a scope of it, such as api://CLIENT-ID/access, set the issuer to your organization's, or let browsers get " +
-		"service or the ID token."
+	return "Access tokens of personal Microsoft accounts are opaque unless they are for your own API. Request a " +
+		"scope of your API, such as api://CLIENT-ID/access, use your organization's issuer, set the client token to " +
+		"service, or use the ID token."
 }
 
 // takesPersonalAccounts reports whether personal accounts can sign in with the authority;

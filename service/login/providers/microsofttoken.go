@@ -88,7 +88,7 @@ func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token st
 	if err != nil {
 		return federation.Identity{}, err
 	}
-	answer, err := tokencheck.Ask(s.client(), ask)
+	answer, err := tokencheck.Send(s.client(), ask)
 	if err != nil {
 		return federation.Identity{}, err
 	}
@@ -134,7 +134,7 @@ func (m microsoft) person(s *Set, c Config, found discovery, claims tokenClaims)
 		m.tenantOf(s, c, claims.Issuer) != claims.TenantID,
 		!multi && found.Name != base+"/"+claims.TenantID+"/v2.0",
 		claims.TenantID == personalTenant && strings.Contains(authority, "/organizations/"):
-		return federation.Identity{}, fmt.Errorf("it is of a tenant that may not sign in: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("its tenant isn't allowed to sign in: %w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: base, Subject: claims.TenantID + "." + claims.ObjectID}, nil
 }

@@ -140,8 +140,8 @@ func (s *Set) document(ctx context.Context, c Config, issuer, name string) (disc
 	return s.keep(issuer, found), nil
 }
 
-// keep remembers a document. Of calls that came at once all get the first one's, and so
-// share its keys and how often these are fetched.
+// keep remembers a document. Concurrent calls all get the first one's, and so share its keys and how often these are
+// fetched.
 func (s *Set) keep(issuer string, found *federation.Issuer) discovery {
 	s.mu.Lock()
 	defer s.mu.Unlock()

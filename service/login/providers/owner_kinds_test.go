@@ -12,11 +12,7 @@ import (
 
 	"postern/platform/federation"
 	"postern/service/login/providers"
-	"postern/testkit/fakefacebook"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakegoogle"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // presented is one kind of token that a call can bring: whose it is, and where its
@@ -27,16 +23,16 @@ type presented struct {
 	identity bool
 	path     string // of the question
 	want     federation.Identity
-	garbage  string // what has the looks of such a token and is none
+	garbage  string // looks like such a token, but is not one
 }
 
 // readable is the claims of an honest access token that can be read (RFC 9068).
-func readable(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
+func readable(fake *idp.Fake, change func(claims map[string]any)) string {
 	claims := map[string]any{
 		"iss":       fake.Issuer,
 		"sub":       fake.Subject,
 		"aud":       "https://api.example.com",
-		"client_id": fakeoidc.ClientID,
+		"client_id": idp.ClientID,
 		"exp":       time.Now().Add(time.Hour).Unix(),
 	}
 	if change != nil {
@@ -46,11 +42,11 @@ func readable(fake *fakeoidc.Provider, change func(claims map[string]any)) strin
 }
 
 // identified is the claims of an honest ID token.
-func identified(fake *fakeoidc.Provider, change func(claims map[string]any)) string {
+func identified(fake *idp.Fake, change func(claims map[string]any)) string {
 	claims := map[string]any{
 		"iss": fake.Issuer,
 		"sub": fake.Subject,
-		"aud": fakeoidc.ClientID,
+		"aud": idp.ClientID,
 		"exp": time.Now().Add(time.Hour).Unix(),
 	}
 	if fake.Claims != nil {
@@ -62,16 +58,16 @@ func identified(fake *fakeoidc.Provider, change func(claims map[string]any)) str
 	return fake.Signed(claims)
 }
 
-var microsoftPerson = fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID
+var microsoftPerson = idp.MicrosoftTenantID + "." + idp.MicrosoftObjectID
 
 func microsoft(t *testing.T) *stage {
 	s := kinds[providers.Microsoft](t)
-	s.set.MicrosoftSTS = fakemicrosoft.STS(s.fake)
+	s.set.MicrosoftSTS = idp.MicrosoftSTS(s.fake)
 	return s
 }
 
 func google(t *testing.T) *stage {
-	fake := fakegoogle.Start(t)
+	fake := idp.StartGoogle(t)
 	return &stage{
 		fake:   fake,
 		set:    &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL, GoogleTokenInfo: fake.URL + "/tokeninfo"},
@@ -82,31 +78,31 @@ func google(t *testing.T) *stage {
 // every starts each kind with a token that is good.
 var every = map[string]func(t *testing.T) *presented{
 	"github": func(t *testing.T) *presented {
-		fake := fakegithub.Start(t)
+		fake := idp.StartGitHub(t)
 		s := &stage{
-			fake:   fake.Provider,
+			fake:   fake.Fake,
 			set:    &providers.Set{HTTP: guarded(t), GitHubURL: fake.URL, GitHubAPI: fake.URL},
 			config: configOf(providers.GitHub, ""),
 		}
 		return &presented{
 			stage:   s,
 			token:   fake.Access,
-			path:    "/applications/" + fakeoidc.ClientID + "/token",
+			path:    "/applications/" + idp.ClientID + "/token",
 			want:    federation.Identity{Issuer: fake.URL, Subject: "583231"},
 			garbage: "gho_garbage",
 		}
 	},
 	"github enterprise": func(t *testing.T) *presented {
-		fake := fakegithub.Start(t)
+		fake := idp.StartGitHub(t)
 		s := &stage{
-			fake:   fake.Provider,
+			fake:   fake.Fake,
 			set:    &providers.Set{HTTP: guarded(t)},
 			config: configOf(providers.GitHub, fake.URL),
 		}
 		return &presented{
 			stage:   s,
 			token:   fake.Access,
-			path:    "/api/v3/applications/" + fakeoidc.ClientID + "/token",
+			path:    "/api/v3/applications/" + idp.ClientID + "/token",
 			want:    federation.Identity{Issuer: fake.URL, Subject: "583231"},
 			garbage: "ghu_garbage",
 		}
@@ -133,9 +129,9 @@ var every = map[string]func(t *testing.T) *presented{
 		}
 	},
 	"facebook": func(t *testing.T) *presented {
-		fake := fakefacebook.Start(t)
+		fake := idp.StartFacebook(t)
 		s := &stage{
-			fake:   fake.Provider,
+			fake:   fake.Fake,
 			set:    &providers.Set{HTTP: guarded(t), FacebookURL: fake.URL, FacebookGraph: fake.URL},
 			config: configOf(providers.Facebook, ""),
 		}
@@ -143,7 +139,7 @@ var every = map[string]func(t *testing.T) *presented{
 			stage:   s,
 			token:   fake.Access,
 			path:    "/v23.0/debug_token",
-			want:    federation.Identity{Issuer: fake.URL + "/" + fakeoidc.ClientID, Subject: "10158"},
+			want:    federation.Identity{Issuer: fake.URL + "/" + idp.ClientID, Subject: "10158"},
 			garbage: "EAAgarbage",
 		}
 	},
@@ -154,22 +150,22 @@ var every = map[string]func(t *testing.T) *presented{
 			token:   s.fake.Access,
 			path:    "/userinfo",
 			want:    federation.Identity{Issuer: s.fake.URL, Subject: microsoftPerson},
-			garbage: fakemicrosoft.Access(s.fake, func(c map[string]any) { c["jti"] = "another" }),
+			garbage: idp.MicrosoftAccess(s.fake, func(c map[string]any) { c["jti"] = "another" }),
 		}
 	},
 	"microsoft, an API of its own": func(t *testing.T) *presented {
 		s := microsoft(t)
 		own := func(c map[string]any) {
-			c["iss"] = s.fake.URL + "/" + fakemicrosoft.TenantID + "/v2.0"
-			c["aud"], c["azp"], c["scp"] = fakeoidc.ClientID, fakeoidc.ClientID, "access_as_user"
+			c["iss"] = s.fake.URL + "/" + idp.MicrosoftTenantID + "/v2.0"
+			c["aud"], c["azp"], c["scp"] = idp.ClientID, idp.ClientID, "access_as_user"
 			delete(c, "appid")
 		}
 		return &presented{
 			stage:   s,
-			token:   fakemicrosoft.Access(s.fake, own),
+			token:   idp.MicrosoftAccess(s.fake, own),
 			path:    "/keys",
 			want:    federation.Identity{Issuer: s.fake.URL, Subject: microsoftPerson},
-			garbage: fakeoidc.Sign(strangerKey(), claimsOf(own)),
+			garbage: idp.Sign(strangerKey(), claimsOf(own)),
 		}
 	},
 	"microsoft id": func(t *testing.T) *presented {
@@ -219,7 +215,7 @@ var every = map[string]func(t *testing.T) *presented{
 		s := kinds[providers.Auth0](t)
 		return &presented{
 			stage:   s,
-			token:   readable(s.fake, func(c map[string]any) { c["azp"] = fakeoidc.ClientID; delete(c, "client_id") }),
+			token:   readable(s.fake, func(c map[string]any) { c["azp"] = idp.ClientID; delete(c, "client_id") }),
 			path:    "/keys",
 			want:    federation.Identity{Issuer: s.fake.Issuer, Subject: s.fake.Subject},
 			garbage: stranger(s.fake),
@@ -229,15 +225,15 @@ var every = map[string]func(t *testing.T) *presented{
 
 func claimsOf(change func(map[string]any)) map[string]any {
 	claims := map[string]any{
-		"tid": fakemicrosoft.TenantID,
-		"oid": fakemicrosoft.ObjectID,
+		"tid": idp.MicrosoftTenantID,
+		"oid": idp.MicrosoftObjectID,
 		"exp": time.Now().Add(time.Hour).Unix(),
 	}
 	change(claims)
 	return claims
 }
 
-// someKey is no provider's.
+// someKey is a key that no provider uses.
 var someKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -247,22 +243,22 @@ var someKey = sync.OnceValue(func() *rsa.PrivateKey {
 })
 
 func strangerKey() jose.SigningKey {
-	return jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: someKey(), KeyID: fakeoidc.KeyID}}
+	return jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: someKey(), KeyID: idp.KeyID}}
 }
 
 // stranger returns an ID token that is valid except for its signature.
-func stranger(fake *fakeoidc.Provider) string {
+func stranger(fake *idp.Fake) string {
 	claims := map[string]any{
 		"iss": fake.Issuer,
 		"sub": fake.Subject,
-		"aud": fakeoidc.ClientID,
-		"azp": fakeoidc.ClientID,
+		"aud": idp.ClientID,
+		"azp": idp.ClientID,
 		"exp": time.Now().Add(time.Hour).Unix(),
 	}
 	if fake.Claims != nil {
 		fake.Claims(claims)
 	}
-	return fakeoidc.Sign(strangerKey(), claims)
+	return idp.Sign(strangerKey(), claims)
 }
 
 func (p *presented) owner(t *testing.T, token string) (federation.Identity, error) {

@@ -7,11 +7,8 @@ import (
 
 	"postern/service/login/providers"
 	"postern/service/login/tokencheck"
-	"postern/testkit/fakefacebook"
-	"postern/testkit/fakegithub"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
-	"postern/testkit/ordered"
+	"postern/testkit"
+	"postern/testkit/idp"
 )
 
 // refusedTokens are tokens of another app, or invalid ones, by the stage in every.
@@ -59,7 +56,7 @@ var refusedTokens = map[string]struct {
 		func(p *presented) string { return graph(p, set("tid", "00000000-0000-0000-0000-000000000001")) },
 	},
 	"microsoft, azp of another": {"microsoft, an API of its own", func(p *presented) string {
-		return graph(p, func(c map[string]any) { c["aud"] = fakeoidc.ClientID; c["appid"] = "another" })
+		return graph(p, func(c map[string]any) { c["aud"] = idp.ClientID; c["appid"] = "another" })
 	}},
 	"oidc, another client_id": {
 		"oidc",
@@ -90,17 +87,17 @@ var refusedTokens = map[string]struct {
 		"oidc",
 		func(p *presented) string { p.fake.Verdict = set("cnf", map[string]any{"jkt": "x"}); return p.token },
 	},
-	"oidc, nobody's": {"oidc", func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token }},
+	"oidc, no subject": {"oidc", func(p *presented) string { p.fake.Verdict = unset("sub"); return p.token }},
 	"readable, another client_id": {"oidc, readable", func(p *presented) string {
-		return readable(p.fake, func(c map[string]any) { c["client_id"] = "another"; c["aud"] = fakeoidc.ClientID })
+		return readable(p.fake, func(c map[string]any) { c["client_id"] = "another"; c["aud"] = idp.ClientID })
 	}},
 	"readable, another azp": {"auth0", func(p *presented) string {
 		return readable(
 			p.fake,
-			func(c map[string]any) { c["azp"] = "another"; c["aud"] = []string{fakeoidc.ClientID, "x"} },
+			func(c map[string]any) { c["azp"] = "another"; c["aud"] = []string{idp.ClientID, "x"} },
 		)
 	}},
-	"readable, nobody named": {
+	"readable, no client": {
 		"oidc, readable",
 		func(p *presented) string { return readable(p.fake, unset("client_id")) },
 	},
@@ -124,7 +121,7 @@ var refusedTokens = map[string]struct {
 }
 
 func TestOwner_Refused(t *testing.T) {
-	for name, one := range ordered.ByName(refusedTokens) {
+	for name, one := range testkit.ByName(refusedTokens) {
 		t.Run(name, func(t *testing.T) {
 			p := every[one.of](t)
 			if got, err := p.owner(t, one.make(p)); !errors.Is(err, tokencheck.ErrRefused) {
@@ -135,9 +132,9 @@ func TestOwner_Refused(t *testing.T) {
 }
 
 func TestOwner_RefusedByGitHubAndFacebook(t *testing.T) {
-	github := fakegithub.Start(t)
+	github := idp.StartGitHub(t)
 	github.Check["app"] = map[string]any{"client_id": "another"}
-	facebook := fakefacebook.Start(t)
+	facebook := idp.StartFacebook(t)
 	facebook.Debug["type"] = "PAGE"
 	set := &providers.Set{
 		HTTP:          guarded(t),
@@ -171,6 +168,6 @@ func unset(name string) func(map[string]any) { return func(m map[string]any) { d
 
 // graph creates another token that Graph takes.
 func graph(p *presented, change func(map[string]any)) string {
-	p.fake.Access = fakemicrosoft.Access(p.fake, change)
+	p.fake.Access = idp.MicrosoftAccess(p.fake, change)
 	return p.fake.Access
 }

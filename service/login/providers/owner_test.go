@@ -10,7 +10,7 @@ import (
 
 	"postern/service/login/providers"
 	"postern/service/login/tokencheck"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 func TestOwner(t *testing.T) {
@@ -23,12 +23,12 @@ func TestOwner(t *testing.T) {
 			if !p.set.Recognizes(p.config, p.token, p.identity) || !p.set.Recognizes(p.config, p.garbage, p.identity) {
 				t.Error("the provider's token is not recognized")
 			}
-			unsigned := map[string]any{"iss": p.fake.Issuer, "aud": fakeoidc.ClientID, "sub": "x"}
+			unsigned := map[string]any{"iss": p.fake.Issuer, "aud": idp.ClientID, "sub": "x"}
 			for what, token := range map[string]string{
 				"garbage of the same form": p.garbage,
 				"nothing":                  "",
 				"a line break":             "a\r\nb",
-				"unsigned":                 fakeoidc.Unsigned(unsigned),
+				"unsigned":                 idp.Unsigned(unsigned),
 			} {
 				if _, err := p.owner(t, token); !errors.Is(err, tokencheck.ErrRefused) {
 					t.Errorf("%s: %v", what, err)
@@ -43,9 +43,9 @@ func TestOwner(t *testing.T) {
 }
 
 func TestOwner_ProviderFails(t *testing.T) {
-	target := fakeoidc.Start(t)
+	target := idp.StartFake(t)
 	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { fakeoidc.Answer(w, code, map[string]any{}) }
+		return func(w http.ResponseWriter, _ *http.Request) { idp.Answer(w, code, map[string]any{}) }
 	}
 	text := func(body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
@@ -86,7 +86,7 @@ func TestOwner_ProviderFails(t *testing.T) {
 		}
 		close(over)
 	}
-	if n := target.Asked("/caught"); n != 0 {
+	if n := target.Requests("/caught"); n != 0 {
 		t.Errorf("a redirect was followed %d times", n)
 	}
 }
@@ -107,7 +107,7 @@ func TestOwner_Unverifiable(t *testing.T) {
 		if !errors.Is(err, tokencheck.ErrUnverifiable) {
 			t.Errorf("%s with an introspection that names no app: %v", kind, err)
 		}
-		if n := s.fake.Asked("/userinfo") + other.fake.Asked("/userinfo"); n != 0 {
+		if n := s.fake.Requests("/userinfo") + other.fake.Requests("/userinfo"); n != 0 {
 			t.Errorf("%s: userinfo was asked %d times", kind, n)
 		}
 	}
@@ -118,7 +118,7 @@ func TestOwner_Unverifiable(t *testing.T) {
 }
 
 // No error may quote a token: errors end in logs.
-func TestErrorsHoldNoToken(t *testing.T) {
+func TestGitHub_errorsHideToken(t *testing.T) {
 	for name, start := range every {
 		p := start(t)
 		p.answering(func(w http.ResponseWriter, r *http.Request) {

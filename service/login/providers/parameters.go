@@ -7,8 +7,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Prompt is what the provider asks for although the browser is signed in there (OpenID
-// Connect Core 1.0, 3.1.2.1).
+// Prompt is what the provider asks the user for, although the browser is signed in there (OpenID Connect Core 1.0,
+// 3.1.2.1).
 type Prompt struct {
 	Login         bool // prompt=login: authenticate again
 	SelectAccount bool // prompt=select_account

@@ -9,6 +9,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -35,6 +36,7 @@ const (
 // Config is the configuration of one provider of an app client.
 type Config struct {
 	Type         string
+	Label        string // for users; "" is that of the type
 	ClientID     string
 	ClientSecret secrets.Secret
 	Issuer       string // "" is the provider's own address; see Traits
@@ -83,7 +85,7 @@ type exchange struct {
 // Tokens are those that the provider issued.
 type Tokens struct {
 	Access  secrets.Secret // "" if the provider gave an ID token alone
-	ID      secrets.Secret // "" if the provider has none
+	ID      secrets.Secret // "" if the provider gave none
 	Expires time.Time      // of Access; zero if the provider does not state it
 }
 
@@ -101,7 +103,7 @@ type Traits struct {
 	TellsAuthTime bool // auth_time in its ID tokens
 }
 
-// StatesClaims reports whether the kind has claims beside those that identify a user.
+// StatesClaims reports whether the kind has claims other than those that identify a user.
 func (t Traits) StatesClaims() bool { return t.HasIDToken || len(t.Claims) > 0 }
 
 // kind is one kind of provider.
@@ -175,6 +177,9 @@ const (
 	FormPost = federation.FormPost
 )
 
+// ResponseModes are those of providers' answers to us, and of ours to app clients.
+var ResponseModes = []string{Query, FormPost}
+
 // DefaultResponseMode returns the response mode of a provider for which none is configured, "" for a kind that takes
 // none.
 func DefaultResponseMode(kind, issuer string) string {
@@ -184,7 +189,7 @@ func DefaultResponseMode(kind, issuer string) string {
 	return federation.DefaultResponseMode(issuer)
 }
 
-// AuthorizeURL returns the address that the browser is sent to.
+// AuthorizeURL returns the URL that the browser is sent to.
 func (s *Set) AuthorizeURL(ctx context.Context, c Config, r Request) (string, error) {
 	k, endpoint, err := s.prepare(ctx, c)
 	if err != nil {
@@ -219,7 +224,7 @@ func (s *Set) Complete(
 	}
 	identity, ok := bounded(identity)
 	if !ok {
-		return federation.Identity{}, Tokens{}, refusedAnswer(c, "its answer has no usable subject")
+		return federation.Identity{}, Tokens{}, refusedAnswer(c, "its response has no usable subject")
 	}
 	id, _ := token.Extra("id_token").(string)
 	return identity, Tokens{
@@ -237,6 +242,9 @@ func (s *Set) prepare(ctx context.Context, c Config) (kind, oauth2.Endpoint, err
 	endpoint, err := k.endpoint(ctx, s, c)
 	return k, endpoint, err
 }
+
+// Name returns the provider's name for users.
+func (c Config) Name() string { return cmp.Or(c.Label, LabelOf(c.Type)) }
 
 // LabelOf returns the name of a kind on buttons.
 func LabelOf(name string) string {

@@ -8,8 +8,7 @@ import (
 	"postern/platform/federation"
 	"postern/service/login/providers"
 	"postern/testkit"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/ordered"
+	"postern/testkit/idp"
 )
 
 func TestComplete_HonestOpenID(t *testing.T) {
@@ -23,7 +22,7 @@ func TestComplete_HonestOpenID(t *testing.T) {
 			Name:          "Ana",
 		},
 		providers.Microsoft: {
-			Subject: fakemicrosoft.TenantID + "." + fakemicrosoft.ObjectID,
+			Subject: idp.MicrosoftTenantID + "." + idp.MicrosoftObjectID,
 			Email:   "ana@example.com",
 			Name:    "Ana",
 		},
@@ -67,7 +66,7 @@ func TestComplete_WrongExchange(t *testing.T) {
 		},
 	}
 	for kind, start := range kinds {
-		for name, change := range ordered.ByName(tests) {
+		for name, change := range testkit.ByName(tests) {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				s := start(t)
 				config, request := s.config, sent
@@ -239,7 +238,7 @@ func TestDiscovery_FailureIsKeptForAMoment(t *testing.T) {
 			t.Fatal("another issuer's document is taken")
 		}
 	}
-	if asked := s.fake.Asked("/.well-known/openid-configuration"); asked != 1 {
+	if asked := s.fake.Requests("/.well-known/openid-configuration"); asked != 1 {
 		t.Errorf("it was asked %d times", asked)
 	}
 	s.fake.Discovery = nil

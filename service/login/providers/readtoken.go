@@ -105,7 +105,7 @@ func (t tokenClaims) issuedTo(app string) bool {
 // that only ID tokens have, and either lack the app in aud, which every ID token has
 // (OpenID Connect Core 1.0, 2 and 3.1.3.6), or have a scope, which no ID token has. azp and
 // client_id prove nothing, because ID tokens may have both; nor does the absence of a
-// nonce, because a refreshed ID token has none (12.2). An access token of Keycloak's with
+// nonce, because a refreshed ID token lacks it (12.2). An access token of Keycloak's with
 // a nonce (org.keycloak.protocol.oidc.mappers.NonceBackwardsCompatibleMapper) states its type.
 func (t tokenClaims) isAccessToken(app string) bool {
 	switch {
@@ -127,16 +127,16 @@ func (d discovery) verifyToken(
 	out, jwt := readToken(token)
 	switch {
 	case !jwt || out.Issuer != issuer:
-		return tokenClaims{}, fmt.Errorf("it is not a token of this issuer: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it isn't a token of this issuer: %w", tokencheck.ErrRefused)
 	case out.Type != "" && out.Type != "jwt" && (identity || out.Type != "at+jwt"):
-		// Such as a logout token, signed with the same keys (RFC 8725, 3.11).
+		// One example is a logout token, which is signed with the same keys (RFC 8725, 3.11).
 		return tokenClaims{}, fmt.Errorf("its typ is of another kind of token: %w", tokencheck.ErrRefused)
 	case !identity && !out.isAccessToken(c.ClientID):
-		return tokenClaims{}, fmt.Errorf("it is not an access token: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it isn't an access token: %w", tokencheck.ErrRefused)
 	case !out.issuedTo(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
 		return tokenClaims{}, fmt.Errorf("it was issued for another app: %w", tokencheck.ErrRefused)
 	case !out.isCurrent():
-		return tokenClaims{}, fmt.Errorf("it has expired or is not valid yet: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it has expired or isn't valid yet: %w", tokencheck.ErrRefused)
 	case len(out.Confirmation) > 0:
 		// The caller does not prove possession of that key (RFC 7800).
 		return tokenClaims{}, fmt.Errorf("it is bound to a key: %w", tokencheck.ErrRefused)
@@ -149,9 +149,9 @@ func (d discovery) verifyToken(
 	})
 	if _, err := verifier.Verify(oidc.ClientContext(ctx, s.client()), token); err != nil {
 		if keys.unavailable {
-			return tokenClaims{}, fmt.Errorf("its keys cannot be fetched: %w", tokencheck.ErrUnavailable)
+			return tokenClaims{}, fmt.Errorf("its keys can't be fetched: %w", tokencheck.ErrUnavailable)
 		}
-		return tokenClaims{}, fmt.Errorf("it does not verify: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("it can't be verified: %w", tokencheck.ErrRefused)
 	}
 	return out, nil
 }

@@ -8,8 +8,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/service/login/providers"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 // what a provider is, and which of its tokens its app hands out.
@@ -19,15 +18,15 @@ type offer struct {
 }
 
 func (o offer) config() providers.Config {
-	return providers.Config{Type: o.kind, Issuer: o.issuer, ClientID: fakeoidc.ClientID}
+	return providers.Config{Type: o.kind, Issuer: o.issuer, ClientID: idp.ClientID}
 }
 
-func saying(iss string) string { return fakeoidc.Unsigned(map[string]any{"iss": iss}) }
+func saying(iss string) string { return idp.Unsigned(map[string]any{"iss": iss}) }
 
 // A token goes to the one provider whose it can be by its looks, and to no other.
-func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
+func TestTokens_ownProviderOnly(t *testing.T) {
 	const own, other = "https://login.example.com", "https://other.example.com"
-	tenant := "https://login.microsoftonline.com/" + fakemicrosoft.TenantID + "/v2.0"
+	tenant := "https://login.microsoftonline.com/" + idp.MicrosoftTenantID + "/v2.0"
 	offers := map[string]offer{
 		"github":       {providers.GitHub, "", false},
 		"google":       {providers.Google, "", false},
@@ -58,7 +57,7 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 		saying("https://accounts.google.com"): {"google", "google id"},
 		saying("accounts.google.com"):         {"google", "google id"},
 		saying(tenant):                        {"microsoft", "microsoft id", "one tenant"},
-		saying("https://sts.windows.net/" + fakemicrosoft.TenantID + "/"): {
+		saying("https://sts.windows.net/" + idp.MicrosoftTenantID + "/"): {
 			"microsoft",
 			"microsoft id",
 			"one tenant",
@@ -67,9 +66,9 @@ func TestTokensGoToTheirOwnProviderOnly(t *testing.T) {
 			"microsoft",
 			"microsoft id",
 		},
-		saying("https://login.microsoftonline.com.evil.example/" + fakemicrosoft.TenantID + "/v2.0"): nil,
-		saying("https://login.microsoftonline.com/common/v2.0"):                                      nil,
-		fakeoidc.Unsigned(map[string]any{"iss": []string{own}}):                                      nil,
+		saying("https://login.microsoftonline.com.evil.example/" + idp.MicrosoftTenantID + "/v2.0"): nil,
+		saying("https://login.microsoftonline.com/common/v2.0"):                                     nil,
+		idp.Unsigned(map[string]any{"iss": []string{own}}):                                          nil,
 		"eyJhbGciOiJkaXIiLCJpc3MiOiJodHRwczovL290aGVyLmV4YW1wbGUuY29tIn0..x.y.z": {
 			"auth0",
 		}, // encrypted, for https://other.example.com
@@ -109,15 +108,15 @@ func checkForms(t *testing.T, offers map[string]offer, token string, belongs []s
 			ok = slices.Contains(forms.Issuers, issuer) || starts(issuer, forms.IssuersBelow)
 		}
 		if !ok {
-			t.Errorf("%q is %s's and has none of its forms: %+v", token, name, forms)
+			t.Errorf("%q belongs to %s but lacks its forms: %+v", token, name, forms)
 		}
 	}
 }
 
-func TestProvidersThatCannotBeToldApart(t *testing.T) {
+func TestRecognize_ambiguous(t *testing.T) {
 	const own, other = "https://login.example.com", "https://other.example.com"
 	ms := func(tenant string) string { return "https://login.microsoftonline.com/" + tenant + "/v2.0" }
-	one, two := ms(fakemicrosoft.TenantID), ms("00000000-0000-0000-0000-000000000001")
+	one, two := ms(idp.MicrosoftTenantID), ms("00000000-0000-0000-0000-000000000001")
 	tests := []struct {
 		a, b offer
 		want bool

@@ -7,9 +7,7 @@ import (
 	"postern/platform/egress"
 	"postern/platform/federation"
 	"postern/service/login/providers"
-	"postern/testkit/fakegoogle"
-	"postern/testkit/fakemicrosoft"
-	"postern/testkit/fakeoidc"
+	"postern/testkit/idp"
 )
 
 const callback = "https://postern.example/callback"
@@ -22,7 +20,7 @@ var sent = providers.Request{
 
 // stage is one kind of OpenID provider with its fake.
 type stage struct {
-	fake   *fakeoidc.Provider
+	fake   *idp.Fake
 	set    *providers.Set
 	config providers.Config
 }
@@ -39,7 +37,7 @@ var kinds = map[string]func(t *testing.T) *stage{
 		return s
 	},
 	providers.Google: func(t *testing.T) *stage {
-		fake := fakegoogle.Start(t)
+		fake := idp.StartGoogle(t)
 		return &stage{
 			fake:   fake,
 			set:    &providers.Set{HTTP: guarded(t), GoogleURL: fake.URL},
@@ -47,7 +45,7 @@ var kinds = map[string]func(t *testing.T) *stage{
 		}
 	},
 	providers.Microsoft: func(t *testing.T) *stage {
-		fake := fakemicrosoft.Start(t)
+		fake := idp.StartMicrosoft(t)
 		return &stage{
 			fake:   fake,
 			set:    &providers.Set{HTTP: guarded(t), MicrosoftURL: fake.URL},
@@ -57,7 +55,7 @@ var kinds = map[string]func(t *testing.T) *stage{
 }
 
 func plain(t *testing.T, kind string) *stage {
-	fake := fakeoidc.Start(t)
+	fake := idp.StartFake(t)
 	return &stage{fake: fake, set: &providers.Set{HTTP: guarded(t)}, config: configOf(kind, fake.URL)}
 }
 
@@ -65,8 +63,8 @@ func configOf(kind, issuer string) providers.Config {
 	traits, _ := providers.TraitsOf(kind)
 	return providers.Config{
 		Type:         kind,
-		ClientID:     fakeoidc.ClientID,
-		ClientSecret: fakeoidc.ClientSecret,
+		ClientID:     idp.ClientID,
+		ClientSecret: idp.ClientSecret,
 		Issuer:       issuer,
 		Scopes:       traits.Scopes,
 		RedirectURI:  callback,

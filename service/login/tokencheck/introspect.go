@@ -82,16 +82,16 @@ func Introspect(
 		// RFC 6749, 2.3.1: form-encoded before they are joined.
 		request.SetBasicAuth(url.QueryEscape(at.ClientID), url.QueryEscape(at.ClientSecret.Reveal()))
 	}
-	answer, err := Ask(client, request)
+	answer, err := Send(client, request)
 	if err != nil {
 		return Introspection{}, err
 	}
-	var got *introspected // null is no answer
+	var got *introspected // null is not an answer
 	if err := answer.Read(&got); err != nil {
 		return Introspection{}, err
 	}
 	if got == nil {
-		return Introspection{}, fmt.Errorf("its answer is null: %w", ErrBadAnswer)
+		return Introspection{}, fmt.Errorf("its response is null: %w", ErrBadAnswer)
 	}
 	if err := got.holds(now); err != nil {
 		return Introspection{}, err
@@ -122,12 +122,12 @@ func (i *introspected) holds(now time.Time) error {
 	at, off := float64(now.Unix()), clockLeeway.Seconds()
 	switch {
 	case !i.Active:
-		return fmt.Errorf("it is not active: %w", ErrRefused)
+		return fmt.Errorf("it isn't active: %w", ErrRefused)
 	case i.Expires != nil && *i.Expires+off <= at, i.NotBefore != nil && *i.NotBefore-off > at:
-		return fmt.Errorf("it has expired or is not valid yet: %w", ErrRefused)
+		return fmt.Errorf("it has expired or isn't valid yet: %w", ErrRefused)
 	case i.TokenType != "" && !slices.Contains([]string{"bearer", "access_token"}, strings.ToLower(i.TokenType)):
 		// Refresh tokens are active too, and token_type_hint does not exclude them.
-		return fmt.Errorf("it is not a bearer token: %w", ErrRefused)
+		return fmt.Errorf("it isn't a bearer token: %w", ErrRefused)
 	case i.Confirm != nil:
 		// The caller does not prove possession of that key (RFC 7800).
 		return fmt.Errorf("it is bound to a key: %w", ErrRefused)

@@ -23,14 +23,14 @@ import (
 
 // The reasons for which a token is not accepted. Each error wraps one of them.
 var (
-	ErrRefused      = errors.New("the token is not valid here")
+	ErrRefused      = errors.New("the token isn't valid here")
 	ErrUnavailable  = errors.New("the issuer is unavailable")
-	ErrBadAnswer    = errors.New("the issuer's answer is unusable")
-	ErrUnverifiable = errors.New("it cannot be found out which app the token was issued to")
+	ErrBadAnswer    = errors.New("the issuer's response is unusable")
+	ErrUnverifiable = errors.New("the app that the token was issued to is unknown")
 )
 
-// ErrUnreachable is an ErrUnavailable: the request failed before there was an answer. Errors of it wrap the cause.
-var ErrUnreachable = fmt.Errorf("%w: it cannot be reached", ErrUnavailable)
+// ErrUnreachable is an ErrUnavailable: the request failed before there was a response. Errors of it wrap the cause.
+var ErrUnreachable = fmt.Errorf("%w: it can't be reached", ErrUnavailable)
 
 // ErrCredentials is in the chain of an ErrBadAnswer too where the issuer refuses the app's own credentials.
 var ErrCredentials = errors.New("the issuer refuses the credentials of the app")
@@ -44,19 +44,19 @@ func Reason(err error) string {
 	return text
 }
 
-// maxAnswer is the most that is read of an answer, in bytes.
+// maxAnswer is the most that is read of a response, in bytes.
 const maxAnswer = 64 << 10
 
-// Answer is an issuer's answer with any status that Ask lets through.
+// Answer is an issuer's response with any status that Send lets through.
 type Answer struct {
 	Status int
 	body   []byte
 }
 
-// Ask sends a request with a client that follows no redirect (egress.Guard's).
-// ErrUnreachable reports a request without an answer, ErrUnavailable also a server that fails
-// or limits the rate, ErrBadAnswer a redirect and an answer that is too large.
-func Ask(client *http.Client, request *http.Request) (Answer, error) {
+// Send sends a request with a client that follows no redirect (egress.Guard's).
+// ErrUnreachable reports a request without a response, ErrUnavailable also a server that fails
+// or limits the rate, ErrBadAnswer a redirect and a response that is too large.
+func Send(client *http.Client, request *http.Request) (Answer, error) {
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", "postern") // which GitHub's API demands
 	got, err := client.Do(request)              //nolint:gosec // the client is the egress guard's
@@ -69,18 +69,18 @@ func Ask(client *http.Client, request *http.Request) (Answer, error) {
 	case status >= http.StatusInternalServerError,
 		status == http.StatusTooManyRequests,
 		status == http.StatusRequestTimeout:
-		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrUnavailable)
+		return Answer{}, fmt.Errorf("it returned %d: %w", status, ErrUnavailable)
 	case err != nil:
-		return Answer{}, fmt.Errorf("it breaks off: %w", ErrUnavailable)
+		return Answer{}, fmt.Errorf("the response was cut off: %w", ErrUnavailable)
 	case len(body) > maxAnswer:
-		return Answer{}, fmt.Errorf("it answers more than %d bytes: %w", maxAnswer, ErrBadAnswer)
+		return Answer{}, fmt.Errorf("its response has more than %d bytes: %w", maxAnswer, ErrBadAnswer)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return Answer{}, fmt.Errorf("it answers %d: %w", status, ErrBadAnswer)
+		return Answer{}, fmt.Errorf("it returned %d: %w", status, ErrBadAnswer)
 	}
 	return Answer{got.StatusCode, body}, nil
 }
 
-// withoutURL drops the address that an error of http.Client begins with: some servers want
+// withoutURL drops the URL that an error of http.Client begins with: some servers want
 // tokens in it, and errors end in logs.
 func withoutURL(err error) error {
 	if sent, ok := errors.AsType[*url.Error](err); ok {
@@ -89,7 +89,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Read decodes an answer with status 200.
+// Read decodes a response with status 200.
 func (a Answer) Read(into any) error {
 	if a.Status != http.StatusOK {
 		return a.Unexpected()
@@ -97,11 +97,11 @@ func (a Answer) Read(into any) error {
 	return a.ReadAny(into)
 }
 
-// ReadAny decodes an answer with any status; see package exactjson.
+// ReadAny decodes a response with any status; see package exactjson.
 func (a Answer) ReadAny(into any) error {
 	if exactjson.Unmarshal(a.body, into) != nil {
-		// The decoder's error may quote the answer.
-		return fmt.Errorf("its answer of status %d cannot be read: %w", a.Status, ErrBadAnswer)
+		// The decoder's error may quote the response.
+		return fmt.Errorf("its response with status %d can't be read: %w", a.Status, ErrBadAnswer)
 	}
 	return nil
 }
@@ -110,9 +110,9 @@ func (a Answer) ReadAny(into any) error {
 // because the app's own credentials are wrong.
 func (a Answer) Unexpected() error {
 	if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-		return fmt.Errorf("it answers %d: %w: %w", a.Status, ErrCredentials, ErrBadAnswer)
+		return fmt.Errorf("it returned %d: %w: %w", a.Status, ErrCredentials, ErrBadAnswer)
 	}
-	return fmt.Errorf("it answers %d: %w", a.Status, ErrBadAnswer)
+	return fmt.Errorf("it returned %d: %w", a.Status, ErrBadAnswer)
 }
 
 func encoded(body any) (kind string, text []byte, err error) {

@@ -65,7 +65,7 @@ func TestIntrospect(t *testing.T) {
 		Issuer:   "https://i.example",
 		Audience: []string{"a", "b"},
 		Scope:    "read write",
-		Expires:  got.Expires, // in a test of its own
+		Expires:  got.Expires, // in its own test
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -151,8 +151,8 @@ func TestIntrospect_Refused(t *testing.T) {
 	}
 }
 
-// TestAsk_Unreachable tells a request without an answer from an answer that is an error.
-func TestAsk_Unreachable(t *testing.T) {
+// TestSend_unreachable tells a request without an answer from an answer that is an error.
+func TestSend_unreachable(t *testing.T) {
 	e := newEndpoint(t, "")
 	e.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
 	ask := func() error {
@@ -162,7 +162,7 @@ func TestAsk_Unreachable(t *testing.T) {
 		}
 		return err
 	}
-	if err := ask(); errors.Is(err, tokencheck.ErrUnreachable) || tokencheck.Reason(err) != "it answers 502" {
+	if err := ask(); errors.Is(err, tokencheck.ErrUnreachable) || tokencheck.Reason(err) != "it returned 502" {
 		t.Errorf("an answer: %v, its reason is %q", err, tokencheck.Reason(err))
 	}
 	e.Close()

@@ -30,7 +30,7 @@ local ROUTES = {
   grouped = {
     environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject", rules = "ver_1",
   },
-  nobody = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
+  closed = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
 }
 
 local ORDER = { "type", "scopes", "env", "until", "limits", "ips" }
@@ -52,7 +52,7 @@ local function config(change)
     project = change.project, routes = ROUTES, keys = { [digest(good)] = line },
     tenants = { tnt_1 = { name = "default" } }, limits = change.project_limits,
     key_types = { kty_1 = { name = "full", scopes = { "a", "b:c" } }, kty_2 = { name = "none", scopes = {} } },
-    fallback = { owner = "desk", consumer = "uuid-desk" },
+    fallback = { owner = "fallback", consumer = "uuid-fallback" },
   }
 end
 
@@ -130,6 +130,29 @@ check("no key is asked for one", function()
   refused(call("guarded", { { "x_api_key", good } }), 401, "credentials_required")
 end)
 
+check("a refusal says what Authorization has", function()
+  for line, message in pairs({
+    ["Bearer " .. good] = "Authorization has an API key. Send it in the X-API-Key header.",
+    [good] = "Authorization has an API key. Send it in the X-API-Key header.",
+    ["Bearer a.b.c"] = "Authorization has a token, and this API doesn't accept tokens. " ..
+      "Send an API key in the X-API-Key header.",
+    ["Bearer"] = "Send an API key in the X-API-Key header.",
+    ["Basic YTpi"] = "Send an API key in the X-API-Key header.",
+  }) do
+    local seen = call("guarded", { { "Authorization", line } })
+    refused(seen, 401, "credentials_required")
+    equal(seen.body:match('"message":"(.-)"'), message, line)
+  end
+end)
+
+check("a refusal names the scope that the caller lacks", function()
+  local with = config()
+  with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", scopes = { "a", "orders:read" } } } } }
+  local seen = call("grouped", { { "X-API-Key", good } }, with)
+  refused(seen, 403, "insufficient_scope")
+  equal(seen.body:match('"message":"(.-)"'), "This route requires a scope that the caller doesn't have: orders:read.")
+end)
+
 check("a key that came twice is refused", function()
   refused(call("guarded", { { "X-API-Key", good }, { "x-api-key", good } }), 401, "invalid_key")
 end)
@@ -204,13 +227,13 @@ end)
 check("without a key the fallback owner lets in", function()
   local seen = call("fallback", { { "x_api_key", "x" }, { "Authorization", "mine" } })
   passed(seen)
-  equal(value(seen, "X-Consumer-ID"), "uuid-desk")
-  equal(value(seen, "X-Consumer-Username"), "desk")
+  equal(value(seen, "X-Consumer-ID"), "uuid-fallback")
+  equal(value(seen, "X-Consumer-Username"), "fallback")
   equal(value(seen, "X-Credential-Identifier"), nil)
   equal(value(seen, "X-Tenant-ID"), nil)
   equal(value(seen, "x_api_key"), nil)
   equal(value(seen, "Authorization"), "mine")
-  equal(seen.consumer.id, "uuid-desk")
+  equal(seen.consumer.id, "uuid-fallback")
   refused(call("fallback", { { "X-API-Key", "bad" } }), 401, "invalid_key")
 end)
 
@@ -238,7 +261,7 @@ check("an optional key counts when there is one", function()
 end)
 
 check("a route that requires credentials and names none is closed", function()
-  refused(call("nobody", { { "X-API-Key", good } }), 401, "credentials_required")
+  refused(call("closed", { { "X-API-Key", good } }), 401, "credentials_required")
 end)
 
 check("a route that was added by hand requires a key of every environment", function()
@@ -301,7 +324,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
   end
   equal(call("guarded", { { "X-API-Key", good } }).shared.authenticated_groups, nil)
   local with = config()
-  with.members = { desk = { tenant = "tnt_1", groups = { "staff" } } }
+  with.members = { fallback = { tenant = "tnt_1", groups = { "staff" } } }
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
 end)
 
@@ -342,7 +365,7 @@ check("limits refuse with where the caller stands", function()
   equal(second.headers["X-RateLimit-Remaining-Day"], "0")
   passed(call("fallback", {}, with, { shared = shared })) -- another owner
   refused(call("fallback", {}, with, { shared = shared }), 429, "quota_exceeded")
-  passed(call("open", {}, with, { shared = shared })) -- nobody
+  passed(call("open", {}, with, { shared = shared })) -- no owner
   passed(call("open", {}, with, { shared = shared }))
 end)
 
@@ -473,7 +496,7 @@ check("an interim answer of an upstream becomes a 502, and nginx ends the connec
     _G.ngx.status = seen.ended
     handler:header_filter(config())
     equal(seen.status, 502)
-    equal(seen.body, '{"message":"The upstream could not be reached.","code":"upstream_unreachable"}')
+    equal(seen.body, [[{"message":"The upstream can't be reached.","code":"upstream_unreachable"}]])
   end
   for _, status in ipairs({ 101, 501 }) do
     local seen = call("open", {}, nil, { status = status })

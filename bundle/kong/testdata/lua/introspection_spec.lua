@@ -40,8 +40,8 @@ local function config(changes)
   end
   return {
     project = "prj_1", key_types = {}, limits = { owner = { hour = 2 } },
-    tenants = { tnt_1 = { name = "default", fallback = { owner = "own-desk", consumer = "uuid-own" } } },
-    fallback = { owner = "desk", consumer = "uuid-desk" },
+    tenants = { tnt_1 = { name = "default", fallback = { owner = "own-fallback", consumer = "uuid-own" } } },
+    fallback = { owner = "fallback", consumer = "uuid-fallback" },
     keys = { [made.digest(secret)] = "key_1 tenant=tnt_1 consumer=uuid-ana owner=ana" },
     introspection = { ver_1 = endpoint },
     routes = {
@@ -207,7 +207,7 @@ check("why tokens cannot be judged is logged every 30 seconds, without tokens an
     end
   end
   equal(#lines, 2)
-  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot check tokens: it answers 500")
+  equal(lines[1], "the introspection endpoint https://id.example/introspect cannot check tokens: it returned 500")
 end)
 
 check("issuer and audience", function()
@@ -288,7 +288,7 @@ check("calls without a token", function()
 end)
 
 check("calls that count for an owner, and for a user", function()
-  equal(value(call("opaque", GOOD, { route = "fallback" }), "X-Consumer-Username"), "own-desk")
+  equal(value(call("opaque", GOOD, { route = "fallback" }), "X-Consumer-Username"), "own-fallback")
   local shared, with = { postern_limits = strict.shared() }, config()
   local function again(answer) return call("opaque", answer, { shared = shared, config = with }) end
   equal(again(GOOD).status, nil)

@@ -219,7 +219,7 @@ end)
 check("an answer that is not read as JSON names nothing", function()
   for problem, head in pairs({
     ["not that of JSON"] = { ["Content-Type"] = "text/html" },
-    ["another way than gzip"] = { ["Content-Type"] = "application/json", ["Content-Encoding"] = { "gzip", "br" } },
+    ["not with gzip"] = { ["Content-Type"] = "application/json", ["Content-Encoding"] = { "gzip", "br" } },
   }) do
     local seen = call("POST", "/orders", { [STORES] = FOUND, [WRITE] = "{}" })
     rawset(ngx, "status", 200)

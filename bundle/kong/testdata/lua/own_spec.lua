@@ -35,7 +35,7 @@ local function config(change)
   end
   local with = {
     project = "prj_1", key_types = {}, keys = {}, tenants = { tnt_1 = { name = "default" } }, audience = "https://api",
-    fallback = { owner = "desk", consumer = "uuid-desk" },
+    fallback = { owner = "fallback", consumer = "uuid-fallback" },
     clients = {
       [ISSUER] = {
         id = "cli_1", tenant = "tnt_1", machine = true, consumer = "uuid-robot", frozen = false,
@@ -110,7 +110,7 @@ end)
 
 check("a user with a fallback owner", function()
   local seen = call(token(), nil, "fallback")
-  equal(value(seen, "X-Consumer-Username"), "desk")
+  equal(value(seen, "X-Consumer-Username"), "fallback")
   equal(value(seen, "X-Authenticated-Userid"), "usr_1")
 end)
 

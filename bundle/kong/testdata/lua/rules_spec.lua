@@ -55,6 +55,16 @@ for line in io.lines("../../../../core/policy/testdata/rules.txt") do
   end
 end
 
+check("the scope that the caller lacks", function()
+  local store = rules.store({ read_write = true, list = { { methods = { "GET" }, path = "/a", scopes = { "s", "t" } } } })
+  local caller = { scopes = "s", key = true }
+  for at, scope in pairs({ ["GET /a"] = "t", ["GET /b"] = "read", ["POST /b"] = "write" }) do
+    local method, path = at:match("^(%S+) (%S+)$")
+    local _, lacked = rules.refusal(store, method, path, caller)
+    equal(lacked, scope, at)
+  end
+end)
+
 check("the scopes of a token", function()
   local store = rules.store({ list = { { methods = { "GET" }, path = "/a", scopes = { "s" } } } })
   equal(rules.refusal(store, "GET", "/a", { scopes = "t", token = true }), "token_scope")

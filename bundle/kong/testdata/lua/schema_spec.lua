@@ -116,7 +116,7 @@ local function example()
       ip = { allow = { "192.0.2.0/24", "2001:db8::/32" }, deny = {} } } },
     tenants = { tnt_1 = { name = "default" } },
     limits = { key = { second = 1, year = 10 ^ 12 }, ip = { hour = 5 } },
-    fallback = { owner = "desk", consumer = uuid },
+    fallback = { owner = "fallback", consumer = uuid },
     introspection = { ver_1 = {
       endpoint = "https://id.example/introspect", method = "client_secret_basic", client_id = "{vault://env/HOME}",
       secret = "INTROSPECTION_1_0_0_CLIENT_SECRET", issuer = "x", audience = "y", tenant = "tnt_1",
@@ -162,7 +162,7 @@ local bad = {
   ["a key without an owner"] = function(c) c.keys[("ab"):rep(32)] = "key_1 tenant=tnt_1 consumer=" .. uuid end,
   ["a key without a consumer"] = function(c) c.keys[("ab"):rep(32)] = "key_1 tenant=tnt_1 owner=a" end,
   ["a key that is a record"] = function(c) c.keys[("ab"):rep(32)] = { id = "key_1" } end,
-  ["a consumer that is not a UUID"] = function(c) c.fallback.consumer = "desk" end,
+  ["a consumer that is not a UUID"] = function(c) c.fallback.consumer = "fallback" end,
   ["an unknown mode"] = function(c) c.routes[uuid].mode = "off" end,
   ["an unknown method"] = function(c) c.routes[uuid].methods = { "basic" } end,
   ["an endpoint that is not a URL"] = function(c) c.introspection.ver_1.endpoint = "id.example" end,
@@ -172,7 +172,7 @@ local bad = {
   ["an issuer that is not a URL"] = function(c)
     c.routes[uuid].issuers = { { issuer = "id.example", audience = "shop" } }
   end,
-  ["a fallback owner without a consumer"] = function(c) c.tenants.tnt_1.fallback = { owner = "desk" } end,
+  ["a fallback owner without a consumer"] = function(c) c.tenants.tnt_1.fallback = { owner = "fallback" } end,
   ["an unknown way without a key"] = function(c) c.routes[uuid].keyless = "anyone" end,
   ["a route that is not an id"] = function(c) c.routes = { prod = c.routes[uuid] } end,
   ["a window that is none"] = function(c) c.limits.key.week = 1 end,

@@ -13,7 +13,7 @@ local function config()
         environment = "prod", mode = "passthrough", methods = { "api_key" }, keyless = "owner_fallback", tag = "env_1",
       },
     },
-    fallback = { owner = "desk", consumer = "uuid-desk" },
+    fallback = { owner = "fallback", consumer = "uuid-fallback" },
     keys = {}, tenants = {}, key_types = {},
   }
 end

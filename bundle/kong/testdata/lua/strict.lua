@@ -16,7 +16,7 @@ local function want(value, kind, what)
   end
 end
 
--- nginx's table of request headers: names in lower case, repeated ones as a
+-- nginx's table of request headers: names in lowercase, repeated ones as a
 -- list; looked up without regard to case, and with _ for -.
 local function header_table(lines)
   local found = {}

@@ -47,9 +47,9 @@ local function config()
   return {
     project = "prj_1", key_types = {}, limits = { owner = { hour = 2 } },
     tenants = {
-      tnt_1 = { name = "default" }, tnt_2 = { name = "acme", fallback = { owner = "acme-desk", consumer = "uuid-acme" } },
+      tnt_1 = { name = "default" }, tnt_2 = { name = "acme", fallback = { owner = "acme-fallback", consumer = "uuid-acme" } },
     },
-    fallback = { owner = "desk", consumer = "uuid-desk" },
+    fallback = { owner = "fallback", consumer = "uuid-fallback" },
     keys = { [made.digest(secret)] = "key_1 tenant=tnt_1 consumer=uuid-ana owner=ana" },
     routes = {
       tokens = route("authenticate", { "jwt" }), either = route("authenticate", { "api_key", "jwt" }),
@@ -227,9 +227,9 @@ check("a key with the token", function()
 end)
 
 check("calls that count for an owner", function()
-  equal(value(call("fallback", bearer(GOOD)), "X-Consumer-Username"), "desk")
+  equal(value(call("fallback", bearer(GOOD)), "X-Consumer-Username"), "fallback")
   local seen = call("fallback", bearer(token(HEAD, (CLAIMS:gsub("shop", "acme")))))
-  equal(value(seen, "X-Consumer-Username"), "acme-desk")
+  equal(value(seen, "X-Consumer-Username"), "acme-fallback")
   equal(value(seen, "X-Tenant-ID"), "tnt_2")
   equal(seen.consumer.id, "uuid-acme")
   equal(value(call("either", bearer(GOOD)), "X-Consumer-Username"), nil)
@@ -244,6 +244,8 @@ check("calls without a token", function()
   refused(call("tokens", { { "Authorization", "Basic YTpi" } }), 401, "credentials_required", "Bearer")
   refused(call("tokens", { { "Authorization", "Bearers " .. GOOD } }), 401, "credentials_required", "Bearer")
   refused(call("either", {}), 401, "credentials_required", 'Key realm="postern", Bearer')
+  refused(call("either", bearer(secret)), 401, "credentials_required", 'Key realm="postern"')
+  refused(call("tokens", bearer(secret)), 401, "invalid_token", INVALID)
   equal(call("open", {}).status, nil)
   refused(call("open", bearer("x")), 401, "invalid_token", INVALID)
   refused(call("tokens", { bearer(GOOD)[1], bearer(GOOD)[1] }), 401, "invalid_token", INVALID)

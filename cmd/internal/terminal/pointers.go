@@ -1,0 +1,62 @@
+package terminal
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// pointerKey begins the annotations of a command that have what its flags and arguments are called in a request.
+const pointerKey = "pointer "
+
+// NamePointer says which flag or argument of a command sets the part of a request at a JSON Pointer (RFC 6901). An
+// asterisk in it stands for any segment, and "" for the whole request.
+func NamePointer(c *cobra.Command, pointer, name string) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[pointerKey+pointer] = name
+}
+
+// nameOf returns the flag or argument of a command that sets what a JSON Pointer leads to. For what none sets, such as
+// a part of a file, it returns a path such as rules[0].path.
+func nameOf(c *cobra.Command, pointer string) string {
+	best, longest := "", 0
+	for key, name := range c.Annotations {
+		pattern, isPointer := strings.CutPrefix(key, pointerKey)
+		length := 2*strings.Count(pattern, "/") - strings.Count(pattern, "*") // a name says more than an asterisk
+		if isPointer && length > longest && leadsInto(pattern, pointer) {
+			best, longest = name, length
+		}
+	}
+	if best != "" {
+		return best
+	}
+	var path strings.Builder
+	for segment := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		segment = strings.NewReplacer("~1", "/", "~0", "~").Replace(segment)
+		switch {
+		case segment != "" && strings.Trim(segment, "0123456789") == "":
+			path.WriteString("[" + segment + "]")
+		case path.Len() > 0:
+			path.WriteString("." + segment)
+		default:
+			path.WriteString(segment)
+		}
+	}
+	return path.String()
+}
+
+// leadsInto reports whether a pointer is the one of the pattern, or leads to something within it.
+func leadsInto(pattern, pointer string) bool {
+	want, is := strings.Split(pattern, "/"), strings.Split(pointer, "/")
+	if len(is) < len(want) {
+		return false
+	}
+	for i, segment := range want {
+		if segment != "*" && segment != is[i] {
+			return false
+		}
+	}
+	return true
+}

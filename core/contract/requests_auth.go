@@ -1,0 +1,111 @@
+package contract
+
+import (
+	"log/slog"
+	"slices"
+)
+
+// The values of RequestsAuth.Mode.
+const (
+	Passthrough  = "passthrough"  // a call needs no credential
+	Authenticate = "authenticate" // a call needs one of the allowed methods
+)
+
+// The values of RequestsAuth.Methods: how a caller authenticates.
+const (
+	MethodAPIKey = "api_key"
+	MethodJWT    = "jwt"
+	MethodOpaque = "opaque"
+)
+
+// The values of RequestsAuth.Keyless: what happens to a call without an API key.
+const (
+	KeylessReject        = "reject"
+	KeylessOwnerFallback = "owner_fallback" // forwarded as a call of the project's fallback owner
+)
+
+// RequestsAuth says which calls to a version are served. Rows, snapshots and exports have it unchanged.
+type RequestsAuth struct {
+	Mode    string              `json:"mode" doc:"passthrough or authenticate"`
+	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
+	Keyless string              `json:"keyless" doc:"Calls without a key: reject or owner_fallback"`
+	JWT     *JWT                `json:"jwt,omitempty"`
+	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method, without its secret"`
+}
+
+// Allows reports whether calls may authenticate by a method. If none is allowed, credentials are ignored and forwarded
+// unchanged.
+func (a RequestsAuth) Allows(method string) bool { return slices.Contains(a.Methods, method) }
+
+// TakesTokens reports whether a method reads the Authorization header.
+func (a RequestsAuth) TakesTokens() bool { return a.Allows(MethodJWT) || a.Allows(MethodOpaque) }
+
+// Issuers returns the issuers that the method jwt accepts, in the order given.
+func (a RequestsAuth) Issuers() []TokenIssuer {
+	if a.JWT == nil {
+		return nil
+	}
+	return a.JWT.AllowedPairs
+}
+
+// Introspection returns the endpoint of the method opaque; the zero value without one.
+func (a RequestsAuth) Introspection() SavedIntrospection {
+	if a.Opaque == nil {
+		return SavedIntrospection{}
+	}
+	return *a.Opaque
+}
+
+// RequestsAuthChange changes which calls to a version are served; nil leaves a member unchanged.
+type RequestsAuthChange struct {
+	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate"`
+	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
+	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"Calls without a key: reject or owner_fallback"`
+	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
+	Opaque  *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Replaces the introspection endpoint"`
+}
+
+// LogValue implements slog.LogValuer.
+func (RequestsAuthChange) LogValue() slog.Value { return slog.StringValue("change requests_auth") }
+
+// Over returns what the change makes of a value. An endpoint that it replaces has no secret.
+func (c RequestsAuthChange) Over(a RequestsAuth) RequestsAuth {
+	replace(&a.Mode, c.Mode)
+	replace(&a.Methods, c.Methods)
+	replace(&a.Keyless, c.Keyless)
+	if c.JWT != nil {
+		a.JWT = c.JWT
+	}
+	if c.Opaque != nil {
+		a.Opaque = &SavedIntrospection{Introspection: c.Opaque.Introspection}
+	}
+	return a
+}
+
+func replace[T any](value, by *T) {
+	if by != nil {
+		*value = *by
+	}
+}
+
+// NewRequestsAuth says which calls to a new project are served.
+type NewRequestsAuth struct {
+	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate. Defaults to authenticate with login, otherwise to passthrough"`
+	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key. With login, defaults to api_key and jwt, or to jwt without requests_auth"`
+	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"Calls without a key: reject or owner_fallback. Defaults to reject"`
+	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
+	JWT      *JWT              `json:"jwt,omitempty"`
+	Opaque   *NewIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method"`
+}
+
+// IsSet reports whether it has any member.
+func (n NewRequestsAuth) IsSet() bool {
+	return n.Mode != "" || n.Methods != nil || n.Keyless != "" || len(n.KeyTypes) > 0 || len(n.Value().Issuers()) > 0 ||
+		n.Opaque != nil
+}
+
+// Value returns it without the key types and secrets. Missing members are empty; Methods is nil then.
+func (n NewRequestsAuth) Value() RequestsAuth {
+	a := RequestsAuth{Mode: n.Mode, Methods: n.Methods, Keyless: n.Keyless, JWT: n.JWT}
+	return RequestsAuthChange{Opaque: n.Opaque}.Over(a)
+}

@@ -1,0 +1,98 @@
+package gateway_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"postern/core/policy"
+	"postern/core/snapshot"
+	"postern/gateway"
+)
+
+// posted is a call with a body of JSON.
+func posted(body string) func(*rig) string {
+	return func(r *rig) string {
+		return jsonRequest("/shop/1.0.0/prod/orders", r.addr, body, "X-API-Key: "+r.key)
+	}
+}
+
+// got is a call without a body.
+func got(lines ...string) func(*rig) string {
+	return func(r *rig) string { return request("GET", "/shop/1.0.0/prod/orders", r.addr, r.withKey(lines)...) }
+}
+
+// askedCases have a call for each way to refuse it on its way to the upstream, and for each way to fail there.
+func askedCases(t *testing.T) []askedCase {
+	one := snapshot.Changes{Add: []string{"added:1"}}
+	changed := withTransforms(snapshot.Transforms{RequestBody: one})
+	changedAnswer := withTransforms(snapshot.Transforms{ResponseBody: snapshot.BodyChanges{Changes: one}})
+	hangsUp := rawUpstream(t, func(conn net.Conn, _ *bufio.Reader) { _ = conn.Close() })
+	long := rawUpstream(t, func(conn net.Conn, from *bufio.Reader) {
+		_, _ = readHead(from)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			policy.MaxChangedBody+1, strings.Repeat("x", policy.MaxChangedBody+1))
+	})
+	chunked := func(r *rig) string {
+		return request("POST", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key, "Transfer-Encoding: chunked") +
+			fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 101, strings.Repeat("x", 101))
+	}
+	bodies := func(all, ofOne int64) rigOption { return withLimits(gateway.Limits{Bodies: all, BodiesOfOne: ofOne}) }
+	return []askedCase{
+		{"no key", "401 credentials_required", false, got(noKey), nil},
+		{"an invalid key", "401 invalid_key", false, got("X-API-Key: x"), nil},
+		{"a long body", "413 body_too_large", false, posted(strings.Repeat("x", 101)),
+			[]rigOption{withLimits(gateway.Limits{Body: 100})}},
+		{"a loop", "508 loop_detected", false, got("Via: 1.1 cdn" + strings.Repeat(", 1.1 postern", 10)), nil},
+		{"no slot", "502 upstream_unreachable", false, got(), []rigOption{withLimits(gateway.Limits{InProgress: -1})}},
+		{"no slot for the address", "429 rate_limited", false, got(),
+			[]rigOption{withLimits(gateway.Limits{InProgressFromOne: -1})}},
+		{"no token of the provider", "503 provider_token_unavailable", false,
+			got(noKey, bearer+"cannot-open"), []rigOption{withHosted()}},
+		{"a call that doesn't match the document", "422 invalid_request", false, posted(`{"price":"x"}`),
+			[]rigOption{withDocument(snapshot.ValidationEnforce, "")}},
+		{"too little memory to validate the body", "413 body_too_large", false, posted(`{"price":1}`),
+			[]rigOption{withDocument(snapshot.ValidationEnforce, ""), bodies(1, 1<<20)}},
+		{"too little memory to change the body", "413 body_too_large", false, posted(`{"a":1}`),
+			[]rigOption{changed, bodies(1, 1<<20)}},
+		{"a body that can't be changed", "400 bad_body", false, posted("1"), []rigOption{changed}},
+		{"an address that isn't allowed", "502 upstream_unreachable", false, got(),
+			[]rigOption{withTarget("http://10.255.255.1")}},
+
+		{"an answer", "200 ", true, got(), nil},
+		{"an upstream that hangs up", "502 upstream_unreachable", true, got(), []rigOption{withTarget(hangsUp)}},
+		{"an answer that is too large to be changed", "502 response_too_large", true, got(),
+			[]rigOption{withTarget(long), changedAnswer}},
+		{"a body that gets long while it is sent", "413 body_too_large", true, chunked,
+			[]rigOption{withLimits(gateway.Limits{Body: 100})}},
+	}
+}
+
+type askedCase struct {
+	name, want string // the status and the code
+	asked      bool
+	call       func(*rig) string
+	options    []rigOption
+}
+
+// An outcome says whether the upstream was asked: until then, each refusal is the gateway's own. TestBodyMemory has the
+// calls that are refused because others use the memory.
+func TestObserver_asked(t *testing.T) {
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		for _, tc := range askedCases(t) {
+			o := outcomes{make(chan gateway.Outcome, 1)}
+			observed := func(_ *rig, options *gateway.Options) { options.Observer = o }
+			r := newRig(t, nil, append(tc.options, path, observed)...)
+			r.raw(tc.call(r))
+			out := within(t, tc.name, o.got)
+			if got := fmt.Sprintf("%d %s", out.Status, out.Code); got != tc.want || out.Asked != tc.asked {
+				t.Errorf("%s: %s at %s, asked %v; want %s and %v", tc.name, got, out.Step, out.Asked, tc.want, tc.asked)
+			}
+			if calls := r.upstreamCalls(); !tc.asked && len(calls) > 0 {
+				t.Errorf("%s: the upstream got %+v", tc.name, calls)
+			}
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package audit
+
+import (
+	"testing"
+
+	"postern/core/contract"
+	"postern/models"
+	"postern/service/access"
+)
+
+func TestAuditText(t *testing.T) {
+	t.Parallel()
+	ana := contract.AuditActor{ID: "acc_1", Email: new("ana@example.com")}
+	born := func(field string, value any) map[string]contract.AuditChange {
+		return map[string]contract.AuditChange{field: {After: value}}
+	}
+	gone := func(field string, value any) map[string]contract.AuditChange {
+		return map[string]contract.AuditChange{field: {Before: value}}
+	}
+	for want, e := range map[string]contract.AuditEntry{
+		`ana@example.com created the group "admins"`: {
+			Actor: ana, Action: "user.update", Object: "grp_1", Changes: born("name", "admins"),
+		},
+		`ana@example.com deleted the group "admins"`: {
+			Actor: ana, Action: "user.update", Object: "grp_1", Changes: gone("name", "admins"),
+		},
+		"ana@example.com changed the group grp_1": {
+			Actor: ana, Action: "user.update", Object: "grp_1", Changes: born("added", []any{"usr_1"}),
+		},
+		`ana@example.com created the approval "example.com"`: {
+			Actor: ana, Action: "user.update", Object: "apv_1", Changes: born("value", "example.com"),
+		},
+		`ana@example.com created the app client "web"`: {
+			Actor: ana, Action: "login.update", Object: "cli_1", Changes: born("name", "web"),
+		},
+		"ana@example.com changed the provider idp_1": {
+			Actor: ana, Action: "login.update", Object: "idp_1", Detail: map[string]string{"change": "secret"},
+		},
+		"ana@example.com removed the member acc_2": {
+			Actor: ana, Action: "member.change", Object: "acc_2", Changes: gone("role", "viewer"),
+		},
+		`ana@example.com created the product "store"`: {
+			Actor: ana, Action: "product.create", Object: "prd_1", Detail: map[string]string{"name": "store"},
+		},
+		"ana@example.com removed the client certificate of shop": {
+			Actor: ana, Action: "project.update", Object: "prj_1", ProjectName: "shop",
+			Detail: map[string]string{"change": "no client certificate of env_1"},
+		},
+		"ana@example.com changed the rules of version 1.0.0 of shop": {
+			Actor: ana, Action: "project.update", Object: "prj_1", ProjectName: "shop",
+			Detail: map[string]string{"change": "set", "object": "rules of version 1.0.0"},
+		},
+		"ana@example.com rotated the secret of the webhook whk_1": {
+			Actor: ana, Action: "webhook.change", Object: "whk_1", Detail: map[string]string{"change": "rotate"},
+		},
+		"Postern turned off the webhook whk_1": {
+			Actor: contract.AuditActor{ID: access.ActorSystem}, Action: "webhook.disable", Object: "whk_1",
+		},
+		"The user usr_1 signed in for the first time": {
+			Actor: contract.AuditActor{ID: access.ActorAnonymous}, Action: "user.arrive", Object: "usr_1",
+		},
+		`Postern permanently deleted the project "shop"`: {
+			Actor: contract.AuditActor{ID: access.ActorSystem}, Action: "project.purge", Object: "prj_1",
+			Detail: map[string]string{"name": "shop"},
+		},
+	} {
+		e.Outcome = models.OutcomeDone
+		if got := actorText(e) + " " + auditText(e); got != want {
+			t.Errorf("%s is shown as %q, want %q", e.Action, got, want)
+		}
+	}
+}

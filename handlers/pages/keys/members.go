@@ -1,0 +1,42 @@
+package keys
+
+import (
+	"slices"
+
+	"postern/core/contract"
+	"postern/handlers/page"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// The members of a key that forms set by their names.
+var (
+	written = []string{"description"} // texts about the key
+	created = slices.Concat(written,
+		[]string{"owner", "key_type", "tenant", "product", "environment", "allowed_cidrs"})
+	changed = slices.Concat(written, []string{"allowed_cidrs"})
+)
+
+// otherFields are fields of both forms that are not as members are.
+var otherFields = []string{"expires_at", "limits_of", "limits_*"}
+
+// writtenFacts are the texts that a key has.
+func writtenFacts(k contract.Key) (facts []ui.Fact) {
+	for i, text := range page.TextsOf(k, written...) {
+		if text != "" {
+			facts = append(facts, ui.Fact{Label: page.FieldLabel(written[i]), Value: text})
+		}
+	}
+	return facts
+}
+
+// compareWritten adds the texts to the page of a conflict.
+func compareWritten(m *projects.Conflict, saved, typed any) {
+	theirs, yours := page.TextsOf(saved, written...), page.TextsOf(typed, written...)
+	for i, name := range written {
+		m.Rows = append(m.Rows, projects.Difference{
+			Label: page.FieldLabel(name), Theirs: page.TextOrNone(theirs[i]), Yours: page.TextOrNone(yours[i]),
+		})
+		m.Hidden = append(m.Hidden, projects.Pair{Name: name, Value: yours[i]})
+	}
+}
