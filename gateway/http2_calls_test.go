@@ -93,7 +93,7 @@ func TestHTTP2_bodies(t *testing.T) {
 	}
 }
 
-// A body arrives piece by piece, and a response too.
+// A body arrives piece by piece, also if its length is known, and a response too.
 func TestHTTP2_streams(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -108,27 +108,37 @@ func TestHTTP2_streams(t *testing.T) {
 			}
 		}
 	}, overTLS(newPair(t)))
-	in, out := io.Pipe()
-	req, _ := http.NewRequestWithContext(t.Context(), "POST", "https://shop.proxy.test/1.0.0/prod/a", in)
-	req.Header.Set("X-API-Key", r.key)
-	go func() { _, _ = io.WriteString(out, "first") }()
-	resp, err := r.http2().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	piece := make([]byte, 64)
-	for i, want := range []string{"first", "second", "third"} {
-		if i > 0 {
-			_, _ = io.WriteString(out, want)
-		}
-		if n, err := resp.Body.Read(piece); err != nil || string(piece[:n]) != want {
-			t.Fatalf("read %q, %v; want %q", piece[:n], err, want)
-		}
-	}
-	_ = out.Close()
-	if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
-		t.Errorf("behind the end: %q, %v", rest, err)
+	for name, length := range map[string]int64{
+		"unknown length": -1,
+		"known length":   int64(len("firstsecondthird")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, out := io.Pipe()
+			req, _ := http.NewRequestWithContext(t.Context(), "POST", "https://shop.proxy.test/1.0.0/prod/a", in)
+			req.Header.Set("X-API-Key", r.key)
+			req.ContentLength = length
+			go func() { _, _ = io.WriteString(out, "first") }()
+			resp, err := r.http2().Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			piece := make([]byte, 64)
+			for i, want := range []string{"first", "second", "third"} {
+				if i > 0 {
+					_, _ = io.WriteString(out, want)
+				}
+				if want == "third" {
+					_ = out.Close() // net/http's client holds the last piece of a known length back until then
+				}
+				if n, err := resp.Body.Read(piece); err != nil || string(piece[:n]) != want {
+					t.Fatalf("read %q, %v; want %q", piece[:n], err, want)
+				}
+			}
+			if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) > 0 {
+				t.Errorf("behind the end: %q, %v", rest, err)
+			}
+		})
 	}
 }
 
