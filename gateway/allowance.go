@@ -74,7 +74,7 @@ func (c *call) reserveBytes(body int64) (policy.Denial, bool) {
 
 func (c *call) settleBytes() {
 	if c.reserved.total > 0 {
-		c.route.project.allowance.settle(c.reserved.total, c.bytesIn+c.bytesOut)
+		c.route.project.allowance.settle(c.reserved.total, c.bytesIn+c.bytesOut+c.resent)
 	}
 }
 

@@ -40,6 +40,9 @@ type call struct {
 	slot       *share        // of cache, during the call; nil before it
 	reserved   reservation
 	holds      []*bodyHold
+	repeated   int          // tries after the first
+	kept       int64        // bytes of the request's body that were kept, to be sent again
+	resent     int64        // bytes of bodies that were sent again, if the caps apply
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
 	browsing   bool         // the caps apply, and a browser would show the response
 	asked      bool         // the upstream, or a connection to it

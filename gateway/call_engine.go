@@ -149,7 +149,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	c.target.query = c.route.version.query.apply(c.target.query)
 	c.traceUpstream()
 	c.asked = true
-	status, err := x.Forward(c.route.environment.upstream, c)
+	status, err := x.Forward(c, c)
 	c.status, c.bytesIn, c.bytesOut, c.firstByte = status, x.BytesIn, x.BytesOut, x.FirstByte
 	switch {
 	case err == nil:

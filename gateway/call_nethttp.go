@@ -90,6 +90,9 @@ type httpCall struct {
 	w http.ResponseWriter
 	r *http.Request
 
+	out  *http.Request // of the upstream
+	body *keptBody     // of out; nil: it isn't kept
+
 	writing writing
 	pace    engine.Pace
 	aborted bool
@@ -155,16 +158,18 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 		}
 	}()
 	defer func() {
+		c.body.stop()
 		body.stop(c.aborted)
 		c.bytesIn += body.read.Load()
 	}()
 
-	out := c.outgoing(ctx, body)
+	c.out = c.outgoing(ctx, body)
 	var response *http.Response
-	err := c.changeBody(out, body)
+	err := c.changeBody(c.out, body)
 	if err == nil {
 		c.asked = true
-		response, err = c.route.environment.upstream.RoundTrip(out, &c.gateway.engineLimits, c.interim)
+		c.keepBody()
+		response, err = engine.RoundTrip(c, c, &c.gateway.engineLimits)
 	}
 	if err != nil && watched.hasEnded() {
 		c.status = statusGone
@@ -300,8 +305,8 @@ func (c *httpCall) abort() {
 	panic(http.ErrAbortHandler)
 }
 
-// interim forwards a 1xx answer such as 103 Early Hints (RFC 9110 section 15.2).
-func (c *httpCall) interim(from *engine.Response) error {
+// Interim implements engine.Requester. It forwards a 1xx answer such as 103 Early Hints (RFC 9110 section 15.2).
+func (c *httpCall) Interim(from *engine.Response) error {
 	if !c.r.ProtoAtLeast(1, 1) {
 		return nil
 	}

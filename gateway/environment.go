@@ -20,6 +20,7 @@ type environment struct {
 	proof        *proof         // nil: none
 	changes      *headerChanges // nil: requests are not transformed
 	timeouts     engine.Timeouts
+	retries      retries
 	upstream     *engine.Upstream
 	health       *health
 }
@@ -49,6 +50,7 @@ func compileEnvironment(
 		oddPort: !egress.IsWebPort(u),
 
 		timeouts: timeoutsOf(e.Upstream.Timeouts),
+		retries:  defaultRetries,
 	}
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err

@@ -33,6 +33,7 @@ type Exchange struct {
 	response Response
 	headSize int   // bytes of the request's head, which the connection holds until take
 	bodyLeft int64 // bytes of the request's body that are not read yet
+	headEnd  int   // of the request's head in page.out, which the bytes of the body follow that were read first
 
 	pace  Pace      // of the caller
 	taken bool      // the head was dropped: the fallback cannot serve the request any more
@@ -41,6 +42,9 @@ type Exchange struct {
 
 	silence time.Duration // allowed between two reads of the response
 
+	tried        bool // the request was begun to be sent
+	keeping      bool // page.body gets what is read of the request's body
+	informed     bool // an interim response was passed on
 	relaying     bool // the upstream's response is being sent
 	bodyFailed   bool // the caller did not send all of the body
 	lastResponse bool // the connection is closed after this response
@@ -50,6 +54,7 @@ type Exchange struct {
 // page is the memory of one call.
 type page struct {
 	out              []byte
+	body             []byte // of the request, to be sent again
 	fields, response []Field
 	heads            [2][]byte // of the request and of the response
 }
@@ -84,12 +89,13 @@ func (x *Exchange) close() {
 	clear(x.Request.Fields)
 	clear(x.response.Fields)
 	x.page.fields, x.page.response = x.Request.Fields[:0], x.response.Fields[:0]
+	x.page.body = x.page.body[:0]
 	if spoils {
 		for _, head := range x.page.heads {
 			spoil(head)
 		}
 	}
-	if cap(x.page.out)+cap(x.page.heads[ofRequest])+cap(x.page.heads[ofAnswer]) <= maxPage {
+	if cap(x.page.out)+cap(x.page.body)+cap(x.page.heads[ofRequest])+cap(x.page.heads[ofAnswer]) <= maxPage {
 		pages.Put(x.page)
 	}
 	*x = Exchange{conn: x.conn, now: x.now}

@@ -13,52 +13,38 @@ import (
 // Rewriter writes the headers of both sides. The engine writes the fields about framing.
 type Rewriter interface {
 	// RequestHead appends the upstream's request line and header, Host
-	// included, without Content-Length and the empty line.
+	// included, without Content-Length and the empty line. It is called for each try.
 	RequestHead(dst []byte) []byte
 	// ResponseHead appends the caller's header for a response, interim ones (1xx)
 	// included, without Content-Length, Transfer-Encoding and the empty line.
 	ResponseHead(dst []byte, r *Response) []byte
 	// MayTrail reports whether a trailer of the response is passed on.
 	MayTrail(name string) bool
+	// KeepBody reports whether there is memory for that many bytes of the body, to be sent again, until the call is
+	// over. It is called at most once.
+	KeepBody(bytes int64) bool
 }
 
-// Forward sends the request to the upstream and the response to the caller. It returns the
+// Forward sends the request to an upstream of tries and the response to the caller. It returns the
 // status of the response, 0 if none was received.
-//
-// Forward sends a call a second time in one case: it has no body, its method is safe, and a
-// reused connection ended before the first byte of a response.
-func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
+func (x *Exchange) Forward(tries Tries, rw Rewriter) (status int, err error) {
 	x.take()
-	x.page.out = x.appendRequest(x.page.out[:0], rw)
-	b := up.take(x.now)
-	again := b != nil && x.Request.Length == 0 && isSafe(x.Request.Method)
-	for {
-		if b == nil {
-			if b, err = x.connect(up); err != nil {
-				return 0, err
-			}
-			x.now = time.Now()
-		}
-		err = x.exchange(up, b, rw)
-		if err == nil {
-			break
-		}
-		if errors.Is(err, errStale) {
+	if x.Request.Length > 0 && x.Request.Length <= MaxKept && IsIdempotent(x.Request.Method) {
+		x.keeping = rw.KeepBody(x.Request.Length)
+	}
+	up := tries.Next(Try{})
+	b, last := x.try(up, rw, up.take(x.now))
+	for next := tries.Next(last); next != nil; next = tries.Next(last) {
+		if b != nil {
 			x.drop(b)
-			b = up.take(x.now)
-			again = again && b != nil
-			continue
 		}
-		silent := b.in.empty() && x.response.Status == 0
-		x.drop(b)
-		switch {
-		case x.conn.hasLeft() || x.broken:
-			x.broken = true
-			return 0, ErrCaller
-		case !again || !silent || isTimeout(err):
-			return 0, err
-		}
-		b, again = nil, false
+		up = next
+		x.readClock()
+		// Not on an idle connection: it may be as old as the one that has just ended.
+		b, last = x.try(up, rw, nil)
+	}
+	if last.Err != nil {
+		return 0, last.Err
 	}
 	if x.MaxResponse > 0 && x.response.framing == lengthKnown && x.response.length > x.MaxResponse {
 		x.drop(b)
@@ -82,14 +68,72 @@ func (x *Exchange) Forward(up *Upstream, rw Rewriter) (status int, err error) {
 	return x.response.Status, nil
 }
 
+// try sends the request and receives the head of the response, on b if that is a connection that can be used. Something
+// may have arrived on a connection that was idle; then nothing is sent on it, and another one takes its place.
+func (x *Exchange) try(up *Upstream, rw Rewriter, b *backend) (*backend, Try) {
+	x.beginTry(rw)
+	for {
+		if b == nil {
+			var err error
+			if b, err = x.connect(up); err != nil {
+				return nil, x.failed(Try{Upstream: up, Outcome: Unsent, Err: err, Again: true})
+			}
+			x.now = time.Now()
+		}
+		err := x.exchange(up, b, rw)
+		if err == nil {
+			return b, Try{Upstream: up, Outcome: Answered, Status: x.response.Status, Again: x.canRepeat()}
+		}
+		stale, silent, wrote := errors.Is(err, errStale), b.in.empty() && x.response.Status == 0, b.wrote
+		x.drop(b)
+		switch {
+		case stale:
+			b = up.take(x.now)
+			continue
+		case errors.Is(err, ErrBody):
+			return nil, Try{Upstream: up, Outcome: Abandoned, Err: err}
+		case !wrote:
+			return nil, x.failed(Try{Upstream: up, Outcome: Unsent, Err: err, Again: silent})
+		case isTimeout(err):
+			return nil, x.failed(Try{Upstream: up, Outcome: TimedOut, Err: err, Again: silent && x.canRepeat()})
+		default:
+			return nil, x.failed(Try{Upstream: up, Outcome: BrokenOff, Err: err, Again: silent && x.canRepeat()})
+		}
+	}
+}
+
+// beginTry writes the head of the request for a try, with the bytes of the body that earlier tries have read.
+func (x *Exchange) beginTry(rw Rewriter) {
+	x.response.Status = 0
+	read := x.page.body
+	if x.tried && !x.keeping { // nothing was sent, so that all that was read is still there
+		read = append(read[:0], x.page.out[x.headEnd:]...)
+		x.page.body = read
+	}
+	x.tried = true
+	x.page.out = x.appendRequest(x.page.out[:0], rw)
+	x.headEnd = len(x.page.out)
+	x.page.out = append(x.page.out, read...)
+}
+
+// failed returns a try without a response, or what became of it if the caller has left.
+func (x *Exchange) failed(t Try) Try {
+	if x.conn.hasLeft() || x.broken {
+		x.broken = true
+		return Try{Upstream: t.Upstream, Outcome: Abandoned, Err: ErrCaller}
+	}
+	return t
+}
+
+// canRepeat reports whether the request can be sent again although it may have been acted on.
+func (x *Exchange) canRepeat() bool {
+	return !x.informed && IsIdempotent(x.Request.Method) && (x.Request.Length == 0 || x.keeping)
+}
+
 // drop closes a connection that must not be used again.
 func (x *Exchange) drop(b *backend) {
 	x.conn.watchNothing()
 	b.cut()
-}
-
-func isSafe(method string) bool {
-	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 func (x *Exchange) connect(up *Upstream) (*backend, error) {
@@ -126,6 +170,7 @@ func (x *Exchange) appendRequest(out []byte, rw Rewriter) []byte {
 // exchange sends the request and receives the head of the response.
 func (x *Exchange) exchange(up *Upstream, b *backend, rw Rewriter) error {
 	x.conn.watchFor(b.abort)
+	b.wrote = false
 	sent := x.sendRequest(&up.timeouts, b)
 	if errors.Is(sent, ErrBody) || errors.Is(sent, errStale) {
 		return sent
@@ -149,7 +194,7 @@ func (x *Exchange) sendRequest(timeouts *Timeouts, b *backend) error {
 	c, limits := x.conn, &x.conn.server.Limits
 	b.writeWithin(x.now, timeouts.Idle)
 	if x.bodyLeft > 0 {
-		x.page.out = x.appendBody(x.page.out) // once: a retry on another connection sends the same bytes
+		x.page.out = x.appendBody(x.page.out) // once: another connection gets the same bytes
 	}
 	waited := time.Duration(0)
 	for out := x.page.out; ; {
@@ -184,6 +229,9 @@ func (x *Exchange) appendBody(out []byte) []byte {
 	in := &x.conn.in
 	n := int(min(x.bodyLeft, int64(len(in.held()))))
 	out = append(out, in.held()[:n]...)
+	if x.keeping {
+		x.page.body = append(x.page.body, in.held()[:n]...)
+	}
 	in.use(n)
 	x.bodyLeft -= int64(n)
 	x.BytesIn += int64(n)
@@ -198,6 +246,7 @@ func (x *Exchange) receive(timeouts *Timeouts, b *backend, rw Rewriter) error {
 	keep := func(head []byte) string { return x.page.keep(ofAnswer, head) }
 	bounds := headBounds{timeouts, x.conn.server.Limits.ResponseBytes}
 	return b.receive(&x.response, x.Request.Method, bounds, keep, func(r *Response) error {
+		x.informed = true
 		out := appendStatus(nil, r.Status)
 		out = rw.ResponseHead(out, r)
 		if !x.send(append(out, '\r', '\n')) {

@@ -14,46 +14,100 @@ import (
 	"time"
 )
 
+// Requester writes the requests of a call of the fallback.
+type Requester interface {
+	// Request returns the request for a try. It is called once for each.
+	Request() *http.Request
+	// Kept reports whether Request can be called again: there is no body, or all that was read of it was kept.
+	Kept() bool
+	// Interim passes a 1xx response on to the caller.
+	Interim(r *Response) error
+}
+
 // RoundTrip forwards a call of the fallback, over the same connections and by the same rules as
-// Forward. It takes the place of http.Transport. It calls interim for 1xx responses except 100.
+// Forward. It takes the place of http.Transport. It calls Interim for 1xx responses except 100.
 // The body of a 101 is a *Switched.
 //
 // The request is written as net/http writes it. If the upstream answers early, the body may
 // still be read after the response has ended, until a read fails.
-func (u *Upstream) RoundTrip(r *http.Request, limits *Limits, interim func(*Response) error) (*http.Response, error) {
-	hasBody := r.Body != nil && r.Body != http.NoBody
-	next := func() *backend { return u.take(time.Now()) }
-	if hasBody {
-		next = u.takeSilent
+func RoundTrip(tries Tries, from Requester, limits *Limits) (*http.Response, error) {
+	up := tries.Next(Try{})
+	response, last := up.roundTrip(from, limits, true)
+	for next := tries.Next(last); next != nil; next = tries.Next(last) {
+		if response != nil {
+			_ = response.Body.Close()
+		}
+		response, last = next.roundTrip(from, limits, false)
 	}
-	b := next()
-	again := b != nil && !hasBody && isSafe(r.Method)
+	return response, last.Err
+}
+
+// roundTrip is one try of a call, on an idle connection if reuse is set and there is one.
+func (u *Upstream) roundTrip(from Requester, limits *Limits, reuse bool) (*http.Response, Try) {
+	r := from.Request()
+	hasBody := r.Body != nil && r.Body != http.NoBody
 	for {
+		var b *backend
+		if reuse {
+			b = u.idleFor(hasBody)
+		}
 		if b == nil {
 			var err error
 			if b, err = u.connectFor(r.Context()); err != nil {
-				return nil, err
+				return nil, leftOr(r, Try{Upstream: u, Outcome: Unsent, Err: err, Again: true})
 			}
 		}
+		b.wrote = false
 		p := &passage{up: u, b: b, request: r, sent: make(chan struct{})}
-		response, err := p.exchange(hasBody, limits.ResponseBytes, interim)
+		response, err := p.exchange(hasBody, limits.ResponseBytes, func(i *Response) error {
+			p.informed = true
+			return from.Interim(i)
+		})
 		if err == nil {
-			return response, nil
+			again := !p.informed && IsIdempotent(r.Method) && from.Kept()
+			return response, Try{Upstream: u, Outcome: Answered, Status: response.StatusCode, Again: again}
 		}
-		silent := b.in.empty() && p.head.Status == 0
+		failed := p.failed(err, from)
 		p.give(false)
-		switch {
-		case r.Context().Err() != nil:
-			return nil, fmt.Errorf("the caller has left: %w", r.Context().Err())
-		case errors.Is(err, errStale):
-			b = next()
-			again = again && b != nil
+		if errors.Is(err, errStale) {
 			continue
-		case !again || !silent || isTimeout(err):
-			return nil, err
 		}
-		b, again = nil, false
+		return nil, leftOr(r, failed)
 	}
+}
+
+// failed returns the try that ended with an error.
+func (p *passage) failed(err error, from Requester) Try {
+	silent := p.b.in.empty() && p.head.Status == 0
+	t := Try{Upstream: p.up, Outcome: BrokenOff, Err: err}
+	switch {
+	case p.b.interrupted.Load(): // by the end of the request's context, or of its body
+		t.Outcome = Abandoned
+		return t
+	case p.hasEnded() && !p.b.wrote:
+		t.Outcome, t.Again = Unsent, silent && from.Kept()
+		return t
+	case isTimeout(err):
+		t.Outcome = TimedOut
+	}
+	t.Again = silent && !p.informed && IsIdempotent(p.request.Method) && from.Kept()
+	return t
+}
+
+// leftOr returns a try that failed, or what became of it if the caller has left.
+func leftOr(r *http.Request, t Try) Try {
+	if err := r.Context().Err(); err != nil {
+		return Try{Upstream: t.Upstream, Outcome: Abandoned, Err: fmt.Errorf("the caller has left: %w", err)}
+	}
+	return t
+}
+
+// idleFor returns an idle connection for a request, nil if there is none.
+func (u *Upstream) idleFor(hasBody bool) *backend {
+	if hasBody {
+		return u.takeSilent()
+	}
+	return u.take(time.Now())
 }
 
 // takeSilent returns an idle connection on which nothing has arrived, nil if there is none. It
@@ -81,6 +135,8 @@ type passage struct {
 	request *http.Request
 	head    Response
 
+	informed bool // an interim response was passed on
+
 	forget  func() bool   // stops watching the request's context
 	sent    chan struct{} // closed when sendErr is set
 	sendErr error
@@ -107,12 +163,8 @@ func (p *passage) exchange(hasBody bool, most int, interim func(*Response) error
 	case err == nil:
 		return p.response(), nil
 	}
-	select {
-	case <-p.sent:
-		if p.sendErr != nil {
-			return nil, p.sendErr
-		}
-	default:
+	if p.hasEnded() && p.sendErr != nil {
+		return nil, p.sendErr
 	}
 	return nil, err
 }
@@ -268,6 +320,16 @@ func (p *passage) give(whole bool) {
 		p.b.close()
 	default:
 		p.up.put(p.b, time.Now(), p.head.keepAlive)
+	}
+}
+
+// hasEnded reports whether the sending has ended, with or without success.
+func (p *passage) hasEnded() bool {
+	select {
+	case <-p.sent:
+		return true
+	default:
+		return false
 	}
 }
 

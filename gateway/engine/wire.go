@@ -31,6 +31,7 @@ type wire struct {
 	readErr, writeErr     error
 	out                   []byte
 	waited                bool // the last write may have waited for the other side
+	wrote                 bool // something may have been written
 
 	// within is the descriptor while a function passed to raw.Read runs, which keeps the
 	// descriptor open; -1 otherwise.
@@ -218,7 +219,7 @@ func (w *wire) tryRead(fd uintptr) bool {
 // write writes all of p.
 func (w *wire) write(p []byte) error {
 	if w.raw == nil {
-		w.waited = true
+		w.waited, w.wrote = true, true
 		_, err := w.conn.Write(p)
 		return err
 	}
@@ -244,6 +245,7 @@ func (w *wire) tryWrite(fd uintptr) bool {
 		n, errno := writeSocket(fd, w.out)
 		switch errno {
 		case 0:
+			w.wrote = true
 			w.out = w.out[n:]
 		case syscall.EINTR:
 		case syscall.EAGAIN:
