@@ -168,6 +168,9 @@ var fields = map[string]shown{
 
 	"Environment.Upstream":          {snapshot.FeatureTimeouts, `"upstream"`},
 	"Upstream.Timeouts":             {snapshot.FeatureTimeouts, `"timeouts"`},
+	"Upstream.Retries":              {snapshot.FeatureRetries, `"retries"`},
+	"UpstreamRetries.Max":           {snapshot.FeatureRetries, `"max": 7`},
+	"UpstreamRetries.On":            {snapshot.FeatureRetries, `"timeout"`},
 	"UpstreamTimeouts.ConnectMS":    {snapshot.FeatureTimeouts, `"connect_ms": 61001`},
 	"UpstreamTimeouts.ResponseMS":   {snapshot.FeatureTimeouts, `"response_ms": 61002`},
 	"UpstreamTimeouts.IdleMS":       {snapshot.FeatureTimeouts, `"idle_ms": 61003`},

@@ -89,6 +89,12 @@ var dataTable = Table{
 		{Reason: ReasonDefaults, Title: "Default timeouts", Status: Exact, How: inConfig, Always: true,
 			Note: "The upstream has the default timeouts. They are in project-config.json."},
 	},
+	snapshot.FeatureRetries: {
+		{Reason: "document", Status: Exact, How: inConfig,
+			Note: "The retries of calls to the upstream are in project-config.json."},
+		{Reason: ReasonDefaults, Title: "Default retries", Status: Exact, How: inConfig, Always: true,
+			Note: "Calls to the upstream have the default retries. They are in project-config.json."},
+	},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {

@@ -112,6 +112,8 @@ func (b *Build) usualReason(s Subject) string {
 		return ReasonDefaultTenant
 	case s.Feature == snapshot.FeatureTimeouts && s.Environment.Upstream.Timeouts.AreDefaults():
 		return ReasonDefaults
+	case s.Feature == snapshot.FeatureRetries && s.Environment.Upstream.Retries.AreDefaults():
+		return ReasonDefaults
 	case s.Feature == snapshot.FeatureUsers && s.Tenant.Directory.Users == 0:
 		return ReasonNoUsers
 	}
@@ -332,6 +334,13 @@ func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject 
 			ID:          e.ID,
 			Name:        v.Name + "/" + e.Name + " timeouts",
 			Source:      At(configFile, "%s/upstream/timeouts", place),
+			Version:     v,
+			Environment: e,
+		}, Subject{
+			Feature:     snapshot.FeatureRetries,
+			ID:          e.ID,
+			Name:        v.Name + "/" + e.Name + " retries",
+			Source:      At(configFile, "%s/upstream/retries", place),
 			Version:     v,
 			Environment: e,
 		})

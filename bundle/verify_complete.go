@@ -147,6 +147,7 @@ func expectedItems(config projectDoc) []string {
 		for _, e := range v.Environments {
 			add(snapshot.FeatureEnvironment, e.ID)
 			add(snapshot.FeatureTimeouts, e.ID)
+			add(snapshot.FeatureRetries, e.ID)
 			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
 			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
 			for _, host := range e.Hosts {

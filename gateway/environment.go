@@ -50,7 +50,7 @@ func compileEnvironment(
 		oddPort: !egress.IsWebPort(u),
 
 		timeouts: timeoutsOf(e.Upstream.Timeouts),
-		retries:  defaultRetries,
+		retries:  retriesOf(e.Upstream.Retries),
 	}
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway/engine"
 	"postern/platform/egress"
 )
@@ -18,8 +19,19 @@ type retries struct {
 	statuses []int
 }
 
-// defaultRetries are those of an environment that doesn't set any.
-var defaultRetries = retries{max: 1}
+// retriesOf returns when calls to an environment's upstream are sent again.
+func retriesOf(set snapshot.UpstreamRetries) retries {
+	set = set.Stated()
+	out := retries{max: *set.Max}
+	for _, c := range *set.On {
+		if status := c.Status(); status != 0 {
+			out.statuses = append(out.statuses, status)
+		} else {
+			out.timeout = true
+		}
+	}
+	return out
+}
 
 // Next implements engine.Tries.
 func (c *call) Next(last engine.Try) *engine.Upstream {

@@ -69,6 +69,10 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "response_ms=90000",
 	},
+	"POST /projects/:project/versions/:version/environments/:environment/retries": {
+		action: access.ProjectUpdate,
+		body:   "max=2&on=503",
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/check": {
 		action: access.ProjectUpdate,
 		owner:  200,

@@ -195,6 +195,7 @@ func serviceOf(pl place, up upstream) serviceDoc {
 	doc := serviceDoc{
 		ID: pl.serviceID, Name: entityName("/" + pl.version.Name + "/" + pl.environment.Name),
 		Protocol: up.protocol, Host: up.host, Port: up.port, Path: up.path,
+		Retries:        *pl.environment.Upstream.Retries.Stated().Max,
 		ConnectTimeout: timeouts.connect, ReadTimeout: timeouts.read, WriteTimeout: timeouts.write,
 	}
 	if up.protocol == "https" {

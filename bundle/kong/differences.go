@@ -39,11 +39,13 @@ func responseFates() []bundle.Fate {
 				"don't respond."},
 		{Reason: "repeated_calls", Title: "Retried calls", Status: bundle.Approximate,
 			How: "nginx's own rule",
-			Note: "If an upstream closes a reused connection without a response, Kong retries the call, except for " +
-				"POST, LOCK and PATCH. The hosted gateway retries only calls that don't change anything. At worst, a " +
-				"PUT or DELETE that the upstream had already carried out is carried out twice.",
-			Remedy: "If such a call must not be retried, set KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in " +
-				"docker-compose.yaml."},
+			Note: "The hosted gateway retries calls by GET, HEAD, OPTIONS, PUT and DELETE with a body of up to 64 KB. " +
+				"Kong retries calls by every method except POST, LOCK and PATCH, including unusual ones such as " +
+				"PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a response, " +
+				"Kong also retries the call once more than the environment allows, even if that is 0 times. At worst, " +
+				"such a call that the upstream had already carried out is carried out once more.",
+			Remedy: "If such a call must not be retried, set the environment's retries to 0, and " +
+				"KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml."},
 		{Reason: "accel_headers", Title: "X-Accel headers of upstreams", Status: bundle.Exact,
 			How: "nginx removes them",
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset and " +

@@ -191,6 +191,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureTimeouts:
 		return judgeTimeouts(b, s)
+	case snapshot.FeatureRetries:
+		return judgeRetries(b, s)
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
 	case snapshot.FeatureUpstreamCert:

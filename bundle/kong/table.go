@@ -19,6 +19,7 @@ func table() bundle.Table {
 		snapshot.FeatureEnvironment:    environmentFates(),
 		snapshot.FeatureRoute:          routeFates(),
 		snapshot.FeatureTimeouts:       timeoutFates(),
+		snapshot.FeatureRetries:        retryFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureUpstreamCert:   certificateFates(),
 		snapshot.FeatureCallSigning:    signingFates(),

@@ -97,7 +97,7 @@ var (
 	}}
 	UpdateEnvironment = Op[EnvironmentUpdate, Environment]{Operation{
 		ID: "update-environment", Method: http.MethodPatch, Path: environment, Permission: UpdateProjects,
-		Summary: "Change an environment's name, target or timeouts",
+		Summary: "Change an environment's name, target or upstream settings",
 		Command: "environments update PROJECT VERSION ENVIRONMENT",
 		Example: "environments update shop 1.0.0 prod --target https://api.example.com",
 		Doc: "Changes only the fields you send. If you rename the environment, API keys that are limited to it " +

@@ -5,6 +5,7 @@ import "slices"
 // Upstream are the settings of an environment's upstream.
 type Upstream struct {
 	Timeouts UpstreamTimeouts `json:"timeouts,omitzero" flag:",each" audit:"each"`
+	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
 }
 
 // UpstreamTimeouts bound the waits for an environment's upstream, and how long connections to it are reused. A member
@@ -76,9 +77,17 @@ func (t UpstreamTimeouts) Over(was UpstreamTimeouts) UpstreamTimeouts {
 }
 
 // Stated returns the settings with the defaults of those that aren't set.
-func (u Upstream) Stated() Upstream { return Upstream{Timeouts: u.Timeouts.Stated()} }
+func (u Upstream) Stated() Upstream {
+	return Upstream{
+		Timeouts: u.Timeouts.Stated(),
+		Retries:  u.Retries.Stated(),
+	}
+}
 
 // Over returns what a change makes of settings.
 func (u Upstream) Over(was Upstream) Upstream {
-	return Upstream{Timeouts: u.Timeouts.Over(was.Timeouts)}
+	return Upstream{
+		Timeouts: u.Timeouts.Over(was.Timeouts),
+		Retries:  u.Retries.Over(was.Retries),
+	}
 }

@@ -12,6 +12,7 @@ const (
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"
 	FeatureTimeouts       Feature = "upstream_timeouts"
+	FeatureRetries        Feature = "upstream_retries"
 	FeatureUpstreamHeader Feature = "upstream_header"    // a header with a secret value for the upstream
 	FeatureUpstreamCert   Feature = "client_certificate" // presented to an upstream in the TLS handshake
 	FeatureCallSigning    Feature = "call_signing"       // signatures of calls to upstreams (RFC 9421)
@@ -111,6 +112,7 @@ var used = []topic{
 	{FeatureEnvironment, AreaUpstream, "Environments"},
 	{FeatureRoute, AreaUpstream, "Routes"},
 	{FeatureTimeouts, AreaUpstream, "Upstream timeouts"},
+	{FeatureRetries, AreaUpstream, "Retries"},
 	{FeatureUpstreamHeader, AreaUpstream, "Upstream headers"},
 	{FeatureUpstreamCert, AreaUpstream, "Client certificates"},
 	{FeatureCallSigning, AreaUpstream, "Call signing"},

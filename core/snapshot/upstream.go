@@ -12,6 +12,12 @@ type Upstream = contract.Upstream
 // UpstreamTimeouts are the timeouts of an environment's upstream. One that is nil has its default.
 type UpstreamTimeouts = contract.UpstreamTimeouts
 
+// UpstreamRetries say when calls are sent to an environment's upstream again. A member that is nil has its default.
+type UpstreamRetries = contract.UpstreamRetries
+
+// RetryCondition is something that a call is sent again for.
+type RetryCondition = contract.RetryCondition
+
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
 type UpstreamHeader struct {

@@ -334,8 +334,28 @@ var badSettings = []badInput{
 	},
 	{
 		"an unknown setting of an upstream", "POST /proxy",
-		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retries":{"max":1}}}}}`,
-		422, "unknown_field", "/environments/prod/upstream/retries",
+		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retry":{"max":1}}}}}`,
+		422, "unknown_field", "/environments/prod/upstream/retry",
+	},
+	{
+		"retries out of range", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"retries":{"max":11,"on":[502,"timeout",500,502]}}}`,
+		422, "invalid_fields", "/upstream/retries/max /upstream/retries/on/2 /upstream/retries/on/3",
+	},
+	{
+		"a retry that isn't a number", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"retries":{"max":"1"}}}`,
+		422, "invalid_type", "/upstream/retries/max",
+	},
+	{
+		"a condition that isn't one", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"retries":{"on":["connect"]}}}`,
+		422, "invalid_retry_condition", "/upstream/retries/on/0",
+	},
+	{
+		"retries of a new project", "POST /proxy",
+		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retries":{"max":11}}}}}`,
+		422, "invalid_retries", "/environments/prod/upstream/retries/max",
 	},
 	{
 		"a timeout of a new project", "POST /proxy",

@@ -22,6 +22,8 @@ var fieldLabels = map[string]string{
 	"idle_ms":                "Pause (ms)",
 	"stream_idle_ms":         "Silent stream (ms)",
 	"reuse_idle_ms":          "Idle connection (ms)",
+	"max":                    "Retries",
+	"on":                     "Also retry after",
 	"headers":                "Headers that pages can set",
 	"client_token":           "Which token does your application hold?",
 	"origins":                "Origins",

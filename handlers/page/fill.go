@@ -54,6 +54,11 @@ func (v *Visit) Fill(body any, members ...string) {
 			}
 		case *[]string: // boxes, or a text with an element on each line
 			*value = Lines(strings.Join(v.Gin.Request.PostForm[name], "\n"))
+		case *[]contract.RetryCondition: // boxes
+			*value = []contract.RetryCondition{}
+			for _, one := range v.Gin.Request.PostForm[name] {
+				*value = append(*value, contract.RetryCondition(one))
+			}
 		case encoding.TextUnmarshaler:
 			if err := value.UnmarshalText([]byte(v.Posted(name))); err != nil {
 				panic(fmt.Sprintf("pages: %s of %T: %v", name, body, err)) // types of the contract take any text

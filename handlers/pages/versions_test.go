@@ -147,3 +147,36 @@ func TestEnvironments_timeouts(t *testing.T) {
 		Says("[role=alert]", "changed after you opened the page")
 	s.Get(shopPage).Says("a[href$='#timeouts']", "Timeouts")
 }
+
+func TestEnvironments_retries(t *testing.T) {
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	page := s.Get(prod).
+		Shows(200, "Environment prod").
+		Holds("max", "1").
+		Says("#max-hint", "Default: 1")
+	at, revision := page.Action("max"), page.Revision("max")
+	s.Post(at, "revision", revision, "max", "11", "on", "503", "on", "timeout").
+		Shows(422, "Environment prod").
+		Says("details[open]", "Retries").
+		Holds("max", "11").
+		Says("#max-error", "Use 0 to 10").
+		Has("input[name=on][value=timeout][checked]", 1).
+		Has("input[name=on][checked]", 2)
+	s.Post(at, "revision", revision, "max", " 3 ", "on", "503", "on", "timeout").
+		LeadsTo(strings.TrimSuffix(at, "/retries"))
+	page = s.Get(prod).
+		Says("[data-flash]", "The retries of prod are saved").
+		Holds("max", "3").
+		Has("input[name=on][value='503'][checked]", 1).
+		Has("input[name=on][checked]", 2)
+	s.Post(at, "revision", revision, "max", "2").
+		Shows(412, "Environment prod").
+		Says("[role=alert]", "changed after you opened the page")
+	s.Post(at, "revision", page.Revision("max"), "max", "").
+		LeadsTo(strings.TrimSuffix(at, "/retries"))
+	s.Get(prod).
+		Holds("max", "1"). // an empty field is the default, and no box is none
+		Has("input[name=on][checked]", 0)
+}

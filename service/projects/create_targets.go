@@ -58,10 +58,11 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 		}
 		cleaned[targets[pointer]] = u
 	}
+	capped := s.CapUnclaimed && unclaimed(p)
 	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
 		at, one := "/environments/"+pointerToken(name), out.Environments[name]
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", one.Upstream)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", one.Upstream, capped)...)
 		if u := cleaned[one.Target]; u != nil {
 			out.environments = append(out.environments, models.Environment{
 				Name: name, Target: u.String(), Upstream: one.Upstream,

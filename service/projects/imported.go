@@ -232,7 +232,7 @@ func (s *Service) checkImportedEnvironments(
 		e := &v.Environments[i]
 		at := fmt.Sprintf("%s/environments/%d", here, i)
 		wrong = append(wrong, checkEnvironmentName(at+"/name", e.Name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", e.Upstream)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", e.Upstream, s.CapUnclaimed && unclaimed(p))...)
 		if slices.ContainsFunc(v.Environments[:i], func(o snapshot.Environment) bool { return o.Name == e.Name }) {
 			wrong = append(wrong, fault.Field{
 				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",

@@ -251,7 +251,7 @@ func (s *Service) UpdateEnvironment(
 func (s *Service) checkEnvironment(
 	ctx context.Context, p access.Principal, in contract.EnvironmentChange,
 ) (target string, err error) {
-	wrong := checkUpstream("/upstream", in.Upstream)
+	wrong := checkUpstream("/upstream", in.Upstream, s.CapUnclaimed && unclaimed(p))
 	if in.Target != nil {
 		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
 		switch {

@@ -9,8 +9,9 @@ import (
 	"postern/platform/fault"
 )
 
-// checkUpstream checks the settings of an environment's upstream, which are at pointer.
-func checkUpstream(pointer string, in contract.Upstream) (wrong []fault.Field) {
+// checkUpstream checks the settings of an environment's upstream, which are at pointer. The projects of an unclaimed
+// workspace can have less.
+func checkUpstream(pointer string, in contract.Upstream, unclaimed bool) (wrong []fault.Field) {
 	for _, t := range in.Timeouts.Each() {
 		if t.Value != nil && (*t.Value < 1 || *t.Value > t.Most) {
 			wrong = append(wrong, fault.Field{
@@ -21,5 +22,5 @@ func checkUpstream(pointer string, in contract.Upstream) (wrong []fault.Field) {
 			})
 		}
 	}
-	return wrong
+	return append(wrong, checkRetries(pointer+"/retries", in.Retries, unclaimed)...)
 }

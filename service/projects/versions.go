@@ -105,7 +105,7 @@ func (s *Service) newEnvironments(
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		at := "/environments/" + pointerToken(name)
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", targets[name].Upstream)...)
+		wrong = append(wrong, checkUpstream(at+"/upstream", targets[name].Upstream, s.CapUnclaimed && unclaimed(p))...)
 		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name].Target)
 		if err != nil {
 			return nil, nil, err
@@ -207,7 +207,8 @@ func (s *Service) CreateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
 	}
-	wrong := append(checkEnvironmentName("/name", in.Name), checkUpstream("/upstream", in.Upstream)...)
+	wrong := append(checkEnvironmentName("/name", in.Name),
+		checkUpstream("/upstream", in.Upstream, s.CapUnclaimed && unclaimed(p))...)
 	u, field, err := s.checkTarget(ctx, p, "/target", in.Target)
 	if err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)

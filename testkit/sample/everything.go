@@ -113,6 +113,8 @@ func everyVersion() snapshot.Version {
 			Upstream: snapshot.Upstream{Timeouts: snapshot.UpstreamTimeouts{
 				ConnectMS: new(2500), ResponseMS: new(120_000), IdleMS: new(30_000), StreamIdleMS: new(3_600_000),
 				ReuseIdleMS: new(1500),
+			}, Retries: snapshot.UpstreamRetries{
+				Max: new(7), On: &[]snapshot.RetryCondition{"503", "timeout"},
 			}},
 		}},
 	}

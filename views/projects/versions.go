@@ -31,6 +31,7 @@ type Place struct {
 	Removal Removal
 
 	Timeouts *Timeouts // nil for a version
+	Retries  *Retries  // nil for a version
 	BackURL  string    // of the project
 }
 
@@ -50,6 +51,17 @@ type Timeouts struct {
 	Action   string // "" for viewers
 	Revision string
 	Fields   []ui.Field
+	Facts    []ui.Fact // for viewers
+	Error    string
+}
+
+// Retries posts revision and its fields to Action.
+type Retries struct {
+	Open     bool
+	Action   string // "" for viewers
+	Revision string
+	Max      ui.Field
+	On       ui.Group
 	Facts    []ui.Fact // for viewers
 	Error    string
 }

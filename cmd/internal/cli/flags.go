@@ -264,7 +264,9 @@ func (f *memberFlag) Set(text string) error {
 		if into.IsNil() {
 			into.Set(reflect.MakeSlice(into.Type(), 0, len(values))) // null is not an empty list
 		}
-		into.Set(reflect.AppendSlice(into, reflect.ValueOf(values)))
+		for _, value := range values {
+			into.Set(reflect.Append(into, reflect.ValueOf(value).Convert(into.Type().Elem())))
+		}
 	case f.member.Form == durationForm:
 		d, err := readDuration(text)
 		if err != nil || d%time.Second != 0 {

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +116,21 @@ func timeoutTitles() map[string]string {
 	return titles
 }
 
+// retryFacts show when calls are sent again.
+func retryFacts(r contract.UpstreamRetries) (rows [][2]string) {
+	if r.Max != nil {
+		rows = append(rows, [2]string{"Retries", strconv.Itoa(*r.Max)})
+	}
+	if r.On != nil && len(*r.On) > 0 {
+		conditions := make([]string, len(*r.On))
+		for i, c := range *r.On {
+			conditions[i] = string(c)
+		}
+		rows = append(rows, [2]string{"Retry on", strings.Join(conditions, ", ")})
+	}
+	return rows
+}
+
 func newEnvironments(t terminal.Terminal) *cobra.Command {
 	titles := timeoutTitles()
 	facts := func(e contract.Environment) [][2]string {
@@ -125,7 +141,7 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 				rows = append(rows, [2]string{titles[one.Name], value})
 			}
 		}
-		return rows
+		return append(rows, retryFacts(e.Upstream.Retries)...)
 	}
 	return terminal.Family("environments", "Manage the environments of a version",
 		cli.ListCommand(t, cli.AsProject, contract.ListEnvironments,

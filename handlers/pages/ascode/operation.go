@@ -103,6 +103,8 @@ func fieldOf(m contract.Member, flag string) Field {
 		return Number(m.Name, member, flag, 1, "ms")
 	case of.Kind() == reflect.Int:
 		return Number(m.Name, member, flag, 1, "")
+	case of == reflect.TypeFor[[]contract.RetryCondition]():
+		return conditions(Joined(PerLine(m.Name, member, flag)))
 	case of.Kind() == reflect.Slice && m.Form == "list":
 		return Joined(PerLine(m.Name, member, flag))
 	case of.Kind() == reflect.Slice:
@@ -112,6 +114,24 @@ func fieldOf(m contract.Member, flag string) Field {
 		return Name(m.Name, member, flag)
 	}
 	return Text(m.Name, member, flag)
+}
+
+// conditions writes the elements of a list as those of retries are in JSON.
+func conditions(of Field) Field {
+	read := of.read
+	of.read = func(f Field, form url.Values) (any, [][]string) {
+		member, flags := read(f, form)
+		texts, ok := member.([]string)
+		if !ok {
+			return member, flags
+		}
+		out := make([]contract.RetryCondition, len(texts))
+		for i, text := range texts {
+			out[i] = contract.RetryCondition(text)
+		}
+		return out, flags
+	}
+	return of
 }
 
 // limitsField is Limits with one flag for all of them.

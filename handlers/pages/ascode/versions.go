@@ -45,6 +45,7 @@ var placeForms = map[string][]Call{
 	aPlace + "/delete":            removal("delete-environment", "environments delete "+ofPlace+" --yes"),
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
+	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
 }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.
@@ -54,6 +55,13 @@ func timeoutFields() []Field {
 	for i, t := range (contract.UpstreamTimeouts{}).Each() {
 		fields[i] = fields[i].Or(strconv.Itoa(t.Default))
 	}
+	return fields
+}
+
+// retryFields are when calls are sent to an environment's upstream again. An empty number is the default.
+func retryFields() []Field {
+	fields := fieldsOf(contract.UpdateEnvironment, contract.MembersWithin(contract.UpdateEnvironment, "upstream.retries")...)
+	fields[0] = fields[0].Or(strconv.Itoa(*contract.UpstreamRetries{}.Stated().Max))
 	return fields
 }
 

@@ -75,6 +75,7 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", "/projects/:project/versions/:version/environments/:environment/delete", h.removePlace)
 	p.SignedIn("POST", "/projects/:project/versions/:version/environments/:environment/target", h.saveTarget, "target")
 	p.SignedIn("POST", anEnvironment+"/timeouts", h.saveTimeouts, strings.Join(timeoutMembers, " "))
+	p.SignedIn("POST", anEnvironment+"/retries", h.saveRetries, strings.Join(retryMembers, " "))
 	p.SignedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.SignedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess,
 		strings.Join(accessMembers, " "),

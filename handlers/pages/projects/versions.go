@@ -228,6 +228,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)
+		m.Retries = retriesModel(e.Upstream.Retries)
 	}
 	m.Page = v.Shell(
 		m.Heading,
@@ -247,6 +248,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 	m.Rename = &form
 	if m.Timeouts != nil {
 		m.Timeouts.Action, m.Timeouts.Revision = at.path()+"/timeouts", form.Revision
+	}
+	if m.Retries != nil {
+		m.Retries.Action, m.Retries.Revision = at.path()+"/retries", form.Revision
 	}
 	if m.Removal.Last = at.lastText(); m.Removal.Last == "" {
 		m.Removal.Confirm = at.confirmation(m.Kind, stops)

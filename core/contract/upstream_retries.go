@@ -1,0 +1,92 @@
+package contract
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// UpstreamRetries say when a call is sent to an environment's upstream again. A member that is nil has its default, and
+// a change leaves it unchanged. Answers have all members.
+type UpstreamRetries struct {
+	Max *int              `json:"max,omitempty" flag:"retries" doc:"How often a call is sent again at most, from 0 to 10. Calls are sent again if nothing of them was sent. Calls by GET, HEAD, OPTIONS, PUT and DELETE with a body of up to 64 KB are also sent again if the connection ends before the upstream responds. Defaults to 1"`
+	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"What else a call by GET, HEAD, OPTIONS, PUT or DELETE is sent again for: the statuses 502, 503 and 504, and timeout for no response within response_ms. Replaces the existing list. Defaults to none"`
+}
+
+// RetryCondition is something that a call is sent again for: a status such as 502, which is a number in JSON, or
+// RetryOnTimeout.
+type RetryCondition string
+
+// RetryOnTimeout sends calls again that got no response in time.
+const RetryOnTimeout RetryCondition = "timeout"
+
+// RetryConditions are all conditions in their order.
+var RetryConditions = []RetryCondition{"502", "503", "504", RetryOnTimeout}
+
+// The limits on UpstreamRetries.Max, and its default. An unclaimed workspace has MostUnclaimedRetries.
+const (
+	MostRetries          = 10
+	MostUnclaimedRetries = 1
+
+	defaultRetries = 1
+)
+
+// Status returns the status that calls are sent again for, 0 for another condition.
+func (c RetryCondition) Status() int {
+	n, err := strconv.Atoi(string(c))
+	if err != nil || strconv.Itoa(n) != string(c) {
+		return 0
+	}
+	return n
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c RetryCondition) MarshalJSON() ([]byte, error) {
+	if n := c.Status(); n != 0 {
+		return json.Marshal(n)
+	}
+	return json.Marshal(string(c))
+}
+
+// UnmarshalJSON implements json.Unmarshaler. A status may be a number or a text.
+func (c *RetryCondition) UnmarshalJSON(raw []byte) error {
+	var status json.Number // which a text can't be that isn't a number
+	if err := json.Unmarshal(raw, &status); err == nil {
+		*c = RetryCondition(status)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(c))
+}
+
+// Stated returns the settings with the defaults of those that aren't set.
+func (r UpstreamRetries) Stated() UpstreamRetries {
+	if r.Max == nil {
+		r.Max = new(defaultRetries)
+	}
+	if r.On == nil {
+		r.On = &[]RetryCondition{}
+	}
+	return r
+}
+
+// AreDefaults reports whether all settings have their defaults.
+func (r UpstreamRetries) AreDefaults() bool {
+	r = r.Stated()
+	return *r.Max == defaultRetries && len(*r.On) == 0
+}
+
+// Include reports whether calls are sent again for something.
+func (r UpstreamRetries) Include(c RetryCondition) bool {
+	return r.On != nil && slices.Contains(*r.On, c)
+}
+
+// Over returns what a change makes of settings.
+func (r UpstreamRetries) Over(was UpstreamRetries) UpstreamRetries {
+	if r.Max != nil {
+		was.Max = r.Max
+	}
+	if r.On != nil {
+		was.On = r.On
+	}
+	return was
+}
