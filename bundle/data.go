@@ -95,6 +95,10 @@ var dataTable = Table{
 		{Reason: ReasonDefaults, Title: "Default retries", Status: Exact, How: inConfig, Always: true,
 			Note: "Calls to the upstream have the default retries. They are in project-config.json."},
 	},
+	snapshot.FeatureUpstreamCA: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The certificate authorities that the upstream's certificate can be from are in project-config.json."}},
+	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {

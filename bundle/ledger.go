@@ -310,6 +310,22 @@ func accessSubjects(id, name string, auth snapshot.RequestsAuth, here string) []
 	return out
 }
 
+// upstreamSetting is a setting of an upstream that has an item only where it isn't the default.
+type upstreamSetting struct {
+	feature       snapshot.Feature
+	title, member string
+}
+
+func upstreamSettings(u snapshot.Upstream) (out []upstreamSetting) {
+	if u.CA.IsSet() {
+		out = append(out, upstreamSetting{snapshot.FeatureUpstreamCA, "certificate authorities", "ca"})
+	}
+	if u.ServerName != nil && *u.ServerName != "" {
+		out = append(out, upstreamSetting{snapshot.FeatureServerName, "server name", "server_name"})
+	}
+	return out
+}
+
 // environmentSubjects lists a version's environments, each with its routes and upstream credentials.
 func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject {
 	var out []Subject
@@ -344,6 +360,16 @@ func (b *Build) environmentSubjects(v *snapshot.Version, here string) []Subject 
 			Version:     v,
 			Environment: e,
 		})
+		for _, one := range upstreamSettings(e.Upstream) {
+			out = append(out, Subject{
+				Feature:     one.feature,
+				ID:          e.ID,
+				Name:        v.Name + "/" + e.Name + " " + one.title,
+				Source:      At(configFile, "%s/upstream/%s", place, one.member),
+				Version:     v,
+				Environment: e,
+			})
+		}
 		for n, h := range e.Headers {
 			out = append(out, Subject{
 				Feature:     snapshot.FeatureUpstreamHeader,

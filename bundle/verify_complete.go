@@ -148,6 +148,9 @@ func expectedItems(config projectDoc) []string {
 			add(snapshot.FeatureEnvironment, e.ID)
 			add(snapshot.FeatureTimeouts, e.ID)
 			add(snapshot.FeatureRetries, e.ID)
+			for _, one := range upstreamSettings(e.Upstream) {
+				add(one.feature, e.ID)
+			}
 			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
 			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
 			for _, host := range e.Hosts {

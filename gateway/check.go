@@ -104,10 +104,11 @@ func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
 
 // secure begins TLS on a connection. After an error the connection is closed.
 func (c *targetCheck) secure(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
-	config := c.gateway.secure.Clone()
-	_, config.ServerName = c.environment.address()
-	config.NextProtos = []string{"http/1.1"}
-	c.environment.proof.present(config)
+	config, err := c.gateway.secureConfig(c.environment)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()

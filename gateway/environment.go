@@ -18,6 +18,7 @@ type environment struct {
 	path         string         // of the target, escaped
 	oddPort      bool           // neither 80 nor 443
 	proof        *proof         // nil: none
+	trust        *trust         // nil: the default
 	changes      *headerChanges // nil: requests are not transformed
 	timeouts     engine.Timeouts
 	retries      retries
@@ -53,6 +54,9 @@ func compileEnvironment(
 		retries:  retriesOf(e.Upstream.Retries),
 	}
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
+		return environment{}, err
+	}
+	if out.trust, err = compileTrust(&e); err != nil {
 		return environment{}, err
 	}
 	key := keyOf(p.id, &out)

@@ -33,15 +33,16 @@ type table struct {
 // team's call.
 //
 // Environments with a client certificate share them only with environments that present the
-// same one. Environments with other timeouts don't share them, because some timeouts are those of connections.
+// same one, and those that trust other authorities or require another name only with their like. Environments with
+// other timeouts don't share them, because some timeouts are those of connections.
 type upstreamKey struct {
-	projectID, scheme, host, certificate string
+	projectID, scheme, host, certificate, trust string
 
 	timeouts engine.Timeouts
 }
 
 func keyOf(projectID string, e *environment) upstreamKey {
-	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.timeouts}
+	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.trust.id(), e.timeouts}
 }
 
 // connector creates the connection pool of a project and the upstreams in it.

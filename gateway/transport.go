@@ -101,16 +101,17 @@ func (g *Gateway) connect(ctx context.Context, address string, within time.Durat
 
 // newUpstream returns the upstream of an environment, with the connection pool of its project.
 func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
-	address, name := e.address()
+	address, _ := e.address()
 	within := e.timeouts.Connect
 	connect := func(ctx context.Context) (net.Conn, error) { return g.connect(ctx, address, within) }
 	if e.scheme != "https" {
 		return pool.NewUpstream(connect, e.timeouts)
 	}
-	config := g.secure.Clone()
-	config.ServerName, config.NextProtos = name, []string{"http/1.1"}
-	e.proof.present(config)
+	config, unusable := g.secureConfig(e)
 	return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) {
+		if unusable != nil {
+			return nil, unusable
+		}
 		plain, err := connect(ctx)
 		if err != nil {
 			return nil, err

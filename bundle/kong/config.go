@@ -36,6 +36,7 @@ type serviceDoc struct {
 	Retries        int         `json:"retries"`
 	TLSVerify      *bool       `json:"tls_verify,omitempty"`
 	TLSVerifyDepth *int        `json:"tls_verify_depth,omitempty"`
+	Authorities    *[]string   `json:"ca_certificates,omitempty"`    // ids
 	Certificate    string      `json:"client_certificate,omitempty"` // id
 	Routes         []routeDoc  `json:"routes"`
 	Plugins        []pluginDoc `json:"plugins,omitempty"`
@@ -140,6 +141,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 		return err
 	}
 	c.certificates()
+	c.authorities()
 	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
 		"\"config\": {\n      \"project\": ")
@@ -183,6 +185,7 @@ func (c *configWriter) services() error {
 		}
 		c.out.Next("    ")
 		doc := serviceOf(pl, up)
+		doc.Authorities = trustedBy(c.b.Project, pl.environment)
 		doc.Plugins = pluginsOf(c.b.Project, pl)
 		c.out.Value(doc)
 	}

@@ -193,6 +193,10 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeTimeouts(b, s)
 	case snapshot.FeatureRetries:
 		return judgeRetries(b, s)
+	case snapshot.FeatureUpstreamCA:
+		return judgeAuthorities(b, s)
+	case snapshot.FeatureServerName:
+		return judgeServerName(s)
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
 	case snapshot.FeatureUpstreamCert:

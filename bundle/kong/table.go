@@ -20,6 +20,8 @@ func table() bundle.Table {
 		snapshot.FeatureRoute:          routeFates(),
 		snapshot.FeatureTimeouts:       timeoutFates(),
 		snapshot.FeatureRetries:        retryFates(),
+		snapshot.FeatureUpstreamCA:     authorityFates(),
+		snapshot.FeatureServerName:     serverNameFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureUpstreamCert:   certificateFates(),
 		snapshot.FeatureCallSigning:    signingFates(),

@@ -13,10 +13,12 @@ const (
 	FeatureRoute          Feature = "route"
 	FeatureTimeouts       Feature = "upstream_timeouts"
 	FeatureRetries        Feature = "upstream_retries"
-	FeatureUpstreamHeader Feature = "upstream_header"    // a header with a secret value for the upstream
-	FeatureUpstreamCert   Feature = "client_certificate" // presented to an upstream in the TLS handshake
-	FeatureCallSigning    Feature = "call_signing"       // signatures of calls to upstreams (RFC 9421)
-	FeatureTransform      Feature = "transform"          // changes to a version's requests or responses
+	FeatureUpstreamCA     Feature = "upstream_ca"          // the authorities that an upstream's certificate can be from
+	FeatureServerName     Feature = "upstream_server_name" // that an upstream's certificate must be valid for
+	FeatureUpstreamHeader Feature = "upstream_header"      // a header with a secret value for the upstream
+	FeatureUpstreamCert   Feature = "client_certificate"   // presented to an upstream in the TLS handshake
+	FeatureCallSigning    Feature = "call_signing"         // signatures of calls to upstreams (RFC 9421)
+	FeatureTransform      Feature = "transform"            // changes to a version's requests or responses
 	FeatureAccess         Feature = "access_policy"
 	FeatureOwnerFallback  Feature = "owner_fallback"
 	FeatureTokenIssuer    Feature = "token_issuer"        // an issuer whose JSON Web Tokens a version accepts
@@ -113,6 +115,8 @@ var used = []topic{
 	{FeatureRoute, AreaUpstream, "Routes"},
 	{FeatureTimeouts, AreaUpstream, "Upstream timeouts"},
 	{FeatureRetries, AreaUpstream, "Retries"},
+	{FeatureUpstreamCA, AreaUpstream, "Certificate authorities of upstreams"},
+	{FeatureServerName, AreaUpstream, "Server names of upstreams"},
 	{FeatureUpstreamHeader, AreaUpstream, "Upstream headers"},
 	{FeatureUpstreamCert, AreaUpstream, "Client certificates"},
 	{FeatureCallSigning, AreaUpstream, "Call signing"},

@@ -58,12 +58,16 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 		}
 		cleaned[targets[pointer]] = u
 	}
-	capped := s.CapUnclaimed && unclaimed(p)
 	for _, name := range slices.Sorted(maps.Keys(out.Environments)) {
 		at, one := "/environments/"+pointerToken(name), out.Environments[name]
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", one.Upstream, capped)...)
+		settingsWrong, err := s.checkUpstream(ctx, p, at+"/upstream", &one.Upstream)
+		if err != nil {
+			return nil, err
+		}
+		wrong = append(wrong, settingsWrong...)
 		if u := cleaned[one.Target]; u != nil {
+			wrong = append(wrong, fitUpstream(at+"/upstream", one.Upstream, one.Upstream, u.String())...)
 			out.environments = append(out.environments, models.Environment{
 				Name: name, Target: u.String(), Upstream: one.Upstream,
 			})

@@ -232,7 +232,11 @@ func (s *Service) checkImportedEnvironments(
 		e := &v.Environments[i]
 		at := fmt.Sprintf("%s/environments/%d", here, i)
 		wrong = append(wrong, checkEnvironmentName(at+"/name", e.Name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", e.Upstream, s.CapUnclaimed && unclaimed(p))...)
+		settingsWrong, err := s.checkUpstream(ctx, p, at+"/upstream", &e.Upstream)
+		if err != nil {
+			return nil, err
+		}
+		wrong = append(wrong, settingsWrong...)
 		if slices.ContainsFunc(v.Environments[:i], func(o snapshot.Environment) bool { return o.Name == e.Name }) {
 			wrong = append(wrong, fault.Field{
 				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",
@@ -247,6 +251,7 @@ func (s *Service) checkImportedEnvironments(
 			continue
 		}
 		e.Target = u.String()
+		wrong = append(wrong, fitUpstream(at+"/upstream", e.Upstream, e.Upstream, e.Target)...)
 	}
 	return wrong, nil
 }

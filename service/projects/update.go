@@ -211,7 +211,7 @@ func (s *Service) UpdateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, request.Project, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
-	target, err := s.checkEnvironment(ctx, p, in)
+	target, err := s.checkEnvironment(ctx, p, &in)
 	if err != nil {
 		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
@@ -240,6 +240,10 @@ func (s *Service) UpdateEnvironment(
 		}
 		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
 		environment.Upstream = in.Upstream.Over(environment.Upstream)
+		wrong := fitUpstream("/upstream", in.Upstream, environment.Upstream, environment.Target)
+		if err := fault.InvalidFields(wrong); err != nil {
+			return err
+		}
 		out = shownEnvironment(s.Addresses, project.Name, version.Name, environment)
 		return orStale(tx.UpdateEnvironment(environment, seen))
 	}
@@ -249,9 +253,12 @@ func (s *Service) UpdateEnvironment(
 
 // checkEnvironment checks what a change sets, except for the name, and returns the new target, "" for none.
 func (s *Service) checkEnvironment(
-	ctx context.Context, p access.Principal, in contract.EnvironmentChange,
+	ctx context.Context, p access.Principal, in *contract.EnvironmentChange,
 ) (target string, err error) {
-	wrong := checkUpstream("/upstream", in.Upstream, s.CapUnclaimed && unclaimed(p))
+	wrong, err := s.checkUpstream(ctx, p, "/upstream", &in.Upstream)
+	if err != nil {
+		return "", err
+	}
 	if in.Target != nil {
 		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
 		switch {

@@ -44,7 +44,9 @@ func TestUpstream_wrongRetries(t *testing.T) {
 	created, p := w.create(t, authenticated)
 	w.CapUnclaimed = true
 	environment := created.Project.Versions[0].Environments[0].ID
-	on := func(all ...contract.RetryCondition) contract.UpstreamRetries { return contract.UpstreamRetries{On: &all} }
+	on := func(all ...contract.RetryCondition) contract.UpstreamRetries {
+		return contract.UpstreamRetries{On: &all}
+	}
 	for name, tc := range map[string]struct {
 		set           contract.UpstreamRetries
 		pointer, code string

@@ -1,18 +1,29 @@
 package projects
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
 	"postern/platform/fault"
+	"postern/service/access"
 )
 
-// checkUpstream checks the settings of an environment's upstream, which are at pointer. The projects of an unclaimed
-// workspace can have less.
-func checkUpstream(pointer string, in contract.Upstream, unclaimed bool) (wrong []fault.Field) {
-	for _, t := range in.Timeouts.Each() {
+// checkUpstream checks the settings of an environment's upstream, which are at pointer, and writes them in one form.
+// What they require of other settings and of the target is left to fitUpstream.
+func (s *Service) checkUpstream(
+	ctx context.Context, p access.Principal, pointer string, in *contract.Upstream,
+) ([]fault.Field, error) {
+	wrong := checkTimeouts(pointer, in.Timeouts)
+	wrong = append(wrong, checkRetries(pointer+"/retries", in.Retries, s.CapUnclaimed && unclaimed(p))...)
+	wrong = append(wrong, s.checkUpstreamTLS(p, pointer, in)...)
+	return wrong, nil
+}
+
+func checkTimeouts(pointer string, in contract.UpstreamTimeouts) (wrong []fault.Field) {
+	for _, t := range in.Each() {
 		if t.Value != nil && (*t.Value < 1 || *t.Value > t.Most) {
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer + "/timeouts/" + t.Name,
@@ -22,5 +33,5 @@ func checkUpstream(pointer string, in contract.Upstream, unclaimed bool) (wrong 
 			})
 		}
 	}
-	return append(wrong, checkRetries(pointer+"/retries", in.Retries, unclaimed)...)
+	return wrong
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"time"
 
@@ -105,7 +106,12 @@ func (s *Service) newEnvironments(
 	for _, name := range slices.Sorted(maps.Keys(targets)) {
 		at := "/environments/" + pointerToken(name)
 		wrong = append(wrong, checkEnvironmentName(at, name)...)
-		wrong = append(wrong, checkUpstream(at+"/upstream", targets[name].Upstream, s.CapUnclaimed && unclaimed(p))...)
+		upstream := targets[name].Upstream
+		settingsWrong, err := s.checkUpstream(ctx, p, at+"/upstream", &upstream)
+		if err != nil {
+			return nil, nil, err
+		}
+		wrong = append(wrong, settingsWrong...)
 		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name].Target)
 		if err != nil {
 			return nil, nil, err
@@ -114,7 +120,8 @@ func (s *Service) newEnvironments(
 			wrong = append(wrong, *field)
 			continue
 		}
-		out = append(out, models.Environment{Name: name, Target: u.String(), Upstream: targets[name].Upstream})
+		wrong = append(wrong, fitUpstream(at+"/upstream", upstream, upstream, u.String())...)
+		out = append(out, models.Environment{Name: name, Target: u.String(), Upstream: upstream})
 	}
 	return out, wrong, nil
 }
@@ -207,14 +214,9 @@ func (s *Service) CreateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
 	}
-	wrong := append(checkEnvironmentName("/name", in.Name),
-		checkUpstream("/upstream", in.Upstream, s.CapUnclaimed && unclaimed(p))...)
-	u, field, err := s.checkTarget(ctx, p, "/target", in.Target)
+	u, wrong, err := s.checkNewEnvironment(ctx, p, &in)
 	if err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
-	}
-	if field != nil {
-		wrong = append(wrong, *field)
 	}
 	says := &note{change: "add"}
 	err = s.restructure(ctx, p, ref, says, func(tx *models.Tx, project models.Project, now time.Time) error {
@@ -250,6 +252,25 @@ func (s *Service) CreateEnvironment(
 		return tx.Insert(&row)
 	})
 	return out, err
+}
+
+// checkNewEnvironment checks an environment that is to be created, and returns its target.
+func (s *Service) checkNewEnvironment(
+	ctx context.Context, p access.Principal, in *contract.NewEnvironment,
+) (target *url.URL, wrong []fault.Field, err error) {
+	settingsWrong, err := s.checkUpstream(ctx, p, "/upstream", &in.Upstream)
+	if err != nil {
+		return nil, nil, err
+	}
+	wrong = append(checkEnvironmentName("/name", in.Name), settingsWrong...)
+	target, field, err := s.checkTarget(ctx, p, "/target", in.Target)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case field != nil:
+		return nil, append(wrong, *field), nil
+	}
+	return target, append(wrong, fitUpstream("/upstream", in.Upstream, in.Upstream, target.String())...), nil
 }
 
 // restructure is changeNoted for the project's versions and environments, which are added and

@@ -32,7 +32,8 @@ type Place struct {
 
 	Timeouts *Timeouts // nil for a version
 	Retries  *Retries  // nil for a version
-	BackURL  string    // of the project
+	TLS      *UpstreamTLS
+	BackURL  string // of the project
 }
 
 // RenameForm posts revision and name to Action.
@@ -64,6 +65,18 @@ type Retries struct {
 	On       ui.Group
 	Facts    []ui.Fact // for viewers
 	Error    string
+}
+
+// UpstreamTLS posts revision, pem, system and server_name to Action.
+type UpstreamTLS struct {
+	Open       bool
+	Action     string // "" for viewers
+	Revision   string
+	CA         ui.Value
+	System     bool
+	ServerName ui.Value
+	Facts      []ui.Fact // what differs from the defaults
+	Error      string
 }
 
 // Removal shows who calls what is removed, and asks before it is.

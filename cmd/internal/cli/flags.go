@@ -157,7 +157,7 @@ const (
 	timeForm = "time"
 	pastForm = "past"
 	listForm = "list"
-	fileForm = "file" // with a secret; "-" is standard input
+	fileForm = "file" // with the value; "-" is standard input
 )
 
 // limitsType is the type of limits, which flags have as WINDOW=CALLS with commas between them.
@@ -306,34 +306,46 @@ func (f *memberFlag) Set(text string) error {
 	return nil
 }
 
-// secretFlag sets a secret of a request to what a file has, because every user of a machine can read command lines. The
-// file is read when the command runs, so that a missing one is the same error as for every other file.
-type secretFlag struct {
-	t    terminal.Terminal
-	into reflect.Value // a *contract.Secret
-	path string
+// fileFlag sets a member of a request to what a file has: a secret, because every user of a machine can read command
+// lines, or a text that is usually in a file. The file is read when the command runs, so that a missing one is the same
+// error as for every other file.
+type fileFlag struct {
+	t     terminal.Terminal
+	into  reflect.Value // a pointer to a contract.Secret or a string
+	path  string
+	given bool
 }
 
 // String implements pflag.Value.
-func (f *secretFlag) String() string { return "" }
+func (f *fileFlag) String() string { return "" }
 
 // Type implements pflag.Value.
-func (f *secretFlag) Type() string { return fileForm }
+func (f *fileFlag) Type() string { return fileForm }
 
 // Set implements pflag.Value.
-func (f *secretFlag) Set(path string) error {
-	f.path = path
+func (f *fileFlag) Set(path string) error {
+	f.path, f.given = path, true
 	return nil
 }
 
-// read sets the secret, if the flag was given.
-func (f *secretFlag) read() error {
-	if f.path == "" {
+// read sets the member, if the flag was given. Without a path it empties a text, but never a secret.
+func (f *fileFlag) read() error {
+	read, isSecret := terminal.ReadText, f.into.Type() == reflect.TypeFor[*contract.Secret]()
+	if isSecret {
+		read = terminal.ReadSecret
+	}
+	text := ""
+	switch {
+	case f.path != "":
+		var err error
+		if text, err = read(f.t, f.path); err != nil {
+			return err
+		}
+	case !f.given || isSecret:
 		return nil
 	}
-	secret, err := terminal.ReadSecret(f.t, f.path)
-	if err == nil {
-		f.into.Set(reflect.ValueOf(new(contract.Secret(secret))))
-	}
-	return err
+	value := reflect.New(f.into.Type().Elem())
+	value.Elem().SetString(text)
+	f.into.Set(value)
+	return nil
 }

@@ -123,16 +123,16 @@ func RequestCommand[In any](
 	}
 	given := map[string]reflect.Value{}
 	var flags, required []string
-	var secrets []*secretFlag
+	var files []*fileFlag
 	for _, m := range members {
 		if slices.Contains(arguments, m.Argument()) {
 			given[m.Argument()] = into.FieldByIndex(m.Index)
 			terminal.NamePointer(command, "/"+m.Name, m.Argument())
 		} else if m.Flag != "" {
 			if m.Form == fileForm {
-				secret := &secretFlag{t: t, into: into.FieldByIndex(m.Index)}
-				command.Flags().Var(secret, m.Flag, usageOf(m))
-				secrets = append(secrets, secret)
+				file := &fileFlag{t: t, into: into.FieldByIndex(m.Index)}
+				command.Flags().Var(file, m.Flag, usageOf(m))
+				files = append(files, file)
 			} else {
 				addMemberFlag(command, m, into.FieldByIndex(m.Index))
 			}
@@ -153,8 +153,8 @@ func RequestCommand[In any](
 		for i, name := range arguments {
 			given[name].SetString(args[i])
 		}
-		for _, secret := range secrets {
-			if err := secret.read(); err != nil {
+		for _, file := range files {
+			if err := file.read(); err != nil {
 				return err
 			}
 		}

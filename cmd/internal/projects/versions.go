@@ -141,7 +141,8 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 				rows = append(rows, [2]string{titles[one.Name], value})
 			}
 		}
-		return append(rows, retryFacts(e.Upstream.Retries)...)
+		rows = append(rows, retryFacts(e.Upstream.Retries)...)
+		return append(rows, upstreamTLSRows(e.Upstream)...)
 	}
 	return terminal.Family("environments", "Manage the environments of a version",
 		cli.ListCommand(t, cli.AsProject, contract.ListEnvironments,

@@ -64,27 +64,39 @@ func CanSave(told io.Writer, file string, force bool) error {
 	return nil
 }
 
-// maxSecretFile bounds what is read as a secret, in bytes.
-const maxSecretFile = 16 << 10
+// The most bytes that are read as a secret, and as another value.
+const (
+	maxSecretFile = 16 << 10
+	maxTextFile   = 1 << 20
+)
 
 // ReadSecret reads a file, or standard input for "-", without the trailing newline.
 func ReadSecret(t Terminal, path string) (string, error) {
+	return readValue(t, path, "secret", maxSecretFile)
+}
+
+// ReadText is ReadSecret for a value that isn't secret.
+func ReadText(t Terminal, path string) (string, error) {
+	return readValue(t, path, "file", maxTextFile)
+}
+
+func readValue(t Terminal, path, what string, most int64) (string, error) {
 	in := t.In
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("cannot read the secret: %w", err)
+			return "", fmt.Errorf("cannot read the %s: %w", what, err)
 		}
 		defer file.Close()
 		in = file
 	}
-	raw, err := io.ReadAll(io.LimitReader(in, maxSecretFile))
+	raw, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return "", fmt.Errorf("cannot read the secret: %w", err)
+		return "", fmt.Errorf("cannot read the %s: %w", what, err)
 	}
-	secret := strings.TrimSpace(string(raw))
-	if secret == "" {
-		return "", UsageError("the secret is empty")
+	text := strings.TrimSpace(string(raw))
+	if text == "" {
+		return "", UsageError("the " + what + " is empty")
 	}
-	return secret, nil
+	return text, nil
 }

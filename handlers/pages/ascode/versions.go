@@ -3,6 +3,7 @@ package ascode
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"postern/core/contract"
 )
@@ -46,6 +47,7 @@ var placeForms = map[string][]Call{
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
 	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
+	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
 }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.
@@ -63,6 +65,18 @@ func retryFields() []Field {
 	fields := fieldsOf(contract.UpdateEnvironment, contract.MembersWithin(contract.UpdateEnvironment, "upstream.retries")...)
 	fields[0] = fields[0].Or(strconv.Itoa(*contract.UpstreamRetries{}.Stated().Max))
 	return fields
+}
+
+// tlsFields are the TLS settings of an environment's upstream. Lines name a file in place of the certificates, among
+// which someone could have pasted a private key.
+func tlsFields() []Field {
+	return append(fieldsOf(contract.UpdateEnvironment, "system", "server_name"),
+		Func("pem", "upstream.ca.pem", func(form url.Values) (any, [][]string) {
+			if strings.TrimSpace(form.Get("pem")) == "" {
+				return "", [][]string{{"--ca", ""}}
+			}
+			return Placeholder("pem"), [][]string{{"--ca", "FILE"}}
+		}))
 }
 
 // removal is that of a version or an environment. The form has a field for the name if it

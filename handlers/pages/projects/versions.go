@@ -229,6 +229,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)
 		m.Retries = retriesModel(e.Upstream.Retries)
+		m.TLS = tlsModel(e)
 	}
 	m.Page = v.Shell(
 		m.Heading,
@@ -251,6 +252,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 	}
 	if m.Retries != nil {
 		m.Retries.Action, m.Retries.Revision = at.path()+"/retries", form.Revision
+	}
+	if m.TLS != nil {
+		m.TLS.Action, m.TLS.Revision = at.path()+"/tls", form.Revision
 	}
 	if m.Removal.Last = at.lastText(); m.Removal.Last == "" {
 		m.Removal.Confirm = at.confirmation(m.Kind, stops)

@@ -1,0 +1,173 @@
+package kong
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"postern/bundle"
+	"postern/core/contract"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// caDoc is a certificate authority. Kong takes one certificate in each, and each only once.
+type caDoc struct {
+	ID   string `json:"id"`
+	Cert string `json:"cert"`
+}
+
+// caID is the same for all environments that trust the certificate.
+func caID(p *snapshot.Project, one *x509.Certificate) string {
+	sum := sha256.Sum256(one.Raw)
+	return policy.EntityID(p.ID + ":ca:" + hex.EncodeToString(sum[:]))
+}
+
+// authoritiesOf returns the certificates that an environment trusts and Kong accepts: it refuses a configuration with a
+// certificate that isn't an authority's (kong/db/schema/entities/ca_certificates.lua). all reports whether these are
+// all, and whether Kong can end a chain with each, which OpenSSL does with self-signed ones only.
+func authoritiesOf(e *snapshot.Environment) (list []*x509.Certificate, all bool) {
+	set, _ := e.Upstream.CA.Certificates() // which were checked when they were saved
+	all = true
+	for _, one := range set {
+		isAuthority := one.BasicConstraintsValid && one.IsCA
+		if isAuthority {
+			list = append(list, one)
+		}
+		all = all && isAuthority && bytes.Equal(one.RawSubject, one.RawIssuer)
+	}
+	return list, all
+}
+
+// authorities writes the certificate authorities of all environments, if there are any.
+func (c *configWriter) authorities() {
+	docs := authorityDocs(c.b.Project)
+	if len(docs) == 0 {
+		return
+	}
+	c.out.Raw(",\n  \"ca_certificates\": ")
+	c.out.Open("[")
+	for _, doc := range docs {
+		c.out.Next("    ")
+		c.out.Value(doc)
+	}
+	c.out.Raw("\n  ]")
+}
+
+func authorityDocs(p *snapshot.Project) (docs []caDoc) {
+	for _, pl := range newLayout(p).places {
+		list, _ := authoritiesOf(pl.environment)
+		for _, one := range list {
+			doc := caDoc{caID(p, one), contract.EncodeCertificates([]*x509.Certificate{one})}
+			if !slices.Contains(docs, doc) {
+				docs = append(docs, doc)
+			}
+		}
+	}
+	return docs
+}
+
+// trustedBy returns the ids of the authorities that an environment's service trusts; nil for those of the image. Empty
+// ones trust no certificate.
+func trustedBy(p *snapshot.Project, e *snapshot.Environment) *[]string {
+	if !e.Upstream.CA.IsSet() {
+		return nil
+	}
+	ids := []string{}
+	list, _ := authoritiesOf(e)
+	for _, one := range list {
+		ids = append(ids, caID(p, one))
+	}
+	return &ids
+}
+
+func authorityFates() []bundle.Fate {
+	const how = "`ca_certificates` of the service"
+	const expiry = " Kong doesn't start with a certificate authority that has expired."
+	const replace = "Replace authorities before they expire."
+	return []bundle.Fate{
+		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
+			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the whole gateway " +
+				"doesn't start again after one has expired, while the hosted gateway refuses only that upstream.",
+			Remedy: replace},
+		{Reason: "system", Status: bundle.Approximate, How: how,
+			Note: "A service on Kong that has certificate authorities of its own trusts only those, and not the " +
+				"system's authorities too. At worst, calls to an upstream whose certificate is from a public " +
+				"authority get 502." + expiry,
+			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +
+				"authorities, or add that authority's certificate to them, and export again. " + replace},
+		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without those that Kong refuses",
+			Note: "Kong accepts only certificates of authorities (CA in the basic constraints), and ends a chain only " +
+				"with a self-signed one. The environment has others: a server's own certificate, which is left out, " +
+				"or an intermediate one. At worst, calls to the upstream get 502, because no certificate is " +
+				"trusted." + expiry,
+			Remedy: "Set the certificate of the authority at the root of the chain, and export again. " + replace},
+	}
+}
+
+func judgeAuthorities(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	v := bundle.Verdict{Reason: "ca_certificates"}
+	if _, all := authoritiesOf(s.Environment); !all {
+		v.Reason = "unsuitable"
+	} else if s.Environment.Upstream.CA.TrustsSystem() {
+		v.Reason = "system"
+	}
+	if found := layoutOf(b).of(s); len(found) > 0 {
+		v.Target = bundle.At(gatewayFile, "/services/%d/ca_certificates", found[0].index)
+	}
+	return v
+}
+
+// expectedName returns the name that the hosted gateway requires of the certificate of an https upstream.
+func expectedName(e *snapshot.Environment) string {
+	if name := e.Upstream.ServerName; name != nil && *name != "" {
+		return *name
+	}
+	return targetHost(e)
+}
+
+func targetHost(e *snapshot.Environment) string {
+	u, err := url.Parse(e.Target)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// agrees reports whether Kong requires the same name of the upstream's certificate on calls that are sent with that
+// Host: nginx sends the Host as the server name too, and checks names only, not addresses.
+func agrees(e *snapshot.Environment, host string) bool {
+	name := expectedName(e)
+	_, err := netip.ParseAddr(name)
+	return !strings.HasPrefix(e.Target, "https://") || err != nil && name == host
+}
+
+func serverNameFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "host", Status: bundle.Exact, How: "the Host that is sent",
+			Note: "Kong sends the Host as the server name (SNI) and requires it of the certificate. It is the same name."},
+		{Reason: "not_host", Status: bundle.Lossy, How: "not available",
+			Note: "Kong has no separate server name: it sends the Host as the server name (SNI), and requires the " +
+				"certificate to be valid for it. The environment has another server name. At worst, calls get 502, " +
+				"because the certificate isn't valid for the Host, or because the upstream presents another one.",
+			Remedy: "Set host_header to the server name if the upstream accepts it, or use a certificate that is also " +
+				"valid for the Host, and export again."},
+	}
+}
+
+func judgeServerName(s bundle.Subject) bundle.Verdict {
+	for _, host := range hostsSent(s.Environment) {
+		if !agrees(s.Environment, host) {
+			return bundle.Verdict{Reason: "not_host"}
+		}
+	}
+	return bundle.Verdict{Reason: "host"}
+}
+
+// hostsSent returns the hosts that calls are sent to an environment's upstream with.
+func hostsSent(e *snapshot.Environment) []string { return []string{targetHost(e)} }

@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"cmp"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// UpstreamCA are the authorities that an upstream's certificate can be from. A change leaves a member that is nil
+// unchanged. Answers have both.
+type UpstreamCA struct {
+	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities in PEM, at most 16 in 64 KB. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
+	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Whether certificates from the authorities that the gateway's machine trusts are accepted too. Defaults to true"`
+}
+
+// The most certificates of an UpstreamCA, and the most bytes of its PEM.
+const (
+	MostCAs     = 16
+	MostCABytes = 64 << 10
+)
+
+// Stated returns the authorities with the defaults of members that aren't set.
+func (c UpstreamCA) Stated() UpstreamCA {
+	return UpstreamCA{PEM: cmp.Or(c.PEM, new("")), System: cmp.Or(c.System, new(true))}
+}
+
+// Over returns what a change makes of authorities.
+func (c UpstreamCA) Over(was UpstreamCA) UpstreamCA {
+	return UpstreamCA{PEM: cmp.Or(c.PEM, was.PEM), System: cmp.Or(c.System, was.System)}
+}
+
+// IsSet reports whether there are private authorities.
+func (c UpstreamCA) IsSet() bool { return c.PEM != nil && *c.PEM != "" }
+
+// TrustsSystem reports whether the authorities that the gateway's machine trusts are trusted too.
+func (c UpstreamCA) TrustsSystem() bool { return c.System == nil || *c.System }
+
+// Why a PEM text isn't a list of certificates. The errors never contain any of the text.
+var (
+	ErrPrivateKey     = errors.New("the text has a private key")
+	ErrNotCertificate = errors.New("the text isn't a list of X.509 certificates in PEM")
+)
+
+// Certificates returns the certificates, each once and in their order. It returns ErrPrivateKey and ErrNotCertificate.
+func (c UpstreamCA) Certificates() ([]*x509.Certificate, error) {
+	if !c.IsSet() {
+		return nil, nil
+	}
+	if strings.Contains(*c.PEM, "PRIVATE KEY") {
+		return nil, ErrPrivateKey
+	}
+	var out []*x509.Certificate
+	begun := strings.Count(*c.PEM, "-----BEGIN ")
+	for block, rest := pem.Decode([]byte(*c.PEM)); block != nil; block, rest = pem.Decode(rest) {
+		begun-- // Decode skips blocks that it can't read
+		one, err := x509.ParseCertificate(block.Bytes)
+		if block.Type != "CERTIFICATE" || err != nil {
+			return nil, ErrNotCertificate
+		}
+		if !slices.ContainsFunc(out, one.Equal) {
+			out = append(out, one)
+		}
+	}
+	if len(out) == 0 || begun != 0 {
+		return nil, ErrNotCertificate
+	}
+	return out, nil
+}
+
+// EncodeCertificates returns certificates in PEM, and nothing else.
+func EncodeCertificates(list []*x509.Certificate) string {
+	var out strings.Builder
+	for _, one := range list {
+		out.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.Raw}))
+	}
+	return out.String()
+}
