@@ -58,6 +58,7 @@ func newGateway(d gatewayDeps) *gateway.Gateway {
 		Logger:       d.log,
 		CallerTLS:    d.tls,
 		HTTP2:        http2Of[d.config.GatewayHTTP2],
+		PlainHTTP2:   d.config.GatewayH2C,
 		Probes:       d.probes,
 		Trusted:      d.config.Trusted,
 		Limits:       callLimits(d.config, descriptors()),

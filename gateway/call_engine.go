@@ -41,7 +41,8 @@ func (c *engineCall) End() {
 }
 
 // Serve implements engine.Session. Requests with an invalid target, probes, requests for public
-// keys and OpenAPI documents, and those whose body is validated or may be changed are left to net/http.
+// keys and OpenAPI documents, those whose body is validated or may be changed, and those for upstreams that are called
+// with HTTP/2 are left to net/http.
 func (c *engineCall) Serve(x *engine.Exchange) bool {
 	target, err := readTarget(x.Request.Target)
 	if err != nil {
@@ -57,7 +58,8 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 		c.answer(c.gateway.unrouted(route))
 		return true
 	}
-	if route.needsHTTP(x.Request.Method, x.Request.Length) || route.changesBodies() {
+	if route.environment.usesHTTP2() || route.needsHTTP(x.Request.Method, x.Request.Length) ||
+		route.changesBodies() {
 		return false
 	}
 	if conn.trusted {

@@ -53,7 +53,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if conn.trusted {
 		conn = g.onBehalf(conn, func(name string) []string { return r.Header[name] })
 	}
-	c := &httpCall{w: w, r: r, writing: writing{w: w, idle: g.limits.Idle}}
+	c := &httpCall{w: w, r: r, grpc: isGRPC(r), writing: writing{w: w, idle: g.limits.Idle}}
 	if r.ProtoMajor < 2 {
 		c.writing.pace = &c.pace
 	}
@@ -71,6 +71,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.startTrace(peer, func(name string) []string { return r.Header[name] })
 	}
 	defer c.end()
+	if c.grpc {
+		if denial, ok := route.servesGRPC(); !ok {
+			c.refuse(denial)
+			return
+		}
+	}
 	in := requestOfHTTP(r)
 	switch v := c.decide(&in); {
 	case v.document:
@@ -90,6 +96,7 @@ type httpCall struct {
 	w http.ResponseWriter
 	r *http.Request
 
+	grpc bool
 	out  *http.Request // of the upstream
 	body *keptBody     // of out; nil: it isn't kept
 
@@ -140,12 +147,12 @@ func (c *httpCall) refuse(d policy.Denial) {
 // forward sends the call to its upstream and the response to the caller.
 func (c *httpCall) forward(upstream upstreamCredentials) {
 	c.upstream = upstream
-	body := newRequestBody(c.w, c.r, &c.gateway.engineLimits, c.bodyLimit(), c.route.environment.proof)
+	body := newRequestBody(c.w, c.r, c.bodyLimits(), c.bodyLimit(), c.route.environment.proof)
 	if !c.admitsRequest(body) {
 		return
 	}
 	c.target.query = c.route.version.query.apply(c.target.query)
-	upgrade := wantsWebSocket(c.r)
+	upgrade := wantsWebSocket(c.r) && c.route.environment.upgrades()
 	c.traceUpstream()
 	c.rewriteRequest(upgrade)
 	ctx, cancel := context.WithCancel(c.r.Context())
@@ -225,7 +232,7 @@ func (c *httpCall) answer(ctx context.Context, from *http.Response) {
 	c.status = from.StatusCode
 	to := c.w.Header()
 	c.withhold(from.Header)
-	rewriteResponse(to, from.Header)
+	rewriteResponse(to, from)
 	c.changeAnswer(to)
 	c.setOwnLines(to, from.StatusCode)
 	announced := announceTrailers(to, from.Trailer)
@@ -284,6 +291,8 @@ func (c *httpCall) failed(err error, body *requestBody) {
 		c.abort()
 	case bodyErr != nil:
 		c.refuse(policy.BadRequest)
+	case c.grpc && errors.Is(err, engine.ErrHTTP1):
+		c.refuse(policy.GRPCNeedsHTTP2)
 	default:
 		c.refuse(c.noResponse(err))
 	}

@@ -104,7 +104,7 @@ func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
 
 // secure begins TLS on a connection. After an error the connection is closed.
 func (c *targetCheck) secure(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
-	config, err := c.gateway.secureConfig(c.environment)
+	config, err := c.gateway.secureConfig(c.environment, engine.HTTP1)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err

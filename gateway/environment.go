@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway/engine"
 	"postern/platform/egress"
@@ -23,6 +24,7 @@ type environment struct {
 	timeouts     engine.Timeouts
 	retries      retries
 	upstream     *engine.Upstream
+	http         contract.UpstreamHTTP
 	health       *health
 }
 
@@ -52,6 +54,7 @@ func compileEnvironment(
 
 		timeouts: timeoutsOf(e.Upstream.Timeouts),
 		retries:  retriesOf(e.Upstream.Retries),
+		http:     e.Upstream.Stated().HTTP,
 	}
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err
@@ -69,6 +72,14 @@ func compileEnvironment(
 	out.health = cmp.Or(last.health[e.ID], &health{})
 	return out, nil
 }
+
+// usesHTTP2 reports whether the upstream is called with HTTP/2, or is asked whether it takes it (ALPN, RFC 7301).
+func (e *environment) usesHTTP2() bool {
+	return e.http == contract.HTTP2 || e.http == contract.HTTPAuto && e.scheme == "https"
+}
+
+// upgrades reports whether calls can become WebSockets. On HTTP/2 their Upgrade is ignored (RFC 9110 section 7.8).
+func (e *environment) upgrades() bool { return e.http != contract.HTTP2 }
 
 // hostLine returns the Host line for the upstream: without the scheme's default port, as Kong
 // sends it.

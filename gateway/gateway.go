@@ -114,6 +114,10 @@ type Options struct {
 	// HTTP2 is how callers speak HTTP/2 over TLS.
 	HTTP2 HTTP2
 
+	// PlainHTTP2 also takes HTTP/2 from callers without TLS that begin with it (prior knowledge, RFC 9113 section 3.3).
+	// It has no effect with HTTP2Off and with CallerTLS.
+	PlainHTTP2 bool
+
 	// UpstreamTLS is used for https upstreams; nil: the system's roots are trusted.
 	UpstreamTLS *tls.Config
 }
@@ -143,6 +147,7 @@ type Gateway struct {
 	engineLimits engine.Limits // derived from limits
 	callerTLS    *tls.Config   // nil: no TLS
 	http2        HTTP2
+	plainHTTP2   bool
 	trusted      []netip.Prefix
 	traceTrusted []netip.Prefix
 	probes       http.Handler
@@ -181,6 +186,8 @@ func New(o Options) *Gateway {
 		trusted:  o.Trusted,
 		probes:   o.Probes,
 		http2:    o.HTTP2,
+
+		plainHTTP2: o.PlainHTTP2 && o.HTTP2 != HTTP2Off,
 
 		traceTrusted: o.TraceTrusted,
 	}

@@ -313,7 +313,8 @@ func wantsWebSocket(r *http.Request) bool {
 // rewriteResponse moves the upstream's header into the caller's, without the fields about
 // the connection to the upstream, and adds the gateway's entry to Via
 // (kong/runloop/handler.lua, header_filter.after).
-func rewriteResponse(to, from http.Header) {
+func rewriteResponse(to http.Header, response *http.Response) {
+	from := response.Header
 	removeNamed(from)
 	for name, lines := range from {
 		if lines = withoutControlCookies(name, lines); !isHopByHop(name) && !steersProxy(name) && len(lines) > 0 {
@@ -325,11 +326,14 @@ func rewriteResponse(to, from http.Header) {
 	} else {
 		to["Content-Type"] = lines[:1] // of two, two readers could each take another
 	}
-	if via := from["Via"]; len(via) > 0 {
-		to["Via"] = []string{strings.Join(via, ", ") + ", 1.1 " + pseudonym}
-	} else {
-		to["Via"] = responseVia
+	own := responseVia
+	if response.ProtoMajor == 2 {
+		own = responseVia2
 	}
+	if via := from["Via"]; len(via) > 0 {
+		own = []string{strings.Join(via, ", ") + ", " + own[0]}
+	}
+	to["Via"] = own
 }
 
-var responseVia = []string{"1.1 " + pseudonym}
+var responseVia, responseVia2 = []string{viaEntry(1, 1)}, []string{viaEntry(2, 0)}

@@ -36,6 +36,10 @@ func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
 // refuseWith is refuse with another body, of which it returns how many bytes were sent. A chunked one has no
 // Content-Length.
 func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte, chunked bool) int64 {
+	if isGRPC(r) {
+		refuseGRPC(w, d)
+		return 0
+	}
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	if d.Challenge() != "" {

@@ -42,6 +42,7 @@ func (g *Gateway) Server(addr string) *Server {
 		NewSession: g.newSession,
 		Secure:     g.callerTLS,
 		ServeHTTP2: multiplexed.Serve,
+		PlainHTTP2: g.plainHTTP2,
 		Limits:     g.engineLimits,
 		Recovered:  recovered,
 	}
@@ -57,6 +58,7 @@ func (g *Gateway) netHTTP(multiplexed bool) *http.Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(!multiplexed)
 	protocols.SetHTTP2(multiplexed)
+	protocols.SetUnencryptedHTTP2(multiplexed && g.plainHTTP2)
 	return &http.Server{
 		Handler:           g,
 		Protocols:         &protocols,

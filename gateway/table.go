@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/engine"
@@ -39,10 +40,11 @@ type upstreamKey struct {
 	projectID, scheme, host, certificate, trust string
 
 	timeouts engine.Timeouts
+	http     contract.UpstreamHTTP
 }
 
 func keyOf(projectID string, e *environment) upstreamKey {
-	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.trust.id(), e.timeouts}
+	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.trust.id(), e.timeouts, e.http}
 }
 
 // connector creates the connection pool of a project and the upstreams in it.

@@ -5,8 +5,10 @@ import (
 	"net"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway/engine"
+	"postern/gateway/h2upstream"
 	"postern/platform/egress"
 )
 
@@ -101,14 +103,35 @@ func (g *Gateway) connect(ctx context.Context, address string, within time.Durat
 
 // newUpstream returns the upstream of an environment, with the connection pool of its project.
 func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
+	up := pool.NewUpstream(g.dialer(e, engine.HTTP1), e.timeouts)
+	if !e.usesHTTP2() {
+		return up
+	}
+	offers := []string{engine.HTTP2}
+	if e.http == contract.HTTPAuto {
+		offers = []string{engine.HTTP2, engine.HTTP1}
+	}
+	up.Multiplexed = h2upstream.New(h2upstream.Options{
+		Scheme:        e.scheme,
+		Dial:          g.dialer(e, offers...),
+		OrHTTP1:       e.http == contract.HTTPAuto,
+		Timeouts:      e.timeouts,
+		ResponseBytes: int(g.limits.ResponseBytes),
+	})
+	return up
+}
+
+// dialer returns what connects to the upstream of an environment, and offers the protocols if it uses TLS (ALPN, RFC
+// 7301).
+func (g *Gateway) dialer(e *environment, protocols ...string) func(context.Context) (net.Conn, error) {
 	address, _ := e.address()
 	within := e.timeouts.Connect
 	connect := func(ctx context.Context) (net.Conn, error) { return g.connect(ctx, address, within) }
 	if e.scheme != "https" {
-		return pool.NewUpstream(connect, e.timeouts)
+		return connect
 	}
-	config, unusable := g.secureConfig(e)
-	return pool.NewUpstream(func(ctx context.Context) (net.Conn, error) {
+	config, unusable := g.secureConfig(e, protocols...)
+	return func(ctx context.Context) (net.Conn, error) {
 		if unusable != nil {
 			return nil, unusable
 		}
@@ -119,7 +142,7 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstrea
 		ctx, cancel := context.WithTimeout(ctx, within)
 		defer cancel()
 		return engine.Secure(ctx, plain, config)
-	}, e.timeouts)
+	}
 }
 
 // engine returns the engine's part of the limits.

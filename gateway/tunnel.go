@@ -114,7 +114,7 @@ func pump(to io.Writer, from io.Reader, seen *frames) (total int64, read error) 
 func (c *httpCall) writeSwitch(to io.Writer, response *http.Response) error {
 	h, upgrade := http.Header{}, response.Header["Upgrade"]
 	c.withhold(response.Header)
-	rewriteResponse(h, response.Header) // removes Upgrade
+	rewriteResponse(h, response) // removes Upgrade
 	c.changeAnswer(h)
 	c.setOwnLines(h, response.StatusCode)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade

@@ -88,11 +88,11 @@ func (t *trust) roots(system *x509.CertPool) (*x509.CertPool, error) {
 }
 
 // secureConfig returns the TLS configuration of connections to the environment's upstream. Calls and checks of the
-// target use the same.
-func (g *Gateway) secureConfig(e *environment) (*tls.Config, error) {
+// target use the same, and offer the protocols (ALPN, RFC 7301).
+func (g *Gateway) secureConfig(e *environment, protocols ...string) (*tls.Config, error) {
 	config := g.secure.Clone()
 	_, config.ServerName = e.address()
-	config.NextProtos = []string{"http/1.1"}
+	config.NextProtos = protocols
 	if err := e.trust.apply(config); err != nil {
 		return nil, err
 	}

@@ -1,18 +1,6 @@
 package contract
 
-import (
-	"cmp"
-	"slices"
-)
-
-// Upstream are the settings of an environment's upstream.
-type Upstream struct {
-	Timeouts UpstreamTimeouts `json:"timeouts,omitzero" flag:",each" audit:"each"`
-	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
-
-	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that the upstream's certificate can be from"`
-	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) of the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
-}
+import "slices"
 
 // UpstreamTimeouts bound the waits for an environment's upstream, and how long connections to it are reused. A member
 // that is nil has its default, and a change leaves it unchanged. Answers have all members.
@@ -80,22 +68,4 @@ func (t UpstreamTimeouts) Over(was UpstreamTimeouts) UpstreamTimeouts {
 		}
 	}
 	return was
-}
-
-// Stated returns the settings with the defaults of those that aren't set.
-func (u Upstream) Stated() Upstream {
-	u.Timeouts = u.Timeouts.Stated()
-	u.Retries = u.Retries.Stated()
-	u.CA = u.CA.Stated()
-	u.ServerName = cmp.Or(u.ServerName, new(""))
-	return u
-}
-
-// Over returns what a change makes of settings.
-func (u Upstream) Over(was Upstream) Upstream {
-	u.Timeouts = u.Timeouts.Over(was.Timeouts)
-	u.Retries = u.Retries.Over(was.Retries)
-	u.CA = u.CA.Over(was.CA)
-	u.ServerName = cmp.Or(u.ServerName, was.ServerName)
-	return u
 }

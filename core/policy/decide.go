@@ -63,6 +63,9 @@ var (
 		"issued for."}
 	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream can't be " +
 		"decrypted right now."}
+	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served on custom domains only, because the paths of " +
+		"gRPC calls can't have a prefix."}
+	GRPCNeedsHTTP2  = Denial{501, "grpc_needs_http2", "The upstream is called with HTTP/1.1, and gRPC needs HTTP/2."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream didn't respond in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too many " +
 		"times."}
@@ -90,7 +93,7 @@ func Denials() []Denial {
 		KeyFrozen, WrongTenant, TokenTenant, UserFrozen, ClientFrozen, IPDenied, ProjectFrozen, ClaimRequired,
 		InsufficientScope, TokenScope, NotInGroup, NotOwner, NoRule,
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
-		RateLimited, QuotaExceeded,
+		RateLimited, QuotaExceeded, GRPCNeedsDomain, GRPCNeedsHTTP2,
 		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable,
 		TokenIssuerAway, Busy, Compiling,
 		TokenSealed, UpstreamTimeout, LoopDetected,
@@ -119,6 +122,31 @@ func (d Denial) Challenge() string {
 // quotes or backslashes, so nothing needs escaping.
 func (d Denial) Body() []byte {
 	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
+}
+
+// GRPCStatus returns the status code that a call of gRPC gets (grpc/grpc, doc/statuscodes.md).
+func (d Denial) GRPCStatus() int {
+	switch d.Status {
+	case 400:
+		return 3 // INVALID_ARGUMENT
+	case 401:
+		return 16 // UNAUTHENTICATED
+	case 403:
+		return 7 // PERMISSION_DENIED
+	case 404, 410:
+		return 5 // NOT_FOUND
+	case 413, 429:
+		return 8 // RESOURCE_EXHAUSTED
+	case 500:
+		return 13 // INTERNAL
+	case 501:
+		return 12 // UNIMPLEMENTED
+	case 502, 503:
+		return 14 // UNAVAILABLE
+	case 504:
+		return 4 // DEADLINE_EXCEEDED
+	}
+	return 2 // UNKNOWN
 }
 
 // NameScope returns the denial with a message that ends in the scope that the caller lacks; the same denial for "".

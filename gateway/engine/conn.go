@@ -24,6 +24,7 @@ type conn struct {
 	abort   func() // ends what the call waits for; nil outside of a call
 	sweeps  int    // that have passed since the wait or the call began
 	left    bool   // the caller has left, or the call was cut off
+	called  bool   // a request was read; not guarded
 
 	state     connState             // see turn.go
 	turnReady func(fd uintptr) bool // turn, created once
@@ -90,8 +91,16 @@ func (c *conn) handOver() {
 	}
 	early := bytes.Clone(c.in.held())
 	c.in.release()
-	c.server.Fallback.Give(&replayed{Conn: c.conn, early: early})
+	rest := &replayed{Conn: c.conn, early: early}
+	if c.server.PlainHTTP2 && c.server.Secure == nil && !c.called && bytes.HasPrefix(early, beginOfPreface) {
+		c.server.ServeHTTP2(rest)
+		return
+	}
+	c.server.Fallback.Give(rest)
 }
+
+// beginOfPreface is the first line of HTTP/2's connection preface (RFC 9113 section 3.4).
+var beginOfPreface = []byte("PRI * HTTP/2.0\r\n")
 
 // linger half-closes the connection and waits for the caller to close: closing with unread
 // bytes would reset the connection and may discard the last response.

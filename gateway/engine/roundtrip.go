@@ -45,6 +45,9 @@ func RoundTrip(tries Tries, from Requester, limits *Limits) (*http.Response, err
 // roundTrip is one try of a call, on an idle connection if reuse is set and there is one.
 func (u *Upstream) roundTrip(from Requester, limits *Limits, reuse bool) (*http.Response, Try) {
 	r := from.Request()
+	if response, t, ok := u.multiplex(r, from); ok {
+		return response, t
+	}
 	hasBody := r.Body != nil && r.Body != http.NoBody
 	for {
 		var b *backend

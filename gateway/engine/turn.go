@@ -225,6 +225,7 @@ func (c *conn) call() connState {
 	x := &c.exchange
 	x.Began = time.Now()
 	x.now = x.Began
+	c.called = true
 	if !c.session.Serve(x) {
 		return handingOver
 	}

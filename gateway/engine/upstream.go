@@ -15,6 +15,10 @@ type Upstream struct {
 	dial     func(context.Context) (net.Conn, error)
 	timeouts Timeouts
 
+	// Multiplexed sends the calls of RoundTrip over HTTP/2, except those that upgrade. nil: HTTP/1.1 is used. It is set
+	// before the upstream is used, and closed with it.
+	Multiplexed Multiplexed
+
 	// Guarded by pool.mu.
 	idle    []*backend // the most recently used is last
 	reaper  *time.Timer
@@ -183,6 +187,9 @@ func (u *Upstream) closeFirst(n int) {
 // be forwarded.
 func (u *Upstream) Close() {
 	u.close()
+	if u.Multiplexed != nil {
+		u.Multiplexed.Close()
+	}
 	u.pool.budget.forget(u.pool)
 }
 

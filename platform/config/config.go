@@ -41,6 +41,7 @@ type Config struct {
 	DNSServer           string        // host:port that TXT records are looked up at; "" for the system's
 	GatewayTLS          KeyPair
 	GatewayHTTP2        string // own, nethttp or off
+	GatewayH2C          bool   // callers may use HTTP/2 without TLS
 	GatewayTLSDir       string // with the certificates of custom host names, "" for none
 	ACME                ACME
 	ControlTLS          KeyPair

@@ -92,6 +92,13 @@ func certificateSettings() []setting {
 			assignHTTP2,
 		},
 		{
+			"gateway-h2c",
+			"off",
+			"HTTP/2 without TLS for callers that begin with it (h2c with prior knowledge), such as gRPC clients and " +
+				"proxies: on or off; has no effect with --gateway-tls-cert or --gateway-http2 off",
+			assignH2C,
+		},
+		{
 			"control-tls-cert",
 			"",
 			"PEM file of the control plane's certificate, reloaded when it changes; empty means no TLS",
@@ -195,6 +202,14 @@ func limitSettings() []setting {
 			duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 	}
+}
+
+func assignH2C(c *Config, v string) error {
+	if v != "on" && v != "off" {
+		return fmt.Errorf("must be on or off, not %q", v)
+	}
+	c.GatewayH2C = v == "on"
+	return nil
 }
 
 func assignHTTP2(c *Config, v string) error {

@@ -1,0 +1,45 @@
+package contract
+
+import "cmp"
+
+// Upstream are the settings of an environment's upstream. A member without a value has its default, and a change leaves
+// it unchanged. Answers have all members.
+type Upstream struct {
+	Timeouts UpstreamTimeouts `json:"timeouts,omitzero" flag:",each" audit:"each"`
+	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
+
+	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that the upstream's certificate can be from"`
+	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) of the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
+
+	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"Version of HTTP that the upstream is called with. 2 is HTTP/2, which gRPC needs: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
+}
+
+// Stated returns the settings with the defaults of those that aren't set.
+func (u Upstream) Stated() Upstream {
+	u.Timeouts = u.Timeouts.Stated()
+	u.Retries = u.Retries.Stated()
+	u.CA = u.CA.Stated()
+	u.ServerName = cmp.Or(u.ServerName, new(""))
+	u.HTTP = cmp.Or(u.HTTP, HTTP1)
+	return u
+}
+
+// Over returns what a change makes of settings.
+func (u Upstream) Over(was Upstream) Upstream {
+	u.Timeouts = u.Timeouts.Over(was.Timeouts)
+	u.Retries = u.Retries.Over(was.Retries)
+	u.CA = u.CA.Over(was.CA)
+	u.ServerName = cmp.Or(u.ServerName, was.ServerName)
+	u.HTTP = cmp.Or(u.HTTP, was.HTTP)
+	return u
+}
+
+// UpstreamHTTP is the version of HTTP that an upstream is called with.
+type UpstreamHTTP string
+
+// The versions.
+const (
+	HTTP1    UpstreamHTTP = "1.1"
+	HTTP2    UpstreamHTTP = "2"    // by ALPN to an https target, with prior knowledge to an http target
+	HTTPAuto UpstreamHTTP = "auto" // by ALPN to an https target, HTTP/1.1 to an http target
+)
