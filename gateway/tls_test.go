@@ -27,6 +27,12 @@ type pair struct {
 func newPair(t *testing.T) pair {
 	t.Helper()
 	cert, key := testkit.Certificate(t, "shop.proxy.test")
+	return newPairOf(t, cert, key)
+}
+
+// newPairOf is newPair with a certificate.
+func newPairOf(t *testing.T, cert, key []byte) pair {
+	t.Helper()
 	own, err := tls.X509KeyPair(cert, key)
 	if err != nil {
 		t.Fatal(err)

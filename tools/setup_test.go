@@ -57,7 +57,7 @@ cp "$0" "$GOBIN/${module##*/}"`)
 func (m *machine) pin() {
 	m.t.Helper()
 	m.write("project/testkit/servers/pinned", fmt.Sprintf(
-		"pebble=v1.2.3\nversitygw=v4.5.6\nopenfga=v7.8.9\n"+
+		"pebble=v1.2.3\nversitygw=v4.5.6\nopenfga=v7.8.9\ngrpc_interop=v2.3.4\ngrpcurl=v5.6.7\n"+
 			"keycloak=1.2.3\nkeycloak_sha256=%x\nnewer_keycloak=1.3.0\nnewer_keycloak_sha256=%x\n",
 		m.distribution("1.2.3"), m.distribution("1.3.0"),
 	))
@@ -192,6 +192,9 @@ func TestSetup_debian(t *testing.T) {
 		"go install github.com/letsencrypt/pebble/v2/cmd/pebble@v1.2.3\n",
 		"go install github.com/versity/versitygw/cmd/versitygw@v4.5.6\n",
 		"go install github.com/openfga/openfga/cmd/openfga@v7.8.9\n",
+		"go install google.golang.org/grpc/interop/client@v2.3.4\n",
+		"go install google.golang.org/grpc/interop/server@v2.3.4\n",
+		"go install github.com/fullstorydev/grpcurl/cmd/grpcurl@v5.6.7\n",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("%q was not done:\n%s", want, log)
