@@ -97,6 +97,8 @@ var dataTable = Table{
 	},
 	snapshot.FeatureUpstreamCA: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The certificate authorities that the upstream's certificate can be from are in project-config.json."}},
+	snapshot.FeatureUpstreamHTTP: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The version of HTTP that the upstream is called with is in project-config.json."}},
 	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"postern/bundle/jsonfile"
+	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -319,6 +320,9 @@ type upstreamSetting struct {
 func upstreamSettings(u snapshot.Upstream) (out []upstreamSetting) {
 	if u.CA.IsSet() {
 		out = append(out, upstreamSetting{snapshot.FeatureUpstreamCA, "certificate authorities", "ca"})
+	}
+	if u.Stated().HTTP != contract.HTTP1 {
+		out = append(out, upstreamSetting{snapshot.FeatureUpstreamHTTP, "HTTP version", "http"})
 	}
 	if u.ServerName != nil && *u.ServerName != "" {
 		out = append(out, upstreamSetting{snapshot.FeatureServerName, "server name", "server_name"})

@@ -104,7 +104,7 @@ func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
 
 // secure begins TLS on a connection. After an error the connection is closed.
 func (c *targetCheck) secure(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
-	config, err := c.gateway.secureConfig(c.environment, engine.HTTP1)
+	config, err := c.gateway.secureConfig(c.environment, c.environment.offers()...)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -218,6 +218,7 @@ func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: c.gateway.limits.ResponseBytes,
+		Protocols:              e.protocols(),
 	}
 	var first time.Time // written before RoundTrip returns an answer
 	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() { first = time.Now() }}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -76,6 +77,26 @@ func compileEnvironment(
 // usesHTTP2 reports whether the upstream is called with HTTP/2, or is asked whether it takes it (ALPN, RFC 7301).
 func (e *environment) usesHTTP2() bool {
 	return e.http == contract.HTTP2 || e.http == contract.HTTPAuto && e.scheme == "https"
+}
+
+// offers returns the protocols that an https upstream can choose from (ALPN), in their order of preference.
+func (e *environment) offers() []string {
+	switch {
+	case !e.usesHTTP2():
+		return []string{engine.HTTP1}
+	case e.http == contract.HTTPAuto:
+		return []string{engine.HTTP2, engine.HTTP1}
+	}
+	return []string{engine.HTTP2}
+}
+
+// protocols is offers for net/http.
+func (e *environment) protocols() *http.Protocols {
+	var out http.Protocols
+	out.SetHTTP1(e.http != contract.HTTP2)
+	out.SetHTTP2(e.scheme == "https" && e.usesHTTP2())
+	out.SetUnencryptedHTTP2(e.scheme == "http" && e.usesHTTP2())
+	return &out
 }
 
 // upgrades reports whether calls can become WebSockets. On HTTP/2 their Upgrade is ignored (RFC 9110 section 7.8).

@@ -157,7 +157,9 @@ func TestUpstreamHTTP_alike(t *testing.T) {
 
 // HTTP/2 ignores an Upgrade, and a WebSocket takes HTTP/1.1 where both are offered.
 func TestUpstreamHTTP_upgrade(t *testing.T) {
-	says := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto+r.Header.Get("Upgrade")) }
+	says := func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Proto+r.Header.Get("Upgrade"))
+	}
 	for version, want := range map[contract.UpstreamHTTP]string{
 		contract.HTTP2:    "HTTP/2.0",
 		contract.HTTPAuto: "HTTP/1.1websocket",

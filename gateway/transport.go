@@ -107,13 +107,9 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstrea
 	if !e.usesHTTP2() {
 		return up
 	}
-	offers := []string{engine.HTTP2}
-	if e.http == contract.HTTPAuto {
-		offers = []string{engine.HTTP2, engine.HTTP1}
-	}
 	up.Multiplexed = h2upstream.New(h2upstream.Options{
 		Scheme:        e.scheme,
-		Dial:          g.dialer(e, offers...),
+		Dial:          g.dialer(e, e.offers()...),
 		OrHTTP1:       e.http == contract.HTTPAuto,
 		Timeouts:      e.timeouts,
 		ResponseBytes: int(g.limits.ResponseBytes),

@@ -73,6 +73,10 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "max=2&on=503",
 	},
+	"POST /projects/:project/versions/:version/environments/:environment/http": {
+		action: access.ProjectUpdate,
+		body:   "http=auto",
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/tls": {
 		action: access.ProjectUpdate,
 		body:   "system=true&server_name=",

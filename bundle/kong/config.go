@@ -43,10 +43,13 @@ type serviceDoc struct {
 }
 
 type routeDoc struct {
-	ID                string   `json:"id"`
-	Name              string   `json:"name"`
-	Protocols         []string `json:"protocols"`
-	Hosts             []string `json:"hosts,omitempty"`
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Protocols []string `json:"protocols"`
+	Hosts     []string `json:"hosts,omitempty"`
+
+	Headers map[string][]string `json:"headers,omitempty"` // that calls must have
+
 	Paths             []string `json:"paths"`
 	RegexPriority     int      `json:"regex_priority"`
 	StripPath         bool     `json:"strip_path"`
@@ -186,6 +189,19 @@ func (c *configWriter) services() error {
 		c.out.Next("    ")
 		doc := serviceOf(pl, up)
 		doc.Authorities = trustedBy(c.b.Project, pl.environment)
+		doc.Plugins = pluginsOf(c.b.Project, pl)
+		c.out.Value(doc)
+	}
+	for _, pl := range layoutOf(c.b).places {
+		if len(pl.grpc) == 0 {
+			continue
+		}
+		up, err := parseTarget(pl.environment.Target)
+		if err != nil {
+			return fmt.Errorf("kong: environment %s: %w", pl.environment.ID, err)
+		}
+		c.out.Next("    ")
+		doc := grpcService(pl, up)
 		doc.Plugins = pluginsOf(c.b.Project, pl)
 		c.out.Value(doc)
 	}

@@ -57,6 +57,8 @@ type place struct {
 	environment *snapshot.Environment
 	serviceID   string
 	routes      []route
+	grpc        []route // of another service
+	grpcIndex   int     // of that service in gateway.yaml
 }
 
 type route struct {
@@ -116,6 +118,13 @@ func newLayout(p *snapshot.Project) *layout {
 			}
 		}
 	}
+	services := len(l.places)
+	for i := range l.places {
+		if one := &l.places[i]; len(one.grpc) > 0 {
+			one.grpcIndex = services
+			services++
+		}
+	}
 	return l
 }
 
@@ -137,6 +146,7 @@ func placeOf(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment) 
 			name: "host~" + host, form: bundle.NameForm, host: host,
 		})
 	}
+	one.grpc = grpcRoutes(e)
 	return one
 }
 
@@ -195,6 +205,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeRetries(b, s)
 	case snapshot.FeatureUpstreamCA:
 		return judgeAuthorities(b, s)
+	case snapshot.FeatureUpstreamHTTP:
+		return judgeHTTP(b, s)
 	case snapshot.FeatureServerName:
 		return judgeServerName(s)
 	case snapshot.FeatureUpstreamHeader:

@@ -147,6 +147,7 @@ func marks(b *bundle.Build) map[string]string {
 		"AUTHZ":           authzMark(b),
 		"BODY_SETTINGS":   bodySettings(b.Project),
 		"KEEPALIVE":       keepalive(b.Project),
+		"LISTEN":          proxyListen(b.Project),
 		"LOGIN_SECRETS":   strings.Join(loginSecrets(b), " "),
 	}
 }

@@ -1,6 +1,8 @@
 package kong
 
 import (
+	"slices"
+
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -37,7 +39,7 @@ func (c *configWriter) policies() {
 		if introspects(access) {
 			endpoint = pl.version.ID
 		}
-		for _, r := range pl.routes {
+		for _, r := range slices.Concat(pl.routes, pl.grpc) {
 			c.out.Next("        ")
 			c.out.Value(r.id)
 			c.out.Raw(": ")

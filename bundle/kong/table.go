@@ -21,6 +21,7 @@ func table() bundle.Table {
 		snapshot.FeatureTimeouts:       timeoutFates(),
 		snapshot.FeatureRetries:        retryFates(),
 		snapshot.FeatureUpstreamCA:     authorityFates(),
+		snapshot.FeatureUpstreamHTTP:   httpFates(),
 		snapshot.FeatureServerName:     serverNameFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureUpstreamCert:   certificateFates(),

@@ -14,6 +14,7 @@ const (
 	FeatureTimeouts       Feature = "upstream_timeouts"
 	FeatureRetries        Feature = "upstream_retries"
 	FeatureUpstreamCA     Feature = "upstream_ca"          // the authorities that an upstream's certificate can be from
+	FeatureUpstreamHTTP   Feature = "upstream_http"        // the version of HTTP, other than 1.1
 	FeatureServerName     Feature = "upstream_server_name" // that an upstream's certificate must be valid for
 	FeatureUpstreamHeader Feature = "upstream_header"      // a header with a secret value for the upstream
 	FeatureUpstreamCert   Feature = "client_certificate"   // presented to an upstream in the TLS handshake
@@ -116,6 +117,7 @@ var used = []topic{
 	{FeatureTimeouts, AreaUpstream, "Upstream timeouts"},
 	{FeatureRetries, AreaUpstream, "Retries"},
 	{FeatureUpstreamCA, AreaUpstream, "Certificate authorities of upstreams"},
+	{FeatureUpstreamHTTP, AreaUpstream, "HTTP versions of upstreams"},
 	{FeatureServerName, AreaUpstream, "Server names of upstreams"},
 	{FeatureUpstreamHeader, AreaUpstream, "Upstream headers"},
 	{FeatureUpstreamCert, AreaUpstream, "Client certificates"},

@@ -71,8 +71,8 @@ type Server struct {
 	// PlainHTTP2 also takes HTTP/2 without TLS, from callers that begin with it (prior knowledge, RFC 9113 section 3.3).
 	PlainHTTP2 bool
 
-	Limits     Limits
-	Recovered  func(fault any, stack []byte) // called for panics in sessions; may be nil
+	Limits    Limits
+	Recovered func(fault any, stack []byte) // called for panics in sessions; may be nil
 
 	mu       sync.Mutex
 	listener net.Listener

@@ -24,6 +24,7 @@ var fieldLabels = map[string]string{
 	"reuse_idle_ms":          "Idle connection (ms)",
 	"max":                    "Retries",
 	"on":                     "Also retry after",
+	"http":                   "HTTP version",
 	"pem":                    "Certificate authorities",
 	"system":                 "Also trust the system’s authorities",
 	"server_name":            "Server name",

@@ -81,6 +81,7 @@ var flashes = map[string]string{
 	"target":        "The target of %s is saved and applies starting with the next call.",
 	"timeouts":      "The timeouts of %s are saved and apply starting with the next call.",
 	"retries":       "The retries of %s are saved and apply starting with the next call.",
+	"http":          "The HTTP version of %s is saved and applies starting with the next call.",
 	"tls":           "The TLS settings of %s are saved and apply starting with the next call.",
 	"key_saved":     "Key %s of %s is saved and applies starting with the next call.",
 	"key_type":      "The key type %s is saved and applies to all of its keys starting with the next call.",

@@ -30,8 +30,9 @@ type Place struct {
 	Rename  *RenameForm // nil for viewers
 	Removal Removal
 
-	Timeouts *Timeouts // nil for a version
-	Retries  *Retries  // nil for a version
+	Timeouts *Timeouts     // nil for a version
+	Retries  *Retries      // nil for a version
+	HTTP     *UpstreamHTTP // nil for a version
 	TLS      *UpstreamTLS
 	BackURL  string // of the project
 }
@@ -63,6 +64,16 @@ type Retries struct {
 	Revision string
 	Max      ui.Field
 	On       ui.Group
+	Facts    []ui.Fact // for viewers
+	Error    string
+}
+
+// UpstreamHTTP posts revision and http to Action.
+type UpstreamHTTP struct {
+	Open     bool
+	Action   string // "" for viewers
+	Revision string
+	Version  ui.Group
 	Facts    []ui.Fact // for viewers
 	Error    string
 }

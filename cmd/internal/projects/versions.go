@@ -142,6 +142,9 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 			}
 		}
 		rows = append(rows, retryFacts(e.Upstream.Retries)...)
+		if e.Upstream.HTTP != "" {
+			rows = append(rows, [2]string{"HTTP version", string(e.Upstream.HTTP)})
+		}
 		return append(rows, upstreamTLSRows(e.Upstream)...)
 	}
 	return terminal.Family("environments", "Manage the environments of a version",

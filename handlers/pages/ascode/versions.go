@@ -47,6 +47,7 @@ var placeForms = map[string][]Call{
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
 	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
+	aPlace + "/http":              carriesOut(contract.UpdateEnvironment, fieldsOf(contract.UpdateEnvironment, "http")...),
 	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
 }
 

@@ -230,6 +230,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)
 		m.Retries = retriesModel(e.Upstream.Retries)
 		m.TLS = tlsModel(e)
+		m.HTTP = httpModel(e.Upstream.Stated().HTTP)
 	}
 	m.Page = v.Shell(
 		m.Heading,
@@ -252,6 +253,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 	}
 	if m.Retries != nil {
 		m.Retries.Action, m.Retries.Revision = at.path()+"/retries", form.Revision
+	}
+	if m.HTTP != nil {
+		m.HTTP.Action, m.HTTP.Revision = at.path()+"/http", form.Revision
 	}
 	if m.TLS != nil {
 		m.TLS.Action, m.TLS.Revision = at.path()+"/tls", form.Revision

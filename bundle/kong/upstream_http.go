@@ -1,0 +1,89 @@
+package kong
+
+import (
+	"slices"
+
+	"postern/bundle"
+	"postern/core/contract"
+	"postern/core/policy"
+	"postern/core/snapshot"
+)
+
+// grpcContent matches the Content-Type of gRPC, and not that of gRPC-Web. A route with it comes before those with a host
+// alone, which take all other calls.
+const grpcContent = "~*^application/grpc($|[+;])"
+
+// grpcRoutes returns the routes of gRPC calls to an environment's custom domains. They belong to another service,
+// because Kong calls the upstream of a service either with HTTP/1.1 or with HTTP/2. Kong's services for gRPC have no
+// base path, and don't verify certificates (kong/db/schema/entities/services.lua).
+func grpcRoutes(e *snapshot.Environment) (out []route) {
+	up, err := parseTarget(e.Target)
+	if err != nil || e.Upstream.Stated().HTTP != contract.HTTP2 || up.protocol != "http" || up.path != nil {
+		return nil
+	}
+	for _, host := range e.Hosts {
+		out = append(out, route{
+			id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":grpc:" + host),
+			name: "grpc~" + host, form: bundle.NameForm, host: host,
+		})
+	}
+	return out
+}
+
+// grpcService returns the service of an environment's gRPC calls.
+func grpcService(pl place, up upstream) serviceDoc {
+	timeouts := timeoutsOf(pl.environment)
+	doc := serviceDoc{
+		ID:       policy.EntityID(pl.environment.ID + ":grpc"),
+		Name:     "grpc~" + entityName("/"+pl.version.Name+"/"+pl.environment.Name),
+		Protocol: "grpc", Host: up.host, Port: up.port,
+		Retries:        *pl.environment.Upstream.Retries.Stated().Max,
+		ConnectTimeout: timeouts.connect, ReadTimeout: timeouts.read, WriteTimeout: timeouts.write,
+	}
+	for _, r := range pl.grpc {
+		doc.Routes = append(doc.Routes, routeDoc{
+			ID: r.id, Name: r.name, Protocols: []string{"grpc", "grpcs"}, Hosts: []string{r.host}, Paths: []string{"/"},
+			Headers: map[string][]string{"content-type": {grpcContent}}, Plugins: aclOf(pl.version),
+		})
+	}
+	return doc
+}
+
+// proxyListen returns where Kong listens for calls. Callers of gRPC need HTTP/2.
+func proxyListen(p *snapshot.Project) string {
+	if slices.ContainsFunc(newLayout(p).places, func(pl place) bool { return len(pl.grpc) > 0 }) {
+		return "0.0.0.0:8000 http2"
+	}
+	return "0.0.0.0:8000"
+}
+
+func httpFates() []bundle.Fate {
+	return []bundle.Fate{
+		{Reason: "grpc", Status: bundle.Approximate, How: "a service with the protocol grpc for the custom domains",
+			Note: "Kong forwards gRPC calls on custom domains with HTTP/2, and all other calls with HTTP/1.1. It refuses " +
+				"gRPC calls with its own status codes, which differ for 410, 413 and 502. At worst, other calls get 502 " +
+				"because the upstream accepts only HTTP/2.",
+			Remedy: "If callers send calls other than gRPC, let the upstream accept HTTP/1.1 too."},
+		{Reason: "http1", Status: bundle.Lossy, How: "not available",
+			Note: "Kong calls this upstream with HTTP/1.1. Only gRPC on custom domains can be forwarded with HTTP/2, and " +
+				"only to an http target without a path, because Kong doesn't verify the certificates of gRPC upstreams. " +
+				"At worst, every call gets 502 because the upstream accepts only HTTP/2, and gRPC isn't served.",
+			Remedy: "Let the upstream accept HTTP/1.1 too. For gRPC, add a custom domain, use an http target without a " +
+				"path, and export again."},
+		{Reason: "auto", Status: bundle.Approximate, How: "not available",
+			Note: "Kong calls this upstream with HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 because the " +
+				"upstream no longer accepts HTTP/1.1.",
+			Remedy: "Let the upstream accept HTTP/1.1."},
+	}
+}
+
+func judgeHTTP(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	found := layoutOf(b).of(s)
+	switch {
+	case s.Environment.Upstream.HTTP == contract.HTTPAuto:
+		return bundle.Verdict{Reason: "auto"}
+	case len(found) == 0 || len(found[0].grpc) == 0:
+		return bundle.Verdict{Reason: "http1"}
+	}
+	return bundle.Verdict{Reason: "grpc", Target: bundle.At(gatewayFile, "/services/%d", found[0].grpcIndex)}
+}
