@@ -168,6 +168,7 @@ var fields = map[string]shown{
 
 	"Environment.Upstream":          {snapshot.FeatureTimeouts, `"upstream"`},
 	"Upstream.Timeouts":             {snapshot.FeatureTimeouts, `"timeouts"`},
+	"Upstream.HTTP":                 {snapshot.FeatureUpstreamHTTP, `"http"`},
 	"Upstream.Retries":              {snapshot.FeatureRetries, `"retries"`},
 	"UpstreamRetries.Max":           {snapshot.FeatureRetries, `"max": 7`},
 	"UpstreamRetries.On":            {snapshot.FeatureRetries, `"timeout"`},

@@ -116,6 +116,9 @@ func everyVersion() snapshot.Version {
 			}, Retries: snapshot.UpstreamRetries{
 				Max: new(7), On: &[]snapshot.RetryCondition{"503", "timeout"},
 			}},
+		}, {
+			ID: "env_9", Name: "streams", Target: "http://streams.example:50051", Hosts: []string{"streams.shop.example"},
+			Upstream: snapshot.Upstream{HTTP: contract.HTTP2},
 		}},
 	}
 }
