@@ -184,6 +184,8 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				Upstream: snapshot.Upstream{Timeouts: snapshot.UpstreamTimeouts{
 					ConnectMS: new(61001), ResponseMS: new(61002), IdleMS: new(61003), StreamIdleMS: new(61004),
 					ReuseIdleMS: new(61005),
+				}, Retries: snapshot.UpstreamRetries{
+					Max: new(61006), On: &[]snapshot.RetryCondition{"61007", "timeout"},
 				}},
 			}},
 		}},

@@ -75,7 +75,7 @@ func (c *call) repeats(last *engine.Try) bool {
 // own limits, of its key and owner, count it once.
 func (c *call) countAgain(last engine.Outcome) bool {
 	var tally policy.Tally
-	c.route.project.realm.Tally(&tally, &policy.Identity{}, nil, c.conn.peer, c.start)
+	c.route.project.realm.Tally(&tally, &policy.Identity{}, nil, c.conn.peer, c.gateway.now())
 	if len(tally.Shares()) > 0 {
 		if c.cache.limiter == nil || c.cache.limiter.Take(c.context(), &tally) != nil || tally.Refused {
 			return false

@@ -20,8 +20,10 @@ func TestRetries(t *testing.T) {
 		"defaults":              {snapshot.UpstreamRetries{}, 1, "defaults", bundle.Approximate},
 		"defaults that are set": {snapshot.UpstreamRetries{}.Stated(), 1, "defaults", bundle.Approximate},
 		"more":                  {snapshot.UpstreamRetries{Max: new(3)}, 3, "timeout", bundle.Approximate},
-		"none":                  {snapshot.UpstreamRetries{Max: new(0), On: on("503", "timeout")}, 0, "none", bundle.Exact},
-		"timeout":               {snapshot.UpstreamRetries{On: on("timeout")}, 1, "conditions", bundle.Exact},
+		"none": {
+			snapshot.UpstreamRetries{Max: new(0), On: on("503", "timeout")}, 0, "none", bundle.Exact,
+		},
+		"timeout": {snapshot.UpstreamRetries{On: on("timeout")}, 1, "conditions", bundle.Exact},
 		"a status": {
 			snapshot.UpstreamRetries{Max: new(10), On: on("503")}, 10, "statuses_without_timeout", bundle.Lossy,
 		},

@@ -162,15 +162,16 @@ func TestEnvironments_retries(t *testing.T) {
 		Says("details[open]", "Retries").
 		Holds("max", "11").
 		Says("#max-error", "Use 0 to 10").
-		Has("input[name=on][value=timeout][checked]", 1).
-		Has("input[name=on][checked]", 2)
+		Says("label:has([value=timeout][checked])", "No response in time").
+		Says("label:has([value='503'][checked])", "503").
+		Lacks("[value='502'][checked]")
 	s.Post(at, "revision", revision, "max", " 3 ", "on", "503", "on", "timeout").
 		LeadsTo(strings.TrimSuffix(at, "/retries"))
 	page = s.Get(prod).
 		Says("[data-flash]", "The retries of prod are saved").
 		Holds("max", "3").
-		Has("input[name=on][value='503'][checked]", 1).
-		Has("input[name=on][checked]", 2)
+		Says("label:has([value='503'][checked])", "503").
+		Lacks("[value='504'][checked]")
 	s.Post(at, "revision", revision, "max", "2").
 		Shows(412, "Environment prod").
 		Says("[role=alert]", "changed after you opened the page")
@@ -178,5 +179,5 @@ func TestEnvironments_retries(t *testing.T) {
 		LeadsTo(strings.TrimSuffix(at, "/retries"))
 	s.Get(prod).
 		Holds("max", "1"). // an empty field is the default, and no box is none
-		Has("input[name=on][checked]", 0)
+		Lacks("[name=on][checked]")
 }

@@ -192,6 +192,7 @@ func (m *maker) environment(n int) snapshot.Environment {
 	}
 	if n%2 == 1 {
 		e.Upstream.Timeouts = snapshot.UpstreamTimeouts{ResponseMS: new(1 + n), ReuseIdleMS: new(3_600_000)}
+		e.Upstream.Retries = snapshot.UpstreamRetries{Max: new(2), On: &[]snapshot.RetryCondition{"504", "timeout"}}
 	}
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}

@@ -35,7 +35,8 @@ func TestUpdateEnvironment_retries(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantRetries(t, step.change, out.Upstream, step.want)
-		wantRetries(t, step.change+" as it is served", w.project(t, id).Versions[0].Environments[0].Upstream, step.served)
+		served := w.project(t, id).Versions[0].Environments[0].Upstream
+		wantRetries(t, step.change+" as it is served", served, step.served)
 	}
 }
 
@@ -60,7 +61,8 @@ func TestUpstream_wrongRetries(t *testing.T) {
 	} {
 		change := contract.EnvironmentChange{Upstream: contract.Upstream{Retries: tc.set}}
 		_, err := w.UpdateEnvironment(t.Context(), p, change.Of(created.Project.ID, "1.0.0", environment))
-		if got := fieldOf(err, "/upstream/retries"+tc.pointer); fault.KindOf(err) != fault.Invalid || got.Code != tc.code {
+		got := fieldOf(err, "/upstream/retries"+tc.pointer)
+		if fault.KindOf(err) != fault.Invalid || got.Code != tc.code {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -63,7 +63,8 @@ func timeoutFields() []Field {
 
 // retryFields are when calls are sent to an environment's upstream again. An empty number is the default.
 func retryFields() []Field {
-	fields := fieldsOf(contract.UpdateEnvironment, contract.MembersWithin(contract.UpdateEnvironment, "upstream.retries")...)
+	members := contract.MembersWithin(contract.UpdateEnvironment, "upstream.retries")
+	fields := fieldsOf(contract.UpdateEnvironment, members...)
 	fields[0] = fields[0].Or(strconv.Itoa(*contract.UpstreamRetries{}.Stated().Max))
 	return fields
 }
