@@ -47,7 +47,7 @@ var growingTables = map[string]growing{
 		return out
 	}},
 	"api_keys": {
-		says: "unless set", setting: "--retention-revoked-keys", kept: 40 * day,
+		says: "never by default", setting: "--retention-revoked-keys", kept: 40 * day,
 		rows: func(now time.Time) []any {
 			return []any{&models.APIKey{
 				ID: "key_1", State: "revoked", Hash: []byte("h"), UpdatedAt: now,
@@ -58,7 +58,7 @@ var growingTables = map[string]growing{
 	"revoked_hashes": {says: "never", forever: true, rows: func(time.Time) []any {
 		return []any{&models.RevokedHash{Hash: []byte("h")}}
 	}},
-	"audit_entries": {says: "unless set", setting: "--retention-audit", kept: 50 * day, rows: chain("project.create")},
+	"audit_entries": {says: "never by default", setting: "--retention-audit", kept: 50 * day, rows: chain("project.create")},
 	"audit_chains": {
 		says: "90 days", setting: "--retention-workspaces", kept: 90 * day, rows: chain("workspace.purge"),
 	},
@@ -69,19 +69,19 @@ var growingTables = map[string]growing{
 		return []any{&models.UsageLogEntry{ID: "ulg_1", WrittenAt: now.Unix(), Payload: noCounts()}}
 	}},
 	"usage_hours": {
-		says: "unless set", setting: "--retention-usage", kept: 40 * day,
+		says: "never by default", setting: "--retention-usage", kept: 40 * day,
 		rows: ofProject(func(now time.Time) any {
 			return &models.UsageHour{ProjectID: "prj_1", Hour: now.Unix() / 3600, Calls: 1}
 		}),
 	},
 	"usage_days": {
-		says: "unless set", setting: "--retention-usage", kept: 40 * day,
+		says: "never by default", setting: "--retention-usage", kept: 40 * day,
 		rows: ofProject(func(now time.Time) any {
 			return &models.UsageDay{ProjectID: "prj_1", Day: now.Unix() / models.TrafficDay, Calls: 1}
 		}),
 	},
 	"usage_spans": {
-		says: "unless set", setting: "--retention-usage", kept: 40 * day,
+		says: "never by default", setting: "--retention-usage", kept: 40 * day,
 		rows: func(now time.Time) []any {
 			today := now.Unix() / models.TrafficDay
 			return append(ofProject(func(time.Time) any {
