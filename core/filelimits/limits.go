@@ -54,8 +54,8 @@ const (
 var (
 	ZipSize = &Limit{
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
-		Reason: "It is kept in a temporary file. A server keeps two at a time. A million keys and a million users " +
-			"fit.",
+		Reason: "It is kept in a temporary file. A server keeps up to two of them at a time. A million keys and a " +
+			"million users fit.",
 		Says: "the zip is larger than 1 GB",
 		Fix:  "Export the project without keys or users, and add them with SCIM or the API.",
 	}
@@ -80,7 +80,7 @@ var (
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
-		Reason: "Rows of an export unpack to 10 times their size, zip bombs to 1,000 times. Entries can't share " +
+		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Entries can't share " +
 			"bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
 		Fix:  "Import the zip of an export, unchanged.",
@@ -117,7 +117,7 @@ var (
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all documents", Most: 500_000, Amount: "500,000",
-		Reason: "Each takes up to 350 bytes of memory. The rules of 50 versions with 500 each have 125,000. OpenAPI " +
+		Reason: "Each takes up to 350 bytes of memory. 50 versions with 500 rules each have 125,000. OpenAPI " +
 			"documents don't count.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
 		Fix:  "Remove some of the objects in it from the project, then export again.",
@@ -147,13 +147,13 @@ var (
 	}
 	BodyValues = &Limit{
 		File: body, Name: "values", Most: 50_000, Amount: "50,000",
-		Reason: "Each value is checked against the API's schema. 2,000 rules have about 20,000.",
+		Reason: "Each value is checked against the API's schema. 2,000 rules have about 20,000 values.",
 		Says:   "the body has more than 50,000 values",
 		Fix:    "Send it in parts.",
 	}
 	BodyNesting = &Limit{
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Bodies are read recursively. The API's have 8 levels.",
+		Reason: "Bodies are read recursively. The deepest ones in the API have 8 levels.",
 		Says:   "the body is nested more than 100 levels deep",
 		Fix:    "Leave out members that the API doesn't describe.",
 	}
