@@ -58,7 +58,9 @@ var growingTables = map[string]growing{
 	"revoked_hashes": {says: "never", forever: true, rows: func(time.Time) []any {
 		return []any{&models.RevokedHash{Hash: []byte("h")}}
 	}},
-	"audit_entries": {says: "never by default", setting: "--retention-audit", kept: 50 * day, rows: chain("project.create")},
+	"audit_entries": {
+		says: "never by default", setting: "--retention-audit", kept: 50 * day, rows: chain("project.create"),
+	},
 	"audit_chains": {
 		says: "90 days", setting: "--retention-workspaces", kept: 90 * day, rows: chain("workspace.purge"),
 	},
