@@ -177,6 +177,11 @@ var fields = map[string]shown{
 	"UpstreamTimeouts.IdleMS":       {snapshot.FeatureTimeouts, `"idle_ms": 61003`},
 	"UpstreamTimeouts.StreamIdleMS": {snapshot.FeatureTimeouts, `"stream_idle_ms": 61004`},
 	"UpstreamTimeouts.ReuseIdleMS":  {snapshot.FeatureTimeouts, `"reuse_idle_ms": 61005`},
+	"Upstream.CA":                   {snapshot.FeatureUpstreamCA, `"ca"`},
+	"UpstreamCA.PEM":                {snapshot.FeatureUpstreamCA, `"pem": "-----BEGIN CERTIFICATE-----`},
+	"UpstreamCA.System":             {snapshot.FeatureUpstreamCA, `"system": false`},
+	"Upstream.ServerName":           {snapshot.FeatureServerName, `"server_name": "sn.internal"`},
+	"Upstream.HostHeader":           {snapshot.FeatureHostHeader, `"host_header": "hh.internal"`},
 
 	"Environment.Headers":     {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
 	"Environment.Certificate": {snapshot.FeatureUpstreamCert, `"client_certificate"`},
@@ -340,7 +345,7 @@ func TestFeatures_everyField(t *testing.T) {
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
-		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{},
+		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{}, snapshot.UpstreamCA{},
 	} {
 		kind := reflect.TypeOf(of)
 		for _, field := range reflect.VisibleFields(kind) {

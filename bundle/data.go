@@ -101,6 +101,8 @@ var dataTable = Table{
 		Note: "The version of HTTP that the upstream is called with is in project-config.json."}},
 	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
+	snapshot.FeatureHostHeader: {{Reason: "document", Status: Exact, How: inConfig,
+		Note: "The Host header of calls to the upstream is in project-config.json."}},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {

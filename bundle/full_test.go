@@ -186,7 +186,10 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					ReuseIdleMS: new(61005),
 				}, Retries: snapshot.UpstreamRetries{
 					Max: new(61006), On: &[]snapshot.RetryCondition{"61007", "timeout"},
-				}},
+				},
+					CA:         snapshot.UpstreamCA{PEM: new(sample.CA), System: new(false)},
+					ServerName: new("sn.internal"), HostHeader: new("hh.internal"),
+				},
 			}},
 		}},
 	}

@@ -327,6 +327,9 @@ func upstreamSettings(u snapshot.Upstream) (out []upstreamSetting) {
 	if u.ServerName != nil && *u.ServerName != "" {
 		out = append(out, upstreamSetting{snapshot.FeatureServerName, "server name", "server_name"})
 	}
+	if name, callers := u.OwnHost(); name != "" || callers {
+		out = append(out, upstreamSetting{snapshot.FeatureHostHeader, "Host header", "host_header"})
+	}
 	return out
 }
 

@@ -181,7 +181,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	dst = append(dst, policy.JoinTarget(env.path, c.route.rest)...)
 	dst = append(dst, c.target.query...)
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
-	dst = append(dst, env.host...)
+	dst = append(dst, c.route.upstreamHost()...)
 	dst = append(dst, "\r\nConnection: keep-alive\r\n"...)
 	var forwardedFor, via string
 	fields := env.changes.request(r.Fields)

@@ -206,7 +206,7 @@ func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Reques
 		// empty one with its question mark.
 		Opaque: policy.JoinTarget(env.path, c.route.rest) + c.target.query,
 	}
-	out.Host = env.host
+	out.Host = c.route.upstreamHost()
 	out.RequestURI = ""
 	out.Close = false // "Connection: close" is about the caller's connection
 	out.Body, out.Trailer = http.NoBody, nil

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/core/policy"
-	"postern/platform/egress"
 )
 
 const (
@@ -46,6 +47,9 @@ type targetCheck struct {
 	environment *environment
 	report      diagnosis.Report
 	found       *diagnosis.Target
+
+	negotiated       string // by ALPN; "": nothing
+	wantsCertificate bool   // the server asked for a client certificate
 }
 
 func (g *Gateway) checkTarget(ctx context.Context, p *project, e *environment) diagnosis.Report {
@@ -73,7 +77,7 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 	started := time.Now()
 	conn, err := c.open(ctx)
 	if err != nil {
-		c.report.Fail("connect", "%s", egress.Reason(err))
+		c.report.Fail("connect", "%s", c.connectReason(ctx, err))
 		return nil, false
 	}
 	c.found.AddressClass = addressClass(conn.RemoteAddr())
@@ -87,9 +91,15 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 		}
 		return conn, true
 	}
-	secured, err := c.secure(ctx, conn)
+	secured, err := c.secure(ctx, conn, c.environment.offers()...)
 	if err != nil {
-		c.report.Fail("tls", "%s", egress.Reason(err))
+		c.report.Fail("tls", "%s", c.tlsReason(ctx, err))
+		return nil, false
+	}
+	c.negotiated = secured.ConnectionState().NegotiatedProtocol
+	if c.environment.http == contract.HTTP2 && c.negotiated != engine.HTTP2 {
+		_ = secured.Close()
+		c.report.Fail("tls", "%s", c.otherHTTP())
 		return nil, false
 	}
 	c.secured(secured.ConnectionState())
@@ -102,13 +112,23 @@ func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
 	return c.gateway.connect(ctx, address, c.environment.timeouts.Connect)
 }
 
-// secure begins TLS on a connection. After an error the connection is closed.
-func (c *targetCheck) secure(ctx context.Context, conn net.Conn) (*tls.Conn, error) {
-	config, err := c.gateway.secureConfig(c.environment, c.environment.offers()...)
+// secure begins TLS on a connection, and offers protocols. After an error the connection is closed.
+func (c *targetCheck) secure(ctx context.Context, conn net.Conn, protocols ...string) (*tls.Conn, error) {
+	config, err := c.gateway.secureConfig(c.environment, protocols...)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
+	present := config.GetClientCertificate
+	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		c.wantsCertificate = true
+		if present == nil {
+			return &tls.Certificate{}, nil
+		}
+		return present(asked)
+	}
+	ctx, stop := context.WithTimeout(ctx, c.environment.timeouts.Connect)
+	defer stop()
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
@@ -123,7 +143,7 @@ func (c *targetCheck) reconnect(ctx context.Context) (net.Conn, error) {
 	if err != nil || c.environment.scheme != "https" {
 		return conn, err
 	}
-	secured, err := c.secure(ctx, conn)
+	secured, err := c.secure(ctx, conn, c.environment.offers()...)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +203,13 @@ func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 		}
 	}
 	if err != nil {
-		c.report.Fail("answer", "%s", egress.Reason(err))
+		c.report.Fail("answer", "%s", c.answerReason(ctx, err))
+		return
+	}
+	// Servers answer HTTP on a port for TLS with 400.
+	if response.StatusCode == http.StatusBadRequest && c.environment.scheme == "http" && c.speaksTLS(ctx) {
+		c.found.Status = response.StatusCode
+		c.report.Fail("answer", "%s", c.needsTLS())
 		return
 	}
 	c.answered(method, response)
@@ -193,11 +219,14 @@ func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*http.Response, error) {
 	defer conn.Close()
 	e := c.environment
+	ctx, stop := context.WithTimeout(ctx, e.timeouts.Response)
+	defer stop()
 	path := policy.JoinTarget(e.path, "/")
 	request, err := http.NewRequestWithContext(ctx, method, e.scheme+"://"+e.host+path, nil)
 	if err != nil {
 		return nil, err
 	}
+	request.Host = cmp.Or(e.hostHeader, e.host)
 	request.Header.Set("User-Agent", "postern-check")
 	e.proof.lines(request.Header.Set)
 	if e.proof.signs() {
@@ -242,6 +271,9 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		c.report.Warn("answer", "%s The upstream responds, but refuses a call without a caller. Check that it "+
 			"accepts this environment's credentials.", says)
+	case status == http.StatusBadRequest && c.wantsCertificate && c.environment.proof.fingerprint() == "":
+		c.report.Warn("answer", "%s The server asked for a client certificate, and the environment doesn't have one. "+
+			"If it requires one, set it: postern upstreams certificate set.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		c.report.Pass("answer", "%s The gateway doesn't follow redirects; it passes them on to callers.", says)
 	case status >= http.StatusBadRequest:

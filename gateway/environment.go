@@ -17,6 +17,8 @@ type environment struct {
 	id, name     string
 	former       string         // see snapshot.Environment
 	scheme, host string         // of the target; host with its port unless that is the scheme's
+	hostHeader   string         // of all calls; "": the target's host, or the caller's
+	keepsHost    bool           // calls to a custom domain keep it as their Host
 	path         string         // of the target, escaped
 	oddPort      bool           // neither 80 nor 443
 	proof        *proof         // nil: none
@@ -57,6 +59,7 @@ func compileEnvironment(
 		retries:  retriesOf(e.Upstream.Retries),
 		http:     e.Upstream.Stated().HTTP,
 	}
+	out.hostHeader, out.keepsHost = e.Upstream.OwnHost()
 	if out.proof, err = compileProof(s, e, p.signer, connect.unsealer); err != nil {
 		return environment{}, err
 	}

@@ -76,9 +76,20 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 	}
 	if out.Denial == (policy.Denial{}) {
 		out.Pass(policy.ExplainForward, "To "+at.environment.scheme+"://"+at.environment.host+
-			policy.JoinTarget(at.environment.path, at.rest)+".")
+			policy.JoinTarget(at.environment.path, at.rest)+hostNote(at.environment)+".")
 	}
 	return out
+}
+
+// hostNote says which Host header calls have, if it isn't always that of the target.
+func hostNote(e *environment) string {
+	switch {
+	case e.hostHeader != "":
+		return ", with the Host header " + e.hostHeader
+	case e.keepsHost:
+		return ". A call to a custom domain keeps it as its Host header"
+	}
+	return ""
 }
 
 func restOf(at route) string {

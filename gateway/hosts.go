@@ -42,7 +42,9 @@ func (t *table) findHost(host, path string) (route, bool) {
 	if path == "/" {
 		path = ""
 	}
-	return route{project: at.project, version: at.version, environment: at.environment, rest: path, table: t}, true
+	return route{
+		project: at.project, version: at.version, environment: at.environment, rest: path, table: t, domain: host,
+	}, true
 }
 
 // Serves reports whether host, in lowercase, is a customer's name that leads to a project.

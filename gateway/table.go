@@ -94,6 +94,19 @@ type route struct {
 	prefix      string // the matched part of the path, for X-Forwarded-Prefix; "": none
 	rest        string // the part that is forwarded
 	table       *table // that it was found in; nil once the call is decided
+	domain      string // the custom domain that it was found by; "": none
+}
+
+// upstreamHost returns the Host header of the call to the upstream.
+func (r *route) upstreamHost() string {
+	switch e := r.environment; {
+	case e.hostHeader != "":
+		return e.hostHeader
+	case e.keepsHost && r.domain != "":
+		return r.domain
+	default:
+		return e.host
+	}
 }
 
 // Client returns the app client with that issuer, of this or another project: tokens of

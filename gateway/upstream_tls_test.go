@@ -140,11 +140,11 @@ func TestUpstreamTLS_ownConnections(t *testing.T) {
 		"the system too":      {set(nil, true, "localhost"), false},
 		"more authorities":    {set(extra, false, "localhost"), false},
 	} {
-		for way, option := range map[string]rigOption{"engine": func(*rig, *gateway.Options) {}, "net/http": onNetHTTP} {
+		for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				up := newPrivateWith(t, pem, key)
-				r := newRig(t, nil, withTarget(up.URL), withMode(snapshot.Passthrough), option,
-					withUpstreams(set(nil, false, "localhost"), tc.prod))
+				r := newRig(t, nil, append(options, withTarget(up.URL), withMode(snapshot.Passthrough),
+					withUpstreams(set(nil, false, "localhost"), tc.prod))...)
 				calls := 4
 				if tc.share {
 					calls = 1000

@@ -81,6 +81,10 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "system=true&server_name=",
 	},
+	"POST /projects/:project/versions/:version/environments/:environment/host-header": {
+		action: access.ProjectUpdate,
+		body:   "host_header=api.internal",
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/check": {
 		action: access.ProjectUpdate,
 		owner:  200,

@@ -1,6 +1,8 @@
 package views_test
 
 import (
+	"strings"
+
 	"postern/views/projects"
 	"postern/views/ui"
 )
@@ -102,6 +104,14 @@ func targetCheck() projects.TargetCheck {
 			},
 		},
 		Command: "postern upstreams check shop 1.0.0 prod",
+		Offer: &projects.CAOffer{
+			Action: "/projects/shop/versions/ver_1/environments/env_1/tls",
+			PEM:    "-----BEGIN CERTIFICATE-----",
+			Facts: []ui.Fact{
+				{Label: "Subject", Value: "CN=Example internal CA"},
+				{Label: "SHA-256", Value: strings.Repeat("0a", 32), Mono: true},
+			},
+		},
 		BackURL: "/projects/shop#ver_1",
 	}
 }

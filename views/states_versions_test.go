@@ -71,6 +71,19 @@ func environmentPlace() projects.Place {
 					"Default: 10,000.",
 			}},
 		},
+		TLS: &projects.UpstreamTLS{
+			Open:       true,
+			Action:     "/projects/shop/versions/ver_2/environments/env_3/tls",
+			CA:         ui.Value{Error: "The text isn't a list of certificates."},
+			System:     true,
+			ServerName: ui.Value{Text: "api.internal"},
+			Facts:      []ui.Fact{{Label: "Certificate authority", Value: "CN=Example internal CA, until 2036-01-31"}},
+		},
+		Host: &projects.HostHeader{
+			Open:   true,
+			Action: "/projects/shop/versions/ver_2/environments/env_3/host-header",
+			Value:  ui.Value{Text: "http://x", Error: "Use target, caller or a host name, such as api.example.com."},
+		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
 			Last:  "This is the only environment of version 1.0.0, so you can only remove the whole version.",

@@ -209,6 +209,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeHTTP(b, s)
 	case snapshot.FeatureServerName:
 		return judgeServerName(s)
+	case snapshot.FeatureHostHeader:
+		return judgeHostHeader(b, s)
 	case snapshot.FeatureUpstreamHeader:
 		return judgeUpstreamHeader(s)
 	case snapshot.FeatureUpstreamCert:
@@ -291,6 +293,9 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	v, pl := bundle.Verdict{Probes: probesOf(b, s)}, found[0]
 	if s.Feature == snapshot.FeatureEnvironment {
 		v.Target, v.Reason = bundle.At(gatewayFile, "/services/%d", pl.index), misplaced(s.Environment.Target)
+		if v.Reason == "https_address" && hasOwnHost(s.Environment) {
+			v.Reason = "" // Kong checks the certificate against the Host
+		}
 		if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
 			v.Reason = "unclaimed"
 		}

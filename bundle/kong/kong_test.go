@@ -62,9 +62,10 @@ func sampleFiles(t *testing.T) map[string]string {
 }
 
 type gatewayDoc struct {
-	Services  []serviceDoc
-	Consumers []consumerDoc
-	Plugins   []struct {
+	Services    []serviceDoc
+	Consumers   []consumerDoc
+	Authorities []caDoc `json:"ca_certificates"`
+	Plugins     []struct {
 		Config struct {
 			Keys     map[string]string
 			Routes   map[string]routePolicyDoc

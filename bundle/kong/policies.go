@@ -23,6 +23,8 @@ type routePolicyDoc struct {
 
 	Transforms string `json:"transforms,omitempty"` // the environment's id; "": none
 
+	Host string `json:"host,omitempty"` // of calls to the upstream; "": the target's
+
 	Tag string `json:"tag,omitempty"` // of signatures; "": calls aren't signed
 
 	// Upstream maps the headers that the upstream gets to the environment variables with
@@ -49,6 +51,7 @@ func (c *configWriter) policies() {
 				Issuers:      issuers,
 				Endpoint:     endpoint,
 				IP:           rangesOf(access.IP),
+				Host:         hostHeaderOf(pl.environment, r),
 				Tag:          signingTag(c.b.Project, pl.environment),
 				Upstream:     headers[pl.environment],
 			}

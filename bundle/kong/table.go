@@ -23,6 +23,7 @@ func table() bundle.Table {
 		snapshot.FeatureUpstreamCA:     authorityFates(),
 		snapshot.FeatureUpstreamHTTP:   httpFates(),
 		snapshot.FeatureServerName:     serverNameFates(),
+		snapshot.FeatureHostHeader:     hostHeaderFates(),
 		snapshot.FeatureUpstreamHeader: upstreamHeaderFates(),
 		snapshot.FeatureUpstreamCert:   certificateFates(),
 		snapshot.FeatureCallSigning:    signingFates(),

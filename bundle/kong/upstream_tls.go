@@ -83,6 +83,9 @@ func trustedBy(p *snapshot.Project, e *snapshot.Environment) *[]string {
 	for _, one := range list {
 		ids = append(ids, caID(p, one))
 	}
+	if len(ids) == 0 && e.Upstream.CA.TrustsSystem() {
+		return nil
+	}
 	return &ids
 }
 
@@ -102,10 +105,10 @@ func authorityFates() []bundle.Fate {
 			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +
 				"authorities, or add that authority's certificate to them, and export again. " + replace},
 		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without those that Kong refuses",
-			Note: "Kong accepts only certificates of authorities (CA in the basic constraints), and ends a chain only " +
-				"with a self-signed one. The environment has others: a server's own certificate, which is left out, " +
-				"or an intermediate one. At worst, calls to the upstream get 502, because no certificate is " +
-				"trusted." + expiry,
+			Note: "Kong accepts only certificates of authorities (CA in the basic constraints), and ends a chain " +
+				"only with a self-signed one. The environment has others: a server's own certificate, which is " +
+				"left out, or an intermediate one. At worst, calls to the upstream get 502, because no " +
+				"certificate is trusted." + expiry,
 			Remedy: "Set the certificate of the authority at the root of the chain, and export again. " + replace},
 	}
 }
@@ -117,7 +120,7 @@ func judgeAuthorities(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	} else if s.Environment.Upstream.CA.TrustsSystem() {
 		v.Reason = "system"
 	}
-	if found := layoutOf(b).of(s); len(found) > 0 {
+	if found := layoutOf(b).of(s); len(found) > 0 && trustedBy(b.Project, s.Environment) != nil {
 		v.Target = bundle.At(gatewayFile, "/services/%d/ca_certificates", found[0].index)
 	}
 	return v
@@ -139,35 +142,90 @@ func targetHost(e *snapshot.Environment) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// agrees reports whether Kong requires the same name of the upstream's certificate on calls that are sent with that
-// Host: nginx sends the Host as the server name too, and checks names only, not addresses.
-func agrees(e *snapshot.Environment, host string) bool {
+// agreeAll reports whether Kong requires the same name of the upstream's certificate on all calls: nginx sends the Host
+// as the server name too, and checks names only, not addresses.
+func agreeAll(e *snapshot.Environment) bool {
+	if !strings.HasPrefix(e.Target, "https://") {
+		return true
+	}
 	name := expectedName(e)
 	_, err := netip.ParseAddr(name)
-	return !strings.HasPrefix(e.Target, "https://") || err != nil && name == host
+	return err != nil && !slices.ContainsFunc(hostsSent(e), func(host string) bool { return host != name })
 }
 
 func serverNameFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "host", Status: bundle.Exact, How: "the Host that is sent",
-			Note: "Kong sends the Host as the server name (SNI) and requires it of the certificate. It is the same name."},
+			Note: "Kong sends the Host as the server name (SNI) and requires it of the certificate. It is the same " +
+				"name."},
 		{Reason: "not_host", Status: bundle.Lossy, How: "not available",
 			Note: "Kong has no separate server name: it sends the Host as the server name (SNI), and requires the " +
 				"certificate to be valid for it. The environment has another server name. At worst, calls get 502, " +
 				"because the certificate isn't valid for the Host, or because the upstream presents another one.",
-			Remedy: "Set host_header to the server name if the upstream accepts it, or use a certificate that is also " +
-				"valid for the Host, and export again."},
+			Remedy: "Set host_header to the server name if the upstream accepts it, or use a certificate that is " +
+				"also valid for the Host, and export again."},
 	}
 }
 
 func judgeServerName(s bundle.Subject) bundle.Verdict {
-	for _, host := range hostsSent(s.Environment) {
-		if !agrees(s.Environment, host) {
-			return bundle.Verdict{Reason: "not_host"}
-		}
+	if !agreeAll(s.Environment) {
+		return bundle.Verdict{Reason: "not_host"}
 	}
 	return bundle.Verdict{Reason: "host"}
 }
 
 // hostsSent returns the hosts that calls are sent to an environment's upstream with.
-func hostsSent(e *snapshot.Environment) []string { return []string{targetHost(e)} }
+func hostsSent(e *snapshot.Environment) []string {
+	name, callers := e.Upstream.OwnHost()
+	switch {
+	case name != "":
+		return []string{name}
+	case callers:
+		return append([]string{targetHost(e)}, e.Hosts...)
+	}
+	return []string{targetHost(e)}
+}
+
+// hostHeaderOf returns the Host that calls to a route are sent with; "" for the target's.
+func hostHeaderOf(e *snapshot.Environment, r route) string {
+	name, callers := e.Upstream.OwnHost()
+	if callers {
+		return r.host
+	}
+	return name
+}
+
+func hostHeaderFates() []bundle.Fate {
+	const how = "the `postern-auth` plugin, `host` of each route"
+	return []bundle.Fate{
+		{Reason: "plugin", Status: bundle.Exact, How: how, Note: "The upstream gets the same Host header."},
+		{Reason: "server_name", Status: bundle.Lossy, How: how,
+			Note: "The upstream gets the same Host header. But Kong also sends the Host as the server name (SNI) of " +
+				"the TLS handshake, and requires the certificate to be valid for it, while the hosted gateway " +
+				"uses the server name or the target's host. At worst, calls get 502, because the certificate " +
+				"isn't valid for the Host, or because the upstream presents another one.",
+			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
+				"Host, set server_name to it, so that both gateways require the same."},
+	}
+}
+
+func judgeHostHeader(b *bundle.Build, s bundle.Subject) bundle.Verdict {
+	v := bundle.Verdict{Reason: "plugin"}
+	if !agreeAll(s.Environment) {
+		v.Reason = "server_name"
+	}
+	for _, pl := range layoutOf(b).of(s) {
+		for _, r := range pl.routes {
+			if hostHeaderOf(s.Environment, r) != "" {
+				v.Target = bundle.At(gatewayFile, "/plugins/0/config/routes/%s/host", r.id)
+			}
+		}
+	}
+	return v
+}
+
+// hasOwnHost reports whether all calls have the same Host, which isn't the target's.
+func hasOwnHost(e *snapshot.Environment) bool {
+	name, _ := e.Upstream.OwnHost()
+	return name != ""
+}

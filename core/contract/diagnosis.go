@@ -39,6 +39,16 @@ type TestedTarget struct {
 	CertificateExpiresAt *time.Time   `json:"certificate_expires_at,omitempty" doc:"When the upstream's certificate expires"`
 	Status               int          `json:"status,omitempty" doc:"Status of the upstream's response"`
 	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"Time from the request to the first byte of the response"`
+
+	CA *OfferedCA `json:"ca,omitempty" doc:"Certificate that ends the chain of an upstream whose authority isn't trusted. Compare its fingerprint before you set it as ca"`
+}
+
+// OfferedCA is a certificate that an upstream sent, and that could be one of its environment's authorities.
+type OfferedCA struct {
+	Subject   string    `json:"subject" example:"CN=Example internal CA"`
+	SHA256    string    `json:"sha256" doc:"SHA-256 fingerprint, hexadecimal"`
+	ExpiresAt time.Time `json:"expires_at"`
+	PEM       string    `json:"pem" doc:"The certificate in PEM"`
 }
 
 // AddressClass says where the address is that was connected to.

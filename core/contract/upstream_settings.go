@@ -11,6 +11,8 @@ type Upstream struct {
 	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that the upstream's certificate can be from"`
 	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) of the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
 
+	HostHeader *string `json:"host_header,omitempty" doc:"Host header of calls to the upstream: target for the target's host, caller for the custom domain that the caller used (on other addresses, the target's host), or a host name. Defaults to target" example:"caller"`
+
 	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"Version of HTTP that the upstream is called with. 2 is HTTP/2, which gRPC needs: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
 }
 
@@ -20,6 +22,7 @@ func (u Upstream) Stated() Upstream {
 	u.Retries = u.Retries.Stated()
 	u.CA = u.CA.Stated()
 	u.ServerName = cmp.Or(u.ServerName, new(""))
+	u.HostHeader = cmp.Or(u.HostHeader, new(HostOfTarget))
 	u.HTTP = cmp.Or(u.HTTP, HTTP1)
 	return u
 }
@@ -30,6 +33,7 @@ func (u Upstream) Over(was Upstream) Upstream {
 	u.Retries = u.Retries.Over(was.Retries)
 	u.CA = u.CA.Over(was.CA)
 	u.ServerName = cmp.Or(u.ServerName, was.ServerName)
+	u.HostHeader = cmp.Or(u.HostHeader, was.HostHeader)
 	u.HTTP = cmp.Or(u.HTTP, was.HTTP)
 	return u
 }

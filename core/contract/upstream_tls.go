@@ -78,3 +78,22 @@ func EncodeCertificates(list []*x509.Certificate) string {
 	}
 	return out.String()
 }
+
+// The values of Upstream.HostHeader that aren't a host name.
+const (
+	HostOfTarget = "target"
+	HostOfCaller = "caller" // on custom domains; elsewhere the target's
+)
+
+// OwnHost returns the host name that all calls to the upstream have in their Host header, "" if it is the target's or
+// the caller's. callers reports whether calls to a custom domain keep it.
+func (u Upstream) OwnHost() (name string, callers bool) {
+	switch set := *cmp.Or(u.HostHeader, new(HostOfTarget)); set {
+	case HostOfTarget, "":
+		return "", false
+	case HostOfCaller:
+		return "", true
+	default:
+		return set, false
+	}
+}

@@ -23,6 +23,8 @@ type (
 	Step = contract.TestStep
 	// Target is the result of testing an upstream.
 	Target = contract.TestedTarget
+	// OfferedCA is a certificate that could be an authority of the upstream's.
+	OfferedCA = contract.OfferedCA
 	// Key is a public key of an issuer.
 	Key = contract.IssuerKey
 	// AddressClass says who can reach an address.

@@ -16,6 +16,7 @@ const (
 	FeatureUpstreamCA     Feature = "upstream_ca"          // the authorities that an upstream's certificate can be from
 	FeatureUpstreamHTTP   Feature = "upstream_http"        // the version of HTTP, other than 1.1
 	FeatureServerName     Feature = "upstream_server_name" // that an upstream's certificate must be valid for
+	FeatureHostHeader     Feature = "upstream_host_header" // the Host header of calls to an upstream
 	FeatureUpstreamHeader Feature = "upstream_header"      // a header with a secret value for the upstream
 	FeatureUpstreamCert   Feature = "client_certificate"   // presented to an upstream in the TLS handshake
 	FeatureCallSigning    Feature = "call_signing"         // signatures of calls to upstreams (RFC 9421)
@@ -119,6 +120,7 @@ var used = []topic{
 	{FeatureUpstreamCA, AreaUpstream, "Certificate authorities of upstreams"},
 	{FeatureUpstreamHTTP, AreaUpstream, "HTTP versions of upstreams"},
 	{FeatureServerName, AreaUpstream, "Server names of upstreams"},
+	{FeatureHostHeader, AreaUpstream, "Host headers for upstreams"},
 	{FeatureUpstreamHeader, AreaUpstream, "Upstream headers"},
 	{FeatureUpstreamCert, AreaUpstream, "Client certificates"},
 	{FeatureCallSigning, AreaUpstream, "Call signing"},

@@ -18,6 +18,9 @@ type UpstreamRetries = contract.UpstreamRetries
 // RetryCondition is something that a call is sent again for.
 type RetryCondition = contract.RetryCondition
 
+// UpstreamCA are the authorities that an upstream's certificate can be from.
+type UpstreamCA = contract.UpstreamCA
+
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
 type UpstreamHeader struct {

@@ -333,6 +333,21 @@ var badSettings = []badInput{
 		422, "invalid_type", "/upstream/timeouts/idle_ms",
 	},
 	{
+		"a certificate that isn't one", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"ca":{"pem":"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"}}}`,
+		422, "invalid_ca", "/upstream/ca/pem",
+	},
+	{
+		"a server name with a port", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"server_name":"api.internal:443"}}`,
+		422, "invalid_server_name", "/upstream/server_name",
+	},
+	{
+		"a Host header that isn't a name", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"host_header":"http://x"}}`,
+		422, "invalid_host_header", "/upstream/host_header",
+	},
+	{
 		"an unknown setting of an upstream", "POST /proxy",
 		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retry":{"max":1}}}}}`,
 		422, "unknown_field", "/environments/prod/upstream/retry",

@@ -28,6 +28,7 @@ var fieldLabels = map[string]string{
 	"pem":                    "Certificate authorities",
 	"system":                 "Also trust the system’s authorities",
 	"server_name":            "Server name",
+	"host_header":            "Host header",
 	"headers":                "Headers that pages can set",
 	"client_token":           "Which token does your application hold?",
 	"origins":                "Origins",

@@ -83,6 +83,7 @@ var flashes = map[string]string{
 	"retries":       "The retries of %s are saved and apply starting with the next call.",
 	"http":          "The HTTP version of %s is saved and applies starting with the next call.",
 	"tls":           "The TLS settings of %s are saved and apply starting with the next call.",
+	"host_header":   "The Host header of %s is saved and applies starting with the next call.",
 	"key_saved":     "Key %s of %s is saved and applies starting with the next call.",
 	"key_type":      "The key type %s is saved and applies to all of its keys starting with the next call.",
 	"key_type_gone": "The key type is deleted.",

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/testkit"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
@@ -180,4 +181,42 @@ func TestEnvironments_retries(t *testing.T) {
 	s.Get(prod).
 		Holds("max", "1"). // an empty field is the default, and no box is none
 		Lacks("[name=on][checked]")
+}
+
+func TestEnvironments_tls(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	s.Get(prod).Shows(200, "Environment prod").Lacks("[name=pem]").Holds("host_header", "target")
+	s.Post(prod+"/target", "target", "https://127.0.0.1:9").LeadsTo(shopPage)
+	certificate, key := testkit.Certificate(t, "api.internal")
+	page := s.Get(prod).Holds("server_name", "")
+	at, revision := page.Action("pem"), page.Revision("pem")
+	refused := s.Post(at, "revision", revision, "pem", string(certificate)+string(key), "system", "true",
+		"server_name", "a b").
+		Shows(422, "Environment prod").
+		Says("details[open]", "TLS to the upstream").
+		Holds("server_name", "a b").
+		Says("#pem-error", "has a private key").
+		Says("#server_name-error", "Use a DNS name or an IP address")
+	if html, err := refused.Html(); err != nil || strings.Contains(html, strings.Split(string(key), "\n")[1]) {
+		t.Error("the refused form has the private key")
+	}
+	s.Post(at, "revision", revision, "pem", string(certificate), "server_name", "API.internal").
+		LeadsTo(strings.TrimSuffix(at, "/tls"))
+	page = s.Get(prod).
+		Says("textarea[name=pem]", "-----BEGIN CERTIFICATE-----").
+		Says("[data-flash]", "The TLS settings of prod are saved").
+		Says("#tls", "CN=api.internal, until").
+		Says("#tls", "not trusted").
+		Holds("server_name", "api.internal")
+	host := page.Action("host_header")
+	s.Post(host, "revision", page.Revision("host_header"), "host_header", "http://x").
+		Shows(422, "Environment prod").
+		Holds("host_header", "http://x").
+		Says("#host_header-error", "Use target, caller or a host name")
+	s.Post(host, "revision", page.Revision("host_header"), "host_header", "caller").
+		LeadsTo(strings.TrimSuffix(host, "/host-header"))
+	s.Get(prod).Holds("host_header", "caller")
 }

@@ -229,6 +229,9 @@ func isLoopbackName(name string) bool {
 	return name == "" || name == "localhost" || (err == nil && (addr.IsLoopback() || addr.IsUnspecified()))
 }
 
+// IsOwnName reports whether a host name, in lowercase, is one of this installation's.
+func (g *Guard) IsOwnName(host string) bool { return g.own.isName(host) }
+
 func (o own) isName(host string) bool {
 	if o.names[host] {
 		return true

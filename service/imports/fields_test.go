@@ -29,7 +29,7 @@ var fates = map[string]string{
 		Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains,
 		State, Subject, Target, Tenant, TenantID, Tenants, Title, Type, UpdatedAt, UpstreamToken,
 		UserName, Value, Versions, Welcome, Upstream, Timeouts, ConnectMS, ResponseMS, IdleMS, StreamIdleMS,
-		ReuseIdleMS`,
+		ReuseIdleMS, CA, PEM, System, ServerName, HostHeader`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
 		Routes, ProjectID, RevisedAt, Revision, TakenDown, TeamID, Users`,
 	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys,

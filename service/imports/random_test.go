@@ -14,6 +14,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/testkit/sample"
 )
 
 // made is a project that a random source described, with its keys, users and relations.
@@ -193,6 +194,8 @@ func (m *maker) environment(n int) snapshot.Environment {
 	if n%2 == 1 {
 		e.Upstream.Timeouts = snapshot.UpstreamTimeouts{ResponseMS: new(1 + n), ReuseIdleMS: new(3_600_000)}
 		e.Upstream.Retries = snapshot.UpstreamRetries{Max: new(2), On: &[]snapshot.RetryCondition{"504", "timeout"}}
+		e.Upstream.CA = snapshot.UpstreamCA{PEM: new(sample.CA), System: new(n%4 == 1)}
+		e.Upstream.ServerName, e.Upstream.HostHeader = new("api.internal"), new(contract.HostOfCaller)
 	}
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}

@@ -54,6 +54,9 @@ type Service struct {
 
 	Outbound accounts.Outbound // bounds how often documents are fetched
 
+	// OwnName reports whether a host name, in lowercase, is the installation's own. nil: none is.
+	OwnName func(host string) bool
+
 	// CheckLogin refuses a change after which a project's login could not work. nil: no check.
 	CheckLogin func(tx *models.Tx, projectID string) error
 

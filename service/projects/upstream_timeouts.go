@@ -19,7 +19,11 @@ func (s *Service) checkUpstream(
 	wrong := checkTimeouts(pointer, in.Timeouts)
 	wrong = append(wrong, checkRetries(pointer+"/retries", in.Retries, s.CapUnclaimed && unclaimed(p))...)
 	wrong = append(wrong, s.checkUpstreamTLS(p, pointer, in)...)
-	return wrong, nil
+	field, err := s.checkHostHeader(ctx, p, pointer+"/host_header", in)
+	if field != nil {
+		wrong = append(wrong, *field)
+	}
+	return wrong, err
 }
 
 func checkTimeouts(pointer string, in contract.UpstreamTimeouts) (wrong []fault.Field) {

@@ -18,8 +18,7 @@ const defaultTimeouts = `{"timeouts":{"connect_ms":10000,"response_ms":60000,"id
 // wantUpstream checks the timeouts of settings, which are in an object of their own.
 func wantUpstream(t *testing.T, what string, got contract.Upstream, want string) {
 	t.Helper()
-	text, err := json.Marshal(contract.Upstream{Timeouts: got.Timeouts})
-	if err != nil || string(text) != want {
+	if text, err := json.Marshal(contract.Upstream{Timeouts: got.Timeouts}); err != nil || string(text) != want {
 		t.Errorf("%s: %s, want %s", what, text, want)
 	}
 }

@@ -34,9 +34,9 @@ func (s *Service) checkUpstreamTLS(p access.Principal, pointer string, in *contr
 		}
 		name, ok := hostOf(*in.ServerName)
 		if !ok {
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "invalid_server_name", Detail: "Use a DNS name or an " +
-				"IP address that the upstream's certificate is valid for, such as api.internal. Leave out the scheme, " +
-				"port and path. Use the ASCII form of other names (xn--…)."})
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "invalid_server_name", Detail: "Use a DNS name or " +
+				"an IP address that the upstream's certificate is valid for, such as api.internal. Leave out the " +
+				"scheme, port and path. Use the ASCII form of other names (xn--…)."})
 		}
 		in.ServerName = &name
 	}
@@ -45,8 +45,8 @@ func (s *Service) checkUpstreamTLS(p access.Principal, pointer string, in *contr
 
 // onlyClaimed refuses a setting in an unclaimed workspace.
 func onlyClaimed(pointer, what string) fault.Field {
-	return fault.Field{Pointer: pointer, Code: "needs_claim", Detail: "Unclaimed proxies can't have " + what + ", because " +
-		"anyone can create them. Claim the workspace first."}
+	return fault.Field{Pointer: pointer, Code: "needs_claim", Detail: "Unclaimed proxies can't have " + what + ", " +
+		"because anyone can create them. Claim the workspace first."}
 }
 
 // checkCA returns the certificates of private authorities in PEM, and nothing else of the text: it is shown and
@@ -134,13 +134,14 @@ func fitUpstream(pointer string, given, whole contract.Upstream, target string) 
 		field := strings.ReplaceAll(one.name[1:], "/", ".")
 		switch {
 		case one.given:
-			wrong = append(wrong, fault.Field{Pointer: pointer + one.name, Code: "needs_https", Detail: "This setting " +
-				"is only for https targets, and the target is an http URL. Use an https URL as the target, or leave out " +
+			wrong = append(wrong, fault.Field{Pointer: pointer + one.name, Code: "needs_https", Detail: "This " +
+				"setting is only for https targets, and the target is an http URL. Use an https URL as the " +
+				"target, or leave out " +
 				field + "."})
 		case one.whole:
 			wrong = append(wrong, fault.Field{Pointer: strings.TrimSuffix(pointer, "/upstream") + "/target",
-				Code: "needs_https", Detail: "The environment has " + field + ", which is only for https targets. Use an " +
-					"https URL, or remove it first by setting it to \"\"."})
+				Code: "needs_https", Detail: "The environment has " + field + ", which is only for https targets. " +
+					"Use an https URL, or remove it first by setting it to \"\"."})
 		}
 	}
 	return wrong

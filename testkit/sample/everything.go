@@ -115,13 +115,30 @@ func everyVersion() snapshot.Version {
 				ReuseIdleMS: new(1500),
 			}, Retries: snapshot.UpstreamRetries{
 				Max: new(7), On: &[]snapshot.RetryCondition{"503", "timeout"},
-			}},
+			},
+				CA: snapshot.UpstreamCA{PEM: new(CA), System: new(false)}, ServerName: new("api.internal"),
+				HostHeader: new("api.internal"),
+			},
 		}, {
 			ID: "env_9", Name: "streams", Target: "http://streams.example:50051", Hosts: []string{"streams.shop.example"},
 			Upstream: snapshot.Upstream{HTTP: contract.HTTP2},
 		}},
 	}
 }
+
+// CA is the certificate of a private authority, in PEM.
+const CA = `-----BEGIN CERTIFICATE-----
+MIIBojCCAUmgAwIBAgIUPivBox2IUBXyWk00MvwY1dlunLYwCgYIKoZIzj0EAwIw
+HjEcMBoGA1UEAwwTRXhhbXBsZSBpbnRlcm5hbCBDQTAgFw0yNjExMjgxNDU3MjZa
+GA8yMTI2MTEwNDE0NTcyNlowHjEcMBoGA1UEAwwTRXhhbXBsZSBpbnRlcm5hbCBD
+QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMbiGKq8kjk3Do4RW3gVYvSRt5XY
+FySMOTRivRJnm7IGh4aMJ1mdYvPT6fAHVqduRZMzlZzs8Asu90DoWUCmBRWjYzBh
+MB0GA1UdDgQWBBTJF1eOho/QUPQsM/DCgp7v7jxfDjAfBgNVHSMEGDAWgBTJF1eO
+ho/QUPQsM/DCgp7v7jxfDjAPBgNVHRMBAf8EBTADAQH/MA4GA1UdDwEB/wQEAwIC
+BDAKBggqhkjOPQQDAgNHADBEAiBySEsrkBJNjmfALF3HKeyJ0XBeIr8P20ILd0Bs
+fHX5wgIgbyu1fUSqXsV2W16HZZ0WE6TM4DjJ34hD9K36GZRxVWE=
+-----END CERTIFICATE-----
+`
 
 var signer = ed25519.NewKeyFromSeed([]byte(strings.Repeat("s", ed25519.SeedSize)))
 

@@ -20,5 +20,17 @@ type TargetCheck struct {
 	Action  string
 	Report  Diagnosis
 	Command string
+	Offer   *CAOffer // nil: none
 	BackURL string
+}
+
+// CAOffer posts revision, pem, system and server_name to Action: the settings of an environment with the certificate
+// that its upstream sent.
+type CAOffer struct {
+	Action     string
+	Revision   string
+	PEM        string
+	System     bool
+	ServerName string
+	Facts      []ui.Fact
 }

@@ -34,7 +34,8 @@ type Place struct {
 	Retries  *Retries      // nil for a version
 	HTTP     *UpstreamHTTP // nil for a version
 	TLS      *UpstreamTLS
-	BackURL  string // of the project
+	Host     *HostHeader // nil for a version
+	BackURL  string      // of the project
 }
 
 // RenameForm posts revision and name to Action.
@@ -88,6 +89,15 @@ type UpstreamTLS struct {
 	ServerName ui.Value
 	Facts      []ui.Fact // what differs from the defaults
 	Error      string
+}
+
+// HostHeader posts revision and host_header to Action.
+type HostHeader struct {
+	Open     bool
+	Action   string // "" for viewers
+	Revision string
+	Value    ui.Value
+	Error    string
 }
 
 // Removal shows who calls what is removed, and asks before it is.

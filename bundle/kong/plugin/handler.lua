@@ -373,6 +373,9 @@ function PosternAuth:access(config)
   if not let_through(whose, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end
+  if policy.host then -- Kong takes it as the server name of the TLS handshake too
+    kong.service.request.set_header("Host", policy.host)
+  end
   ngx.ctx.postern_tracked = state.openfga and rules.tracked(state, policy, whose)
 end
 

@@ -98,6 +98,8 @@ local policy = {
     { body_limit = { type = "integer", required = false, gt = 0 } },
     -- the id of the environment whose transforms apply
     { transforms = { type = "string", required = false, match = "^[%w_]+$" } },
+    -- the Host header of calls to the upstream; without it, it is the target's host
+    { host = { type = "string", required = false, match = "^[%w._-]+$" } },
     -- the environment's id, which signatures of its calls have as their tag
     { tag = { type = "string", required = false, match = "^[%w_]+$" } },
     -- by the name of a header of calls to the upstream; the environment variable with its value

@@ -56,6 +56,10 @@ func printDiagnosis(t terminal.Terminal, c *cobra.Command, found contract.Diagno
 				row("key", key.Type, strings.TrimSpace(key.ID+" "+key.Algorithm))
 			}
 		})
+		if target := found.Target; err == nil && target != nil && target.CA != nil {
+			of := terminal.Printable(target.CA.Subject)
+			_, err = fmt.Fprintf(t.Out, "\nThe certificate of %s:\n%s", of, target.CA.PEM)
+		}
 	}
 	if err == nil && found.Outcome == contract.TestFail {
 		return fault.New(fault.Conflict, "test_failed", "the test failed: see the steps above")

@@ -20,5 +20,8 @@ func upstreamTLSRows(u contract.Upstream) (rows [][2]string) {
 	if u.ServerName != nil && *u.ServerName != "" {
 		rows = append(rows, [2]string{"Server name", *u.ServerName})
 	}
+	if name, callers := u.OwnHost(); name != "" || callers {
+		rows = append(rows, [2]string{"Host header", *u.HostHeader})
+	}
 	return rows
 }

@@ -49,6 +49,7 @@ var placeForms = map[string][]Call{
 	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
 	aPlace + "/http":              carriesOut(contract.UpdateEnvironment, fieldsOf(contract.UpdateEnvironment, "http")...),
 	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
+	aPlace + "/host-header":       submits(contract.UpdateEnvironment, "host_header"),
 }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.

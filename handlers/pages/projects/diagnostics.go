@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"time"
+
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/pages/ascode"
@@ -45,6 +47,28 @@ func (h *Handler) checkTarget(v *page.Visit) (web.Answer, error) {
 		Action:  targetCheckPath(p, version, environment),
 		Report:  shown,
 		Command: ascode.Command("upstreams", "check", p.Name, version.Name, environment.Name),
+		Offer:   caOffer(environmentPath(p, version, environment)+"/tls", environment, report.Target),
 		BackURL: page.ProjectPath(p.Name) + "#" + version.ID,
 	})}, nil
+}
+
+// caOffer offers to trust the certificate that a check found, in addition to the environment's authorities. It returns
+// nil if there is none.
+func caOffer(action string, e contract.Environment, found *contract.TestedTarget) *projects.CAOffer {
+	if found == nil || found.CA == nil {
+		return nil
+	}
+	set := e.Upstream.Stated()
+	return &projects.CAOffer{
+		Action:     action,
+		Revision:   e.ETag,
+		PEM:        *set.CA.PEM + found.CA.PEM,
+		System:     *set.CA.System,
+		ServerName: *set.ServerName,
+		Facts: []ui.Fact{
+			{Label: "Subject", Value: found.CA.Subject},
+			{Label: "SHA-256", Value: found.CA.SHA256, Mono: true},
+			{Label: "Valid until", Value: found.CA.ExpiresAt.Format(time.DateOnly)},
+		},
+	}
 }

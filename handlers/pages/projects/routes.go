@@ -78,6 +78,7 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", anEnvironment+"/retries", h.saveRetries, strings.Join(retryMembers, " "))
 	p.SignedIn("POST", anEnvironment+"/http", h.saveHTTP, "http")
 	p.SignedIn("POST", anEnvironment+"/tls", h.saveTLS, strings.Join(tlsMembers, " "))
+	p.SignedIn("POST", anEnvironment+"/host-header", h.saveHostHeader, "host_header")
 	p.SignedIn("GET", "/projects/:project/versions/:version/access", accessPage.handler(h))
 	p.SignedIn("POST", "/projects/:project/versions/:version/access", h.saveAccess,
 		strings.Join(accessMembers, " "),

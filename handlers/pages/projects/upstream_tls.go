@@ -64,3 +64,21 @@ func (h *Handler) saveTLS(v *page.Visit) (web.Answer, error) {
 		m.TLS.Error = wrong.Rest()
 	})
 }
+
+// saveHostHeader saves the form. An empty field is the default.
+func (h *Handler) saveHostHeader(v *page.Visit) (web.Answer, error) {
+	in := contract.EnvironmentUpdate{EnvironmentPath: environmentPathIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body.Upstream, "host_header")
+	saved, err := h.Projects.UpdateEnvironment(v.Ctx(), v.Who, in)
+	if err == nil {
+		return v.Done("host_header", environmentHere(v), saved.Name)
+	}
+	return h.refusedPlace(v, err, func(m *projects.Place, wrong *page.Errors) {
+		if m.Host == nil {
+			return
+		}
+		m.Host.Open = true
+		m.Host.Value = wrong.Value("/upstream/host_header", v.Posted("host_header"))
+		m.Host.Error = wrong.Rest()
+	})
+}

@@ -231,6 +231,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		m.Retries = retriesModel(e.Upstream.Retries)
 		m.TLS = tlsModel(e)
 		m.HTTP = httpModel(e.Upstream.Stated().HTTP)
+		m.Host = &projects.HostHeader{Value: ui.Value{Text: *e.Upstream.Stated().HostHeader}}
 	}
 	m.Page = v.Shell(
 		m.Heading,
@@ -259,6 +260,9 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 	}
 	if m.TLS != nil {
 		m.TLS.Action, m.TLS.Revision = at.path()+"/tls", form.Revision
+	}
+	if m.Host != nil {
+		m.Host.Action, m.Host.Revision = at.path()+"/host-header", form.Revision
 	}
 	if m.Removal.Last = at.lastText(); m.Removal.Last == "" {
 		m.Removal.Confirm = at.confirmation(m.Kind, stops)

@@ -15,6 +15,7 @@ local function config()
         environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject",
         upstream = { ["X-Api-Key"] = "UPSTREAM_1_PROD_X_API_KEY" },
       },
+      named = { environment = "dev", mode = "passthrough", methods = {}, keyless = "reject", host = "api.internal" },
       plain = { environment = "dev", mode = "passthrough", methods = {}, keyless = "reject" },
     },
     keys = {}, tenants = {}, key_types = {},
@@ -55,6 +56,11 @@ end)
 check("Connection cannot take it away", function()
   local seen = call("proven", { { "Connection", "X-Upstream-Token, X-Other" } })
   equal(seen.ctx.cached_request_headers.connection, "X-Other")
+end)
+
+check("a route sets the Host of calls to the upstream", function()
+  equal(values(call("named", {}), "host"), "api.internal")
+  equal(values(call("plain", { { "Host", "own.example" } }), "host"), "own.example")
 end)
 
 check("other routes leave the name to callers", function()
