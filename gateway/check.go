@@ -16,6 +16,7 @@ import (
 	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/core/policy"
+	"postern/gateway/engine"
 )
 
 const (

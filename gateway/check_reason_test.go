@@ -115,11 +115,11 @@ func TestCheckTarget_reasons(t *testing.T) {
 		},
 		"only HTTP/2 over TLS": {
 			tlsServer(onlyHTTP2), checkedBy(authority, false, "api.internal"), "tls",
-			[]string{"gRPC or HTTP/2-only", "isn't available yet"},
+			[]string{"gRPC or HTTP/2-only", "Set http to 2 (--http 2)"},
 		},
 		"only HTTP/2": {
 			serverWith(t, nil, http.NotFound, &prior), snapshot.Upstream{}, "answer",
-			[]string{"gRPC or HTTP/2-only", "isn't available yet"},
+			[]string{"gRPC or HTTP/2-only", "Set http to 2 (--http 2)"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
