@@ -41,7 +41,8 @@ func TestHostHeader(t *testing.T) {
 					if want == "" {
 						want = target
 					}
-					last := r.lastCall()
+					all := r.upstreamCalls()
+					last := all[len(all)-1]
 					if got.StatusCode != http.StatusOK || last.host != want {
 						t.Errorf("%d, the upstream got the Host %q, want %q", got.StatusCode, last.host, want)
 					}
