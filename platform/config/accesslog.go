@@ -37,7 +37,7 @@ func accessLogSettings() []setting {
 		{
 			"access-log-sample",
 			"100",
-			"log one in this many calls in a sampled access log",
+			"a sampled access log contains one in this many calls",
 			number(func(c *Config) *int { return &c.AccessLog.sample }),
 		},
 		{

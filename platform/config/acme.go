@@ -40,7 +40,8 @@ func acmeSettings() []setting {
 		{
 			"acme-roots",
 			"",
-			"PEM file of the root certificates to verify the ACME server's own certificate; empty means the system's",
+			"PEM file of the root certificates that verify the ACME server's own certificate; empty means the " +
+				"system's root certificates",
 			text(func(c *Config) *string { return &c.ACME.RootsFile }),
 		},
 	}

@@ -23,8 +23,8 @@ func auditSettings() []setting {
 		{
 			"audit-webhook",
 			"",
-			"http or https URL to post every audit log entry to, in the same format; set it on one replica only; " +
-				"empty means none",
+			"http or https URL to post every audit log entry to, in the format of --audit-file; set it on one " +
+				"replica only; empty means none",
 			secret(func(c *Config) *Secret { return &c.AuditStream.Webhook }),
 		},
 		{

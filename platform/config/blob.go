@@ -36,8 +36,8 @@ func blobSetting() setting {
 		"blob-url",
 		"",
 		"export storage: s3://BUCKET?region=REGION, with &endpoint=https://HOST for other S3-compatible storage, or " +
-			"file:///DIRECTORY; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; empty " +
-			"means the folder exports in the data directory",
+			"file:///DIRECTORY; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; empty means the " +
+			"exports folder in the data directory",
 		assignBlob,
 	}
 }

@@ -244,7 +244,7 @@ func (c *Config) validate(failed map[string]bool) error {
 		report("--database-url", "must be a postgres:// URL, or empty for SQLite in the data directory")
 	}
 	if (c.LoginGitHub.ClientID == "") != (c.LoginGitHub.ClientSecret == "") {
-		report("--login-github-client-id", "requires --login-github-client-secret, and vice versa")
+		report("--login-github-client-id", "must be set together with --login-github-client-secret")
 	}
 	if c.DataDir == "" {
 		report("--data-dir", "must be a directory")
@@ -270,7 +270,7 @@ func (c *Config) validate(failed map[string]bool) error {
 	c.Mail.parse(report)
 	checkPair := func(setting string, p KeyPair) {
 		if (p.CertFile == "") != (p.KeyFile == "") {
-			report(setting+"-cert", "requires %s-key, and vice versa", setting)
+			report(setting+"-cert", "must be set together with %s-key", setting)
 		}
 	}
 	checkPair("--gateway-tls", c.GatewayTLS)
@@ -324,7 +324,7 @@ func (c *Config) checkLimits(report func(setting, format string, args ...any)) {
 	}
 	if c.GatewayStaleAfter != 0 && c.GatewayStaleAfter < LeastStaleAfter {
 		report("--gateway-stale-after", "%s is too short, because the state is always a few polls old: use at least "+
-			"%s, or 0s for never", c.GatewayStaleAfter, LeastStaleAfter)
+			"%s, or 0s to turn this off", c.GatewayStaleAfter, LeastStaleAfter)
 	}
 	if c.ShutdownTimeout < 0 {
 		report("--shutdown-timeout", "must be 0s or more, not %s", c.ShutdownTimeout)

@@ -68,7 +68,7 @@ func databaseSettings() []setting {
 		{
 			"database-bulk-timeout",
 			"1h",
-			"timeout for one statement of an export, the startup or an audit log verification",
+			"timeout for one statement during an export, startup or an audit log verification",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.BulkTimeout }),
 		},
 		{
@@ -81,7 +81,7 @@ func databaseSettings() []setting {
 			"database-network-timeout",
 			"10s",
 			"how long data sent to or from PostgreSQL can stay unacknowledged before the connection is closed (TCP " +
-				"user timeout, and basis of keep-alive probes)",
+				"user timeout; keep-alive probes are based on it too)",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.NetworkTimeout }),
 		},
 	}
@@ -90,7 +90,7 @@ func databaseSettings() []setting {
 func (d Database) validate(report func(setting, format string, args ...any)) {
 	if d.LockTimeout <= d.IdleTimeout {
 		report("--database-lock-timeout", "%s must be more than --database-idle-timeout (%s): increase it, or reduce "+
-			"the other",
+			"--database-idle-timeout",
 			d.LockTimeout, d.IdleTimeout)
 	}
 }

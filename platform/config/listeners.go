@@ -24,8 +24,8 @@ func addressSettings() []setting {
 		{
 			"admin-addr",
 			"",
-			"address to listen on for profiles (pprof), metrics and probes, without a credential; make it available " +
-				"only to your monitoring; empty means none",
+			"address to listen on for profiles (pprof), metrics and probes; it requires no credential, so make it " +
+				"available only to your monitoring; empty means none",
 			text(func(c *Config) *string { return &c.AdminAddr }),
 		},
 		{
@@ -74,7 +74,7 @@ func certificateSettings() []setting {
 		{
 			"gateway-tls-key",
 			"",
-			"PEM file of the certificate's private key",
+			"PEM file of the private key of --gateway-tls-cert",
 			text(func(c *Config) *string { return &c.GatewayTLS.KeyFile }),
 		},
 		{
@@ -87,8 +87,8 @@ func certificateSettings() []setting {
 		{
 			"gateway-http2",
 			"own",
-			"HTTP/2 over TLS for callers: own; nethttp, which uses Go's standard library, for comparison; or off, " +
-				"which offers only HTTP/1.1",
+			"HTTP/2 over TLS for callers: own (Postern's implementation), nethttp (Go's standard library, for " +
+				"comparison) or off (only HTTP/1.1)",
 			assignHTTP2,
 		},
 		{
@@ -107,7 +107,7 @@ func certificateSettings() []setting {
 		{
 			"control-tls-key",
 			"",
-			"PEM file of the certificate's private key",
+			"PEM file of the private key of --control-tls-cert",
 			text(func(c *Config) *string { return &c.ControlTLS.KeyFile }),
 		},
 	}
@@ -118,15 +118,15 @@ func limitSettings() []setting {
 		{
 			"gateway-max-connections",
 			"16384",
-			"maximum number of simultaneous connections of callers; never more than three eighths of the file " +
+			"maximum number of simultaneous connections from callers; capped at three eighths of the process's file " +
 				"descriptors",
 			number(func(c *Config) *int { return &c.MaxConns }),
 		},
 		{
 			"gateway-max-connections-per-address",
 			"0",
-			"maximum number of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
-				"exempt",
+			"maximum number of simultaneous connections from one address or IPv6 /64; 0 means half of " +
+				"--gateway-max-connections. Trusted proxies are exempt",
 			number(func(c *Config) *int { return &c.MaxConnsFrom }),
 		},
 		{
@@ -138,7 +138,8 @@ func limitSettings() []setting {
 		{
 			"gateway-max-calls-per-address",
 			"0",
-			"maximum number of these calls from one address or IPv6 /64; 0 means half",
+			"maximum number of simultaneous calls to one environment from one address or IPv6 /64; 0 means half of " +
+				"--gateway-max-calls",
 			number(func(c *Config) *int { return &c.MaxCallsFrom }),
 		},
 		{
@@ -158,7 +159,7 @@ func limitSettings() []setting {
 		{
 			"gateway-body-memory-per-team",
 			"0",
-			"maximum amount of this memory for calls to the projects of one team, in MB; 0 means a quarter",
+			"maximum amount of --gateway-body-memory for calls to the projects of one team, in MB; 0 means a quarter",
 			number(func(c *Config) *int { return &c.BodyMemoryOfOne }),
 		},
 		{
@@ -171,22 +172,22 @@ func limitSettings() []setting {
 		{
 			"control-max-connections",
 			"1024",
-			"maximum number of simultaneous connections to the control plane; never more than an eighth of the file " +
-				"descriptors",
+			"maximum number of simultaneous connections to the control plane; capped at an eighth of the process's " +
+				"file descriptors",
 			number(func(c *Config) *int { return &c.ControlMaxConns }),
 		},
 		{
 			"control-max-connections-per-address",
 			"0",
-			"maximum number of these connections from one address or IPv6 /64; 0 means half. Trusted proxies are " +
-				"exempt",
+			"maximum number of simultaneous connections to the control plane from one address or IPv6 /64; 0 means " +
+				"half of --control-max-connections. Trusted proxies are exempt",
 			number(func(c *Config) *int { return &c.ControlMaxConnsFrom }),
 		},
 		{
 			"gateway-stale-after",
 			"0s",
-			"age of the gateway's state, such as 1m, after which its /readyz returns 503, so that the load balancer " +
-				"prefers replicas that know about revoked keys; calls are still served; 0s means never",
+			"age of the gateway's state, such as 1m, from which its /readyz returns 503, so that load balancers " +
+				"prefer replicas that know about revoked keys; calls are still served; 0s means never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},
 		{
@@ -198,7 +199,7 @@ func limitSettings() []setting {
 		{
 			"shutdown-timeout",
 			"10s",
-			"how long calls in progress have to finish after that",
+			"how long calls in progress can take to finish after --drain",
 			duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 	}

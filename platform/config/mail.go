@@ -45,7 +45,7 @@ func mailSettings() []setting {
 		{
 			"smtp-from",
 			"",
-			"sender of these emails, such as Postern <postern@example.com>",
+			"sender of the emails, such as Postern <postern@example.com>",
 			text(func(c *Config) *string { return &c.Mail.From }),
 		},
 	}

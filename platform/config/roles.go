@@ -44,7 +44,7 @@ func roleSetting() setting {
 		"roles",
 		AllRoles.String(),
 		"comma-separated parts that this process runs: control (dashboard, API, hosted login), gateway (proxied " +
-			"calls), worker (background jobs); with fewer than all, --database-url is required",
+			"calls), worker (background jobs); if any is left out, --database-url is required",
 		assignRoles,
 	}
 }

@@ -60,19 +60,19 @@ func signInSettings() []setting {
 		{
 			"signin-oidc-client-id",
 			"",
-			"client ID at that issuer",
+			"client ID at --signin-oidc-issuer",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID }),
 		},
 		{
 			"signin-oidc-client-secret",
 			"",
-			"client secret at that issuer; empty for a public client",
+			"client secret at --signin-oidc-issuer; empty for a public client",
 			secret(func(c *Config) *Secret { return &c.SignIn.OIDC.ClientSecret }),
 		},
 		{
 			"signin-oidc-name",
 			"Single sign-on",
-			"name of that issuer on the sign-in button",
+			"name of --signin-oidc-issuer on the sign-in button",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.Name }),
 		},
 		{
@@ -85,19 +85,19 @@ func signInSettings() []setting {
 		{
 			"signin-github-client-secret",
 			"",
-			"client secret of that app",
+			"client secret of the app in --signin-github-client-id",
 			secret(func(c *Config) *Secret { return &c.SignIn.GitHub.ClientSecret }),
 		},
 		{
 			"signin-github-url",
 			"https://github.com",
-			"GitHub, or a GitHub Enterprise server",
+			"URL of GitHub, or of a GitHub Enterprise server",
 			text(func(c *Config) *string { return &c.SignIn.GitHub.URL }),
 		},
 		{
 			"signin-github-api-url",
 			"https://api.github.com",
-			"URL of GitHub's API; for an Enterprise server https://<host>/api/v3",
+			"URL of GitHub's API; for a GitHub Enterprise server, https://<host>/api/v3",
 			text(func(c *Config) *string { return &c.SignIn.GitHub.APIURL }),
 		},
 	}

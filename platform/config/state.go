@@ -10,7 +10,7 @@ func stateSettings() []setting {
 		{
 			"data-dir",
 			"./data",
-			"directory of the SQLite database, and of finished exports without --blob-url",
+			"directory of the SQLite database, and of finished exports if --blob-url is empty",
 			text(func(c *Config) *string { return &c.DataDir }),
 		},
 		{

@@ -64,13 +64,13 @@ func traceSettings() []setting {
 			"traces-sampler",
 			defaultSampler,
 			"which traces are recorded: always_on, always_off, traceidratio, or one of these with the prefix " +
-				"parentbased_, which uses the sampled flag of callers in --traces-trusted",
+				"parentbased_, which follows the sampled flag of callers in --traces-trusted",
 			ifTraced(func(t *Traces, v string) error { return t.setSampler(v) }),
 		},
 		{
 			"traces-sampler-arg",
 			"0.01",
-			"fraction of the traces that a sampler with traceidratio records, from 0 to 1",
+			"fraction of traces that a traceidratio sampler records, from 0 to 1",
 			ifTraced(func(t *Traces, v string) error { return t.setRatio(v) }),
 		},
 		{
@@ -89,7 +89,7 @@ func traceSettings() []setting {
 			"traces-trusted",
 			"",
 			"comma-separated CIDRs of callers whose traces (traceparent) are continued; traces of other callers are " +
-				"only linked, so that they can't choose what is recorded",
+				"only linked, so that those callers can't choose what is recorded",
 			networks(func(c *Config) *[]netip.Prefix { return &c.Traces.Trusted }),
 		},
 	}

@@ -81,7 +81,7 @@ func unclaimedSettings() []setting {
 		{
 			"unclaimed-caps",
 			"auto",
-			"limits on unclaimed proxies: on, off, or auto, which means on unless only this machine can reach the " +
+			"limits on unclaimed proxies: on, off or auto; auto means on, unless only this machine can reach the " +
 				"listeners",
 			assignCaps,
 		},
