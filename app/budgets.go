@@ -51,7 +51,7 @@ func warnOfShares(c config.Config, descriptors uint64, log *slog.Logger) {
 		most := share(listener.configured, listener.eighths, descriptors)
 		if most < listener.configured {
 			log.Warn("allowing fewer connections than configured, because this process can't open enough files; "+
-				"raise its limit with ulimit -n",
+				"raise the limit with ulimit -n",
 				"listener", listener.name, "connections", most, "configured", listener.configured, "files", descriptors)
 		}
 	}

@@ -40,7 +40,7 @@ func loadCertificates(c config.Config, log *slog.Logger) (out listenerCertificat
 		return out, err
 	}
 	if out.names, err = certs.OpenDirectory(c.GatewayTLSDir, log); err != nil {
-		return out, fmt.Errorf("cannot speak TLS (%w): check --gateway-tls-dir", oneLineError{err})
+		return out, fmt.Errorf("cannot use TLS (%w): check --gateway-tls-dir", oneLineError{err})
 	}
 	return out, nil
 }
@@ -51,7 +51,7 @@ func loadPair(setting string, files config.KeyPair, log *slog.Logger) (*certs.Pa
 	}
 	pair, err := certs.Load(files.CertFile, files.KeyFile, log)
 	if err != nil {
-		return nil, fmt.Errorf("cannot speak TLS (%w): check --%s-cert and --%[2]s-key", oneLineError{err}, setting)
+		return nil, fmt.Errorf("cannot use TLS (%w): check --%s-cert and --%[2]s-key", oneLineError{err}, setting)
 	}
 	return pair, nil
 }

@@ -37,7 +37,7 @@ func Copy(ctx context.Context, from, to config.Config, note func(step string)) (
 		target, err := models.OpenWith(ctx, databaseOptions(to))
 		if err != nil {
 			return fmt.Errorf("cannot open the target database (%w): check --to or POSTERN_COPY_TO, and that the "+
-				"database server runs", oneLineError{err})
+				"database server is running", oneLineError{err})
 		}
 		if err = prepareTarget(ctx, to, target, note); err == nil {
 			done, err = copyAll(ctx, source, target, note)

@@ -121,7 +121,7 @@ func TestBoundedLog_Outage(t *testing.T) {
 	queue := log.With("component", "job queue")
 	write := func() {
 		for range 10 {
-			log.Warn("changes can't be followed", "error", down)
+			log.Warn("changes in the database can't be read", "error", down)
 			log.Error("the database isn't responding", "request", "req_1", "error", down)
 			log.With("issuer", "a").Warn("an issuer's keys cannot be read", "error", down)
 			queue.Error("Producer: Error fetching jobs", "err", "connection refused")

@@ -42,10 +42,10 @@ func (a *App) ready(ctx context.Context) (says string, err error) {
 	}
 	if age := a.feed.Age(); a.Config.Roles.Serve() && age > staleAfter {
 		err := fmt.Errorf("the gateway's state is %s old", age.Round(time.Second))
-		return a.degraded("changes can't be followed"), err
+		return a.degraded("changes in the database can't be read"), err
 	}
 	if a.state.db.Locked() {
-		return "changes wait: another process has locked the database file", nil
+		return "changes have to wait, because another process has locked the database file", nil
 	}
 	return a.alarm(), nil
 }
@@ -67,9 +67,9 @@ func (a *App) gatewayReady(context.Context) (says string, err error) {
 		return "stopping", handlers.ErrStopping
 	case limit > 0 && age > limit:
 		err := fmt.Errorf("the gateway's state is %s old, more than --gateway-stale-after", age.Round(time.Second))
-		return a.degraded("changes can't be followed"), err
+		return a.degraded("changes in the database can't be read"), err
 	case age > lateAfter:
-		return a.degraded("changes can't be followed"), nil
+		return a.degraded("changes in the database can't be read"), nil
 	}
 	return a.alarm(), nil
 }

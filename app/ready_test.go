@@ -16,7 +16,7 @@ func TestReadiness_databaseLocked(t *testing.T) {
 	c.Database.QueueTimeout = 10 * time.Millisecond
 	a := newApp(t, c)
 	during(t, a, func(browser *http.Client) {
-		const says = "changes wait: another process"
+		const says = "changes have to wait, because another process"
 		other := state.OtherWriter(t, c.SQLitePath())
 		other("BEGIN IMMEDIATE")
 		change := func() *http.Response {

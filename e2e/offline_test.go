@@ -92,7 +92,7 @@ func TestReadiness_staleGateway(t *testing.T) {
 		harness.WaitForStatus(t, p.Gateway+path, added.Secret.Reveal(), ofAdded)
 	}
 	decide(other, http.StatusUnauthorized, http.StatusOK)
-	wantReady(t, cutOff.Gateway, http.StatusServiceUnavailable, "degraded: changes can't be followed")
+	wantReady(t, cutOff.Gateway, http.StatusServiceUnavailable, "degraded: changes in the database can't be read")
 	wantReady(t, other.Gateway, http.StatusOK, "ready")
 	decide(cutOff, http.StatusOK, http.StatusUnauthorized)
 

@@ -75,7 +75,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		explainValidation(&out, at, q.Method)
 	}
 	if out.Denial == (policy.Denial{}) {
-		out.Pass(policy.ExplainForward, "To "+at.environment.scheme+"://"+at.environment.host+
+		out.Pass(policy.ExplainForward, "The call is forwarded to "+at.environment.scheme+"://"+at.environment.host+
 			policy.JoinTarget(at.environment.path, at.rest)+hostNote(at.environment)+".")
 	}
 	return out

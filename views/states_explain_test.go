@@ -64,15 +64,15 @@ func explainAllowed() projects.Explain {
 	m.Answer = &projects.Explained{
 		Call:     "GET /boss",
 		Verdict:  ui.Badge{Tone: ui.Good, Text: "forwarded"},
-		Decided:  "The rule GET /boss allows it.",
+		Decided:  "The rule GET /boss allows the call.",
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 not_in_group"},
 		Differs:  true,
 		Steps: []projects.ExplainedStep{
-			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}, Detail: "The rule GET /boss allows it."},
+			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}, Detail: "The rule GET /boss allows the call."},
 			{
 				Name:    "Shadow rules",
 				Outcome: ui.Badge{Tone: ui.Warn, Text: "would refuse"},
-				Detail:  "In shadow, GET /boss would answer insufficient_scope.",
+				Detail:  "In shadow mode, GET /boss would refuse the call with insufficient_scope.",
 			},
 			{
 				Name:    "Limits",

@@ -162,7 +162,7 @@ func exportHistory() exports.History {
 			{
 				URL:       "/exports/exp_0",
 				Format:    "Data only",
-				Contents:  "API keys and new ones, users, encrypted secrets",
+				Contents:  "existing and new API keys, users, encrypted secrets",
 				Badge:     ui.Badge{Text: "Expired"},
 				Created:   on("2 Nov 2026"),
 				By:        "the workspace key",

@@ -70,7 +70,7 @@ func keyType() projects.KeyType {
 			Verb:   "Delete",
 			Kind:   "key type",
 			Name:   "partner",
-			Error:  "3 keys are of this type, 1 of them active. Keys keep their type, also when they are revoked.",
+			Error:  "You can't delete this key type, because 3 keys have it (1 active). Revoked keys count too.",
 		},
 	}
 }

@@ -153,7 +153,7 @@ func accessTokens() projects.Configure {
 					{
 						Name:    "Last fetch",
 						Outcome: badge(ui.Cold, "skipped"),
-						Detail:  "The gateway has not needed the keys yet. It fetches them with the first call.",
+						Detail:  "The gateway hasn't needed the keys yet. It fetches them with the first call.",
 					},
 					{Name: "Token", Outcome: badge(ui.Bad, "failed"), Detail: "Its aud is \"blog\", which is not " +
 						"shop."},

@@ -37,8 +37,8 @@ was rewritten as a whole.
 
 With --data-dir or --database-url, or in a shell with the server's settings
 (POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database
-and verifies the logs of all teams, or the one of --team. To ask a server from such
-a shell, use --server.`
+and verifies the logs of all teams, or only the log of --team. To have a server verify
+a log from such a shell, use --server.`
 	command.Example = `  postern audit verify
   postern audit verify --head 42:9f86d0…
   postern audit verify --data-dir ./data
@@ -123,7 +123,7 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 			continue
 		}
 		fmt.Fprintf(
-			t.Out, "The audit log %s is broken after %d entries.\n  At number %d", terminal.Printable(of), v.Entries,
+			t.Out, "The audit log %s is broken after %d entries.\n  Entry number %d", terminal.Printable(of), v.Entries,
 			v.Broken.Number,
 		)
 		if v.Broken.Entry != nil {

@@ -23,8 +23,8 @@ func newCopy(t terminal.Terminal) *cobra.Command {
 first. The SQLite database isn't changed.
 
 The copy runs in one transaction. Before it commits, the command compares every row, an
-export of every project, and the heads of the audit logs in both databases. After an
-error, the target is empty.`,
+export of every project, and the heads of the audit logs in both databases. If the copy
+fails, the target stays empty.`,
 		Example: `  postern copy --data-dir /var/lib/postern --to postgres://postern@db.internal/postern
   POSTERN_COPY_TO=postgres://… postern copy`,
 		Args: terminal.Exactly(),
@@ -61,7 +61,8 @@ func copyDatabase(ctx context.Context, t terminal.Terminal, from, to config.Conf
 	count := func(n int64, one string) terminal.Count { return terminal.Count{N: n, One: one} }
 	_, err = fmt.Fprintf(t.Out, "Copied %s in %s and %s.\nIdentical in both databases: every row, %s, and the heads "+
 		"of %s.\n\nStart the server with POSTERN_DATABASE_URL set to the target and with the same secrets key: the "+
-		"file\n%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have seen it work.\n",
+		"file\n%s, or its content in POSTERN_SECRETS_KEY for replicas. Keep %s until you have checked that the "+
+		"server works.\n",
 		count(done.Rows, "row"), count(done.Tables, "table"), count(done.Jobs, "unfinished job"),
 		count(int64(done.Exports), "export"), count(int64(done.AuditLogs), "audit log"),
 		terminal.Printable(from.SecretsKeyFile()), terminal.Printable(from.SQLitePath()))

@@ -166,7 +166,7 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.tell(
-		"%d files have the checksums that the export wrote; %d API key and %d ledger items are complete",
+		"%d files match their checksums; %d API key and %d ledger items are complete",
 		report.Entries, report.Keys, report.Items,
 	)
 	if report.Keys != 1 || report.Target == "" {

@@ -97,7 +97,7 @@ func exportCommand(ctx context.Context) *exec.Cmd {
 func newBuildExport(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:    "build-export",
-		Short:  "Write an export (started by the server itself)",
+		Short:  "Write an export (run by the server itself)",
 		Hidden: true,
 		Args:   terminal.Exactly(),
 		RunE:   func(c *cobra.Command, _ []string) error { return app.BuildExport(c.Context(), t.In, t.Out) },
@@ -123,7 +123,7 @@ it starts. Use postern migrate to do it as a separate step.`,
 				return err
 			}
 			_, err = fmt.Fprintf(
-				t.Out, "Applied %d steps, and %d of the job queue. The schema is up to date.\n", ours, rivers,
+				t.Out, "Applied %d migrations, and %d of the job queue. The schema is up to date.\n", ours, rivers,
 			)
 			return err
 		},

@@ -5,7 +5,7 @@ import "net/http"
 // API lists what app clients can request at a project: the audience of its tokens (RFC 8707), and their scopes. A token
 // of one of our app clients is for the project if it names the app client or this audience.
 type API struct {
-	Audience string     `json:"audience" doc:"URI that token requests send as resource or audience, and the aud of their tokens. Empty if there is none"`
+	Audience string     `json:"audience" doc:"URI of the API. Token requests send it as resource or audience, and tokens for the project have it in aud. Empty if there is none"`
 	Scopes   []APIScope `json:"scopes" doc:"All scopes that app clients can request"`
 }
 
@@ -18,7 +18,7 @@ type APIScope struct {
 // SavedAPI is an API as it is now.
 type SavedAPI struct {
 	API
-	ETag string `json:"etag" doc:"Send as If-Match to replace them"`
+	ETag string `json:"etag" doc:"Send as If-Match to replace the scopes and the audience"`
 }
 
 // Tag returns its ETag.

@@ -48,7 +48,7 @@ func (c AppClient) Tag() string { return c.ETag }
 
 // Branding is the look of the hosted pages.
 type Branding struct {
-	Title   string `json:"title" doc:"Empty for the name of the project"`
+	Title   string `json:"title" doc:"Empty means the name of the project"`
 	Welcome string `json:"welcome"`
 	LogoURL string `json:"logo_url"`
 	Color   string `json:"color" doc:"#rrggbb"`
@@ -80,7 +80,7 @@ const (
 // AppClientSettings are the members of an app client that can be set. nil leaves a member unchanged, or at its default
 // in a new app client.
 type AppClientSettings struct {
-	RedirectURIs         *[]string      `json:"redirect_uris,omitempty" flag:"redirect-uri" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback. Must match exactly, except for a loopback port"`
+	RedirectURIs         *[]string      `json:"redirect_uris,omitempty" flag:"redirect-uri" doc:"Allowed redirect URIs: https, http on loopback, or a private-use scheme such as com.example.app:/callback. Must match exactly, except for the port of loopback addresses"`
 	LogoutURIs           *[]string      `json:"logout_uris,omitempty" flag:"logout-uri" doc:"Allowed redirect URIs after sign-out"`
 	BackchannelLogoutURI *string        `json:"backchannel_logout_uri,omitempty" doc:"URL on your server that receives a logout token when a session ends (OpenID Connect Back-Channel Logout). Leave empty for none"`
 	APIScopes            *[]string      `json:"api_scopes,omitempty" flag:"api-scope" doc:"API scopes that the app client can request. A project that serves the tenant must declare them. orders:* covers every scope that begins with orders:"`
@@ -175,8 +175,8 @@ var (
 		ID: "create-app-client", Method: http.MethodPost, Path: appClients, Status: http.StatusCreated,
 		Summary: "Create an app client", Command: "app-clients create TENANT NAME", Permission: UpdateLogin,
 		Example: "app-clients create tnt_01 web --redirect-uri https://app.example.com/callback",
-		Doc: "Each app client is an OpenID Connect issuer. If confidential is true, the response includes the client " +
-			"secret, which is shown only once.",
+		Doc: "Each app client is an OpenID Connect issuer. For a confidential app client, the response includes the " +
+			"client secret, which is shown only once.",
 	}}
 	GetAppClient = Op[AppClientPath, AppClient]{Operation{
 		ID: "get-app-client", Method: http.MethodGet, Path: appClient, Summary: "Get an app client",

@@ -65,13 +65,13 @@ const (
 type IssuerKey struct {
 	ID        string `json:"kid,omitempty"`
 	Type      string `json:"type" example:"RSA 2048"`
-	Algorithm string `json:"alg,omitempty" doc:"The only algorithm that the key is for"`
+	Algorithm string `json:"alg,omitempty" doc:"The only algorithm that the key can be used with"`
 }
 
 // IssuerToTest is an issuer that need not be one of a version's, and a token to test it with.
 type IssuerToTest struct {
 	TokenIssuer
-	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check as the gateway does. It isn't stored"`
+	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check the way the gateway does. It isn't stored"`
 }
 
 // TokenIssuerTest is a request to test an issuer as a version would use it.

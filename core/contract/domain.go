@@ -134,7 +134,7 @@ var (
 		ID: "list-domains", Method: http.MethodGet, Path: domains, Summary: "List a project's custom domains",
 		Command: "domains list PROJECT",
 		Example: "domains list shop --state pending", Permission: ReadProjects,
-		Doc: "Lists the custom domains of the project's environments, newest first.",
+		Doc: "Lists the custom domains of the project's environments, in alphabetical order.",
 	}}
 	CreateDomain = Op[DomainCreation, Domain]{Operation{
 		ID: "create-domain", Method: http.MethodPost, Path: domains, Status: http.StatusCreated,

@@ -52,7 +52,7 @@ type EnvironmentChange struct {
 	Name   *string `json:"name,omitempty" slug:"true" doc:"New name. It changes the environment's gateway URL immediately"`
 	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
 
-	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Absent members don't change"`
+	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Members that you leave out don't change"`
 }
 
 // Of returns the request to change an environment in this way.
@@ -87,8 +87,8 @@ var (
 		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
 		Permission: UpdateProjects,
-		Doc: "Calls to its gateway URL are forwarded to the target. API keys for environments with that name are " +
-			"valid for it.",
+		Doc: "Calls to its gateway URL are forwarded to the target. API keys that are limited to an environment with " +
+			"this name are valid for it.",
 	}}
 	GetEnvironment = Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",

@@ -19,7 +19,7 @@ type Explanation struct {
 	Decision string `json:"decision" enum:"allow,deny"`
 	GatewayAnswer
 	Steps     []ExplainedStep `json:"steps"`
-	DecidedBy string          `json:"decided_by" doc:"A step, the ID of a rule, default or read_write_scopes"`
+	DecidedBy string          `json:"decided_by" doc:"What decided: a step, the ID of a rule, default or read_write_scopes"`
 	OnExport  GatewayAnswer   `json:"on_export" doc:"Response of the exported gateway"`
 }
 
@@ -47,8 +47,8 @@ var Explain = Op[Question, Explanation]{Operation{
 	ID: "explain", Method: http.MethodGet, Path: project + "/explain", Permission: ReadProjects,
 	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",
-	Doc: "Nothing is sent to the upstream. The response includes each step of the decision, what decided, and how an " +
-		"exported gateway would answer the same call.",
+	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, names the step or rule that " +
+		"decided, and says how an exported gateway would answer the same call.",
 }}
 
 var explainOperations = []Described{Explain}

@@ -26,7 +26,7 @@ type Export struct {
 	Progress    ExportProgress `json:"progress"`
 	SizeBytes   int64          `json:"size_bytes"`
 	SHA256      string         `json:"sha256"`
-	Ledger      LedgerTotals   `json:"ledger" doc:"Number of items by how exactly they were exported"`
+	Ledger      LedgerTotals   `json:"ledger" doc:"Number of items by status, which says how exactly they were exported"`
 	DownloadURL string         `json:"download_url,omitempty" doc:"Present when the export is ready. Requires the same credentials"`
 	CreatedAt   time.Time      `json:"created_at"`
 	FinishedAt  *time.Time     `json:"finished_at"`
@@ -42,7 +42,7 @@ func (e Export) Contents() string {
 	keys, users, secrets := "API keys", "users", "no secrets"
 	switch e.Keys {
 	case "mint":
-		keys = "API keys and new ones"
+		keys = "existing and new API keys"
 	case "none":
 		keys = "no API keys"
 	}
@@ -98,7 +98,7 @@ type NewExport struct {
 	Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
 	Keys      string `json:"keys,omitempty" minLength:"1" doc:"hashes keeps existing keys working, mint also adds new keys, none leaves keys out. Defaults to hashes, or none without consumers"`
 	Consumers *bool  `json:"consumers,omitempty" doc:"Whether to include users with their identities, groups and API keys. false requires keys to be none. Defaults to true"`
-	Secrets   bool   `json:"secrets,omitempty" doc:"Whether to include the secrets that others gave to your team"`
+	Secrets   bool   `json:"secrets,omitempty" doc:"Whether to include your team's secrets for other systems, such as identity providers and upstreams"`
 	Recipient string `json:"recipient,omitempty" minLength:"1" doc:"age public key (age1…) that secrets are encrypted to"`
 	Password  Secret `json:"password,omitempty" doc:"Account password. Required to export secrets, unless the account has no password and signed in within the last five minutes"`
 }

@@ -113,7 +113,7 @@ func InGroup(group, user string) GroupMemberPath {
 
 // GroupMemberRole is the role of a user in a group.
 type GroupMemberRole struct {
-	Role string `json:"role" enum:"member,admin" doc:"Admins can manage the members. Rules can require the role admin"`
+	Role string `json:"role" enum:"member,admin" doc:"member or admin. Admins can manage the members, and rules can require the role admin"`
 }
 
 // GroupMembership is a request to put a user into a group, or to change the role there.
@@ -156,7 +156,7 @@ var (
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
 		Summary: "Create a group", Command: "groups create TENANT NAME",
 		Example: "groups create acme admins --display-name Administrators", Permission: UpdateUsers,
-		Doc: "Rules can require the group. Its members' tokens include it.",
+		Doc: "Rules can require the group, and the tokens of its members include it.",
 	}}
 	GetGroup = Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,

@@ -10,7 +10,7 @@ type NewImport struct {
 	Name     string `query:"name" doc:"Name of the new project. Defaults to the name in the zip"`
 	Team     string `query:"team" doc:"ID of the team. Defaults to your first team"`
 	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
-	SignedBy string `query:"signed_by" doc:"Ed25519 public key that must have signed the zip, in base64"`
+	SignedBy string `query:"signed_by" doc:"Ed25519 public key that the signature of the zip must match, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
 }
 

@@ -17,7 +17,7 @@ type Key struct {
 	Project         string     `json:"project" doc:"ID of the project that the key was created in"`
 	Product         *string    `json:"product" doc:"Product whose projects the key is valid for; null if it is valid only for its own project"`
 	EffectiveLimits Limits     `json:"effective_limits" doc:"Limits in the key's own project. An absent window is unlimited"`
-	LimitsFrom      string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Where effective_limits come from"`
+	LimitsFrom      string     `json:"limits_from" enum:"key,key_type,project,none" doc:"Source of effective_limits"`
 	ETag            string     `json:"etag" doc:"Send as If-Match to update the key"`
 	LastUsedAt      *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to the minute; null if there was none"`
 }
@@ -88,8 +88,8 @@ type KeyList struct {
 	State       string `query:"state" enum:"active,frozen,revoked,expired" doc:"Only keys in this state"`
 	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
 	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
-	Environment string `query:"environment" doc:"Only keys valid for just this environment. Use all for keys valid for all environments"`
-	Text        string `query:"q" flag:"search" doc:"Part of prefix…last4 or the description, ignoring case"`
+	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use all for keys that are valid for all environments"`
+	Text        string `query:"q" flag:"search" doc:"Part of the visible key (prefix…last4) or of the description, ignoring case"`
 	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
@@ -99,7 +99,7 @@ type NewKey struct {
 	KeyType      string     `json:"key_type,omitempty" minLength:"1" doc:"Name of the key type. Defaults to full"`
 	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project. Defaults to the project's own tenant"`
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects of the product"`
-	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the only environment that the key is valid for. Defaults to all"`
+	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the environment that the key is limited to. Defaults to all environments"`
 	Description  string     `json:"description,omitempty" doc:"What the key is for"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the key expires (RFC 3339). Defaults to the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls per window. Use {} for unlimited calls. Defaults to the key type's limits"`

@@ -131,8 +131,8 @@ type LedgerList struct {
 // ExportPreview is the ledger that an export would have.
 type ExportPreview struct {
 	Format  string       `json:"format"`
-	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by how exactly they would be exported"`
-	Partial bool         `json:"partial" doc:"True if only the first keys were counted because there are too many"`
+	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by status, which says how exactly they would be exported"`
+	Partial bool         `json:"partial" doc:"True if there are too many keys to count and only the first ones were counted"`
 	Items   []LedgerLine `json:"items" doc:"Items by code, in the order of the ledger"`
 }
 
@@ -142,7 +142,7 @@ type ExportPreviewOptions struct {
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
 	Keys      string `query:"keys" doc:"hashes, mint or none. Defaults to hashes, or none without consumers"`
 	Consumers bool   `query:"consumers" default:"true" doc:"Whether to include users with their identities, groups and API keys"`
-	Secrets   bool   `query:"secrets" doc:"Whether to include the secrets that others gave to your team"`
+	Secrets   bool   `query:"secrets" doc:"Whether to include your team's secrets for other systems, such as identity providers and upstreams"`
 }
 
 // The operations on what an export leaves behind.

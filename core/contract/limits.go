@@ -19,7 +19,7 @@ type ProjectLimits struct {
 	Key     Limits `json:"key" doc:"Limits of each key, unless the key or its type sets its own"`
 	Owner   Limits `json:"owner" doc:"Limits of each owner, across all keys"`
 	IP      Limits `json:"ip" doc:"Limits of each client IP address"`
-	Project Limits `json:"project" doc:"Limits of all calls of the project together"`
+	Project Limits `json:"project" doc:"Limits of all calls of the project combined"`
 }
 
 // ProjectLimitsChange replaces limits of a project; nil leaves a member unchanged.
@@ -27,5 +27,5 @@ type ProjectLimitsChange struct {
 	Key     *Limits `json:"key,omitempty" flag:"key-limits" doc:"Limits of each key, unless the key or its type sets its own. Use {} for no limits"`
 	Owner   *Limits `json:"owner,omitempty" flag:"owner-limits" doc:"Limits of each owner, across all keys. Use {} for no limits"`
 	IP      *Limits `json:"ip,omitempty" flag:"ip-limits" doc:"Limits of each client IP address. Use {} for no limits"`
-	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits of all calls of the project together. Use {} for no limits"`
+	Project *Limits `json:"project,omitempty" flag:"project-limits" doc:"Limits of all calls of the project combined. Use {} for no limits"`
 }

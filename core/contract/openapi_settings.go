@@ -63,8 +63,8 @@ func switchValue(text []byte) string {
 
 // OpenAPISettings say what the gateway does with the OpenAPI document of a version.
 type OpenAPISettings struct {
-	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"Request validation. report counts and forwards requests that don't match, enforce answers them with 422"`
-	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json below each environment. callers means callers that Access allows, public means everyone"`
+	Validation  Validation  `json:"validation" enum:"off,report,enforce" doc:"Request validation. report counts and forwards requests that don't match; enforce refuses them with 422"`
+	Publication Publication `json:"publication" enum:"off,callers,public" doc:"Who can read openapi.json at each environment's URL. callers means callers that Access allows; public means everyone"`
 }
 
 // SavedOpenAPISettings are the current OpenAPISettings.
@@ -117,8 +117,8 @@ var (
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
 		Summary: "List calls that didn't match the OpenAPI document", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",
-		Doc: "Counts the calls of the last 30 days that were forwarded because validation only reports. The list " +
-			"has one item per route and reason, most frequent first.",
+		Doc: "Counts the calls of the last 30 days that were forwarded because validation was set to report. The " +
+			"list has one item per route and reason, most frequent first.",
 	}}
 )
 

@@ -14,7 +14,7 @@ type Project struct {
 	FallbackOwner string        `json:"fallback_owner" doc:"Owner of calls without a key if keyless is owner_fallback"`
 	Product       *string       `json:"product" doc:"Name of its product; null if there is none"`
 	Tenants       []string      `json:"tenants" doc:"Names of its tenants"`
-	Limits        ProjectLimits `json:"limits" doc:"Allowed calls per window, by what is counted"`
+	Limits        ProjectLimits `json:"limits" doc:"Allowed calls per window, for each kind of limit"`
 	Versions      []Version     `json:"versions"`
 	KeyTypes      []KeyType     `json:"key_types"`
 	CreatedAt     time.Time     `json:"created_at"`
@@ -65,7 +65,7 @@ type ProjectChange struct {
 	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the name is shown"`
 	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner of calls without a key if keyless is owner_fallback"`
 	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working, except those created in the project"`
-	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, by what is counted. Absent members don't change"`
+	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Members that you leave out don't change"`
 }
 
 // Of returns the request to change a project in this way.
@@ -87,7 +87,7 @@ type ProjectDeletion struct {
 	Environments int64      `json:"environments"`
 	Keys         int64      `json:"keys"`
 	ActiveKeys   int64      `json:"active_keys"`
-	ProductKeys  int64      `json:"product_keys" doc:"Number of these keys that are also valid for other projects of the product. They stop working there too"`
+	ProductKeys  int64      `json:"product_keys" doc:"Number of keys that are also valid for other projects of the product. They stop working there too"`
 	AppClients   int64      `json:"app_clients" doc:"Number of app clients of the project's own tenant. Tenants of the team aren't deleted"`
 	Users        int64      `json:"users" doc:"Number in the project's own tenant"`
 	Groups       int64      `json:"groups" doc:"Number in the project's own tenant"`
@@ -173,7 +173,7 @@ var (
 	RestoreProject = Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the bin with everything it had. Calls are served and its keys work again.",
+		Doc: "Moves the project out of the bin, unchanged. It serves calls and its keys work again.",
 	}}
 	MoveProject = Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",
@@ -193,7 +193,7 @@ var (
 	LiftTakedown = Op[ProjectPath, Takedown]{Operation{
 		ID: "lift-takedown", Method: http.MethodDelete, Path: takedown, Summary: "Lift a takedown (operators only)",
 		Command: "takedown remove PROJECT", Permission: TakeDownProjects,
-		Doc: "The project is served again, unchanged.",
+		Doc: "The project serves calls again, unchanged.",
 	}}
 )
 

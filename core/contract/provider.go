@@ -31,7 +31,7 @@ type ProviderRecord struct {
 	Issuer               string    `json:"issuer,omitempty"`
 	Scopes               []string  `json:"scopes" doc:"Scopes that are requested from the provider"`
 	TokenType            TokenType `json:"token_type"`
-	Label                string    `json:"label,omitempty" doc:"Name on the button, after \"Continue with\". Absent for the name of the type"`
+	Label                string    `json:"label,omitempty" doc:"Name on the button, after \"Continue with\". Absent if it is the name of the type"`
 	Audience             string    `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Only for auth0"`
 	AuthoritativeDomains []string  `json:"authoritative_domains" doc:"Email domains that you trust the provider for"`
 	ResponseMode         string    `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc"`
@@ -103,7 +103,7 @@ type ProviderSettings struct {
 	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call."`
 	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`
 	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
-	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require it. For oidc, auth0, and microsoft with the issuer of one tenant"`
+	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require this. Only for oidc, auth0, and microsoft with the issuer of one tenant"`
 	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
 	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Email domains whose users the sign-in page sends to this provider"`
 	Enabled              *bool        `json:"enabled,omitempty" doc:"Whether the sign-in page offers this provider. Defaults to true"`
@@ -183,7 +183,7 @@ var (
 		Command: "providers update PROVIDER", Permission: UpdateLogin,
 		Example: "providers update idp_01 --sign-in-domain example.com --enabled",
 		Doc: "Changes only the fields you send. A list replaces the existing one. You can't change the type, the " +
-			"issuer or managed, because they identify users. Create another provider instead.",
+			"issuer or whether the provider is managed, because they identify users. Create another provider instead.",
 	}}
 	DeleteProvider = Op[ProviderPath, None]{Operation{
 		ID: "delete-provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,

@@ -96,7 +96,7 @@ type ProxyKey struct {
 // ProxyLogin is the OpenID Connect issuer of a new project.
 type ProxyLogin struct {
 	Issuer       string            `json:"issuer"`
-	ClientID     string            `json:"client_id" doc:"ID of the app client, a public client without a secret"`
+	ClientID     string            `json:"client_id" doc:"ID of the app client, which is public and has no secret"`
 	AuthorizeURL string            `json:"authorize_url"`
 	RedirectURIs []string          `json:"redirect_uris"`
 	Callbacks    map[string]string `json:"callbacks" doc:"Callback URLs to register, by provider. A second provider of a type is named type_2"`

@@ -78,7 +78,7 @@ var (
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,
 		Summary: "List who owns which object",
 		Command: "relations list PROJECT", Example: "relations list shop --search invoice: --sort -created",
-		Doc: "Lists the owners of objects that rules check, including those that rules remembered and those you added.",
+		Doc: "Lists the owners of objects that rules check: owners that rules remembered and owners that you added.",
 	}}
 	AddRelations = Op[RelationAddition, AddedRelations]{Operation{
 		ID: "add-relations", Method: http.MethodPost, Path: relations, Permission: UpdateProjects,

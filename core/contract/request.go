@@ -28,7 +28,7 @@ type Request struct {
 	Owner       *string       `json:"owner" doc:"Owner of the call; null if there is none"`
 	Key         *string       `json:"key" doc:"ID of the key; null without a valid key"`
 	RemoteIP    string        `json:"remote_ip"`
-	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot, or why it couldn't, such as remembered order:42 or missed no_value; null if nothing"`
+	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot, or why it couldn't, such as remembered order:42 or missed no_value; null if there was nothing to do"`
 	BytesIn     int64         `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64         `json:"bytes_out" doc:"Size of the response body"`
 
@@ -56,7 +56,7 @@ type RequestList struct {
 // Requests is a page of the log of requests.
 type Requests struct {
 	List[Request]
-	Dropped   int64 `json:"dropped" doc:"Number of calls missing from the log since it started, because of load"`
+	Dropped   int64 `json:"dropped" doc:"Number of calls since the log started that weren't logged because there were too many at once"`
 	NoGateway bool  `json:"no_gateway" doc:"True if this server has no gateway, so its log is always empty"`
 }
 
@@ -92,17 +92,18 @@ var (
 		ID: "list-requests", Method: http.MethodGet, Path: project + "/requests", Permission: ReadUsage,
 		Summary: "List or stream requests", Command: "requests list PROJECT",
 		Example: "requests list shop --status 4xx --path /orders",
-		Doc: "Lists about the last 1,000 requests of the replica that answers. With Accept: text/event-stream, the " +
-			"response is a stream with one event per request. To resume, send the last event's id as Last-Event-ID. " +
-			"An event named missed contains the number of requests that are no longer in the log. The stream ends " +
-			"after ten minutes at most. Reconnect to continue.",
+		Doc: "Lists about the last 1,000 requests that the responding replica received. With Accept: " +
+			"text/event-stream, the response is a stream with one event per request. To resume, send the last " +
+			"event's id as Last-Event-ID. An event named missed contains the number of requests that are no longer " +
+			"in the log. The stream ends after ten minutes at most. Reconnect to continue.",
 	}}
 	GetRequest = Op[RequestPath, RequestDetail]{Operation{
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",
 		Doc: "Returns what each step of the gateway did with the call, and the headers about the caller that the " +
-			"upstream received. Returns 404 once newer calls have replaced it, or if another server has it.",
+			"upstream received. Returns 404 if newer calls have replaced the request, or if it is in the log of " +
+			"another server.",
 	}}
 )
 

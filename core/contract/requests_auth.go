@@ -91,7 +91,7 @@ func replace[T any](value, by *T) {
 // NewRequestsAuth says which calls to a new project are served.
 type NewRequestsAuth struct {
 	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate. Defaults to authenticate with login, otherwise to passthrough"`
-	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key. With login, defaults to api_key and jwt, or to jwt without requests_auth"`
+	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
 	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"Calls without a key: reject or owner_fallback. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
 	JWT      *JWT              `json:"jwt,omitempty"`

@@ -73,7 +73,7 @@ type Rule struct {
 	ID      string   `json:"id,omitempty" minLength:"1" doc:"ID of an existing rule. Leave out for a new rule" example:"rul_01"`
 	Methods []string `json:"methods" doc:"HTTP methods. GET includes HEAD, and * means all" example:"[\"GET\"]"`
 	Path    string   `json:"path" doc:"Path below the environment's URL. A name in braces matches a segment or part of one. ** at the end matches everything below" example:"/orders/{id}"`
-	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have, all of them. Callers can have * or orders:*"`
+	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have. All of them are required. The caller's own scopes can contain *, as in orders:*"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in that group. Defaults to any"`
 	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Mode of the rule. Defaults to the mode of the list"`

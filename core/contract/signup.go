@@ -126,8 +126,8 @@ var (
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,
 		Summary: "Create an approval", Command: "signup approvals create TENANT VALUE", Permission: UpdateUsers,
 		Example: "signup approvals create acme example.com --groups grp_01",
-		Doc: "Approves one email address, or every address of a domain. The provider must have verified the address. " +
-			"To approve by domain, the provider must be authoritative for that domain.",
+		Doc: "Approves one email address, or every address of a domain. The user's provider must have verified the " +
+			"address. For an approval by domain, the provider must be authoritative for that domain.",
 	}}
 	GetApproval = Op[ApprovalPath, Approval]{Operation{
 		ID: "get-approval", Method: http.MethodGet, Path: approval, Summary: "Get an approval", Permission: ReadUsers,

@@ -28,7 +28,7 @@ func (t Tenant) Tag() string { return t.ETag }
 // NewTenant is a tenant to be created.
 type NewTenant struct {
 	Team          string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
-	Name          string `json:"name" slug:"true" doc:"Name of the tenant. Can't be changed later. default is reserved"`
+	Name          string `json:"name" slug:"true" doc:"Name of the tenant. Can't be changed later. \"default\" is reserved"`
 	DisplayName   string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
 	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner of calls with a token of this tenant but without a key. Defaults to the project's fallback owner"`
 }
@@ -90,7 +90,7 @@ var (
 	ListTenants = Op[TeamList, List[Tenant]]{Operation{
 		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants", Permission: ReadTenants,
 		Command: "tenants list",
-		Doc:     "Lists the tenants of your teams, without the default tenants of projects.",
+		Doc:     "Lists the tenants of your teams. The default tenants of projects aren't listed.",
 	}}
 	CreateTenant = Op[TenantCreation, Tenant]{Operation{
 		ID: "create-tenant", Method: http.MethodPost, Path: tenants, Status: http.StatusCreated,

@@ -77,7 +77,7 @@ type TokenUpdate struct {
 // Whoami describes the caller of a request.
 type Whoami struct {
 	Account *Account     `json:"account" doc:"null for a workspace key"`
-	Teams   []Membership `json:"teams" doc:"Teams of the credential. New projects are created in the first one"`
+	Teams   []Membership `json:"teams" doc:"Teams that the credential has access to. New projects are created in the first one"`
 	Token   *Token       `json:"token" doc:"null for a session"`
 }
 

@@ -15,7 +15,7 @@ type Changes[Names, Values any] struct {
 // RequestChange is one operation's changes to requests.
 type RequestChange struct {
 	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, old:new" example:"[\"X-A:1\"]"`
-	Query   []string `json:"query" doc:"Query arguments, in the same form" example:"[\"page:1\"]"`
+	Query   []string `json:"query" doc:"Query parameters, in the same form" example:"[\"page:1\"]"`
 	Body    []string `json:"body" doc:"JSON members and form fields, in the same form" example:"[\"source:shop\"]"`
 }
 
@@ -69,7 +69,7 @@ var (
 	GetTransforms = Op[VersionPath, SavedTransforms]{Operation{
 		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms", Permission: ReadProjects,
 		Summary: "Get a version's transforms", Command: "transforms show PROJECT VERSION",
-		Doc: "Returns the operations on requests and responses, in the order they are applied.",
+		Doc: "Returns the changes to requests and responses, in the order they are applied.",
 	}}
 	SetTransforms = Op[TransformsUpdate, SavedTransforms]{Operation{
 		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,

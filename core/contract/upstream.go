@@ -71,7 +71,7 @@ type CallSigning struct {
 // SigningKey is an Ed25519 key that signs calls.
 type SigningKey struct {
 	ID             string           `json:"id" doc:"Thumbprint of the public key (RFC 7638), used as keyid in signatures"`
-	State          string           `json:"state" enum:"pending,signing,former" doc:"pending means published, and signs from signs_from on. former means published, but no longer signs"`
+	State          string           `json:"state" enum:"pending,signing,former" doc:"A pending key is published and signs from signs_from on. A former key is still published but no longer signs"`
 	PublicKey      SigningPublicKey `json:"public_key" doc:"Public key as a JSON Web Key"`
 	SignsFrom      time.Time        `json:"signs_from"`
 	PublishedUntil *time.Time       `json:"published_until" doc:"null until a newer key replaces it"`
@@ -173,15 +173,15 @@ var (
 	EnableCallSigning = Op[ProjectPath, CallSigning]{Operation{
 		ID: "enable-call-signing", Method: http.MethodPut, Path: callSigning, Permission: UpdateProjects,
 		Summary: "Sign a project's calls to its upstreams (RFC 9421)", Command: "upstreams signing enable PROJECT",
-		Doc: "The next call has the headers Signature-Input and Signature. Nothing changes if calls are already " +
-			"signed.",
+		Doc: "Starting with the next call, calls have the headers Signature-Input and Signature. If calls are " +
+			"already signed, nothing changes.",
 	}}
 	DisableCallSigning = Op[ProjectPath, None]{Operation{
 		ID: "disable-call-signing", Method: http.MethodDelete, Path: callSigning, Status: http.StatusNoContent,
 		Summary: "Stop signing a project's calls", Command: "upstreams signing disable PROJECT",
 		Permission: UpdateProjects,
-		Doc: "Deletes the keys. If you enable signing again, a new key is created, which upstreams have to " +
-			"read first.",
+		Doc: "Also deletes the keys. If you enable signing again, Postern creates a new key, and upstreams have to " +
+			"read it first.",
 	}}
 	RotateCallSigningKey = Op[SigningKeyRotation, CallSigning]{Operation{
 		ID: "rotate-call-signing-key", Method: http.MethodPost, Path: callSigning + "/rotate",
@@ -189,8 +189,8 @@ var (
 		Example:    "upstreams signing rotate shop --signs-in 2h --grace 7d",
 		Permission: UpdateProjects,
 		Doc: "The new key is published immediately and signs later, so upstreams can read it first. The previous " +
-			"keys stay published for a while after that. If a key was stolen, use 0 for both to withdraw the " +
-			"previous keys immediately.",
+			"keys stay published for a grace period after that. If a key was stolen, set both durations to 0 to " +
+			"withdraw the previous keys immediately.",
 	}}
 )
 

@@ -32,7 +32,7 @@ const (
 // UsageQuery is a request for sums of the calls of a project.
 type UsageQuery struct {
 	ProjectPath
-	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"Dimensions to group by. At most 366 days and 10,000 groups per request"`
+	GroupBy []string  `query:"group_by,explode" flag:",list" enum:"hour,day,environment,owner,key,route,status_class,tenant" doc:"Dimensions to group by. A request can cover at most 366 days and 10,000 groups"`
 	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339), rounded down to the hour. Defaults to 24 hours before the end"`
 	To      time.Time `query:"to" flag:"to,past" doc:"End of the period (RFC 3339), rounded up to the hour. Defaults to now"`
 
@@ -62,7 +62,7 @@ type UsageGroup struct {
 	StatusClass *string           `json:"status_class,omitempty" doc:"Class of the status code, such as 2xx. Empty for calls without a status"`
 	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Tenant of the key, otherwise of the user"`
 	UsageSums
-	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Only if you group by nothing but hour, day, environment and route"`
+	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Only if you group by no dimensions other than hour, day, environment and route"`
 }
 
 // UsageSums are numbers of calls and of bytes in their bodies.
@@ -93,8 +93,8 @@ type UsageLatency struct {
 
 // UsageQuantiles are durations that half and 95 of 100 calls did not exceed.
 type UsageQuantiles struct {
-	P50 Milliseconds `json:"p50_ms" doc:"Median in milliseconds, accurate to an eighth"`
-	P95 Milliseconds `json:"p95_ms" doc:"95th percentile in milliseconds, accurate to an eighth"`
+	P50 Milliseconds `json:"p50_ms" doc:"Median in milliseconds, off by at most an eighth"`
+	P95 Milliseconds `json:"p95_ms" doc:"95th percentile in milliseconds, off by at most an eighth"`
 }
 
 // GetUsage is the operation on usage. Sums have no ids, so that a single sum can't be read.

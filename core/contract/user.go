@@ -140,7 +140,7 @@ func (i UserInvitation) LogValue() slog.Value { return slog.TimeValue(i.ExpiresA
 
 // InvitationPage says where an invitation link leads to.
 type InvitationPage struct {
-	AppClient string `json:"app_client,omitempty" minLength:"1" doc:"ID of the app client that the user signs in to. Defaults to the tenant's only one"`
+	AppClient string `json:"app_client,omitempty" minLength:"1" doc:"ID of the app client that the user signs in to. Defaults to the tenant's only app client"`
 }
 
 // UserInvitationCreation is a request for an invitation link.
@@ -248,8 +248,8 @@ var (
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
 		Summary: "Create an invitation link for a user", Permission: UpdateUsers,
 		Command: "users invite USER",
-		Doc: "The response includes a link with which the user signs in for the first time. It is shown only " +
-			"once. Earlier links stop working.",
+		Doc: "The response includes a link that the user opens to sign in for the first time. It is shown only once. " +
+			"Earlier links stop working.",
 	}}
 	DeleteUser = Op[UserPath, None]{Operation{
 		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
@@ -282,7 +282,8 @@ var (
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
 		Summary: "Withdraw a user's consent to an app client",
-		Doc:     "Ends the user's sessions with the app client. It has to ask for consent again at the next sign-in.",
+		Doc: "Ends the user's sessions with the app client. At the next sign-in, the app client has to ask for " +
+			"consent again.",
 	}}
 )
 

@@ -71,7 +71,7 @@ func (u VersionUpdate) LogValue() slog.Value { return slog.StringValue("change v
 // Removal says how a version or an environment is deleted.
 type Removal struct {
 	Condition
-	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers or its API keys are revoked"`
+	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers, or if API keys are revoked because of the deletion"`
 }
 
 // VersionRemoval is a request to delete a version.
@@ -86,7 +86,7 @@ type Callers struct {
 	Calls  int64     `json:"calls"`
 	Owners int64     `json:"owners" doc:"Number of owners with calls"`
 	Items  []Caller  `json:"items" doc:"The 20 owners with the most calls"`
-	Keys   int64     `json:"keys" doc:"Number of API keys that are valid for nothing else. Deleting revokes them"`
+	Keys   int64     `json:"keys" doc:"Number of API keys that are valid for nothing else. The deletion revokes them"`
 	Hosts  []string  `json:"hosts" doc:"Custom domains that are deleted with it"`
 }
 

@@ -67,7 +67,7 @@ type WebhookList struct {
 type NewWebhook struct {
 	URL         string   `json:"url" doc:"http or https URL that receives events by POST"`
 	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
-	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send, such as key.frozen or export.ready. Defaults to all"`
+	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing or domain.record_back. Defaults to all"`
 	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events it receives. Defaults to your first team"`
 }
 
@@ -98,7 +98,7 @@ type WebhookRotation struct {
 
 // Overlap is how long an old secret and a new one hold together.
 type Overlap struct {
-	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long the old secret also signs, up to 30 days. 0 retires it immediately. Defaults to 1 day"`
+	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long deliveries are also signed with the old secret, up to 30 days. 0 retires it immediately. Defaults to 1 day"`
 }
 
 // Delivery is one event on its way to one webhook.

@@ -138,11 +138,12 @@ func (e *Explanation) Explain(c *Call) {
 	case enforced.By == "":
 		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and such routes are allowed.")
 	default:
-		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows it. "+
+		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows the call. "+
 			c.ownerDetail(c.Rules.enforced, &d.Identity)))
 	}
 	if shadow.Denial != (Denial{}) {
-		e.add(ExplainShadow, OutcomeRefuse, "In shadow mode, "+shadow.By+" would answer "+shadow.Denial.Code+".")
+		e.add(ExplainShadow, OutcomeRefuse, "In shadow mode, "+shadow.By+" would refuse the call with "+
+			shadow.Denial.Code+".")
 		e.detail(c.lacks(c.Rules.shadow, &d.Identity, shadow))
 	}
 	if track := c.Rules.tracking(c); track != nil {

@@ -119,7 +119,7 @@ func reasonOf(err error) string {
 func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, report *diagnosis.Report) {
 	set, ok := v.sets.Load(sourceOf(&issuer))
 	if !ok {
-		report.Skip(stepCache, "The gateway has not needed the keys yet. It fetches them with the first call.")
+		report.Skip(stepCache, "The gateway hasn't needed the keys yet. It fetches them with the first call.")
 		return
 	}
 	have := set.current.Load()
@@ -131,8 +131,8 @@ func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, repo
 		report.Warn(stepCache, "The gateway uses keys fetched at %s. Its last fetch failed.",
 			have.at.Format(time.RFC3339))
 	case !have.fresh(now):
-		report.Warn(stepCache, "The gateway's keys were fetched at %s, and are too old to verify with. It fetches "+
-			"them with the next call.", have.at.Format(time.RFC3339))
+		report.Warn(stepCache, "The gateway's keys were fetched at %s, and are too old to verify tokens with. It "+
+			"fetches them again with the next call.", have.at.Format(time.RFC3339))
 	default:
 		report.Pass(stepCache, "The gateway last fetched them at %s.", have.at.Format(time.RFC3339))
 	}
@@ -168,10 +168,10 @@ func inspectToken(
 		return
 	}
 	if keys == nil {
-		report.Warn(stepToken, "Its claims are right. Its signature was not verified, because there are no keys.")
+		report.Warn(stepToken, "Its claims are valid. Its signature wasn't verified, because there are no keys.")
 		return
 	}
-	report.Pass(stepToken, "Its claims are right, and its signature is valid for the key %s.",
+	report.Pass(stepToken, "Its claims are valid, and its signature is valid for the key %s.",
 		diagnosis.Quote(head.keyID))
 }
 

@@ -16,6 +16,6 @@ func TestInspect_keepsNothing(t *testing.T) {
 	for range 2 {
 		got := v.Inspect(t.Context(), of.Pair(), key.Sign(t, nil, of.Claims()), now)
 		reports.WantStep(t, got, "decision", diagnosis.Pass, "accepts the token")
-		reports.WantStep(t, got, "cache", diagnosis.Skip, "has not needed the keys yet")
+		reports.WantStep(t, got, "cache", diagnosis.Skip, "hasn't needed the keys yet")
 	}
 }

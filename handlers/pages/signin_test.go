@@ -42,7 +42,7 @@ func TestWelcome_firstAccount(t *testing.T) {
 	s.Get("/signin?next=/projects/new").Shows(200, "Sign in").Holds("next", "/projects/new")
 	wrong := s.Post("/signin", "email", "ana@example.com", "password", "not the words", "next", "/projects/new").
 		Shows(401, "Sign in").
-		Says("[role=alert]", "Email address or password is wrong.").
+		Says("[role=alert]", "The email address or password is wrong.").
 		Holds("email", "ana@example.com").
 		Holds("password", "").
 		Holds("next", "/projects/new")

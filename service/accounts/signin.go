@@ -42,7 +42,7 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from From)
 		return "", err
 	}
 	if !ok || account.ID == "" {
-		return "", fault.New(fault.Unauthenticated, "wrong_password", "Email address or password is wrong.")
+		return "", fault.New(fault.Unauthenticated, "wrong_password", "The email address or password is wrong.")
 	}
 	if fromDevice {
 		s.throttle.forgetDevice(device)

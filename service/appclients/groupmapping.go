@@ -291,7 +291,7 @@ func checkMapping(provider models.Provider, row models.GroupMapping) []fault.Fie
 		`with at most 200 bytes and 10 names. Escape a dot in a name as \. unless the name is a URL.`)
 	refuse(
 		err != nil || traits.HasIDToken || slices.Contains(traits.Claims, row.Claim), "/claim", "unknown_claim",
-		"The claims of "+traits.Label+" are "+strings.Join(traits.Claims, ", ")+".",
+		"For "+traits.Label+", use one of these claims: "+strings.Join(traits.Claims, ", ")+".",
 	)
 	refuse(row.Value != "", "/value", "required", "Enter the value that the claim must have.")
 	refuse(

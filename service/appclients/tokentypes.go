@@ -58,8 +58,8 @@ func checkTokens(t contract.TokenType, kind string, traits providers.Traits, man
 		return wrong("/upstream", "unknown_token_type",
 			"Use service, provider_access_token, provider_id_token or none.")
 	case t.Client == contract.ProviderToken && t.Upstream == contract.ServiceToken:
-		return wrong("/upstream", impossible, "The gateway doesn't issue tokens, so the upstream can only get "+
-			"service if the client does. Set client to service, or set upstream to provider_access_token or none.")
+		return wrong("/upstream", impossible, "The gateway doesn't issue tokens, so the upstream can get service "+
+			"only if the client gets it too. Set client to service, or set upstream to provider_access_token or none.")
 	case t.Upstream == contract.ProviderIDToken && !traits.HasIDToken:
 		return wrong(
 			"/upstream", impossible, "%s has no ID tokens. Use provider_access_token, or service.",

@@ -274,7 +274,8 @@ func (s *Service) finalize(ctx context.Context, client *acme.Client, order *acme
 		err = pair.Leaf.VerifyHostname(host)
 	}
 	if err != nil {
-		return issued{}, fmt.Errorf("certificates: the ACME server answered with another certificate than %s's: %w",
+		return issued{}, fmt.Errorf("certificates: the ACME server returned a certificate that doesn't fit %s or its "+
+			"key: %w",
 			host, err)
 	}
 	return issued{chain: out.String(), key: text, leaf: pair.Leaf}, nil

@@ -102,7 +102,7 @@ func emit(ctx context.Context, to Events, tx *models.Tx, at place, list ...event
 			data["project"] = *at.ProjectID
 		}
 		if err := to.Emit(ctx, tx, at.team, one.name, data); err != nil {
-			return fmt.Errorf("directory: tell of %s: %w", one.name, err)
+			return fmt.Errorf("directory: send the event %s: %w", one.name, err)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func EmitGroupMembers(
 	}
 	if len(groups) > 0 {
 		if err := tx.AddRuleRevisions(tenant, models.Now()); err != nil {
-			return fmt.Errorf("directory: revise projects whose rules ask for groups: %w", err)
+			return fmt.Errorf("directory: revise projects whose rules require groups: %w", err)
 		}
 	}
 	return emit(ctx, to, tx, place{tenant, team}, list...)

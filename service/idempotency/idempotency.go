@@ -141,8 +141,8 @@ func (a *Attempt) holdLease() {
 
 var (
 	errReused = fault.New(fault.Invalid, "idempotency_key_reused",
-		"This Idempotency-Key was already used for a different request. Use a new key for each request. Reuse a key "+
-			"only to retry the same request.")
+		"This Idempotency-Key was already used for a different request. Use a new key for each request, and reuse a "+
+			"key only to retry the same request.")
 	errLost = fault.New(fault.Conflict, "idempotency_answer_lost",
 		"The request with this Idempotency-Key succeeded, but its response was lost. Check the current state before "+
 			"you send the request again with a new key.")

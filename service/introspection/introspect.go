@@ -38,9 +38,9 @@ func (a *Introspector) askEndpoint(
 func accepted(got tokencheck.Introspection, endpoint string, row contract.Introspection) (policy.Token, error) {
 	switch {
 	case row.Issuer != "" && got.Issuer != row.Issuer:
-		return policy.Token{}, fmt.Errorf("it has another issuer: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("it has a different issuer: %w", tokencheck.ErrRefused)
 	case row.Audience != "" && !slices.Contains(got.Audience, row.Audience):
-		return policy.Token{}, fmt.Errorf("it is for another audience: %w", tokencheck.ErrRefused)
+		return policy.Token{}, fmt.Errorf("it is for a different audience: %w", tokencheck.ErrRefused)
 	case !policy.IsSubject(got.Subject):
 		return policy.Token{}, fmt.Errorf("its sub is not a valid header value: %w", tokencheck.ErrRefused)
 	}
@@ -56,7 +56,7 @@ func accepted(got tokencheck.Introspection, endpoint string, row contract.Intros
 	}, nil
 }
 
-var errNoEndpoint = fmt.Errorf("the version has no introspection endpoint any more: %w", tokencheck.ErrRefused)
+var errNoEndpoint = fmt.Errorf("the version no longer has an introspection endpoint: %w", tokencheck.ErrRefused)
 
 func (a *Introspector) endpoint(
 	ctx context.Context, versionID string,

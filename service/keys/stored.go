@@ -178,7 +178,7 @@ func (t *Table) refer(shared storedShared) error {
 	}
 	for i := range t.records {
 		if r := &t.records[i]; int(r.common) >= len(t.common) || int(r.bounds) >= len(t.bounds) {
-			return errors.New("keys: a stored key refers to what is not there")
+			return errors.New("keys: a stored key refers to something that doesn't exist")
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ type logoutClaims struct {
 func (s *Service) SendLogouts(ctx context.Context) error {
 	due, err := s.DB.Read(ctx).DueLogoutNotices(models.Now(), logoutsAtOne)
 	if err != nil {
-		return fmt.Errorf("login: find logouts to tell of: %w", err)
+		return fmt.Errorf("login: find back-channel logouts to send: %w", err)
 	}
 	var all sync.WaitGroup
 	failed := make([]error, len(due))

@@ -29,7 +29,7 @@ func (s *Service) EmitConsentWithdrawn(ctx context.Context, tx *models.Tx, user 
 		"tenant_name": tenant.Name,
 	})
 	if err != nil {
-		return fmt.Errorf("login: tell of the consent that %s withdrew from %s: %w", user, client.ID, err)
+		return fmt.Errorf("login: send the event of the consent that %s withdrew from %s: %w", user, client.ID, err)
 	}
 	return nil
 }

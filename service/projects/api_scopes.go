@@ -104,7 +104,7 @@ func checkAPI(a contract.API) []fault.Field {
 		switch {
 		case !scopePattern.MatchString(scope.Name):
 			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ - such as orders:read, or "+
-				"orders:* for a family.")
+				"orders:* for every scope that begins with orders:.")
 		case slices.Contains(ReservedScopes, scope.Name):
 			refuse("name", "reserved_scope", "OpenID Connect reserves this scope. Choose another name.")
 		case slices.ContainsFunc(a.Scopes[:i], same):

@@ -172,16 +172,17 @@ func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) er
 		return err
 	}
 	if all > models.MaxTotal {
-		return fault.New(fault.Conflict, "key_type_in_use", "More than %d keys have this type. Keys keep their type, "+
-			"even if they are revoked.", models.MaxTotal)
+		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because more than %d "+
+			"keys have it. Revoked keys count too.", models.MaxTotal)
 	}
 	if all > 0 {
-		return fault.New(fault.Conflict, "key_type_in_use", "%s this type, %d of them active. Keys keep their type, "+
-			"even if they are revoked.", countOf(all, "key has", "keys have"), active)
+		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because %s it (%d "+
+			"active). Revoked keys count too.", countOf(all, "key has", "keys have"), active)
 	}
 	err = tx.DeleteKeyType(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was just created.").Because(err)
+		return fault.New(fault.Conflict, "key_type_in_use", "A key of this type was just created, so you can't "+
+			"delete the type.").Because(err)
 	}
 	return err
 }

@@ -116,12 +116,12 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 		return err
 	}
 	if keys > 0 {
-		uses = append(uses, countOf(keys, "API key of it is", "API keys of it are")+
-			" of a product or a tenant of the team")
+		uses = append(uses, countOf(keys, "of its API keys belongs", "of its API keys belong")+
+			" to a product or a tenant of the team")
 	}
 	if len(uses) > 0 {
 		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. First remove it "+
-			"from the product, detach the tenants and revoke these keys.", strings.Join(uses, "; "))
+			"from its product, detach the team's tenants and revoke these keys.", strings.Join(uses, "; "))
 	}
 	row.TeamID = team
 	wrong, err := audienceTaken(tx, row, row.APIAudience)

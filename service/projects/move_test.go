@@ -57,7 +57,7 @@ func TestMove(t *testing.T) {
 		if fault.CodeOf(err) != "project_in_use" {
 			t.Fatalf("with a product, a tenant and keys of them: %v", err)
 		}
-		for _, part := range []string{"product store", "tenant acme", "2 API keys of it are"} {
+		for _, part := range []string{"product store", "tenant acme", "2 of its API keys belong"} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("the refusal does not name %q: %v", part, err)
 			}

@@ -117,7 +117,8 @@ func (s *Service) eraseProduct(
 	}
 	err = tx.DeleteProduct(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "product_in_use", "A project was just added to the product.").Because(err)
+		return fault.New(fault.Conflict, "product_in_use", "A project was just added to the product. Reload it and "+
+			"try again.").Because(err)
 	}
 	if err != nil {
 		return err

@@ -222,7 +222,8 @@ const shownCallers = 5
 func textOf(r contract.Callers) string {
 	var out []string
 	if r.Calls > 0 {
-		text := fmt.Sprintf("%s came since %s", countOf(r.Calls, "call", "calls"), r.Since.Format("15:04 MST"))
+		text := fmt.Sprintf("%s received since %s", countOf(r.Calls, "call was", "calls were"),
+			r.Since.Format("15:04 MST"))
 		var owners []string
 		for _, caller := range r.Items[:min(len(r.Items), shownCallers)] {
 			owners = append(owners, fmt.Sprintf("%s (%d)", callerName(caller.Owner), caller.Calls))

@@ -117,7 +117,7 @@ func wrongMember(operation, name, value string) (code, detail string) {
 	case value == "":
 		return "required", "Use a name and a value separated by a colon, such as " + name + ":value."
 	case operation == "rename" && name == value:
-		return "invalid_member", "Use another name, or leave this out."
+		return "invalid_member", "The new name is the same as the old one. Use a different name, or leave this out."
 	case !isPlainText(value):
 		return "invalid_value", "Use printable characters."
 	}
@@ -185,7 +185,8 @@ func wrongChange(operation, name, value string, fixed func(string) bool) (code, 
 	case operation != "rename":
 		return wrongHeaderValue(value)
 	case strings.EqualFold(name, value):
-		return "invalid_header", "Header names aren't case-sensitive. Use another name, or leave this out."
+		return "invalid_header", "The new name is the same as the old one, because header names aren't " +
+			"case-sensitive. Use a different name, or leave this out."
 	case policy.IsCookieHeader(value):
 		return "fixed_header", "Cookies can only be removed. Leave " + value + " out."
 	}
@@ -212,16 +213,17 @@ func wrongArgument(operation, name, value string) (code, detail string) {
 	}
 	switch {
 	case wrongName(name) || operation == "rename" && value != "" && wrongName(value):
-		return "invalid_argument", fmt.Sprintf("Use the unescaped name of an argument: at most %d printable ASCII "+
+		return "invalid_argument", fmt.Sprintf("Use the unescaped name of a query parameter: at most %d printable "+
+			"ASCII "+
 			"characters without spaces or colons.", maxChangedHeader)
 	case operation == "remove" && value != "":
-		return "invalid_argument", "Use only the name of the argument, such as " + name + "."
+		return "invalid_argument", "Use only the name of the query parameter, such as " + name + "."
 	case operation == "remove":
 		return "", ""
 	case value == "":
 		return "required", "Use a name and a value separated by a colon, such as " + name + ":value."
 	case operation == "rename" && name == value:
-		return "invalid_argument", "Use another name, or leave this out."
+		return "invalid_argument", "The new name is the same as the old one. Use a different name, or leave this out."
 	}
 	return wrongHeaderValue(value)
 }

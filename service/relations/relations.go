@@ -171,7 +171,7 @@ func unknownTenant(pointer, name string) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "unknown_tenant",
-		Detail:  fmt.Sprintf("This project does not serve a tenant %q. Attach the tenant to the project first.", name),
+		Detail:  fmt.Sprintf("This project doesn't serve a tenant %q. Attach the tenant to the project first.", name),
 	}
 }
 

@@ -83,7 +83,7 @@ func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.T
 	if p.Scoped {
 		own, err := tx.AccessTokenByID(p.Token)
 		if err != nil {
-			return models.AccessToken{}, fmt.Errorf("find the token %s that asks: %w", p.Token, err)
+			return models.AccessToken{}, fmt.Errorf("find the token %s of the request: %w", p.Token, err)
 		}
 		limit = own.ExpiresAt
 	}

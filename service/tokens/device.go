@@ -62,7 +62,7 @@ func (s *Service) RequestDevice(ctx context.Context, in DeviceRequest) (contract
 	}
 	scopes, wrong := readScopes(in.Scopes, access.Principal{})
 	if len(wrong) > 0 {
-		return contract.Device{}, fault.New(fault.Malformed, "invalid_scope", "The scopes are %s.", allScopes())
+		return contract.Device{}, fault.New(fault.Malformed, "invalid_scope", "Use only these scopes: %s.", allScopes())
 	}
 	now, source := models.Now(), policy.SourceName(in.RemoteAddr)
 	out := contract.Device{

@@ -297,7 +297,7 @@ func (s *Service) disable(
 func (s *Service) Upkeep(ctx context.Context) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.DeleteDeliveriesBefore(models.Now().Add(-KeepFor)) })
 	if err != nil {
-		return fmt.Errorf("webhooks: forget old deliveries: %w", err)
+		return fmt.Errorf("webhooks: delete old deliveries: %w", err)
 	}
 	return nil
 }

@@ -46,16 +46,16 @@ The projects move to your first team, or to --team.`,
 				return err
 			}
 			if len(codes) == 0 {
-				_, err := fmt.Fprintf(t.Out, "No workspace that was created on this machine at %s is unclaimed.\nTo "+
-					"claim one that was created another way, such as with curl, run postern claim URL with the claim "+
-					"URL of the response.\n", s.Server)
+				_, err := fmt.Fprintf(t.Out, "There is no unclaimed workspace at %s that was created on this "+
+					"machine.\nTo claim one that was created in another way, such as with curl, run postern claim "+
+					"URL with the claim URL from the response.\n", s.Server)
 				return err
 			}
 			return claimAll(c.Context(), t, s, *person, codes, into)
 		},
 	}
-	command.Flags().StringVar(&team, "team", "", "name or ID of the team to move it to, or new for a new team "+
-		"(default: your first team)")
+	command.Flags().StringVar(&team, "team", "", "name or ID of the team to move the projects to, or \"new\" for a "+
+		"new team (default: your first team)")
 	cli.AddServerFlag(command)
 	return command
 }

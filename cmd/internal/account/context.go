@@ -12,9 +12,9 @@ import (
 )
 
 func newContext(t terminal.Terminal) *cobra.Command {
-	command := terminal.Family("context", "Show and change the server that commands use",
+	command := terminal.Family("context", "Show or change the server that commands use",
 		newContextList(t), newContextShow(t), newContextUse(t))
-	command.Long = `Show and change the server that commands use. A context is a server where you have
+	command.Long = `Show or change the server that commands use. A context is a server where you have
 signed in or created a proxy. It is named after the server's host.
 
 Commands use the first of these that is set:
@@ -99,7 +99,7 @@ func newContextShow(t terminal.Terminal) *cobra.Command {
 			})
 		},
 	}
-	command.Flags().Bool("json", false, "print it as JSON")
+	command.Flags().Bool("json", false, "print the context as JSON")
 	return command
 }
 

@@ -45,7 +45,7 @@ func newMembers(t terminal.Terminal) *cobra.Command {
 		),
 		cli.FactsCommand(t, cli.AsPerson, contract.GetTeamMember, memberFacts),
 		cli.FactsCommand(t, cli.AsPerson, contract.UpdateTeamMember, memberFacts),
-		cli.DoneCommand(t, cli.AsPerson, contract.RemoveTeamMember, "%s is no longer in the team."),
+		cli.DoneCommand(t, cli.AsPerson, contract.RemoveTeamMember, "%s is no longer a member of the team."),
 	)
 }
 
@@ -57,6 +57,11 @@ func newInvitations(t terminal.Terminal) *cobra.Command {
 	accept := cli.FactsCommand(t, cli.AsPerson, contract.AcceptInvitation, teamFacts)
 	join := accept.RunE
 	accept.Use, accept.Args = "accept LINK", terminal.Exactly("LINK")
+	accept.Long = `Accept an invitation to a team. Adds your account to the team with the role of the
+invitation. An invitation works once.
+
+Arguments:
+  LINK   link of the invitation, or the code at its end`
 	accept.RunE = func(c *cobra.Command, args []string) error {
 		return join(c, []string{args[0][strings.LastIndex(args[0], "/")+1:]})
 	}

@@ -44,9 +44,10 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	terminal.NamePointer(command, "/audience", "--audience")
 	terminal.NamePointer(command, "/scopes", "--scope")
 	flags := command.Flags()
-	flags.StringVar(&audience, "audience", "", "URI of the API, such as https://api.example.com. Leave empty for none")
+	flags.StringVar(&audience, "audience", "", "audience of the project's tokens: the URI of the API, such as "+
+		"https://api.example.com. Leave empty for none")
 	flags.StringArrayVar(&scopes, "scope", nil, "add or describe a scope, as NAME or NAME=DESCRIPTION (repeatable)")
-	flags.StringSliceVar(&removed, "remove", nil, "remove a scope (repeatable)")
+	flags.StringSliceVar(&removed, "remove", nil, "name of a scope to remove (repeatable)")
 	edit := func(path contract.ProjectPath, now contract.SavedAPI, _ []string) (*contract.APIUpdate, error) {
 		if flags.Changed("audience") {
 			now.Audience = audience

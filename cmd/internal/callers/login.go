@@ -137,9 +137,9 @@ func newSignup(t terminal.Terminal) *cobra.Command {
 }
 
 func signupFacts(p contract.SignupPolicy) [][2]string {
-	who := "all users of its providers"
+	who := "anyone with an account at one of its providers"
 	if p.InviteOnly {
-		who = "invited and approved users only"
+		who = "only invited and approved users"
 	}
 	return [][2]string{{"Can sign up", who}}
 }

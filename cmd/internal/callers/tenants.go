@@ -25,7 +25,7 @@ func newTenants(t terminal.Terminal) *cobra.Command {
 			func(_ contract.TenantCreation, x contract.Tenant) error {
 				_, err := fmt.Fprintf(
 					t.Out,
-					"Created the tenant %s. To serve it, run: postern tenants attach PROJECT %s\n",
+					"Created the tenant %s. To attach it to a project, run: postern tenants attach PROJECT %s\n",
 					x.Name,
 					x.Name,
 				)
@@ -112,9 +112,9 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Use += " [--yes]"
-	command.Long = `Permanently delete a tenant. If it has users, app clients or keys, or if a project
-serves it, they are deleted with it, and only owners can do this. Calls with its keys
-and its users' tokens are refused. You can't undo this.`
+	command.Long = `Permanently delete a tenant with its users, app clients and keys. If it has any of
+them, or if a project serves it, only owners can delete it. Calls with its keys and its
+users' tokens are refused. You can't undo this.`
 	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
 	return command
 }

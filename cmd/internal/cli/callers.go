@@ -98,7 +98,7 @@ func AsAll(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error
 	if err != nil {
 		return err
 	}
-	refused := errors.New("no stored credential works")
+	refused := errors.New("none of the stored credentials works")
 	for _, one := range callers {
 		err := run(one.Client)
 		switch over := fault.KindOf(err) == fault.Unauthenticated; {

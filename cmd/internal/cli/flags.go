@@ -27,7 +27,7 @@ func AddServerFlag(c *cobra.Command) {
 
 // TeamFlag adds the flag that names the team of a new object.
 func TeamFlag(command *cobra.Command, team *string) {
-	command.Flags().StringVar(team, "team", "", "ID of the team (default: your first team)")
+	command.Flags().StringVar(team, "team", "", "ID of the project's team (default: your first team)")
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. most is the size of the largest one.
@@ -222,6 +222,9 @@ func (f *memberFlag) Type() string {
 	}
 	return cmp.Or(f.member.Form, "string")
 }
+
+// IsBoolFlag makes help show the values of a switch, which can also be turned off.
+func (f *memberFlag) IsBoolFlag() bool { return f.member.Elem().Kind() == reflect.Bool }
 
 // Set implements pflag.Value.
 func (f *memberFlag) Set(text string) error {

@@ -198,7 +198,7 @@ func about(members []contract.Member, arguments []string) string {
 		if i < 0 || members[i].Doc == "" {
 			continue
 		}
-		text := lowerFirst(members[i].Doc)
+		text, _, _ := strings.Cut(lowerFirst(members[i].Doc), ". Defaults to ")
 		if slices.Contains(left, name) {
 			text += ". Defaults to the only one"
 		}
@@ -210,13 +210,22 @@ func about(members []contract.Member, arguments []string) string {
 	return "\n\nArguments:\n" + strings.TrimSuffix(strings.Join(lines, ""), "\n")
 }
 
+// inCommands replaces what only the API says with the words of the command line.
+var inCommands = strings.NewReplacer(
+	"The response ", "The output ", "the response ", "the output ",
+	"Returns 404 ", "Fails with 404 ", "Returns ", "Prints ",
+	"with enabled set to false", "with --enabled=false",
+	"Setting confidential to true ", "--confidential ",
+	"at directory_url,", "at the printed URL,",
+)
+
 // helpWidth is the largest width of a line of help, in characters.
 const helpWidth = 85
 
 // described returns the summary of an operation and what its callers should know, in lines for help.
 func described(op contract.Operation, members []contract.Member) string {
 	const everyUpdate = "Changes only the fields you send."
-	doc := strings.NewReplacer("The response ", "The output ", "the response ", "the output ").Replace(op.Doc)
+	doc := inCommands.Replace(op.Doc)
 	if slices.ContainsFunc(members, func(m contract.Member) bool { return m.Flag != "" && repeatable(m) }) {
 		const ofFlags = "Repeatable flags replace the existing list."
 		doc = strings.Replace(doc, "A list replaces the existing one.", ofFlags, 1)

@@ -42,7 +42,7 @@ func OpenSession(t terminal.Terminal, c *cobra.Command) (Session, error) {
 	s, err := SessionAt(t, c.Flag("server").Value.String())
 	if err == nil && s.Token != "" && s.Source == fromCurrent {
 		return Session{}, terminal.UsageError("POSTERN_TOKEN is set, but not the server that it's for: set " +
-			"POSTERN_SERVER or POSTERN_CONTEXT, or use --server. The current context's is " + s.Server)
+			"POSTERN_SERVER or POSTERN_CONTEXT, or use --server. The server of the current context is " + s.Server)
 	}
 	return s, err
 }

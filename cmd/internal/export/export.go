@@ -111,18 +111,19 @@ export, use --preview.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.data, "data", false, "export data only (default)")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
-	flags.BoolVar(&f.preview, "preview", false, "show what would move and how, without exporting anything")
+	flags.BoolVar(&f.preview, "preview", false, "show what an export would move, and how exactly, without exporting "+
+		"anything")
 	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output (default: PROJECT-data.zip "+
 		"or PROJECT-kong.zip)")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(
-		&f.keys, "keys", "hashes", "hashes keeps existing API keys working, mint also adds new keys, none leaves "+
+		&f.keys, "keys", "hashes", "hashes keeps existing API keys working; mint also adds new keys; none leaves "+
 			"keys out",
 	)
 	flags.BoolVar(&f.noConsumers, "no-consumers", false, "leave out users with their identities, groups and API "+
 		"keys. Can't be combined with --keys hashes or mint")
 	flags.BoolVar(&f.secrets, "secrets", false, "include your secrets for identity providers, token endpoints and "+
-		"upstreams. Anyone who has the zip can use them")
+		"upstreams. Unless you encrypt them with --recipient, anyone who has the zip can use them")
 	flags.StringVar(&f.recipient, "recipient", "", "age public key (age1…) to encrypt the secrets to")
 	flags.StringVar(&f.password, "password-file", "",
 		"file with your password, or - for standard input. Required with --secrets")
@@ -146,7 +147,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 	if f.noConsumers && f.keys != "" && f.keys != "none" {
 		return contract.NewExport{},
 			terminal.UsageError(fmt.Sprintf("--keys %s and --no-consumers can't be combined, because keys belong to "+
-				"consumers: leave out one of them", f.keys))
+				"consumers: leave one of them out", f.keys))
 	}
 	if f.file == stdout && f.force {
 		return contract.NewExport{}, terminal.UsageError("--force and -o - can't be combined: use one of them")

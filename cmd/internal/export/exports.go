@@ -125,7 +125,7 @@ the zip expires.`
 	command.Example = `  postern exports ledger exp_01jd --status skipped
   postern exports ledger exp_01jd --todo
   postern exports ledger exp_01jd --full > ledger.json`
-	command.Flags().BoolVar(&todo, "todo", false, "show only what is left to do")
+	command.Flags().BoolVar(&todo, "todo", false, "only items with something left to do")
 	command.Flags().BoolVar(&full, "full", false, "print every item as JSON")
 	cli.LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)

@@ -43,7 +43,7 @@ this list.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
 				return terminal.UsageError(
-					"--sha256 and --signed-by can't be empty: leave out what you don't want to check",
+					"--sha256 and --signed-by can't be empty: leave out the flags that you don't need",
 				)
 			}
 			against, err := readAgainst(f.sum, f.key)
@@ -71,9 +71,8 @@ this list.`,
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
-	flags.StringVar(&f.sum, "sha256", "", "required SHA-256 of the zip, in hexadecimal")
-	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that must have signed the zip: a PEM file, or the key in "+
-		"base64")
+	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
+	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or the key in base64")
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command

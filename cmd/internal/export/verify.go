@@ -67,7 +67,7 @@ with the server's key from /.well-known/postern-export-key.`,
 			// disable the check.
 			if (c.Flags().Changed("sha256") && sum == "") || (c.Flags().Changed("signed-by") && key == "") {
 				return terminal.UsageError(
-					"--sha256 and --signed-by can't be empty: leave out what you don't want to check",
+					"--sha256 and --signed-by can't be empty: leave out the flags that you don't need",
 				)
 			}
 			against, err := readAgainst(sum, key)
@@ -85,9 +85,9 @@ with the server's key from /.well-known/postern-export-key.`,
 			return printVerified(t, out)
 		},
 	}
-	command.Flags().StringVar(&sum, "sha256", "", "required SHA-256 of the zip, in hexadecimal")
+	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	command.Flags().
-		StringVar(&key, "signed-by", "", "public `KEY` that must have signed the zip: a PEM file, or the key in base64")
+		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or the key in base64")
 	terminal.AddJSONFlag(command)
 	return command
 }

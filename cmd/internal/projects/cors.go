@@ -26,7 +26,7 @@ func newCORS(t terminal.Terminal) *cobra.Command {
 type corsOf struct{ project, tenant string }
 
 func tenantCORSFlag(t terminal.Terminal, command *cobra.Command, of *corsOf) {
-	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, in place of PROJECT. Its settings "+
+	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, instead of PROJECT. Its settings "+
 		"override those of the projects that serve it")
 	cli.TakeArguments(t, command, contract.GetCORS.Operation, "PROJECT")
 	command.Args = func(c *cobra.Command, args []string) error {
@@ -158,8 +158,8 @@ func newCORSRemove(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "remove [PROJECT]",
 		Short: "Remove the CORS settings of a project or tenant",
-		Long: `Remove the CORS settings of a project or tenant. The gateway then leaves CORS to the
-project's upstreams, and a tenant's calls get the settings of each project.`,
+		Long: `Remove the CORS settings of a project or tenant. A project without CORS settings leaves
+CORS to its upstreams. For a tenant without CORS settings, those of each project apply.`,
 		Example: `  postern cors remove shop
   postern cors remove --tenant acme`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/client"
 	"postern/cmd/internal/cli"
@@ -45,7 +46,7 @@ If you are signed in, the proxy is created in your first team, or in --team. If
 POSTERN_TOKEN is set, it is created in the team or workspace of that token. If the
 server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.`,
 		Example: `  postern create https://api.example.com --require-key
-  postern create --name shop --env prod=https://api.example.com --env dev=https://dev.example.com`,
+  postern create --name shop --environment prod=https://api.example.com --environment dev=https://dev.example.com`,
 		Args: terminal.AtMost("URL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := terminal.SameAs(&f.proxy.Target, "--target", args); err != nil {
@@ -67,36 +68,42 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to, the same as URL")
+	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to. The same as URL")
 	flags.StringVar(&f.openapi, "openapi", "", "file or URL of an OpenAPI document. Its servers become "+
 		"environments")
 	flags.StringVar(&f.proxy.Name, "name", "", "name in the gateway URL (default: based on the target's host)")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "display name")
-	flags.StringVar(&f.proxy.Product, "product", "", "product of the project, created if it doesn't exist")
-	flags.StringVar(&f.proxy.Tenant, "tenant", "", "tenant to serve in addition to the project's own, created if it "+
-		"doesn't exist")
+	flags.StringVar(&f.proxy.Product, "product", "", "name of the project's product, created if it doesn't exist")
+	flags.StringVar(&f.proxy.Tenant, "tenant", "", "name of an additional tenant to serve, created if it doesn't exist")
 	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL (default: 1.0.0)")
 	cli.TeamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
-		&f.environments, "env", nil, "environment as NAME=URL, repeatable (default: prod=TARGET)",
+		&f.environments, "environment", nil, "environment as NAME=URL (repeatable; default: prod=TARGET)",
 	)
-	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login, short for --auth "+
+	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
 		"authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough or authenticate (default: passthrough, or authenticate "+
 		"with --login)")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (default: "+
-		"api_key, and also jwt with --login, or only jwt with nothing but --login)")
+		"api_key, or jwt with --login, or both if --login is combined with flags such as --require-key)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
-	flags.StringVar(&f.auth.Keyless, "keyless", "", "calls without a key: reject or owner_fallback (default: reject)")
-	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as NAME=SCOPE,SCOPE, repeatable")
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them, "+
+		"owner_fallback counts them for the fallback owner (default: reject)")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as NAME=SCOPE,SCOPE (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
-		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed, repeatable. The environment variable "+
-		"SECRET-VARIABLE contains the client secret")
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed (repeatable). SECRET-VARIABLE is the environment "+
+		"variable that contains the client secret")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
-		"in to, repeatable")
+		"in to (repeatable)")
 	flags.BoolVar(&f.json, "json", false, "print the API response as JSON, including the workspace key")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "env" { // its earlier name, which scripts use
+			name = "environment"
+		}
+		return pflag.NormalizedName(name)
+	})
 	for pointer, name := range createPointers {
 		terminal.NamePointer(command, pointer, name)
 	}
@@ -114,7 +121,7 @@ var createPointers = map[string]string{
 	"/tenant":                  "--tenant",
 	"/version":                 "--version",
 	"/team":                    "--team",
-	"/environments":            "--env",
+	"/environments":            "--environment",
 	"/requests_auth":           "--auth",
 	"/requests_auth/methods":   "--methods",
 	"/requests_auth/jwt":       "--token-issuer",
@@ -143,13 +150,13 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	for _, pair := range f.environments {
 		name, target, ok := strings.Cut(pair, "=")
 		if !ok || name == "" || target == "" {
-			return in, terminal.UsageError(fmt.Sprintf("--env must be NAME=URL, not %q", pair))
+			return in, terminal.UsageError(fmt.Sprintf("--environment must be NAME=URL, not %q", pair))
 		}
 		if in.Environments == nil {
 			in.Environments = map[string]contract.EnvironmentTarget{}
 		}
 		if _, twice := in.Environments[name]; twice {
-			return in, terminal.UsageError(fmt.Sprintf("--env contains %s twice", name))
+			return in, terminal.UsageError(fmt.Sprintf("--environment contains %s twice", name))
 		}
 		in.Environments[name] = contract.EnvironmentTarget{Target: target}
 	}

@@ -101,7 +101,7 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Long = `Verify a custom domain of any team without a TXT record, for names that aren't in
-public DNS. With --undo, withdraw the verification. The domain is then no longer served.
+public DNS. With --undo, withdraw the verification, so that the domain is no longer served.
 
 The first account is an operator, and so is every account added with postern
 operators add.`

@@ -40,7 +40,7 @@ func printExplanation(t terminal.Terminal, found contract.Explanation) error {
 	if found.Forwards() && found.DecidedBy == policy.ExplainDocument {
 		here = "the OpenAPI document that the gateway publishes"
 	}
-	_, err = fmt.Fprintf(t.Out, "\nDecision: %s, by %s\nAnswer: %s\nExported gateway: %s\n", found.Decision,
+	_, err = fmt.Fprintf(t.Out, "\nDecision: %s\nDecided by: %s\nResponse: %s\nExported gateway: %s\n", found.Decision,
 		found.DecidedBy, here, answer(found.OnExport))
 	return err
 }

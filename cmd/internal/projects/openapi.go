@@ -162,7 +162,7 @@ func newOpenAPIRules(t terminal.Terminal) *cobra.Command {
 		})
 	command.Long = `Propose shadow rules for operations that have no rule yet, based on the OpenAPI
 document of a version. Nothing is saved. --json prints the existing rules followed by
-the proposed ones, as postern rules set --file reads them.`
+the proposed ones, in the format that postern rules set --file reads.`
 	command.Example = `  postern openapi rules shop 1.0.0
   postern openapi rules shop 1.0.0 --json | postern rules set shop 1.0.0 --file -`
 	terminal.AddJSONFlag(command)

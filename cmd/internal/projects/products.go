@@ -22,8 +22,8 @@ func newProducts(t terminal.Terminal) *cobra.Command {
 			}),
 		cli.OperationCommand(t, cli.AsHolder, contract.CreateProduct,
 			func(_ contract.ProductCreation, p contract.Product) error {
-				_, err := fmt.Fprintf(t.Out, "Created the product %s. To add a project, run: postern projects update "+
-					"PROJECT --product %s\n", p.Name, p.Name)
+				_, err := fmt.Fprintf(t.Out, "Created the product %s. To add a project to it, run: postern projects "+
+					"update PROJECT --product %s\n", p.Name, p.Name)
 				return err
 			}),
 		cli.OperationCommand(t, cli.AsHolder, contract.GetProduct,

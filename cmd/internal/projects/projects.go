@@ -46,7 +46,7 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.UpdateProject,
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
-	command.Long = `Change a project's display name, product and limits. Each limits flag replaces the
+	command.Long = `Change a project's display name, product or limits. Each limits flag replaces the
 existing limits of its kind. If a project leaves its product, the product's keys stop
 working in it, except those created in it.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
@@ -90,7 +90,7 @@ func NewTakedown(t terminal.Terminal) *cobra.Command {
 		cli.OperationCommand(t, cli.AsProject, contract.LiftTakedown,
 			func(_ contract.ProjectPath, x contract.Takedown) error { return printed(x) }),
 	)
-	command.Long = `Take down any team's project. Calls get 403 project_frozen until you remove the
+	command.Long = `Take down any team's project. Calls get 403 project_frozen until you lift the
 takedown. The project's team can read the reason and can still export the project.
 
 The first account is an operator, and so is every account added with postern

@@ -52,14 +52,14 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 }
 
 func printAdded(t terminal.Terminal, done contract.AddedRelations) error {
-	_, err := fmt.Fprintf(t.Out, "%d added, %d already existed.\n", done.Added, done.Existing)
+	_, err := fmt.Fprintf(t.Out, "Added: %d. Already existed: %d.\n", done.Added, done.Existing)
 	return err
 }
 
 func newRelationsRemove(t terminal.Terminal) *cobra.Command {
 	command := cli.OperationCommand(t, cli.AsProject, contract.RemoveRelations,
 		func(_ contract.RelationRemoval, done contract.RemovedRelations) error {
-			_, err := fmt.Fprintf(t.Out, "%d removed.\n", done.Removed)
+			_, err := fmt.Fprintf(t.Out, "Removed: %d.\n", done.Removed)
 			return err
 		})
 	remove := command.RunE

@@ -44,7 +44,7 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 		}
 		if found.NoGateway {
 			fmt.Fprintln(t.Err, "This server has no gateway, so its log is always empty. Each gateway keeps a log of "+
-				"its own calls. Ask the operator for the gateways' access log.")
+				"its own calls. Ask the operator for the access log of the gateways.")
 		}
 		switch {
 		case follow:
@@ -56,7 +56,7 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 	}
 	command.Short = "List or follow the latest calls of a project"
 	command.Long = `List the latest calls of a project, newest last. The log contains about the last 1,000
-calls of the server process that answers. It doesn't contain queries, headers or bodies.
+calls of the server process that responds. It doesn't contain queries, headers or bodies.
 
 With --follow, show new calls as they arrive, until you press Ctrl-C. With --json, each
 call is one JSON object per line.`

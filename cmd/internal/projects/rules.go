@@ -49,8 +49,8 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 	flags.StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input")
 	flags.StringVar(&otherwise, "default", "", "decision for routes without a rule: allow or deny")
 	flags.StringVar(&mode, "mode", "", "mode of rules without their own mode: off, shadow or enforce")
-	flags.BoolVar(&readWrite, "read-write-scopes", false, "require keys to have read for GET, HEAD and OPTIONS, and "+
-		"write for other methods, where no rule names scopes")
+	flags.BoolVar(&readWrite, "read-write-scopes", false, "if no rule with scopes applies to a call, require its key "+
+		"to have the scope read (for GET, HEAD and OPTIONS) or write (for other methods)")
 	for member, name := range map[string]string{
 		"default": "--default", "mode": "--mode", "read_write_scopes": "--read-write-scopes",
 	} {
@@ -137,7 +137,7 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 	flags.StringVar(&one.Owner, "owner", "", "object that the caller must own, such as order:{id}")
 	flags.StringVar(&one.Remember, "remember", "", "object that the caller owns after a 2xx response, such as "+
 		"order:{response.id}")
-	flags.StringVar(&one.Forget, "forget", "", "object that no longer has an owner after a 2xx response")
+	flags.StringVar(&one.Forget, "forget", "", "object that loses its owners after a 2xx response")
 	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce (default: the mode "+
 		"of the list)")
 	return onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
@@ -155,7 +155,7 @@ func newRulesRemove(t terminal.Terminal) *cobra.Command {
 	}, func(now contract.Rules, args []string) (contract.Rules, error) {
 		left := slices.DeleteFunc(slices.Clone(now.List), func(r contract.Rule) bool { return r.ID == args[2] })
 		if len(left) == len(now.List) {
-			return now, fmt.Errorf("the version has no rule %s: run postern rules show", args[2])
+			return now, fmt.Errorf("the version has no rule %s: run `postern rules show` to see its rules", args[2])
 		}
 		now.List = left
 		return now, nil
@@ -181,7 +181,7 @@ func printRules(t terminal.Terminal, found contract.SavedRules) error {
 	defer cli.PrintWarnings(t.Out, found.Warnings)
 	scopes := "not required"
 	if found.ReadWriteScopes {
-		scopes = "required for keys where no rule names scopes"
+		scopes = "required for keys if no rule with scopes applies"
 	}
 	if _, err := fmt.Fprintf(t.Out, "Routes without a rule: %s\nMode: %s\nScopes read and write: %s\n", found.Default,
 		found.Mode, scopes); err != nil {

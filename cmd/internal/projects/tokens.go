@@ -9,8 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]', " +
-	"repeatable. Replaces all issuers, except the project's own login"
+const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]' (repeatable)"
 
 const (
 	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
@@ -84,7 +83,7 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
 	command.Long = `Test the endpoint that checks opaque tokens. The server sends it a token that was never
 issued, or the one in --token-file. The command shows what the gateway decides about
-the token, and why. To test another endpoint than the version's, use --introspection.
+the token, and why. To test a different endpoint, use --introspection.
 The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&line, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)

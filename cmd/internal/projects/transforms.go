@@ -36,7 +36,7 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 		"input")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if file == "" {
-			return terminal.UsageError("nothing to change: use --file, or run transforms add")
+			return terminal.UsageError("nothing to change: use --file FILE, or run `postern transforms add`")
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ const changeArguments = "PROJECT VERSION WHAT remove|rename|replace|add|append N
 // changeNames are the names of these arguments.
 var changeNames = []string{"PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"}
 
-const changeSubjects = "WHAT is request or response for a header, query for an argument of the query, or\n" +
+const changeSubjects = "WHAT is request or response for a header, query for a query parameter, or\n" +
 	"request-body or response-body for a member of a JSON object. request-body also\nchanges form fields."
 
 // changePlaces are the places of transforms, as commands name them.
@@ -107,7 +107,7 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "remove " + changeArguments,
 		Short: "Remove a transform",
-		Long:  "Remove the transforms of a name from an operation.\n\n" + changeSubjects,
+		Long:  "Remove all transforms of one kind, such as add, that have this name.\n\n" + changeSubjects,
 		Example: "  postern transforms remove shop 1.0.0 request add X-Source\n" +
 			"  postern transforms remove shop 1.0.0 response-body add version",
 	}, func(now *contract.Transforms, args []string) error {
@@ -128,7 +128,7 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 			}
 		}
 		if len(left) == len(*list) {
-			return fmt.Errorf("the version doesn't %s %s in a %s: run postern transforms show", args[3],
+			return fmt.Errorf("the version doesn't %s %s in a %s: run `postern transforms show` to see its transforms", args[3],
 				args[4], args[2])
 		}
 		*list, *types = left, leftTypes

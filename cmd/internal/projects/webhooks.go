@@ -111,6 +111,8 @@ func newWebhooksTest(t terminal.Terminal) *cobra.Command {
 	var in contract.WebhookPath
 	op := contract.TestWebhook.Operation
 	op.Summary = "Send a test event and show the response"
+	op.Doc = "Queues the event webhook.test, which the receiver can ignore, and waits up to 15 seconds for its " +
+		"delivery. The exit code is 1 if the delivery fails."
 	command := cli.RequestCommand(t, cli.AsPerson, op, &in, func(c *cobra.Command, api *client.Client) error {
 		d, err := client.Do(c.Context(), api, contract.TestWebhook, in)
 		if err != nil {
@@ -125,7 +127,7 @@ func newWebhooksTest(t terminal.Terminal) *cobra.Command {
 			err = printDelivery(t, d)
 		}
 		if err == nil && d.State == contract.DeliveryFailed {
-			err = fmt.Errorf("the test event was not delivered: %s", orEmpty(d.LastError))
+			err = fmt.Errorf("the test event wasn't delivered: %s", orEmpty(d.LastError))
 		}
 		return err
 	})
