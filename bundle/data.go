@@ -111,8 +111,8 @@ var dataTable = Table{
 				"callers may use."},
 		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
 			Note: "The access policy is in project-config.json. Tokens of the project's app clients are accepted " +
-				"too: the public keys that verify the issued tokens are in issuers.json. Issuing new tokens and " +
-				"revoking tokens stay with the hosted service.",
+				"too: the public keys that verify them are in issuers.json. Only the hosted service can issue new " +
+				"tokens and revoke tokens.",
 			Remedy: "Configure your new gateway to accept the tokens of the OpenID Connect provider that you move " +
 				"your applications to."},
 	},
@@ -147,7 +147,8 @@ var dataTable = Table{
 	snapshot.FeatureWebhook:   {Webhook},
 	snapshot.FeatureUnclaimed: {UnclaimedCaps},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
-		Note:   "The audience or scope is in project-config.json. clients.json says which app clients may request it.",
+		Note: "The audience or scope is in project-config.json. clients.json lists the app clients that may " +
+			"request it.",
 		Remedy: "Declare the audience or scope with the OpenID Connect provider that you move your applications to."}},
 	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The origins whose pages may call the API are in project-config.json."}},
@@ -178,7 +179,7 @@ var dataTable = Table{
 		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the current key and of a new one",
 			Note:   "All data about the key is exported, with the SHA-256 of a new key, which is in minted.csv.",
 			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md says how."},
-		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
@@ -206,8 +207,8 @@ var dataTable = Table{
 	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiry",
-			Note: "The secret from before the last rotation is exported as a hash, with the time at which it expires."},
-		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
+			Note: "The secret from before the last rotation is exported as a hash, with its expiry time."},
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
@@ -216,8 +217,8 @@ var dataTable = Table{
 	snapshot.FeatureLimits: {
 		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for the limits of individual " +
 			"keys",
-			Note: "The limit is in the source file, without its counters."},
-		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
+			Note: "The limit is exported, without the number of calls that have been counted."},
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
@@ -226,10 +227,10 @@ var dataTable = Table{
 	snapshot.FeatureTransform: {{Reason: "document", Status: Exact, How: "`transforms.json`",
 		Note: "The changes to requests and responses are in transforms.json."}},
 	snapshot.FeatureRule: {
-		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA the files next to it",
+		{Reason: "document", Status: Exact, How: "`authz/rules.json`; for OpenFGA, the files next to it",
 			Note: "The route's requirements are in rules.json, and for OpenFGA in model.fga and tuples.json."},
 		{Reason: "owner", Title: "Rules that require an owner", Status: Exact,
-			How: "`authz/rules.json`; for OpenFGA the files next to it",
+			How: "`authz/rules.json`; for OpenFGA, the files next to it",
 			Note: "The rule that requires the owner of the route's object is in rules.json, and for OpenFGA in " +
 				"model.fga. The owners of objects have their own item, `object_ownership`.",
 			Remedy: "Configure your new gateway to look up the owner of the object in the path."},
@@ -240,12 +241,12 @@ var dataTable = Table{
 				"owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
-		How:  "`authz/rules.json`; for OpenFGA the files next to it",
+		How:  "`authz/rules.json`; for OpenFGA, the files next to it",
 		Note: "The default for routes without a rule is in rules.json, and for OpenFGA in model.fga and tuples.json."}},
 	snapshot.FeatureKeyIPs: {
 		{Reason: "document", Status: Exact, How: "`keys.jsonl`",
 			Note: "The addresses that calls with the key may come from are in keys.jsonl."},
-		{Reason: ReasonLeftOut, Status: Skipped, How: "left out if the options say so",
+		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The range is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},

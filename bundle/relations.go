@@ -124,11 +124,11 @@ func checkRelation(last, r *snapshot.Relation, tenant string) string {
 	case tenant == "" || r.Tenant != tenant:
 		return "is for a tenant that the project does not have"
 	case r.Relation != policy.OwnerRelation:
-		return "is not that of an owner"
+		return "has a relation other than owner"
 	case r.User == "":
 		return "has no user"
 	case compareRelations(last, r) >= 0:
-		return "is out of order, or there twice"
+		return "is out of order or appears twice"
 	}
 	return ""
 }

@@ -20,7 +20,8 @@ func withSecret(remedy string) Fate {
 		Reason: ReasonWithSecret,
 		Status: Exact,
 		How:    "complete, with its secret in `secrets.json`",
-		Note:   "Everything is in this zip: the settings are in the source file, and the secret is in secrets.json.",
+		Note: "Everything is in this zip: the secret is in secrets.json, and all other settings are in the file " +
+			"that the item's source names.",
 		Remedy: remedy,
 	}
 }
@@ -45,7 +46,7 @@ var (
 		Reason: "issuer_stays",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client is a token issuer of the hosted service, which keeps signing users in for as long as " +
+		Note: "The app client is a token issuer of the hosted service. Users can sign in to it there for as long as " +
 			"it exists. This zip has its settings, the SHA-256 of its secret, its issuer URL and the public keys " +
 			"that verify the tokens it has issued. It doesn't have the private keys that sign new tokens.",
 		Remedy: "Before you move your applications, register them with your own OpenID Connect provider and " +
@@ -85,7 +86,7 @@ var (
 		Status: Lossy,
 		How:    "`auth/providers.json`, without an app",
 		Note: "Users sign in with the Postern installation's GitHub app, which can't be exported. GitHub's user IDs " +
-			"are the same for every app, so users keep their identities.",
+			"are the same for every app, so users keep their identities with another app.",
 		Remedy: "Register your own GitHub OAuth app with your new OpenID Connect provider.",
 	}
 	// Users are the fates of the users of a tenant.
@@ -96,13 +97,14 @@ var (
 			How:    "`users/users.jsonl`, one line per user; `users/scim/`",
 			Note: "Every user is in users.jsonl with their ID, provider identities, profile claims, groups and " +
 				"consents. scim/users.json has them as SCIM resources, without provider identities, consents, or the " +
-				"profile claims that SCIM has no attribute for. There are no passwords: users sign in with providers.",
+				"profile claims that SCIM has no attribute for. There are no passwords, because users sign in with " +
+				"providers.",
 			Remedy: "Run scim/push.sh to create the users in any system that supports SCIM.",
 		},
 		{
 			Reason: ReasonLeftOut,
 			Status: Skipped,
-			How:    "left out if the options say so",
+			How:    "left out by the export options",
 			Note: "This export leaves out consumers, so it doesn't contain the tenant's users, their groups and " +
 				"consents, or the sign-up policy.",
 			Remedy: "To move the users, export again with consumers.",
@@ -147,7 +149,7 @@ var (
 	OwnershipLeftOut = Fate{
 		Reason: ReasonLeftOut,
 		Status: Skipped,
-		How:    "left out if the options say so",
+		How:    "left out by the export options",
 		Note:   "This export leaves out consumers, so it doesn't contain the owners of objects.",
 		Remedy: "If you need rules that require an owner, export again with consumers.",
 	}

@@ -205,7 +205,7 @@ func (l *ledgerCheck) resolve() error {
 			return err
 		}
 		for _, item := range l.pointers[name] {
-			return problem(reportFile, "item %d points at a place in %s that does not exist", item, name)
+			return problem(reportFile, "item %d points to a place in %s that does not exist", item, name)
 		}
 	}
 	return nil

@@ -365,7 +365,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			continue
 		}
 		if _, have := l.v.files[p.File]; !have {
-			return problem(p.File, "item %s points at it, but it is missing", item.ID)
+			return problem(p.File, "item %s points to it, but it is missing", item.ID)
 		}
 		if l.pointers[p.File] == nil {
 			l.pointers[p.File] = map[uint64]int64{}

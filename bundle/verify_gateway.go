@@ -114,7 +114,7 @@ func (l *ledgerCheck) gatewayKey(name, at string, value any) error {
 	id := l.hash(sum + " " + essence(line))
 	if _, have := l.entries[id]; !ok || !have {
 		return problem(name, "no key row has the id, owner, environment, limits, ranges and state of the entry %s, "+
-			"or the entry is there twice", sum)
+			"or the entry appears twice", sum)
 	}
 	delete(l.entries, id)
 	return nil

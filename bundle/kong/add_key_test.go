@@ -165,7 +165,7 @@ func TestAddKey_wrong(t *testing.T) {
 		args []string
 	}{
 		{2, "give the owner of the key", nil},
-		{2, "give one owner", []string{"a", "b"}},
+		{2, "give only one owner", []string{"a", "b"}},
 		{2, "must not begin or end with a space", []string{" a"}},
 		{2, "ASCII", []string{"zoë"}},
 		{2, "ASCII", []string{"a\nb"}},

@@ -65,7 +65,7 @@ func table() bundle.Table {
 				Remedy: behindProxies},
 			{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so calls get 401",
 				Note: "The key is revoked, so it is refused from every address."},
-			{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out if the options say so",
+			{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 				Note:   "The range is left out because its key is left out.",
 				Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 		},
@@ -230,7 +230,7 @@ func rateFates() []bundle.Fate {
 		{Reason: "revoked", Title: "Rate limits of revoked keys", Status: bundle.Exact,
 			How:  "left out of `keys`, so calls get 401",
 			Note: "The key is revoked, so no calls with it are admitted."},
-		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out if the options say so",
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	}
@@ -265,7 +265,7 @@ func keyFates() []bundle.Fate {
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the current key and of a new one",
 			Note:   "The consumer's key keeps working, and minted.csv has a new one.",
 			Remedy: "Send the new key to its owner. NOTICE.md says how."},
-		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out if the options say so",
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys, so the key gets 401 from the gateway.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	}
@@ -277,7 +277,7 @@ func graceFates() []bundle.Fate {
 			Note: "The key's previous secret works until the same time, by the gateway's clock."},
 		{Reason: "revoked", Status: bundle.Exact, How: "left out of `keys`, so calls get 401",
 			Note: "The key is revoked, and so is its previous secret."},
-		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out if the options say so",
+		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	}

@@ -25,7 +25,7 @@ import (
 func newDemo(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Run a tour from a proxy to its export",
+		Short: "Run a short tour that creates, calls and exports a proxy",
 		Long: `Run a tour on a temporary database and free local ports. The tour starts an API, puts a
 proxy in front of it, calls it without and with a key, exports the project as a zip and
 verifies the zip. Everything is removed afterwards.`,

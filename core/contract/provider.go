@@ -76,8 +76,8 @@ func BothTokens(word string) TokenType {
 // NewTokenType is a TokenType that is set. In JSON it is an object, or a string that sets both members. An empty member
 // gets its default.
 type NewTokenType struct {
-	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token for the application: service or provider. Defaults to service"`
-	Upstream string `json:"upstream,omitempty" flag:"upstream-token" doc:"Token for the upstream: service, provider_access_token, provider_id_token or none"`
+	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token that the application gets: service (Postern's own) or provider (the provider's own). Defaults to service"`
+	Upstream string `json:"upstream,omitempty" flag:"upstream-token" doc:"Token that the upstream gets: service (Postern's own), provider_access_token, provider_id_token or none"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

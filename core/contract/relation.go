@@ -8,7 +8,7 @@ import (
 // Relation is a fact that rules decide by: the user owns the object.
 type Relation struct {
 	Tenant    string    `json:"tenant" doc:"Name of the tenant, or its ID if it was detached from the project"`
-	User      string    `json:"user" doc:"ID of a user, name of an app that owns keys, or subject and issuer of a token" example:"usr_01"`
+	User      string    `json:"user" doc:"ID of a user, name of an app that owns keys, or subject and issuer of a token, as in ana (https://id.example.com)" example:"usr_01"`
 	Relation  string    `json:"relation" enum:"owner"`
 	Object    string    `json:"object" example:"order:42"`
 	CreatedAt time.Time `json:"created_at"`
@@ -25,7 +25,7 @@ type NewRelation struct {
 // RelationFilter selects relations. Empty members select all.
 type RelationFilter struct {
 	Tenant   string `query:"tenant" doc:"Name of a tenant"`
-	User     string `query:"user" doc:"ID of a user, name of an app that owns keys, or subject and issuer of a token"`
+	User     string `query:"user" doc:"ID of a user, name of an app that owns keys, or subject and issuer of a token, as in ana (https://id.example.com)"`
 	Relation string `query:"relation" flag:"-" enum:"owner"`
 	Object   string `query:"object" doc:"Object, such as order:42"`
 }

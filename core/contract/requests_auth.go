@@ -26,9 +26,9 @@ const (
 
 // RequestsAuth says which calls to a version are served. Rows, snapshots and exports have it unchanged.
 type RequestsAuth struct {
-	Mode    string              `json:"mode" doc:"passthrough or authenticate"`
+	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless string              `json:"keyless" doc:"Calls without a key: reject or owner_fallback"`
+	Keyless string              `json:"keyless" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
 	JWT     *JWT                `json:"jwt,omitempty"`
 	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method, without its secret"`
 }
@@ -58,9 +58,9 @@ func (a RequestsAuth) Introspection() SavedIntrospection {
 
 // RequestsAuthChange changes which calls to a version are served; nil leaves a member unchanged.
 type RequestsAuthChange struct {
-	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate"`
+	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"Calls without a key: reject or owner_fallback"`
+	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
 	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
 	Opaque  *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Replaces the introspection endpoint"`
 }
@@ -90,9 +90,9 @@ func replace[T any](value, by *T) {
 
 // NewRequestsAuth says which calls to a new project are served.
 type NewRequestsAuth struct {
-	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough or authenticate. Defaults to authenticate with login, otherwise to passthrough"`
+	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires one. Defaults to authenticate with login, otherwise to passthrough"`
 	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
-	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"Calls without a key: reject or owner_fallback. Defaults to reject"`
+	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
 	JWT      *JWT              `json:"jwt,omitempty"`
 	Opaque   *NewIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method"`

@@ -54,7 +54,7 @@ type TokenList struct {
 
 // NewToken is an access token to be created.
 type NewToken struct {
-	Name      string     `json:"name" doc:"Purpose, 1 to 80 characters"`
+	Name      string     `json:"name" doc:"Name that says what the token is for, 1 to 80 characters"`
 	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. A token can't grant scopes that it doesn't have"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), within a year. Defaults to 90 days from now"`
 }
@@ -64,7 +64,7 @@ type TokenCreation struct{ Body NewToken }
 
 // TokenChange changes an access token; nil leaves a member unchanged.
 type TokenChange struct {
-	Name *string `json:"name,omitempty" doc:"Purpose, 1 to 80 characters"`
+	Name *string `json:"name,omitempty" doc:"Name that says what the token is for, 1 to 80 characters"`
 }
 
 // TokenUpdate is a request to change an access token.

@@ -219,8 +219,8 @@ var (
 		Summary: "Invite a user", Permission: UpdateUsers,
 		Command: "users create TENANT EMAIL",
 		Example: "users create acme ana@example.com --name Ana --groups grp_…",
-		Doc: "Creates the user in the invited state and adds them to the groups. To sign in, they need an invitation " +
-			"link or a provider that is authoritative for their email domain.",
+		Doc: "Creates the user in the invited state and adds them to the groups that you choose. To sign in, they " +
+			"need an invitation link or a provider that is authoritative for their email domain.",
 	}}
 	GetUser = Op[UserPath, User]{Operation{
 		ID: "get-user", Method: http.MethodGet, Path: user, Permission: ReadUsers,

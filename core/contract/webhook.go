@@ -157,7 +157,8 @@ var (
 	GetWebhook = Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
-		Doc:     "Returns the webhook, whether its deliveries fail, and why Postern turned it off.",
+		Doc: "Returns the webhook's settings and whether its deliveries fail. If Postern turned the webhook off, " +
+			"also returns the reason.",
 	}}
 	UpdateWebhook = Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",

@@ -68,7 +68,7 @@ while [ $# -gt 0 ]; do
       ;;
     -*) wrong_usage "unknown option $1" ;;
     *)
-      [ -z "$owner" ] || wrong_usage 'give one owner; put a name with spaces in quotes'
+      [ -z "$owner" ] || wrong_usage 'give only one owner; put quotes around a name with spaces'
       owner=$1
       ;;
   esac
@@ -90,7 +90,7 @@ for name in "$tenant" "$environment" "$key_type"; do
 done
 case $expires in
   '' | [1-9]d | [1-9]h | [1-9][0-9]d | [1-9][0-9]h | [1-9][0-9][0-9]d | [1-9][0-9][0-9]h | [1-9][0-9][0-9][0-9]d) ;;
-  *) wrong_usage '--expires takes days or hours, such as 90d or 12h' ;;
+  *) wrong_usage '--expires needs a number of days or hours, such as 90d or 12h' ;;
 esac
 
 cd "$(dirname -- "$0")" || die "cannot change to this script's folder"

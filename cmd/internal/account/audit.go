@@ -42,8 +42,8 @@ func newAuditList(t terminal.Terminal) *cobra.Command {
 			return printAudit(t, found)
 		})
 	command.Short = "List audit log entries, newest first"
-	command.Long = `List the actions in a team that were done or refused, newest first. Secrets aren't
-logged.`
+	command.Long = `List the audit log entries of a team, newest first. Each entry is an action that was
+done or refused. Secrets aren't logged.`
 	command.Example += `
   postern audit list --outcome refused --from 7d
   postern audit list --search ana@example.com --sort created

@@ -82,14 +82,14 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
 		"authenticate")
-	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough or authenticate (default: passthrough, or authenticate "+
-		"with --login)")
+	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
+		"requires one (default: passthrough, or authenticate with --login)")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (default: "+
 		"api_key, or jwt with --login, or both if --login is combined with flags such as --require-key)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
-	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them, "+
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them; "+
 		"owner_fallback counts them for the fallback owner (default: reject)")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as NAME=SCOPE,SCOPE (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+

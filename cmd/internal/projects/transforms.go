@@ -107,7 +107,7 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 	return onTransforms(t, &cobra.Command{
 		Use:   "remove " + changeArguments,
 		Short: "Remove a transform",
-		Long:  "Remove all transforms of one kind, such as add, that have this name.\n\n" + changeSubjects,
+		Long:  "Remove the transforms of one operation, such as add, that apply to NAME.\n\n" + changeSubjects,
 		Example: "  postern transforms remove shop 1.0.0 request add X-Source\n" +
 			"  postern transforms remove shop 1.0.0 response-body add version",
 	}, func(now *contract.Transforms, args []string) error {

@@ -66,7 +66,8 @@ func newVersionsUpdate(t terminal.Terminal) *cobra.Command {
 	})
 	terminal.NamePointer(command, "/requests_auth/jwt", "--token-issuer")
 	terminal.NamePointer(command, "/requests_auth/opaque", "--introspection")
-	command.Flags().StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp)
+	command.Flags().StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp+". Replaces all issuers, "+
+		"except the project's own login")
 	command.Flags().StringVar(&endpoint, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
 	return command
