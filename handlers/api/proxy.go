@@ -101,7 +101,7 @@ type openAPISource struct{}
 // Schema implements huma.SchemaProvider.
 func (openAPISource) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
-		Description: "OpenAPI document 3.0 or 3.1, as an object, or as a string with the document or its URL. Sets " +
+		Description: "OpenAPI 3.0 or 3.1 document, as an object, or as a string with the document or its URL. Sets " +
 			"the defaults of version, display_name and environments (from its servers)",
 		OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}},
 	}

@@ -74,7 +74,7 @@ var tagTexts = map[string]string{
 	"API scopes":  "Scopes that app clients can request, and the audience of a project's tokens.",
 	"Account":     "Your account.",
 	"App clients": "Applications that users sign in to with OpenID Connect.",
-	"Audit log":   "Actions that were done or refused, with actor and time.",
+	"Audit log":   "Actions that were done or refused, each with its actor and time.",
 	"CORS":        "Which web pages can call a project from a browser.",
 	"Domains":     "Custom domains of environments.",
 	"Exports":     "Zips of a project, as data or to run on Kong, each with a ledger.",

@@ -106,7 +106,7 @@ func roleOf(c *gin.Context) (string, error) {
 	}
 	for name := range in {
 		if name != "role" {
-			return "", fault.InvalidField("/"+name, "unknown_field", "The body may have only role.")
+			return "", fault.InvalidField("/"+name, "unknown_field", "The body can contain only role.")
 		}
 	}
 	if in["role"] == "" {

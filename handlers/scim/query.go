@@ -16,7 +16,7 @@ func (p *provisioner) query() (protocol.Query, error) {
 			return out, &protocol.Error{
 				Status: http.StatusBadRequest,
 				Type:   "invalidValue",
-				Detail: "Give " + name + " once.",
+				Detail: "Send " + name + " only once.",
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func (p *provisioner) query() (protocol.Query, error) {
 			return out, &protocol.Error{
 				Status: http.StatusBadRequest,
 				Type:   "invalidValue",
-				Detail: name + " is a number.",
+				Detail: name + " must be a number.",
 			}
 		}
 		*into = &n

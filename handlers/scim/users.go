@@ -121,7 +121,7 @@ func userFilter(terms []protocol.Term) (filter models.UserFilter, possible bool,
 				return filter, false, &protocol.Error{
 					Status: http.StatusBadRequest,
 					Type:   "invalidFilter",
-					Detail: "active is true or false.",
+					Detail: "active must be true or false.",
 				}
 			}
 			possible = possible && (filter.Frozen == nil || *filter.Frozen == frozen)

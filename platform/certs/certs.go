@@ -72,7 +72,7 @@ func (p *Pair) read() (contents, error) {
 func (p *Pair) parse(c contents) (*tls.Certificate, error) {
 	pair, err := tls.X509KeyPair(c.cert, c.key) // also checks that the key is the certificate's
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s aren't a certificate with its key: %w", p.certFile, p.keyFile, err)
+		return nil, fmt.Errorf("%s and %s aren't a certificate and its key: %w", p.certFile, p.keyFile, err)
 	}
 	return &pair, nil
 }

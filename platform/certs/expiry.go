@@ -72,13 +72,13 @@ func better(pair, other *tls.Certificate) bool {
 }
 
 func logWaiting(log *slog.Logger, certFile string, pair *tls.Certificate) {
-	log.Info("a new TLS certificate is not valid yet, serving the previous one until it is", "file", certFile,
+	log.Info("a new TLS certificate isn't valid yet; serving the previous one until it is", "file", certFile,
 		"valid_from", pair.Leaf.NotBefore)
 }
 
 func warnIfEarly(log *slog.Logger, certFile string, pair *tls.Certificate) {
 	if early(pair) {
-		log.Warn("a TLS certificate is in use that is not valid yet", "file", certFile,
+		log.Warn("a TLS certificate that isn't valid yet is in use", "file", certFile,
 			"valid_from", pair.Leaf.NotBefore)
 	}
 }

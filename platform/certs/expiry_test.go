@@ -96,7 +96,7 @@ func TestPair_notValidYet(t *testing.T) {
 	const day = 24 * time.Hour
 	type span struct{ from, to time.Duration } // of a certificate
 	const (
-		valid, waits, inUse = "", "is not valid yet, serving the previous one", "is in use that is not valid yet"
+		valid, waits, inUse = "", "isn't valid yet; serving the previous one", "that isn't valid yet is in use"
 	)
 	for name, tt := range testkit.ByName(map[string]struct {
 		first, second   span

@@ -107,7 +107,7 @@ func (c *Client) Verify(
 	stated.All = Stated(payload)
 	stated.Claims.Issuer, verified.AccessTokenHash = stated.Issuer, stated.AccessTokenHash
 	if verified.AccessTokenHash != "" && verified.VerifyAccessToken(token.AccessToken) != nil {
-		return Claims{}, AnswerError("its ID token belongs to another access token")
+		return Claims{}, AnswerError("its ID token belongs to a different access token")
 	}
 	if why := c.misfit(issuer, attempt, stated, time.Now()); why != "" {
 		return Claims{}, AnswerError(why)
@@ -134,17 +134,17 @@ func (c *Client) misfit(issuer *Issuer, attempt Attempt, stated protocolClaims, 
 	at := float64(now.Unix())
 	switch {
 	case !c.Policy.TenantIssuers && !issuer.isNamed(stated.Issuer):
-		return "its ID token has another issuer"
+		return "its ID token has a different issuer"
 	case stated.Expires == nil || *stated.Expires < at:
 		return "its ID token has expired"
 	case stated.NotBefore != nil && *stated.NotBefore > at+notBeforeLeeway.Seconds():
 		return "its ID token isn't valid yet"
 	case subtle.ConstantTimeCompare([]byte(stated.Nonce), []byte(attempt.Nonce)) != 1:
-		return "its ID token has another nonce"
+		return "its ID token has a different nonce"
 	case !slices.Contains(stated.Audience, c.ID),
 		len(stated.Audience) > 1 && stated.AuthorizedParty != c.ID,
 		stated.AuthorizedParty != "" && stated.AuthorizedParty != c.ID:
-		return "its ID token was issued to another client"
+		return "its ID token was issued to a different client"
 	}
 	return ""
 }
@@ -181,7 +181,7 @@ func (c *Client) Identify(ctx context.Context, issuer *Issuer, claims Claims, to
 	if issuer.UserInfo != "" && (isNeeded || c.lacksProfile(claims.All)) {
 		more, err := c.userinfo(ctx, issuer, token)
 		if err == nil && more.Subject != claims.Subject { // Core, 5.3.2
-			err = AnswerError("its userinfo is about another user")
+			err = AnswerError("its userinfo is about a different user")
 		}
 		switch {
 		case err == nil:

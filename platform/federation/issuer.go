@@ -64,7 +64,7 @@ func Discover(ctx context.Context, client *http.Client, address, name string, po
 		return nil, fmt.Errorf("discovery: %w", err)
 	}
 	if name != "" && more.Issuer != name { // go-oidc skips the comparison for InsecureIssuerURLContext
-		return nil, AnswerError("its discovery document is another issuer's")
+		return nil, AnswerError("its discovery document names a different issuer")
 	}
 	out := &Issuer{
 		Name:                     more.Issuer,

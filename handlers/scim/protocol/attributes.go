@@ -92,7 +92,7 @@ func (k kind) find(p path) (target, error) {
 	}
 	if p.filter != nil {
 		if !attribute.MultiValued {
-			return 0, invalid("invalidPath", attribute.Name+" does not have several values to choose from.")
+			return 0, invalid("invalidPath", attribute.Name+" doesn't have several values to choose from.")
 		}
 		if err := p.filter.check(attribute); err != nil {
 			return 0, err

@@ -23,7 +23,7 @@ func ParseFilter(text string) ([]Term, error) {
 
 var errFilter = invalid(
 	"invalidFilter",
-	`Use attribute eq "value", such as userName eq "ana@example.com", or up to ten of them joined by and.`,
+	`Use attribute eq "value", such as userName eq "ana@example.com", or up to ten such comparisons joined by and.`,
 )
 
 // none is a term that no resource matches, because no address is empty.
@@ -131,12 +131,12 @@ func (f *filter) check(attribute Attribute) error {
 			f.value = strings.EqualFold(text, "true") // as Entra ID sends it
 		}
 		if _, ok := f.value.(bool); !ok || ordered {
-			return refused(part.Name + " is compared by eq or ne, with true or false.")
+			return refused("compare " + part.Name + " with true or false, using eq or ne.")
 		}
 		return nil
 	}
 	if _, ok := f.value.(string); !ok && (f.value != nil || ordered) {
-		return refused(part.Name + " is compared with a text in double quotes.")
+		return refused("compare " + part.Name + " with a string in double quotes.")
 	}
 	return nil
 }

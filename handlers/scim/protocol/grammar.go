@@ -54,7 +54,7 @@ func parsePath(text string) (path, error) {
 	p := &parser{text: strings.TrimSpace(text), kind: "invalidPath"}
 	out, err := p.path()
 	if err == nil && p.at < len(p.text) {
-		err = p.mistake("the path does not end")
+		err = p.mistake("the end of the path is expected")
 	}
 	return out, err
 }
@@ -67,14 +67,14 @@ func parseFilter(text string) (*filter, error) {
 	}
 	out, err := p.either()
 	if err == nil && p.at < len(p.text) {
-		err = p.mistake("the filter does not end")
+		err = p.mistake("the end of the filter is expected")
 	}
 	return out, err
 }
 
 // mistake names a mistake and its place.
 func (p *parser) mistake(what string) error {
-	return invalid(p.kind, fmt.Sprintf("At character %d, %s. Write names without quotes and texts in double quotes, "+
+	return invalid(p.kind, fmt.Sprintf("At character %d, %s. Write names without quotes and strings in double quotes, "+
 		`such as emails[type eq "work"].value (RFC 7644, 3.4.2.2 and 3.5.2).`, p.at+1, what))
 }
 
@@ -144,7 +144,7 @@ func (p *parser) path() (out path, err error) {
 		return out, err
 	}
 	if p.inside || out.part != "" || out.attribute == "" {
-		return out, p.mistake("brackets cannot be here")
+		return out, p.mistake("brackets aren't allowed")
 	}
 	kind := p.kind
 	p.inside, p.kind = true, "invalidFilter"
@@ -290,7 +290,7 @@ func (p *parser) value() (any, error) {
 	decoder.UseNumber()
 	if err := decoder.Decode(&out); err != nil || decoder.InputOffset() != int64(len(word)) || word[0] == '[' ||
 		word[0] == '{' {
-		return nil, p.mistake(`a text in double quotes, a number, true, false or null is expected`)
+		return nil, p.mistake(`a string in double quotes, a number, true, false or null is expected`)
 	}
 	p.at += end
 	return out, nil

@@ -79,9 +79,10 @@ func (g *groupEdit) apply(op string, p path, value json.RawMessage) error {
 func (g *groupEdit) applyMembers(op string, p path, value json.RawMessage) error {
 	switch {
 	case p.part != "":
-		return invalid("mutability", "Parts of members can't be changed. Add and remove members.")
+		return invalid("mutability", "You can't change parts of a member. Add or remove the whole member.")
 	case p.filter != nil && op != "remove":
-		return invalid("invalidPath", "A member can be removed by that path; add one with the path members.")
+		return invalid("invalidPath", "You can only remove a member with this path. To add a member, use the path "+
+			"members.")
 	case p.filter != nil:
 		return g.removeMatching(p.filter)
 	}
@@ -198,14 +199,14 @@ func references(value json.RawMessage) ([]string, error) {
 	if unmarshalKnown(value, &list) != nil {
 		var one Reference
 		if unmarshalKnown(value, &one) != nil {
-			return nil, invalid("invalidValue", `members is a list such as [{"value": "usr_…"}].`)
+			return nil, invalid("invalidValue", `members must be a list such as [{"value": "usr_…"}].`)
 		}
 		list = []Reference{one}
 	}
 	var ids []string
 	for _, one := range list {
 		if one.Value == "" {
-			return nil, invalid("invalidValue", "Each member has its id as value.")
+			return nil, invalid("invalidValue", "Each member must have its id as value.")
 		}
 		ids = append(ids, one.Value)
 	}

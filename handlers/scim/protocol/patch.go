@@ -27,15 +27,15 @@ func parsePatch(raw []byte) ([]operation, error) {
 		Operations []operation `json:"Operations"`
 	}
 	if err := unmarshalKnown(raw, &patch); err != nil {
-		return nil, invalid("invalidSyntax", "The body is not a PatchOp in JSON, with schemas and Operations, each "+
-			"with op, path and value.")
+		return nil, invalid("invalidSyntax", "The body isn't a PatchOp: a JSON object with schemas and Operations, "+
+			"each with op, path and value.")
 	}
 	isPatch := func(schema string) bool { return strings.EqualFold(schema, patchSchema) }
 	if len(patch.Schemas) > 0 && !slices.ContainsFunc(patch.Schemas, isPatch) {
-		return nil, invalid("invalidSyntax", "schemas has to name "+patchSchema+".")
+		return nil, invalid("invalidSyntax", "schemas must contain "+patchSchema+".")
 	}
 	if len(patch.Operations) == 0 {
-		return nil, invalid("invalidSyntax", "Operations has to hold at least one operation.")
+		return nil, invalid("invalidSyntax", "Operations must contain at least one operation.")
 	}
 	if int64(len(patch.Operations)) > filelimits.SCIMOperations.Most {
 		return nil, invalid("tooMany", filelimits.SCIMOperations.Sentence())
@@ -43,13 +43,13 @@ func parsePatch(raw []byte) ([]operation, error) {
 	for i := range patch.Operations {
 		o := &patch.Operations[i]
 		if o.Op = strings.ToLower(o.Op); o.Op != "add" && o.Op != "replace" && o.Op != "remove" {
-			return nil, invalid("invalidSyntax", "op is add, replace or remove.")
+			return nil, invalid("invalidSyntax", "op must be add, replace or remove.")
 		}
 		if o.Op == "remove" && o.Path == "" {
-			return nil, invalid("noTarget", "remove needs a path.")
+			return nil, invalid("noTarget", "remove requires a path.")
 		}
 		if o.Op != "remove" && len(o.Value) == 0 {
-			return nil, invalid("invalidValue", o.Op+" needs a value.")
+			return nil, invalid("invalidValue", o.Op+" requires a value.")
 		}
 	}
 	return patch.Operations, nil
@@ -73,7 +73,7 @@ func applyPatch(raw []byte, of kind, to change) error {
 		if o.Path == "" {
 			var members map[string]json.RawMessage
 			if json.Unmarshal(o.Value, &members) != nil || members == nil {
-				return invalid("invalidValue", "Without a path, value is an object.")
+				return invalid("invalidValue", "Without a path, value must be an object.")
 			}
 			if err := applyAll(o.Op, members, of, to); err != nil {
 				return err
@@ -89,7 +89,7 @@ func applyPatch(raw []byte, of kind, to change) error {
 		case err != nil:
 			return err
 		case leads == serverSet:
-			return invalid("mutability", quoted(p)+" is set by the server alone.")
+			return invalid("mutability", quoted(p)+" can't be changed, because the server sets it.")
 		case leads == unstored:
 			to.unkept(p.String())
 		default:
@@ -118,7 +118,7 @@ func applyAll(op string, members map[string]json.RawMessage, of kind, to change)
 			key = ":" + p.String()
 		}
 		if seen[key] {
-			return invalid("invalidSyntax", quoted(p)+" is there twice, in two spellings.")
+			return invalid("invalidSyntax", quoted(p)+" appears twice, in two spellings.")
 		}
 		seen[key] = true
 		leads, err := of.find(p)

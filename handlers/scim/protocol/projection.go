@@ -28,7 +28,7 @@ func ParseProjection(attributes, excluded []string) (Projection, error) {
 		return p, invalid("invalidValue", "Use attributes or excludedAttributes, not both.")
 	}
 	if len(p.only) > maxAttributes || len(p.without) > maxAttributes {
-		return p, invalid("invalidValue", "Name at most 100 attributes.")
+		return p, invalid("invalidValue", "Use at most 100 attributes.")
 	}
 	return p, nil
 }

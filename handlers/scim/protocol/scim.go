@@ -87,7 +87,7 @@ func bare(attribute string) string {
 func flag(raw json.RawMessage) (bool, error) {
 	text := strings.ToLower(strings.Trim(string(raw), `"`))
 	if text != "true" && text != "false" {
-		return false, invalid("invalidValue", "active is true or false.")
+		return false, invalid("invalidValue", "active must be true or false.")
 	}
 	return text == "true", nil
 }
@@ -110,7 +110,7 @@ func noted(list []string, name string) []string {
 func text(raw json.RawMessage) (string, error) {
 	var out *string
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return "", invalid("invalidValue", "This attribute is a text.")
+		return "", invalid("invalidValue", "This attribute must be a string.")
 	}
 	if out == nil {
 		return "", nil

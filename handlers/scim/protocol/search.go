@@ -26,7 +26,7 @@ func ParseSearch(raw []byte) (Query, error) {
 		SortOrder          json.RawMessage `json:"sortOrder"`
 	}
 	if err := unmarshalKnown(raw, &in); err != nil {
-		return Query{}, invalid("invalidSyntax", "The body is not a SearchRequest in JSON, with attributes, "+
+		return Query{}, invalid("invalidSyntax", "The body isn't a SearchRequest: a JSON object with attributes, "+
 			"excludedAttributes, filter, startIndex and count.")
 	}
 	show, err := ParseProjection(in.Attributes, in.ExcludedAttributes)

@@ -90,8 +90,8 @@ func (c *UserChange) unkept(name string) { c.Unkept = noted(c.Unkept, name) }
 func (c *UserChange) apply(op string, p path, value json.RawMessage) error {
 	if op == "remove" {
 		if len(value) > 0 && string(value) != "null" {
-			return invalid("invalidValue", "remove takes no value here. Choose values by a filter in the path, such "+
-				`as emails[value eq "ana@example.com"].`)
+			return invalid("invalidValue", "Don't send a value with remove here. Select values with a filter in the "+
+				`path, such as emails[value eq "ana@example.com"].`)
 		}
 		return c.remove(p)
 	}
@@ -108,7 +108,7 @@ func (c *UserChange) apply(op string, p path, value json.RawMessage) error {
 	case p.attribute == "name":
 		var parts map[string]json.RawMessage
 		if json.Unmarshal(value, &parts) != nil {
-			return invalid("invalidValue", "name is an object.")
+			return invalid("invalidValue", "name must be an object.")
 		}
 		inner := map[string]json.RawMessage{}
 		for part, of := range parts {
@@ -136,7 +136,7 @@ func (c *UserChange) setEmails(value json.RawMessage) error {
 	if unmarshalKnown(value, &list) != nil {
 		var one email
 		if unmarshalKnown(value, &one) != nil {
-			return invalid("invalidValue", "emails is a list of objects with value, type and primary.")
+			return invalid("invalidValue", "emails must be a list of objects with value, type and primary.")
 		}
 		list = []email{one}
 	}
@@ -197,11 +197,11 @@ func (c *UserChange) setAddress(p path, value json.RawMessage) error {
 		sent.Primary = value
 	}
 	if sent.Type != nil && !strings.EqualFold(*sent.Type, "work") {
-		return invalid("mutability", "The one address that is kept has the type work.")
+		return invalid("mutability", "A user has only one address, and its type is work.")
 	}
 	if sent.Primary != nil && string(sent.Primary) != "null" {
 		if primary, err := flag(sent.Primary); err != nil || !primary {
-			return invalid("mutability", "The one address that is kept is primary.")
+			return invalid("mutability", "A user has only one address, and it is primary.")
 		}
 	}
 	address := c.address()
@@ -218,8 +218,8 @@ func (c *UserChange) setAddress(p path, value json.RawMessage) error {
 }
 
 func noTarget(attribute string) error {
-	return invalid("noTarget", "None of the "+attribute+" matches the filter in the path. Of a user, one address is "+
-		"kept, of type work and primary.")
+	return invalid("noTarget", "None of the "+attribute+" matches the filter in the path. A user has only one "+
+		"address, which is primary and of type work.")
 }
 
 func (c *UserChange) remove(p path) error {
@@ -231,7 +231,7 @@ func (c *UserChange) remove(p path) error {
 			return noTarget("emails")
 		}
 		if p.part != "" && p.part != "value" {
-			return invalid("mutability", "The one address that is kept is primary and of type work.")
+			return invalid("mutability", "A user has only one address, which is primary and of type work.")
 		}
 		c.Email = new(string)
 		return nil

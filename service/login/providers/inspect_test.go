@@ -157,7 +157,7 @@ func TestInspect_documentsDiffer(t *testing.T) {
 	})
 	c := providers.Config{Type: providers.OIDC, ClientID: "app", Issuer: issuer, WebPorts: true}
 	got := newInspected(t).Inspect(t.Context(), c)
-	reports.WantStep(t, got, "endpoints", diagnosis.Fail, "another port than 80 and 443")
+	reports.WantStep(t, got, "endpoints", diagnosis.Fail, "a port other than 80 and 443")
 	if keys > 0 {
 		t.Error("the test fetched keys from an address that is refused")
 	}

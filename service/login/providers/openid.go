@@ -77,8 +77,8 @@ func (s *Set) Endpoints(ctx context.Context, c Config) *snapshot.ProviderEndpoin
 // configuration allows only these.
 func checkPorts(c Config, found *federation.Issuer) error {
 	if c.WebPorts && slices.ContainsFunc(found.Endpoints(), isOddPort) {
-		return federation.AnswerError("its discovery document names an endpoint on another port than 80 and 443, " +
-			"until the proxy is claimed")
+		return federation.AnswerError("its discovery document names an endpoint on a port other than 80 and 443, " +
+			"which isn't allowed until the proxy is claimed")
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federati
 		return federation.Identity{Issuer: c.Issuer, Subject: got.Subject}, err
 	}
 	if found.Introspection == "" || c.ClientSecret == "" {
-		return federation.Identity{}, fmt.Errorf("it offers this app no introspection: %w", tokencheck.ErrUnverifiable)
+		return federation.Identity{}, fmt.Errorf("it doesn't offer introspection to this app: "+
+			"%w", tokencheck.ErrUnverifiable)
 	}
 	at := tokencheck.Endpoint{URL: found.Introspection, ClientID: c.ClientID, ClientSecret: c.ClientSecret}
 	methods := found.IntrospectionAuthMethods
@@ -62,7 +63,7 @@ func openIDAccess(ctx context.Context, s *Set, c Config, token string) (federati
 	}
 	switch {
 	case got.Issuer != "" && got.Issuer != c.Issuer:
-		return federation.Identity{}, fmt.Errorf("the token is another issuer's: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is from a different issuer: %w", tokencheck.ErrRefused)
 	case got.ClientID == "" && len(got.Audience) == 0:
 		return federation.Identity{}, fmt.Errorf("it names neither client_id nor aud: %w", tokencheck.ErrUnverifiable)
 	case got.ClientID != c.ClientID && (got.ClientID != "" || !slices.Contains(got.Audience, c.ClientID)):

@@ -216,7 +216,7 @@ func (s *Set) Complete(
 		return federation.Identity{}, Tokens{}, exchangeFault(c, err)
 	}
 	if token.AccessToken == "" && !k.traits().HasIDToken {
-		return federation.Identity{}, Tokens{}, refusedAnswer(c, "it gave no access token")
+		return federation.Identity{}, Tokens{}, refusedAnswer(c, "it sent no access token")
 	}
 	identity, err := k.identify(ctx, s, c, exchange{r.attempt(c), answer.Issuer, token})
 	if err != nil {
