@@ -173,7 +173,7 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 		case attempt == migrateAttempts || !worthRepeating(err):
 			return ours, rivers, err
 		}
-		log.Warn("a step of the schema waits for a lock", "error", err)
+		log.Warn("a schema migration is waiting for a lock", "error", err)
 		select {
 		case <-ctx.Done():
 			return ours, rivers, ctx.Err()

@@ -93,7 +93,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut
 		c.Writer = recorder.ResponseWriter
 		if !kept {
 			if err := attempt.Abandon(ctx); err != nil {
-				h.Web.Log.ErrorContext(ctx, "could not give up an idempotent request",
+				h.Web.Log.ErrorContext(ctx, "could not release an idempotent request",
 					"request", web.RequestID(ctx), "error", err)
 			}
 		}

@@ -175,7 +175,7 @@ func (r *Recorder) flush(ctx context.Context) bool {
 		return false
 	default:
 		batch = batch[:1]
-		r.Log.Error("gave up on a relation", "project", batch[0].ProjectID, "error", err)
+		r.Log.Error("gave up recording a relation", "project", batch[0].ProjectID, "error", err)
 	}
 	r.mu.Lock()
 	r.queue = append([]*entry(nil), r.queue[len(batch):]...)

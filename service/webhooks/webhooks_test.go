@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -241,4 +242,15 @@ func TestEmit(t *testing.T) {
 			t.Errorf("disabled: %d deliveries, want 0", got)
 		}
 	})
+}
+
+// The help of webhooks create lists every event, which package contract cannot derive.
+func TestEvents_documented(t *testing.T) {
+	field, _ := reflect.TypeFor[contract.NewWebhook]().FieldByName("Events")
+	doc := field.Tag.Get("doc")
+	for _, event := range webhooks.Events() {
+		if !strings.Contains(doc, event) {
+			t.Errorf("the description of events doesn't list %s: %s", event, doc)
+		}
+	}
 }

@@ -150,13 +150,13 @@ func newKeyTypes(t terminal.Terminal) *cobra.Command {
 
 func lifetimeOf(k contract.KeyType) string {
 	if k.ExpiresIn == 0 {
-		return "endless"
+		return "unlimited"
 	}
 	return cli.ShowDuration(time.Duration(k.ExpiresIn) * time.Second)
 }
 
 func printKeyType(t terminal.Terminal, k contract.KeyType) error {
-	_, err := fmt.Fprintf(t.Out, "%s has the scopes %s; lifetime %s; limits: %s.\n", k.Name,
+	_, err := fmt.Fprintf(t.Out, "Key type %s: scopes %s; lifetime %s; limits %s.\n", k.Name,
 		strings.Join(k.Scopes, " "), lifetimeOf(k), cli.LimitsText(k.Limits))
 	cli.PrintWarnings(t.Out, k.Warnings)
 	return err

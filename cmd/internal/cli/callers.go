@@ -44,7 +44,7 @@ func AsProject(t terminal.Terminal, c *cobra.Command, run func(*client.Client) e
 	project := arguments[0]
 	what := fmt.Sprintf("project %q", project)
 	if named := arguments[1:]; len(named) > 0 && c.Name() != "create" {
-		what = fmt.Sprintf("%q in a %s", strings.Join(named, " "), what)
+		what = fmt.Sprintf("%q in %s", strings.Join(named, " "), what)
 	}
 	return inSession(t, c, func(s Session) error {
 		_, err := onThing(c.Context(), s, project, what, calling(run))

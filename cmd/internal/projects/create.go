@@ -228,7 +228,7 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 	if err != nil {
 		// The disk may be full by now. The key is shown, or it would be lost.
 		fmt.Fprintf(
-			t.Err, "postern: could not store the workspace key. Set POSTERN_TOKEN to it yourself: %s\n",
+			t.Err, "postern: could not store the workspace key. To use it, set POSTERN_TOKEN to this value: %s\n",
 			made.WorkspaceKey.Reveal(),
 		)
 		return fmt.Errorf("%w (the proxy %s was created)", err, made.Project.Name)

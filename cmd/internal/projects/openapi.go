@@ -110,7 +110,7 @@ func readDocument(in io.Reader, file string) (string, error) {
 func printChanges(t terminal.Terminal, found contract.OpenAPI) error {
 	done := "Imported"
 	if !found.Saved {
-		done = "Dry run, nothing was imported:"
+		done = "Dry run (nothing was imported):"
 	}
 	defer cli.PrintWarnings(t.Out, found.Warnings)
 	_, err := fmt.Fprintf(t.Out, "%s %s %s with %d operations.\n", done, found.Title, found.Version,
