@@ -131,7 +131,7 @@ func TestValidation_bodies(t *testing.T) {
 				{"no JSON", jsonRequest(at, r.addr, `{"price":`, key), `"detail":"must be JSON"`, ""},
 				{"none", jsonRequest(at, r.addr, ``, key), `"detail":"is required"`, ""},
 				{
-					"too large", jsonRequest(at, r.addr, large, key), `"detail":"must have at most 1 MB to be checked"`,
+					"too large", jsonRequest(at, r.addr, large, key), `"detail":"must be at most 1 MB to be checked"`,
 					"",
 				},
 				{"chunked", chunked(`{"price":1}`), "", `{"price":1}`},
@@ -245,7 +245,7 @@ func TestValidation_reported(t *testing.T) {
 				{request("GET", at+"?limit=secret", r.addr, key), "GET /orders", "query limit must be an integer"},
 				{request("GET", at, r.addr, key), "", ""},
 				{jsonRequest(at, r.addr, `{"price":"secret"}`, key), "POST /orders", "body /price must be a number"},
-				{jsonRequest(at, r.addr, large, key), "POST /orders", "body must have at most 1 MB to be checked"},
+				{jsonRequest(at, r.addr, large, key), "POST /orders", "body must be at most 1 MB to be checked"},
 			} {
 				r.wantCode(tc.why, r.raw(tc.bytes), 200, "")
 				got := within(t, "observe", seen)

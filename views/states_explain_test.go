@@ -45,7 +45,7 @@ func explainRefused() projects.Explain {
 			{
 				Name:    "Authentication",
 				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
-				Detail:  "The key " + m.Key.Text + " of ana, with the scopes read.",
+				Detail:  "The call is made with the key " + m.Key.Text + " of ana, which has the scopes read.",
 			},
 			{
 				Name:    "Rules",

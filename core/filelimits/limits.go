@@ -106,7 +106,7 @@ var (
 	ZipDocuments = &Limit{
 		File: document, Name: "total size of all documents", Most: 256 << 20, Amount: "256 MB",
 		Reason: "Their contents stay in memory until the project is written.",
-		Says:   "the documents up to this one have more than 256 MB in total",
+		Says:   "the documents up to this one are larger than 256 MB in total",
 		Fix:    "Remove OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{

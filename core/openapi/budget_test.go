@@ -19,7 +19,7 @@ func TestParse_serverVariables(t *testing.T) {
 		doubling[fmt.Sprintf("v%02d", i)] = strings.Repeat(fmt.Sprintf("{v%02d}", i+1), 2)
 		chain += fmt.Sprintf("{v%02d}", i)
 	}
-	const refused = "has more than 2 KB with the defaults of its variables"
+	const refused = "is longer than 2 KB with the defaults of its variables"
 	for name, tt := range map[string]struct {
 		url      string
 		defaults map[string]string

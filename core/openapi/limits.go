@@ -15,19 +15,19 @@ var (
 		Name: "size", Most: MaxSize, Amount: "16 MB",
 		Reason: "The largest published documents are 13 MB. `POST /proxy` accepts a body of up to 6 MB: upload a " +
 			"larger document to the version afterwards.",
-		Says: "the document has more than 16 MB",
+		Says: "the document is larger than 16 MB",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
 	UnclaimedSize = &Limit{
 		Name: "size in an unclaimed workspace", Most: 1 << 20, Amount: "1 MB",
 		Reason: "No one is accountable for an unclaimed workspace.",
-		Says:   "the document has more than 1 MB, the limit of an unclaimed workspace",
+		Says:   "the document is larger than 1 MB, the limit of an unclaimed workspace",
 		Fix:    "Claim the workspace, or leave out examples.",
 	}
 	Expansion = &Limit{
 		Name: "size of YAML converted to JSON", Most: 20, Amount: "20 times the size",
 		Reason: "Aliases repeat the parts that they refer to. The JSON must also be within the size limit.",
-		Says:   "the YAML has more than 20 times its size as JSON, because aliases repeat parts of it",
+		Says:   "as JSON, the YAML is more than 20 times as large, because aliases repeat parts of it",
 		Fix:    "Refer to the parts with $ref.",
 	}
 	Values = &Limit{
@@ -58,7 +58,7 @@ var (
 	ServerURL = &Limit{
 		Name: "server URL", Most: 2 << 10, Amount: "2 KB",
 		Reason: "This includes the defaults of its variables. The URL can use each variable many times.",
-		Says:   "the URL has more than 2 KB with the defaults of its variables",
+		Says:   "the URL is longer than 2 KB with the defaults of its variables",
 		Fix:    "Shorten it.",
 	}
 	References = &Limit{
@@ -95,7 +95,7 @@ var (
 	Steps = &Limit{
 		Name: "processing steps", Most: 20_000_000, Amount: "20,000,000",
 		Reason: "This many steps take about 2 s. Reading GitHub's document takes 4,300,000.",
-		Says:   "the document takes too much work, more than 20,000,000 steps",
+		Says:   "processing the document takes more than 20,000,000 steps",
 		Fix:    "Refer to large parts less often, send JSON rather than YAML, or split the API into versions.",
 	}
 )

@@ -72,7 +72,7 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		return nil, nil, nil, err
 	}
 	if int64(to.Len()) > Expansion.Most*int64(size) {
-		b.refuse("", "as OpenAPI 3, the document has more than 20 times its size, because content types are "+
+		b.refuse("", "as OpenAPI 3, the document is more than 20 times as large, because content types are "+
 			"repeated. Use fewer in consumes and produces.")
 		return nil, nil, nil, b.Err()
 	}

@@ -150,13 +150,13 @@ func TestParse_swaggerRefusals(t *testing.T) {
 			"there is a body as well as form fields"},
 		"types": {`{"swagger":"2.0","produces":[` + strings.TrimSuffix(many(20, `"a/type%d",`), ",") +
 			`],"responses":{` + strings.TrimSuffix(many(200, `"r%d":{"schema":{}},`), ",") + `}}`,
-			"more than 20 times its size"},
+			"more than 20 times as large"},
 		"no list":  {`{"swagger":"2.0","paths":{"/a":{"get":{"parameters":{}}}}}`, "parameters must be a list"},
 		"no place": {post(`{"name":"a","type":"string"}`), `"a" must be in path, query, header or cookie`},
 		"repeated": {`{"swagger":"2.0","paths":{` + strings.TrimSuffix(paths, ",") +
 			`},"parameters":{"p":{"name":"p","in":"body","schema":{"description":"` + strings.Repeat("x", 10_000) +
 			`"}}}}`,
-			"more than 16 MB"},
+			"larger than 16 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

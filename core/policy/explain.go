@@ -158,19 +158,19 @@ func (e *Explanation) Explain(c *Call) {
 
 // whoIs names the caller and its scopes.
 func whoIs(id *Identity, c *Call) string {
-	who := "An anonymous caller"
+	scopes := ", which has no scopes."
+	if len(id.Scopes) > 0 {
+		scopes = ", which has the scopes " + strings.Join(id.Scopes, " ") + "."
+	}
 	switch {
 	case id.CredentialID != "":
-		who = "The key " + id.CredentialID + " of " + id.Owner
+		return "The call is made with the key " + id.CredentialID + " of " + id.Owner + scopes
 	case c.Token != nil:
-		who = "A token of " + c.Token.Subject
+		return "The call is made with a token of " + c.Token.Subject + scopes
 	case id.Owner != "":
-		who = "A call without a credential, for the fallback owner " + id.Owner
+		return "The call has no credential and counts for the fallback owner " + id.Owner + "."
 	}
-	if len(id.Scopes) == 0 {
-		return who + ", without scopes."
-	}
-	return who + ", with the scopes " + strings.Join(id.Scopes, " ") + "."
+	return "The call has no credential."
 }
 
 // lacks says what the rules of a set ask for that the caller of a refused call does not have; "" if the
@@ -200,7 +200,11 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 			missing = append(missing, scope)
 		}
 	}
-	return "It requires the scope " + strings.Join(missing, " ") + "."
+	noun := "scope "
+	if len(missing) > 1 {
+		noun = "scopes "
+	}
+	return "It requires the " + noun + strings.Join(missing, " ") + "."
 }
 
 // ruleFor returns the rule with that ID, if it matches some reading of a call's path; otherwise nil.
@@ -234,7 +238,7 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 		return "It requires the owner of " + string(object) + ", and calls without a credential don't own objects."
 	case c.owns(id, found.owner, c.Path, true):
 		return user + " owns " + string(object) + ". The exported gateway checks this with OpenFGA, and refuses the " +
-			"call without it."
+			"call without OpenFGA."
 	}
 	return user + " doesn't own " + string(object) + "."
 }
@@ -249,7 +253,8 @@ func (t *Tracking) detail(c *Call, id *Identity) string {
 		object, _ := t.Forgotten(c.Path)
 		return "After a 2xx response, the rule " + t.Rule + " removes all owners of " + object + "."
 	}
-	return "After a 2xx response, the rule " + t.Rule + " records " + user + " as the owner of the object it names."
+	return "After a 2xx response, the rule " + t.Rule + " records " + user + " as the owner of the object that " +
+		"the rule names."
 }
 
 // requiresAdmin reports whether the enforced rule of a call's route requires the role admin.

@@ -155,7 +155,8 @@ func inspectToken(
 	}
 	found, ok := readClaims(parts.payload, false)
 	if !ok {
-		report.Fail(stepToken, "Its payload isn't a JSON object with claims of the right types, or has a member twice.")
+		report.Fail(stepToken, "Its payload isn't a JSON object with claims of the right types, or contains the same "+
+			"member twice.")
 		return
 	}
 	wrong := wrongHeader(head)
@@ -181,7 +182,7 @@ func wrongHeader(head header) []string {
 			"and ES256.", diagnosis.Quote(head.algorithm))}
 	}
 	if !head.isAcceptable() {
-		return []string{fmt.Sprintf("Its typ is %s, which isn't a token for an API.", diagnosis.Quote(head.typ))}
+		return []string{fmt.Sprintf("Its typ is %s, so it isn't a token for an API.", diagnosis.Quote(head.typ))}
 	}
 	return nil
 }

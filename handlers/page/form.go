@@ -132,8 +132,8 @@ func (s *Server) attemptForm(v *Visit, attempt *idempotency.Attempt, page Handle
 		return web.Answer{}, err
 	}
 	if err := attempt.Keep(ctx, redirect); err != nil {
-		s.Web.Log.ErrorContext(ctx, "could not store the response to a "+
-			"form", "request", web.RequestID(ctx), "error", err)
+		s.Web.Log.ErrorContext(ctx, "could not store the response to a form",
+			"request", web.RequestID(ctx), "error", err)
 		return a, nil
 	}
 	kept = true

@@ -121,7 +121,7 @@ func assignCaps(c *Config, v string) error {
 
 func (u Unclaimed) validate(anonymous Anonymous, report func(setting, format string, args ...any)) {
 	if anonymous == AnonymousToken && len(u.AnonymousToken) < minToken {
-		report("--anonymous-token", "with --anonymous token, must have at least %d characters, such as the output of "+
+		report("--anonymous-token", "must have at least %d characters with --anonymous token, such as the output of "+
 			"openssl rand -hex 16", minToken)
 	}
 	if u.UnclaimedGrace < 0 {

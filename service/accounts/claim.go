@@ -126,7 +126,7 @@ func unclaimed(tx *models.Tx, code string) (models.Team, error) {
 		return workspace, errClaimed
 	case workspace.ExpiresAt == nil || !workspace.ExpiresAt.After(models.Now()):
 		return workspace, fault.New(
-			fault.Gone, "claim_expired", "This workspace was not claimed in time and has expired.",
+			fault.Gone, "claim_expired", "This workspace wasn't claimed in time and has expired.",
 		)
 	}
 	return workspace, nil

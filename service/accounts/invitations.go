@@ -58,7 +58,7 @@ func (s *Service) Invite(
 	}
 	byMail := email != "" && s.SendsMail()
 	if byMail && !s.throttle.counts().Take(models.Now(), Bound{"invite\x00" + p.Account, maxInvitationMails}) {
-		return none, tooMany("mail an invitation")
+		return none, tooMany("email an invitation")
 	}
 	if email != "" && !byMail && !s.ProvesEmail {
 		return none, fault.InvalidField("/email", "email_not_provable",

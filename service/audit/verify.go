@@ -84,7 +84,7 @@ func VerifyAll(
 		return nil, err
 	}
 	if in.Team == "" && in.Head != "" {
-		return nil, fault.InvalidField("/team", "team_required", "A head belongs to the log of one team. Name the "+
+		return nil, fault.InvalidField("/team", "team_required", "A head belongs to the log of one team. Specify the "+
 			"team, or "+contract.Installation+".")
 	}
 	err = db.Consistent(ctx, func(tx *models.Tx) (err error) {

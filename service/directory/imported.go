@@ -163,7 +163,8 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lowercase.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use the claims of the OpenID Connect scope profile, except name, as an export writes them, with at most 8 KB.")
+		"Use only claims of the OpenID Connect scope profile, except name, in the form that exports have. Use at "+
+			"most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lowercase.")
@@ -174,7 +175,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	for i, one := range u.Identities {
 		refuse(one.Issuer != "" && oneLine(one.Issuer, maxImported) && one.Subject != "" && oneLine(one.Subject, 255) &&
 			oneLine(one.ProviderID, 100), fmt.Sprintf("/identities/%d", i), "invalid_identity",
-			"Use an issuer of at most 2000 bytes and a subject of at most 255.")
+			"Use an issuer of at most 2000 bytes and a subject of at most 255 bytes.")
 	}
 	for i, m := range u.Memberships {
 		refuse(m.Role == RoleMember || m.Role == RoleAdmin, fmt.Sprintf("/groups/%d/role", i), "invalid_role",

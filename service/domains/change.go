@@ -141,7 +141,7 @@ func environmentOf(
 		Pointer: "/version",
 		Code:    "required",
 		Detail: "Several versions have an environment named " + environment + ": " + strings.Join(among, ", ") +
-			". Add the version.",
+			". Specify the version too.",
 	}, nil
 }
 

@@ -39,7 +39,7 @@ func (s *Service) look(ctx context.Context, row models.Domain) finding {
 		s.Log.InfoContext(ctx, "could not look up a TXT record", "record", want.Name, "error", err)
 		return finding{problem: "The name server didn't respond for " + want.Name + "."}
 	case !slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == want.Value }):
-		return finding{missing: true, problem: "The TXT record " + want.Name + " has another value."}
+		return finding{missing: true, problem: "The TXT record " + want.Name + " has a different value."}
 	}
 	return finding{found: true}
 }

@@ -114,7 +114,7 @@ func (s *Service) RotateSigningKey(
 		if newest := c.keys[len(c.keys)-1]; newest.SignsFrom.After(c.now) {
 			if signsIn > 0 {
 				return fault.New(fault.Conflict, "rotation_pending", "The key %s will sign from %s. Rotate again "+
-					"after that, or use signs_in_seconds 0 to replace it now.", newest.ID,
+					"after that, or set signs_in_seconds to 0 to replace it now.", newest.ID,
 					newest.SignsFrom.UTC().Format(time.RFC3339))
 			}
 			if err := c.tx.DeleteCallSigningKey(newest); err != nil {
@@ -161,7 +161,7 @@ func retireSigningKeys(c *signingChange, until time.Time) error {
 	}
 	if kept >= mostSigningKeys {
 		return fault.New(fault.Conflict, "too_many_signing_keys", "At most %d keys can be published. Wait until the "+
-			"oldest one expires, or rotate with grace_seconds 0 to withdraw all of them now.", mostSigningKeys)
+			"oldest one expires, or rotate with grace_seconds set to 0 to withdraw all of them now.", mostSigningKeys)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func OriginFault(origin string) string {
 	case plain == "":
 		return want + "."
 	case plain != origin:
-		return want + "; here: " + plain + "."
+		return "Use the origin as browsers send it: " + plain + "."
 	}
 	return ""
 }

@@ -161,8 +161,8 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 }
 
 var (
-	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program is waiting with this code. Check the "+
-		"code. It expires after ten minutes.")
+	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program is waiting for this code. Check the code. "+
+		"Codes expire after ten minutes.")
 	errGuesses = fault.New(fault.TooMany, "too_many_attempts",
 		"Too many wrong codes. Wait 15 minutes and try again.").After(guessWindow)
 )
@@ -223,8 +223,8 @@ func (s *Service) Decide(ctx context.Context, p access.Principal, code string, a
 // The answers to a program that polls (RFC 8628, 3.5; RFC 6749, 5.2).
 var (
 	errPending  = fault.New(fault.Malformed, "authorization_pending", "The request isn't approved yet. Keep polling.")
-	errSlowDown = fault.New(fault.Malformed, "slow_down", "You are polling too fast. Wait five seconds longer each "+
-		"time.")
+	errSlowDown = fault.New(fault.Malformed, "slow_down", "You are polling too fast. Wait five seconds longer "+
+		"between requests.")
 	errExpired = fault.New(fault.Malformed, "expired_token", "The code wasn't approved in time. Start again.")
 	errDenied  = fault.New(fault.Malformed, "access_denied", "The request was denied.")
 	errGrant   = fault.New(fault.Malformed, "invalid_grant", "This device code is unknown or was already used.")

@@ -77,7 +77,7 @@ func TestCompile_budget(t *testing.T) {
 		"to nothing": {body(first, `"S":{}`), 10_000, "doesn't resolve"},
 		"YAML aliases": {"openapi: 3.1.0\ninfo: {title: t, version: '1'}\nx-a0: &a0 [[],[],[],[],[],[],[],[],[],[]]\n" +
 			times(12, "x-a%[2]d: &a%[2]d [*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d,*a%[1]d]\n"), 200_000,
-			"more than 20 times its size"},
+			"more than 20 times as large"},
 		"parameters of path and operation": {document(`"/o":{"parameters":`+parameters(4000, "a")+`,"put":{`+
 			`"parameters":`+parameters(4000, "b")+`}}`, ""), 2_000_000, ""},
 		"parameters of a shared path": {document(times(3000, `"/%[1]d":{"$ref":"#/components/pathItems/P"},`),

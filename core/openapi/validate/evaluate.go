@@ -210,7 +210,7 @@ func (r *run) array(s *schema, list []any) bool {
 			}
 			r.scratch = appendCanonical(r.scratch[:0], item)
 			if seen[string(r.scratch)] {
-				ok = r.problem("must not contain an item twice")
+				ok = r.problem("must not contain the same item twice")
 				break
 			}
 			seen[string(r.scratch)] = true

@@ -19,7 +19,7 @@ const maxNesting = 200
 var (
 	errNoJSON  = errors.New("must be JSON")
 	errNotUTF8 = errors.New("must be JSON in UTF-8")
-	errTwice   = errors.New("has a member twice")
+	errTwice   = errors.New("contains the same member twice")
 	errTooDeep = fmt.Errorf("must not be nested more than %d levels deep", maxNesting)
 	errSurplus = errors.New("must be one JSON value")
 	errMemory  = errors.New("is too large to be checked right now")

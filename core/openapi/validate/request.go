@@ -318,11 +318,11 @@ var (
 	errCharset  = errors.New("must not have a charset other than UTF-8")
 	errEncoding = errors.New("must be gzip or left out")
 	errGzip     = errors.New("must be compressed with gzip, as Content-Encoding says")
-	errTooLarge = errors.New("must have at most 1 MB unpacked")
+	errTooLarge = errors.New("must be at most 1 MB when unpacked")
 )
 
 // TooLarge is the problem of a body with more than MaxBody bytes.
-func TooLarge() Problem { return Problem{In: InBody, Detail: "must have at most 1 MB to be checked"} }
+func TooLarge() Problem { return Problem{In: InBody, Detail: "must be at most 1 MB to be checked"} }
 
 func unpack(work *Work, encoding string, body []byte) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {

@@ -91,7 +91,7 @@ func TestBody(t *testing.T) {
 		{`{"enum":["a",1,null,{"b":1}]}`, `{"b":1.0}`, ""},
 		{`{"enum":["a",1]}`, `"secret"`, `body must be one of "a", 1`},
 		{`{"type":"array","items":{"type":"integer"},"maxItems":2,"uniqueItems":true}`, `[1,1.0]`,
-			"body must not contain an item twice"},
+			"body must not contain the same item twice"},
 		{`{"type":"array","items":{"type":"integer"}}`, `[1,"x"]`, "body /1 must be an integer"},
 		{`{"type":"array","maxItems":1}`, `[1,2]`, "body must have at most 1 item"},
 		{
@@ -112,7 +112,7 @@ func TestBody(t *testing.T) {
 		{`{"anyOf":[{"type":"number"},{"type":"integer"}]}`, `1`, ""},
 		{`{"allOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "body /a is required; body /b is required"},
 		{`{"not":{"type":"string"}}`, `"x"`, "body must not be a value that the document excludes"},
-		{`{"type":"object"}`, `{"a":1,"a":2}`, "body has a member twice"},
+		{`{"type":"object"}`, `{"a":1,"a":2}`, "body contains the same member twice"},
 		{`{"type":"object"}`, `{"a":1} {}`, "body must be one JSON value"},
 		{`{"type":"object"}`, `{"a":`, "body must be JSON"},
 		{`{"type":"object"}`, "{\"a\":\"\xff\"}", "body must be JSON in UTF-8"},
