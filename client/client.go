@@ -186,7 +186,7 @@ func pathOf(segments []string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." {
-			return "", fault.New(fault.NotFound, "not_found", "Nothing is called %q.", s)
+			return "", fault.New(fault.NotFound, "not_found", "There is nothing with the name or ID %q.", s)
 		}
 		path.WriteString("/" + url.PathEscape(s))
 	}

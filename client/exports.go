@@ -86,7 +86,7 @@ func unready(e contract.Export) error {
 	case contract.ExportFailed:
 		return fault.New(fault.Conflict, "export_failed", "%s", e.Error)
 	}
-	return fault.New(fault.Conflict, "export_"+e.State, "The export %s is %s.", e.ID, e.State)
+	return fault.New(fault.Conflict, "export_"+e.State, "The state of the export %s is %s.", e.ID, e.State)
 }
 
 // Download writes the zip of a ready export to w and compares its size and SHA-256
@@ -100,8 +100,8 @@ func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) e
 	case err != nil:
 		return err
 	case n != e.SizeBytes:
-		return fault.New(fault.Internal, "download_damaged", "The download isn't the %d bytes that the server said it "+
-			"would be.", e.SizeBytes)
+		return fault.New(fault.Internal, "download_damaged", "The download doesn't have the %d bytes that the server "+
+			"announced.", e.SizeBytes)
 	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
 		return fault.New(fault.Internal, "download_damaged", "The SHA-256 of the download doesn't match the one that "+
 			"the server announced.")

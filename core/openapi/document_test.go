@@ -131,7 +131,7 @@ func TestParse_refusals(t *testing.T) {
 			`"content":{"application/json":{},"text/plain":{}}}]}}}}`, onlyOneForm},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
 		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
-		"bomb":      {bomb(), "20 times its size"},
+		"bomb":      {bomb(), "20 times as large"},
 		"deep":      {"openapi: 3.0.0\nx-deep: " + strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested"},
 		"deep JSON": {head + `"paths":{},"x-deep":` + strings.Repeat("\n[", 200) + strings.Repeat("]", 200) + "}",
 			"Line 101: the document is nested more than 100 levels deep"},

@@ -139,7 +139,7 @@ var used = []topic{
 	{FeatureSignupPolicy, AreaPeople, "Sign-up policies"},
 	{FeatureConsents, AreaPeople, "Consents"},
 	{FeatureWebhook, AreaRecords, "Webhooks"},
-	{FeatureUnclaimed, AreaRecords, "Limits of unclaimed projects"},
+	{FeatureUnclaimed, AreaRecords, "Caps of unclaimed projects"},
 	{FeatureAPIScope, AreaAccess, "API scopes"},
 	{FeatureCORS, AreaAccess, "CORS"},
 	{FeatureTenantCORS, AreaAccess, "CORS of tenants"},

@@ -22,7 +22,7 @@ func TestInspect(t *testing.T) {
 	got := v.Inspect(t.Context(), of.Pair(), "", now)
 	reports.WantStep(t, got, "discovery", diagnosis.Pass, of.URL+"/jwks.json")
 	reports.WantStep(t, got, "keys", diagnosis.Pass, "2 of 2 keys can verify tokens, by RS256, ES256.")
-	reports.WantStep(t, got, "cache", diagnosis.Skip, "not needed the keys yet")
+	reports.WantStep(t, got, "cache", diagnosis.Skip, "The gateway hasn't needed the keys yet")
 	if len(got.Keys) != 2 || got.Keys[0] != (diagnosis.Key{ID: "r", Type: "RSA 2048", Algorithm: "RS256"}) {
 		t.Errorf("keys %+v", got.Keys)
 	}

@@ -212,7 +212,8 @@ func (s *Service) Cancel(ctx context.Context, p access.Principal, in contract.Ex
 			return err
 		}
 		if !moved {
-			return fault.New(fault.Conflict, "export_finished", "This export is %s and can no longer be canceled.",
+			return fault.New(fault.Conflict, "export_finished", "This export's state is %s, so it can no longer be "+
+				"canceled.",
 				row.State)
 		}
 		before := row

@@ -64,7 +64,7 @@ func TestCompile_countsWork(t *testing.T) {
 	forms := func(path, own string) string {
 		return swagger("", `"/a":{"parameters":[`+path+`],"put":{"parameters":[`+own+`]}},`)
 	}
-	const memory, expansion = "of memory", "more than 1 MB"
+	const memory, expansion = "of memory", "larger than 1 MB"
 	for name, tt := range map[string]struct {
 		document string
 		least    int // steps; 0: at most 15 for each byte
