@@ -48,7 +48,8 @@ func (c *Client) AwaitDevice(ctx context.Context, d contract.Device) (contract.D
 		case "access_denied":
 			return grant, fault.New(fault.Forbidden, "access_denied", "the sign-in was denied")
 		case "expired_token":
-			return grant, fault.New(fault.Gone, "expired_token", "the code expired before you approved the sign-in: run `postern login` again")
+			return grant, fault.New(fault.Gone, "expired_token", "the code expired before you approved the sign-in: "+
+				"run `postern login` again")
 		default:
 			if err == nil || fault.KindOf(err) != fault.Unavailable {
 				return grant, err

@@ -199,7 +199,8 @@ func deletionRefusal(d contract.AccountDeletion) error {
 			"owner, or delete the team.", shortList(d.OnlyOwner))
 	}
 	if d.LastOperator {
-		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. First add another one with `postern operators add EMAIL`.")
+		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. First add "+
+			"another one with `postern operators add EMAIL`.")
 	}
 	return nil
 }

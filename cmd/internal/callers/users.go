@@ -170,7 +170,8 @@ group through a mapping leave it immediately.`,
 				(is.Group == one.Group || is.GroupName == one.Group)
 		})
 		if len(now.Mappings) == rules {
-			return nil, fmt.Errorf("the provider doesn't have this mapping: run `postern group-mappings list PROVIDER` to see its mappings")
+			return nil, fmt.Errorf("the provider doesn't have this mapping: run `postern group-mappings list " +
+				"PROVIDER` to see its mappings")
 		}
 		return now.Rules(), nil
 	})

@@ -72,7 +72,8 @@ this list.`,
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
 	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
-	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or the key in base64")
+	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or "+
+		"the key in base64")
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command

@@ -87,7 +87,8 @@ with the server's key from /.well-known/postern-export-key.`,
 	}
 	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	command.Flags().
-		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or the key in base64")
+		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, "+
+			"or the key in base64")
 	terminal.AddJSONFlag(command)
 	return command
 }

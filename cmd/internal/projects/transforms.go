@@ -128,8 +128,8 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 			}
 		}
 		if len(left) == len(*list) {
-			return fmt.Errorf("the version doesn't %s %s in a %s: run `postern transforms show` to see its transforms", args[3],
-				args[4], args[2])
+			return fmt.Errorf("the version doesn't %s %s in a %s: run `postern transforms show` to see its "+
+				"transforms", args[3], args[4], args[2])
 		}
 		*list, *types = left, leftTypes
 		return nil
