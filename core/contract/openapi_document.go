@@ -73,7 +73,7 @@ type OpenAPIRemoval struct {
 
 // RuleProposal are the rules that follow from an OpenAPI document.
 type RuleProposal struct {
-	Rules    []Rule                 `json:"rules" doc:"Rules in shadow mode, without IDs. Send them to the rules of the version"`
+	Rules    []Rule                 `json:"rules" doc:"Rules in shadow mode, without IDs. Add them to the rules of the version"`
 	Derived  bool                   `json:"derived" doc:"True if the document names no scopes, so the scopes are derived from the first segment of each path"`
 	LeftOut  []OperationWithoutRule `json:"left_out" doc:"Operations that no rule can be created for"`
 	Warnings []Warning              `json:"warnings" doc:"Key types that the rules would refuse"`

@@ -78,7 +78,7 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL (default: 1.0.0)")
 	cli.TeamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
-		&f.environments, "environment", nil, "environment as NAME=URL (repeatable; default: prod=TARGET)",
+		&f.environments, "environment", nil, "environment as `NAME=URL` (repeatable; default: prod=TARGET)",
 	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
 		"authenticate")
@@ -91,7 +91,7 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them; "+
 		"owner_fallback counts them for the fallback owner (default: reject)")
-	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as NAME=SCOPE,SCOPE (repeatable)")
+	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
 		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed (repeatable). SECRET-VARIABLE is the environment "+
 		"variable that contains the client secret")

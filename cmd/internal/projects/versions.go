@@ -43,7 +43,7 @@ func newVersionsCreate(t terminal.Terminal) *cobra.Command {
 	command := cli.FilledCommand(t, cli.AsProject, contract.CreateVersion, &in, named,
 		func(v contract.Version) error { return printVersion(t, v) })
 	terminal.NamePointer(command, "/environments", "--environment")
-	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as NAME=URL "+
+	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as `NAME=URL` "+
 		"(repeatable). Replaces the copied environments")
 	return command
 }
