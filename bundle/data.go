@@ -217,7 +217,7 @@ var dataTable = Table{
 	snapshot.FeatureLimits: {
 		{Reason: "document", Status: Exact, How: "`project-config.json`; `keys.jsonl` for the limits of individual " +
 			"keys",
-			Note: "The limit is exported, without the number of calls that have been counted."},
+			Note: "The limit is exported, but its counters aren't."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},

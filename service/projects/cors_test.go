@@ -98,7 +98,7 @@ func TestCORS_refused(t *testing.T) {
 		return c
 	}
 	many := slices.Repeat([]string{"https://app.example"}, 101)
-	const first, want, here = "/origins/0 invalid_origin", "https://app.example.com", "here: https://app.example."
+	const first, want, here = "/origins/0 invalid_origin", "https://app.example.com", "send it: https://app.example."
 	for name, tt := range map[string]struct {
 		in           contract.CORS
 		want, detail string
@@ -110,18 +110,18 @@ func TestCORS_refused(t *testing.T) {
 		"upper case":        {origins("https://App.Example"), first, here},
 		"a default port":    {origins("https://app.example:443"), first, here},
 		"a trailing dot":    {origins("https://app.example."), first, here},
-		"letters of others": {origins("https://bücher.example"), first, "here: https://xn--bcher-kva.example."},
+		"letters of others": {origins("https://bücher.example"), first, "send it: https://xn--bcher-kva.example."},
 		"a user":            {origins("https://me@app.example"), first, here},
 		"null":              {origins("null"), first, "sandboxed"},
 		"an IPv6 address":   {origins("http://[::1]:3000"), first, "IPv6"},
 		"a file":            {origins("file://localhost"), first, want},
 		"a web socket":      {origins("wss://app.example"), first, want},
 		"an app's scheme":   {origins("com.example.app:/cb"), first, want},
-		"an app's path":     {origins("capacitor://localhost/x"), first, "here: capacitor://localhost."},
+		"an app's path":     {origins("capacitor://localhost/x"), first, "send it: capacitor://localhost."},
 		"port 0":            {origins("https://a.example:0"), first, "from 1 to 65535"},
 		"a port too large":  {origins("capacitor://localhost:65536"), first, "from 1 to 65535"},
 		"filesystem":        {origins("filesystem://localhost"), first, "Use an origin as browsers send it"},
-		"an app's user":     {origins("capacitor://me@localhost"), first, "here: capacitor://localhost."},
+		"an app's user":     {origins("capacitor://me@localhost"), first, "send it: capacitor://localhost."},
 		"an app's pattern":  {origins("chrome-extension://*"), first, want},
 		"a scheme with +":   {origins("web+app://localhost"), first, want},
 		"a pattern":         {origins("https://*.example"), first, want},
