@@ -25,7 +25,7 @@ func auditLog() audit.Log {
 			At:     on("20 Nov 2026"),
 			Who:    "ana@example.com",
 			WhoURL: "/audit?actor=ana%40example.com",
-			Text:   "froze key …x7Qa of shop",
+			Text:   "froze the key …x7Qa of shop",
 			URL:    "/projects/shop/keys/key_1",
 			Facts: []ui.Fact{
 				{Label: "Action", Value: "key.change", Mono: true},
@@ -43,7 +43,7 @@ func auditLog() audit.Log {
 			Time:    "20 Nov 2026, 14:03:20",
 			At:      on("20 Nov 2026"),
 			Who:     "An account outside this team",
-			Text:    "tried to read a project of shop",
+			Text:    "tried to see the project \"shop\"",
 			Refused: true,
 			Facts:   []ui.Fact{{Label: "Action", Value: "project.read", Mono: true}},
 		},
@@ -75,8 +75,8 @@ func auditNothing() audit.Log {
 			Things: "entries",
 			Text:   "198.51.100.7",
 			Chips: []ui.Chip{
-				{Text: "Action: key: change", URL: "/audit?object=key_01h&q=198.51.100.7"},
-				{Text: "About: key_01h", URL: "/audit?action=key.change&q=198.51.100.7"},
+				{Text: "Action: Change a key", URL: "/audit?object=key_01h&q=198.51.100.7"},
+				{Text: "Object: key_01h", URL: "/audit?action=key.change&q=198.51.100.7"},
 			},
 			Bar:      true,
 			Searched: "Searched 10,000 entries.",
@@ -91,7 +91,7 @@ func auditNothing() audit.Log {
 			{Value: "installation", Title: "The installation"},
 		},
 		Projects: []ui.Option{{Title: "All projects", Chosen: true}, {Value: "shop", Title: "Storefront API"}},
-		Actions:  []ui.Option{{Title: "All actions", Chosen: true}, {Value: "key.change", Title: "key: change"}},
+		Actions:  []ui.Option{{Title: "All actions", Chosen: true}, {Value: "key.change", Title: "Change a key"}},
 		Outcomes: []ui.Option{{Title: "All outcomes", Chosen: true}, {Value: "refused", Title: "Refused"}},
 	}
 }

@@ -31,7 +31,7 @@ func TestTenantCORS_page(t *testing.T) {
 		LeadsTo(tenant)
 	s.Get(tenant).Says("[data-flash]", "saved").Says("[name=origins]", "https://acme.example")
 	s.Get("/projects/shop/limits").Says("#cors a[href='"+tenant+"']", "Acme Ltd")
-	s.Get("/audit").Says("main", `changed the CORS of the tenant "acme"`)
+	s.Get("/audit").Says("main", `changed the CORS settings of the tenant "acme"`)
 
 	conflict := s.Post(tenant+"/cors", "revision", opened, "origins", "*", "methods", "GET").
 		Shows(412, "Changed since you opened it").

@@ -317,7 +317,7 @@ func filters(m Log) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "audit-actor",
 			Name:         "actor",
-			Label:        "By",
+			Label:        "Actor",
 			Conditional:  true,
 			Placeholder:  "Email or ID",
 			Value:        ui.Value{Text: m.Actor},

@@ -32,8 +32,8 @@ func auditList() *page.Listing {
 			{Name: "project", Title: "Project"},
 			{Name: "action", Title: "Action"},
 			{Name: "outcome", Title: "Outcome"},
-			{Name: "actor", Title: "By"},
-			{Name: "object", Title: "About"},
+			{Name: "actor", Title: "Actor"},
+			{Name: "object", Title: "Object"},
 			{Name: "from", Title: "From"},
 			{Name: "to", Title: "Until"},
 		},
@@ -165,10 +165,7 @@ func optionsOf(choices []audit.Choice, chosen, all string) []ui.Option {
 func actionChoices() []audit.Choice {
 	var out []audit.Choice
 	for _, action := range access.Recorded() {
-		out = append(out, audit.Choice{
-			Value: string(action),
-			Title: strings.NewReplacer(".", ": ", "_", " ").Replace(string(action)),
-		})
+		out = append(out, audit.Choice{Value: string(action), Title: actionTitle(action)})
 	}
 	return out
 }

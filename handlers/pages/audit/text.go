@@ -53,10 +53,10 @@ func auditText(e contract.AuditEntry) string {
 		access.ProjectRestore, access.ProjectMove, access.ProjectTakedown:
 		return projectLifeText(e)
 	case access.ProjectUpdate:
-		return projectChangeText(e) + of
+		return projectChangeText(e, of)
 	case access.TenantUpdate:
 		if change := e.Detail["change"]; change != "" {
-			return "changed the " + change + " of the tenant " + strconv.Quote(e.Detail["name"]) + of
+			return "changed the " + settingText(change) + " of the tenant " + strconv.Quote(e.Detail["name"]) + of
 		}
 	case access.KeyCreate:
 		return "created the key " + keyText(e) + of
@@ -118,7 +118,11 @@ func changeText(e contract.AuditEntry) string {
 			verb = "delete"
 		}
 	}
-	return pastOf(verb) + " the " + noun + objectText(e)
+	object := objectText(e)
+	if verb == "create" && object == " "+e.Object {
+		return "created " + article(noun)
+	}
+	return pastOf(verb) + " the " + noun + object
 }
 
 // objectText is the name of an entry's object in quotes, or its id.
@@ -140,24 +144,32 @@ func objectText(e contract.AuditEntry) string {
 }
 
 // projectChangeText describes a change of a project's settings.
-func projectChangeText(e contract.AuditEntry) string {
+func projectChangeText(e contract.AuditEntry, of string) string {
 	change, _, _ := strings.Cut(e.Detail["change"], " of ")
 	object := e.Detail["object"]
 	switch {
 	case change == "relations":
-		return "changed owners of objects (" + object + ")"
+		return "changed the owners of objects" + of + " (" + object + ")"
 	case strings.HasPrefix(object, "version "):
-		return pastOf(change) + " " + object
+		return pastOf(change) + " " + object + of
 	case object != "":
-		return pastOf(change) + " the " + object
+		return pastOf(change) + " the " + object + of
 	}
 	if gone, ok := strings.CutPrefix(change, "no "); ok {
-		return "removed the " + gone
+		return "removed the " + settingText(gone) + of
 	}
 	if change == "rotation" {
-		return "rotated the call signing key"
+		return "rotated the call signing key" + of
 	}
-	return "changed the " + cmp.Or(change, "settings")
+	return "changed the " + settingText(cmp.Or(change, "settings")) + of
+}
+
+// settingText names what a change is about.
+func settingText(change string) string {
+	if change == "CORS" {
+		return "CORS settings"
+	}
+	return change
 }
 
 func exportText(e contract.AuditEntry) string {
@@ -255,6 +267,34 @@ var attempts = map[access.Action]string{
 	access.TeamUpdate:       "change the team",
 	access.TeamDelete:       "delete the team",
 	access.UsageRead:        "see the usage",
+}
+
+// actionTitles name actions where the parts of the action's name don't say what it is.
+var actionTitles = map[access.Action]string{
+	access.AuditGap:       "Leave out entries of refused requests",
+	access.AuditTrim:      "Delete old entries",
+	access.CredentialUse:  "Use an invalid credential",
+	access.DeviceApprove:  "Approve a sign-in of the command line",
+	access.DeviceDeny:     "Deny a sign-in of the command line",
+	access.DomainReport:   "Check the TXT record of a domain",
+	access.ProjectErase:   "Permanently delete a project",
+	access.ProjectPurge:   "Delete a project from the bin",
+	access.RequestMake:    "Send a request from another site",
+	access.TenantErase:    "Delete a tenant that is in use",
+	access.UserArrive:     "Sign in for the first time",
+	access.UserUpdate:     "Change users or groups",
+	access.WebhookDisable: "Turn off a failing webhook",
+	access.WorkspacePurge: "Delete an unclaimed workspace",
+}
+
+// actionTitle names an action, such as: Create a key.
+func actionTitle(action access.Action) string {
+	noun, verb, _ := strings.Cut(string(action), ".")
+	if noun == "token" {
+		noun = "access token"
+	}
+	text := cmp.Or(actionTitles[action], attempts[action], verbOf(verb)+" "+article(strings.ReplaceAll(noun, "_", " ")))
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 func article(noun string) string {
