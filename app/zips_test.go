@@ -60,7 +60,7 @@ func TestNew_bucketDown(t *testing.T) {
 			t.Errorf("/readyz: %d %s", status, body)
 		}
 	})
-	if !strings.Contains(log.String(), "export storage doesn't respond") {
+	if !strings.Contains(log.String(), "export storage isn't responding") {
 		t.Errorf("the log does not say it:\n%s", log.String())
 	}
 	if strings.Contains(log.String(), servers.S3SecretKey) {

@@ -28,8 +28,8 @@ func exportPreview() exports.Preview {
 					Status:     "lossy",
 					Configured: true,
 					Count:      1,
-					Note:       "The app client is a token issuer of the hosted service, which keeps signing users in.",
-					Remedy:     new("Register your applications with an OpenID Connect provider of your own."),
+					Note:       "The app client is a token issuer of Postern, which keeps signing users in.",
+					Remedy:     new("Register your applications with your own OpenID Connect provider."),
 					Names:      []string{"default/web"},
 				})},
 			{ID: "approximate", Title: "Moves with differences", Text: "Each line explains the differences.",
@@ -49,7 +49,7 @@ func exportPreview() exports.Preview {
 					Code:  "kong.key.same_key",
 					Title: "API keys",
 					Count: 48000,
-					Note:  "The key opens the exported gateway as it opens this one.",
+					Note:  "The consumer's key keeps working. The gateway knows only its hash.",
 					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
 				})},
 			{ID: "everywhere", Title: "The same for every project", Text: "Your settings don't affect these.",
@@ -59,8 +59,7 @@ func exportPreview() exports.Preview {
 					Title:  "Login sessions",
 					Status: "skipped",
 					Count:  1,
-					Note: "Login sessions exist only on the hosted service. Sessions and refresh tokens are never " +
-						"exported.",
+					Note:   "Login sessions exist only in Postern. Sessions and refresh tokens are never exported.",
 					Remedy: new("Have users sign in again with your new provider."),
 				})},
 		},
@@ -85,7 +84,7 @@ func ledgerLines(lines ...contract.LedgerLine) []exports.LedgerLine {
 
 func exportPreviewLate() exports.Preview {
 	m := exportPreview()
-	m.Problem = "The preview took longer than 10 seconds. Make an export instead: it has the whole ledger."
+	m.Problem = "The preview took longer than 10 seconds. Create an export instead, which includes the full ledger."
 	return m
 }
 
@@ -109,9 +108,8 @@ func exportLedger(filtered bool) exports.Items {
 				URL:  path + "?code=kong.login_sessions.not_transferable",
 				Text: "Have users sign in again with your new provider."},
 			{ID: "task-kong.hosted_login.realm", Status: "lossy", About: "App clients, Identity providers",
-				URL: path + "?code=kong.hosted_login.realm",
-				Text: "Start the login with ./start.sh --with-login, and set the issuer in your applications to that " +
-					"of the realm."},
+				URL:  path + "?code=kong.hosted_login.realm",
+				Text: "Run ./start.sh --with-login. Then change the issuer in your application."},
 		},
 		Sections: exportPreview().Sections,
 	}
@@ -220,11 +218,11 @@ func show(s exports.State) exports.Show {
 		m.LedgerURL = "/exports/exp_1/ledger"
 	case exports.Failed:
 		m.Badge = ui.Badge{Tone: ui.Bad, Text: "Failed"}
-		m.Error = "The zip could not be stored: no space is left in the data directory."
+		m.Error = "The export failed. Try again. If it fails again, search the server log for the ID of this export."
 	case exports.Expired:
 		m.Badge, m.Ledger = ui.Badge{Text: "Expired"}, ledgerOf(contract.LedgerCounts{Exact: 12})
 	case exports.Cancelled:
-		m.Badge = ui.Badge{Text: "Cancelled"}
+		m.Badge = ui.Badge{Text: "Canceled"}
 	}
 	return m
 }

@@ -13,7 +13,7 @@ func importEmpty() projects.Import {
 
 func importWrong() projects.Import {
 	m := importEmpty()
-	m.Error = "MANIFEST.json differs from its line in SHA256SUMS: the zip is damaged, or was changed."
+	m.Error = "MANIFEST.json: its SHA-256 is not the one in SHA256SUMS"
 	return m
 }
 
@@ -31,13 +31,13 @@ func importFound() projects.Import {
 		SHA256: strings.Repeat("0123456789abcdef", 4),
 		Made: []ui.Fact{
 			{Label: "Versions", Value: "2"}, {Label: "Environments", Value: "4"}, {Label: "API keys", Value: "48,000"},
-			{Label: "Users", Value: "1,204"}, {Label: "Relations", Value: "310,000"},
+			{Label: "Users", Value: "1,204"}, {Label: "Owners of objects", Value: "310,000"},
 		},
 		LeftOut: []projects.ImportItem{
-			{Subject: "Authorization of 1.0.0/prod", Code: "upstream_secret",
-				Detail: "The zip has no secret values. Set the header again before calls reach the upstream."},
-			{Subject: "a-name-that-is-as-long-as-they-can-be.api.example.com", Code: "host_name",
-				Detail: "Host names are verified by each installation. Add it again."},
+			{Title: "Upstream secret", Subject: "Authorization of 1.0.0/prod",
+				Detail: "The zip doesn't contain the value of the header. Set it for the environment."},
+			{Title: "Custom domain", Subject: "a-name-that-is-as-long-as-they-can-be.api.example.com",
+				Detail: "Add the domain again and verify it."},
 		},
 	}
 	return m

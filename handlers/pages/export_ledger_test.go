@@ -34,7 +34,7 @@ func TestExportLedger(t *testing.T) {
 		Says("main", " by ana@example.com").
 		Says("#ledger-items [aria-current=page]", "All ").
 		Says("main", "% portable").
-		Says("#ledger-everywhere", "kong.usage_analytics.left_out").
+		Says("#ledger-everywhere [data-code='kong.usage_analytics.left_out']", "Usage analytics").
 		Says("#ledger-everywhere", "Skipped: not moved").
 		Says("#ledger-everywhere", "Trailers").
 		Says("#ledger-exact", "API keys").
@@ -67,8 +67,8 @@ func TestExportLedger(t *testing.T) {
 		Lacks("#ledger-exact")
 	s.Get(path+"/ledger?area=keys").
 		Says("option[selected]", "API keys").
-		Says("#ledger-exact[open]", "kong.key.hash").
-		Says("#ledger-everywhere[open]", "kong.key_type.built_in")
+		Says("#ledger-exact[open] [data-code='kong.key.hash']", "API keys").
+		Says("#ledger-everywhere[open] [data-code='kong.key_type.built_in']", "Built-in key types")
 	s.Get(path+"/ledger?area=keys&status=lossy").Says("#ledger-items", "No items found")
 	s.Get(path+"/ledger?status=fine").Shows(200, "Ledger of shop").Says("#ledger-items", "No items found")
 }

@@ -35,7 +35,7 @@ func TestExport_download(t *testing.T) {
 	started.LeadsTo(path)
 	waiting := s.Get(path).
 		Shows(200, "Export of shop").
-		Says("#export-status", "Waiting for a worker").
+		Says("#export-status", "Waiting to start").
 		Says("tbody tr:has([aria-current=true])", "Queued")
 	if !strings.Contains(waiting.Find("noscript").Text(), `http-equiv="refresh"`) {
 		t.Error("a browser without script would not ask again")

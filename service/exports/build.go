@@ -78,7 +78,7 @@ func (s *Service) undone(ctx context.Context, row models.Export, err error, fina
 // wait queues an export again that the store kept from being built.
 func (s *Service) wait(ctx context.Context, row models.Export, cause error) error {
 	if row.Part != WaitingForStore {
-		s.Log.WarnContext(ctx, "an export is waiting because the export storage doesn't respond",
+		s.Log.WarnContext(ctx, "an export is waiting because the export storage isn't responding",
 			"export", row.ID, "error", cause)
 	}
 	row.State, row.Part, row.RowsDone, row.RowsTotal = contract.ExportQueued, WaitingForStore, 0, 0

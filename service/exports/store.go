@@ -33,7 +33,7 @@ type Store interface {
 }
 
 // ErrStoreDown means that a store does not answer, or refuses this server.
-var ErrStoreDown = errors.New("the export storage doesn't respond")
+var ErrStoreDown = errors.New("the export storage isn't responding")
 
 // Draft is a file being written. Commit makes it visible as a whole, or returns an error and
 // leaves nothing to read. Discard removes the file, also after Commit.

@@ -128,7 +128,7 @@ func (s Show) Running() bool { return s.State == Queued || s.State == Building }
 func (s Show) heading() string {
 	switch s.State {
 	case Queued:
-		return "Waiting for a worker"
+		return "Waiting to start"
 	case Building:
 		return "Building the zip"
 	case Ready:

@@ -183,7 +183,7 @@ func askForm(m Ask) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("export-consumers", "consumers", "Include users and groups",
-			"Includes users, groups and their identities. Without them, the zip has no keys.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
+			"Includes the users' identities. Without users and groups, the zip has no keys.", m.Consumers).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -267,7 +267,7 @@ func secretsOf(s Secrets) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.Switch("export-secrets", "secrets", "Include secrets",
 			"Includes the secrets that you use with identity providers, token endpoints and upstreams. Anyone with "+
-				"the zip can use these secrets. The audit log records it.", s.On).Render(ctx, templ_7745c5c3_Buffer)
+				"the zip can use these secrets. The audit log records the export.", s.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -958,7 +958,7 @@ func ledger(l Ledger, url string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</div><p class=\"hint mt-0.5 mb-4\">How each item moves to the target. The zip contains the full list.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</div><p class=\"hint mt-0.5 mb-4\">How exactly each item moves. The zip contains the full list.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

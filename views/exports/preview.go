@@ -2,7 +2,9 @@ package exports
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/a-h/templ"
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
@@ -64,6 +66,19 @@ func itemsText(n int64) string {
 		return "1 item"
 	}
 	return humanize.Comma(n) + " items"
+}
+
+// prose is a text of the ledger, with its code in backticks as HTML.
+func prose(text string) templ.Component {
+	var out strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		part = templ.EscapeString(part)
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		out.WriteString(part)
+	}
+	return templ.Raw(out.String())
 }
 
 // others says how many items are not named.

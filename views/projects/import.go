@@ -29,7 +29,7 @@ type ImportFound struct {
 }
 
 // ImportItem is something that the new project would not have as it was.
-type ImportItem struct{ Subject, Detail, Code string }
+type ImportItem struct{ Title, Subject, Detail string }
 
 // heading says in a line what the page has found.
 func (m Import) heading() string {
