@@ -29,8 +29,8 @@ func frozenText(p rules.Project) string {
 	if p.Frozen == nil {
 		return ""
 	}
-	return "Taken down by an operator on " + Moment(p.Frozen.Since) + ". All calls get 403. Reason: " +
-		p.Frozen.Reason + " You can still export the project."
+	return "Taken down by an operator on " + Moment(p.Frozen.Since) + ". All calls get 403. You can " +
+		"still export the project. Reason: " + p.Frozen.Reason
 }
 
 func deletedText(p rules.Project) string {

@@ -34,9 +34,9 @@ func NoticesOf(list []contract.Warning) (texts []string) {
 // RoleText says what a role in a team may do.
 func RoleText(role string) string {
 	return map[access.Role]string{
-		access.Owner: "Owners can do everything, including managing members and deleting permanently.",
+		access.Owner: "Owners can do everything, including managing members and permanently deleting projects.",
 		access.Member: "Members can create and change projects, keys and exports. They can't manage members or " +
-			"delete permanently.",
+			"permanently delete projects.",
 		access.Viewer: "Viewers can see everything except the audit log and invitations. They can't change anything.",
 	}[access.Role(role)]
 }

@@ -158,7 +158,7 @@ func TestProvider_page(t *testing.T) {
 		Shows(422, "Access to version 1.0.0").
 		Says("main", "doesn't verify tokens")
 	s.Get(path).
-		Says("#providers li", "App app-1").
+		Says("#providers li", "Client ID app-1").
 		Says("#branding figure", "Continue with Google").
 		Lacks("#test-problem")
 	before := s.Get(google)

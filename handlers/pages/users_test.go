@@ -60,7 +60,7 @@ func TestUsers_pages(t *testing.T) {
 			Says("tbody", "bob@example.com").
 			Says("tbody", "invited").
 			Says("tbody", "never").
-			Says("tbody", "not in 7 days")
+			Says("tbody", "not in the last 7 days")
 		s.Get(list+"?q=bob").
 			Says("tbody", "bob@example.com").Lacks("tbody a[href='"+ana+"']").
 			Says(".filter-menu a[href='"+list+"?q=bob&state=frozen']", "Frozen")
@@ -69,7 +69,7 @@ func TestUsers_pages(t *testing.T) {
 		page := s.Get(ana).
 			Shows(200, "Ana").
 			Says("dl", "ana@example.com (not confirmed by a provider)").
-			Says("dl", "Last activenot in 7 days").
+			Says("dl", "Last activenot in the last 7 days").
 			Says("section[aria-labelledby=identities]", "No identities yet").
 			Says("section[aria-labelledby=groups]", "staff")
 		opened := page.Revision("email")

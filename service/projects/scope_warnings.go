@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -51,8 +53,9 @@ func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out
 		if len(refused) == 0 {
 			continue
 		}
-		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once they are enforced, %d of the %d "+
-			"proposed rules will refuse keys of the type %s", len(refused), len(proposed), t.Name)))
+		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once enforced, %d of %d proposed %s will "+
+			"refuse keys of the type %s", len(refused), len(proposed), english.PluralWord(len(proposed), "rule", ""),
+			t.Name)))
 	}
 	return out
 }
@@ -105,9 +108,9 @@ func refusing(rules []snapshot.Rule, t contract.KeyType) (out []snapshot.Rule) {
 }
 
 func ruleScopesWarning(t contract.KeyType, such snapshot.Rule, text string) contract.Warning {
-	do := "Add the scopes that its callers need to the type."
+	do := "Give the type the scopes that its callers need."
 	if t.BuiltIn {
-		do = "The type is built in. Create a type with the scopes that callers need, and create keys of it."
+		do = "The type is built in. Create a type with the scopes that callers need, and create keys of that type."
 	}
 	return contract.Warning{Code: WarnRuleScopes, Detail: fmt.Sprintf(
 		"%s, for example the rule for %s %s, which requires %s. %s", text, strings.Join(such.Methods, ","), such.Path,

@@ -80,8 +80,8 @@ func clientAccess(m ClientAccess) templ.Component {
 				Value:       m.Scopes,
 				Mono:        true,
 				Placeholder: "orders:read",
-				Hint: "Scopes that it can request, one per line. orders:* covers every scope that starts " +
-					"with orders:.",
+				Hint: "Scopes that the app client can request, one per line. orders:* covers every scope that " +
+					"starts with orders:.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -374,7 +374,7 @@ func clientFreeze(m ClientFreeze) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">While it's frozen, users can't sign in and it can't get tokens. Calls with existing tokens, including those of its users, get 403. You can unfreeze it.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">While the app client is frozen, it can't get tokens and users can't sign in. Calls with existing tokens, including those of its users, get 403. You can unfreeze it.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -41,7 +41,7 @@ func CallSigningPage(m CallSigning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">Calls to the upstreams carry a signature (RFC 9421) over the method, path, query, identity headers and time. With the public keys, an upstream can verify that a call comes from this project and wasn't changed. It doesn't need a secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">If call signing is on, calls to the upstreams carry a signature (RFC 9421) over the method, path, query, identity headers and time. Upstreams use the public keys to verify that a call comes from this project and wasn't changed. They don't need a secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -285,7 +285,11 @@ func signingForms(m CallSigningManage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.SelectField(ui.Field{ID: "signing-when", Name: "when", Label: "The new key signs"}, m.Rotations).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SelectField(ui.Field{
+				ID:    "signing-when",
+				Name:  "when",
+				Label: "Start signing with the new key",
+			}, m.Rotations).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -153,11 +153,12 @@ func (a Access) keyless(id string) ui.Group {
 	return ui.Group{
 		ID:     id + "-keyless",
 		Name:   "keyless",
-		Legend: "A call without an API key",
+		Legend: "Calls without an API key",
 		Error:  a.Wrong["keyless"],
 		Options: []ui.Option{
 			choice("keyless", "reject", a.Keyless != "owner_fallback",
-				"Gets 401 in authenticate mode and is forwarded anonymously in passthrough mode."),
+				"In authenticate mode, they need another credential of an allowed type. In passthrough mode, they're "+
+					"forwarded."),
 			choice("keyless", "owner_fallback", a.Keyless == "owner_fallback",
 				"Forwarded and counted toward the fallback owner."),
 		},

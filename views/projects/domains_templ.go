@@ -78,7 +78,7 @@ func DomainsPage(m Domains) templ.Component {
 				}
 			}
 			if len(m.Rows) == 0 && !m.List.Filtered() {
-				templ_7745c5c3_Err = ui.Empty("No domains yet", "Callers use the project's gateway URL.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No custom domains yet", "Callers use the project's gateway URL.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

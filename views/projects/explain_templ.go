@@ -41,7 +41,7 @@ func ExplainPage(m Explain) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Explain a call</h1><p class=\"text-muted mt-1\">See step by step how the gateway would answer a call, and how an exported gateway would. Nothing is forwarded or counted.</p><div class=\"card mt-6 p-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Explain a call</h1><p class=\"text-muted mt-1\">See, step by step, how the gateway and an exported gateway would respond to a call. Nothing is forwarded or counted.</p><div class=\"card mt-6 p-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -204,12 +204,12 @@ func explained(m *Explained) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Differs {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "would give a different answer")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "would respond differently")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "would give the same answer")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "would respond the same way")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -268,7 +268,7 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "\" class=\"space-y-5\" role=\"search\" aria-label=\"Ask about a call\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "\" class=\"space-y-5\" role=\"search\" aria-label=\"Call to explain\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -315,17 +315,17 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</div><fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</div><fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key, or a user who calls with a token. Leave empty for a call without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-key",
 			Name:         "key",
-			Label:        "Key",
+			Label:        "Key ID",
 			Value:        m.Key,
 			Placeholder:  "key_…",
-			Hint:         "The ID from the key's page, not the key itself.",
+			Hint:         "On the key's page. Don't enter the key itself.",
 			Autocomplete: "off",
 			Conditional:  true,
 			Mono:         true,
@@ -340,7 +340,7 @@ func explainForm(m Explain) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-user",
 			Name:         "user",
-			Label:        "Or a user with a token",
+			Label:        "User ID",
 			Value:        m.User,
 			Placeholder:  "usr_…",
 			Autocomplete: "off",
@@ -353,7 +353,7 @@ func explainForm(m Explain) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-scopes",
 			Name:         "scopes",
-			Label:        "Scopes of the token",
+			Label:        "Token scopes",
 			Value:        m.Scopes,
 			Placeholder:  "openid orders:read",
 			Autocomplete: "off",

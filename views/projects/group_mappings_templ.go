@@ -41,20 +41,20 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">At each sign-in with ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"group-mappings-title\">Group mappings</h1><p class=\"text-muted mt-1 max-w-2xl\">Each time a user signs in with ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.Provider)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 11, Col: 37}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/group_mappings.templ`, Line: 11, Col: 47}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", its claims decide which groups the user is in. Users leave a group when the claims no longer match. Members that you add yourself always stay. A test login shows the claims.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", the claims that it sends decide which groups the user is in. Users leave a group when the claims no longer match. Members you add yourself always stay. A test login shows the claims.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -323,7 +323,7 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "realm_access.roles",
-					Hint:         "A path with dots between the names.",
+					Hint:         "The path to the claim, with dots between the names.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -342,7 +342,7 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  m.Example,
-				Hint:         "If the claim is a list, one member must match.",
+				Hint:         "If the claim is a list, one of its items must match.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -355,7 +355,7 @@ func groupMappingForm(m GroupMappingForm) templ.Component {
 				Required:     true,
 				Autocomplete: "off",
 				Placeholder:  "admins",
-				Hint:         "Name of a group in this app client's tenant.",
+				Hint:         "The name of a group in this app client's tenant.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

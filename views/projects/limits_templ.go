@@ -87,7 +87,7 @@ func limits(m Limits) templ.Component {
 				}
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted rounded-md border border-dashed p-4 text-center\">No limits. Every call is allowed.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted rounded-md border border-dashed p-4 text-center\">No limits. The number of calls isn't restricted.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -675,7 +675,7 @@ func ranges(id, name string, m Ranges) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "\"><p class=\"hint\">One address or range per line, such as 203.0.113.0/24 or 2001:db8::/32. Calls from other addresses get 403.</p><div class=\"grid gap-x-4 gap-y-5 sm:grid-cols-2\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 53, "\"><p class=\"hint\">One address or range per line, such as 203.0.113.0/24 or 2001:db8::/32.</p><div class=\"grid gap-x-4 gap-y-5 sm:grid-cols-2\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -685,7 +685,7 @@ func ranges(id, name string, m Ranges) templ.Component {
 				Label: "Allowed",
 				Value: m.Allow,
 				Mono:  true,
-				Hint:  "Leave empty to allow all addresses.",
+				Hint:  "Calls from all other addresses get 403. Leave empty to allow all addresses.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -696,7 +696,7 @@ func ranges(id, name string, m Ranges) templ.Component {
 				Label: "Denied",
 				Value: m.Deny,
 				Mono:  true,
-				Hint:  "Refused, even if they're also allowed.",
+				Hint:  "Calls from these addresses get 403, even if they're also allowed.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

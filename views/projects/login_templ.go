@@ -761,7 +761,7 @@ func testLoginClaims(m TestLogin) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " succeeded</h1><p class=\"text-muted mt-1\">Postern exchanged the code as your application would, then discarded the tokens and ended the session. This page shows only their claims.</p><section class=\"card mt-6 p-5\" aria-label=\"The login\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " succeeded</h1><p class=\"text-muted mt-1\">Postern exchanged the code as your application would, then ended the session and discarded the tokens. This page shows only the tokens' claims.</p><section class=\"card mt-6 p-5\" aria-label=\"The login\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -81,7 +81,7 @@ func (f *OpenAPISettings) publications() ui.Group {
 	return ui.Group{
 		ID:     "openapi-publication",
 		Name:   "publication",
-		Legend: "openapi.json at the gateway",
+		Legend: "Publish openapi.json",
 		Hint:   "Published below each environment's gateway URL, with that URL as the server.",
 		Options: []ui.Option{
 			option("off", "Not published", "Calls to this path go to the upstream."),

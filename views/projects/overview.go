@@ -29,6 +29,9 @@ type LastExport struct {
 	At   time.Time // shown after Text; the zero time is not
 }
 
+// NeverExported is the LastExport of a project that has no export.
+var NeverExported = LastExport{Text: "never exported"}
+
 // Portability says what of a project an export moved.
 type Portability struct {
 	Badge     ui.Badge

@@ -29,7 +29,7 @@ func overview(m Overview) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"overview-title\"><h2 id=\"overview-title\" class=\"sr-only\">The last 24 hours</h2><dl class=\"stats\"><div class=\"stat\"><dt>Calls, 24 hours</dt><dd><a class=\"stat-value hover:underline\" href=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"overview-title\"><h2 id=\"overview-title\" class=\"sr-only\">The last 24 hours</h2><dl class=\"stats\"><div class=\"stat\"><dt>Calls, 24 h</dt><dd><a class=\"stat-value hover:underline\" href=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -186,7 +186,7 @@ func overview(m Overview) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !m.Leaves.Exporting {
+		if !m.Leaves.Exporting && m.LastExport != NeverExported {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, ",&#32;")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

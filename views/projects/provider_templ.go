@@ -593,7 +593,7 @@ func providerForm(m ProviderForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("provider-enabled", "enabled", "Show on the sign-in page",
-			"Off: users can't sign in with this provider. Its settings and secret are kept.", m.On).Render(ctx, templ_7745c5c3_Buffer)
+			"When this is off, users can't sign in with this provider. Its settings and secret are kept.", m.On).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

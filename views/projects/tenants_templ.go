@@ -251,7 +251,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 				Autocomplete: "off",
 				Placeholder:  "acme-app",
 				Hint: "Calls without a key count toward this owner if their token names this tenant. Leave empty " +
-					"for the project's.",
+					"to use the project's fallback owner.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -67,7 +67,7 @@ func UpstreamHeadersPage(m UpstreamHeaders) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> carries these headers. The upstream can compare their values to verify that a call comes from this project. Headers with the same names in callers' requests are removed.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> carries these headers. The upstream can check their values to verify that a call comes from this project. Headers with the same names in callers' requests are removed.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -90,7 +90,7 @@ func UpstreamHeadersPage(m UpstreamHeaders) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"text-muted p-5\">No headers yet. The upstream can't tell this project from another one.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p class=\"text-muted p-5\">No headers yet. The upstream can't distinguish this project from other callers.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -295,7 +295,7 @@ func upstreamHeaderForm(m UpstreamHeaderForm) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "X-Upstream-Token",
-				Hint:         "If the header is in the list, this replaces its value.",
+				Hint:         "If the header already exists, its value is replaced.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

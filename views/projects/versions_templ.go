@@ -65,7 +65,7 @@ func versionAdd(m VersionForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted max-w-2xl\">A new version copies the access policy, address ranges, rules, transforms, OpenAPI settings and environments of the version that you choose. After that, you change each version separately.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p class=\"text-muted max-w-2xl\">A new version copies the access policy, address ranges, rules, transforms, OpenAPI settings and environments of the version that you choose. After that, you can change each version separately.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -185,7 +185,7 @@ func environmentAdd(m EnvironmentForm) templ.Component {
 				Slug:         true,
 				Autocomplete: "off",
 				Placeholder:  "staging",
-				Hint:         "API keys limited to an environment of this name are valid for it.",
+				Hint:         "API keys limited to an environment with this name are valid for it.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

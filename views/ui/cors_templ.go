@@ -120,8 +120,10 @@ func CORSSection(m CORS) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow my app's origins", "Allows the origins of the "+m.Apps+
-				" app clients' redirect URIs, including ones you add later.", m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Switch("cors-apps", "app_origins", "Allow the origins of app clients",
+				"Allows the origins in the redirect URIs of the "+m.Apps+" app clients, including ones you add "+
+					"later.",
+				m.AppOrigins).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -274,7 +276,7 @@ func corsFromApps(origins []string) templ.Component {
 				var templ_7745c5c3_Var7 string
 				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(origin)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 106, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 108, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 				if templ_7745c5c3_Err != nil {

@@ -146,13 +146,13 @@ func verdictBadge(a contract.GatewayAnswer) ui.Badge {
 
 // decidedBy says what decided, in a sentence.
 func decidedBy(found contract.Explanation, named *strings.Replacer) string {
-	verb := "allows it"
+	verb := "allows this call"
 	if !found.Forwards() {
-		verb = "refuses it"
+		verb = "refuses this call"
 	}
 	switch by := found.DecidedBy; by {
 	case policy.ExplainForward:
-		return "No step refuses it."
+		return "No step refuses this call."
 	case policy.ByDefault:
 		return "The setting for routes without a rule " + verb + "."
 	case policy.ByReadWriteScopes:

@@ -128,7 +128,7 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Sum.Calls()))
 	}
 	if groups.More {
-		m.More = "Showing the " + humanize.Comma(rowsPerUsage) + " with the most calls. The CSV file has all."
+		m.More = "Showing the " + humanize.Comma(rowsPerUsage) + " rows with the most calls. The CSV file has all rows."
 	}
 	return web.Show(projects.UsagePage(m)), nil
 }

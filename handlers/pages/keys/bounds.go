@@ -98,9 +98,9 @@ func effectiveText(k contract.Key) string {
 	case k.LimitsFrom == contract.LimitsOfKey:
 		return text + " (its own)"
 	case k.LimitsFrom == contract.LimitsOfType:
-		return text + " (of its type)"
+		return text + " (from its type)"
 	case k.LimitsFrom == contract.LimitsOfProject:
-		return text + " (of the project, for each key)"
+		return text + " (from the project)"
 	}
 	return "none"
 }

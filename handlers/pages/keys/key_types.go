@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -22,6 +24,14 @@ func keyTypePath(p rules.Project, t contract.KeyType) string { return keyTypesPa
 
 func keysOfType(p rules.Project, t contract.KeyType) string {
 	return page.KeysPath(p) + "?keys_type=" + t.Name
+}
+
+// typeKeysText says how many keys have a type.
+func typeKeysText(n int64) string {
+	if n == 0 {
+		return "No key has this type."
+	}
+	return page.CountText(n, "key") + " " + english.PluralWord(int(n), "has", "have") + " this type."
 }
 
 // keyTypeForm holds the fields of a key type's form, as typed.
@@ -85,7 +95,7 @@ func (f keyTypeForm) view(action string, wrong *page.Errors) projects.KeyTypeFor
 		Days:     wrong.Value("/expires_in", f.days),
 	}
 	if m.Days.Error != "" { // the rule mentions seconds
-		m.Days.Error = "Enter a number of days up to 3650, or leave it empty."
+		m.Days.Error = "Enter a number of days up to 3,650, or leave it empty."
 	}
 	m.Error = wrong.Rest()
 	return m
@@ -213,7 +223,7 @@ func (h *Handler) keyTypeModel(v *page.Visit, p rules.Project, t contract.KeyTyp
 		Kind:   "key type",
 		Name:   t.Name,
 		Impact: []string{
-			page.CountText(total, "key") + " of this type. You can delete a type only if no key has ever had it.",
+			typeKeysText(total) + " You can delete a type only if no key has ever had it.",
 		},
 		Undo: "You can create it again.",
 	}

@@ -381,7 +381,7 @@ func keyList(p rules.Project) *page.Listing {
 			}},
 			{Name: "type", Title: "Type", Options: page.Named(types)},
 			{Name: "environment", Title: "Environment", Options: append(
-				[]ui.Option{{Value: "all", Title: "Keys for all"}}, page.Named(environmentNames(p))...,
+				[]ui.Option{{Value: "all", Title: "Keys for all environments"}}, page.Named(environmentNames(p))...,
 			)},
 			{Name: "tenant", Title: "Tenant"},
 		},
@@ -421,7 +421,7 @@ func filterForm(l *page.Listing, m ui.List) projects.KeyFilter {
 		}
 	}
 	for _, f := range l.Filters {
-		options := append([]ui.Option{{Title: "Every " + f.Name}}, f.Options...)
+		options := append([]ui.Option{{Title: "Any " + f.Name}}, f.Options...)
 		page.Choose(options, l.Get(f.Name))
 		switch f.Name {
 		case "state":

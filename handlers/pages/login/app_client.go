@@ -132,8 +132,8 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		},
 		{
 			Label: "Tokens",
-			Value: "valid for " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
-				". A login " + refresh,
+			Value: "Valid for " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
+				". A login " + refresh + ".",
 		},
 	}
 }

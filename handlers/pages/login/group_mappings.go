@@ -98,7 +98,7 @@ func mappingNote(o contract.Provider) string {
 	case !traits.StatesClaims():
 		return traits.Label + " doesn't send any claims that can be mapped to groups."
 	case o.Type == providers.GitHub:
-		return "If you add a rule, GitHub asks users for read access to their organizations and teams. If an " +
+		return "If you add a mapping, GitHub asks users for read access to their organizations and teams. If an " +
 			"organization restricts OAuth apps, GitHub lists it only after one of its owners has approved yours."
 	}
 	return ""
@@ -176,7 +176,7 @@ func (h *Handler) removeGroupMapping(v *page.Visit) (web.Answer, error) {
 		err = v.Allowed(p, access.LoginUpdate)
 	}
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the rule.")
+		err = v.Confirmed("Tick the box to remove the mapping.")
 	}
 	if err == nil {
 		_, err = h.AppClients.RemoveGroupMapping(v.Ctx(), v.Who, o.ID, v.Param("mapping"))

@@ -44,7 +44,7 @@ func providerRow(client string, o contract.Provider, may bool) projects.Provider
 		ID:    o.ID,
 		Type:  o.Type,
 		Label: appclients.ProviderLabel(o),
-		Text:  "App " + o.ClientID,
+		Text:  "Client ID " + o.ClientID,
 		URL:   path,
 		On:    o.Enabled,
 		State: ui.Badge{Tone: ui.Cold, Text: "off"},
@@ -72,7 +72,7 @@ func (h *Handler) missingRow(client, kind string, found int, may bool) projects.
 		row.Text = "Any issuer with a discovery document"
 	}
 	if found > 0 {
-		row.Label = "Another " + traits.Label
+		row.Label = "Another " + traits.Label + " provider"
 	}
 	switch {
 	case !may:

@@ -104,7 +104,7 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 			Name:   p.Name,
 			Type:   p.Name,
 			Hidden: []ui.Hidden{{Name: "now", Value: "true"}},
-			Impact: []string{"Everything above is deleted immediately. Others can then use the name."},
+			Impact: []string{"Everything above is deleted immediately. Anyone can then use the name."},
 		}
 		if p.Deleted == nil {
 			m.Erase.Impact = append(h.callersOf(v, p, "", ""), m.Erase.Impact...)
@@ -127,11 +127,15 @@ func contentFacts(c contract.ProjectDeletion) []ui.Fact {
 }
 
 func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
-	notes := []string{"App clients, users and groups are those of the project's own tenant. The team's tenants stay, " +
-		"with their users and groups. The audit log stays too."}
+	notes := []string{"The app clients, users and groups above belong to the project's own tenant. The team's " +
+		"tenants stay, with their users and groups. The audit log stays too."}
 	if d.ProductKeys > 0 && p.Product != nil {
-		notes = append(notes, page.SomeText(d.ProductKeys)+" of the keys are also valid for other projects of "+
-			"the product "+*p.Product+". They stop working there too.")
+		are, they := "are", "They stop"
+		if d.ProductKeys == 1 {
+			are, they = "is", "It stops"
+		}
+		notes = append(notes, page.SomeText(d.ProductKeys)+" of the keys "+are+" also valid for other projects of "+
+			"the product "+*p.Product+". "+they+" working there too.")
 	}
 	return notes
 }

@@ -63,7 +63,7 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 	return &projects.CallSigningManage{
 		Rotations: []ui.Option{
 			{Value: "later", Title: "In an hour, so that upstreams can fetch it first", Chosen: true},
-			{Value: "now", Title: "Immediately, and the old keys end now"},
+			{Value: "now", Title: "Immediately, and withdraw the old keys"},
 		},
 		Rotate: ui.Confirmation{
 			ID:     "signing-rotate",
@@ -71,8 +71,9 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 			Verb:   "Rotate",
 			Kind:   "key",
 			Name:   p.DisplayName,
-			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key by then refuse all "+
-				"calls. The old keys stay published for another day, unless you end them now."),
+			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key when it starts "+
+				"signing will refuse all calls. The old keys stay published for another day, unless you withdraw "+
+				"them."),
 			Undo:     "An old key can't sign again.",
 			ByButton: true,
 		},

@@ -36,11 +36,11 @@ func (h *Handler) checkTarget(v *page.Visit) (web.Answer, error) {
 	v.SelectTeam(p.Team)
 	return web.Answer{Status: status, Page: projects.TargetCheckPage(projects.TargetCheck{
 		Page: v.Shell(
-			"Target check of "+environment.Name,
+			"Target check for "+environment.Name,
 			page.ProjectPath(p.Name),
 			page.ProjectsCrumb(),
 			page.ProjectCrumb(p),
-			ui.Crumb{Text: "Target check of " + environment.Name},
+			ui.Crumb{Text: "Target check for " + environment.Name},
 		),
 		Title:   version.Name + "/" + environment.Name,
 		Target:  environment.Target,

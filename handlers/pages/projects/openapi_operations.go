@@ -172,7 +172,7 @@ func (h *Handler) showOperation(v *page.Visit) (web.Answer, error) {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Operation", Value: found.ID, Mono: true})
 	}
 	if len(found.Needs) > 0 {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Needs", Value: strings.Join(found.Needs, ", or ")})
+		m.Facts = append(m.Facts, ui.Fact{Label: "Requires", Value: strings.Join(found.Needs, ", or ")})
 	}
 	for _, one := range found.Responses {
 		m.Responses = append(m.Responses, projects.ResponseView{

@@ -132,7 +132,7 @@ func lastExport(e contract.Export) projects.LastExport {
 	case contract.ExportReady, contract.ExportExpired:
 		return projects.LastExport{Text: "exported", At: e.CreatedAt}
 	}
-	return projects.LastExport{Text: "never exported"}
+	return projects.NeverExported
 }
 
 func (h *Handler) showNewProject(v *page.Visit) (web.Answer, error) {

@@ -50,10 +50,10 @@ func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
-	f.Proposal = "Added below, in shadow: " + english.Plural(len(added), "rule", "") + " from the OpenAPI document. " +
-		"You can edit them. Nothing is saved yet."
+	f.Proposal = english.Plural(len(added), "proposed rule", "") + " from the OpenAPI document " +
+		english.PluralWord(len(added), "was", "were") + " added below in shadow mode. Nothing is saved yet."
 	if found.Derived {
-		f.Proposal += " The document names no scopes, so they are derived from its paths."
+		f.Proposal += " The document names no scopes, so they were derived from its paths."
 	}
 	if n := len(found.LeftOut); n > 0 {
 		f.Proposal += " No rule can be created for " + english.Plural(n, "operation", "") + ", such as " +
@@ -185,7 +185,7 @@ func needsOf(rule *snapshot.Rule) string {
 			english.WordSeries(rule.Scopes, "and"))
 	}
 	if len(rule.Groups) > 0 {
-		of := "in "
+		of := "member of "
 		if rule.Role == snapshot.RoleAdmin {
 			of = "admin of "
 		}
@@ -195,7 +195,7 @@ func needsOf(rule *snapshot.Rule) string {
 		needs = append(needs, "owner of "+rule.Owner)
 	}
 	if len(needs) == 0 {
-		needs = append(needs, "nothing else")
+		needs = append(needs, "no further requirements")
 	}
 	if rule.Remember != "" {
 		needs = append(needs, "remembers "+rule.Remember)

@@ -111,7 +111,7 @@ func (h *Handler) upstreamHeaderRemoval(v *page.Visit, wrong *page.Errors) (web.
 			Kind:   "header",
 			Name:   header.Name,
 			Impact: append(h.callersOf(v, p, environment.ID, ""),
-				"An upstream that compares the header will refuse calls without it."),
+				"An upstream that checks the header will refuse calls without it."),
 			Undo:  "The value can't be recovered. You can set the header again.",
 			Error: wrong.Rest(),
 		},

@@ -310,7 +310,8 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 		c.Impact = []string{"Calls like those above will get 404."}
 	}
 	if stops.Keys > 0 {
-		c.Impact = append(c.Impact, "Removing it revokes "+page.CountText(stops.Keys, "API key")+" with no other use.")
+		c.Impact = append(c.Impact, "Removing it revokes "+page.CountText(stops.Keys, "API key")+
+			" valid for nothing else.")
 	}
 	if len(stops.Hosts) > 0 {
 		c.Impact = append(c.Impact, "These custom domains are removed with it: "+strings.Join(stops.Hosts, ", ")+".")
