@@ -29,8 +29,8 @@ func apiScopes() projects.APIScopes {
 			{Name: "orders:write", URL: path + "/orders:write"},
 			{
 				Name: longScope,
-				Description: "read the invoices of the last ten years, those of all branches, also where they were " +
-					"closed, and download them",
+				Description: "read and download the invoices of the last ten years from all branches, including " +
+					"branches that were closed",
 				URL: path + "/" + longScope,
 			},
 		},
@@ -52,11 +52,12 @@ func apiScopesEmpty() projects.APIScopes {
 
 func apiScopesWrong() projects.APIScopes {
 	m := apiScopes()
-	m.Create.Open, m.Create.Error = true, "Declare at most 100 scopes."
-	m.Create.Name = ui.Value{Text: "openid", Error: "This scope is one of OpenID Connect's. Choose another name."}
+	m.Create.Open, m.Create.Error = true, "Use at most 100 scopes."
+	m.Create.Name = ui.Value{Text: "openid", Error: "OpenID Connect reserves this scope. Choose another name."}
 	m.Create.Description = ui.Value{Text: "x", Error: "Use at most 200 characters on one line."}
 	m.Audience.Error = "Nothing was saved."
-	m.Audience.Audience = ui.Value{Text: "api", Error: "Use a URI of at most 255 characters without a fragment."}
+	m.Audience.Audience = ui.Value{Text: "api", Error: "Use a URI of at most 255 characters without a fragment, " +
+		"such as https://api.example.com."}
 	return m
 }
 
@@ -88,7 +89,7 @@ func apiScope() projects.APIScope {
 			Verb:   "Remove",
 			Kind:   "API scope",
 			Impact: []string{
-				"Remove this API scope. New and refreshed tokens won't have it. Tokens that have it keep it until " +
+				"New and refreshed tokens won't have it. Tokens that have it keep it until " +
 					"they expire. 5 app clients can request it. Sign-ins that still request it continue without it.",
 			},
 		},

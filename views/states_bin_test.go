@@ -56,7 +56,7 @@ func binStates() []state {
 				Type:   "shop",
 				Impact: []string{
 					"3 owners made 1,204 calls since 13:00 UTC.",
-					"Everything above is deleted immediately.",
+					"Everything above is deleted immediately. Anyone can then use the name.",
 				},
 				Typed: ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it permanently."},
 			},

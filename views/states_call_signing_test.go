@@ -33,19 +33,20 @@ func callSigning() projects.CallSigning {
 				Name:   "Shop",
 				Impact: []string{
 					"3 owners made 1,204 calls since 13:00 UTC.",
-					"Upstreams that haven't fetched the new key by then refuse all calls.",
+					"Upstreams that haven't fetched the new key when it starts signing will refuse all calls. The " +
+						"old keys stay published for another day, unless you withdraw them.",
 				},
 				Undo:     "An old key can't sign again.",
 				ByButton: true,
 			},
 			Rotations: []ui.Option{
 				{Value: "later", Title: "In an hour, so that upstreams can fetch it first", Chosen: true},
-				{Value: "now", Title: "Immediately, and the old keys end now"},
+				{Value: "now", Title: "Immediately, and withdraw the old keys"},
 			},
 			Disable: ui.Confirmation{
 				ID:     "signing-disable",
 				Action: action + "/disable",
-				Impact: []string{"Delete the keys. Upstreams that require a signature will refuse all calls."},
+				Impact: []string{"Upstreams that require a signature will refuse all calls."},
 				Verb:   "Stop",
 				Kind:   "signing",
 			},
@@ -62,8 +63,8 @@ func callSigningOff() projects.CallSigning {
 
 func callSigningWrong() projects.CallSigning {
 	m := callSigning()
-	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U signs from 2026-03-05T05:06:00Z. Rotate " +
-		"again after that, or at once to replace it now."
+	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U will sign from 2026-03-05T05:06:00Z. " +
+		"Rotate again after that, or use signs_in_seconds 0 to replace it now."
 	m.Manage.Disable.Error = "Tick the box to stop signing."
 	return m
 }

@@ -36,8 +36,7 @@ func clientCertificate() projects.ClientCertificate {
 			Verb:   "Remove",
 			Kind:   "certificate",
 			Impact: []string{
-				"Present no certificate from now on. An upstream that requires one refuses all calls. The private " +
-					"key is deleted and cannot be read back.",
+				"An upstream that requires a certificate will refuse all calls.",
 			},
 		},
 	}
@@ -53,11 +52,11 @@ func clientCertificateWrong() projects.ClientCertificate {
 	m := clientCertificate()
 	m.Set.Certificate = ui.Value{
 		Text:  m.Shown.Chain,
-		Error: "The certificate expired at 2026-03-04T05:06:00Z. Have it renewed.",
+		Error: "The certificate expired at 2026-03-04T05:06:00Z. Renew it.",
 	}
-	m.Set.KeyError = "The key does not belong to the first certificate. Send the key that the certificate was issued " +
-		"for, and that certificate first in the chain."
-	m.Set.Error = "The certificate could not be set."
+	m.Set.KeyError = "The key doesn't belong to the first certificate. Send the key that the certificate was issued " +
+		"for, and put that certificate first in the chain."
+	m.Set.Error = "The certificate wasn't set."
 	m.Remove.Error = "Tick the box to remove the certificate."
 	return m
 }

@@ -66,8 +66,8 @@ func domainsEmpty() projects.Domains {
 
 func domainsWrong() projects.Domains {
 	m := domainsEmpty()
-	m.Add.Open, m.Add.Error = true, "A project has at most 50 domains."
-	m.Add.Host = ui.Value{Text: "*.example.com", Error: "Give one host name: wildcards are not served."}
+	m.Add.Open, m.Add.Error = true, "A project can have at most 50 custom domains."
+	m.Add.Host = ui.Value{Text: "*.example.com", Error: "You can't use wildcards. Add each host name separately."}
 	return m
 }
 
@@ -86,8 +86,9 @@ func domain() projects.Domain {
 		State:       ui.Badge{Text: "pending"},
 		RecordName:  "_postern-challenge.dev.example.com",
 		RecordValue: "postern-verification=9f86d081884c7d659a2feaa0c55ad015",
-		Problem:     "There is no TXT record at _postern-challenge.dev.example.com yet.",
-		BackURL:     "/projects/shop/domains",
+		Problem: "There is no TXT record _postern-challenge.dev.example.com. Add it at your DNS provider. A new " +
+			"record can take a few minutes to become visible.",
+		BackURL: "/projects/shop/domains",
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: "1.0.0/dev", Mono: true},
 			{Label: "Verified", Value: "not yet"},

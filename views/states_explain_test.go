@@ -34,7 +34,7 @@ func explainRefused() projects.Explain {
 		Call:    "DELETE " + m.Path.Text,
 		Verdict: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
 		Decided: "The rule DELETE /customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice} " +
-			"refuses it.",
+			"refuses this call.",
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
 		Steps: []projects.ExplainedStep{
 			{
@@ -50,7 +50,8 @@ func explainRefused() projects.Explain {
 			{
 				Name:    "Rules",
 				Outcome: ui.Badge{Tone: ui.Bad, Text: "refused"},
-				Detail:  "The credential lacks a scope that this route needs.",
+				Detail: "This route requires a scope that the caller doesn't have. It requires the scope " +
+					"invoices:write.",
 			},
 		},
 		Command: "postern explain shop DELETE " + m.Path.Text + " --key " + m.Key.Text,
@@ -90,7 +91,7 @@ func explainAllowed() projects.Explain {
 
 func explainWrong() projects.Explain {
 	m := explainEmpty()
-	m.Path = ui.Value{Text: "orders", Error: "Begin the path with a slash, such as /orders/42."}
-	m.Key = ui.Value{Text: "key_other", Error: "Name a key of the project by its id."}
+	m.Path = ui.Value{Text: "orders", Error: "Start the path with a slash, as in /orders/42."}
+	m.Key = ui.Value{Text: "key_other", Error: "Use the ID of a key of the project."}
 	return m
 }

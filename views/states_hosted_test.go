@@ -18,10 +18,12 @@ func hostedStates() []state {
 		{"hosted-consent-grown", login.ConsentPage(hostedGrown())},
 		{"hosted-consent-permissions", login.ConsentPage(hostedPermissions(""))},
 		{"hosted-consent-permissions-de", login.ConsentPage(hostedPermissions("de"))},
-		{"hosted-address", login.ChoosePage(hostedAddress(hosted(), "No sign-in provider is set up for this domain."))},
+		{"hosted-address", login.ChoosePage(hostedAddress(hosted(), "No sign-in provider is set up for the domain "+
+			"of this address. Choose another way to sign in, or contact the application's support."))},
 		{
 			"hosted-address-de",
-			login.ChoosePage(hostedAddress(hostedIn("de"), "Für diese Domain gibt es keine Anmeldung.")),
+			login.ChoosePage(hostedAddress(hostedIn("de"), "Für die Domain dieser Adresse ist kein Anmeldedienst "+
+				"eingerichtet. Wählen Sie einen anderen, oder wenden Sie sich an den Support der Anwendung.")),
 		},
 		{"hosted-choose-de", login.ChoosePage(login.Choose{
 			Shell:     hostedIn("de"),
@@ -45,7 +47,8 @@ func hostedStates() []state {
 		{"hosted-account-stale", login.AccountPage(hostedAccountStale())},
 		{"hosted-account", login.AccountPage(hostedAccount())},
 		{"hosted-account-signin", login.AccountSignInPage(hosted(), "/oauth/cli_1/account/signin", "")},
-		{"hosted-account-left", login.LeftPage(hosted(), "You are signed out. You can close this page.")},
+		{"hosted-account-left", login.LeftPage(hosted(), "All your sessions have ended, on this device and on "+
+			"others. Applications will ask you to sign in again.")},
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,
@@ -76,7 +79,7 @@ func hostedStates() []state {
 			Status:    400,
 			Back:      login.Back{URL: "/back?error=invalid_request"},
 			RequestID: "req_06gz",
-			Text: "The application's request cannot be taken: PKCE is required: code_challenge with " +
+			Text: "The application's request was refused: PKCE is required: send code_challenge with " +
 				"code_challenge_method S256 (invalid_request).",
 		})},
 		{"hosted-unclaimed-signed-out", login.SignedOutPage(login.SignedOut{Shell: hostedUnclaimed(), Back: "/bye"})},
@@ -109,7 +112,7 @@ func hosted() login.Shell {
 	return login.Shell{
 		Title:   "Sign in to Acme Orders",
 		App:     "Acme Orders",
-		Welcome: "For the partners of Acme. Use the account you were invited with.",
+		Welcome: "For partners of Acme. Use the account you were invited with.",
 		LogoURL: "https://cdn.example/logo.svg",
 		Brand:   "/brand/0a7d55",
 	}
@@ -152,7 +155,7 @@ func hostedAddress(shell login.Shell, complaint string) login.Choose {
 
 func hostedFailed() login.Choose {
 	m := hostedChoose()
-	m.Error = "You did not finish signing in with GitHub."
+	m.Error = "You didn't finish signing in with GitHub."
 	return m
 }
 
@@ -168,7 +171,7 @@ func hostedConsent() login.Consent {
 		Site:     "https://app.example.com",
 		Shares: []login.Share{
 			{Text: "see your user ID"},
-			{Text: "your name"},
+			{Text: "see your name and profile details, such as your picture and language"},
 			{Text: "see your email address"},
 			{Text: "see which groups you're in"},
 		},
@@ -257,7 +260,7 @@ func hostedPermissions(tag string) login.Consent {
 // deleting need another sign-in.
 func hostedAccountStale() login.Account {
 	m := hostedAccount()
-	m.MayChangeSelf, m.Error = false, "Sign in again to delete your account."
+	m.MayChangeSelf, m.Error = false, "Sign in again first. You last signed in more than ten minutes ago."
 	m.Name, m.Email = "", "ana.of-a-family-with-a-very-long-name@subsidiary.example.com"
 	m.Sessions[1].Application = "The back office of the northern branches of a company with a long name"
 	return m

@@ -28,9 +28,10 @@ func loginStates() []state {
 		})},
 		{"trial", projects.TestLoginPage(testLogin())},
 		{"trial-failed", projects.TestLoginPage(projects.TestLogin{
-			Page:    testLogin().Page,
-			Name:    "web",
-			Problem: "This test login was shown already.",
+			Page: testLogin().Page,
+			Name: "web",
+			Problem: "You didn't start this test login in this browser, it took longer than ten minutes, or its " +
+				"result was already shown. Start another one on the app client's page.",
 			BackURL: "/projects/shop/login/cli_1",
 		})},
 		{"trial-provider", projects.TestLoginPage(projects.TestLogin{
@@ -80,7 +81,7 @@ func testLogin() projects.TestLogin {
 		Groups: []projects.MappingOutcome{
 			{
 				Rule: `groups is "staff"`, Group: "employees", Values: "staff, sales",
-				State: ui.Badge{Tone: ui.Good, Text: "holds"},
+				State: ui.Badge{Tone: ui.Good, Text: "matches"},
 			},
 			{
 				Rule: `hd is "example.com"`, Group: "admins", Values: "not sent",
@@ -146,14 +147,14 @@ func loginCreate() *projects.AppClientCreate {
 func loginTabWrong() projects.Login {
 	m := loginTab()
 	m.Create = loginCreate()
-	m.Create.Open, m.Create.Error = true, "A tenant has at most 50 app clients."
+	m.Create.Open, m.Create.Error = true, "A tenant can have at most 50 app clients."
 	m.Create.Name = ui.Value{
 		Text:  "Web",
-		Error: "Use 2 to 40 lowercase letters, digits and hyphens that start with a letter.",
+		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
 	}
 	m.Create.Redirects = ui.Value{
 		Text:  "http://app.example.com/cb",
-		Error: "http://app.example.com/cb: Use https; http is for 127.0.0.1, [::1] and localhost.",
+		Error: "http://app.example.com/cb: Use https. http is allowed only for 127.0.0.1, [::1] and localhost.",
 	}
 	return m
 }
@@ -169,7 +170,7 @@ func appClient() projects.AppClient {
 		Facts: []ui.Fact{
 			{Label: "Kind", Value: "confidential"},
 			{Label: "Redirect URIs", Value: "https://app.example.com/callback", Mono: true},
-			{Label: "Tokens", Value: "last 10 minutes, signed with RS256; a login can be refreshed for 30 days"},
+			{Label: "Tokens", Value: "Valid for 10 minutes, signed with RS256. A login can be refreshed for 30 days."},
 		},
 		TestAction: path + "/test",
 		Preview:    login.Preview(hostedChoose()),
@@ -187,7 +188,7 @@ func appClient() projects.AppClient {
 			{
 				ID:     "idp_2",
 				Label:  "Google",
-				Text:   "App 1234.apps.googleusercontent.com",
+				Text:   "Client ID 1234.apps.googleusercontent.com",
 				State:  ui.Badge{Tone: ui.Cold, Text: "off"},
 				URL:    path + "/providers/idp_2",
 				Switch: path + "/providers/idp_2/switch",
@@ -213,7 +214,8 @@ func appClient() projects.AppClient {
 			},
 			PKCE: []ui.Option{
 				{Value: "required", Title: "Required", Text: "Every sign-in requires a code challenge.", Chosen: true},
-				{Value: "when_sent", Title: "When sent", Text: "For libraries that don't send a code challenge."},
+				{Value: "when_sent", Title: "When sent", Text: "For libraries that don't send a code challenge. " +
+					"Only the client secret protects their codes."},
 			},
 		},
 		API: clientAccess(path + "/access"),
@@ -238,7 +240,7 @@ func appClient() projects.AppClient {
 			Action: path + "/delete",
 			Verb:   "Delete",
 			Kind:   "app client",
-			Impact: []string{"Delete this app client with its providers and signing keys."},
+			Impact: []string{"2 providers and the signing keys are deleted with it, and its users are signed out."},
 		},
 	}
 }
@@ -246,22 +248,26 @@ func appClient() projects.AppClient {
 func appClientWrong() projects.AppClient {
 	m := appClient()
 	m.TestProblem = "No provider is turned on, so users can't sign in yet. Set one up below."
-	m.Providers[1].Error = "Give the client ID that Google has for your app."
+	m.Providers[1].Error = "Enter the client ID that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
-	m.Settings.Name.Error = "Choose another."
+	m.Settings.Name.Error = "This tenant already has an app client with that name. Choose another name."
 	m.Settings.Access.Error = "Enter 1 to 1440 minutes."
 	m.Settings.Refresh.Error = "Enter 0 to 90 days."
-	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Give a whole address.", "y: Use https."
+	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Use a complete, percent-encoded URL such as "+
+		"https://app.example.com/callback, without a user name or password.", "y: Use https, or a private-use "+
+		"scheme with a dot, as in com.example.app:/callback."
 	m.API.Declared, m.API.ScopesURL = nil, "/projects/shop/api-scopes"
-	m.API.Error, m.API.Grant = "Nothing was saved.", "A client that gets tokens for itself needs a secret."
-	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project declares this scope."}
+	m.API.Error, m.API.Grant = "Nothing was saved.", "client_credentials requires a client secret. Set confidential "+
+		"to true."
+	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project that serves the app client's tenant " +
+		"declares this scope. First declare it under API scopes of the project."}
 	m.Branding.Error = "Nothing was saved."
-	m.Branding.Color.Error = "Give a color as #rrggbb."
-	m.Branding.Title.Error = "Use at most 60 characters."
-	m.Branding.Welcome.Error = "Use at most 300 characters."
-	m.Branding.LogoURL.Error = "Use an https URL of a picture."
-	m.Secret.Error, m.Delete.Error = "Tick the box.", "Tick the box."
-	m.Keys.Error = "The key sig_2 signs from 2026-08-02T10:00:00Z. Rotate again after that."
+	m.Branding.Color.Error = "Use a color such as #0f766e."
+	m.Branding.Title.Error = "Use at most 60 characters on one line."
+	m.Branding.Welcome.Error = "Use at most 300 characters on one line."
+	m.Branding.LogoURL.Error = "Use the https URL of an image, without a user name or password."
+	m.Secret.Error, m.Delete.Error = "Tick the box to confirm.", "Tick the box to confirm."
+	m.Keys.Error = "The key sig_2 will sign from 2026-08-02T10:00:00Z. Rotate again after that."
 	return m
 }
 
@@ -274,7 +280,7 @@ func appClientViewer() projects.AppClient {
 		{
 			ID:    "idp_1",
 			Label: "GitHub",
-			Text:  "App Iv1.0123",
+			Text:  "Client ID Iv1.0123",
 			State: ui.Badge{Tone: ui.Good, Text: "on"},
 			URL:   "/projects/shop/login/cli_1/providers/idp_1",
 			On:    true,
@@ -295,21 +301,22 @@ func providerNew() projects.ProviderNew {
 			Name:        "issuer",
 			Label:       "GitHub Enterprise server",
 			Placeholder: "https://github.example.com",
-			Hint:        "Only for a server of your own.",
+			Hint:        "For your own server. Leave empty for github.com.",
 			Mono:        true,
-			Value:       ui.Value{Text: "x", Error: "Leave this out."},
+			Value:       ui.Value{Text: "x", Error: "Use an https URL."},
 		},
 		Managed: []ui.Option{
 			{
 				Value:  "true",
 				Title:  "The installation's shared app",
-				Text:   "Works right away.",
+				Text:   "Works right away. Confirms who the user is, but doesn't pass on tokens.",
 				Chosen: true,
 			},
-			{Value: "false", Title: "Your own", Text: "An OAuth app that you register."},
+			{Value: "false", Title: "Your own app", Text: "An OAuth app that you register with GitHub."},
 		},
-		Wrong:   "Only GitHub can be managed.",
-		Error:   "An app client has at most 20 providers.",
+		Wrong: "This installation has no shared GitHub app. Register your own OAuth app with GitHub and use its " +
+			"client_id and client_secret.",
+		Error:   "An app client can have at most 20 providers.",
 		BackURL: "/projects/shop/login/cli_1#providers",
 	}
 }
@@ -335,7 +342,7 @@ func provider() projects.Provider {
 				Provider: "Google",
 				Client: []ui.Option{
 					{Value: "service", Title: "Postern's token", Text: "Short-lived.", Chosen: true},
-					{Value: "provider", Title: "The provider's token", Text: "The one that the provider issued."},
+					{Value: "provider", Title: "The provider's token", Text: "Issued by the provider itself."},
 				},
 				Upstream: []ui.Option{
 					{Value: "service", Title: "Postern's token", Text: "The token that the application holds."},
@@ -356,7 +363,7 @@ func provider() projects.Provider {
 			Action: path + "/delete",
 			Verb:   "Remove",
 			Kind:   "provider",
-			Impact: []string{"Remove this provider and its secret."},
+			Impact: []string{"No one can sign in with it anymore."},
 		},
 	}
 }
@@ -364,12 +371,12 @@ func provider() projects.Provider {
 func providerWrong() projects.Provider {
 	m := provider()
 	m.Edit.HasSecret, m.Edit.NeedsKey = false, true
-	m.Edit.ClientID = ui.Value{Error: "Give the client ID that Google has for your app."}
-	m.Edit.Secret = "Google needs the client secret of your app."
-	m.Edit.Scopes.Error = "a b: A scope has no spaces."
+	m.Edit.ClientID = ui.Value{Error: "Enter the client ID that Google has for your app."}
+	m.Edit.Secret = "Google requires the client secret of your app."
+	m.Edit.Scopes.Error = "a b: Use 1 to 200 printable ASCII characters, except spaces, quotes and backslashes."
 	m.Edit.Tokens.Client[0].Chosen, m.Edit.Tokens.Client[1].Chosen = false, true
 	m.Edit.Tokens.Upstream[1].Chosen, m.Edit.Tokens.Upstream[0].Chosen = false, true
-	m.Edit.Tokens.Error = "Google has no such token."
+	m.Edit.Tokens.Error = "Use service, provider_access_token, provider_id_token or none."
 	m.Report = &projects.Diagnosis{
 		ID:      "provider-report",
 		Title:   "Google",
@@ -377,7 +384,7 @@ func providerWrong() projects.Provider {
 		Steps: []projects.ExplainedStep{{
 			Name:    "Client",
 			Outcome: ui.Badge{Tone: ui.Bad, Text: "failed"},
-			Detail: "The provider refuses client ID or secret (invalid_client). Paste them again from the " +
+			Detail: "The provider refuses the client ID or secret (invalid_client). Copy them again from the " +
 				"provider's console.",
 		}},
 	}
@@ -391,8 +398,9 @@ func providerDeclared() projects.Provider {
 	m := provider()
 	m.Page.Title, m.Label = "Auth0", "Auth0"
 	m.Edit.Audience = &ui.Value{
-		Text:  "api",
-		Error: "Give the identifier of the API at Auth0, such as https://api.example.com.",
+		Text: "api",
+		Error: "Without an audience, Auth0 issues opaque access tokens that only Auth0 can read. Enter the " +
+			"identifier of your API at Auth0.",
 	}
 	m.Edit.Domains = &ui.Value{Text: "example.com\nsubsidiary.of-a-company-with-a-long-name.example.org"}
 	return m

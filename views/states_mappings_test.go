@@ -35,8 +35,10 @@ func groupMappingsEmpty() projects.GroupMappings {
 
 func groupMappingsWrong() projects.GroupMappings {
 	m := groupMappings()
-	m.Add.Claim = ui.Value{Text: "realm_access..roles", Error: "Name a claim, such as groups or realm_access.roles."}
-	m.Add.Group = ui.Value{Text: "owners", Error: "Name a group of the app client's tenant. Create it there first."}
+	m.Add.Claim = ui.Value{Text: "realm_access..roles", Error: "Use the path of a claim, such as groups or " +
+		"realm_access.roles."}
+	m.Add.Group = ui.Value{Text: "owners", Error: "The app client's tenant has no group with this name or ID. " +
+		"Create the group first."}
 	return m
 }
 
@@ -53,15 +55,15 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 	return projects.GroupMappingRemoval{
 		Page: in("Remove a group mapping", mappingsURL, "Shop", "Group mappings"),
 		Facts: []ui.Fact{
-			{Label: "Rule", Value: `groups is "staff"`, Mono: true},
+			{Label: "Mapping", Value: `groups is "staff"`, Mono: true},
 			{Label: "Group", Value: "employees"},
 		},
 		Confirm: ui.Confirmation{
 			ID:     "mapping-remove",
 			Action: mappingsURL + "/1f0a/remove",
-			Impact: []string{"Remove this rule."},
+			Impact: []string{"Users who are in the group only because of a claim leave it immediately."},
 			Verb:   "Remove",
-			Kind:   "rule",
+			Kind:   "mapping",
 		},
 		BackURL: mappingsURL,
 	}
@@ -70,7 +72,7 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 func groupMappingsGitHub() projects.GroupMappings {
 	m := groupMappings()
 	m.Page, m.Provider = in("Group mappings", mappingsURL, "Shop", "web", "GitHub"), "GitHub"
-	m.Note = "If you add a rule, GitHub asks users for read access to their organizations and teams. If an " +
+	m.Note = "If you add a mapping, GitHub asks users for read access to their organizations and teams. If an " +
 		"organization restricts OAuth apps, GitHub lists it only after one of its owners has approved yours."
 	m.Rows = []projects.GroupMappingRow{
 		{Rule: `teams is "acme/sre"`, Group: "on call", RemoveURL: mappingsURL + "/1f0a"},

@@ -52,7 +52,7 @@ func openAPIOfShop() projects.OpenAPI {
 		{Tag: "Untagged", Rows: []projects.OperationRow{{
 			Method:     "DELETE",
 			Path:       "/customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice}",
-			Summary:    "Remove an invoice that was archived, with everything that belongs to it",
+			Summary:    "Remove an archived invoice and everything that belongs to it",
 			Deprecated: true,
 			URL:        "/projects/shop/versions/ver_1/openapi/operation?method=DELETE&path=/customers",
 		}}},
@@ -78,8 +78,9 @@ func openAPIOfShop() projects.OpenAPI {
 
 func openAPIWrong() projects.OpenAPI {
 	m := openAPINone()
-	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use an http or https URL of a document."}
-	m.Form.Document = ui.Value{Text: `{"swagger": "1.2"}`, Error: "Swagger 1.2 is not supported."}
+	m.Form.URL = ui.Value{Text: "shop.yaml", Error: "Use the http or https URL of a document."}
+	m.Form.Document = ui.Value{Text: `{"swagger": "1.2"}`, Error: "The field openapi is missing. Add the version, " +
+		"such as \"openapi\": \"3.1.0\"."}
 	return m
 }
 

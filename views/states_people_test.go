@@ -23,11 +23,11 @@ func arrivalStates() []state {
 			Next:      "/projects/shop",
 			Providers: providers,
 			SignUpURL: "/signup",
-			Error:     "Signing in with GitHub did not work out. Try again.",
+			Error:     "Signing in with GitHub failed. Try again.",
 		})},
 		{"signup", signin.SignUpPage(signin.SignUp{
 			Page:              out("Create an account", "/signup"),
-			Intro:             "You join Payments with the role member.",
+			Intro:             "You'll join Payments as a member.",
 			MinPasswordLength: 12,
 			Next:              "/invite/code",
 			Providers:         providers,
@@ -39,13 +39,13 @@ func arrivalStates() []state {
 			SignInURL:         "/signin",
 			Email: ui.Value{
 				Text:  "ana@example.com",
-				Error: "There is an account with this address already. Sign in with it, or use another address.",
+				Error: "An account with this address already exists. Sign in with it, or use another address.",
 			},
 			Name: ui.Value{Text: "Ana"},
 		})},
 		{"signup-closed", signin.SignUpPage(signin.SignUp{
 			Page:      out("Create an account", "/signup"),
-			Refusal:   "Accounts are made by invitation here.",
+			Refusal:   "You need an invitation to create an account here. Ask an owner of a team for a link.",
 			SignInURL: "/signin",
 		})},
 		{"leave", signin.LeavePage(signin.Leave{
@@ -65,14 +65,15 @@ func arrivalStates() []state {
 			Page:     in("Invitation", "/invite/code"),
 			Team:     "Payments",
 			Role:     "owner",
-			RoleText: "Owners do everything.",
+			RoleText: "Owners can do everything, including managing members and permanently deleting projects.",
 			Account:  "ana@example.com",
 			Action:   "/invite/code",
-			Error:    "This invitation is for vic@example.com.",
+			Error: "This invitation is for vic@example.com. Use the account with that address, or ask for " +
+				"another invitation.",
 		})},
 		{"invited-over", signin.InvitedPage(signin.Invited{
 			Page:    out("Invitation", "/projects"),
-			Refusal: "This invitation has been used.",
+			Refusal: "This invitation has been used, has expired or was revoked. Ask for a new one.",
 		})},
 	}
 }
@@ -104,8 +105,9 @@ func teamStates() []state {
 				Verb:   "Leave",
 				Kind:   "team",
 				Name:   "Payments",
-				Impact: []string{"You lose access to its projects at once."},
-				Undo:   "An owner would have to invite you again.",
+				Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
+					"projects stay."},
+				Undo: "An owner would have to invite you again.",
 			},
 			Members: []team.Member{
 				{
@@ -133,13 +135,13 @@ func accountStates() []state {
 		})},
 		{"profile-wrong", account.ProfilePage(account.Profile{
 			Page: of("Your account"),
-			Name: ui.Value{Error: "Give a name of 1 to 80 characters."},
+			Name: ui.Value{Error: "Enter a name of 1 to 80 characters."},
 			Email: ui.Value{
 				Text:  "ben@example.com",
 				Error: "Another account has this address.",
 			},
 			Has:           true,
-			PasswordError: "This is not the password you have now.",
+			PasswordError: "This isn't your current password.",
 		})},
 		{"confirm-email", account.ConfirmationPage(account.Confirmation{
 			Page:   out("New email address", "/email/code"),
@@ -155,7 +157,7 @@ func accountStates() []state {
 			Page:              of("Password"),
 			Has:               true,
 			MinPasswordLength: 12,
-			OldError:          "This is not the password you have now.",
+			OldError:          "This isn't your current password.",
 		})},
 		{"account-first-password", account.PasswordPage(account.Password{
 			Page:              of("Password"),
@@ -184,7 +186,7 @@ func accountStates() []state {
 		{"linked", account.LinkedPage(account.Linked{
 			Page:     of("Linked"),
 			Password: true,
-			Error:    "This sign-in is linked with an account already. Unlink it there first.",
+			Error:    "This sign-in is already linked to an account. Unlink it there first.",
 			Links: []account.Link{
 				{
 					ID:           "idn_1",
@@ -224,14 +226,14 @@ func ownTeam() team.Team {
 			ID:     "erase-confirm",
 			Action: "/teams/1/delete",
 			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
-			Impact: []string{"All of this goes along, and cannot be restored. Members lose their access at once."},
+			Impact: []string{"All of this is deleted. Members lose their access immediately. Their accounts stay."},
 			Name:   "Payments",
 			Type:   "Payments",
 			Typed:  ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
 			Verb:   "Delete",
 			Kind:   "team",
 		},
-		Error: "A team keeps at least one owner.",
+		Error: "A team must have at least one owner. Make another member an owner first.",
 		Members: []team.Member{
 			{
 				ID:         "acc_1",
@@ -278,8 +280,9 @@ func ownTeam() team.Team {
 			Verb:   "Leave",
 			Kind:   "team",
 			Name:   "Payments",
-			Impact: []string{"You lose access to its projects at once."},
-			Undo:   "An owner would have to invite you again.",
+			Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
+				"projects stay."},
+			Undo: "An owner would have to invite you again.",
 		},
 	}
 }

@@ -22,8 +22,8 @@ func configure() projects.Configure {
 			DisplayName: "Storefront API",
 			Access:      ui.Badge{Tone: ui.Accent, Text: "API keys"},
 			HistoryURL:  "/audit?project=shop",
-			Frozen: "Taken down by an operator on 12 Nov 2026, 09:30 UTC. All calls get 403. Reason: Phishing, " +
-				"reported by three banks. You can still export the project.",
+			Frozen: "Taken down by an operator on 12 Nov 2026, 09:30 UTC. All calls get 403. You can still export " +
+				"the project. Reason: Phishing, reported by three banks.",
 			DeleteURL: "/projects/shop/delete",
 		},
 		General: projects.General{
@@ -180,11 +180,11 @@ func limits() projects.Limits {
 			Windows: []ui.Option{{Value: "minute", Title: "minute"}, {Value: "day", Title: "day", Chosen: i == 1}},
 			Subjects: []ui.Option{
 				{Value: "key", Title: "each key"},
-				{Value: "ip", Title: "each address", Chosen: i == 1},
+				{Value: "ip", Title: "each address, with or without a key", Chosen: i == 1},
 			},
 		})
 	}
-	m.Rows[2].Error = "Give a whole number of calls, 1 or more."
+	m.Rows[2].Error = "Use 1 call or more. Leave the window out for no limit."
 	return m
 }
 
@@ -213,17 +213,17 @@ func keyTexts(id string) []ui.Field {
 func keyFilter() projects.KeyFilter {
 	return projects.KeyFilter{
 		Action:       "/projects/shop/keys",
-		States:       []ui.Option{{Title: "Every state"}},
-		Types:        []ui.Option{{Title: "Every type"}},
-		Environments: []ui.Option{{Title: "Every environment"}},
-		Tenants:      []ui.Option{{Title: "Every tenant"}, {Value: "acme", Title: "acme"}},
+		States:       []ui.Option{{Title: "Any state"}},
+		Types:        []ui.Option{{Title: "Any type"}},
+		Environments: []ui.Option{{Title: "Any environment"}},
+		Tenants:      []ui.Option{{Title: "Any tenant"}, {Value: "acme", Title: "acme"}},
 	}
 }
 
 func keyBounds(of, minute string) projects.KeyBounds {
 	b := projects.KeyBounds{Of: []ui.Option{
-		{Value: "type", Title: "From its type", Text: "Now 10 a second, 1,000 a day.", Chosen: of == "type"},
-		{Value: "own", Title: "Its own", Text: "Replace the limits of the type and the project.", Chosen: of == "own"},
+		{Value: "type", Title: "From its type", Text: "Currently 10 a second, 1,000 a day.", Chosen: of == "type"},
+		{Value: "own", Title: "Its own", Text: "Replaces the limits of the type and the project.", Chosen: of == "own"},
 		{Value: "none", Title: "None", Text: "No limits, regardless of its type.", Chosen: of == "none"},
 	}}
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
@@ -236,37 +236,39 @@ func keyBounds(of, minute string) projects.KeyBounds {
 func keyWrong() projects.Key {
 	m := key()
 	m.Edit.Open, m.Edit.Bounds = true, keyBounds("own", "0")
-	m.Edit.Bounds.Windows[1].Value.Error = "Give the number of calls that the window admits, 1 or more, or leave " +
-		"the window out for no limit."
+	m.Edit.Bounds.Windows[1].Value.Error = "Use 1 call or more. Leave the window out for no limit."
 	m.Edit.Bounds.Allowed = ui.Value{
 		Text:  "10.0.0.0/8\nlocalhost",
-		Error: "localhost: Give an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address.",
+		Error: "localhost: Use an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address.",
 	}
 	return m
 }
 
 func configureWrong() projects.Configure {
 	m := configure()
-	m.General.DisplayName = ui.Value{Text: "", Error: "A display name is needed."}
+	m.General.DisplayName = ui.Value{Text: "", Error: "Use at most 128 characters on one line."}
 	access := &m.Versions[0].Access
 	access.Keyless, access.FallbackOwner = "owner_fallback", ui.Value{
 		Text:  " x",
-		Error: "An owner has no space at its ends.",
+		Error: "Use 1 to 128 printable ASCII characters. Don't begin or end with a space.",
 	}
-	access.Wrong = map[string]string{"methods": "Authenticate needs at least one method."}
-	access.Error = "The access of this version was not saved."
-	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "Only http and https can be called."}
-	m.Limits.Rows[0].Error = "Give a whole number of calls, 1 or more."
-	m.Product.Choice, m.Product.New = "There is no such product.", ui.Value{Text: "X", Error: "Use 2 to 40 characters."}
-	m.Versions[0].Ranges.Allow = ui.Value{Text: "here", Error: "here: Give an address range."}
-	m.Versions[0].Ranges.Error = "The addresses were not saved."
+	access.Wrong = map[string]string{"methods": "The mode authenticate requires at least one method: api_key, jwt " +
+		"or opaque."}
+	access.Error = "Nothing was saved."
+	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "It must start with http:// or https://."}
+	m.Limits.Rows[0].Error = "Use 1 call or more. Leave the window out for no limit."
+	m.Product.Choice, m.Product.New = "The project's team has no product \"store\". Create it "+
+		"first.", ui.Value{Text: "X", Error: "Use 2 to 40 characters."}
+	m.Versions[0].Ranges.Allow = ui.Value{Text: "here", Error: "here: Use an address range such as 203.0.113.0/24 " +
+		"or 2001:db8::/32, or a single address."}
+	m.Versions[0].Ranges.Error = "Nothing was saved."
 	m.Keys.Create.Open = true
-	m.Keys.Create.Owner = ui.Value{Error: "An owner is needed."}
-	m.Keys.Create.TenantError = "This project serves no tenant \"acme\"."
-	m.Keys.Create.ProductError = "This project is in no product."
+	m.Keys.Create.Owner = ui.Value{Error: "Enter the owner of the key, such as billing-service."}
+	m.Keys.Create.TenantError = "This project doesn't serve a tenant \"acme\". Attach the tenant to the project first."
+	m.Keys.Create.ProductError = "This project isn't in a product. Add it to one first, or leave this field out."
 	m.Keys.Create.Bounds = keyWrong().Edit.Bounds
 	m.Keys.Filter.ClearURL = "/projects/shop/keys"
-	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "This day has passed."}
+	m.Keys.Create.Expires = ui.Value{Text: "2020-01-01", Error: "Use a time in the future, at most 10 years from now."}
 	m.Keys.Rows = nil
 	return m
 }
@@ -395,13 +397,14 @@ func cors() ui.CORS {
 			FromApps: []string{"https://admin.example.com", "https://kiosk.example.com:8443"},
 			ETag:     "1",
 		},
-		Action:        "/projects/shop/cors",
-		Hint:          "Browsers let pages from these origins call this project (CORS).",
+		Action: "/projects/shop/cors",
+		Hint: "Browsers let pages from these origins call this project (CORS). Postern answers preflights " +
+			"before it checks credentials. If you list no origins, your upstreams handle CORS.",
 		Apps:          "project's",
 		Overrides:     []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		MoreOverrides: 3,
 		AllMethods:    append([]string{"PATCH"}, methods...),
 		Age:           "soon",
-		Wrong:         map[string]string{"max_age": "Use 0 to 86400 seconds, or leave it out."},
+		Wrong:         map[string]string{"max_age": "Use 0 to 86,400 seconds, or leave it out."},
 	}
 }

@@ -63,7 +63,7 @@ func relationsOfShop() projects.Relations {
 				Version:  "1.0.0",
 				RulesURL: "/projects/shop/versions/ver_1/rules",
 				Answers:  "12 responses",
-				Reason:   "it has nothing at the place that the rule names",
+				Reason:   "the body lacks the member that the rule names",
 				Last:     on("21 Nov 2026"),
 			},
 			{
@@ -90,10 +90,10 @@ func relationsEmpty() projects.Relations {
 func relationsWrong() projects.Relations {
 	m := relationsOfShop()
 	m.Add.Open, m.Import.Open = true, true
-	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an id as in a path, such as order:42."}
+	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an ID, such as order:42."}
 	m.Add.Error = "Nothing was added."
-	m.Import.Error = "Owner 5013 in the file: Use a type and an id as in a path, such as order:42."
-	m.Wrong = "Use a type and an id as in a path, such as order:42."
+	m.Import.Error = "Owner 5013 in the file: Use a type and an ID, such as order:42."
+	m.Wrong = "Use a type and an ID, such as order:42."
 	return m
 }
 
@@ -115,7 +115,7 @@ func relationsViewer() projects.Relations {
 
 func relationToForget() projects.Relation {
 	return projects.Relation{
-		Page:   in("Forget the owner of order:42", relationsURL+"/forget", "Shop", "Owners of objects", "order:42"),
+		Page:   in("Remove the owner of order:42", relationsURL+"/forget", "Shop", "Owners of objects", "order:42"),
 		Object: "order:42",
 		Facts: []ui.Fact{
 			{Label: "Object", Value: "order:42", Mono: true},
@@ -127,13 +127,12 @@ func relationToForget() projects.Relation {
 			ID:     "relation-forget",
 			Action: relationsURL + "/forget",
 			Hidden: []ui.Hidden{{Name: "object", Value: "order:42"}, {Name: "user", Value: "billing-service"}},
-			Verb:   "Forget",
+			Verb:   "Remove",
 			Kind:   "owner",
 			Impact: []string{
-				"Forget that billing-service owns order:42. Their calls to it are refused where a rule asks for " +
-					"the owner.",
+				"Starting with the next call, rules that require the owner refuse their calls to it.",
 			},
-			Error: "Tick the box to forget the owner.",
+			Error: "Tick the box to remove the owner.",
 		},
 		BackURL: relationsURL,
 	}

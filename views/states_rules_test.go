@@ -37,9 +37,9 @@ func rulesOfShop() projects.Rules {
 			{
 				Methods: "POST",
 				Path:    "/orders",
-				Needs:   "nothing else; remembers order:{response.id}",
+				Needs:   "no further requirements; remembers order:{response.id}",
 				Mode:    "enforce",
-				Missed:  []string{"found no object in 12 responses: it has nothing at the place that the rule names"},
+				Missed:  []string{"found no object in 12 responses: the body lacks the member that the rule names"},
 			},
 			{
 				Methods: "POST, DELETE",

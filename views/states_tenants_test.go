@@ -28,7 +28,7 @@ func tenantStates() []state {
 			Confirm: &ui.Confirmation{
 				ID:     "detach-confirm",
 				Action: "/x",
-				Impact: []string{"Refuse its keys in this project from now on."},
+				Impact: []string{"Calls to Shop with its keys will get 403."},
 				Verb:   "Detach",
 				Kind:   "tenant",
 				Error:  "Tick the box to detach the tenant.",
@@ -45,7 +45,8 @@ func tenantStates() []state {
 		{"products-empty", products.ListPage(products.List{
 			Page: in("Products", "/products", "Products"),
 			Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
-				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lowercase letters, digits and hyphens."}},
+				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with " +
+					"a letter; don't end with a hyphen."}},
 		})},
 		{"product", products.ProductPage(product())},
 		{"product-empty", products.ProductPage(productEmpty())},
@@ -100,10 +101,10 @@ func projectTenantsWrong() projects.Tenants {
 	m := projectTenants()
 	m.Add.Open, m.Add.Name = true, ui.Value{
 		Text:  "Acme",
-		Error: "Use 2 to 40 lowercase letters, digits and hyphens, the first a letter.",
+		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
 	}
-	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters, on one line."}
-	m.Add.Error = "An unclaimed workspace holds at most 10 tenants. Claim it to have more."
+	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters on one line."}
+	m.Add.Error = "An unclaimed workspace can have at most 10 tenants. Claim it to add more."
 	return m
 }
 
@@ -160,7 +161,7 @@ func tenantSettings() tenants.Settings {
 			Action:        "/tenants/tnt_1",
 			Revision:      "x",
 			DisplayName:   ui.Value{Text: "Acme Ltd"},
-			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters, on one line."},
+			FallbackOwner: ui.Value{Text: "acme\tapp", Error: "Use at most 128 characters on one line."},
 		},
 		CORS: tenantCORS(),
 		Delete: &ui.Confirmation{
@@ -173,7 +174,7 @@ func tenantSettings() tenants.Settings {
 			Facts: []ui.Fact{
 				{Label: "Users", Value: "1,204"},
 				{Label: "App clients", Value: "2"},
-				{Label: "API keys", Value: "12, 3 of them active"},
+				{Label: "API keys", Value: "12 (3 active)"},
 			},
 			Impact: []string{
 				"3 owners made 1,204 calls since 13:00 UTC.",
@@ -194,7 +195,9 @@ func tenantViewer() tenants.Settings {
 func tenantCORS() ui.CORS {
 	m := cors()
 	m.Action, m.Apps, m.Overrides = "/tenants/tnt_1/cors", "tenant's", nil
-	m.Hint = "With keys and tokens of this tenant, pages of these origins may call from a browser."
+	m.Hint = "These settings replace the projects' settings for calls with this tenant's keys and tokens. " +
+		"Preflights combine the settings of a project and its tenants. If you list no origins, the projects' " +
+		"settings apply."
 	return m
 }
 
@@ -242,8 +245,8 @@ func product() products.Product {
 			Action: "/products/prd_1/delete",
 			Verb:   "Delete",
 			Kind:   "product",
-			Impact: []string{"Delete this product. It has no projects."},
-			Error:  "A project was put into the product just now.",
+			Impact: []string{"It has no projects."},
+			Error:  "A project was just added to the product.",
 		},
 	}
 }

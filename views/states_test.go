@@ -41,7 +41,7 @@ func entryStates() []state {
 			Page:  out("Sign in", "/signin"),
 			Email: ui.Value{Text: "ana@example.com"},
 			Next:  "/projects/shop",
-			Error: "Email or password is wrong.",
+			Error: "Email address or password is wrong.",
 		})},
 		{"welcome", signin.WelcomePage(signin.Welcome{
 			Page:              out("Welcome", "/welcome/abc"),
@@ -52,24 +52,24 @@ func entryStates() []state {
 			Page:              out("Welcome", "/welcome/abc"),
 			Action:            "/welcome/abc",
 			MinPasswordLength: 12,
-			Email:             ui.Value{Text: "ana@", Error: "This is not an email address."},
+			Email:             ui.Value{Text: "ana@", Error: "This isn't an email address."},
 			Name:              ui.Value{Text: "Ana"},
-			Password:          "The password has 5 characters; 12 are the least.",
+			Password:          "Use at least 12 characters and at most 1,024 bytes.",
 		})},
 		{"recovery", signin.RecoveryPage(signin.Recovery{
 			Page:              out("New password", "/recover/abc"),
 			Action:            "/recover/abc",
 			Email:             "ana@example.com",
 			MinPasswordLength: 12,
-			Password:          "The password has 5 characters; 12 are the least.",
+			Password:          "Use at least 12 characters and at most 1,024 bytes.",
 		})},
 		{"recovery-over", signin.RecoveryOverPage(out("This link doesn't work", "/signin"), false)},
 		{"recovery-over-mail", signin.RecoveryOverPage(out("This link doesn't work", "/signin"), true)},
 		{"forgotten", signin.ForgottenPage(signin.Forgotten{
 			Page:  out("Reset your password", "/recover"),
 			Mails: true,
-			Email: ui.Value{Text: "ana", Error: "This is not an email address."},
-			Error: "Too many attempts to ask for a link.",
+			Email: ui.Value{Text: "ana", Error: "This isn't an email address."},
+			Error: "Too many attempts to ask for a link. Wait 15 minutes and try again.",
 		})},
 		{"forgotten-sent", signin.ForgottenPage(signin.Forgotten{
 			Page:  out("Reset your password", "/recover"),
@@ -88,15 +88,15 @@ func entryStates() []state {
 				{
 					Value:  "team_1",
 					Title:  "Ana Lopez",
-					Text:   "Joins the projects that this team already has.",
+					Text:   "",
 					Chosen: true,
 				},
-				{Value: "new", Title: "A new team", Text: "Kept apart."},
+				{Value: "new", Title: "A new team", Text: ""},
 			},
 		})},
 		{"claim refused", claim.ClaimPage(claim.Claim{
 			Page:    in("Claim", "/claim/code"),
-			Refusal: "This workspace has been claimed already.",
+			Refusal: "This workspace has already been claimed.",
 		})},
 	}
 }
@@ -114,9 +114,10 @@ func projectStates() []state {
 			Page: in("New project", "/projects/new", "New"),
 			Target: ui.Value{
 				Text:  "http://10.0.0.1",
-				Error: "This address is in a private network, which the gateway does not call.",
+				Error: "This isn't a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.",
 			},
-			Name: ui.Value{Text: "shop", Error: "A project of this name exists."},
+			Name: ui.Value{Text: "shop", Error: "The name \"shop\" is taken. Choose another name, or leave it out " +
+				"to get a generated name."},
 		})},
 		{"project-created", projects.CreatedPage(created())},
 		{"project-created-open", projects.CreatedPage(projects.Created{
@@ -188,7 +189,7 @@ func exportStates() []state {
 			PreviewURL: "/projects/shop/export/preview",
 			Format:     "data",
 			Keys:       "mint",
-			Error:      "An export of this project is running already.",
+			Error:      "This project already has 3 unfinished exports. Wait for one to finish, or cancel one.",
 			KeysError: "Keys can't be exported without the consumers that own them. Include consumers, or set keys " +
 				"to none.",
 		})},
@@ -261,7 +262,7 @@ const sampleKey = "pst_prod_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx"
 
 func list() projects.List {
 	page := in("Projects", "/projects")
-	page.Flash = &ui.Notice{Tone: ui.Good, Text: "Storefront API was saved."}
+	page.Flash = &ui.Notice{Tone: ui.Good, Text: "The settings of Storefront API are saved."}
 	return projects.List{
 		Page: page,
 		List: listed("/projects", "projects", "name", "created"),

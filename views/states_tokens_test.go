@@ -23,7 +23,8 @@ func tokenStates() []state {
 		{"device", device.EnterPage(device.Enter{Page: in("Sign in to the command line", "/device")})},
 		{"device-wrong", device.EnterPage(device.Enter{
 			Page: in("Sign in to the command line", "/device"),
-			Code: ui.Value{Text: "BCDF-GHJK", Error: "No program waits with this code."},
+			Code: ui.Value{Text: "BCDF-GHJK", Error: "No program is waiting with this code. Check the code. It " +
+				"expires after ten minutes."},
 		})},
 		{"device-confirm", device.ConfirmPage(device.Confirm{
 			Page: in("Sign in to the command line", "/device"),
@@ -55,7 +56,8 @@ func scopes() []ui.Option {
 		{Value: "write", Title: "write", Text: "Create, change and claim projects."},
 		{Value: "keys", Title: "keys", Text: "Create, rotate, freeze and revoke API keys."},
 		{Value: "export", Title: "export", Text: "Export projects and download the zips."},
-		{Value: "admin", Title: "admin", Text: "Teams, members, the audit log and access tokens."},
+		{Value: "admin", Title: "admin", Text: "Manage teams, members, access tokens and webhooks, and read the " +
+			"audit log."},
 	}
 }
 
@@ -94,9 +96,9 @@ func tokensWrong() tokens.List {
 	m.Create = tokens.Form{
 		Open:        true,
 		Scopes:      scopes(),
-		ScopesError: "Choose at least one scope.",
-		Name:        ui.Value{Error: "Give a name of 1 to 80 characters."},
-		Expires:     ui.Value{Text: "2099-12-31", Error: "A token lives for a year at most."},
+		ScopesError: "Choose at least one of the scopes read, write, keys, export, users and admin.",
+		Name:        ui.Value{Error: "Enter a name of 1 to 80 characters that says what the token is for."},
+		Expires:     ui.Value{Text: "2099-12-31", Error: "A token can't be valid for more than a year."},
 	}
 	return m
 }

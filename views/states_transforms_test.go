@@ -49,8 +49,8 @@ func transformsEmpty() projects.Transforms {
 
 func transformsWrong() projects.Transforms {
 	m := transformsOfShop()
-	m.Form.Lines = ui.Value{Text: "request add X-Source", Error: "Line 1: Write the header and a value with a colon " +
-		"between them, such as X-Source:value."}
+	m.Form.Lines = ui.Value{Text: "request add X-Source", Error: "Line 1: Use a header and a value separated by a " +
+		"colon, such as X-Source:value."}
 	return m
 }
 

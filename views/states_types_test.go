@@ -42,11 +42,13 @@ func typeWindows() []ui.Limit {
 func keyTypesWrong() projects.KeyTypes {
 	m := keyTypes()
 	m.Create.Open = true
-	m.Create.Name = ui.Value{Text: "Full", Error: "Use lowercase letters, digits and -."}
-	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lowercase letters."}
-	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3650, or leave it empty."}
-	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Give 1 or more."}
-	m.Create.Error = "A project can have at most 50 key types of its own."
+	m.Create.Name = ui.Value{Text: "Full", Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a " +
+		"letter; don't end with a hyphen."}
+	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lowercase letters, digits and : . _ -, such as " +
+		"orders:read, or * for all."}
+	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3,650, or leave it empty."}
+	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Use 1 call or more. Leave the window out for no limit."}
+	m.Create.Error = "A project can have at most 50 of its own key types."
 	return m
 }
 
@@ -78,6 +80,6 @@ func keyType() projects.KeyType {
 func keyTypeBuiltIn() projects.KeyType {
 	m := keyType()
 	m.Name, m.Edit, m.Delete = "full", nil, nil
-	m.Error = "The key type full is built in: it means the same in every project. Make another one."
+	m.Error = "The key type full is built in and the same in every project. Create your own instead."
 	return m
 }

@@ -45,12 +45,12 @@ func upstreamHeadersEmpty() projects.UpstreamHeaders {
 
 func upstreamHeadersWrong() projects.UpstreamHeaders {
 	m := upstreamHeaders()
-	m.Set.Error = "An environment has at most 20 headers."
+	m.Set.Error = "An environment can have at most 20 upstream headers. Remove one first."
 	m.Set.Name = ui.Value{
 		Text:  "Host",
-		Error: "Choose another name, such as X-Upstream-Token or Authorization.",
+		Error: "Use a name such as X-Upstream-Token or Authorization, of at most 128 letters, digits or hyphens.",
 	}
-	m.Set.ValueError = "Use 1 to 4096 printable ASCII characters without a space at either end."
+	m.Set.ValueError = "Use 1 to 4,096 printable ASCII characters. Don't begin or end with a space."
 	return m
 }
 
@@ -70,8 +70,7 @@ func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
 			Verb:   "Remove",
 			Kind:   "header",
 			Impact: []string{
-				"Send calls without this header from now on. An upstream that compares it refuses them. The value " +
-					"cannot be read back.",
+				"An upstream that checks the header will refuse calls without it.",
 			},
 			Error: "Tick the box to remove the header.",
 		},
@@ -84,7 +83,7 @@ func targetCheck() projects.TargetCheck {
 		return projects.ExplainedStep{Name: name, Outcome: ui.Badge{Tone: tone, Text: outcome}, Detail: detail}
 	}
 	return projects.TargetCheck{
-		Page:   in("Check of prod", "/projects/shop", "Shop", "Check of prod"),
+		Page:   in("Target check for prod", "/projects/shop", "Shop", "Target check for prod"),
 		Title:  "1.0.0/prod",
 		Target: "https://api.example.com/v1",
 		Action: "/projects/shop/versions/ver_1/environments/env_1/check",
@@ -98,9 +97,8 @@ func targetCheck() projects.TargetCheck {
 					"6 days. Renew it."),
 				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials, so the "+
 					"upstream can't distinguish this project from other callers."),
-				step("Response", "passed", ui.Good, "HEAD /v1/ returned 404, the first byte after 31 ms. The "+
-					"upstream is "+
-					"reached; it need not have anything at its base path."),
+				step("Response", "passed", ui.Good, "HEAD /v1/ returned 404. The first byte came after 31 ms. The "+
+					"upstream can be reached."),
 			},
 		},
 		Command: "postern upstreams check shop 1.0.0 prod",
@@ -118,8 +116,8 @@ func targetCheck() projects.TargetCheck {
 
 func targetCheckFailed() projects.TargetCheck {
 	m := targetCheck()
-	m.Report = projects.Diagnosis{ID: "check-report", Problem: "At most 20 tests run within a minute. Try again in " +
-		"12 seconds."}
+	m.Report = projects.Diagnosis{ID: "check-report", Problem: "You can run at most 20 tests per minute. Try again " +
+		"in 12 seconds."}
 	return m
 }
 
@@ -155,8 +153,7 @@ func accessTokens() projects.Configure {
 						Outcome: badge(ui.Cold, "skipped"),
 						Detail:  "The gateway hasn't needed the keys yet. It fetches them with the first call.",
 					},
-					{Name: "Token", Outcome: badge(ui.Bad, "failed"), Detail: "Its aud is \"blog\", which is not " +
-						"shop."},
+					{Name: "Token", Outcome: badge(ui.Bad, "failed"), Detail: "Its aud is \"blog\", not \"shop\"."},
 					{
 						Name:    "Decision",
 						Outcome: badge(ui.Bad, "failed"),
@@ -171,12 +168,13 @@ func accessTokens() projects.Configure {
 		},
 		{N: 1, ID: "ver_1-issuer-1", Issuer: ui.Value{Text: "https://old.example.com"}, Removed: true},
 		{
-			N:        2,
-			ID:       "ver_1-issuer-2",
-			Issuer:   ui.Value{Text: "http://plain.example", Error: "Use an https URL."},
-			Audience: ui.Value{Error: "Give the audience that the issuer writes into its tokens for this API."},
+			N:  2,
+			ID: "ver_1-issuer-2",
+			Issuer: ui.Value{Text: "http://plain.example", Error: "Use an https URL, such as " +
+				"https://accounts.example.com. http is allowed only on this machine."},
+			Audience: ui.Value{Error: "Enter the audience of the issuer's tokens for this API."},
 			Tenant:   ui.Value{Text: "acme"},
-			Error:    "This pair of issuer and audience is named twice.",
+			Error:    "This pair of issuer and audience is listed twice.",
 		},
 	}
 	at.Introspection = projects.Introspection{
@@ -186,7 +184,7 @@ func accessTokens() projects.Configure {
 		HasSecret: true,
 		Report: &projects.Diagnosis{
 			ID:      "introspection-report",
-			Problem: "At most 20 tests run within a minute. Try again in 12 seconds.",
+			Problem: "You can run at most 20 tests per minute. Try again in 12 seconds.",
 		},
 	}
 	return m

@@ -44,7 +44,7 @@ func usage() projects.Usage {
 		{Label: "without a valid key", Calls: "2,208", BytesIn: "0 B", BytesOut: "160 kB", Share: 5},
 		{Label: "/orders/{id}", Mono: true, Calls: "1", BytesIn: "0 B", BytesOut: "160 B", Share: 1},
 	}
-	m.More = "Only the 50 with the most calls are shown. The API and the command line list all."
+	m.More = "Showing the 50 rows with the most calls. The CSV file has all rows."
 	return m
 }
 
@@ -137,7 +137,7 @@ func request() projects.RequestDetail {
 			{Name: "Route", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
 			{Name: "Access", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
 			{Name: "Limits", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}},
-			{Name: "Forward", Outcome: ui.Badge{Tone: ui.Good, Text: "200"}, Detail: "the upstream answered"},
+			{Name: "Forward", Outcome: ui.Badge{Tone: ui.Good, Text: "200"}, Detail: "the upstream responded"},
 		},
 		Upstream: []ui.Fact{
 			{Label: "X-Real-IP", Value: "192.0.2.7", Mono: true},
@@ -152,7 +152,7 @@ func request() projects.RequestDetail {
 func requests() projects.Requests {
 	m := requestsEmpty()
 	m.LiveFrom, m.OlderURL = "ab12-9", "/projects/shop/requests?before=ab12-1"
-	m.Dropped = "The log was too busy for 12 calls. They were served and counted all the same."
+	m.Dropped = "The log was too busy to keep 12 calls. They were still served and counted."
 	row := projects.Request{
 		URL:         "/projects/shop/requests/ab12-9",
 		ExplainURL:  "/projects/shop/explain?method=GET&path=%2Forders",

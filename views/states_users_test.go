@@ -37,7 +37,7 @@ func userStates() []state {
 			Invite: &tenants.Invite{
 				Open:   true,
 				Action: "/tenants/tnt_1/users",
-				Email:  ui.Value{Text: "ana", Error: "Give an email address such as ana@example.com."},
+				Email:  ui.Value{Text: "ana", Error: "Use an email address such as ana@example.com."},
 				Groups: groupChoices(),
 			},
 		})},
@@ -58,7 +58,7 @@ func userStates() []state {
 				Action: "/x",
 				Name: ui.Value{
 					Text: "All Staff",
-					Error: "Use 1 to 63 lowercase letters, digits, dots, dashes and underscores, the first a " +
+					Error: "Use 1 to 63 lowercase letters, digits, dots, hyphens or underscores. Start with a " +
 						"letter or digit.",
 				},
 			},
@@ -187,7 +187,7 @@ func user() tenants.User {
 			ID:          "grp_1",
 			URL:         "/groups/grp_1",
 			Name:        "staff",
-			DisplayName: "Everybody on the staff of the international company",
+			DisplayName: "All staff of the international company",
 			Role:        "admin",
 			LeaveAction: "/groups/grp_1/members/usr_1/remove",
 		},
@@ -197,7 +197,7 @@ func user() tenants.User {
 			Action:   "/users/usr_1",
 			Revision: "x",
 			Name:     ui.Value{Text: "Ana Ferreira"},
-			Email:    ui.Value{Text: "ana", Error: "Give an email address such as ana@example.com."},
+			Email:    ui.Value{Text: "ana", Error: "Use an email address such as ana@example.com."},
 		},
 		Delete: &ui.Confirmation{
 			ID:     "delete-confirm",
@@ -205,8 +205,7 @@ func user() tenants.User {
 			Verb:   "Delete",
 			Kind:   "user",
 			Impact: []string{
-				"Delete this user with their identities and sign-ins. Where the tenant is open, they can sign in " +
-					"again, as a new user.",
+				"Their identities are deleted, and 2 sessions and 1 group membership end immediately.",
 			},
 		},
 	}
@@ -231,7 +230,7 @@ func groups() tenants.Groups {
 		Rows: []tenants.GroupRow{{
 			URL:         "/groups/grp_1",
 			Name:        "staff",
-			DisplayName: "Everybody on the staff of the international company",
+			DisplayName: "All staff of the international company",
 			Members:     "1,204 users",
 		}, {URL: "/groups/grp_2", Name: "leads", DisplayName: "leads", Members: "0 users"}},
 	}
@@ -278,7 +277,7 @@ func group() tenants.Group {
 		Nest: &tenants.Nest{
 			Action: "/groups/grp_1/children",
 			Groups: groupChoices(),
-			Error:  "A group cannot contain itself: staff is in leads, which is in heads already.",
+			Error:  "A group can't contain itself: staff is already in leads, which is in heads.",
 		},
 		Change: &tenants.GroupForm{
 			Action:      "/groups/grp_1",
@@ -291,7 +290,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/delete",
 			Verb:   "Delete",
 			Kind:   "group",
-			Impact: []string{"Delete this group. Its members and the groups in it stay."},
+			Impact: []string{"The users and the nested groups stay."},
 		},
 	}
 }
@@ -321,7 +320,7 @@ func signUp() tenants.Signup {
 			}},
 		Approve: &tenants.Approve{
 			Action: "/tenants/tnt_1/signup/approvals",
-			Value:  ui.Value{Text: "example", Error: "Give a domain in lowercase, such as example.com."},
+			Value:  ui.Value{Text: "example", Error: "Use a domain such as example.com."},
 			Groups: groupChoices(),
 		},
 	}

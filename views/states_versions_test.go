@@ -26,7 +26,7 @@ func versionPlace() projects.Place {
 				Kind:   "version",
 				Name:   "1.0.0",
 				Type:   "1.0.0",
-				Impact: []string{"Removing it revokes 3 API keys with no other use."},
+				Impact: []string{"Removing it revokes 3 API keys valid for nothing else."},
 				Typed:  ui.Value{Text: "1.0", Error: "Type the version's name, 1.0.0, to confirm."},
 			},
 			Since: "14:00 UTC",
@@ -56,8 +56,9 @@ func environmentPlace() projects.Place {
 		Rename: &projects.RenameForm{
 			Action: "/projects/shop/versions/ver_2/environments/env_3",
 			Name: ui.Value{
-				Text:  "Prod!",
-				Error: "Use 2 to 40 lowercase letters, digits and hyphens; the first is a letter, the last no hyphen.",
+				Text: "Prod!",
+				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a " +
+					"hyphen.",
 			},
 			Hint: "Its gateway URL changes immediately. API keys that are limited to it stay valid.",
 		},
@@ -99,7 +100,7 @@ func configureVersions() projects.Configure {
 	m.AddVersion = &projects.VersionForm{
 		Open:   true,
 		Action: "/projects/shop/versions",
-		Name:   ui.Value{Text: "2.1.0", Error: "This project has a version \"2.1.0\" already. Choose another name."},
+		Name:   ui.Value{Text: "2.1.0", Error: "This project already has a version \"2.1.0\". Choose another name."},
 		CopyFrom: []ui.Option{
 			{Value: "1.0.0", Title: "1.0.0"},
 			{Value: "2.1.0", Title: "2.1.0", Chosen: true},

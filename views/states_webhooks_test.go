@@ -25,7 +25,7 @@ func webhookStates() []state {
 			Facts: []ui.Fact{
 				{Label: "URL", Value: "https://hooks.example.com/postern", Mono: true},
 				{Label: "Attempts", Value: "1"},
-				{Label: "Last response", Value: "404: the receiver did not answer with 2xx"},
+				{Label: "Last response", Value: "404: the receiver didn't respond with 2xx"},
 			},
 			Again: "/settings/webhooks/whk_3/deliveries/msg_1/redeliver",
 		})},
@@ -88,9 +88,10 @@ func webhooksWrong() webhooks.List {
 	m.Open = true
 	m.Create = &webhooks.Form{
 		Events:      events(),
-		EventsError: "Name at least one event.",
-		URL:         ui.Value{Text: "http://10.0.0.1/", Error: "This is not a public address."},
-		Description: ui.Value{Text: "x", Error: "Use at most 200 characters of text."},
+		EventsError: "Use at least one event.",
+		URL: ui.Value{Text: "http://10.0.0.1/", Error: "This isn't a public address. The operator can allow " +
+			"a range with POSTERN_EGRESS_ALLOW."},
+		Description: ui.Value{Text: "x", Error: "Use at most 200 printable characters."},
 	}
 	return m
 }
@@ -109,15 +110,16 @@ func webhookDetail() webhooks.Detail {
 				"Deliveries are signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
 					"then will refuse them.",
 			},
-			Undo:     "You can't keep the old secret any longer.",
+			Undo:     "The old secret can't be kept longer than that.",
 			ByButton: true,
 		},
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",
-			Impact: []string{"Delete this webhook and its deliveries."},
-			Verb:   "Delete",
-			Kind:   "webhook",
+			Impact: []string{"Events are no longer sent to https://hooks.example.com/postern. Its deliveries are " +
+				"deleted, including pending ones."},
+			Verb: "Delete",
+			Kind: "webhook",
 		},
 		State:  ui.Badge{Tone: ui.Good, Text: "on"},
 		Action: "/settings/webhooks/whk_3",
@@ -134,7 +136,7 @@ func webhookDetail() webhooks.Detail {
 				Time:     ago(1),
 				State:    ui.Badge{Tone: ui.Cold, Text: "pending"},
 				Attempts: "1 of 10, next at 31 Jan 2030 12:07 UTC",
-				Outcome:  "500: the receiver did not answer with 2xx",
+				Outcome:  "500: the receiver didn't respond with 2xx",
 			},
 			{
 				Event:    "export.ready",
@@ -154,7 +156,8 @@ func webhookOff() webhooks.Detail {
 	m.Enabled, m.State, m.Deliveries = false, ui.Badge{Tone: ui.Cold, Text: "off"}, nil
 	m.Notice = &ui.Notice{
 		Tone: ui.Bad,
-		Text: "Postern turned this webhook off: nothing has arrived there for five days.",
+		Text: "Postern turned this webhook off: no delivery has succeeded for five days. Fix the receiver, then " +
+			"turn the webhook on. You can send failed deliveries again below.",
 	}
 	return m
 }
