@@ -58,7 +58,7 @@ func TestErrorPage_brokenDatabase(t *testing.T) {
 		if _, err := db.SQL().ExecContext(t.Context(), "DROP TABLE tokens"); err != nil {
 			t.Fatal(err)
 		}
-		got := s.Get("/projects").Shows(500, "Something went wrong on our side")
+		got := s.Get("/projects").Shows(500, "Something went wrong on the server")
 		got.Says("#request-id", got.Header.Get("X-Request-Id"))
 		if strings.Contains(got.Raw, "tokens") || got.Header.Get("X-Request-Id") == "" {
 			t.Error("the page tells the cause, or the answer has no request id")

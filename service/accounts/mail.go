@@ -168,7 +168,7 @@ To join, open this link by %[5]s. It works once.
 
 %[4]s
 
-If you don't expect this invitation, ignore this email.
+If you weren't expecting this invitation, ignore this email.
 `
 
 // SendConfirmation mails the link that confirms a new address, with a new code. It does nothing if the link was used or

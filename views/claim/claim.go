@@ -45,8 +45,8 @@ func (c Claim) intro() string {
 func (c Claim) teams() ui.Group {
 	g := ui.Group{ID: "team", Name: "team", Legend: "Team", Options: c.Teams}
 	if len(c.Teams) > 1 {
-		g.Hint = "In a team that you already have, its members get access too. A new team keeps it separate from " +
-			"your other projects."
+		g.Hint = "If you choose an existing team, its members get access too. A new team keeps the workspace " +
+			"separate from your other projects."
 	}
 	return g
 }

@@ -51,7 +51,7 @@ func (p Problem) heading() string {
 		return "Not available right now"
 	}
 	if p.Status >= 500 {
-		return "Something went wrong on our side"
+		return "Something went wrong on the server"
 	}
 	return "This request failed"
 }

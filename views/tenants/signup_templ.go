@@ -60,7 +60,7 @@ func SignupPage(m Signup) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Anyone who can sign in with one of the login's providers.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Anyone who can sign in with a provider of one of the tenant's app clients.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -140,8 +140,8 @@ func (h *Handler) askEndSession(v *page.Visit) (web.Answer, error) {
 		},
 		Confirm: ui.Confirmation{
 			Title: "Sign out",
-			Impact: []string{"The next page it opens will ask you to sign in, and unsaved input is lost. Access " +
-				"tokens keep working."},
+			Impact: []string{"That browser will ask you to sign in again, and unsaved input there is lost. " +
+				"Access tokens keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
 		},

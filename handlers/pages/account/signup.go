@@ -11,6 +11,7 @@ import (
 	"postern/platform/fault"
 	"postern/service/accounts"
 	"postern/views/signin"
+	"postern/views/ui"
 )
 
 // ticketIn returns the invitation or claim in the path that sign-in leads to. It may allow
@@ -81,13 +82,13 @@ func (h *Handler) signUpForm(v *page.Visit, next string) (signin.SignUp, error) 
 	}
 	ticket := ticketIn(next)
 	if ticket.Claim != "" {
-		m.Intro = "Then you can claim the workspace."
+		m.Intro = "Once you have an account, you can claim the workspace."
 	}
 	if ticket.Invitation == "" {
 		return m, nil
 	}
 	invitation, err := h.Accounts.PreviewInvitation(v.Ctx(), ticket.Invitation)
-	m.Intro = "You join " + invitation.TeamName + " with the role " + invitation.Role + "."
+	m.Intro = "You'll join " + invitation.TeamName + " as " + ui.WithArticle(invitation.Role) + "."
 	if invitation.Email != "" && !invitation.ByMail {
 		m.Intro += " The invitation is for " + invitation.Email + ". Continue with a provider below that confirms " +
 			"this address."

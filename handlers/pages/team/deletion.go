@@ -24,9 +24,8 @@ func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) er
 		return err
 	}
 	if len(d.Projects) > 0 {
-		m.Kept = "You can't delete a team that has projects. First move these to another team, or delete them for " +
-			"good: " +
-			strings.Join(d.Projects, ", ") + "."
+		m.Kept = "You can't delete a team that has projects. First move these projects to another team, or " +
+			"permanently delete them: " + strings.Join(d.Projects, ", ") + "."
 		if d.MoreProjects > 0 {
 			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.MoreProjects) + " more."
 		}

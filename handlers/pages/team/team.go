@@ -143,7 +143,7 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 			Kind:   "team",
 			Name:   found.Name,
 			Impact: []string{
-				"You immediately lose access to its projects, including with your access tokens. The projects stay.",
+				"You and your access tokens immediately lose access to the team's projects. The projects stay.",
 			},
 			Undo: "An owner would have to invite you again.",
 		},
@@ -436,8 +436,8 @@ func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
 			Kind: "member",
 			Name: who.Name,
 			Impact: []string{
-				"They immediately lose access to the team's projects, including with their access tokens. The " +
-					"invitations that they created are revoked.",
+				"They and their access tokens immediately lose access to the team's projects. Invitations that " +
+					"they created are revoked.",
 				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
 			},
 			Undo: "You can invite them again.",
@@ -473,7 +473,7 @@ func (h *Handler) askRevokeInvitation(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb:   "Revoke",
 			Kind:   "invitation",
-			Impact: []string{"Its link hasn't been used yet, and stops working immediately."},
+			Impact: []string{"Its link stops working immediately."},
 			Undo:   "You can create another.",
 		},
 		BackURL: path,

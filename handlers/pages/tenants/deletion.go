@@ -78,3 +78,34 @@ func (h *Handler) deleteTenant(v *page.Visit) (web.Answer, error) {
 		v.Mark(m.Delete, wrong)
 	})
 }
+
+// userDeletionText says what ends with a user.
+func userDeletionText(sessions, groups int) string {
+	var ends []string
+	if sessions > 0 {
+		ends = append(ends, page.CountText(int64(sessions), "session"))
+	}
+	if groups > 0 {
+		ends = append(ends, page.CountText(int64(groups), "group membership"))
+	}
+	if len(ends) == 0 {
+		return "Their identities are deleted immediately."
+	}
+	return "Their identities are deleted, and " + english.WordSeries(ends, "and") + " " +
+		english.PluralWord(sessions+groups, "ends", "end") + " immediately."
+}
+
+// groupDeletionText says who is no longer in a group that is deleted.
+func groupDeletionText(members, children int64) string {
+	if members == 0 && children == 0 {
+		return "It has no members."
+	}
+	who, lose := "its "+page.CountText(members, "direct member"), english.PluralWord(int(members), "loses", "lose")
+	if children > 0 {
+		nested := page.CountText(children, "nested group")
+		if who, lose = who+" and those of its "+nested, "lose"; members == 0 {
+			who = "the members of its " + nested
+		}
+	}
+	return "Starting with the next call, " + who + " " + lose + " access to routes that require the group."
+}

@@ -188,11 +188,7 @@ func (h *Handler) groupForms(v *page.Visit, m *tenants.Group, g contract.Group) 
 		Kind:   "group",
 		Name:   g.DisplayName,
 		Impact: []string{
-			"Starting with the next call, its " + page.CountText(g.Members, "direct member") + " and those of its " +
-				page.CountText(
-					int64(len(g.Children)),
-					"nested group",
-				) + " lose access to routes that require the group.",
+			groupDeletionText(g.Members, int64(len(g.Children))),
 			"The users and the nested groups stay.",
 		},
 	}

@@ -149,11 +149,8 @@ func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User) err
 		Verb:   "Delete",
 		Kind:   "user",
 		Name:   userTitle(u),
-		Impact: []string{
-			"Their identities are deleted, and " + page.CountText(int64(len(m.Sessions)), "session") + " and " +
-				page.CountText(int64(len(u.Groups)), "group membership") + " end immediately.",
-		},
-		Undo: "This can't be undone. If the tenant is open to everyone, they can sign in again as a new user.",
+		Impact: []string{userDeletionText(len(m.Sessions), len(u.Groups))},
+		Undo:   "This can't be undone. If the tenant is open to everyone, they can sign in again as a new user.",
 	}
 	options, err := h.groupOptions(v, u.Tenant)
 	isMember := func(o ui.Option) bool {

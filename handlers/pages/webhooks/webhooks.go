@@ -325,8 +325,16 @@ func (h *Handler) deleteWebhook(v *page.Visit) (web.Answer, error) {
 // webhookImpact says what is no longer sent once a webhook is deleted.
 func (h *Handler) webhookImpact(v *page.Visit, w contract.Webhook) []string {
 	n, err := h.Webhooks.DeliveredLastDay(v.Ctx(), v.Who, w.ID)
-	return append(v.Figure(page.CountText(n, "delivery")+" in the last 24 hours.", err),
+	return append(v.Figure(deliveriesText(n)+" in the last 24 hours.", err),
 		"Events are no longer sent to "+w.URL+". Its deliveries are deleted, including pending ones.")
+}
+
+// deliveriesText is a number of deliveries at the start of a sentence.
+func deliveriesText(n int64) string {
+	if n == 0 {
+		return "No deliveries"
+	}
+	return page.CountText(n, "delivery")
 }
 
 // webhookRotation asks before a webhook gets a new secret.
