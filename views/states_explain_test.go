@@ -34,7 +34,7 @@ func explainRefused() projects.Explain {
 		Call:    "DELETE " + m.Path.Text,
 		Verdict: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
 		Decided: "The rule DELETE /customers/{customer}/branches/{branch}/invoices/archived-and-closed/{invoice} " +
-			"refuses this call.",
+			"refuses the call.",
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 insufficient_scope"},
 		Steps: []projects.ExplainedStep{
 			{
@@ -69,10 +69,7 @@ func explainAllowed() projects.Explain {
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 not_in_group"},
 		Differs:  true,
 		Steps: []projects.ExplainedStep{
-			{
-				Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
-				Detail: "The rule GET /boss allows the call.",
-			},
+			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"}, Detail: "The rule GET /boss allows the call."},
 			{
 				Name:    "Shadow rules",
 				Outcome: ui.Badge{Tone: ui.Warn, Text: "would refuse"},

@@ -41,7 +41,7 @@ func entryStates() []state {
 			Page:  out("Sign in", "/signin"),
 			Email: ui.Value{Text: "ana@example.com"},
 			Next:  "/projects/shop",
-			Error: "Email address or password is wrong.",
+			Error: "The email address or password is wrong.",
 		})},
 		{"welcome", signin.WelcomePage(signin.Welcome{
 			Page:              out("Welcome", "/welcome/abc"),

@@ -29,7 +29,7 @@ func TestExplain_page(t *testing.T) {
 		Shows(200, "Explain a call").
 		Says("main", "GET /orders/42").
 		Says("main", "404 no_route").
-		Says("main", "The Route step refuses this call.").
+		Says("main", "The Route step refuses the call.").
 		Says("#explain-command", "postern explain shop GET /orders/42")
 	s.Get(ask("path", "/orders/42?limit=1", "method", "GET")).Shows(200, "Explain a call").Says("main",
 		"404 no_route")

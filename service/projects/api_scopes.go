@@ -103,8 +103,8 @@ func checkAPI(a contract.API) []fault.Field {
 		same := func(o contract.APIScope) bool { return o.Name == scope.Name }
 		switch {
 		case !scopePattern.MatchString(scope.Name):
-			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ -, such as orders:read, or "+
-				"orders:* for all scopes that start with orders:.")
+			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ - such as orders:read, or "+
+				"orders:* for every scope that begins with orders:.")
 		case slices.Contains(ReservedScopes, scope.Name):
 			refuse("name", "reserved_scope", "OpenID Connect reserves this scope. Choose another name.")
 		case slices.ContainsFunc(a.Scopes[:i], same):

@@ -146,13 +146,13 @@ func verdictBadge(a contract.GatewayAnswer) ui.Badge {
 
 // decidedBy says what decided, in a sentence.
 func decidedBy(found contract.Explanation, named *strings.Replacer) string {
-	verb := "allows this call"
+	verb := "allows the call"
 	if !found.Forwards() {
-		verb = "refuses this call"
+		verb = "refuses the call"
 	}
 	switch by := found.DecidedBy; by {
 	case policy.ExplainForward:
-		return "No step refuses this call."
+		return "No step refuses the call."
 	case policy.ByDefault:
 		return "The setting for routes without a rule " + verb + "."
 	case policy.ByReadWriteScopes:
