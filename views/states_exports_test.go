@@ -189,8 +189,8 @@ func show(s exports.State) exports.Show {
 		State:    s,
 		Options: []ui.Fact{
 			{Label: "Format", Value: "Kong gateway"},
-			{Label: "API keys", Value: "Hashes"},
-			{Label: "Consumers", Value: "Included"},
+			{Label: "API keys", Value: "Hashes: existing keys keep working"},
+			{Label: "Users and groups", Value: "Included, with their identities"},
 			{Label: "Started", Value: "20 Nov 2026, 13:41 UTC by Ana Ferreira"},
 		},
 		History: exportHistory(),

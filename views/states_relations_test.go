@@ -14,7 +14,7 @@ func relationsOfShop() projects.Relations {
 		Page: in("Owners of objects", relationsURL, "Shop", "Owners of objects"),
 		List: ui.List{
 			Action: relationsURL,
-			Things: "relations",
+			Things: "owners",
 			Search: "Part of object or owner",
 			Columns: []ui.Column{
 				{ID: "object", Text: "Object", URL: relationsURL + "?dir=desc&sort=object", Sort: "ascending"},
@@ -26,7 +26,7 @@ func relationsOfShop() projects.Relations {
 				Options: []ui.Tab{{URL: relationsURL + "?tenant=acme", Text: "acme"}},
 			}},
 			Bar:     true,
-			Total:   "3 of 312 relations",
+			Total:   "3 of 312 owners",
 			MoreURL: relationsURL + "?after=abc",
 		},
 		Rows: []projects.RelationRow{
@@ -83,7 +83,7 @@ func relationsOfShop() projects.Relations {
 func relationsEmpty() projects.Relations {
 	m := relationsOfShop()
 	m.Rows, m.Missed, m.ByTenant = nil, nil, false
-	m.List, m.Add.Tenants = ui.List{Action: relationsURL, Things: "relations"}, nil
+	m.List, m.Add.Tenants = ui.List{Action: relationsURL, Things: "owners"}, nil
 	return m
 }
 
@@ -100,7 +100,7 @@ func relationsWrong() projects.Relations {
 func relationsNoneFound() projects.Relations {
 	m := relationsEmpty()
 	m.List.Text, m.List.ClearURL, m.List.Search = "order:9", relationsURL, "Part of object or owner"
-	m.List.Searched, m.List.MoreURL = "Searched 10,000 relations.", relationsURL+"?after=abc&q=order%3A9"
+	m.List.Searched, m.List.MoreURL = "Searched 10,000 owners.", relationsURL+"?after=abc&q=order%3A9"
 	return m
 }
 

@@ -14,8 +14,8 @@ func usage() projects.Usage {
 	m.Timed, m.Since = true, "13:00"
 	m.Facts = []ui.Fact{
 		{Label: "Calls", Value: "48,210"},
-		{Label: "Rejected", Value: "1.2%"},
-		{Label: "Failed", Value: "0.04%"},
+		{Label: "4xx", Value: "1.2%"},
+		{Label: "5xx", Value: "0.04%"},
 		{Label: "Latency p95", Value: "112 ms"},
 		{Label: "Bytes in", Value: "12 MB"},
 		{Label: "Bytes out", Value: "1.4 GB"},

@@ -86,7 +86,6 @@ var fieldLabels = map[string]string{
 	"redirect_uris":     "Redirect URIs",
 	"refresh_days":      "Stay signed in (days)",
 	"require_keys":      "Require API keys",
-	"response_mode":     "How the provider responds",
 	"revoke_tokens":     "Also revoke my access tokens",
 	"rules_mode":        "Mode",
 	"secret_token":      "Token",

@@ -48,7 +48,7 @@ func ConfigureOf(v *Visit, p rules.Project, of, here string) projects.Configure 
 	title := p.DisplayName
 	if of != "" {
 		crumbs = append(crumbs, ui.Crumb{Text: of})
-		title = of + " of " + p.DisplayName
+		title = ui.TitleOf(of, p.DisplayName)
 	}
 	return projects.Configure{
 		Page:     v.Shell(title, here, crumbs...),

@@ -35,7 +35,7 @@ func TestAPIScopes_page(t *testing.T) {
 	s.Post(one, "revision", old, "description", "see orders").LeadsTo(scopesPage)
 	s.Get(scopesPage).Says("[data-flash]", "description of orders:read is saved").Says("tbody", "see orders")
 	s.Post(one, "revision", old, "description", "see no orders").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("main", "see orders").
 		Says("main", "see no orders").
 		Holds("description", "see no orders")
@@ -80,7 +80,7 @@ func TestAPIScopes_audience(t *testing.T) {
 		Holds("audience", "https://api.example.com")
 	s.Get(tab).Says("#api", "https://api.example.com")
 	s.Post(action, "revision", old, "audience", "https://b.example.com").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("main", "https://api.example.com")
 	s.Post(action, "audience", "").LeadsTo(scopesPage)
 	s.Get(tab).Lacks("#api .font-mono")
@@ -123,7 +123,7 @@ func TestAppClient_apiAccess(t *testing.T) {
 	s.Post(path+"/access", form...).LeadsTo(path)
 	s.Get(path).Says("#client-api-scopes", "orders:read")
 	s.Post(path+"/access", form...).
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("main", "How it gets tokens").
 		Says("main", "Users sign in")
 }

@@ -40,7 +40,7 @@ func TestCORS_page(t *testing.T) {
 		t.Errorf("%d methods are ticked, want 2", n)
 	}
 	conflict := s.Post(action, "revision", opened, "origins", "*", "methods", "GET").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "https://app.example, http://localhost:3000").
 		Says("tbody", "*")
 	s.Post(action,

@@ -107,7 +107,7 @@ func TestKeyTypes_update(t *testing.T) {
 
 	conflict := s.Post(partnerPage, "revision", opened, "scopes", "stock:read", "expires_in", "30",
 		"limits_minute", "5").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "orders:read").
 		Says("tbody", "stock:read").
 		Says("tbody", "1,000 a day").

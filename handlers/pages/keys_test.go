@@ -131,7 +131,7 @@ func TestKey_update(t *testing.T) {
 		Says("dl", "anywhere")
 
 	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed_cidrs", "192.0.2.1")...).
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "same as its type").
 		Says("tbody", "anywhere").
 		Says("tbody", "192.0.2.1")

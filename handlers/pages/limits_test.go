@@ -16,7 +16,7 @@ func TestLimits_project(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
-		Says("#limits", "Every call is allowed")
+		Says("#limits", "No limits.")
 	opened := page.Value("#limits [name=revision]")
 	send := func(revision string, rows ...string) *controlplane.Page {
 		form := []string{"revision", revision}
@@ -64,7 +64,7 @@ func TestLimits_project(t *testing.T) {
 	}
 
 	conflict := send(opened, "key minute 7").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
 	send(conflict.Value("[name=revision]"), conflict.Value("[name=limit_of]")+" "+
 		conflict.Value("[name=limit_window]")+" "+conflict.Value("[name=limit_calls]")).
@@ -85,10 +85,10 @@ func TestLimits_rows(t *testing.T) {
 	if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
 		t.Errorf("the preset has %q calls", got)
 	}
-	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "Every call is allowed")
+	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "No limits.")
 	press("remove 2").Shows(404, "Page not found")
 	press("preset 9").Shows(404, "Page not found")
-	s.Get("/projects/shop/limits").Says("#limit-rows", "Every call is allowed")
+	s.Get("/projects/shop/limits").Says("#limit-rows", "No limits.")
 }
 
 func TestIPRules_page(t *testing.T) {
@@ -114,7 +114,7 @@ func TestIPRules_page(t *testing.T) {
 		t.Error("saving addresses changed who may call")
 	}
 	conflict := s.Post(action, "revision", opened, "ip_deny", "192.0.2.1").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "203.0.113.0/24, 2001:db8::/32").
 		Says("tbody", "anywhere").
 		Says("tbody", "192.0.2.1")
@@ -153,7 +153,7 @@ func TestProject_moveIntoProduct(t *testing.T) {
 		Shows(409, "Settings").
 		Says("#product-new-error", `already has a product "suite"`)
 	s.Post("/projects/shop/product", "revision", opened, "in_product", "").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "suite").
 		Says("tbody", "none")
 	s.Post("/projects/shop/product", "revision", now.Revision("new_product"), "in_product", "").

@@ -66,7 +66,7 @@ func TestAppClient_page(t *testing.T) {
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
 		Says("#connect", "valid for 5 minutes, signed with ES256").
 		Says("#connect", "refreshed for 12 hours")
-	s.Post(path, form...).Shows(412, "Changed since you opened it").Says("main", "Token lifetime (minutes)")
+	s.Post(path, form...).Shows(412, "Changed since you opened this page").Says("main", "Token lifetime (minutes)")
 	s.Post(
 		path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256",
 		"backchannel_logout_uri", "http://app.example.com/ended",
@@ -170,7 +170,7 @@ func TestProvider_page(t *testing.T) {
 	s.Post(google,
 		"revision", "1", "client_id", "app-2", "client_secret", "canary-secret",
 		"client_token", "service", "upstream_token", "service",
-	).Shows(412, "Changed since you opened it").
+	).Shows(412, "Changed since you opened this page").
 		Says("main", "paste it again").
 		Lacks("input[value='canary-secret']")
 	s.Post(google+"/switch", "enabled", "true").LeadsTo(path + "#providers")

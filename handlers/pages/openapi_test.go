@@ -54,7 +54,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Lacks("#openapi-validation-off[checked]").
 		Lacks("#openapi-publication-off[checked]")
 	s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
-		Says("main", "Added below, in shadow: 2 rules from the OpenAPI document.").
+		Says("main", "2 proposed rules from the OpenAPI document were added below in shadow mode.").
 		Says("main", "names no scopes").
 		Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
 	const rulesPage = "/projects/shop/versions/1.0.0/rules"
@@ -63,7 +63,7 @@ func TestOpenAPI_page(t *testing.T) {
 		"GET /orders/{key}").
 		LeadsTo(rulesPage)
 	s.Get(rulesPage+"?proposed=true").
-		Says("main", "Added below, in shadow: 1 rule from the OpenAPI document.").
+		Says("main", "1 proposed rule from the OpenAPI document was added below in shadow mode.").
 		Says("#rules-lines", "GET /orders/{key}")
 	s.Post(page, "openapi_document", shopDocument, "revision", "stale").
 		Shows(412, title).

@@ -40,11 +40,11 @@ func TestRelations_page(t *testing.T) {
 		s.Get(relationsPage).Says("tbody a[href='/users/"+user+"']", user)
 		lacks(t, s.Get(relationsPage+"?object=order:2").Says("tbody", "order:2"), "billing-service")
 		lacks(t, s.Get(relationsPage+"?user=billing-service").Says("tbody", "order:a%2Fb"), user)
-		s.Get(relationsPage+"?user=unknown").Says("main", "No relations found").Says("main a.btn", "Show all relations")
+		s.Get(relationsPage+"?user=unknown").Says("main", "No owners found").Says("main a.btn", "Show all owners")
 		s.Get(relationsPage+"?q=BILLING&sort=created").
 			Says("tbody", "order:a%2Fb").
 			Says("th[aria-sort=descending]", "Recorded").
-			Says("#list-found", "1 relation")
+			Says("#list-found", "1 owner")
 		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
 		s.Get(relationsPage+"?user=billing-service&sort=user").
 			Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
@@ -81,7 +81,7 @@ func TestRelations_pages(t *testing.T) {
 		}
 		sendRelations(t, s, lines.String()).LeadsTo(relationsPage)
 		first := s.Get(relationsPage).Says("[data-flash]", "The owners in the file are added")
-		more := first.Find("main a.btn:contains('More relations')").AttrOr("href", "")
+		more := first.Find("main a.btn:contains('More owners')").AttrOr("href", "")
 		second := s.Get(more)
 		n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()
 		if n != models.DefaultLimit || m != 3 {

@@ -33,7 +33,7 @@ func TestSettings_save(t *testing.T) {
 
 	// The first revision is out of date: the settings were saved since.
 	conflict := s.Post(settings, "revision", revision, "display_name", "Mine").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "Storefront API").
 		Says("tbody", "Mine")
 	s.Post(conflict.Action("display_name"),
@@ -54,7 +54,7 @@ func TestSettings_refusedKeepsRevision(t *testing.T) {
 	s.Post(action,
 		"revision", again.Value("form:has([name=target]) [name=revision]"),
 		"target", "http://127.0.0.1:11",
-	).Shows(412, "Changed since you opened it").
+	).Shows(412, "Changed since you opened this page").
 		Says("tbody", "http://127.0.0.1:10").
 		Says("tbody", "http://127.0.0.1:11")
 }
@@ -98,7 +98,7 @@ func TestAccess_saveOnce(t *testing.T) {
 	conflict := s.Post(action,
 		"revision", revision, "mode", "authenticate", "methods", "api_key",
 		"keyless", "owner_fallback", "fallback_owner", "mine",
-	).Shows(412, "Changed since you opened it").
+	).Shows(412, "Changed since you opened this page").
 		Says("tbody", "Authenticate").
 		Says("tbody", "billing").
 		Says("tbody", "mine")

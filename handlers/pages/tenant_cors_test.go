@@ -34,7 +34,7 @@ func TestTenantCORS_page(t *testing.T) {
 	s.Get("/audit").Says("main", `changed the CORS settings of the tenant "acme"`)
 
 	conflict := s.Post(tenant+"/cors", "revision", opened, "origins", "*", "methods", "GET").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "https://acme.example").
 		Says("tbody", "*")
 	s.Post(tenant+"/cors",

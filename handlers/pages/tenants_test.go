@@ -64,7 +64,7 @@ func TestTenants_pages(t *testing.T) {
 		Holds("display_name", "Kept").
 		Says("#tenant-fallback-error", "128")
 	conflict := s.Post(tenant, "revision", opened, "display_name", "Acme Inc", "fallback_owner", "other").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "Acme Inc").Says("tbody", "none")
 	var mine []string
 	for _, name := range []string{"revision", "display_name", "fallback_owner"} {
@@ -140,7 +140,7 @@ func TestProducts_pages(t *testing.T) {
 			Shows(422, "The store").
 			Says("#product-display-error", "characters")
 		s.Post(path, "revision", opened, "display_name", "Mine").
-			Shows(412, "Changed since you opened it").
+			Shows(412, "Changed since you opened this page").
 			Says("tbody", "The store").
 			Says("tbody", "Mine")
 

@@ -82,7 +82,7 @@ func TestUsers_pages(t *testing.T) {
 			Shows(409, "Ana F.").
 			Says("#change-email-error", "has a user with this")
 		s.Post(ana, "revision", opened, "name", "Mine", "email", "ana@example.com").
-			Shows(412, "Changed since you opened it").
+			Shows(412, "Changed since you opened this page").
 			Says("tbody", "Ana F.").
 			Says("tbody", "Mine")
 
@@ -203,7 +203,7 @@ func TestGroups_pages(t *testing.T) {
 		Holds("name", "leads").
 		Says("#group-name-error", "Choose another")
 	s.Post(staff, "revision", opened, "name", "mine", "display_name", "Mine").
-		Shows(412, "Changed since you opened it").
+		Shows(412, "Changed since you opened this page").
 		Says("tbody", "crew").
 		Says("tbody", "mine")
 

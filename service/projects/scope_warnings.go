@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize/english"
-
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -53,9 +51,12 @@ func (p Project) proposalWarnings(version string, proposed []snapshot.Rule) (out
 		if len(refused) == 0 {
 			continue
 		}
-		out = append(out, ruleScopesWarning(t, refused[0], fmt.Sprintf("Once enforced, %d of %d proposed %s will "+
-			"refuse keys of the type %s", len(refused), len(proposed), english.PluralWord(len(proposed), "rule", ""),
-			t.Name)))
+		which := "the proposed rule"
+		if len(proposed) > 1 {
+			which = fmt.Sprintf("%d of the %d proposed rules", len(refused), len(proposed))
+		}
+		out = append(out, ruleScopesWarning(t, refused[0],
+			"Once enforced, "+which+" will refuse keys of the type "+t.Name))
 	}
 	return out
 }

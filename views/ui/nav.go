@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -61,6 +62,14 @@ func (p Page) teamNav() []navItem {
 	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }
 
+// TitleOf names a page of a project, such as Keys of Shop.
+func TitleOf(page, project string) string {
+	if slices.Contains([]string{"Access", "Login", "Requests"}, page) {
+		return page + " to " + project
+	}
+	return page + " of " + project
+}
+
 // Places lists what the sidebar leads to.
 func (p Page) Places() []Link {
 	var links []Link
@@ -69,7 +78,7 @@ func (p Page) Places() []Link {
 	}
 	if project := p.project(); project != nil {
 		for _, i := range p.projectNav(*project) {
-			links = append(links, Link{URL: i.url, Text: i.text + " of " + project.DisplayName})
+			links = append(links, Link{URL: i.url, Text: TitleOf(i.text, project.DisplayName)})
 		}
 	}
 	return links

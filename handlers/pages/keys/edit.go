@@ -110,7 +110,7 @@ func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web
 	}
 	path, saved := page.KeyPath(p, k.ID), keyFormFor(k)
 	m := projects.Conflict{
-		Page:    v.Shell("Changed since you opened it", path, keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
+		Page:    v.Shell("Changed since you opened this page", path, keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
 		BackURL: path,
 		Action:  path,
 		What:    "The key of " + k.Owner,

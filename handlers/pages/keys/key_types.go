@@ -299,7 +299,7 @@ func (h *Handler) keyTypeConflict(v *page.Visit, mine keyTypeForm) (web.Answer, 
 	}
 	path, saved := keyTypePath(p, t), keyTypeFormFor(t)
 	m := projects.Conflict{
-		Page: v.Shell("Changed since you opened it", path,
+		Page: v.Shell("Changed since you opened this page", path,
 			keyCrumbs(p, ui.Crumb{Text: "Key types", URL: keyTypesPath(p)}, ui.Crumb{Text: t.Name})...),
 		BackURL: path,
 		Action:  path,

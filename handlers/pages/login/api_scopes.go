@@ -123,7 +123,8 @@ func (h *Handler) apiAudienceConflict(v *page.Visit, typed string) (web.Answer, 
 		return web.Answer{}, err
 	}
 	m := projects.Conflict{
-		Page: v.Shell("Changed since you opened it", apiScopesPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell("Changed since you opened this page", apiScopesPath(p), page.ProjectsCrumb(),
+			page.ProjectCrumb(p),
 			apiScopesCrumb(p)),
 		What:    "The audience",
 		Action:  v.Gin.Request.URL.Path,
@@ -245,7 +246,7 @@ func (h *Handler) apiScopeConflict(v *page.Visit, typed string) (web.Answer, err
 	path := apiScopePath(p, scope.Name)
 	m := projects.Conflict{
 		Page: v.Shell(
-			"Changed since you opened it",
+			"Changed since you opened this page",
 			path,
 			page.ProjectsCrumb(),
 			page.ProjectCrumb(p),

@@ -300,7 +300,7 @@ func (h *Handler) appClientConflict(v *page.Visit, form clientForm) (web.Answer,
 	path := appClientPath(p, c.ID)
 	m := projects.Conflict{
 		Page: v.Shell(
-			"Changed since you opened it",
+			"Changed since you opened this page",
 			path,
 			page.ProjectsCrumb(),
 			page.ProjectCrumb(p),

@@ -48,7 +48,7 @@ func (h *Handler) loginTabWith(v *page.Visit, form url.Values, wrong *page.Error
 	}
 	v.SelectTeam(p.Team)
 	m := projects.Login{
-		Page: v.Shell("Login of "+p.DisplayName, loginPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell(ui.TitleOf("Login", p.DisplayName), loginPath(p), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Login"}),
 		Head: v.HeadOf(p),
 		List: page.ListView(list, found),

@@ -151,7 +151,7 @@ func responseModeChoice(chosen, wrong string) *ui.Group {
 	return &ui.Group{
 		ID:      "provider-response-mode",
 		Name:    "response_mode",
-		Legend:  "How the provider responds",
+		Legend:  "Response mode",
 		Options: options,
 		Error:   wrong,
 	}
@@ -315,7 +315,7 @@ func (h *Handler) providerConflict(v *page.Visit) (web.Answer, error) {
 	path := providerPath(client, o.ID)
 	m := projects.Conflict{
 		Page: v.Shell(
-			"Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
+			"Changed since you opened this page", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: client},
 		),
 		BackURL: path,

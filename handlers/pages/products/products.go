@@ -157,7 +157,7 @@ func (h *Handler) productConflict(v *page.Visit, mine string) (web.Answer, error
 	v.SelectTeam(p.Team)
 	path := productPath(p.ID)
 	m := projects.Conflict{
-		Page:    v.Shell("Changed since you opened it", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
+		Page:    v.Shell("Changed since you opened this page", path, productsCrumb(), ui.Crumb{Text: p.DisplayName}),
 		BackURL: path,
 		Action:  path,
 		What:    "The product " + p.Name,

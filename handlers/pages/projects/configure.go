@@ -227,7 +227,7 @@ func (h *Handler) conflict(v *page.Visit, form configurationForm) (web.Answer, e
 	v.SelectTeam(p.Team)
 	path := form.page().path(v)
 	m := projects.Conflict{
-		Page:    v.Shell("Changed since you opened it", path, page.ProjectsCrumb(), page.ProjectCrumb(p)),
+		Page:    v.Shell("Changed since you opened this page", path, page.ProjectsCrumb(), page.ProjectCrumb(p)),
 		BackURL: path,
 	}
 	if err := form.compare(&m, p); err != nil {

@@ -74,7 +74,7 @@ func (h *Handler) relationsWith(v *page.Visit, mark func(*projects.Relations), s
 func relationList(p rules.Project) *page.Listing {
 	l := &page.Listing{
 		Path:   relationsPath(p),
-		One:    "relation",
+		One:    "owner",
 		Search: "Part of object or owner",
 		Orders: []page.ListOrder{{By: "object"}, {By: "user"}, {By: "created", Desc: true}},
 		Filters: []page.ListFilter{

@@ -60,7 +60,7 @@ func (h *Handler) tenantCORSConflict(v *page.Visit, mine page.CORSForm) (web.Ans
 	}
 	path := page.TenantPath(t.ID)
 	m := projects.Conflict{
-		Page:    h.tenantShell(v, t, "Changed since you opened it", path),
+		Page:    h.tenantShell(v, t, "Changed since you opened this page", path),
 		BackURL: path,
 		Action:  path + "/cors",
 		What:    "Cross-origin calls",

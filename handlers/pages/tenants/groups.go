@@ -247,7 +247,7 @@ func (h *Handler) groupConflict(v *page.Visit, mine contract.GroupChange) (web.A
 		Page: h.tenantShell(
 			v,
 			t,
-			"Changed since you opened it",
+			"Changed since you opened this page",
 			path,
 			ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 		),

@@ -203,7 +203,7 @@ func (h *Handler) tenantConflict(v *page.Visit, mine contract.TenantChange) (web
 	}
 	path, name, owner := page.TenantPath(t.ID), *mine.DisplayName, mine.FallbackOwner.Or("")
 	m := projects.Conflict{
-		Page:    h.tenantShell(v, t, "Changed since you opened it", path),
+		Page:    h.tenantShell(v, t, "Changed since you opened this page", path),
 		BackURL: path,
 		Action:  path,
 		What:    "The tenant " + t.Name,

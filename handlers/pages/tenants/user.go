@@ -202,7 +202,7 @@ func (h *Handler) userConflict(v *page.Visit, name, email string) (web.Answer, e
 	}
 	path := page.UserPath(u.ID)
 	m := projects.Conflict{
-		Page: h.tenantShell(v, t, "Changed since you opened it", path,
+		Page: h.tenantShell(v, t, "Changed since you opened this page", path,
 			ui.Crumb{Text: "Users", URL: usersPath(t.ID)}),
 		BackURL: path,
 		Action:  path,
