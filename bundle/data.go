@@ -111,8 +111,8 @@ var dataTable = Table{
 				"callers may use."},
 		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
 			Note: "The access policy is in project-config.json. Tokens of the project's app clients are accepted " +
-				"too: the public keys that verify them are in issuers.json. Only the hosted service can issue new " +
-				"tokens and revoke tokens.",
+				"too: the public keys that verify them are in issuers.json. Only Postern can issue and revoke " +
+				"tokens.",
 			Remedy: "Configure your new gateway to accept the tokens of the OpenID Connect provider that you move " +
 				"your applications to."},
 	},

@@ -58,8 +58,8 @@ var (
 		Title:  "Machine clients",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client gets tokens for itself from the hosted service. This zip has its settings, the SHA-256 " +
-			"of its secret, its issuer URL and the public keys that verify the tokens it has issued.",
+		Note: "The app client gets tokens for itself from Postern. This zip has its settings, the SHA-256 of its " +
+			"secret, its issuer URL and the public keys that verify the tokens it has issued.",
 		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
 			"OpenID Connect provider and configure the gateway to verify its tokens.",
 	}
@@ -126,21 +126,21 @@ var (
 		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
-		Note: "The hosted service sends its own events, such as a finished export or a user's sign-in, so the " +
+		Note: "Postern sends its own events, such as a finished export or a user's sign-in, so the " +
 			"webhook stays with the team. This zip doesn't include the webhook's URL, " +
 			"description or signing secret.",
 		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, and Kong has " +
 			"log plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
 	UnclaimedCaps = Fate{Reason: "not_kept", Always: true, Status: Skipped, How: "not carried over",
-		Note:   "The caps and the end date of an unclaimed project apply only on the hosted service.",
+		Note:   "The caps and the end date of an unclaimed project apply only in Postern.",
 		Remedy: "Set your own limits on the new gateway."}
 	// Billing covers credits and invoices.
 	Billing = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
 		Note: "Billing belongs to the team, not to a project, so exports don't include credits or invoices."}
 	// Sessions, ManagedGitHub and the two of ownership belong to logins and rules.
 	Sessions = Fate{Reason: "not_transferable", Always: true, Status: Skipped, How: "not transferable",
-		Note:   "Login sessions exist only on the hosted service. Sessions and refresh tokens are never exported.",
+		Note:   "Login sessions exist only in Postern. Sessions and refresh tokens are never exported.",
 		Remedy: "Have users sign in again with your new provider."}
 	ManagedGitHub = Fate{Reason: "belongs_to_installation", Always: true, Status: Skipped, How: "not transferable",
 		Note: "The shared GitHub app belongs to the Postern installation, so it can't be exported with this " +
@@ -162,12 +162,12 @@ var (
 	}
 	// Usage covers the counters, and when a key was last used.
 	Usage = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note: "Usage figures stay with the hosted service, including when each key was last used and when each user " +
+		Note: "Usage figures stay in Postern, including when each key was last used and when each user " +
 			"last signed in.",
 		Remedy: "Measure usage on the new gateway from the first day, for example with its metrics plugin."}
-	// Audit covers who changed what in the hosted service.
+	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note:   "The history of changes stays with the hosted service.",
+		Note:   "The history of changes stays in Postern.",
 		Remedy: "If you have to keep the history, save it from the dashboard before you close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
@@ -175,7 +175,7 @@ var (
 		Reason: "only_hashes",
 		Status: Skipped,
 		How:    "left out",
-		Note: "The service's own secrets never leave it. Keys are exported as hashes; workspace keys, claim codes " +
+		Note: "Postern's own secrets never leave it. Keys are exported as hashes; workspace keys, claim codes " +
 			"and passwords aren't exported at all.",
 	}
 	// SomeSecrets replaces Secrets if the export includes secrets.
@@ -185,7 +185,7 @@ var (
 		Status: Lossy,
 		How:    "`secrets.json`",
 		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
-			"recipient. The service's own secrets aren't included: API keys and the secrets of app clients are " +
+			"recipient. Postern's own secrets aren't included: API keys and the secrets of app clients are " +
 			"exported as hashes; workspace keys, claim codes, passwords and the private keys that sign tokens aren't " +
 			"exported at all.",
 		Remedy: "Delete secrets.json once its secrets are in place.",

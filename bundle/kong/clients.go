@@ -166,8 +166,8 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func loginFates() []bundle.Fate {
 	const tokens = "Tokens that the app client has issued keep working until they expire. Users and sessions keep " +
-		"the state that they had at the time of the export. Tokens that the hosted service issues later are accepted " +
-		"too, as long as it signs with the same keys. "
+		"the state that they had at the time of the export. Tokens that Postern issues later are accepted too, " +
+		"as long as it signs with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",
 		Status: bundle.Approximate,
@@ -232,8 +232,8 @@ func providerFates() []bundle.Fate {
 		Reason: "sealed_tokens",
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
-		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only the hosted " +
-			"service can unseal it. The exported gateway answers 503 provider_token_unavailable, even to calls with " +
+		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only Postern " +
+			"can unseal it. The exported gateway answers 503 provider_token_unavailable, even to calls with " +
 			"tokens from the exported realm.",
 		Remedy: "Change the upstream so that it doesn't need the token. Then set the provider to `service` under " +
 			"`upstream` in gateway/gateway.yaml.",
