@@ -188,7 +188,7 @@ func TestUpstreamTLS_httpTarget(t *testing.T) {
 	}
 }
 
-// An unclaimed workspace can't choose whom to trust, and which site of a shared host to reach.
+// An unclaimed workspace can't choose which authorities are trusted, or which site of a shared host is reached.
 func TestUpstreamTLS_unclaimed(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	w.CapUnclaimed = true
