@@ -52,7 +52,7 @@ func TestAudit_page(t *testing.T) {
 			chips = append(chips, strings.TrimSpace(a.Text())+" "+a.AttrOr("href", ""))
 		})
 		want := []string{
-			"Remove the filter Action: project: create /audit?dir=asc&from=2020-01-31&q=SHOP&sort=created",
+			"Remove the filter Action: Create a project /audit?dir=asc&from=2020-01-31&q=SHOP&sort=created",
 			"Remove the filter From: 2020-01-31 /audit?action=project.create&dir=asc&q=SHOP&sort=created",
 		}
 		if !slices.Equal(chips, want) {

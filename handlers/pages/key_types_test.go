@@ -57,7 +57,7 @@ func TestKeyTypes_invalid(t *testing.T) {
 		Says("#type-scopes", "orders:read Orders").
 		Says("#type-name-error", "lowercase").
 		Says("#type-scopes-error", "Orders: Use lowercase").
-		Says("#type-expires-in-error", "up to 3650").
+		Says("#type-expires-in-error", "up to 3,650").
 		Says("#type-limit-hour-error", "1 call or more").
 		Says("details[open]", "Create a key type")
 	s.Post(keyTypesPage, "name", "full", "scopes", "a").
@@ -66,7 +66,7 @@ func TestKeyTypes_invalid(t *testing.T) {
 	for _, days := range []string{"many", "NaN", "-1", "0"} {
 		s.Post(keyTypesPage, "name", "other", "scopes", "a", "expires_in", days).
 			Shows(422, "Key types").
-			Says("#type-expires-in-error", "up to 3650")
+			Says("#type-expires-in-error", "up to 3,650")
 	}
 }
 

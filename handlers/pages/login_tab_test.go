@@ -64,7 +64,7 @@ func TestAppClient_page(t *testing.T) {
 		Holds("access_minutes", "5").
 		Holds("refresh_days", "0.5").
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
-		Says("#connect", "valid for 5 minutes, signed with ES256").
+		Says("#connect", "Valid for 5 minutes, signed with ES256").
 		Says("#connect", "refreshed for 12 hours")
 	s.Post(path, form...).Shows(412, "Changed since you opened this page").Says("main", "Token lifetime (minutes)")
 	s.Post(

@@ -50,7 +50,7 @@ func TestOpenAPI_page(t *testing.T) {
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
 	s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)
-	s.Get(page).Says("[data-flash]", "Saved").
+	s.Get(page).Says("[data-flash]", "are saved").
 		Lacks("#openapi-validation-off[checked]").
 		Lacks("#openapi-publication-off[checked]")
 	s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").

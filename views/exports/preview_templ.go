@@ -592,7 +592,7 @@ func remedy(l LedgerLine) templ.Component {
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
 		if l.Remedy != nil {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"bg-sunken mt-2 max-w-2xl rounded-md px-3 py-2 text-[0.8125rem]\"><span class=\"font-medium\">To do:</span>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 54, "<p class=\"bg-sunken mt-2 max-w-2xl rounded-md px-3 py-2 text-[0.8125rem]\"><span class=\"font-medium\">To do:</span>&#32;")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
