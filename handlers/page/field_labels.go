@@ -26,7 +26,7 @@ var fieldLabels = map[string]string{
 	"on":                     "Also retry after",
 	"http":                   "HTTP version",
 	"pem":                    "Certificate authorities",
-	"system":                 "Also trust the system’s authorities",
+	"system":                 "Also trust the system's authorities",
 	"server_name":            "Server name",
 	"host_header":            "Host header",
 	"headers":                "Headers that pages can set",

@@ -845,7 +845,7 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if m.Action == "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p class=\"text-muted\">The certificate must be valid and from an authority that the gateway’s machine trusts, and it must name the target’s host.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "<p class=\"text-muted\">The certificate must be valid and from an authority that the gateway's machine trusts, and it must name the target's host.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -897,14 +897,14 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "-----BEGIN CERTIFICATE-----",
-					Hint: "If the upstream’s certificate is from your own authority: the authority’s certificates " +
-						"in PEM format, up to 16.",
+					Hint: "If your own authority issued the upstream's certificate, paste the authority's " +
+						"certificates in PEM format, up to 16.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Switch("system", "system", "Also trust the system’s authorities",
-					"If off, only the authorities above are trusted.", m.System).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Switch("system", "system", "Also trust the system's authorities",
+					"When this is off, only the authorities above are trusted.", m.System).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -916,8 +916,8 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "api.internal",
-					Hint: "The name that the certificate must be valid for, if it isn’t the target’s host. Also " +
-						"sent as the server name (SNI).",
+					Hint: "The name that the certificate must be valid for, if it isn't the target's host. " +
+						"Also sent as the server name (SNI).",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1034,8 +1034,8 @@ func hostHeader(m HostHeader) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "target",
-					Hint: "“target” for the target’s host, “caller” to pass on the custom domain that was called, " +
-						"or a host name. Default: target.",
+					Hint: "Enter target for the target's host, caller for the custom domain that was called, or " +
+						"a host name. The default is target.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -31,8 +31,8 @@ func retriesModel(r contract.UpstreamRetries) *projects.Retries {
 			Value:        ui.Value{Text: strconv.Itoa(*r.Max)},
 			Numeric:      true,
 			Autocomplete: "off",
-			Hint: fmt.Sprintf("How often a call is sent again at most. Calls by POST and PATCH are sent again only if "+
-				"nothing of them was sent. Default: %d.", *contract.UpstreamRetries{}.Stated().Max),
+			Hint: fmt.Sprintf("The maximum number of retries of a call. POST and PATCH calls are retried only if "+
+				"nothing was sent to the upstream. Default: %d.", *contract.UpstreamRetries{}.Stated().Max),
 		},
 		On: ui.Group{
 			ID:     "on",
