@@ -64,7 +64,10 @@ func (v *Visit) Fill(body any, members ...string) {
 				panic(fmt.Sprintf("pages: %s of %T: %v", name, body, err)) // types of the contract take any text
 			}
 		default:
-			panic(fmt.Sprintf("pages: a form can't set %s of %T", name, body))
+			if member.Kind() != reflect.String {
+				panic(fmt.Sprintf("pages: a form can't set %s of %T", name, body))
+			}
+			member.SetString(strings.TrimSpace(v.Posted(name))) // one of several values
 		}
 	}
 }

@@ -183,6 +183,25 @@ func TestEnvironments_retries(t *testing.T) {
 		Lacks("[name=on][checked]")
 }
 
+func TestEnvironments_http(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	page := s.Get(prod).
+		Shows(200, "Environment prod").
+		Says("label:has([name=http][value='1.1'][checked])", "HTTP/1.1")
+	at, revision := page.Action("http"), page.Revision("http")
+	s.Post(at, "revision", revision, "http", "3").
+		Shows(422, "Environment prod").
+		Says("details[open]", "HTTP version").
+		Says("#http-error", "1.1, 2 or auto")
+	s.Post(at, "revision", revision, "http", "2").LeadsTo(strings.TrimSuffix(at, "/http"))
+	s.Get(prod).
+		Says("[data-flash]", "The HTTP version of prod is saved").
+		Says("label:has([name=http][value='2'][checked])", "HTTP/2")
+}
+
 func TestEnvironments_tls(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)

@@ -18,6 +18,7 @@ func (s *Service) checkUpstream(
 ) ([]fault.Field, error) {
 	wrong := checkTimeouts(pointer, in.Timeouts)
 	wrong = append(wrong, checkRetries(pointer+"/retries", in.Retries, s.CapUnclaimed && unclaimed(p))...)
+	wrong = append(wrong, checkHTTP(pointer, in.HTTP)...)
 	wrong = append(wrong, s.checkUpstreamTLS(p, pointer, in)...)
 	field, err := s.checkHostHeader(ctx, p, pointer+"/host_header", in)
 	if field != nil {
