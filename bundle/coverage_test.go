@@ -183,6 +183,23 @@ var fields = map[string]shown{
 	"Upstream.ServerName":           {snapshot.FeatureServerName, `"server_name": "sn.internal"`},
 	"Upstream.HostHeader":           {snapshot.FeatureHostHeader, `"host_header": "hh.internal"`},
 
+	"Upstream.Targets":               {snapshot.FeatureTargets, `"targets": [`},
+	"Upstream.Balance":               {snapshot.FeatureTargets, `"header": "X-En-Hash"`},
+	"UpstreamTarget.URL":             {snapshot.FeatureTargets, `"url": "http://en-2.example/target"`},
+	"UpstreamTarget.Weight":          {snapshot.FeatureTargets, `"weight": 61010`},
+	"Upstream.Checks":                {snapshot.FeatureChecks, `"checks": {`},
+	"UpstreamChecks.Path":            {snapshot.FeatureChecks, `"path": "/en-check"`},
+	"UpstreamChecks.IntervalMS":      {snapshot.FeatureChecks, `"interval_ms": 61020`},
+	"UpstreamChecks.TimeoutMS":       {snapshot.FeatureChecks, `"timeout_ms": 61021`},
+	"UpstreamChecks.Healthy":         {snapshot.FeatureChecks, `"healthy": 22`},
+	"UpstreamChecks.Unhealthy":       {snapshot.FeatureChecks, `"unhealthy": 23`},
+	"UpstreamChecks.Statuses":        {snapshot.FeatureChecks, `"230-231"`},
+	"UpstreamChecks.PassiveFailures": {snapshot.FeatureChecks, `"passive_failures": 624`},
+	"Upstream.Breaker":               {snapshot.FeatureBreaker, `"breaker": {`},
+	"UpstreamBreaker.Failures":       {snapshot.FeatureBreaker, `"failures": 631`},
+	"UpstreamBreaker.WindowMS":       {snapshot.FeatureBreaker, `"window_ms": 61032`},
+	"UpstreamBreaker.OpenMS":         {snapshot.FeatureBreaker, `"open_ms": 61033`},
+
 	"Environment.Headers":     {snapshot.FeatureUpstreamHeader, `"X-En-Header"`},
 	"Environment.Certificate": {snapshot.FeatureUpstreamCert, `"client_certificate"`},
 	"ClientCertificate.Chain": {snapshot.FeatureUpstreamCert, `"client_certificate": "en-chain"`},
@@ -345,7 +362,9 @@ func TestFeatures_everyField(t *testing.T) {
 		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
-		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{}, snapshot.UpstreamCA{},
+		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{},
+		snapshot.UpstreamRetries{}, snapshot.UpstreamTarget{}, snapshot.UpstreamChecks{}, snapshot.UpstreamBreaker{},
+		snapshot.UpstreamCA{},
 	} {
 		kind := reflect.TypeOf(of)
 		for _, field := range reflect.VisibleFields(kind) {

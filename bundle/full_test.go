@@ -186,6 +186,17 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					ReuseIdleMS: new(61005),
 				}, Retries: snapshot.UpstreamRetries{
 					Max: new(61006), On: &[]snapshot.RetryCondition{"61007", "timeout"},
+				}, UpstreamTargets: snapshot.UpstreamTargets{
+					Targets: []snapshot.UpstreamTarget{
+						{URL: "http://en.example/target", Weight: new(61010)}, {URL: "http://en-2.example/target"},
+					},
+					Balance: new(snapshot.HashHeader + "X-En-Hash"),
+				}, Checks: snapshot.UpstreamChecks{
+					Path: new("/en-check"), IntervalMS: new(61020), TimeoutMS: new(61021), Healthy: new(22),
+					Unhealthy: new(23),
+					Statuses:  []snapshot.StatusRange{"230-231"}, PassiveFailures: new(624),
+				}, Breaker: snapshot.UpstreamBreaker{
+					Failures: new(631), WindowMS: new(61032), OpenMS: new(61033),
 				},
 					CA:         snapshot.UpstreamCA{PEM: new(sample.CA), System: new(false)},
 					ServerName: new("sn.internal"), HostHeader: new("hh.internal"),

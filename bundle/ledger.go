@@ -318,6 +318,16 @@ type upstreamSetting struct {
 }
 
 func upstreamSettings(u snapshot.Upstream) (out []upstreamSetting) {
+	several := len(u.Targets) > 0
+	if several {
+		out = append(out, upstreamSetting{snapshot.FeatureTargets, "targets", "targets"})
+	}
+	if several || !u.Checks.AreDefaults() {
+		out = append(out, upstreamSetting{snapshot.FeatureChecks, "checks", "checks"})
+	}
+	if u.Breaker.Exists() {
+		out = append(out, upstreamSetting{snapshot.FeatureBreaker, "breaker", "breaker"})
+	}
 	if u.CA.IsSet() {
 		out = append(out, upstreamSetting{snapshot.FeatureUpstreamCA, "certificate authorities", "ca"})
 	}

@@ -59,9 +59,11 @@ func checkProject(p *snapshot.Project) error {
 					return refuse("The host name", host)
 				}
 			}
-			if err := checkTarget(e.Target); err != nil {
-				return fault.New(fault.Invalid, "project_not_exportable",
-					"The target of environment %s is not a URL that can be called.", e.Name).Because(err)
+			for _, one := range e.Upstream.TargetsOr(e.Target) {
+				if err := checkTarget(one.URL); err != nil {
+					return fault.New(fault.Invalid, "project_not_exportable",
+						"The target of environment %s is not a URL that can be called.", e.Name).Because(err)
+				}
 			}
 			for _, h := range e.Headers {
 				if !policy.CanSetForUpstream(h.Name) {

@@ -9,6 +9,7 @@ import (
 	"postern/core/openapi/validate"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/gateway/balance"
 	"postern/platform/egress"
 )
 
@@ -40,7 +41,11 @@ type call struct {
 	slot       *share        // of cache, during the call; nil before it
 	reserved   reservation
 	holds      []*bodyHold
-	repeated   int          // tries after the first
+	repeated   int           // tries after the first
+	lease      balance.Lease // of the target of the last try
+	leased     bool          // lease is not released yet
+	tried      balance.Tried
+	key        balance.Key  // by which the target is chosen
 	kept       int64        // bytes of the request's body that were kept, to be sent again
 	resent     int64        // bytes of bodies that were sent again, if the caps apply
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
@@ -180,6 +185,7 @@ func (c *call) checkForwardable(r *request) (policy.Denial, bool) {
 // finish releases what decide reserved for the call, and reports the call to the observer.
 func (c *call) finish() {
 	c.tracker.finish()
+	c.releaseTarget()
 	c.releaseSlot()
 	c.releaseBodies()
 	c.settleBytes()

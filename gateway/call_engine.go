@@ -146,6 +146,10 @@ func (c *engineCall) answer(d policy.Denial) int64 {
 
 // forward sends the call to its upstream and the response to the caller.
 func (c *engineCall) forward(upstream upstreamCredentials) {
+	if denial, ok := c.chooseTarget(func(name string) string { return first(c.values(name)) }); !ok {
+		c.refuse(denial)
+		return
+	}
 	x := c.exchange
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
 	c.target.query = c.route.version.query.apply(c.target.query)
@@ -181,7 +185,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	dst = append(dst, policy.JoinTarget(env.path, c.route.rest)...)
 	dst = append(dst, c.target.query...)
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
-	dst = append(dst, c.route.upstreamHost()...)
+	dst = append(dst, c.upstreamHost()...)
 	dst = append(dst, "\r\nConnection: keep-alive\r\n"...)
 	var forwardedFor, via string
 	fields := env.changes.request(r.Fields)

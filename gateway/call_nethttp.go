@@ -146,6 +146,10 @@ func (c *httpCall) refuse(d policy.Denial) {
 
 // forward sends the call to its upstream and the response to the caller.
 func (c *httpCall) forward(upstream upstreamCredentials) {
+	if denial, ok := c.chooseTarget(c.r.Header.Get); !ok {
+		c.refuse(denial)
+		return
+	}
 	c.upstream = upstream
 	body := newRequestBody(c.w, c.r, c.bodyLimits(), c.bodyLimit(), c.route.environment.proof)
 	if !c.admitsRequest(body) {
@@ -197,16 +201,16 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 // outgoing returns the upstream's request. It shares the caller's header, which rewriteRequest
 // has changed and nothing reads after this.
 func (c *httpCall) outgoing(ctx context.Context, body *requestBody) *http.Request {
-	env := c.route.environment
+	env, host := c.route.environment, c.endpoint().host
 	out := c.r.WithContext(ctx)
 	out.URL = &url.URL{
 		Scheme: env.scheme,
-		Host:   env.host,
+		Host:   host,
 		// Opaque is sent unchanged. Path would be escaped again, and the query must be forwarded byte for byte, an
 		// empty one with its question mark.
 		Opaque: policy.JoinTarget(env.path, c.route.rest) + c.target.query,
 	}
-	out.Host = c.route.upstreamHost()
+	out.Host = c.upstreamHost()
 	out.RequestURI = ""
 	out.Close = false // "Connection: close" is about the caller's connection
 	out.Body, out.Trailer = http.NoBody, nil

@@ -46,6 +46,7 @@ func (g *Gateway) CheckTarget(ctx context.Context, projectID, environmentID stri
 type targetCheck struct {
 	gateway     *Gateway
 	environment *environment
+	endpoint    *endpoint
 	report      diagnosis.Report
 	found       *diagnosis.Target
 
@@ -54,13 +55,13 @@ type targetCheck struct {
 }
 
 func (g *Gateway) checkTarget(ctx context.Context, p *project, e *environment) diagnosis.Report {
-	c := &targetCheck{gateway: g, environment: e, found: &diagnosis.Target{}}
+	c := &targetCheck{gateway: g, environment: e, endpoint: e.first(), found: &diagnosis.Target{}}
 	c.report.Target = c.found
 	if _, ended := p.ended(g.now()); ended || p.takenDown {
 		c.report.Fail("connect", "The project isn't being served, so nothing is sent to its targets.")
 		return c.report
 	}
-	if p.term != nil && g.caps != nil && e.oddPort {
+	if p.term != nil && g.caps != nil && c.endpoint.oddPort {
 		c.report.Fail("connect", "Until the project is claimed, calls are only forwarded to ports 80 and 443.")
 		return c.report
 	}
@@ -109,13 +110,13 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 
 // open opens a connection to the upstream, as for a call.
 func (c *targetCheck) open(ctx context.Context) (net.Conn, error) {
-	address, _ := c.environment.address()
+	address, _ := addressOf(c.environment.scheme, c.endpoint.host)
 	return c.gateway.connect(ctx, address, c.environment.timeouts.Connect)
 }
 
 // secure begins TLS on a connection, and offers protocols. After an error the connection is closed.
 func (c *targetCheck) secure(ctx context.Context, conn net.Conn, protocols ...string) (*tls.Conn, error) {
-	config, err := c.gateway.secureConfig(c.environment, protocols...)
+	config, err := c.gateway.secureConfig(c.environment, c.endpoint.host, protocols...)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
@@ -195,12 +196,13 @@ func (c *targetCheck) credentials() {
 // ask sends HEAD, and GET where the upstream does not take HEAD.
 func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	method := http.MethodHead
-	response, err := c.send(ctx, conn, method) //nolint:bodyclose // send closes it
+	path := policy.JoinTarget(c.environment.path, "/")
+	response, err := c.send(ctx, conn, method, path, "") //nolint:bodyclose // send closes it
 	unsupported := []int{http.StatusMethodNotAllowed, http.StatusNotImplemented}
 	if err == nil && slices.Contains(unsupported, response.StatusCode) {
 		method = http.MethodGet
 		if conn, err = c.reconnect(ctx); err == nil {
-			response, err = c.send(ctx, conn, method) //nolint:bodyclose // send closes it
+			response, err = c.send(ctx, conn, method, path, "") //nolint:bodyclose // send closes it
 		}
 	}
 	if err != nil {
@@ -216,25 +218,24 @@ func (c *targetCheck) ask(ctx context.Context, conn net.Conn) {
 	c.answered(method, response)
 }
 
-// send sends a request on a new connection, which it closes.
-func (c *targetCheck) send(ctx context.Context, conn net.Conn, method string) (*http.Response, error) {
+// send sends a request on a new connection, which it closes. A query begins with its question mark.
+func (c *targetCheck) send(ctx context.Context, conn net.Conn, method, path, query string) (*http.Response, error) {
 	defer conn.Close()
 	e := c.environment
 	ctx, stop := context.WithTimeout(ctx, e.timeouts.Response)
 	defer stop()
-	path := policy.JoinTarget(e.path, "/")
-	request, err := http.NewRequestWithContext(ctx, method, e.scheme+"://"+e.host+path, nil)
+	request, err := http.NewRequestWithContext(ctx, method, e.scheme+"://"+c.endpoint.host+path+query, nil)
 	if err != nil {
 		return nil, err
 	}
-	request.Host = cmp.Or(e.hostHeader, e.host)
+	request.Host = cmp.Or(e.hostHeader, c.endpoint.host)
 	request.Header.Set("User-Agent", "postern-check")
 	e.proof.lines(request.Header.Set)
 	if e.proof.signs() {
 		s := newSignature()
 		s.cover("@method", method)
 		s.cover("@path", path)
-		s.cover("@query", "?") // RFC 9421, section 2.2.7
+		s.cover("@query", cmp.Or(query, "?")) // RFC 9421, section 2.2.7
 		now := c.gateway.now()
 		key := e.proof.signer.at(now)
 		input, value := s.sign(key.private, signatureParams{now.Unix(), key.id, "ed25519", e.id})
@@ -284,16 +285,17 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 	}
 }
 
-// address returns the host and port to dial, and the name that the upstream's certificate must have.
-func (e *environment) address() (address, name string) {
-	if name, _, err := net.SplitHostPort(e.host); err == nil {
-		return e.host, name
+// addressOf returns the host and port to dial, and the name that the upstream's certificate must have. host has its
+// port unless that is the scheme's.
+func addressOf(scheme, host string) (address, name string) {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return host, name
 	}
 	port := "80" // the scheme's
-	if e.scheme == "https" {
+	if scheme == "https" {
 		port = "443"
 	}
-	name = strings.Trim(e.host, "[]")
+	name = strings.Trim(host, "[]")
 	return net.JoinHostPort(name, port), name
 }
 

@@ -58,7 +58,7 @@ func (c *targetCheck) tlsReason(ctx context.Context, err error) string {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil:
 		return c.outsideValidity(invalid.Cert)
 	case errors.As(err, &record):
-		return "The server doesn't use TLS on that port. Change the target to http://" + c.environment.host + ", or " +
+		return "The server doesn't use TLS on that port. Change the target to http://" + c.endpoint.host + ", or " +
 			"to the port that the server uses for https."
 	case isTimeout(err):
 		return c.outOfTime(ctx, c.environment.timeouts.Connect, "connect_ms", "--connect-timeout", "the TLS handshake")
@@ -97,7 +97,7 @@ func (c *targetCheck) serverName() string {
 	if t := c.environment.trust; t != nil && t.serverName != "" {
 		return t.serverName + ", which is the environment's server_name"
 	}
-	_, name := c.environment.address()
+	_, name := addressOf(c.environment.scheme, c.endpoint.host)
 	return name
 }
 
@@ -204,7 +204,7 @@ func (c *targetCheck) otherProtocol(ctx context.Context) string {
 }
 
 func (c *targetCheck) needsTLS() string {
-	return "The server uses TLS on that port. Change the target to https://" + c.environment.host + "."
+	return "The server uses TLS on that port. Change the target to https://" + c.endpoint.host + "."
 }
 
 // speaksTLS reports whether the server answers a TLS handshake, with any certificate.

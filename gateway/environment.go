@@ -9,51 +9,66 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/gateway/balance"
 	"postern/gateway/engine"
-	"postern/platform/egress"
 )
 
 type environment struct {
-	id, name     string
-	former       string         // see snapshot.Environment
-	scheme, host string         // of the target; host with its port unless that is the scheme's
-	hostHeader   string         // of all calls; "": the target's host, or the caller's
-	keepsHost    bool           // calls to a custom domain keep it as their Host
-	path         string         // of the target, escaped
-	oddPort      bool           // neither 80 nor 443
-	proof        *proof         // nil: none
-	trust        *trust         // nil: the default
-	changes      *headerChanges // nil: requests are not transformed
-	timeouts     engine.Timeouts
-	retries      retries
-	upstream     *engine.Upstream
-	http         contract.UpstreamHTTP
-	health       *health
+	id, name   string
+	former     string         // see snapshot.Environment
+	scheme     string         // of the targets
+	path       string         // of the targets, escaped
+	endpoints  []endpoint     // the targets, in the order of balance
+	hostHeader string         // of all calls; "": the target's host, or the caller's
+	keepsHost  bool           // calls to a custom domain keep it as their Host
+	proof      *proof         // nil: none
+	trust      *trust         // nil: the default
+	changes    *headerChanges // nil: requests are not transformed
+	timeouts   engine.Timeouts
+	retries    retries
+	balance    *balance.Group
+	hash       snapshot.UpstreamBalance // "" if calls aren't spread by a value
+	check      check
+	http       contract.UpstreamHTTP
+	health     *health
+}
+
+// endpoint is one target.
+type endpoint struct {
+	host     string // with its port unless that is the scheme's
+	oddPort  bool   // neither 80 nor 443
+	upstream *engine.Upstream
+}
+
+// parseTarget parses a target of an environment.
+func parseTarget(target string) (*url.URL, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, fmt.Errorf("target isn't an http or https URL without user, query and fragment")
+	}
+	if strings.HasPrefix(u.EscapedPath(), "//") {
+		return nil, fmt.Errorf("the path of the target starts with an empty segment")
+	}
+	return u, nil
 }
 
 func compileEnvironment(
 	s *snapshot.Project, p *project, e snapshot.Environment, connect connector, next, last *table,
 ) (environment, error) {
-	u, err := url.Parse(e.Target)
+	u, err := parseTarget(e.Target)
 	if err != nil {
-		return environment{}, fmt.Errorf("target: %w", err)
-	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
-		u.Fragment != "" {
-		return environment{}, fmt.Errorf("target isn't an http or https URL without user, query and fragment")
-	}
-	path := u.EscapedPath()
-	if strings.HasPrefix(path, "//") {
-		return environment{}, fmt.Errorf("the path of the target starts with an empty segment")
+		return environment{}, err
 	}
 	out := environment{
-		id:      e.ID,
-		name:    e.Name,
-		former:  e.Former,
-		scheme:  u.Scheme,
-		host:    hostLine(u),
-		path:    path,
-		oddPort: !egress.IsWebPort(u),
+		id:     e.ID,
+		name:   e.Name,
+		former: e.Former,
+		scheme: u.Scheme,
+		path:   u.EscapedPath(),
 
 		timeouts: timeoutsOf(e.Upstream.Timeouts),
 		retries:  retriesOf(e.Upstream.Retries),
@@ -66,11 +81,9 @@ func compileEnvironment(
 	if out.trust, err = compileTrust(&e); err != nil {
 		return environment{}, err
 	}
-	key := keyOf(p.id, &out)
-	if out.upstream = cmp.Or(next.upstreams[key], last.upstreams[key]); out.upstream == nil {
-		out.upstream = connect.upstream(p.pool, &out)
+	if err := out.compileTargets(p, &e, connect, next, last); err != nil {
+		return environment{}, err
 	}
-	next.upstreams[key] = out.upstream
 	// Slots are counted per environment, not per host: a team with a proxy to the same host
 	// could use up those of the others.
 	out.health = cmp.Or(last.health[e.ID], &health{})

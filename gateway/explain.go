@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"errors"
+	"strings"
+	"time"
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/gateway/balance"
 )
 
 // Explain decides a call by the table that is served, without a credential's secret, without counting
@@ -75,8 +78,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		explainValidation(&out, at, q.Method)
 	}
 	if out.Denial == (policy.Denial{}) {
-		out.Pass(policy.ExplainForward, "The call is forwarded to "+at.environment.scheme+"://"+at.environment.host+
-			policy.JoinTarget(at.environment.path, at.rest)+hostNote(at.environment)+".")
+		explainForward(&out, at, g.now())
 	}
 	return out
 }
@@ -90,6 +92,36 @@ func hostNote(e *environment) string {
 		return ". A call to a custom domain keeps it as its Host header"
 	}
 	return ""
+}
+
+// explainForward names the targets that a call can go to, and the health that this gateway sees.
+func explainForward(out *policy.Explanation, at route, now time.Time) {
+	e, path := at.environment, policy.JoinTarget(at.environment.path, at.rest)
+	if err := e.balance.Available(now); err != nil {
+		denial, _ := unavailable(err)
+		out.Deny(policy.ExplainForward, denial, policy.ExplainForward)
+		return
+	}
+	if len(e.endpoints) == 1 {
+		out.Pass(policy.ExplainForward, "The call is forwarded to "+e.scheme+"://"+e.first().host+path+hostNote(e)+".")
+		return
+	}
+	var text strings.Builder
+	text.WriteString("The call is forwarded to one of these targets, with the path " + path + ": ")
+	for i, h := range e.balance.Health() {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		text.WriteString(e.scheme + "://" + h.Address)
+		switch {
+		case h.Weight == 0:
+			text.WriteString(" (drained)")
+		case h.Status != balance.Healthy:
+			text.WriteString(" (" + string(h.Status) + ")")
+		}
+	}
+	text.WriteString(hostNote(e) + ".")
+	out.Pass(policy.ExplainForward, text.String())
 }
 
 func restOf(at route) string {

@@ -158,6 +158,7 @@ type Gateway struct {
 
 	table   atomic.Pointer[table]
 	publish sync.Mutex
+	prober  prober
 
 	running sync.WaitGroup  // calls of net/http until they are recorded, and connections of the engine
 	closing context.Context // canceled by Close: tunnels end with it
@@ -214,6 +215,7 @@ func New(o Options) *Gateway {
 	g.bodies, g.documents.most = newBodyMemory(g.limits.Bodies, sharesOfProcess), o.Documents.withDefaults()
 	g.engineLimits, g.budget = g.limits.engine(), engine.NewBudget(g.limits.IdleUpstream)
 	g.closing, g.close = context.WithCancel(context.Background())
+	g.prober = prober{gateway: g, turns: make(chan struct{}, maxProbes), probes: map[probeOf]*targetProbe{}}
 	g.table.Store(&table{})
 	return g
 }
@@ -231,11 +233,13 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 		compiled: &g.documents,
 		pool:     g.budget.NewPool,
 		upstream: g.newUpstream,
+		now:      g.now,
 	})
 	if err != nil {
 		return err
 	}
 	g.table.Store(next)
+	g.prober.follow(next)
 	for key, up := range last.upstreams {
 		if next.upstreams[key] == nil {
 			up.Close()

@@ -35,13 +35,22 @@ func retriesOf(set snapshot.UpstreamRetries) retries {
 
 // Next implements engine.Tries.
 func (c *call) Next(last engine.Try) *engine.Upstream {
-	if last.Outcome == engine.NotTried || c.repeats(&last) {
-		return c.route.environment.upstream
+	if last.Outcome == engine.NotTried {
+		return c.endpoint().upstream
 	}
-	return nil
+	c.report(&last)
+	if !c.repeats(&last) {
+		return nil
+	}
+	c.releaseTarget()
+	if c.takeTarget(c.gateway.now()) != nil {
+		return nil
+	}
+	c.repeated++
+	return c.endpoint().upstream
 }
 
-// repeats reports whether the call is sent again, and counts the try.
+// repeats reports whether the call is sent again. It counts the try for the caps.
 func (c *call) repeats(last *engine.Try) bool {
 	set := &c.route.environment.retries
 	if !last.Again || c.repeated >= set.max {
@@ -67,7 +76,6 @@ func (c *call) repeats(last *engine.Try) bool {
 	if c.capped() && !c.countAgain(last.Outcome) {
 		return false
 	}
-	c.repeated++
 	return true
 }
 
@@ -136,6 +144,9 @@ func (c *httpCall) Request() *http.Request {
 		// A copy, since the last try may still be written.
 		out = out.WithContext(out.Context())
 		out.Header = maps.Clone(out.Header)
+		to := *out.URL
+		to.Host = c.endpoint().host
+		out.URL, out.Host = &to, c.upstreamHost()
 		c.signatureLines(func(name, value string) { out.Header[name] = []string{value} })
 	}
 	if c.body != nil {

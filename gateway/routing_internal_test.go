@@ -36,7 +36,7 @@ func FuzzRouting(f *testing.F) {
 	defer g.Close()
 	conn := &connInfo{local: netip.MustParseAddr("192.0.2.1"), localHost: "192.0.2.1"}
 	served, err := compile([]*snapshot.Project{project("a", "shop"), project("b", "books")}, &table{}, nil,
-		connector{compiled: &g.documents, pool: g.budget.NewPool, upstream: g.newUpstream})
+		connector{compiled: &g.documents, pool: g.budget.NewPool, upstream: g.newUpstream, now: g.now})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/gateway/balance"
 	"postern/gateway/engine"
 )
 
@@ -19,8 +20,9 @@ type table struct {
 	compiled  map[*snapshot.Project]*project
 	pools     map[string]*engine.Pool // by project id
 	upstreams map[upstreamKey]*engine.Upstream
-	health    map[string]*health    // by environment id
-	carried   map[string]*allowance // by project id
+	balances  map[string]*balance.Group // by environment id
+	health    map[string]*health        // by environment id
+	carried   map[string]*allowance     // by project id
 	bodies    map[bodiesOf]*bodyMemory
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
 	hosts     map[string]hosted              // host names of customers, in lowercase
@@ -43,8 +45,8 @@ type upstreamKey struct {
 	http     contract.UpstreamHTTP
 }
 
-func keyOf(projectID string, e *environment) upstreamKey {
-	return upstreamKey{projectID, e.scheme, e.host, e.proof.fingerprint(), e.trust.id(), e.timeouts, e.http}
+func keyOf(projectID string, e *environment, host string) upstreamKey {
+	return upstreamKey{projectID, e.scheme, host, e.proof.fingerprint(), e.trust.id(), e.timeouts, e.http}
 }
 
 // connector creates the connection pool of a project and the upstreams in it.
@@ -53,7 +55,8 @@ type connector struct {
 	bodies   int64    // most bytes of one project
 	compiled *validators
 	pool     func() *engine.Pool
-	upstream func(*engine.Pool, *environment) *engine.Upstream
+	upstream func(pool *engine.Pool, e *environment, host string) *engine.Upstream
+	now      func() time.Time
 }
 
 type project struct {
@@ -95,18 +98,6 @@ type route struct {
 	rest        string // the part that is forwarded
 	table       *table // that it was found in; nil once the call is decided
 	domain      string // the custom domain that it was found by; "": none
-}
-
-// upstreamHost returns the Host header of the call to the upstream.
-func (r *route) upstreamHost() string {
-	switch e := r.environment; {
-	case e.hostHeader != "":
-		return e.hostHeader
-	case e.keepsHost && r.domain != "":
-		return r.domain
-	default:
-		return e.host
-	}
 }
 
 // Client returns the app client with that issuer, of this or another project: tokens of
@@ -230,6 +221,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		compiled:  make(map[*snapshot.Project]*project, len(projects)),
 		pools:     make(map[string]*engine.Pool, len(last.pools)),
 		upstreams: make(map[upstreamKey]*engine.Upstream, len(last.upstreams)),
+		balances:  make(map[string]*balance.Group, len(last.balances)),
 		health:    make(map[string]*health, len(last.health)),
 		carried:   make(map[string]*allowance, len(last.carried)),
 		bodies:    make(map[bodiesOf]*bodyMemory, len(last.bodies)),
@@ -265,7 +257,10 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 			}
 			for j := range p.versions[i].environments {
 				e := &p.versions[i].environments[j]
-				next.upstreams[keyOf(p.id, e)], next.health[e.id] = e.upstream, e.health
+				next.balances[e.id], next.health[e.id] = e.balance, e.health
+				for _, to := range e.endpoints {
+					next.upstreams[keyOf(p.id, e, to.host)] = to.upstream
+				}
 			}
 		}
 	}

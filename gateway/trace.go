@@ -73,7 +73,7 @@ func (c *call) traceUpstream() {
 	if c.trace.CallTrace == nil {
 		return
 	}
-	parent, state := c.trace.Forward(c.route.environment.host)
+	parent, state := c.trace.Forward(c.endpoint().host)
 	if !c.route.environment.proof.replaces(traceparentHeader) {
 		c.trace.parent, c.trace.state = parent, state
 	}

@@ -102,14 +102,15 @@ func (g *Gateway) connect(ctx context.Context, address string, within time.Durat
 }
 
 // newUpstream returns the upstream of an environment, with the connection pool of its project.
-func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstream {
-	up := pool.NewUpstream(g.dialer(e, engine.HTTP1), e.timeouts)
+// host is that of one of its targets.
+func (g *Gateway) newUpstream(pool *engine.Pool, e *environment, host string) *engine.Upstream {
+	up := pool.NewUpstream(g.dialer(e, host, engine.HTTP1), e.timeouts)
 	if !e.usesHTTP2() {
 		return up
 	}
 	up.Multiplexed = h2upstream.New(h2upstream.Options{
 		Scheme:        e.scheme,
-		Dial:          g.dialer(e, e.offers()...),
+		Dial:          g.dialer(e, host, e.offers()...),
 		OrHTTP1:       e.http == contract.HTTPAuto,
 		Timeouts:      e.timeouts,
 		ResponseBytes: int(g.limits.ResponseBytes),
@@ -117,16 +118,17 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment) *engine.Upstrea
 	return up
 }
 
-// dialer returns what connects to the upstream of an environment, and offers the protocols if it uses TLS (ALPN, RFC
-// 7301).
-func (g *Gateway) dialer(e *environment, protocols ...string) func(context.Context) (net.Conn, error) {
-	address, _ := e.address()
+// dialer returns what connects to a target of an environment, and offers the protocols if it uses TLS (ALPN, RFC 7301).
+func (g *Gateway) dialer(
+	e *environment, host string, protocols ...string,
+) func(context.Context) (net.Conn, error) {
+	address, _ := addressOf(e.scheme, host)
 	within := e.timeouts.Connect
 	connect := func(ctx context.Context) (net.Conn, error) { return g.connect(ctx, address, within) }
 	if e.scheme != "https" {
 		return connect
 	}
-	config, unusable := g.secureConfig(e, protocols...)
+	config, unusable := g.secureConfig(e, host, protocols...)
 	return func(ctx context.Context) (net.Conn, error) {
 		if unusable != nil {
 			return nil, unusable

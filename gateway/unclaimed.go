@@ -84,7 +84,7 @@ func (c *call) capped() bool { return c.route.project.term != nil && c.gateway.c
 
 // withinCaps returns the denial of a call that the caps of an unclaimed project refuse.
 func (c *call) withinCaps(r *request) (policy.Denial, bool) {
-	if c.route.environment.oddPort || strings.EqualFold(r.upgrade.first, "websocket") {
+	if c.route.environment.first().oddPort || strings.EqualFold(r.upgrade.first, "websocket") {
 		return policy.ClaimRequired, false
 	}
 	if r.length > c.gateway.caps.Body {

@@ -87,11 +87,11 @@ func (t *trust) roots(system *x509.CertPool) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// secureConfig returns the TLS configuration of connections to the environment's upstream. Calls and checks of the
+// secureConfig returns the TLS configuration of connections to a target of the environment. Calls and checks of the
 // target use the same, and offer the protocols (ALPN, RFC 7301).
-func (g *Gateway) secureConfig(e *environment, protocols ...string) (*tls.Config, error) {
+func (g *Gateway) secureConfig(e *environment, host string, protocols ...string) (*tls.Config, error) {
 	config := g.secure.Clone()
-	_, config.ServerName = e.address()
+	_, config.ServerName = addressOf(e.scheme, host)
 	config.NextProtos = protocols
 	if err := e.trust.apply(config); err != nil {
 		return nil, err

@@ -145,6 +145,9 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	}
 	c.certificates()
 	c.authorities()
+	if err := c.upstreams(); err != nil {
+		return err
+	}
 	// One instance for all routes, because each instance has its own key table.
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
 		"\"config\": {\n      \"project\": ")
@@ -213,7 +216,7 @@ func serviceOf(pl place, up upstream) serviceDoc {
 	timeouts := timeoutsOf(pl.environment)
 	doc := serviceDoc{
 		ID: pl.serviceID, Name: entityName("/" + pl.version.Name + "/" + pl.environment.Name),
-		Protocol: up.protocol, Host: up.host, Port: up.port, Path: up.path,
+		Protocol: up.protocol, Host: serviceHost(pl.environment, up), Port: up.port, Path: up.path,
 		Retries:        *pl.environment.Upstream.Retries.Stated().Max,
 		ConnectTimeout: timeouts.connect, ReadTimeout: timeouts.read, WriteTimeout: timeouts.write,
 	}

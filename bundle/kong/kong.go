@@ -203,6 +203,10 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		return judgeTimeouts(b, s)
 	case snapshot.FeatureRetries:
 		return judgeRetries(b, s)
+	case snapshot.FeatureTargets:
+		return judgeTargets(b, s)
+	case snapshot.FeatureChecks:
+		return judgeChecks(b, s)
 	case snapshot.FeatureUpstreamCA:
 		return judgeAuthorities(b, s)
 	case snapshot.FeatureUpstreamHTTP:
@@ -292,10 +296,7 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	}
 	v, pl := bundle.Verdict{Probes: probesOf(b, s)}, found[0]
 	if s.Feature == snapshot.FeatureEnvironment {
-		v.Target, v.Reason = bundle.At(gatewayFile, "/services/%d", pl.index), misplaced(s.Environment.Target)
-		if v.Reason == "https_address" && hasOwnHost(s.Environment) {
-			v.Reason = "" // Kong checks the certificate against the Host
-		}
+		v.Target, v.Reason = bundle.At(gatewayFile, "/services/%d", pl.index), misplacedAny(s.Environment)
 		if v.Reason == "" && !b.Project.ExpiresAt.IsZero() {
 			v.Reason = "unclaimed"
 		}
@@ -341,6 +342,20 @@ func judgeKey(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func detached(p *snapshot.Project, tenantID string) bool {
 	return slices.ContainsFunc(p.Tenants, func(t snapshot.Tenant) bool { return t.ID == tenantID && t.Detached })
+}
+
+// misplacedAny is misplaced for the targets of an environment.
+func misplacedAny(e *snapshot.Environment) string {
+	for _, one := range e.Upstream.TargetsOr(e.Target) {
+		reason := misplaced(one.URL)
+		if reason == "https_address" && hasOwnHost(e) {
+			continue // Kong checks the certificate against the Host
+		}
+		if reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // misplaced returns the reason why a container that runs Kong can't call an upstream as the hosted gateway does; "" if

@@ -36,7 +36,7 @@ func grpcService(pl place, up upstream) serviceDoc {
 	doc := serviceDoc{
 		ID:       policy.EntityID(pl.environment.ID + ":grpc"),
 		Name:     "grpc~" + entityName("/"+pl.version.Name+"/"+pl.environment.Name),
-		Protocol: "grpc", Host: up.host, Port: up.port,
+		Protocol: "grpc", Host: serviceHost(pl.environment, up), Port: up.port,
 		Retries:        *pl.environment.Upstream.Retries.Stated().Max,
 		ConnectTimeout: timeouts.connect, ReadTimeout: timeouts.read, WriteTimeout: timeouts.write,
 	}

@@ -126,32 +126,40 @@ func judgeAuthorities(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-// expectedName returns the name that the hosted gateway requires of the certificate of an https upstream.
-func expectedName(e *snapshot.Environment) string {
-	if name := e.Upstream.ServerName; name != nil && *name != "" {
-		return *name
+// targetHosts returns the host of each target of an environment.
+func targetHosts(e *snapshot.Environment) (out []string) {
+	for _, one := range e.Upstream.TargetsOr(e.Target) {
+		host := ""
+		if u, err := url.Parse(one.URL); err == nil {
+			host = strings.ToLower(u.Hostname())
+		}
+		out = append(out, host)
 	}
-	return targetHost(e)
+	return out
 }
 
-func targetHost(e *snapshot.Environment) string {
-	u, err := url.Parse(e.Target)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(u.Hostname())
-}
-
-// agreeAll reports whether Kong requires the same name of the upstream's certificate on all calls: nginx sends the Host
-// as the server name too, and checks names only, not addresses.
+// agreeAll reports whether Kong requires the same name of the certificates of all targets on all calls: nginx sends the
+// Host as the server name too, and checks names only, not addresses.
 func agreeAll(e *snapshot.Environment) bool {
 	if !strings.HasPrefix(e.Target, "https://") {
 		return true
 	}
-	name := expectedName(e)
-	_, err := netip.ParseAddr(name)
-	return err != nil && !slices.ContainsFunc(hostsSent(e), func(host string) bool { return host != name })
+	for _, target := range targetHosts(e) {
+		name := target
+		if isSet(e.Upstream.ServerName) {
+			name = *e.Upstream.ServerName
+		}
+		if _, err := netip.ParseAddr(name); err == nil {
+			return false
+		}
+		if slices.ContainsFunc(hostsSent(e, target), func(host string) bool { return host != name }) {
+			return false
+		}
+	}
+	return true
 }
+
+func isSet(text *string) bool { return text != nil && *text != "" }
 
 func serverNameFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -174,16 +182,17 @@ func judgeServerName(s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{Reason: "host"}
 }
 
-// hostsSent returns the hosts that calls are sent to an environment's upstream with.
-func hostsSent(e *snapshot.Environment) []string {
+// hostsSent returns the hosts that calls are sent with to a target of an environment, which has the host given. Kong
+// sends that of the target that it chose too (kong/runloop/balancer/init.lua, set_host_header).
+func hostsSent(e *snapshot.Environment, target string) []string {
 	name, callers := e.Upstream.OwnHost()
 	switch {
 	case name != "":
 		return []string{name}
 	case callers:
-		return append([]string{targetHost(e)}, e.Hosts...)
+		return append([]string{target}, e.Hosts...)
 	}
-	return []string{targetHost(e)}
+	return []string{target}
 }
 
 // hostHeaderOf returns the Host that calls to a route are sent with; "" for the target's.
@@ -202,7 +211,7 @@ func hostHeaderFates() []bundle.Fate {
 		{Reason: "server_name", Status: bundle.Lossy, How: how,
 			Note: "The upstream gets the same Host header. But Kong also sends the Host as the server name (SNI) of " +
 				"the TLS handshake, and requires the certificate to be valid for it, while the hosted gateway " +
-				"uses the server name or the target's host. At worst, calls get 502, because the certificate " +
+				"uses the server name or the host of the chosen target. At worst, calls get 502, because the certificate " +
 				"isn't valid for the Host, or because the upstream presents another one.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
 				"Host, set server_name to it, so that both gateways require the same."},

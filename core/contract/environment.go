@@ -11,7 +11,7 @@ func EnvironmentOf(project, version, environment string) EnvironmentPath {
 type Environment struct {
 	ID     string `json:"id"`
 	Name   string `json:"name" audit:"-"`
-	Target string `json:"target" doc:"URL that calls are forwarded to"`
+	Target string `json:"target" doc:"URL that calls are forwarded to. With several targets, the first one"`
 	URL    string `json:"url" doc:"Base URL for callers" audit:"-"`
 
 	Upstream Upstream `json:"upstream" audit:"each" doc:"Settings of the upstream, with their defaults"`
@@ -31,7 +31,7 @@ type EnvironmentTarget struct {
 // NewEnvironment is an environment to be created.
 type NewEnvironment struct {
 	Name   string `json:"name" slug:"true" doc:"Name of the environment. It is part of the gateway URL" example:"staging"`
-	Target string `json:"target" doc:"http or https URL that calls are forwarded to"`
+	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Required unless upstream.targets has several"`
 
 	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream"`
 }

@@ -13,6 +13,11 @@ type Upstream struct {
 
 	HostHeader *string `json:"host_header,omitempty" doc:"Host header of calls to the upstream: target for the target's host, caller for the custom domain that the caller used (on other addresses, the target's host), or a host name. Defaults to target" example:"caller"`
 
+	UpstreamTargets
+
+	Checks  UpstreamChecks  `json:"checks,omitzero" flag:",each" audit:"each"`
+	Breaker UpstreamBreaker `json:"breaker,omitzero" flag:",each" audit:"each"`
+
 	HTTP UpstreamHTTP `json:"http,omitempty" flag:"http" enum:"1.1,2,auto" doc:"Version of HTTP that the upstream is called with. 2 is HTTP/2, which gRPC needs: an https target must offer it in the TLS handshake (ALPN), and an http target must accept it without TLS (h2c). auto is HTTP/2 if an https target offers it, and HTTP/1.1 otherwise. Defaults to 1.1"`
 }
 
@@ -20,6 +25,9 @@ type Upstream struct {
 func (u Upstream) Stated() Upstream {
 	u.Timeouts = u.Timeouts.Stated()
 	u.Retries = u.Retries.Stated()
+	u.UpstreamTargets = u.UpstreamTargets.stated()
+	u.Checks = u.Checks.Stated()
+	u.Breaker = u.Breaker.Stated()
 	u.CA = u.CA.Stated()
 	u.ServerName = cmp.Or(u.ServerName, new(""))
 	u.HostHeader = cmp.Or(u.HostHeader, new(HostOfTarget))
@@ -31,6 +39,9 @@ func (u Upstream) Stated() Upstream {
 func (u Upstream) Over(was Upstream) Upstream {
 	u.Timeouts = u.Timeouts.Over(was.Timeouts)
 	u.Retries = u.Retries.Over(was.Retries)
+	u.UpstreamTargets = u.UpstreamTargets.over(was.UpstreamTargets)
+	u.Checks = u.Checks.over(was.Checks)
+	u.Breaker = u.Breaker.over(was.Breaker)
 	u.CA = u.CA.Over(was.CA)
 	u.ServerName = cmp.Or(u.ServerName, was.ServerName)
 	u.HostHeader = cmp.Or(u.HostHeader, was.HostHeader)

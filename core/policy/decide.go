@@ -53,7 +53,10 @@ var (
 	ClaimRequired     = Denial{403, "claim_required", "This proxy isn't claimed yet. Until then, it doesn't forward " +
 		"WebSockets, large responses, or calls to ports other than 80 and 443."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream can't be reached."}
-	IssuerUnavailable   = Denial{503, "issuer_unavailable", "The keys of the token's issuer aren't available right " +
+	NoHealthyUpstream   = Denial{503, "no_healthy_upstream", "No target of the upstream is healthy."}
+	UpstreamOpen        = Denial{503, "upstream_open", "Calls to the upstream are stopped, because " +
+		"too many have failed."}
+	IssuerUnavailable = Denial{503, "issuer_unavailable", "The keys of the token's issuer aren't available right " +
 		"now."}
 	TokenIssuerAway = Denial{503, "provider_unavailable", "The token can't be checked right now, because its issuer " +
 		"can't be reached."}
@@ -95,7 +98,7 @@ func Denials() []Denial {
 		NoRoute, MethodNotAllowed, RequestTimeout, ExpiredProxy, Deleted, BodyTooLarge, InvalidRequest,
 		RateLimited, QuotaExceeded, GRPCNeedsDomain, GRPCNeedsHTTP2,
 		UpstreamUnreachable, ResponseTooLarge, TokenIssuerNonsense, LimitsUnavailable, IssuerUnavailable,
-		TokenIssuerAway, Busy, Compiling,
+		TokenIssuerAway, Busy, Compiling, NoHealthyUpstream, UpstreamOpen,
 		TokenSealed, UpstreamTimeout, LoopDetected,
 	}
 }

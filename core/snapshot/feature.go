@@ -13,6 +13,9 @@ const (
 	FeatureRoute          Feature = "route"
 	FeatureTimeouts       Feature = "upstream_timeouts"
 	FeatureRetries        Feature = "upstream_retries"
+	FeatureTargets        Feature = "upstream_targets"
+	FeatureChecks         Feature = "upstream_checks"
+	FeatureBreaker        Feature = "upstream_breaker"
 	FeatureUpstreamCA     Feature = "upstream_ca"          // the authorities that an upstream's certificate can be from
 	FeatureUpstreamHTTP   Feature = "upstream_http"        // the version of HTTP, other than 1.1
 	FeatureServerName     Feature = "upstream_server_name" // that an upstream's certificate must be valid for
@@ -117,6 +120,9 @@ var used = []topic{
 	{FeatureRoute, AreaUpstream, "Routes"},
 	{FeatureTimeouts, AreaUpstream, "Upstream timeouts"},
 	{FeatureRetries, AreaUpstream, "Retries"},
+	{FeatureTargets, AreaUpstream, "Several targets"},
+	{FeatureChecks, AreaUpstream, "Upstream checks"},
+	{FeatureBreaker, AreaUpstream, "Circuit breaker"},
 	{FeatureUpstreamCA, AreaUpstream, "Certificate authorities of upstreams"},
 	{FeatureUpstreamHTTP, AreaUpstream, "HTTP versions of upstreams"},
 	{FeatureServerName, AreaUpstream, "Server names of upstreams"},

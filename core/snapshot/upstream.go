@@ -21,6 +21,26 @@ type RetryCondition = contract.RetryCondition
 // UpstreamCA are the authorities that an upstream's certificate can be from.
 type UpstreamCA = contract.UpstreamCA
 
+// The targets of an environment's upstream, its checks and its breaker. A member that is nil has its default.
+type (
+	UpstreamTargets = contract.UpstreamTargets
+	UpstreamTarget  = contract.UpstreamTarget
+	UpstreamBalance = contract.UpstreamBalance
+	UpstreamChecks  = contract.UpstreamChecks
+	StatusRange     = contract.StatusRange
+	UpstreamBreaker = contract.UpstreamBreaker
+)
+
+// How calls are spread over targets.
+const (
+	BalanceRoundRobin       = contract.BalanceRoundRobin
+	BalanceLeastConnections = contract.BalanceLeastConnections
+	HashKey                 = contract.HashKey
+	HashOwner               = contract.HashOwner
+	HashIP                  = contract.HashIP
+	HashHeader              = contract.HashHeader
+)
+
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
 type UpstreamHeader struct {

@@ -1,8 +1,9 @@
-// Package balance spreads the calls of one environment over the targets of its upstream. It owns the choice of a target,
-// the health of each target (passive and active checks), and its breaker. It leaves connections, requests and the
-// sending of checks to package gateway, and the settings to core/contract. The choices are those of Kong 3.9: smooth
-// weighted round robin (nginx, ngx_http_upstream_round_robin.c), least connections by (connections + 1) / weight, and
-// consistent hashing, here by rendezvous (Thaler and Ravishankar 1998), in which a change of targets moves no other call.
+// Package balance spreads the calls of one environment over the targets of its upstream. It owns the choice of a
+// target, the health of each target (passive and active checks), and its breaker. It leaves connections, requests and
+// the sending of checks to package gateway, and the settings to core/contract. The choices are those of Kong 3.9:
+// smooth weighted round robin (nginx, ngx_http_upstream_round_robin.c), least connections by (connections + 1) /
+// weight, and consistent hashing, here by rendezvous (Thaler and Ravishankar 1998), in which a change of targets moves
+// no other call.
 package balance
 
 import (
@@ -146,8 +147,8 @@ func (g *Group) targetOf(address string) *target {
 // Len returns the number of targets.
 func (g *Group) Len() int { return len(g.targets) }
 
-// Method returns how the group chooses.
-func (g *Group) Method() Method { return g.settings.Method }
+// First returns the index of the first target that isn't drained.
+func (g *Group) First() int { return bits.TrailingZeros32(uint32(g.weighted)) }
 
 // Key is what a call is chosen by with Hash. The zero value is that of a call without one.
 type Key struct {
@@ -235,6 +236,14 @@ func (g *Group) lease(i int, now time.Time) (Lease, bool) {
 	}
 	t.inProgress.Add(1)
 	return l, true
+}
+
+// Available returns the error that Take would return for a call.
+func (g *Group) Available(now time.Time) error {
+	if g.alone || g.usable(now) != 0 {
+		return nil
+	}
+	return g.unavailable(now)
 }
 
 // unavailable returns why no target may get a call.

@@ -15,6 +15,7 @@ const (
 // Health is what a group knows of one target.
 type Health struct {
 	Address string
+	Weight  int
 	Status  Status
 	Since   time.Time
 }
@@ -25,16 +26,19 @@ func (g *Group) Health() []Health {
 	out := make([]Health, len(g.targets))
 	for i, t := range g.targets {
 		t.mu.Lock()
-		out[i] = Health{t.address, t.status, t.changed}
+		out[i] = Health{t.address, g.settings.Targets[i].Weight, t.status, t.changed}
 		t.mu.Unlock()
 	}
 	return out
 }
 
+// IsSettled reports whether a call that succeeds changes nothing: the usual case, in which no clock has to be read.
+func (l Lease) IsSettled() bool { return l.group.targets[l.at].failures.Load() == 0 && !l.trial }
+
 // Succeeded reports that the target of a call responded well.
 func (l Lease) Succeeded(now time.Time) {
 	t := l.group.targets[l.at]
-	if t.failures.Load() == 0 && !l.trial { // the usual case
+	if l.IsSettled() {
 		return
 	}
 	t.mu.Lock()

@@ -21,6 +21,8 @@ var schemasOf = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[contract.ExplainStep]():               reflect.TypeFor[explainStep](),
 	reflect.TypeFor[contract.OpenAPISource]():             reflect.TypeFor[openAPISource](),
 	reflect.TypeFor[contract.RetryCondition]():            reflect.TypeFor[retryCondition](),
+	reflect.TypeFor[contract.UpstreamBalance]():           reflect.TypeFor[upstreamBalance](),
+	reflect.TypeFor[contract.StatusRange]():               reflect.TypeFor[statusRange](),
 	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),

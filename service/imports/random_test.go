@@ -14,7 +14,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
-	"postern/testkit/sample"
+	everything "postern/testkit/sample"
 )
 
 // made is a project that a random source described, with its keys, users and relations.
@@ -194,8 +194,16 @@ func (m *maker) environment(n int) snapshot.Environment {
 	if n%2 == 1 {
 		e.Upstream.Timeouts = snapshot.UpstreamTimeouts{ResponseMS: new(1 + n), ReuseIdleMS: new(3_600_000)}
 		e.Upstream.Retries = snapshot.UpstreamRetries{Max: new(2), On: &[]snapshot.RetryCondition{"504", "timeout"}}
-		e.Upstream.CA = snapshot.UpstreamCA{PEM: new(sample.CA), System: new(n%4 == 1)}
+		e.Upstream.CA = snapshot.UpstreamCA{PEM: new(everything.CA), System: new(n%4 == 1)}
 		e.Upstream.ServerName, e.Upstream.HostHeader = new("api.internal"), new(contract.HostOfCaller)
+	}
+	if n%4 == 3 {
+		e.Upstream.Targets = []snapshot.UpstreamTarget{
+			{URL: e.Target, Weight: new(3)}, {URL: strings.Replace(e.Target, "up", "spare", 1), Weight: new(0)},
+		}
+		e.Upstream.Balance, e.Upstream.HTTP = new(snapshot.HashHeader+"X-User"), contract.HTTPAuto
+		e.Upstream.Checks = snapshot.UpstreamChecks{Path: new("/healthz"), Statuses: []snapshot.StatusRange{"200-299"}}
+		e.Upstream.Breaker = snapshot.UpstreamBreaker{Failures: new(9), OpenMS: new(500)}
 	}
 	if m.maybe() {
 		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}

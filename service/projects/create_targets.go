@@ -26,7 +26,12 @@ const (
 // that was not given.
 func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan) (wrong []fault.Field, err error) {
 	targets, environments := map[string]string{}, map[string]contract.EnvironmentTarget{}
+	several := false
 	for name, one := range out.Environments {
+		if one.Upstream.Targets != nil {
+			environments[name], several = one, true
+			continue
+		}
 		if one.Target != "" || out.Target == "" {
 			targets["/environments/"+pointerToken(name)+"/target"] = one.Target
 		}
@@ -36,7 +41,7 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 	if len(environments) == 0 {
 		environments["prod"] = contract.EnvironmentTarget{Target: out.Target}
 	}
-	if out.Target != "" || len(targets) == 0 {
+	if out.Target != "" || len(targets) == 0 && !several {
 		targets["/target"] = out.Target
 	}
 	out.Environments = environments
@@ -66,6 +71,17 @@ func (s *Service) planTargets(ctx context.Context, p access.Principal, out *plan
 			return nil, err
 		}
 		wrong = append(wrong, settingsWrong...)
+		if one.Upstream.Targets != nil {
+			to, placeWrong, err := s.checkPlace(ctx, p, at, one.Target, one.Upstream)
+			if err != nil {
+				return nil, err
+			}
+			wrong = append(wrong, placeWrong...)
+			if to.in(&one.Target, &one.Upstream); to.target != "" {
+				cleaned[to.target], _ = url.Parse(to.target)
+			}
+			out.Environments[name] = one
+		}
 		if u := cleaned[one.Target]; u != nil {
 			wrong = append(wrong, fitUpstream(at+"/upstream", one.Upstream, one.Upstream, u.String())...)
 			out.environments = append(out.environments, models.Environment{

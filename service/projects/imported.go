@@ -242,15 +242,21 @@ func (s *Service) checkImportedEnvironments(
 				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",
 			})
 		}
-		u, field, err := s.checkTarget(ctx, p, at+"/target", e.Target)
+		target := e.Target
+		if len(e.Upstream.Targets) > 0 {
+			target = "" // the document repeats the first one
+		} else {
+			e.Upstream.Targets = nil
+		}
+		to, placeWrong, err := s.checkPlace(ctx, p, at, target, e.Upstream)
 		if err != nil {
 			return nil, err
 		}
-		if field != nil {
-			wrong = append(wrong, *field)
+		wrong = append(wrong, placeWrong...)
+		if to.target == "" {
 			continue
 		}
-		e.Target = u.String()
+		to.in(&e.Target, &e.Upstream)
 		wrong = append(wrong, fitUpstream(at+"/upstream", e.Upstream, e.Upstream, e.Target)...)
 	}
 	return wrong, nil

@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -211,7 +210,7 @@ func (s *Service) UpdateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, request.Project, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
-	target, err := s.checkEnvironment(ctx, p, &in)
+	to, err := s.checkEnvironment(ctx, p, &in)
 	if err != nil {
 		return out, fmt.Errorf("projects: change the environment %s: %w", named, err)
 	}
@@ -224,11 +223,11 @@ func (s *Service) UpdateEnvironment(
 		if err := access.Unchanged(request.IfMatch, access.ETag(environment.UpdatedAt)); err != nil {
 			return err
 		}
-		if err := keepsCredentials(tx, environment, target); err != nil {
+		if err := keepsCredentials(tx, environment, to); err != nil {
 			return err
 		}
 		says.change = "target of " + environment.ID
-		if in.Target == nil {
+		if to.target == "" {
 			says.change = "upstream settings of " + environment.ID
 		}
 		seen, was := environment.UpdatedAt, environment.Name
@@ -238,8 +237,8 @@ func (s *Service) UpdateEnvironment(
 		if environment.Name != was {
 			says.change, says.object = "rename", "environment "+was+" of version "+version.Name+" to "+environment.Name
 		}
-		environment.Target, environment.UpdatedAt = cmp.Or(target, environment.Target), now
-		environment.Upstream = in.Upstream.Over(environment.Upstream)
+		environment.Upstream, environment.UpdatedAt = in.Upstream.Over(environment.Upstream), now
+		to.in(&environment.Target, &environment.Upstream)
 		wrong := fitUpstream("/upstream", in.Upstream, environment.Upstream, environment.Target)
 		if err := fault.InvalidFields(wrong); err != nil {
 			return err
@@ -251,26 +250,22 @@ func (s *Service) UpdateEnvironment(
 	return out, err
 }
 
-// checkEnvironment checks what a change sets, except for the name, and returns the new target, "" for none.
+// checkEnvironment checks what a change sets, except for the name, and returns the new place, an empty one for none.
 func (s *Service) checkEnvironment(
 	ctx context.Context, p access.Principal, in *contract.EnvironmentChange,
-) (target string, err error) {
+) (to place, err error) {
 	wrong, err := s.checkUpstream(ctx, p, "/upstream", &in.Upstream)
 	if err != nil {
-		return "", err
+		return place{}, err
 	}
-	if in.Target != nil {
-		u, field, err := s.checkTarget(ctx, p, "/target", *in.Target)
-		switch {
-		case err != nil:
-			return "", err
-		case field != nil:
-			wrong = append(wrong, *field)
-		default:
-			target = u.String()
+	if in.Target != nil || in.Upstream.Targets != nil {
+		var placeWrong []fault.Field
+		if to, placeWrong, err = s.checkPlace(ctx, p, "", orEmpty(in.Target), in.Upstream); err != nil {
+			return place{}, err
 		}
+		wrong = append(wrong, placeWrong...)
 	}
-	return target, fault.InvalidFields(wrong)
+	return to, fault.InvalidFields(wrong)
 }
 
 // note is what the audit entry of a change says, for people. fn may set it.

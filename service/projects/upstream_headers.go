@@ -234,11 +234,11 @@ func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
 	return wrong
 }
 
-// keepsCredentials refuses a new target of another origin for an environment that has
+// keepsCredentials refuses new targets of other origins for an environment that has
 // upstream credentials: a member could read header values there that they do not have, and
 // would have the gateway prove the certificate's identity to a server of their choice.
-func keepsCredentials(tx *models.Tx, environment models.Environment, target string) error {
-	if target == "" || sameOrigin(environment.Target, target) {
+func keepsCredentials(tx *models.Tx, environment models.Environment, to place) error {
+	if to.target == "" || haveOrigins(environment, to.urls()) {
 		return nil
 	}
 	_, certificate, err := tx.UpstreamCertificateOf(environment.ID)
@@ -255,6 +255,14 @@ func keepsCredentials(tx *models.Tx, environment models.Environment, target stri
 	}
 	return fault.InvalidField("/target", "has_upstream_credentials", "The environment's upstream headers would be "+
 		"sent to another host. Remove the headers, change the target, then set the headers again.")
+}
+
+// haveOrigins reports whether each URL has the origin of a target of the environment.
+func haveOrigins(environment models.Environment, urls []string) bool {
+	return !slices.ContainsFunc(urls, func(u string) bool {
+		return !slices.ContainsFunc(environment.Upstream.TargetsOr(environment.Target),
+			func(one contract.UpstreamTarget) bool { return sameOrigin(one.URL, u) })
+	})
 }
 
 func sameOrigin(a, b string) bool {

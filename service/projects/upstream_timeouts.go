@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -16,9 +17,15 @@ import (
 func (s *Service) checkUpstream(
 	ctx context.Context, p access.Principal, pointer string, in *contract.Upstream,
 ) ([]fault.Field, error) {
-	wrong := checkTimeouts(pointer, in.Timeouts)
-	wrong = append(wrong, checkRetries(pointer+"/retries", in.Retries, s.CapUnclaimed && unclaimed(p))...)
-	wrong = append(wrong, checkHTTP(pointer, in.HTTP)...)
+	capped := s.CapUnclaimed && unclaimed(p)
+	wrong := slices.Concat(
+		checkTimeouts(pointer, in.Timeouts),
+		checkRetries(pointer+"/retries", in.Retries, capped),
+		checkBalance(pointer+"/balance", in.Balance),
+		checkChecks(pointer+"/checks", in.Checks, capped),
+		checkNumbers(pointer+"/breaker", in.Breaker.Numbers()),
+		checkHTTP(pointer, in.HTTP),
+	)
 	wrong = append(wrong, s.checkUpstreamTLS(p, pointer, in)...)
 	field, err := s.checkHostHeader(ctx, p, pointer+"/host_header", in)
 	if field != nil {

@@ -110,8 +110,8 @@ func hostOf(text string) (string, bool) {
 	return u.Hostname(), true
 }
 
-// fitUpstream checks what the settings of an upstream require of each other and of the target. whole has all settings,
-// and given those of the request, which are at pointer.
+// fitUpstream checks what the settings of an upstream require of each other and of the target, or the first of several,
+// which all have its scheme. whole has all settings, and given those of the request, which are at pointer.
 func fitUpstream(pointer string, given, whole contract.Upstream, target string) (wrong []fault.Field) {
 	if !whole.CA.TrustsSystem() && !whole.CA.IsSet() {
 		at := pointer + "/ca/system"
@@ -139,9 +139,12 @@ func fitUpstream(pointer string, given, whole contract.Upstream, target string) 
 				"target, or leave out " +
 				field + "."})
 		case one.whole:
-			wrong = append(wrong, fault.Field{Pointer: strings.TrimSuffix(pointer, "/upstream") + "/target",
-				Code: "needs_https", Detail: "The environment has " + field + ", which is only for https targets. " +
-					"Use an https URL, or remove it first by setting it to \"\"."})
+			at := strings.TrimSuffix(pointer, "/upstream") + "/target"
+			if given.Targets != nil {
+				at = pointer + "/targets"
+			}
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_https", Detail: "The environment has " + field + ", which is only for https targets. " +
+				"Use an https URL, or remove it first by setting it to \"\"."})
 		}
 	}
 	return wrong

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"time"
 
@@ -112,16 +111,18 @@ func (s *Service) newEnvironments(
 			return nil, nil, err
 		}
 		wrong = append(wrong, settingsWrong...)
-		u, field, err := s.checkTarget(ctx, p, at+"/target", targets[name].Target)
+		to, placeWrong, err := s.checkPlace(ctx, p, at, targets[name].Target, upstream)
 		if err != nil {
 			return nil, nil, err
 		}
-		if field != nil {
-			wrong = append(wrong, *field)
+		wrong = append(wrong, placeWrong...)
+		if to.target == "" {
 			continue
 		}
-		wrong = append(wrong, fitUpstream(at+"/upstream", upstream, upstream, u.String())...)
-		out = append(out, models.Environment{Name: name, Target: u.String(), Upstream: upstream})
+		row := models.Environment{Name: name, Upstream: upstream}
+		to.in(&row.Target, &row.Upstream)
+		wrong = append(wrong, fitUpstream(at+"/upstream", upstream, row.Upstream, row.Target)...)
+		out = append(out, row)
 	}
 	return out, wrong, nil
 }
@@ -214,7 +215,7 @@ func (s *Service) CreateEnvironment(
 	if _, err := access.Project(s.DB.Read(ctx), p, ref, access.ProjectUpdate); err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
 	}
-	u, wrong, err := s.checkNewEnvironment(ctx, p, &in)
+	to, wrong, err := s.checkNewEnvironment(ctx, p, &in)
 	if err != nil {
 		return out, fmt.Errorf("projects: create environment %s of %s: %w", in.Name, ref, err)
 	}
@@ -242,11 +243,11 @@ func (s *Service) CreateEnvironment(
 			ID:        models.NewID("env"),
 			VersionID: version.ID,
 			Name:      in.Name,
-			Target:    u.String(),
 			Upstream:  in.Upstream,
 			CreatedAt: now,
 			UpdatedAt: now,
 		}
+		to.in(&row.Target, &row.Upstream)
 		says.object = "environment " + row.Name + " of version " + version.Name
 		out = shownEnvironment(s.Addresses, project.Name, version.Name, row)
 		return tx.Insert(&row)
@@ -254,23 +255,21 @@ func (s *Service) CreateEnvironment(
 	return out, err
 }
 
-// checkNewEnvironment checks an environment that is to be created, and returns its target.
+// checkNewEnvironment checks an environment that is to be created, and returns its place, an empty one if that is
+// wrong.
 func (s *Service) checkNewEnvironment(
 	ctx context.Context, p access.Principal, in *contract.NewEnvironment,
-) (target *url.URL, wrong []fault.Field, err error) {
+) (place, []fault.Field, error) {
 	settingsWrong, err := s.checkUpstream(ctx, p, "/upstream", &in.Upstream)
 	if err != nil {
-		return nil, nil, err
+		return place{}, nil, err
 	}
-	wrong = append(checkEnvironmentName("/name", in.Name), settingsWrong...)
-	target, field, err := s.checkTarget(ctx, p, "/target", in.Target)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case field != nil:
-		return nil, append(wrong, *field), nil
+	to, placeWrong, err := s.checkPlace(ctx, p, "", in.Target, in.Upstream)
+	wrong := slices.Concat(checkEnvironmentName("/name", in.Name), settingsWrong, placeWrong)
+	if err != nil || to.target == "" {
+		return place{}, wrong, err
 	}
-	return target, append(wrong, fitUpstream("/upstream", in.Upstream, in.Upstream, target.String())...), nil
+	return to, append(wrong, fitUpstream("/upstream", in.Upstream, in.Upstream, to.target)...), nil
 }
 
 // restructure is changeNoted for the project's versions and environments, which are added and

@@ -115,6 +115,16 @@ func everyVersion() snapshot.Version {
 				ReuseIdleMS: new(1500),
 			}, Retries: snapshot.UpstreamRetries{
 				Max: new(7), On: &[]snapshot.RetryCondition{"503", "timeout"},
+			}, UpstreamTargets: snapshot.UpstreamTargets{
+				Targets: []snapshot.UpstreamTarget{
+					{URL: "https://secure.example/v7", Weight: new(3)}, {URL: "https://spare.example:8443/v7"},
+				},
+				Balance: new(snapshot.HashOwner),
+			}, Checks: snapshot.UpstreamChecks{
+				Path: new("/healthz"), IntervalMS: new(5000), TimeoutMS: new(1000), Healthy: new(3), Unhealthy: new(4),
+				Statuses: []snapshot.StatusRange{"200-299", "401"}, PassiveFailures: new(7),
+			}, Breaker: snapshot.UpstreamBreaker{
+				Failures: new(20), WindowMS: new(30_000), OpenMS: new(15_000),
 			},
 				CA: snapshot.UpstreamCA{PEM: new(CA), System: new(false)}, ServerName: new("api.internal"),
 				HostHeader: new("api.internal"),

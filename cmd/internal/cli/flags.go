@@ -301,7 +301,13 @@ func (f *memberFlag) Set(text string) error {
 			into.Set(reflect.MakeSlice(into.Type(), 0, 1)) // null is not an empty list
 		}
 		if text != "" { // which empties the list
-			into.Set(reflect.Append(into, reflect.ValueOf(text)))
+			one := reflect.New(into.Type().Elem())
+			if target, ok := one.Interface().(*contract.UpstreamTarget); !ok {
+				one.Elem().SetString(text)
+			} else if err := target.SetText(text); err != nil {
+				return terminal.ValueError(err.Error())
+			}
+			into.Set(reflect.Append(into, one.Elem()))
 		}
 	default:
 		into.SetString(text)

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,6 +133,47 @@ func retryFacts(r contract.UpstreamRetries) (rows [][2]string) {
 	return rows
 }
 
+// targetFacts show several targets, their checks and their breaker, as far as they aren't the defaults.
+func targetFacts(u contract.Upstream) (rows [][2]string) {
+	for i, one := range u.Targets {
+		weight := strconv.Itoa(one.WeightOrDefault())
+		rows = append(rows, [2]string{"Target " + strconv.Itoa(i+1), one.URL + " (weight " + weight + ")"})
+	}
+	if u.Balance != nil && *u.Balance != contract.BalanceRoundRobin {
+		rows = append(rows, [2]string{"Balance", string(*u.Balance)})
+	}
+	if !u.Checks.AreDefaults() {
+		if u.Checks.Active() {
+			statuses := make([]string, len(u.Checks.Statuses))
+			for i, r := range u.Checks.Statuses {
+				statuses[i] = string(r)
+			}
+			rows = append(rows, [2]string{"Check path", *u.Checks.Path},
+				[2]string{"Check statuses", strings.Join(statuses, ", ")})
+		}
+		rows = append(rows, numberFacts("Check", u.Checks.Numbers())...)
+	}
+	if u.Breaker.Exists() {
+		rows = append(rows, numberFacts("Breaker", u.Breaker.Numbers())...)
+	}
+	return rows
+}
+
+func numberFacts(of string, numbers []contract.UpstreamNumber) (rows [][2]string) {
+	for _, n := range numbers {
+		if n.Value == nil {
+			continue
+		}
+		name, isTime := strings.CutSuffix(n.Name, "_ms")
+		value := strconv.Itoa(*n.Value)
+		if isTime {
+			value = cli.ShowDuration(time.Duration(*n.Value) * time.Millisecond)
+		}
+		rows = append(rows, [2]string{of + " " + strings.ReplaceAll(name, "_", " "), value})
+	}
+	return rows
+}
+
 func newEnvironments(t terminal.Terminal) *cobra.Command {
 	titles := timeoutTitles()
 	facts := func(e contract.Environment) [][2]string {
@@ -142,7 +184,7 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 				rows = append(rows, [2]string{titles[one.Name], value})
 			}
 		}
-		rows = append(rows, retryFacts(e.Upstream.Retries)...)
+		rows = slices.Concat(rows, retryFacts(e.Upstream.Retries), targetFacts(e.Upstream))
 		if e.Upstream.HTTP != "" {
 			rows = append(rows, [2]string{"HTTP version", string(e.Upstream.HTTP)})
 		}

@@ -154,14 +154,18 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 		AddEnvironment: environmentForm{}.view(p, version, &page.Errors{}),
 	}
 	for _, e := range version.Environments {
+		action := targetAction(p, version, e)
+		if len(e.Upstream.Targets) > 0 {
+			action = "" // the form would replace all targets by one
+		}
 		out.Environments = append(out.Environments, projects.Environment{
 			ID:       e.ID,
 			Name:     e.Name,
-			Action:   targetAction(p, version, e),
+			Action:   action,
 			URL:      e.URL,
 			Revision: e.ETag,
 			Target:   ui.Value{Text: e.Target},
-			Forwards: e.Target,
+			Forwards: forwardsTo(e),
 
 			ManageURL:      environmentPath(p, version, e),
 			CheckAction:    targetCheckPath(p, version, e),

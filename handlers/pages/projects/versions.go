@@ -223,8 +223,8 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		m.Facts = []ui.Fact{
 			{Label: "Version", Value: at.version.Name},
 			{Label: "Gateway URL", Value: e.URL, Mono: true},
-			{Label: "Forwards to", Value: e.Target, Mono: true},
 		}
+		m.Facts = append(m.Facts, targetFacts(e)...)
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
 		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)

@@ -1,0 +1,172 @@
+package contract
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// UpstreamChecks find targets that don't work. With a path there are active checks, which alone decide. Without one,
+// passive_failures decides.
+type UpstreamChecks struct {
+	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. Without one, calls alone show which targets work. Empty for no active checks"`
+	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between two checks of a target, in milliseconds, from 1 second to 1 hour. A target that failed calls have taken out gets no calls for this time. Defaults to 10 seconds"`
+	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 hour. Defaults to 2 seconds"`
+	Healthy    *int    `json:"healthy,omitempty" flag:"check-healthy" doc:"Successful checks in a row after which a target gets calls again, up to 100. Defaults to 2"`
+	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Failed checks in a row after which a target gets no calls, up to 100. Defaults to 3"`
+
+	Statuses        []StatusRange `json:"statuses,omitempty" flag:"check-statuses,list" doc:"Statuses of a successful check: numbers, or ranges such as 200-399. Defaults to 200-399"`
+	PassiveFailures *int          `json:"passive_failures,omitempty" flag:"passive-failures" doc:"Failed calls in a row after which a target gets no calls for a while, up to 1,000. 0 for never. Applies without a path only. Defaults to 5"`
+}
+
+// UpstreamBreaker stops calls to a target that keeps failing.
+type UpstreamBreaker struct {
+	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Failed calls to a target within the window that stop calls to it, up to 1,000. 0 for no breaker. Defaults to 0"`
+	WindowMS *int `json:"window_ms,omitempty" flag:"breaker-window,milliseconds" doc:"Time in which failures count, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
+	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls stay stopped before one is let through to test the target, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
+}
+
+// UpstreamNumber is a member of UpstreamChecks or UpstreamBreaker that is a number.
+type UpstreamNumber struct {
+	Name        string // its JSON name
+	Value       *int   // nil: not set
+	Default     int
+	Least, Most int
+
+	member **int
+}
+
+const (
+	mostInRow    = 100
+	mostFailures = 1000
+)
+
+func (c *UpstreamChecks) numbers() []UpstreamNumber {
+	return []UpstreamNumber{
+		{"interval_ms", c.IntervalMS, 10_000, 1000, mostTimeoutMS, &c.IntervalMS},
+		{"timeout_ms", c.TimeoutMS, 2_000, 1, mostTimeoutMS, &c.TimeoutMS},
+		{"healthy", c.Healthy, 2, 1, mostInRow, &c.Healthy},
+		{"unhealthy", c.Unhealthy, 3, 1, mostInRow, &c.Unhealthy},
+		{"passive_failures", c.PassiveFailures, 5, 0, mostFailures, &c.PassiveFailures},
+	}
+}
+
+// Numbers returns the members that are numbers, in their order.
+func (c UpstreamChecks) Numbers() []UpstreamNumber { return c.numbers() }
+
+// Active reports whether there are active checks.
+func (c UpstreamChecks) Active() bool { return c.Path != nil && *c.Path != "" }
+
+// Stated returns the checks with the defaults of members that aren't set.
+func (c UpstreamChecks) Stated() UpstreamChecks {
+	stateNumbers(c.numbers())
+	if c.Path == nil {
+		c.Path = new("")
+	}
+	if c.Statuses == nil {
+		c.Statuses = []StatusRange{"200-399"}
+	}
+	return c
+}
+
+// AreDefaults reports whether all members have their defaults.
+func (c UpstreamChecks) AreDefaults() bool {
+	def := UpstreamChecks{}.Stated()
+	return !c.Active() && areDefaults(c.numbers()) && slices.Equal(c.Stated().Statuses, def.Statuses)
+}
+
+func (c UpstreamChecks) over(was UpstreamChecks) UpstreamChecks {
+	changeNumbers(was.numbers(), c.numbers())
+	if c.Path != nil {
+		was.Path = c.Path
+	}
+	if c.Statuses != nil {
+		was.Statuses = c.Statuses
+	}
+	return was
+}
+
+func (b *UpstreamBreaker) numbers() []UpstreamNumber {
+	return []UpstreamNumber{
+		{"failures", b.Failures, 0, 0, mostFailures, &b.Failures},
+		{"window_ms", b.WindowMS, 10_000, 1, mostTimeoutMS, &b.WindowMS},
+		{"open_ms", b.OpenMS, 10_000, 1, mostTimeoutMS, &b.OpenMS},
+	}
+}
+
+// Numbers returns the members in their order.
+func (b UpstreamBreaker) Numbers() []UpstreamNumber { return b.numbers() }
+
+// Exists reports whether there is a breaker.
+func (b UpstreamBreaker) Exists() bool { return b.Failures != nil && *b.Failures > 0 }
+
+// Stated returns the breaker with the defaults of members that aren't set.
+func (b UpstreamBreaker) Stated() UpstreamBreaker {
+	stateNumbers(b.numbers())
+	return b
+}
+
+func (b UpstreamBreaker) over(was UpstreamBreaker) UpstreamBreaker {
+	changeNumbers(was.numbers(), b.numbers())
+	return was
+}
+
+func stateNumbers(all []UpstreamNumber) {
+	for _, one := range all {
+		if one.Value == nil {
+			*one.member = &one.Default
+		}
+	}
+}
+
+func changeNumbers(all, changes []UpstreamNumber) {
+	for i, one := range all {
+		if changes[i].Value != nil {
+			*one.member = changes[i].Value
+		}
+	}
+}
+
+func areDefaults(all []UpstreamNumber) bool {
+	return !slices.ContainsFunc(all, func(one UpstreamNumber) bool {
+		return one.Value != nil && *one.Value != one.Default
+	})
+}
+
+// StatusRange is a status, such as 200, or a range of statuses, such as 200-399. In JSON a status is a number.
+type StatusRange string
+
+// Bounds returns the first and the last status of the range, and false if it isn't one.
+func (r StatusRange) Bounds() (from, to int, ok bool) {
+	first, last, both := strings.Cut(string(r), "-")
+	from, err := strconv.Atoi(first)
+	if to = from; both && err == nil {
+		to, err = strconv.Atoi(last)
+	}
+	return from, to, err == nil && 100 <= from && from <= to && to <= 599
+}
+
+// Contains reports whether the range has a status.
+func (r StatusRange) Contains(status int) bool {
+	from, to, ok := r.Bounds()
+	return ok && from <= status && status <= to
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r StatusRange) MarshalJSON() ([]byte, error) {
+	if status, err := strconv.Atoi(string(r)); err == nil && strconv.Itoa(status) == string(r) {
+		return json.Marshal(status)
+	}
+	return json.Marshal(string(r))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *StatusRange) UnmarshalJSON(raw []byte) error {
+	var status json.Number
+	if err := json.Unmarshal(raw, &status); err == nil {
+		*r = StatusRange(status)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(r))
+}

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"postern/core/diagnosis"
+	"postern/core/snapshot"
+)
+
+// check is the active check of an environment's targets. The zero value is none. Its path is one of the target's host,
+// as on Kong, and not below the target's own path.
+type check struct {
+	path          string // "" for none; may have a query
+	every, within time.Duration
+	statuses      []snapshot.StatusRange
+}
+
+// maxProbes is how many active checks run at a time.
+const maxProbes = 64
+
+// prober checks the targets of all environments with active checks, each from every gateway process. A check goes the
+// way of a call: through the egress guard, with the TLS settings, the credentials and the signature of the environment,
+// on a connection of its own.
+type prober struct {
+	gateway *Gateway
+	turns   chan struct{}            // of checks that run
+	probes  map[probeOf]*targetProbe // guarded by Gateway.publish
+}
+
+// probeOf identifies a target of an environment.
+type probeOf struct{ environmentID, host string }
+
+// targetProbe checks one target until stop is called.
+type targetProbe struct {
+	prober *prober
+	of     atomic.Pointer[probed]
+	wake   chan struct{} // the check has changed
+	stop   context.CancelFunc
+}
+
+// probed is a target as the last table has it.
+type probed struct {
+	project     *project
+	environment *environment
+	index       int
+}
+
+// follow starts and stops checks, so that they are those of a table. The caller holds Gateway.publish.
+func (p *prober) follow(t *table) {
+	wanted := map[probeOf]bool{}
+	for _, project := range t.projects {
+		if project.deleted || project.takenDown {
+			continue
+		}
+		for v := range project.versions {
+			for e := range project.versions[v].environments {
+				p.followEnvironment(project, &project.versions[v].environments[e], wanted)
+			}
+		}
+	}
+	for of, probe := range p.probes {
+		if !wanted[of] {
+			probe.stop()
+			delete(p.probes, of)
+		}
+	}
+}
+
+func (p *prober) followEnvironment(project *project, e *environment, wanted map[probeOf]bool) {
+	if e.check.path == "" {
+		return
+	}
+	for i, to := range e.endpoints {
+		of, now := probeOf{e.id, to.host}, &probed{project, e, i}
+		wanted[of] = true
+		if probe := p.probes[of]; probe != nil {
+			if was := probe.of.Swap(now); was.environment.check.every != e.check.every {
+				select {
+				case probe.wake <- struct{}{}:
+				default:
+				}
+			}
+			continue
+		}
+		ctx, stop := context.WithCancel(p.gateway.closing)
+		probe := &targetProbe{prober: p, wake: make(chan struct{}, 1), stop: stop}
+		probe.of.Store(now)
+		p.probes[of] = probe
+		p.gateway.running.Add(1)
+		go probe.run(ctx)
+	}
+}
+
+// run checks the target at intervals, which vary so that the processes don't check at the same time.
+func (t *targetProbe) run(ctx context.Context) {
+	defer t.prober.gateway.running.Done()
+	wait := time.NewTimer(rand.N(t.of.Load().environment.check.every / 10))
+	defer wait.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wait.C:
+			select {
+			case <-ctx.Done():
+				return
+			case t.prober.turns <- struct{}{}:
+			}
+			t.probe(ctx)
+			<-t.prober.turns
+		case <-t.wake:
+		}
+		every := t.of.Load().environment.check.every
+		wait.Reset(every - every/20 + rand.N(every/10))
+	}
+}
+
+// probe checks the target once.
+func (t *targetProbe) probe(ctx context.Context) {
+	of, g := t.of.Load(), t.prober.gateway
+	if _, ended := of.project.ended(g.now()); ended {
+		return
+	}
+	passed := g.passes(ctx, of.environment, of.index)
+	if ctx.Err() == nil {
+		of.environment.balance.Checked(of.index, passed, g.now())
+	}
+}
+
+// passes reports whether a target responds to the check of its environment with a status of it.
+func (g *Gateway) passes(ctx context.Context, e *environment, index int) bool {
+	ctx, cancel := context.WithTimeout(ctx, e.check.within)
+	defer cancel()
+	c := &targetCheck{gateway: g, environment: e, endpoint: &e.endpoints[index]}
+	c.found = &diagnosis.Target{}
+	conn, err := c.reconnect(ctx)
+	if err != nil {
+		return false
+	}
+	path, query := e.check.path, ""
+	if at := strings.IndexByte(path, '?'); at >= 0 {
+		path, query = path[:at], path[at:]
+	}
+	response, err := c.send(ctx, conn, http.MethodGet, path, query) //nolint:bodyclose // send closes it
+	return err == nil && slices.ContainsFunc(e.check.statuses, func(r snapshot.StatusRange) bool {
+		return r.Contains(response.StatusCode)
+	})
+}

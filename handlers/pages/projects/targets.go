@@ -1,0 +1,66 @@
+package projects
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"postern/core/contract"
+	"postern/views/ui"
+)
+
+// targetFacts show where an environment forwards to, and the checks and the breaker of its targets, as far as they
+// aren't the defaults.
+func targetFacts(e *contract.Environment) (facts []ui.Fact) {
+	u := e.Upstream
+	if len(u.Targets) == 0 {
+		facts = append(facts, ui.Fact{Label: "Forwards to", Value: e.Target, Mono: true})
+	}
+	for i, one := range u.Targets {
+		facts = append(facts, ui.Fact{
+			Label: "Target " + strconv.Itoa(i+1), Mono: true,
+			Value: one.URL + ", weight " + humanize.Comma(int64(one.WeightOrDefault())),
+		})
+	}
+	if u.Balance != nil && *u.Balance != contract.BalanceRoundRobin {
+		facts = append(facts, ui.Fact{Label: "Balance", Value: string(*u.Balance), Mono: true})
+	}
+	if !u.Checks.AreDefaults() {
+		facts = append(facts, ui.Fact{Label: "Checks", Value: checksText(u.Checks.Stated())})
+	}
+	if u.Breaker.Exists() {
+		b := u.Breaker.Stated()
+		facts = append(facts, ui.Fact{Label: "Breaker", Value: fmt.Sprintf("%s failures in %s ms, open for %s ms",
+			humanize.Comma(int64(*b.Failures)), humanize.Comma(int64(*b.WindowMS)), humanize.Comma(int64(*b.OpenMS)))})
+	}
+	return facts
+}
+
+// forwardsTo is the target of an environment, or its targets with their weights.
+func forwardsTo(e contract.Environment) string {
+	targets := e.Upstream.TargetsOr(e.Target)
+	texts := make([]string, len(targets))
+	for i, one := range targets {
+		texts[i] = one.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func checksText(c contract.UpstreamChecks) string {
+	every := humanize.Comma(int64(*c.IntervalMS)) + " ms"
+	if !c.Active() {
+		if *c.PassiveFailures == 0 {
+			return "Off"
+		}
+		return fmt.Sprintf("Out for %s after %s failed calls in a row", every,
+			humanize.Comma(int64(*c.PassiveFailures)))
+	}
+	statuses := make([]string, len(c.Statuses))
+	for i, r := range c.Statuses {
+		statuses[i] = string(r)
+	}
+	return fmt.Sprintf("%s every %s, within %s ms, statuses %s; unhealthy after %d, healthy after %d", *c.Path, every,
+		humanize.Comma(int64(*c.TimeoutMS)), strings.Join(statuses, ", "), *c.Unhealthy, *c.Healthy)
+}
