@@ -221,6 +221,48 @@ func TestTargets_breaker(t *testing.T) {
 	}
 }
 
+// TestTargets_failures checks which calls count as failures: each call would open the breaker.
+func TestTargets_failures(t *testing.T) {
+	answering := func(status int) func(*testing.T) string {
+		return func(t *testing.T) string {
+			return servedBy(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		}
+	}
+	for name, tc := range map[string]struct {
+		url    func(*testing.T) string
+		first  int // status of the call
+		counts bool
+	}{
+		"a status that calls are sent again for": {answering(503), 503, true},
+		"another status":                         {answering(502), 502, false},
+		"a connection that is refused":           {refusing, 502, true},
+		"a broken response": {func(t *testing.T) string {
+			return servedBy(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		}, 502, true},
+		"no response in time": {func(t *testing.T) string {
+			return servedBy(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		}, 504, true},
+		"an address that isn't allowed": {func(*testing.T) string { return "http://10.1.2.3" }, 502, false},
+	} {
+		for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+			t.Run(name+" "+path, func(t *testing.T) {
+				r := newRig(t, nil, append(options, withUpstream(func(u *snapshot.Upstream) {
+					u.Targets = []snapshot.UpstreamTarget{target(tc.url(t), 1)}
+					u.Retries = snapshot.UpstreamRetries{Max: new(0), On: &[]snapshot.RetryCondition{"503"}}
+					u.Timeouts.ResponseMS = new(soon)
+					breaker(1, never)(u)
+				}))...)
+				if got := r.get("/shop/1.0.0/prod").StatusCode; got != tc.first {
+					t.Errorf("the first call got %d, want %d", got, tc.first)
+				}
+				if got := r.get("/shop/1.0.0/prod"); (got.code() == "upstream_open") != tc.counts {
+					t.Errorf("the second call got %d %s", got.StatusCode, got.body)
+				}
+			})
+		}
+	}
+}
+
 // TestTargets_breakerTrial checks that the one call for which an open breaker waits closes it, and that a caller who
 // leaves frees its place.
 func TestTargets_breakerTrial(t *testing.T) {

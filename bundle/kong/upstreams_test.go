@@ -44,9 +44,10 @@ func TestUpstreams(t *testing.T) {
 	}{
 		"one target":          {},
 		"one, passive checks": {set: broken, codes: []string{"upstream_checks.none exact"}},
-		"by weight":           {by(snapshot.BalanceRoundRobin), "round-robin", "", "", "tcp", []string{weighted, passive}},
-		"repeated":            {repeated, "round-robin", "", "", "tcp", []string{weighted, passive}},
-		"without checks":      {off, "round-robin", "", "", "", []string{weighted, "upstream_checks.none exact"}},
+		"by weight": {by(snapshot.BalanceRoundRobin), "round-robin", "", "", "tcp",
+			[]string{weighted, passive}},
+		"repeated":       {repeated, "round-robin", "", "", "tcp", []string{weighted, passive}},
+		"without checks": {off, "round-robin", "", "", "", []string{weighted, "upstream_checks.none exact"}},
 		"active checks and a breaker": {checked, "least-connections", "", "", "https",
 			[]string{weighted, "upstream_checks.active approximate", "upstream_breaker.not_exported lossy"}},
 		"by owner":   {by(snapshot.HashOwner), "consistent-hashing", "consumer", "", "tcp", []string{hash, passive}},

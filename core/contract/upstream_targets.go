@@ -55,8 +55,8 @@ func (t *UpstreamTarget) SetText(text string) error {
 	return nil
 }
 
-// UpstreamBalance is how calls are spread over targets: one of the constants, or HashHeader with a name. In JSON it is a
-// method such as "round_robin", {"hash": "key"}, "owner" or "ip", or {"hash": {"header": NAME}}.
+// UpstreamBalance is how calls are spread over targets: one of the constants, or HashHeader with a name. In JSON it is
+// a method such as "round_robin", {"hash": "key"}, "owner" or "ip", or {"hash": {"header": NAME}}.
 type UpstreamBalance string
 
 // The ways to spread calls. Those that begin with hash send calls with the same value to the same target.

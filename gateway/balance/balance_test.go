@@ -125,9 +125,9 @@ func TestTake_leastConnections(t *testing.T) {
 	}
 }
 
-// TestTake_leastConnectionsAndFastFailures measures what docs/upstreams.md says: least connections sends most calls to a
-// target that fails at once. Ten callers each send a call after the other. A good target takes 100 ms, the failing one
-// takes 1 ms.
+// TestTake_leastConnectionsAndFastFailures measures what docs/upstreams.md says: least connections sends most calls to
+// a target that fails at once. Ten callers each send a call after the other. A good target takes 100 ms, the failing
+// one takes 1 ms.
 func TestTake_leastConnectionsAndFastFailures(t *testing.T) {
 	share := func(method balance.Method, passive balance.Passive) float64 {
 		g := balance.New(balance.Settings{Targets: targets(1, 1), Method: method, Passive: passive}, nil, start)
@@ -391,7 +391,9 @@ func TestNew_keepsState(t *testing.T) {
 		running = take(t, was, start, balance.Key{}, balance.Tried{})
 	}
 
-	settings.Targets = []balance.Target{{Address: "c", Weight: 1}, {Address: "a", Weight: 1}, {Address: "new", Weight: 1}}
+	settings.Targets = []balance.Target{
+		{Address: "c", Weight: 1}, {Address: "a", Weight: 1}, {Address: "new", Weight: 1},
+	}
 	now := balance.New(settings, was, start.Add(time.Second))
 	wantHealth(t, now, 0, balance.Unhealthy, start)
 	wantHealth(t, now, 2, balance.Healthy, start.Add(time.Second))
