@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,14 @@ func TestCheckTarget_reasons(t *testing.T) {
 	}
 	onlyHTTP2 := secure.Clone()
 	onlyHTTP2.NextProtos = []string{"h2"}
+	refusing := onlyHTTP2.Clone() // crypto/tls alone negotiates nothing then
+	refusing.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		config := onlyHTTP2.Clone()
+		if !slices.Contains(hello.SupportedProtos, "h2") {
+			config.NextProtos = []string{"none of these"}
+		}
+		return config, nil
+	}
 	var prior http.Protocols
 	prior.SetUnencryptedHTTP2(true)
 	swap := strings.NewReplacer("https:", "http:", "http:", "https:").Replace
@@ -117,7 +126,11 @@ func TestCheckTarget_reasons(t *testing.T) {
 			[]string{"uses TLS on that port", "Change the target to https://127.0.0.1:"},
 		},
 		"only HTTP/2 over TLS": {
-			bareTLS(onlyHTTP2), checkedBy(authority, false, "api.internal"), "tls",
+			bareTLS(onlyHTTP2), checkedBy(authority, false, "api.internal"), "answer",
+			[]string{"gRPC or HTTP/2-only", "Set http to 2 (--http 2)"},
+		},
+		"only HTTP/2 in the handshake": {
+			bareTLS(refusing), checkedBy(authority, false, "api.internal"), "tls",
 			[]string{"gRPC or HTTP/2-only", "Set http to 2 (--http 2)"},
 		},
 		"only HTTP/2": {

@@ -94,7 +94,7 @@ func wantAnswers(t *testing.T, got, want map[string]int) {
 }
 
 func TestTargets_weights(t *testing.T) {
-	for path, start := range paths(t) {
+	for path, start := range testkit.ByName(paths(t)) {
 		t.Run(path, func(t *testing.T) {
 			a, b, c := named(t, "a"), named(t, "b"), named(t, "c")
 			r, client := start(nil, balanced(snapshot.BalanceRoundRobin, target(a, 2), target(b, 1), target(c, 0)))
@@ -109,7 +109,7 @@ func TestTargets_weights(t *testing.T) {
 
 // TestTargets_host checks that each target gets its own Host, also if a call is sent to a second one.
 func TestTargets_host(t *testing.T) {
-	for path, start := range paths(t) {
+	for path, start := range testkit.ByName(paths(t)) {
 		t.Run(path, func(t *testing.T) {
 			good := servedBy(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, r.Host+r.URL.Path)
@@ -122,7 +122,7 @@ func TestTargets_host(t *testing.T) {
 }
 
 func TestTargets_leastConnections(t *testing.T) {
-	for path, start := range paths(t) {
+	for path, start := range testkit.ByName(paths(t)) {
 		t.Run(path, func(t *testing.T) {
 			arrived, leave := make(chan struct{}), make(chan struct{})
 			slow := servedBy(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -161,7 +161,7 @@ func TestTargets_hash(t *testing.T) {
 		snapshot.HashKey:                  nil,
 		snapshot.HashIP:                   nil,
 	} {
-		for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 			t.Run(string(by)+" "+path, func(t *testing.T) {
 				r := newRig(t, nil, append(options, balanced(by, targets...))...)
 				all := map[string]bool{}
@@ -198,7 +198,7 @@ func breaker(failures, openMS int) func(*snapshot.Upstream) {
 }
 
 func TestTargets_breaker(t *testing.T) {
-	for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+	for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 		t.Run(path, func(t *testing.T) {
 			r := newRig(t, nil, append(options, withUpstream(func(u *snapshot.Upstream) {
 				u.Targets = []snapshot.UpstreamTarget{target(refusing(t), 1)}
@@ -244,7 +244,7 @@ func TestTargets_failures(t *testing.T) {
 		}, 504, true},
 		"an address that isn't allowed": {func(*testing.T) string { return "http://10.1.2.3" }, 502, false},
 	} {
-		for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+		for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 			t.Run(name+" "+path, func(t *testing.T) {
 				r := newRig(t, nil, append(options, withUpstream(func(u *snapshot.Upstream) {
 					u.Targets = []snapshot.UpstreamTarget{target(tc.url(t), 1)}
@@ -266,7 +266,7 @@ func TestTargets_failures(t *testing.T) {
 // TestTargets_breakerTrial checks that the one call for which an open breaker waits closes it, and that a caller who
 // leaves frees its place.
 func TestTargets_breakerTrial(t *testing.T) {
-	for path, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
+	for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 		t.Run(path, func(t *testing.T) {
 			var works atomic.Bool
 			arrived := make(chan struct{}, 1)

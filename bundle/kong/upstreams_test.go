@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"postern/bundle"
+	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/testkit"
 )
 
 // upstreamsOf returns the upstream entities of an export.
@@ -141,5 +143,83 @@ func wantHealthchecks(t *testing.T, checks *healthchecksDoc, kind string) {
 			slices.Contains(active.Unhealthy.Statuses, 204) {
 			t.Errorf("checks %+v, %+v", active, passive)
 		}
+	}
+}
+
+// Kong sends the Host of the target that it chose, and requires that of the certificate. What differs is stated.
+func TestUpstreams_hosts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		serverName, hostHeader string
+		server, host           string // reasons; "": no item
+	}{
+		"nothing":                       {"", "", "", ""},
+		"the name of one":               {"a.example", "", "not_host", ""},
+		"the name and the Host of both": {"api.internal", "api.internal", "host", "plugin"},
+		"the caller's":                  {"", "caller", "", "server_name"},
+		"a Host":                        {"", "a.example", "", "server_name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sampleInput()
+			e := &in.Project.Versions[0].Environments[0]
+			e.Target, e.Hosts = "https://a.example", []string{"own.example"}
+			e.Upstream.Targets = []snapshot.UpstreamTarget{{URL: "https://a.example"}, {URL: "https://b.example"}}
+			e.Upstream.ServerName, e.Upstream.HostHeader = &tc.serverName, &tc.hostHeader
+			for feature, want := range map[snapshot.Feature]string{
+				snapshot.FeatureServerName: tc.server, snapshot.FeatureHostHeader: tc.host,
+			} {
+				item := itemOf(t, in, feature, e.ID)
+				if (item == nil) != (want == "") || item != nil && item.Code != "kong."+string(feature)+"."+want {
+					t.Errorf("%s: the ledger says %+v, want %s", feature, item, want)
+				}
+			}
+		})
+	}
+}
+
+// Kong's checks know no authorities but those of the image, and require the target's host.
+func TestUpstreams_checksVerify(t *testing.T) {
+	authority, _ := testkit.Certificate(t, "authority")
+	for name, tc := range map[string]struct {
+		pem, serverName string
+		want            bool
+	}{
+		"by default":              {"", "", true},
+		"its own authorities":     {string(authority), "", false},
+		"of another server name":  {"", "api.internal", false},
+		"both, and a Host header": {string(authority), "api.internal", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := sampleInput()
+			e := &in.Project.Versions[0].Environments[0]
+			e.Target = "https://a.example"
+			e.Upstream.CA.PEM, e.Upstream.ServerName = &tc.pem, &tc.serverName
+			e.Upstream.Checks.Path = new("/healthz")
+			up := upstreamsOf(t, write(t, in))[0]
+			if verify := up.Healthchecks.Active.Verify; verify == nil || *verify != tc.want {
+				t.Errorf("the checks are %+v, want that they verify: %t", up.Healthchecks.Active, tc.want)
+			}
+		})
+	}
+}
+
+// The service of gRPC calls spreads them over the same targets.
+func TestUpstreams_grpc(t *testing.T) {
+	in := sampleInput()
+	e := &in.Project.Versions[0].Environments[0]
+	e.Target, e.Hosts = "http://a.example:50051", []string{"own.example"}
+	e.Upstream = snapshot.Upstream{HTTP: contract.HTTP2}
+	e.Upstream.Targets = []snapshot.UpstreamTarget{{URL: "http://a.example:50051"}, {URL: "http://b.example:50051"}}
+	files := write(t, in)
+	var found []string
+	for _, service := range gatewayOf(t, files).Services {
+		if service.Host == upstreamName(e) {
+			found = append(found, service.Protocol)
+		}
+	}
+	if !slices.Equal(found, []string{"http", "grpc"}) {
+		t.Errorf("services of %q have the upstream", found)
+	}
+	if item := itemOf(t, in, snapshot.FeatureUpstreamHTTP, e.ID); item == nil || item.Code != "kong.upstream_http.grpc" {
+		t.Errorf("the ledger says %+v", item)
 	}
 }

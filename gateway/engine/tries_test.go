@@ -86,9 +86,9 @@ func TestTries_reported(t *testing.T) {
 		"timed out":          {"GET", 0, []string{"silence", anAnswer}, "timed out, answered 200"},
 		"not in time":        {"POST", 0, []string{"silence"}, "timed out!"},
 	} {
-		for path, send := range map[string]func(*testing.T, *sendings, string){
+		for path, send := range testkit.ByName(map[string]func(*testing.T, *sendings, string){
 			"Forward": sendByForward, "RoundTrip": sendByRoundTrip,
-		} {
+		}) {
 			t.Run(name+"/"+path, func(t *testing.T) {
 				over := make(chan struct{})
 				defer close(over)
