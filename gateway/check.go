@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/core/policy"
+	"postern/core/snapshot"
 	"postern/gateway/engine"
 )
 
@@ -99,7 +99,7 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 		return nil, false
 	}
 	c.negotiated = secured.ConnectionState().NegotiatedProtocol
-	if c.environment.http == contract.HTTP2 && c.negotiated != engine.HTTP2 {
+	if c.environment.http == snapshot.HTTP2 && c.negotiated != engine.HTTP2 {
 		_ = secured.Close()
 		c.report.Fail("tls", "%s", c.otherHTTP())
 		return nil, false

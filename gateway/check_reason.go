@@ -17,7 +17,6 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 
-	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/platform/egress"
 )
@@ -170,7 +169,7 @@ func isAboutCertificate(alert string) bool {
 
 // otherHTTP says that the server speaks another version of HTTP than the environment has for it.
 func (c *targetCheck) otherHTTP() string {
-	if c.environment.http == contract.HTTP2 {
+	if c.environment.http == snapshot.HTTP2 {
 		return "The server doesn't respond to HTTP/2. Set http to 1.1 or auto (--http auto)."
 	}
 	return "This is a gRPC or HTTP/2-only server: it responds to HTTP/2, but not to HTTP/1.1. Set http to 2 (--http 2)."
@@ -197,7 +196,7 @@ func (c *targetCheck) otherProtocol(ctx context.Context) string {
 	switch {
 	case c.environment.scheme == "http" && c.speaksTLS(ctx):
 		return c.needsTLS()
-	case c.negotiated == "" && c.speaksHTTP2(ctx) != (c.environment.http == contract.HTTP2):
+	case c.negotiated == "" && c.speaksHTTP2(ctx) != (c.environment.http == snapshot.HTTP2):
 		return c.otherHTTP()
 	}
 	return ""

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway/balance"
 	"postern/gateway/engine"
@@ -29,7 +28,7 @@ type environment struct {
 	balance    *balance.Group
 	hash       snapshot.UpstreamBalance // "" if calls aren't spread by a value
 	check      check
-	http       contract.UpstreamHTTP
+	http       snapshot.UpstreamHTTP
 	health     *health
 }
 
@@ -92,7 +91,7 @@ func compileEnvironment(
 
 // usesHTTP2 reports whether the upstream is called with HTTP/2, or is asked whether it takes it (ALPN, RFC 7301).
 func (e *environment) usesHTTP2() bool {
-	return e.http == contract.HTTP2 || e.http == contract.HTTPAuto && e.scheme == "https"
+	return e.http == snapshot.HTTP2 || e.http == snapshot.HTTPAuto && e.scheme == "https"
 }
 
 // offers returns the protocols that an https upstream can choose from (ALPN), in their order of preference.
@@ -100,7 +99,7 @@ func (e *environment) offers() []string {
 	switch {
 	case !e.usesHTTP2():
 		return []string{engine.HTTP1}
-	case e.http == contract.HTTPAuto:
+	case e.http == snapshot.HTTPAuto:
 		return []string{engine.HTTP2, engine.HTTP1}
 	}
 	return []string{engine.HTTP2}
@@ -109,14 +108,14 @@ func (e *environment) offers() []string {
 // protocols is offers for net/http.
 func (e *environment) protocols() *http.Protocols {
 	var out http.Protocols
-	out.SetHTTP1(e.http != contract.HTTP2)
+	out.SetHTTP1(e.http != snapshot.HTTP2)
 	out.SetHTTP2(e.scheme == "https" && e.usesHTTP2())
 	out.SetUnencryptedHTTP2(e.scheme == "http" && e.usesHTTP2())
 	return &out
 }
 
 // upgrades reports whether calls can become WebSockets. On HTTP/2 their Upgrade is ignored (RFC 9110 section 7.8).
-func (e *environment) upgrades() bool { return e.http != contract.HTTP2 }
+func (e *environment) upgrades() bool { return e.http != snapshot.HTTP2 }
 
 // hostLine returns the Host line for the upstream: without the scheme's default port, as Kong
 // sends it.

@@ -43,7 +43,8 @@ func TestGRPC_interoperability(t *testing.T) {
 		for _, name := range servers.GRPCCases {
 			t.Run(way+", "+name, func(t *testing.T) {
 				out, err := servers.RunGRPCCase(t, name, "--server_host=127.0.0.1", "--server_port="+port, "--use_tls",
-					"--use_test_ca", "--ca_file="+roots, "--server_host_override="+ownHost, "--additional_metadata=x-api-key:"+r.key,
+					"--use_test_ca", "--ca_file="+roots, "--server_host_override="+ownHost,
+					"--additional_metadata=x-api-key:"+r.key,
 					"--soak_per_iteration_max_acceptable_latency_ms=60000", "--soak_overall_timeout_seconds=60")
 				if err != nil {
 					t.Errorf("%v\n%s", err, out)

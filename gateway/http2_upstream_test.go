@@ -270,9 +270,12 @@ func TestUpstreamHTTP_unprocessed(t *testing.T) {
 		refuse func(f *http2.Framer, stream uint32)
 		want   int
 	}{
-		"a refused stream": {func(f *http2.Framer, stream uint32) { _ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream) },
-			200},
-		"above GOAWAY": {func(f *http2.Framer, stream uint32) { _ = f.WriteGoAway(stream-2, http2.ErrCodeNo, nil) }, 200},
+		"a refused stream": {func(f *http2.Framer, stream uint32) {
+			_ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+		}, 200},
+		"above GOAWAY": {func(f *http2.Framer, stream uint32) {
+			_ = f.WriteGoAway(stream-2, http2.ErrCodeNo, nil)
+		}, 200},
 		"an error of the stream": {func(f *http2.Framer, stream uint32) {
 			_ = f.WriteRSTStream(stream, http2.ErrCodeInternal)
 		}, 502},
@@ -358,7 +361,8 @@ func TestPlainHTTP2(t *testing.T) {
 			// A connection that began with HTTP/1.1 stays that.
 			conn := r.dial()
 			defer conn.Close()
-			_, _ = io.WriteString(conn, request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key)+http2.ClientPreface)
+			call := request("GET", "/shop/1.0.0/prod", r.addr, "X-API-Key: "+r.key)
+			_, _ = io.WriteString(conn, call+http2.ClientPreface)
 			_ = conn.SetReadDeadline(time.Now().Add(patience))
 			all, _ := io.ReadAll(conn)
 			if text := string(all); !strings.Contains(text, "200 OK") || !strings.Contains(text, "HTTP/1.1 400") {
@@ -376,12 +380,14 @@ func TestGRPC_refusals(t *testing.T) {
 		fields    []string
 		want      string
 	}{
-		"no custom domain":   {"shop.proxy.test", "/1.0.0/prod/a.B/C", contract.HTTP2, nil, "12 grpc_needs_domain"},
-		"HTTP/1.1 upstream":  {ownHost, "/a.B/C", contract.HTTP1, nil, "12 grpc_needs_http2"},
-		"no key":             {ownHost, "/a.B/C", contract.HTTP2, nil, "16 credentials_required"},
-		"wrong key":          {ownHost, "/a.B/C", contract.HTTP2, []string{"x-api-key", "pst_wrong"}, "16 invalid_key"},
-		"unknown host":       {"nowhere.proxy.test", "/a.B/C", contract.HTTP2, nil, "5 no_route"},
-		"upstream not there": {ownHost, "/a.B/C", contract.HTTP2, []string{"x-api-key", "OK"}, "14 upstream_unreachable"},
+		"no custom domain":  {"shop.proxy.test", "/1.0.0/prod/a.B/C", contract.HTTP2, nil, "12 grpc_needs_domain"},
+		"HTTP/1.1 upstream": {ownHost, "/a.B/C", contract.HTTP1, nil, "12 grpc_needs_http2"},
+		"no key":            {ownHost, "/a.B/C", contract.HTTP2, nil, "16 credentials_required"},
+		"wrong key":         {ownHost, "/a.B/C", contract.HTTP2, []string{"x-api-key", "pst_wrong"}, "16 invalid_key"},
+		"unknown host":      {"nowhere.proxy.test", "/a.B/C", contract.HTTP2, nil, "5 no_route"},
+		"upstream not there": {
+			ownHost, "/a.B/C", contract.HTTP2, []string{"x-api-key", "OK"}, "14 upstream_unreachable",
+		},
 	})
 	for name, tc := range own {
 		t.Run(name, func(t *testing.T) {

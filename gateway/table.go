@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/balance"
@@ -42,7 +41,7 @@ type upstreamKey struct {
 	projectID, scheme, host, certificate, trust string
 
 	timeouts engine.Timeouts
-	http     contract.UpstreamHTTP
+	http     snapshot.UpstreamHTTP
 }
 
 func keyOf(projectID string, e *environment, host string) upstreamKey {

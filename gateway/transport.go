@@ -5,7 +5,6 @@ import (
 	"net"
 	"time"
 
-	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/gateway/engine"
 	"postern/gateway/h2upstream"
@@ -111,7 +110,7 @@ func (g *Gateway) newUpstream(pool *engine.Pool, e *environment, host string) *e
 	up.Multiplexed = h2upstream.New(h2upstream.Options{
 		Scheme:        e.scheme,
 		Dial:          g.dialer(e, host, e.offers()...),
-		OrHTTP1:       e.http == contract.HTTPAuto,
+		OrHTTP1:       e.http == snapshot.HTTPAuto,
 		Timeouts:      e.timeouts,
 		ResponseBytes: int(g.limits.ResponseBytes),
 	})

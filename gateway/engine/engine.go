@@ -68,7 +68,8 @@ type Server struct {
 	Fallback   *Handover      // gets connections with a request that is not plain
 	ServeHTTP2 func(net.Conn) // gets connections that speak HTTP/2; must not block
 
-	// PlainHTTP2 also takes HTTP/2 without TLS, from callers that begin with it (prior knowledge, RFC 9113 section 3.3).
+	// PlainHTTP2 also takes HTTP/2 without TLS, from callers that begin with it (prior knowledge, RFC 9113 section
+	// 3.3).
 	PlainHTTP2 bool
 
 	Limits    Limits

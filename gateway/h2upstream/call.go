@@ -14,8 +14,8 @@ import (
 	"postern/gateway/engine"
 )
 
-// RoundTrip implements engine.Multiplexed. A call of gRPC is a stream from its beginning: only silence in both directions
-// ends it, after Timeouts.StreamIdle. It can't use HTTP/1.1.
+// RoundTrip implements engine.Multiplexed. A call of gRPC is a stream from its beginning: only silence in both
+// directions ends it, after Timeouts.StreamIdle. It can't use HTTP/1.1.
 //
 // The body of the response must be closed. If the upstream answers early, the body of the request may still be read
 // after the response has ended, until a read fails.

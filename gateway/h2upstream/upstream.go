@@ -232,8 +232,8 @@ func (u *Upstream) Conns() int {
 	return len(u.conns)
 }
 
-// IsGRPC reports whether a Content-Type is that of gRPC over HTTP/2 (grpc/grpc, doc/PROTOCOL-HTTP2.md). That of gRPC-Web
-// isn't: its calls are plain HTTP.
+// IsGRPC reports whether a Content-Type is that of gRPC over HTTP/2 (grpc/grpc, doc/PROTOCOL-HTTP2.md). That of
+// gRPC-Web isn't: its calls are plain HTTP.
 func IsGRPC(contentType string) bool {
 	const grpc = "application/grpc"
 	if len(contentType) < len(grpc) || !strings.EqualFold(contentType[:len(grpc)], grpc) {

@@ -18,7 +18,9 @@ import (
 
 // upstreamOf returns an upstream of a server that speaks h2c, with the number of connections that were opened to it and
 // of those that are open.
-func upstreamOf(t *testing.T, streams int, h http.HandlerFunc, edit func(*engine.Timeouts)) (u *Upstream, opened, open *atomic.Int32) {
+func upstreamOf(
+	t *testing.T, streams int, h http.HandlerFunc, edit func(*engine.Timeouts),
+) (u *Upstream, opened, open *atomic.Int32) {
 	t.Helper()
 	opened, open = &atomic.Int32{}, &atomic.Int32{}
 	server := httptest.NewUnstartedServer(h)
@@ -107,7 +109,7 @@ func TestUpstream_reap(t *testing.T) {
 // A connection that gets no more calls is closed when the last of its calls is over.
 func TestUpstream_callsInProgress(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
-	for name, end := range map[string]func(*Upstream){
+	for name, end := range testkit.ByName(map[string]func(*Upstream){
 		"too old": func(u *Upstream) {
 			u.conns[0].born = time.Now().Add(-maxAge)
 			if c := u.reserve(time.Now()); c != nil {
@@ -115,7 +117,7 @@ func TestUpstream_callsInProgress(t *testing.T) {
 			}
 		},
 		"closed": (*Upstream).Close,
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			u, _, open := upstreamOf(t, 100, func(w http.ResponseWriter, _ *http.Request) {
 				_ = http.NewResponseController(w).Flush()

@@ -148,9 +148,8 @@ var importCases = map[string]treeCase{
 	"a similar name":    {importing("handlers/a.go", "m/service/keysx"), "it is on no floor"},
 	"gateway sees a rule": {
 		importing("gateway/table.go", "m/models"),
-		"gateway sees only gateway/engine, gateway/h2, gateway/admission, core/diagnosis, core/openapi, core/policy, " +
-			"core/snapshot, platform/egress, " +
-			"platform/turns",
+		"gateway sees only gateway/engine, gateway/h2, gateway/h2upstream, gateway/admission, gateway/balance, " +
+			"core/diagnosis, core/openapi, core/policy, core/snapshot, platform/egress, platform/turns",
 	},
 	"a view sees a rule": {
 		importing("views/projects/page.templ.go", "m/service/projects"),

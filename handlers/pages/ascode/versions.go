@@ -47,9 +47,10 @@ var placeForms = map[string][]Call{
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
 	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
-	aPlace + "/http":              carriesOut(contract.UpdateEnvironment, fieldsOf(contract.UpdateEnvironment, "http")...),
-	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
-	aPlace + "/host-header":       submits(contract.UpdateEnvironment, "host_header"),
+	aPlace + "/http": carriesOut(contract.UpdateEnvironment,
+		fieldsOf(contract.UpdateEnvironment, "http")...),
+	aPlace + "/tls":         carriesOut(contract.UpdateEnvironment, tlsFields()...),
+	aPlace + "/host-header": submits(contract.UpdateEnvironment, "host_header"),
 }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.
