@@ -79,7 +79,8 @@ var projectGuards = map[string]guard{
 	},
 	"POST /projects/:project/versions/:version/environments/:environment/tls": {
 		action: access.ProjectUpdate,
-		body:   "system=true&server_name=",
+		needs:  "https target",
+		body:   "system=true&server_name=api.internal",
 	},
 	"POST /projects/:project/versions/:version/environments/:environment/host-header": {
 		action: access.ProjectUpdate,

@@ -164,7 +164,7 @@ func TestUpstreamTLS_httpTarget(t *testing.T) {
 	added := contract.NewEnvironment{Name: "live", Target: "http://up.example", Upstream: upstream}
 	proxy := authenticated
 	proxy.Environments = live
-	for way, do := range map[string]func() error{
+	for way, do := range testkit.ByName(map[string]func() error{
 		"/": func() error {
 			_, err := w.CreateEnvironment(t.Context(), p, added.In(id, "1.0.0"))
 			return err
@@ -177,7 +177,7 @@ func TestUpstreamTLS_httpTarget(t *testing.T) {
 			_, err := w.Create(t.Context(), p, proxy)
 			return err
 		},
-	} {
+	}) {
 		err := do()
 		prefix, _, _ := strings.Cut(way, " ")
 		for _, member := range []string{"upstream/ca/pem", "upstream/server_name"} {
