@@ -18,6 +18,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/diagnosis"
+	"postern/core/snapshot"
 	"postern/platform/egress"
 )
 

@@ -13,7 +13,7 @@ import (
 	"postern/testkit"
 )
 
-// Each try is signed anew, with the time of the try.
+// Each try has its own signature, with the time of the try.
 func TestRetries_signature(t *testing.T) {
 	for path, through := range testkit.ByName(paths(t)) {
 		t.Run(path, func(t *testing.T) {

@@ -155,12 +155,12 @@ func TestTargets_hash(t *testing.T) {
 	for _, name := range names {
 		targets = append(targets, target(named(t, name), 1))
 	}
-	for by, line := range map[snapshot.UpstreamBalance]func(int) string{
+	for by, line := range testkit.ByName(map[snapshot.UpstreamBalance]func(int) string{
 		snapshot.HashHeader + "X-Session": func(i int) string { return "x-session: " + strconv.Itoa(i) },
 		snapshot.HashOwner:                nil,
 		snapshot.HashKey:                  nil,
 		snapshot.HashIP:                   nil,
-	} {
+	}) {
 		for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 			t.Run(string(by)+" "+path, func(t *testing.T) {
 				r := newRig(t, nil, append(options, balanced(by, targets...))...)
@@ -367,7 +367,7 @@ func TestTargets_activeChecks(t *testing.T) {
 
 // TestTargets_checksEnd checks that checks end with their project, and with their setting.
 func TestTargets_checksEnd(t *testing.T) {
-	for name, end := range map[string]func(*rig){
+	for name, end := range testkit.ByName(map[string]func(*rig){
 		"setting": func(r *rig) { r.republish(func(u *snapshot.Upstream) { u.Checks = snapshot.UpstreamChecks{} }) },
 		"takedown": func(r *rig) {
 			next := *r.project
@@ -375,7 +375,7 @@ func TestTargets_checksEnd(t *testing.T) {
 			_ = r.gateway.Publish([]*snapshot.Project{&next})
 		},
 		"project": func(r *rig) { _ = r.gateway.Publish(nil) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			checked := make(chan struct{})
 			up := servedBy(t, func(http.ResponseWriter, *http.Request) {
@@ -400,7 +400,7 @@ func TestTargets_checksEnd(t *testing.T) {
 }
 
 func TestPublish_invalidTargets(t *testing.T) {
-	for name, edit := range map[string]func(*snapshot.Upstream){
+	for name, edit := range testkit.ByName(map[string]func(*snapshot.Upstream){
 		"another scheme": func(u *snapshot.Upstream) {
 			u.Targets = []snapshot.UpstreamTarget{target("http://a.example", 1), target("https://b.example", 1)}
 		},
@@ -411,7 +411,7 @@ func TestPublish_invalidTargets(t *testing.T) {
 			u.Targets = []snapshot.UpstreamTarget{target("http://a.example", 0), target("http://b.example", 0)}
 		},
 		"an unknown balance": func(u *snapshot.Upstream) { u.Balance = new(snapshot.UpstreamBalance("random")) },
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, nil)
 			withUpstream(edit)(r, nil)

@@ -69,8 +69,11 @@ func explainAllowed() projects.Explain {
 		Exported: ui.Badge{Tone: ui.Bad, Text: "403 not_in_group"},
 		Differs:  true,
 		Steps: []projects.ExplainedStep{
-			{Name: "Rules", Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
-				Detail: "The rule GET /boss allows the call."},
+			{
+				Name:    "Rules",
+				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
+				Detail:  "The rule GET /boss allows the call.",
+			},
 			{
 				Name:    "Shadow rules",
 				Outcome: ui.Badge{Tone: ui.Warn, Text: "would refuse"},

@@ -65,15 +65,15 @@ func httpFates() []bundle.Fate {
 				"calls get 502 because the upstream accepts only HTTP/2.",
 			Remedy: "If callers send calls other than gRPC, let the upstream accept HTTP/1.1 too."},
 		{Reason: "http1", Status: bundle.Lossy, How: "not available",
-			Note: "Kong calls this upstream with HTTP/1.1. Only gRPC on custom domains can be forwarded with " +
-				"HTTP/2, and only to an http target without a path, because Kong doesn't verify the certificates of " +
-				"gRPC upstreams. At worst, every call gets 502 because the upstream accepts only HTTP/2, and gRPC " +
-				"isn't served.",
-			Remedy: "Let the upstream accept HTTP/1.1 too. For gRPC, add a custom domain, use an http target " +
-				"without a path, and export again."},
+			Note: "Kong calls this upstream with HTTP/1.1. Only gRPC on custom domains can be forwarded with HTTP/2, " +
+				"and only to an http target without a path, because Kong doesn't verify the certificates of gRPC " +
+				"upstreams. At worst, every call gets 502 because the upstream accepts only HTTP/2, and gRPC isn't " +
+				"served.",
+			Remedy: "Let the upstream accept HTTP/1.1 too. For gRPC, add a custom domain, use an http target without " +
+				"a path, and export again."},
 		{Reason: "auto", Status: bundle.Approximate, How: "not available",
-			Note: "Kong calls this upstream with HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 " +
-				"because the upstream no longer accepts HTTP/1.1.",
+			Note: "Kong calls this upstream with HTTP/1.1, even if it offers HTTP/2. At worst, calls get 502 because " +
+				"the upstream no longer accepts HTTP/1.1.",
 			Remedy: "Let the upstream accept HTTP/1.1."},
 	}
 }

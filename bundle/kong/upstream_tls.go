@@ -211,8 +211,8 @@ func hostHeaderFates() []bundle.Fate {
 		{Reason: "server_name", Status: bundle.Lossy, How: how,
 			Note: "The upstream gets the same Host header. But Kong also sends the Host as the server name (SNI) of " +
 				"the TLS handshake, and requires the certificate to be valid for it, while the hosted gateway " +
-				"uses the server name or the host of the chosen target. At worst, calls get 502, because the certificate " +
-				"isn't valid for the Host, or because the upstream presents another one.",
+				"uses the server name or the host of the chosen target. At worst, calls get 502, because the " +
+				"certificate isn't valid for the Host, or because the upstream presents another one.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
 				"Host, set server_name to it, so that both gateways require the same."},
 	}

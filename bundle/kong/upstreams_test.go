@@ -219,7 +219,8 @@ func TestUpstreams_grpc(t *testing.T) {
 	if !slices.Equal(found, []string{"http", "grpc"}) {
 		t.Errorf("services of %q have the upstream", found)
 	}
-	if item := itemOf(t, in, snapshot.FeatureUpstreamHTTP, e.ID); item == nil || item.Code != "kong.upstream_http.grpc" {
+	item := itemOf(t, in, snapshot.FeatureUpstreamHTTP, e.ID)
+	if item == nil || item.Code != "kong.upstream_http.grpc" {
 		t.Errorf("the ledger says %+v", item)
 	}
 }

@@ -31,6 +31,16 @@ type (
 	UpstreamBreaker = contract.UpstreamBreaker
 )
 
+// UpstreamHTTP is the version of HTTP that an upstream is called with.
+type UpstreamHTTP = contract.UpstreamHTTP
+
+// The versions.
+const (
+	HTTP1    = contract.HTTP1
+	HTTP2    = contract.HTTP2
+	HTTPAuto = contract.HTTPAuto
+)
+
 // How calls are spread over targets.
 const (
 	BalanceRoundRobin       = contract.BalanceRoundRobin

@@ -35,7 +35,7 @@ func (s *sendings) Next(last Try) *Upstream {
 // said returns the tries in short: each outcome, with ! where the call can't be sent again.
 func (s *sendings) said() string {
 	names := map[Outcome]string{
-		Answered: "answered", Unsent: "unsent", BrokenOff: "broken off", TimedOut: "timed out", Abandoned: "abandoned",
+		Answered: "status", Unsent: "unsent", BrokenOff: "broken off", TimedOut: "timed out", Abandoned: "abandoned",
 	}
 	var out []string
 	for _, t := range s.tries {
@@ -70,20 +70,20 @@ func TestTries_reported(t *testing.T) {
 		steps  []string // what the upstream writes to each connection; "silence": nothing, and it stays open
 		want   string
 	}{
-		"answered":           {"GET", 0, []string{anAnswer}, "answered 200"},
-		"not idempotent":     {"POST", 0, []string{anAnswer}, "answered 200!"},
-		"the connection":     {"POST", 1, []string{anAnswer}, "unsent, answered 200!"},
+		"answered":           {"GET", 0, []string{anAnswer}, "status 200"},
+		"not idempotent":     {"POST", 0, []string{anAnswer}, "status 200!"},
+		"the connection":     {"POST", 1, []string{anAnswer}, "unsent, status 200!"},
 		"no connection":      {"GET", 9, nil, "unsent, unsent, unsent"},
-		"broken off":         {"GET", 0, []string{"", anAnswer}, "broken off, answered 200"},
+		"broken off":         {"GET", 0, []string{"", anAnswer}, "broken off, status 200"},
 		"broken off often":   {"PUT", 0, []string{"", "", ""}, "broken off, broken off, broken off"},
 		"broken off at once": {"POST", 0, []string{""}, "broken off!"},
 		"within its head":    {"GET", 0, []string{"HTTP/1.1 200"}, "broken off!"},
 		"not HTTP":           {"GET", 0, []string{"220 smtp\r\n"}, "broken off!"},
 		"after a 103":        {"GET", 0, []string{"HTTP/1.1 103 X\r\n\r\n"}, "broken off!"},
 		"after a 100":        {"GET", 0, []string{"HTTP/1.1 100 X\r\n\r\n"}, "broken off!"},
-		"answered after 103": {"GET", 0, []string{"HTTP/1.1 103 X\r\n\r\n" + anAnswer}, "answered 200!"},
-		"answered after 100": {"GET", 0, []string{"HTTP/1.1 100 X\r\n\r\n" + anAnswer}, "answered 200"},
-		"timed out":          {"GET", 0, []string{"silence", anAnswer}, "timed out, answered 200"},
+		"answered after 103": {"GET", 0, []string{"HTTP/1.1 103 X\r\n\r\n" + anAnswer}, "status 200!"},
+		"answered after 100": {"GET", 0, []string{"HTTP/1.1 100 X\r\n\r\n" + anAnswer}, "status 200"},
+		"timed out":          {"GET", 0, []string{"silence", anAnswer}, "timed out, status 200"},
 		"not in time":        {"POST", 0, []string{"silence"}, "timed out!"},
 	} {
 		for path, send := range testkit.ByName(map[string]func(*testing.T, *sendings, string){

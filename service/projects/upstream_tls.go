@@ -143,8 +143,9 @@ func fitUpstream(pointer string, given, whole contract.Upstream, target string) 
 			if given.Targets != nil {
 				at = pointer + "/targets"
 			}
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_https", Detail: "The environment has " + field + ", which is only for https targets. " +
-				"Use an https URL, or remove it first by setting it to \"\"."})
+			wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_https",
+				Detail: "The environment has " + field + ", which is only for https targets. Use an https URL, or " +
+					"remove it first by setting it to \"\"."})
 		}
 	}
 	return wrong

@@ -130,7 +130,8 @@ func everyVersion() snapshot.Version {
 				HostHeader: new("api.internal"),
 			},
 		}, {
-			ID: "env_9", Name: "streams", Target: "http://streams.example:50051", Hosts: []string{"streams.shop.example"},
+			ID: "env_9", Name: "streams", Target: "http://streams.example:50051",
+			Hosts:    []string{"streams.shop.example"},
 			Upstream: snapshot.Upstream{HTTP: contract.HTTP2},
 		}},
 	}

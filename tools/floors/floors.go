@@ -70,8 +70,8 @@ var folders = []folder{
 	{path: "jobs", floor: edges},
 	{path: "client", floor: edges, only: []string{"core/contract", "platform/fault", "platform/listjson"}},
 	{path: "gateway", floor: edges, only: []string{
-		"gateway/engine", "gateway/h2", "gateway/h2upstream", "gateway/admission", "gateway/balance",
-		"core/diagnosis", "core/openapi", "core/policy", "core/snapshot", "platform/egress", "platform/turns",
+		"gateway/engine", "gateway/h2", "gateway/h2upstream", "gateway/admission", "gateway/balance", "core/diagnosis",
+		"core/openapi", "core/policy", "core/snapshot", "platform/egress", "platform/turns",
 	}},
 	{path: "gateway/accesslog", floor: edges, only: []string{"gateway", "core"}},
 	{path: "gateway/bearer", floor: edges, only: []string{

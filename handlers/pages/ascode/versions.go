@@ -47,11 +47,12 @@ var placeForms = map[string][]Call{
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
 	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
 	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
-	aPlace + "/http": carriesOut(contract.UpdateEnvironment,
-		fieldsOf(contract.UpdateEnvironment, "http")...),
-	aPlace + "/tls":         carriesOut(contract.UpdateEnvironment, tlsFields()...),
-	aPlace + "/host-header": submits(contract.UpdateEnvironment, "host_header"),
+	aPlace + "/http":              carriesOut(contract.UpdateEnvironment, httpFields()...),
+	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
+	aPlace + "/host-header":       submits(contract.UpdateEnvironment, "host_header"),
 }
+
+func httpFields() []Field { return fieldsOf(contract.UpdateEnvironment, "http") }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.
 func timeoutFields() []Field {
