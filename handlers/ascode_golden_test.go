@@ -42,13 +42,10 @@ var typedCode = map[string][]string{
 
 // codeForms are values of forms that no page of the walk leads to, or that scripts and links add fields to, by route.
 var codeForms = map[string][]url.Values{
-	"/groups/:group/members":    {{"email": {"ana@example.com"}}},
-	"/imports":                  {{"name": {"shop"}}},
-	"/products/:product/delete": {{"typed_name": {"store"}}},
-	"/projects/:project/delete": {{"typed_name": {"shop"}}},
-	"/projects/:project/versions/:version/environments/:environment/tls": {{
-		"pem": {"-----BEGIN CERTIFICATE-----"}, "system": {"true"}, "server_name": {"api.internal"},
-	}},
+	"/groups/:group/members":         {{"email": {"ana@example.com"}}},
+	"/imports":                       {{"name": {"shop"}}},
+	"/products/:product/delete":      {{"typed_name": {"store"}}},
+	"/projects/:project/delete":      {{"typed_name": {"shop"}}},
 	"/projects/:project/keys/change": {{"do": {"revoke"}, "key": {"key_1"}}, {"do": {"unfreeze"}, "key": {"key_1"}}},
 	"/projects/:project/limits": {{
 		"limit_of": {"key", "ip"}, "limit_window": {"minute", "second"}, "limit_calls": {"60", "5"},

@@ -69,7 +69,7 @@ var formStates = map[string][]string{
 	"/projects/:project/keys/:key":                                   {"frozen"},
 	"/projects/:project/login/:client":                               {"frozen client"},
 	"/projects/:project/versions/:version":                           {"two versions"},
-	"/projects/:project/versions/:version/environments/:environment": {"two environments"},
+	"/projects/:project/versions/:version/environments/:environment": {"two environments", "https target"},
 	"/tenants/:tenant":                                               {"shared"},
 	"/users/:user":                                                   {"signed in", "frozen user"},
 }

@@ -51,16 +51,6 @@ const (
 	HashHeader              = contract.HashHeader
 )
 
-// UpstreamHTTP is the version of HTTP that an environment's upstream is called with.
-type UpstreamHTTP = contract.UpstreamHTTP
-
-// The versions.
-const (
-	HTTP1    = contract.HTTP1
-	HTTP2    = contract.HTTP2
-	HTTPAuto = contract.HTTPAuto
-)
-
 // UpstreamHeader is a header that every call to an environment carries to the upstream,
 // with a value that only the upstream and the gateway have.
 type UpstreamHeader struct {

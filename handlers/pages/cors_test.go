@@ -19,7 +19,7 @@ func TestCORS_page(t *testing.T) {
 		"methods", "GET", "headers", "a b", "max_age", "soon", "credentials", "true").
 		Shows(422, "Limits and CORS").
 		Says("[name=origins]", "https://App.example/x").
-		Says("#cors-origins-error", "here: https://app.example").
+		Says("#cors-origins-error", "send it: https://app.example").
 		Says("#cors-headers-error", "a b: Use a header name").
 		Says("#cors-age-error", "86400").
 		Holds("max_age", "soon").

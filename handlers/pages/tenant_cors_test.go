@@ -23,7 +23,7 @@ func TestTenantCORS_page(t *testing.T) {
 		"max_age", "soon").
 		Shows(422, "Acme Ltd").
 		Says("[name=origins]", "https://Acme.example").
-		Says("#cors-origins-error", "here: https://acme.example").
+		Says("#cors-origins-error", "send it: https://acme.example").
 		Says("#cors-age-error", "86400").
 		Says("#cors", "the projects' settings apply").
 		Holds("display_name", "Acme Ltd")
