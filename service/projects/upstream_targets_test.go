@@ -2,6 +2,7 @@ package projects_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"testing"
 
@@ -21,11 +22,11 @@ func upstreamOf(t *testing.T, text string) (u contract.Upstream) {
 	return u
 }
 
-// wantTargets checks what an upstream has apart from timeouts and retries.
+// wantTargets checks what an upstream has of targets, checks and breaker.
 func wantTargets(t *testing.T, what string, got contract.Upstream, want string) {
 	t.Helper()
-	got.Timeouts, got.Retries = contract.UpstreamTimeouts{}, contract.UpstreamRetries{}
-	if text, err := json.Marshal(got); err != nil || string(text) != want {
+	only := contract.Upstream{UpstreamTargets: got.UpstreamTargets, Checks: got.Checks, Breaker: got.Breaker}
+	if text, err := json.Marshal(only); err != nil || string(text) != want {
 		t.Errorf("%s: %s, want %s", what, text, want)
 	}
 }
@@ -208,6 +209,32 @@ func TestUpstream_invalidTargets(t *testing.T) {
 		_, err := w.UpdateEnvironment(t.Context(), p, change.Of(id, "1.0.0", environment))
 		if got := fieldOf(err, "/upstream/targets"); got.Code != "target_and_targets" {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// Settings of TLS are for https targets, also where there are several.
+func TestUpdateEnvironment_targetsTLS(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		created, p := w.create(t, projects.CreateInput{Environments: map[string]contract.EnvironmentTarget{
+			"prod": {Upstream: upstreamOf(t, `{"targets": [{"url": "https://a.example"}, {"url": "https://b.example"}],
+				"server_name": "api.internal"}`)},
+		}})
+		id, prod := created.Project.ID, created.Project.Versions[0].Environments[0]
+		change := contract.EnvironmentChange{
+			Upstream: upstreamOf(t, `{"targets": [{"url": "http://a.example"}, {"url": "http://b.example"}]}`),
+		}
+		_, err := w.UpdateEnvironment(t.Context(), p, change.Of(id, "1.0.0", prod.ID))
+		refused, ok := errors.AsType[*fault.Error](err)
+		if !ok || len(refused.Fields) != 1 || refused.Fields[0].Code != "needs_https" ||
+			refused.Fields[0].Pointer != "/upstream/targets" {
+			t.Errorf("got %v, want that the server name needs https", err)
+		}
+		change.Upstream.ServerName = new("")
+		out, err := w.UpdateEnvironment(t.Context(), p, change.Of(id, "1.0.0", prod.ID))
+		if err != nil || out.Target != "http://a.example" || *out.Upstream.ServerName != "" {
+			t.Errorf("got %+v, %v", out, err)
 		}
 	})
 }
