@@ -17,18 +17,18 @@ func TestPrintExplanation(t *testing.T) {
 	}{
 		"forwarded": {
 			contract.Explanation{Decision: "allow", GatewayAnswer: forwards, DecidedBy: "forward"},
-			"Answer: the upstream's response\nExported gateway: the upstream's response\n",
+			"Response: the upstream's response\nExported gateway: the upstream's response\n",
 		},
 		"refused": {
 			contract.Explanation{
 				Decision: "deny", DecidedBy: "default",
 				GatewayAnswer: contract.GatewayAnswer{Status: 403, Code: "no_rule"},
 			},
-			"Answer: 403 no_rule\nExported gateway: the upstream's response\n",
+			"Response: 403 no_rule\nExported gateway: the upstream's response\n",
 		},
 		"a published document": {
 			contract.Explanation{Decision: "allow", GatewayAnswer: forwards, DecidedBy: "document"},
-			"Answer: the OpenAPI document that the gateway publishes\nExported gateway: the upstream's response\n",
+			"Response: the OpenAPI document that the gateway publishes\nExported gateway: the upstream's response\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
