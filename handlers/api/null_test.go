@@ -60,7 +60,7 @@ func (d document) resolved(schema *jsonSchema) *jsonSchema {
 // member is a value within the body of an operation, with its schema and that of the object that contains it.
 type member struct {
 	path   []string // of names; 0 is an element of a list
-	choice []string // path of the innermost value of several forms, which is refused as a whole; nil: none
+	choice []string // path of the outermost value of several forms, which is refused as a whole; nil: none
 	schema *jsonSchema
 	within *jsonSchema
 }
@@ -118,8 +118,12 @@ func (d document) members(of member) (out []member) {
 		_ = json.Unmarshal(text, &schema)
 		below("dev", &schema)
 	}
+	choice := of.choice
+	if choice == nil {
+		choice = of.path
+	}
 	for _, one := range of.schema.OneOf {
-		out = append(out, d.members(member{of.path, of.path, d.resolved(one), of.schema})...)
+		out = append(out, d.members(member{of.path, choice, d.resolved(one), of.schema})...)
 	}
 	return out
 }
