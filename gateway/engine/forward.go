@@ -91,7 +91,7 @@ func (x *Exchange) try(up *Upstream, rw Rewriter, b *backend) (*backend, Try) {
 			b = up.take(x.now)
 			continue
 		case errors.Is(err, ErrBody):
-			return nil, Try{Upstream: up, Outcome: Abandoned, Err: err}
+			return nil, x.failed(Try{Upstream: up, Outcome: Abandoned, Err: err})
 		case !wrote:
 			return nil, x.failed(Try{Upstream: up, Outcome: Unsent, Err: err, Again: silent})
 		case isTimeout(err):

@@ -123,6 +123,72 @@ func TestTries_reported(t *testing.T) {
 	}
 }
 
+// A body that was read for an idle connection, which turns out to have ended, reaches the upstream although the next
+// connection fails.
+func TestTries_bodyOfIdleConnection(t *testing.T) {
+	ended, bodies := make(chan struct{}), make(chan string, 2)
+	up, newest := upstreamOf(t, func(n int, conn net.Conn, from *bufio.Reader) {
+		defer func() { _ = conn.Close() }()
+		r, err := http.ReadRequest(from)
+		if err != nil {
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+		_, _ = io.WriteString(conn, anAnswer)
+		if n == 0 {
+			<-ended
+		}
+	})
+	connect, dials := up.dial, 0
+	up.dial = func(ctx context.Context) (net.Conn, error) {
+		if dials++; dials == 2 {
+			return nil, errors.New("refused")
+		}
+		return connect(ctx)
+	}
+	_, addr := start(t, forwarding(up, func() {}), nil)
+	conn := dial(t, addr)
+	from := bufio.NewReader(conn)
+	for call, body := range []string{"first", "other"} {
+		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"+body)
+		wantAnswer(t, from, "up")
+		if got := <-bodies; got != body {
+			t.Errorf("call %d: the upstream got %q", call+1, got)
+		}
+		if call == 0 {
+			close(ended)
+			waitUntilEnded(t, newest.Load())
+		}
+	}
+	if dials != 3 {
+		t.Errorf("%d connections were tried, want 3", dials)
+	}
+}
+
+// cutOff is a session whose calls may not continue.
+type cutOff struct{ answering }
+
+func (cutOff) MayContinue() bool { return false }
+
+// A call that is cut off while its body is awaited ends as if the caller had left.
+func TestTries_cutOffInBody(t *testing.T) {
+	up, _ := upstreamOf(t, func(_ int, conn net.Conn, from *bufio.Reader) {
+		defer func() { _ = conn.Close() }()
+		_, _ = io.Copy(io.Discard, from)
+	})
+	tries, ends := &sendings{up: up, max: 1}, make(chan error, 1)
+	_, addr := start(t, cutOff{func(x *Exchange) bool {
+		_, err := x.Forward(tries, copying{x})
+		ends <- err
+		return true
+	}}, nil)
+	_, _ = io.WriteString(dial(t, addr), "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab")
+	if err := <-ends; !errors.Is(err, ErrCaller) || tries.said() != "abandoned!" {
+		t.Errorf("the call ended with %v, after %s", err, tries.said())
+	}
+}
+
 func sendByForward(t *testing.T, tries *sendings, method string) {
 	served := make(chan struct{})
 	_, addr := start(t, answering(func(x *Exchange) bool {
