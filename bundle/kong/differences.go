@@ -39,9 +39,9 @@ func responseFates() []bundle.Fate {
 				"don't respond."},
 		{Reason: "repeated_calls", Title: "Retried calls", Status: bundle.Approximate,
 			How: "nginx's own rule",
-			Note: "The hosted gateway retries calls by GET, HEAD, OPTIONS, PUT and DELETE with a body of up to " +
-				"64 KB. Kong retries calls by every method except POST, LOCK and PATCH, including unusual ones such " +
-				"as PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a " +
+			Note: "The hosted gateway retries GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to " +
+				"64 KB. Kong retries calls with every method except POST, LOCK and PATCH, including unusual ones " +
+				"such as PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a " +
 				"response, Kong also retries the call once more than the environment allows, even if that is 0 " +
 				"times. At worst, such a call that the upstream had already carried out is carried out once more.",
 			Remedy: "If such a call must not be retried, set the environment's retries to 0, and " +

@@ -11,13 +11,13 @@ func retryFates() []bundle.Fate {
 	const (
 		how  = "retries of the service"
 		slow = "Kong also retries a call that gets no response within read_timeout, unless its method is POST, LOCK " +
-			"or PATCH. The hosted gateway answers 504 then. At worst, a call that the upstream takes too long for is " +
-			"carried out again with each retry, and its caller waits as many times longer for the 504."
-		remedy = `To have the same on both gateways, add "timeout" to the environment's conditions for retries, or ` +
-			"set its retries to 0."
+			"or PATCH. In that case, the hosted gateway answers 504. At worst, a call that takes the upstream too " +
+			"long is carried out again with each retry, and the caller waits that many times longer for the 504."
+		remedy = `To get the same behavior on both gateways, add "timeout" to the environment's conditions for ` +
+			"retries, or set its retries to 0."
 		statuses = "Kong doesn't retry a call because of the status of its response. At worst, callers get each 502, " +
 			"503 or 504 that a retry on the hosted gateway would have avoided."
-		clients = "Have clients retry such calls, or put a load balancer that does it in front of the upstream."
+		clients = "Have clients retry such calls, or put a load balancer that retries them in front of the upstream."
 	)
 	return []bundle.Fate{
 		{Reason: "timeout", Status: bundle.Approximate, How: how, Note: slow, Remedy: remedy},

@@ -52,7 +52,7 @@ func timeoutFates() []bundle.Fate {
 				"streams and WebSockets. It is the longer of the environment's two timeouts. At worst, a call to an " +
 				"upstream that is stuck ends only after the longer one, and a stream that is silent for longer than " +
 				"that is cut off; a WebSocket is closed without a close frame.",
-			Remedy: "To have the same times on both gateways, set response_ms and idle_ms to the same value."},
+			Remedy: "To get the same timeouts on both gateways, set response_ms and idle_ms to the same value."},
 	}
 }
 

@@ -164,8 +164,8 @@ func isSet(text *string) bool { return text != nil && *text != "" }
 func serverNameFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "host", Status: bundle.Exact, How: "the Host that is sent",
-			Note: "Kong sends the Host as the server name (SNI) and requires it of the certificate. It is the same " +
-				"name."},
+			Note: "Kong sends the Host as the server name (SNI), and the certificate must be valid for it. The name " +
+				"is the same as on the hosted gateway."},
 		{Reason: "not_host", Status: bundle.Lossy, How: "not available",
 			Note: "Kong has no separate server name: it sends the Host as the server name (SNI), and requires the " +
 				"certificate to be valid for it. The environment has another server name. At worst, calls get 502, " +

@@ -215,15 +215,15 @@ func healthchecksOf(
 
 func targetFates() []bundle.Fate {
 	const how = "`upstreams` with `targets` and their weights"
-	const note = "Kong spreads calls over the same targets by the same weights, and a target with weight 0 gets no " +
-		"calls. Each node of Kong counts for itself. At worst, a target whose name has n addresses gets n times its " +
-		"share, because Kong gives the weight to each address."
+	const note = "Kong spreads calls across the same targets with the same weights, and a target with weight 0 gets " +
+		"no calls. Each Kong node keeps its own counts. At worst, a target whose name has n addresses gets n times " +
+		"its share, because Kong gives the weight to each address."
 	return []bundle.Fate{
 		{Reason: "upstream", Status: bundle.Approximate, How: how + "; `algorithm`", Note: note,
 			Remedy: "Use names with one address each, or divide the weights."},
 		{Reason: "hash", Status: bundle.Approximate, How: how + "; `algorithm: consistent-hashing` and `hash_on`",
-			Note: note + " Calls with the same value go to the same target, but Kong computes another hash. At " +
-				"worst, the calls of every value go to another target than on the hosted gateway.",
+			Note: note + " Calls with the same value go to the same target, but Kong computes a different hash. " +
+				"At worst, calls with any given value go to a different target than on the hosted gateway.",
 			Remedy: "If targets keep state, such as caches or sessions, expect it to be built up again after the " +
 				"move."},
 	}
@@ -240,13 +240,13 @@ func judgeTargets(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 func checkFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "active", Status: bundle.Approximate, How: "`healthchecks.active` of the upstream",
-			Note: "Each node of Kong checks the targets by the same path, statuses and times. Kong's checks use " +
-				"HTTP/1.1 and the target's host. They don't have the environment's upstream headers, Host header, " +
-				"client certificate and signature. If the environment has its own certificate authorities or server " +
-				"name, they don't verify certificates. At worst, a target that requires one of these fails its " +
+			Note: "Each Kong node checks the targets with the same path, statuses and times. Kong's checks use " +
+				"HTTP/1.1 and the target's host. They don't include the environment's upstream headers, Host " +
+				"header, client certificate or signature. If the environment has its own certificate authorities or " +
+				"server name, they don't verify certificates. At worst, a target that requires one of these fails its " +
 				"checks and gets no calls, or a target whose certificate isn't valid counts as healthy. If no target " +
 				"is healthy, Kong's 503 has its own body.",
-			Remedy: "Let the targets respond to the check path with HTTP/1.1, for any host and without credentials."},
+			Remedy: "Have the targets respond to the check path over HTTP/1.1, for any host and without credentials."},
 		{Reason: "passive", Status: bundle.Approximate,
 			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for targets that are " +
 				"out",

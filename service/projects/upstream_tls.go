@@ -72,7 +72,7 @@ func checkCA(pointer string, ca contract.UpstreamCA, now time.Time) (string, *fa
 	for _, one := range list {
 		if !one.NotAfter.After(now) {
 			return wrong("certificate_expired", "The certificate "+printable(one.Subject.String())+" expired at "+
-				one.NotAfter.UTC().Format(time.RFC3339)+". Remove it, or send its successor.")
+				one.NotAfter.UTC().Format(time.RFC3339)+". Remove it, or send its replacement.")
 		}
 	}
 	return contract.EncodeCertificates(list), nil

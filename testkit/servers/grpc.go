@@ -15,6 +15,18 @@ type GRPCInterop struct{ Address string }
 // StartGRPCInterop runs the server until the test ends. Without the program, the test fails.
 func StartGRPCInterop(t testing.TB) *GRPCInterop {
 	t.Helper()
+	for range 10 { // it listens on every address, where another program may have taken the port by then
+		if s := startGRPCInterop(t); s != nil {
+			return s
+		}
+	}
+	t.Fatal("the gRPC server found no free port")
+	return nil
+}
+
+// startGRPCInterop returns nil if the server ended before it listened.
+func startGRPCInterop(t testing.TB) *GRPCInterop {
+	t.Helper()
 	s := &GRPCInterop{Address: FreeAddress(t)}
 	_, port, err := net.SplitHostPort(s.Address)
 	if err != nil {
@@ -27,20 +39,35 @@ func StartGRPCInterop(t testing.TB) *GRPCInterop {
 	if err := command.Start(); err != nil {
 		t.Fatalf("start the gRPC server: %v (run tools/setup)", err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		_ = command.Wait()
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
-		_ = command.Wait()
+		<-ended
 		if t.Failed() {
 			t.Logf("the gRPC server wrote:\n%s", output.String())
 		}
 	})
+	failed := false
 	testkit.Eventually(t, "the gRPC server listens", func() bool {
+		select {
+		case <-ended:
+			failed = true
+			return true
+		default:
+		}
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Address)
 		if err == nil {
 			_ = conn.Close()
 		}
 		return err == nil
 	})
+	if failed {
+		return nil
+	}
 	return s
 }
 
