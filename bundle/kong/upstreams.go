@@ -242,10 +242,10 @@ func checkFates() []bundle.Fate {
 		{Reason: "active", Status: bundle.Approximate, How: "`healthchecks.active` of the upstream",
 			Note: "Each Kong node checks the targets with the same path, statuses and times. Kong's checks use " +
 				"HTTP/1.1 and the target's host. They don't include the environment's upstream headers, Host " +
-				"header, client certificate or signature. If the environment has its own certificate authorities or " +
-				"server name, they don't verify certificates. At worst, a target that requires one of these fails " +
-				"its checks and gets no calls, or a target whose certificate isn't valid counts as healthy. If no target " +
-				"is healthy, Kong's 503 has its own body.",
+				"header, client certificate or signature. If the environment has its own certificate authorities " +
+				"or server name, they don't verify certificates. At worst, a target that requires one of these " +
+				"fails its checks and gets no calls, or a target whose certificate isn't valid counts as healthy. " +
+				"If no target is healthy, Kong's 503 has its own body.",
 			Remedy: "Have the targets respond to the check path over HTTP/1.1, for any host and without credentials."},
 		{Reason: "passive", Status: bundle.Approximate,
 			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for targets that are " +
