@@ -240,7 +240,7 @@ func (c *targetCheck) speaksHTTP2(ctx context.Context) bool {
 		if err != nil {
 			return false
 		}
-		defer secured.Close()
+		defer func() { _ = secured.Close() }()
 		return secured.ConnectionState().NegotiatedProtocol == "h2"
 	}
 	defer conn.Close()

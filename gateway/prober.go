@@ -100,7 +100,7 @@ func (p *prober) followEnvironment(project *project, e *environment, wanted map[
 // run checks the target at intervals, which vary so that the processes don't check at the same time.
 func (t *targetProbe) run(ctx context.Context) {
 	defer t.prober.gateway.running.Done()
-	wait := time.NewTimer(rand.N(t.of.Load().environment.check.every / 10))
+	wait := time.NewTimer(spread(t.of.Load().environment.check.every / 10))
 	defer wait.Stop()
 	for {
 		select {
@@ -117,8 +117,13 @@ func (t *targetProbe) run(ctx context.Context) {
 		case <-t.wake:
 		}
 		every := t.of.Load().environment.check.every
-		wait.Reset(every - every/20 + rand.N(every/10))
+		wait.Reset(every - every/20 + spread(every/10))
 	}
+}
+
+// spread returns a time below most.
+func spread(most time.Duration) time.Duration {
+	return rand.N(most) //nolint:gosec // nothing secret depends on it
 }
 
 // probe checks the target once.
@@ -147,7 +152,7 @@ func (g *Gateway) passes(ctx context.Context, e *environment, index int) bool {
 	if at := strings.IndexByte(path, '?'); at >= 0 {
 		path, query = path[:at], path[at:]
 	}
-	response, err := c.send(ctx, conn, http.MethodGet, path, query) //nolint:bodyclose // send closes it
+	response, err := c.send(ctx, conn, http.MethodGet, path, query)
 	return err == nil && slices.ContainsFunc(e.check.statuses, func(r snapshot.StatusRange) bool {
 		return r.Contains(response.StatusCode)
 	})

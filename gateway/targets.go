@@ -167,7 +167,7 @@ func (c *call) report(last *engine.Try) {
 	if !c.leased {
 		return
 	}
-	failed := false
+	var failed bool
 	switch last.Outcome {
 	case engine.Answered:
 		failed = slices.Contains(c.route.environment.retries.statuses, last.Status)

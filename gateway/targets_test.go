@@ -270,7 +270,7 @@ func TestTargets_breakerTrial(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			var works atomic.Bool
 			arrived := make(chan struct{}, 1)
-			up := servedBy(t, func(w http.ResponseWriter, req *http.Request) {
+			up := servedBy(t, func(_ http.ResponseWriter, req *http.Request) {
 				switch {
 				case !works.Load():
 					panic(http.ErrAbortHandler)

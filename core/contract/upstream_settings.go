@@ -25,7 +25,8 @@ type Upstream struct {
 func (u Upstream) Stated() Upstream {
 	u.Timeouts = u.Timeouts.Stated()
 	u.Retries = u.Retries.Stated()
-	u.UpstreamTargets = u.UpstreamTargets.stated()
+	targets := u.UpstreamTargets
+	u.UpstreamTargets = targets.stated()
 	u.Checks = u.Checks.Stated()
 	u.Breaker = u.Breaker.Stated()
 	u.CA = u.CA.Stated()
@@ -39,7 +40,8 @@ func (u Upstream) Stated() Upstream {
 func (u Upstream) Over(was Upstream) Upstream {
 	u.Timeouts = u.Timeouts.Over(was.Timeouts)
 	u.Retries = u.Retries.Over(was.Retries)
-	u.UpstreamTargets = u.UpstreamTargets.over(was.UpstreamTargets)
+	targets := u.UpstreamTargets
+	u.UpstreamTargets = targets.over(was.UpstreamTargets)
 	u.Checks = u.Checks.over(was.Checks)
 	u.Breaker = u.Breaker.over(was.Breaker)
 	u.CA = u.CA.Over(was.CA)

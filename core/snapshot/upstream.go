@@ -21,15 +21,23 @@ type RetryCondition = contract.RetryCondition
 // UpstreamCA are the authorities that an upstream's certificate can be from.
 type UpstreamCA = contract.UpstreamCA
 
-// The targets of an environment's upstream, its checks and its breaker. A member that is nil has its default.
-type (
-	UpstreamTargets = contract.UpstreamTargets
-	UpstreamTarget  = contract.UpstreamTarget
-	UpstreamBalance = contract.UpstreamBalance
-	UpstreamChecks  = contract.UpstreamChecks
-	StatusRange     = contract.StatusRange
-	UpstreamBreaker = contract.UpstreamBreaker
-)
+// UpstreamTargets are the targets of an environment's upstream, and how calls are spread over them.
+type UpstreamTargets = contract.UpstreamTargets
+
+// UpstreamTarget is one of the targets.
+type UpstreamTarget = contract.UpstreamTarget
+
+// UpstreamBalance is how calls are spread over targets.
+type UpstreamBalance = contract.UpstreamBalance
+
+// UpstreamChecks say which targets work. A member that is nil has its default.
+type UpstreamChecks = contract.UpstreamChecks
+
+// StatusRange are the statuses of a check that succeeds.
+type StatusRange = contract.StatusRange
+
+// UpstreamBreaker stops calls to a target that fails. A member that is nil has its default.
+type UpstreamBreaker = contract.UpstreamBreaker
 
 // UpstreamHTTP is the version of HTTP that an upstream is called with.
 type UpstreamHTTP = contract.UpstreamHTTP
