@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +92,13 @@ func (f *fickle) calls() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.got)
+}
+
+// seen returns the calls so far.
+func (f *fickle) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.got)
 }
 
 // sent sends one call and says what the caller got, without a body: 200 with its number, or the code of a refusal.
@@ -205,9 +213,10 @@ func TestRetries(t *testing.T) {
 				if n := up.calls(); n != tc.calls {
 					t.Errorf("the upstream got %d calls, want %d", n, tc.calls)
 				}
-				for _, got := range up.got {
-					if got != up.got[0] {
-						t.Errorf("the upstream got %q, and then %q", up.got[0], got)
+				calls := up.seen()
+				for _, got := range calls {
+					if got != calls[0] {
+						t.Errorf("the upstream got %q, and then %q", calls[0], got)
 					}
 				}
 				testkit.Eventually(t, "memory to be free", func() bool { return r.gateway.HeldBodies() == 0 })
@@ -318,8 +327,8 @@ func TestRetries_connect(t *testing.T) {
 				if len(tc.body) > 100 {
 					want = fmt.Sprintf("%s %d bytes", tc.method, len(tc.body))
 				}
-				if strings.HasPrefix(tc.want, "200") && (up.calls() != 1 || up.got[0] != want) {
-					t.Errorf("the upstream got %q", up.got)
+				if strings.HasPrefix(tc.want, "200") && (up.calls() != 1 || up.seen()[0] != want) {
+					t.Errorf("the upstream got %q", up.seen())
 				}
 			})
 		}
@@ -349,8 +358,8 @@ func TestRetries_memory(t *testing.T) {
 				if got := r.sent(client, "PUT", strings.NewReader(body)); got != want {
 					t.Errorf("the caller got %s, want %s", got, want)
 				}
-				if up.got[0] != "PUT 20480 bytes" {
-					t.Errorf("the upstream got %s", up.got[0])
+				if up.seen()[0] != "PUT 20480 bytes" {
+					t.Errorf("the upstream got %s", up.seen()[0])
 				}
 			})
 		}
