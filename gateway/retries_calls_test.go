@@ -30,13 +30,14 @@ func TestRetries_signature(t *testing.T) {
 			if got := r.sent(client, "PUT", strings.NewReader("x")); got != "200 2" {
 				t.Fatalf("the caller got %s", got)
 			}
-			for i, h := range up.heads {
+			heads := up.headers()
+			for i, h := range heads {
 				want := fmt.Sprintf(";created=%d;", at.Add(time.Duration(i)*time.Hour).Unix())
 				if input := h.Values("Signature-Input"); len(input) != 1 || !strings.Contains(input[0], want) {
 					t.Errorf("try %d is signed by %q, want %s", i+1, input, want)
 				}
 			}
-			if a, b := up.heads[0].Get("Signature"), up.heads[1].Get("Signature"); a == b || b == "" {
+			if a, b := heads[0].Get("Signature"), heads[1].Get("Signature"); a == b || b == "" {
 				t.Errorf("the signatures are %q and %q", a, b)
 			}
 		})

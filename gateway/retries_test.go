@@ -94,6 +94,13 @@ func (f *fickle) calls() int {
 	return len(f.got)
 }
 
+// headers returns those of the calls so far.
+func (f *fickle) headers() []http.Header {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.heads)
+}
+
 // seen returns the calls so far.
 func (f *fickle) seen() []string {
 	f.mu.Lock()
