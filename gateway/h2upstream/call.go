@@ -31,6 +31,7 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, engine.Outcome, e
 		}
 		x := &call{upstream: u, conn: c, streams: streams}
 		response, err := x.send(r)
+		c.share()
 		if err == nil {
 			return response, engine.Answered, nil
 		}

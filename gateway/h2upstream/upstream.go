@@ -43,14 +43,20 @@ type Upstream struct {
 // conn is a connection that carries many calls.
 type conn struct {
 	*http.ClientConn
-	born time.Time
-	used time.Time // when a call last began or ended; guarded by Upstream.mu
+	born  time.Time
+	used  time.Time // when a call last began or ended; guarded by Upstream.mu
+	share func()    // lets other calls use the connection; may be called more than once
 }
 
 const (
 	// maxAge is the age at which a connection gets no more calls, so that a change of the upstream's addresses in DNS
 	// is followed.
 	maxAge = 60 * time.Second
+
+	// settling is how long a new connection carries one call, unless that gets its response before. By then, the
+	// upstream has said how many streams it allows (RFC 9113 section 6.5.2); calls over that number would wait for the
+	// end of others.
+	settling = 250 * time.Millisecond
 
 	// askAgain is how long an upstream that chose HTTP/1.1 isn't offered HTTP/2.
 	askAgain = 60 * time.Second
@@ -104,15 +110,32 @@ func (u *Upstream) take(ctx context.Context) (c *conn, reused bool, err error) {
 	}
 	select {
 	case u.dialing <- struct{}{}:
-		defer func() { <-u.dialing }()
 	case <-ctx.Done():
 		return nil, false, ctx.Err()
 	}
 	if c := u.reserve(time.Now()); c != nil {
+		<-u.dialing
 		return c, true, nil
 	}
-	c, err = u.connect(ctx)
-	return c, false, err
+	if c, err = u.connect(ctx); err != nil {
+		<-u.dialing
+		return nil, false, err
+	}
+	c.share = sync.OnceFunc(func() {
+		u.add(c)
+		<-u.dialing
+	})
+	time.AfterFunc(settling, c.share)
+	return c, false, nil
+}
+
+// add lets calls use a connection.
+func (u *Upstream) add(c *conn) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.conns = append(u.conns, c); u.closed {
+		u.retire(time.Now())
+	}
 }
 
 // reserve returns a connection that may be used now, with a reserved stream; nil if there is none.
@@ -181,11 +204,6 @@ func (u *Upstream) connect(ctx context.Context) (*conn, error) {
 	if err := c.Reserve(); err != nil {
 		_ = c.Close()
 		return nil, fmt.Errorf("connect to the upstream: %w", err)
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.conns = append(u.conns, c); u.closed {
-		u.retire(now)
 	}
 	return c, nil
 }

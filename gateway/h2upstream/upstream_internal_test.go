@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -143,19 +142,21 @@ func TestUpstream_callsInProgress(t *testing.T) {
 func TestUpstream_streams(t *testing.T) {
 	const calls = 6
 	for streams, want := range map[int]int32{100: 1, 2: 3} {
-		var all sync.WaitGroup
-		all.Add(calls)
-		u, opened, _ := upstreamOf(t, streams, func(http.ResponseWriter, *http.Request) {
-			all.Done()
-			all.Wait() // for all to be here at once
+		goOn := make(chan struct{})
+		u, opened, _ := upstreamOf(t, streams, func(w http.ResponseWriter, _ *http.Request) {
+			_ = http.NewResponseController(w).Flush()
+			<-goOn
 		}, nil)
-		var callers sync.WaitGroup
-		for range calls {
-			callers.Go(func() { ask(t, u)() })
+		var finish []func()
+		for range calls { // each after the response of the one before has begun
+			finish = append(finish, ask(t, u))
 		}
-		callers.Wait()
-		if n := opened.Load(); n < want || n > want+1 {
+		if n := opened.Load(); n != want {
 			t.Errorf("%d calls took %d connections with %d streams, want %d", calls, n, streams, want)
+		}
+		close(goOn)
+		for _, end := range finish {
+			end()
 		}
 	}
 }
