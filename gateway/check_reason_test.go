@@ -24,7 +24,7 @@ import (
 	"postern/testkit/reports"
 )
 
-// serverWith is an upstream with a TLS configuration and protocols of its own. Without a configuration it doesn't use
+// serverWith is an upstream with a TLS configuration and its own protocols. Without a configuration it doesn't use
 // TLS.
 func serverWith(t *testing.T, secure *tls.Config, handler http.HandlerFunc, protocols *http.Protocols) string {
 	t.Helper()

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -21,16 +22,21 @@ type check struct {
 	statuses      []snapshot.StatusRange
 }
 
-// maxProbes is how many active checks run at a time.
-const maxProbes = 64
+// maxProbes is how many active checks run at a time, and maxProbesOfOne how many of them are one team's: targets that
+// hang must not keep those of other teams from being checked.
+const (
+	maxProbes      = 64
+	maxProbesOfOne = 8
+)
 
 // prober checks the targets of all environments with active checks, each from every gateway process. A check goes the
 // way of a call: through the egress guard, with the TLS settings, the credentials and the signature of the environment,
-// on a connection of its own.
+// on its own connection.
 type prober struct {
 	gateway *Gateway
 	turns   chan struct{}            // of checks that run
 	probes  map[probeOf]*targetProbe // guarded by Gateway.publish
+	teams   map[string]chan struct{} // turns of a team's checks; guarded by Gateway.publish
 }
 
 // probeOf identifies a target of an environment.
@@ -39,6 +45,7 @@ type probeOf struct{ environmentID, host string }
 // targetProbe checks one target until stop is called.
 type targetProbe struct {
 	prober *prober
+	team   chan struct{} // turns
 	of     atomic.Pointer[probed]
 	wake   chan struct{} // the check has changed
 	stop   context.CancelFunc
@@ -53,17 +60,26 @@ type probed struct {
 
 // follow starts and stops checks, so that they are those of a table. The caller holds Gateway.publish.
 func (p *prober) follow(t *table) {
-	wanted := map[probeOf]bool{}
-	for _, project := range t.projects {
+	wanted, teams := map[probeOf]bool{}, map[string]chan struct{}{}
+	for s, project := range t.compiled {
 		if project.deleted || project.takenDown {
 			continue
 		}
 		for v := range project.versions {
 			for e := range project.versions[v].environments {
-				p.followEnvironment(project, &project.versions[v].environments[e], wanted)
+				env := &project.versions[v].environments[e]
+				if env.check.path == "" {
+					continue
+				}
+				team := cmp.Or(s.TeamID, s.ID)
+				if teams[team] = cmp.Or(teams[team], p.teams[team]); teams[team] == nil {
+					teams[team] = make(chan struct{}, maxProbesOfOne)
+				}
+				p.followEnvironment(project, env, teams[team], wanted)
 			}
 		}
 	}
+	p.teams = teams
 	for of, probe := range p.probes {
 		if !wanted[of] {
 			probe.stop()
@@ -72,10 +88,9 @@ func (p *prober) follow(t *table) {
 	}
 }
 
-func (p *prober) followEnvironment(project *project, e *environment, wanted map[probeOf]bool) {
-	if e.check.path == "" {
-		return
-	}
+func (p *prober) followEnvironment(
+	project *project, e *environment, team chan struct{}, wanted map[probeOf]bool,
+) {
 	for i, to := range e.endpoints {
 		of, now := probeOf{e.id, to.host}, &probed{project, e, i}
 		wanted[of] = true
@@ -89,7 +104,7 @@ func (p *prober) followEnvironment(project *project, e *environment, wanted map[
 			continue
 		}
 		ctx, stop := context.WithCancel(p.gateway.closing)
-		probe := &targetProbe{prober: p, wake: make(chan struct{}, 1), stop: stop}
+		probe := &targetProbe{prober: p, team: team, wake: make(chan struct{}, 1), stop: stop}
 		probe.of.Store(now)
 		p.probes[of] = probe
 		p.gateway.running.Add(1)
@@ -107,18 +122,28 @@ func (t *targetProbe) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-wait.C:
-			select {
-			case <-ctx.Done():
+			if !t.inTurn(ctx) {
 				return
-			case t.prober.turns <- struct{}{}:
 			}
-			t.probe(ctx)
-			<-t.prober.turns
 		case <-t.wake:
 		}
 		every := t.of.Load().environment.check.every
 		wait.Reset(every - every/20 + spread(every/10))
 	}
+}
+
+// inTurn checks the target when it is its turn, and returns false if the probe was stopped before.
+func (t *targetProbe) inTurn(ctx context.Context) bool {
+	for _, turns := range []chan struct{}{t.team, t.prober.turns} {
+		select {
+		case <-ctx.Done():
+			return false
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+		}
+	}
+	t.probe(ctx)
+	return true
 }
 
 // spread returns a time below most.

@@ -65,7 +65,7 @@ func withUpstreams(dev, prod snapshot.Upstream) rigOption {
 	})
 }
 
-// checkedBy are settings with authorities of their own.
+// checkedBy are settings with their own authorities.
 func checkedBy(pem string, system bool, serverName string) snapshot.Upstream {
 	u := snapshot.Upstream{ServerName: &serverName}
 	u.CA.PEM, u.CA.System = &pem, &system

@@ -99,7 +99,7 @@ func authorityFates() []bundle.Fate {
 				"doesn't start again after one has expired, while the hosted gateway refuses only that upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
-			Note: "A service on Kong that has certificate authorities of its own trusts only those, and not the " +
+			Note: "A service on Kong that has its own certificate authorities trusts only those, and not the " +
 				"system's authorities too. At worst, calls to an upstream whose certificate is from a public " +
 				"authority get 502." + expiry,
 			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +

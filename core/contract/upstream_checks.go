@@ -12,7 +12,7 @@ import (
 type UpstreamChecks struct {
 	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. Without one, calls alone show which targets work. Empty for no active checks"`
 	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between two checks of a target, in milliseconds, from 1 second to 1 hour. A target that failed calls have taken out gets no calls for this time. Defaults to 10 seconds"`
-	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 hour. Defaults to 2 seconds"`
+	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 minute. Defaults to 2 seconds"`
 	Healthy    *int    `json:"healthy,omitempty" flag:"check-healthy" doc:"Successful checks in a row after which a target gets calls again, up to 100. Defaults to 2"`
 	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Failed checks in a row after which a target gets no calls, up to 100. Defaults to 3"`
 
@@ -27,25 +27,16 @@ type UpstreamBreaker struct {
 	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls stay stopped before one is let through to test the target, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 }
 
-// UpstreamNumber is a member of UpstreamChecks or UpstreamBreaker that is a number.
-type UpstreamNumber struct {
-	Name        string // its JSON name
-	Value       *int   // nil: not set
-	Default     int
-	Least, Most int
-
-	member **int
-}
-
 const (
 	mostInRow    = 100
 	mostFailures = 1000
+	mostCheckMS  = 60 * 1000 // a check that hangs takes one of the few turns
 )
 
 func (c *UpstreamChecks) numbers() []UpstreamNumber {
 	return []UpstreamNumber{
 		{"interval_ms", c.IntervalMS, 10_000, 1000, mostTimeoutMS, &c.IntervalMS},
-		{"timeout_ms", c.TimeoutMS, 2_000, 1, mostTimeoutMS, &c.TimeoutMS},
+		{"timeout_ms", c.TimeoutMS, 2_000, 1, mostCheckMS, &c.TimeoutMS},
 		{"healthy", c.Healthy, 2, 1, mostInRow, &c.Healthy},
 		{"unhealthy", c.Unhealthy, 3, 1, mostInRow, &c.Unhealthy},
 		{"passive_failures", c.PassiveFailures, 5, 0, mostFailures, &c.PassiveFailures},
@@ -110,28 +101,6 @@ func (b UpstreamBreaker) Stated() UpstreamBreaker {
 func (b UpstreamBreaker) over(was UpstreamBreaker) UpstreamBreaker {
 	changeNumbers(was.numbers(), b.numbers())
 	return was
-}
-
-func stateNumbers(all []UpstreamNumber) {
-	for _, one := range all {
-		if one.Value == nil {
-			*one.member = &one.Default
-		}
-	}
-}
-
-func changeNumbers(all, changes []UpstreamNumber) {
-	for i, one := range all {
-		if changes[i].Value != nil {
-			*one.member = changes[i].Value
-		}
-	}
-}
-
-func areDefaults(all []UpstreamNumber) bool {
-	return !slices.ContainsFunc(all, func(one UpstreamNumber) bool {
-		return one.Value != nil && *one.Value != one.Default
-	})
 }
 
 // StatusRange is a status, such as 200, or a range of statuses, such as 200-399. In JSON a status is a number.

@@ -23,13 +23,15 @@ const RetryOnTimeout RetryCondition = "timeout"
 // RetryConditions are all conditions in their order.
 var RetryConditions = []RetryCondition{"502", "503", "504", RetryOnTimeout}
 
-// The limits on UpstreamRetries.Max, and its default. An unclaimed workspace has MostUnclaimedRetries.
-const (
-	MostRetries          = 10
-	MostUnclaimedRetries = 1
+// MostUnclaimedRetries is the limit on UpstreamRetries.Max of an unclaimed workspace.
+const MostUnclaimedRetries = 1
 
-	defaultRetries = 1
-)
+func (r *UpstreamRetries) numbers() []UpstreamNumber {
+	return []UpstreamNumber{{"max", r.Max, 1, 0, 10, &r.Max}}
+}
+
+// Numbers returns the members that are numbers.
+func (r UpstreamRetries) Numbers() []UpstreamNumber { return r.numbers() }
 
 // Status returns the status that calls are sent again for, 0 for another condition.
 func (c RetryCondition) Status() int {
@@ -60,9 +62,7 @@ func (c *RetryCondition) UnmarshalJSON(raw []byte) error {
 
 // Stated returns the settings with the defaults of those that aren't set.
 func (r UpstreamRetries) Stated() UpstreamRetries {
-	if r.Max == nil {
-		r.Max = new(defaultRetries)
-	}
+	stateNumbers(r.numbers())
 	if r.On == nil {
 		r.On = &[]RetryCondition{}
 	}
@@ -71,8 +71,7 @@ func (r UpstreamRetries) Stated() UpstreamRetries {
 
 // AreDefaults reports whether all settings have their defaults.
 func (r UpstreamRetries) AreDefaults() bool {
-	r = r.Stated()
-	return *r.Max == defaultRetries && len(*r.On) == 0
+	return areDefaults(r.numbers()) && len(*r.Stated().On) == 0
 }
 
 // Include reports whether calls are sent again for something.
@@ -82,9 +81,7 @@ func (r UpstreamRetries) Include(c RetryCondition) bool {
 
 // Over returns what a change makes of settings.
 func (r UpstreamRetries) Over(was UpstreamRetries) UpstreamRetries {
-	if r.Max != nil {
-		was.Max = r.Max
-	}
+	changeNumbers(was.numbers(), r.numbers())
 	if r.On != nil {
 		was.On = r.On
 	}

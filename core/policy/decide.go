@@ -68,7 +68,7 @@ var (
 		"decrypted right now."}
 	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served on custom domains only, because the paths of " +
 		"gRPC calls can't have a prefix."}
-	GRPCNeedsHTTP2  = Denial{501, "grpc_needs_http2", "The upstream is called with HTTP/1.1, and gRPC needs HTTP/2."}
+	GRPCNeedsHTTP2  = Denial{501, "grpc_needs_http2", "gRPC needs HTTP/2, which this upstream isn't called with."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream didn't respond in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too many " +
 		"times."}

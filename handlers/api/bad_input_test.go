@@ -370,12 +370,12 @@ var badSettings = []badInput{
 	{
 		"retries of a new project", "POST /proxy",
 		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retries":{"max":11}}}}}`,
-		422, "invalid_retries", "/environments/prod/upstream/retries/max",
+		422, "out_of_range", "/environments/prod/upstream/retries/max",
 	},
 	{
 		"a timeout of a new project", "POST /proxy",
 		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"timeouts":{"stream_idle_ms":86400001}}}}}`,
-		422, "invalid_timeout", "/environments/prod/upstream/timeouts/stream_idle_ms",
+		422, "out_of_range", "/environments/prod/upstream/timeouts/stream_idle_ms",
 	},
 }
 

@@ -20,8 +20,7 @@ func checkChecks(pointer string, c contract.UpstreamChecks, unclaimed bool) []fa
 	switch path := c.Path; {
 	case !c.Active():
 	case unclaimed:
-		wrong = append(wrong, *needsClaim(pointer+"/path", "checks_need_claim",
-			"Unclaimed proxies have no active checks."))
+		wrong = append(wrong, onlyClaimed(pointer+"/path", "active checks"))
 	case !strings.HasPrefix(*path, "/"):
 		wrong = append(wrong, fault.Field{Pointer: pointer + "/path", Code: "invalid_path",
 			Detail: "Start the path with a slash, such as /healthz."})

@@ -10,18 +10,9 @@ import (
 
 // checkRetries checks when calls are sent again, which is at pointer.
 func checkRetries(pointer string, in contract.UpstreamRetries, unclaimed bool) (wrong []fault.Field) {
-	if in.Max != nil && (*in.Max < 0 || *in.Max > contract.MostRetries) {
-		wrong = append(wrong, fault.Field{
-			Pointer: pointer + "/max",
-			Code:    "invalid_retries",
-			Detail:  fmt.Sprintf("Use 0 to %d. The default is 1.", contract.MostRetries),
-		})
-	} else if in.Max != nil && unclaimed && *in.Max > contract.MostUnclaimedRetries {
-		wrong = append(wrong, fault.Field{
-			Pointer: pointer + "/max",
-			Code:    "retries_need_claim",
-			Detail:  "Unclaimed proxies can send a call again only once. Use 0 or 1, or sign in to use more.",
-		})
+	if wrong = checkNumbers(pointer, in.Numbers()); len(wrong) == 0 && unclaimed && in.Max != nil &&
+		*in.Max > contract.MostUnclaimedRetries {
+		wrong = append(wrong, onlyClaimed(pointer+"/max", "more than one retry"))
 	}
 	if in.On == nil {
 		return wrong

@@ -52,12 +52,12 @@ func TestUpstream_wrongRetries(t *testing.T) {
 		set           contract.UpstreamRetries
 		pointer, code string
 	}{
-		"negative":  {contract.UpstreamRetries{Max: new(-1)}, "/max", "invalid_retries"},
-		"over ten":  {contract.UpstreamRetries{Max: new(11)}, "/max", "invalid_retries"},
+		"negative":  {contract.UpstreamRetries{Max: new(-1)}, "/max", "out_of_range"},
+		"over ten":  {contract.UpstreamRetries{Max: new(11)}, "/max", "out_of_range"},
 		"a status":  {on("502", "500"), "/on/1", "invalid_retry_condition"},
 		"a word":    {on("connect"), "/on/0", "invalid_retry_condition"},
 		"twice":     {on("504", "timeout", "504"), "/on/2", "duplicate"},
-		"unclaimed": {contract.UpstreamRetries{Max: new(2)}, "/max", "retries_need_claim"},
+		"unclaimed": {contract.UpstreamRetries{Max: new(2)}, "/max", "needs_claim"},
 	} {
 		change := contract.EnvironmentChange{Upstream: contract.Upstream{Retries: tc.set}}
 		_, err := w.UpdateEnvironment(t.Context(), p, change.Of(created.Project.ID, "1.0.0", environment))

@@ -59,7 +59,7 @@ func (s *Service) checkPlace(
 		return place{}, fields(&fault.Field{Pointer: pointer, Code: "too_many_targets",
 			Detail: fmt.Sprintf("Use at most %d targets.", contract.MostUpstreamTargets)}), nil
 	case len(targets) > 1 && s.CapUnclaimed && unclaimed(p):
-		return place{}, fields(needsClaim(pointer, "targets_need_claim", "Unclaimed proxies have one target.")), nil
+		return place{}, []fault.Field{onlyClaimed(pointer, "several targets")}, nil
 	}
 	return s.checkTargets(ctx, p, pointer, targets)
 }
@@ -69,10 +69,6 @@ func fields(field *fault.Field) []fault.Field {
 		return nil
 	}
 	return []fault.Field{*field}
-}
-
-func needsClaim(pointer, code, detail string) *fault.Field {
-	return &fault.Field{Pointer: pointer, Code: code, Detail: detail + " Sign in to use more."}
 }
 
 func (s *Service) checkTargets(

@@ -192,8 +192,7 @@ func TestUpstream_invalidTargets(t *testing.T) {
 		} {
 			change := contract.EnvironmentChange{Upstream: upstreamOf(t, text)}
 			_, err := w.UpdateEnvironment(t.Context(), p, change.Of(id, "1.0.0", environment))
-			code := map[string]string{"/targets": "targets_need_claim", "/checks/path": "checks_need_claim"}[pointer]
-			if got := fieldOf(err, "/upstream"+pointer); got.Code != code {
+			if got := fieldOf(err, "/upstream"+pointer); got.Code != "needs_claim" {
 				t.Errorf("%s: got %v", pointer, err)
 			}
 		}

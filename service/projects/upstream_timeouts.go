@@ -2,10 +2,7 @@ package projects
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
 	"postern/platform/fault"
@@ -19,7 +16,7 @@ func (s *Service) checkUpstream(
 ) ([]fault.Field, error) {
 	capped := s.CapUnclaimed && unclaimed(p)
 	wrong := slices.Concat(
-		checkTimeouts(pointer, in.Timeouts),
+		checkNumbers(pointer+"/timeouts", in.Timeouts.Numbers()),
 		checkRetries(pointer+"/retries", in.Retries, capped),
 		checkBalance(pointer+"/balance", in.Balance),
 		checkChecks(pointer+"/checks", in.Checks, capped),
@@ -32,18 +29,4 @@ func (s *Service) checkUpstream(
 		wrong = append(wrong, *field)
 	}
 	return wrong, err
-}
-
-func checkTimeouts(pointer string, in contract.UpstreamTimeouts) (wrong []fault.Field) {
-	for _, t := range in.Each() {
-		if t.Value != nil && (*t.Value < 1 || *t.Value > t.Most) {
-			wrong = append(wrong, fault.Field{
-				Pointer: pointer + "/timeouts/" + t.Name,
-				Code:    "invalid_timeout",
-				Detail: fmt.Sprintf("Use 1 to %s milliseconds. The default is %s.", humanize.Comma(int64(t.Most)),
-					humanize.Comma(int64(t.Default))),
-			})
-		}
-	}
-	return wrong
 }

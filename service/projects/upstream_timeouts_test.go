@@ -15,7 +15,7 @@ import (
 const defaultTimeouts = `{"timeouts":{"connect_ms":10000,"response_ms":60000,"idle_ms":60000,` +
 	`"stream_idle_ms":600000,"reuse_idle_ms":4000}}`
 
-// wantUpstream checks the timeouts of settings, which are in an object of their own.
+// wantUpstream checks the timeouts of settings, which are in their own object.
 func wantUpstream(t *testing.T, what string, got contract.Upstream, want string) {
 	t.Helper()
 	if text, err := json.Marshal(contract.Upstream{Timeouts: got.Timeouts}); err != nil || string(text) != want {
@@ -120,7 +120,7 @@ func TestUpstream_outOfRange(t *testing.T) {
 		} {
 			err := in.do()
 			got := fieldOf(err, in.prefix+"/upstream/timeouts/"+tc.pointer)
-			if fault.KindOf(err) != fault.Invalid || got.Code != "invalid_timeout" {
+			if fault.KindOf(err) != fault.Invalid || got.Code != "out_of_range" {
 				t.Errorf("%s, %s: got %v", name, way, err)
 			}
 		}

@@ -178,7 +178,7 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 	titles := timeoutTitles()
 	facts := func(e contract.Environment) [][2]string {
 		rows := [][2]string{{"Environment", e.Name}, {"ID", e.ID}, {"Gateway URL", e.URL}, {"Forwards to", e.Target}}
-		for _, one := range e.Upstream.Timeouts.Each() {
+		for _, one := range e.Upstream.Timeouts.Numbers() {
 			if one.Value != nil {
 				value := cli.ShowDuration(time.Duration(*one.Value) * time.Millisecond)
 				rows = append(rows, [2]string{titles[one.Name], value})

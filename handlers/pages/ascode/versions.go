@@ -58,7 +58,7 @@ func httpFields() []Field { return fieldsOf(contract.UpdateEnvironment, "http") 
 func timeoutFields() []Field {
 	members := contract.MembersWithin(contract.UpdateEnvironment, "upstream.timeouts")
 	fields := fieldsOf(contract.UpdateEnvironment, members...)
-	for i, t := range (contract.UpstreamTimeouts{}).Each() {
+	for i, t := range (contract.UpstreamTimeouts{}).Numbers() {
 		fields[i] = fields[i].Or(strconv.Itoa(t.Default))
 	}
 	return fields

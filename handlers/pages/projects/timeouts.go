@@ -29,7 +29,7 @@ var timeoutHints = map[string]string{
 
 func timeoutsModel(t contract.UpstreamTimeouts) *projects.Timeouts {
 	m := &projects.Timeouts{}
-	for _, one := range t.Stated().Each() {
+	for _, one := range t.Stated().Numbers() {
 		label := page.FieldLabel(one.Name)
 		m.Fields = append(m.Fields, ui.Field{
 			ID:           one.Name,
