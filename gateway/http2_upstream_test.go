@@ -300,6 +300,26 @@ func TestUpstreamHTTP_unprocessed(t *testing.T) {
 	}
 }
 
+// An upstream that refuses all streams is asked a few times, not until the caller leaves.
+func TestUpstreamHTTP_alwaysRefused(t *testing.T) {
+	var calls atomic.Int32
+	target := framed(t, func(f *http2.Framer, _, stream uint32) {
+		if calls.Add(1) == 1 {
+			answerEmpty(f, stream)
+			return
+		}
+		_ = f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+	})
+	r := newRig(t, nil, calledWith(contract.HTTP2, target))
+	if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
+		t.Fatalf("the first call got %d %s", got.StatusCode, got.body)
+	}
+	r.wantCode("a refused call", r.get("/shop/1.0.0/prod"), 502, "upstream_unreachable")
+	if n := calls.Load(); n > 5 {
+		t.Errorf("the upstream got %d streams for two calls", n)
+	}
+}
+
 // Calls share a connection, and projects none.
 func TestUpstreamHTTP_connections(t *testing.T) {
 	var conns, first atomic.Uint32

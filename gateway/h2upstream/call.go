@@ -21,7 +21,7 @@ import (
 // after the response has ended, until a read fails.
 func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, engine.Outcome, error) {
 	streams := IsGRPC(r.Header.Get("Content-Type"))
-	for {
+	for first := true; ; first = false {
 		c, reused, err := u.take(r.Context())
 		switch {
 		case !streams && u.orHTTP1 && errors.Is(err, engine.ErrHTTP1):
@@ -35,8 +35,9 @@ func (u *Upstream) RoundTrip(r *http.Request) (*http.Response, engine.Outcome, e
 		if err == nil {
 			return response, engine.Answered, nil
 		}
-		// A connection that ended while it was idle says nothing about the upstream.
-		if !reused || !wasUnsent(err) || x.bodyRead.Load() || r.Context().Err() != nil {
+		// A connection that ended while it was idle says nothing about the upstream. An upstream that refuses streams
+		// does that on the next connection too, so that is left to the environment's retries.
+		if !first || !reused || !wasUnsent(err) || x.bodyRead.Load() || r.Context().Err() != nil {
 			return nil, x.outcome(err), err
 		}
 	}
