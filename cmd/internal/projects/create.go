@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"postern/client"
 	"postern/cmd/internal/cli"
@@ -98,12 +97,6 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
 		"in to (repeatable)")
 	flags.BoolVar(&f.json, "json", false, "print the API response as JSON, including the workspace key")
-	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "env" { // its earlier name, which scripts use
-			name = "environment"
-		}
-		return pflag.NormalizedName(name)
-	})
 	for pointer, name := range createPointers {
 		terminal.NamePointer(command, pointer, name)
 	}
