@@ -21,6 +21,7 @@ fuzz: ## Fuzz every parser with 100,000 inputs, 30 s to 3 min each
 	tools/fuzz
 
 load: ## Compare how fast a healthy project answers with and without attacks on others
+	tools/setup load
 	go run ./tools/load
 
 soak: ## Run replicas under load and faults and check every answer: DURATION=10m SHARE=0.7

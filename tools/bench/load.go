@@ -20,6 +20,7 @@ type peer struct {
 	pids  func() []int
 
 	origin string // of the page that calls; "": none
+	host   string // that calls name, of gRPC; "": the address
 
 	earlierOf string // the peer that this one is the earlier build of
 }
@@ -42,8 +43,9 @@ type scenario struct {
 	path        string // below the environment
 	refused     bool   // every answer must be an error; else none may be
 	peers       []peer // the last is what the others are compared with
-	streams     int    // calls at once on each connection over TLS; 0: without TLS
-	http2       bool   // over TLS
+	streams     int    // calls at once on each connection, with h2load; 0: one at a time, with wrk
+	http2       bool   // with h2load
+	grpc        bool   // over HTTP/2 without TLS
 	done        func() // stops the servers that only this scenario uses; nil for none
 }
 
@@ -143,7 +145,7 @@ func (l load) measure(ctx context.Context, sc scenario, p peer) (result, error) 
 	}
 	by := l.measurePlain
 	if sc.streams > 0 {
-		by = l.measureSecured
+		by = l.measureStreams
 	}
 	r, err := by(ctx, sc, p)
 	if err != nil {

@@ -170,6 +170,9 @@ func run(s settings) (err error) {
 	if err := load.compareSecured(ctx, binary, upstream.addr, m, &postern); err != nil {
 		return err
 	}
+	if err := load.compareGRPC(ctx, binary, m, &postern); err != nil {
+		return err
+	}
 	if err := measureControl(ctx, binary, size, upstream.url, &postern); err != nil {
 		return err
 	}

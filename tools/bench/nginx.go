@@ -35,12 +35,25 @@ func startUpstream(dir, nginx string) (*server, error) {
 	}
 	return startNginx(filepath.Join(dir, "upstream"), nginx, func(addr string) string {
 		return fmt.Sprintf(`server {
-    listen %s backlog=1024;
+    %s
     keepalive_requests 1000000000;
     location / { default_type text/plain; return 200 "%s"; }
     location = %s { root %s; open_file_cache max=10; sendfile on; tcp_nopush on; }
-  }`, addr, strings.Repeat("0123456789abcdef", 64), bigPath, files)
+  }`, listenAll(addr), strings.Repeat("0123456789abcdef", 64), bigPath, files)
 	})
+}
+
+// listenAll makes nginx listen on all addresses that calls to the upstream go to.
+func listenAll(addr string) string {
+	addresses, err := upstreamAddresses(addr)
+	if err != nil {
+		panic(err) // addr is of this program
+	}
+	var out strings.Builder
+	for _, one := range addresses {
+		fmt.Fprintf(&out, "listen %s backlog=1024;\n    ", one)
+	}
+	return out.String()
 }
 
 // startReference does in nginx what the gateway does: it takes the key from its

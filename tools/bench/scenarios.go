@@ -21,6 +21,8 @@ type testbed struct {
 	of       []calling  // the many projects with their keys
 	rules    required
 	pages    required
+	targets  required
+	grpc     *project
 }
 
 // stockUp creates the projects through the API and their keys without it; the
@@ -39,6 +41,10 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 	if err == nil {
 		m.pages, err = (*p).requirePages(ctx, target)
 	}
+	if err == nil {
+		m.targets, err = (*p).pair(ctx, "targets", target)
+	}
+	m.grpc = create(grpcProject)
 	for i := range s.projects {
 		m.projects = append(m.projects, create(fmt.Sprintf("p%d", i)))
 	}
@@ -50,7 +56,7 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 	}
 	data := (*p).data
 	(*p).stop()
-	if err := m.fill(ctx, s, data); err != nil {
+	if err := m.fill(ctx, s, data, target); err != nil {
 		return m, err
 	}
 	progress("starting on %d keys", s.keys+s.million+s.projects)
@@ -59,7 +65,7 @@ func stockUp(ctx context.Context, s settings, binary string, target string, p **
 	return m, err
 }
 
-func (m *testbed) fill(ctx context.Context, s settings, data string) error {
+func (m *testbed) fill(ctx context.Context, s settings, data, target string) error {
 	stock, err := openStock(ctx, data, "")
 	if err != nil {
 		return err
@@ -69,6 +75,9 @@ func (m *testbed) fill(ctx context.Context, s settings, data string) error {
 		if err := stock.claim(ctx, one.name); err != nil {
 			return err
 		}
+	}
+	if err := stock.spread(ctx, m.targets.with.name, strings.TrimPrefix(target, "http://")); err != nil {
+		return err
 	}
 	if m.keys, err = stock.keys(ctx, m.bench.name, s.keys, s.keys); err != nil {
 		return err
@@ -84,6 +93,7 @@ func (m *testbed) fill(ctx context.Context, s settings, data string) error {
 
 func (m *testbed) all() []*project {
 	some := []*project{m.bench, m.plain, m.million, m.rules.with, m.rules.without, m.pages.with, m.pages.without}
+	some = append(some, m.targets.with, m.targets.without, m.grpc)
 	return append(some, m.projects...)
 }
 
@@ -148,6 +158,7 @@ func scenarios(s settings, m testbed, ours func() []int, nginx peer) []scenario 
 		}},
 		m.rules.scenario(forward+", rules", "50 rules, 5 groups", s.connections, ours),
 		m.pages.scenario(forward+", from a page", "CORS", s.connections, ours),
+		m.targets.scenario(forward+", several targets", "three targets", s.connections, ours),
 	}
 }
 

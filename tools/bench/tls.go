@@ -153,8 +153,8 @@ func (t *secured) scenarios(s settings, m testbed) []scenario {
 	}
 }
 
-// measureSecured sends the calls of a scenario over TLS, with h2load.
-func (l load) measureSecured(ctx context.Context, sc scenario, p peer) (observed, error) {
+// measureStreams sends the calls of a scenario over TLS or of gRPC, with h2load.
+func (l load) measureStreams(ctx context.Context, sc scenario, p peer) (observed, error) {
 	log := filepath.Join(l.dir, "h2load.log")
 	if err := os.Remove(log); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return observed{}, fmt.Errorf("h2load: %w", err)
@@ -165,6 +165,13 @@ func (l load) measureSecured(ctx context.Context, sc scenario, p peer) (observed
 	)
 	if !sc.http2 {
 		cmd.Args = append(cmd.Args, "--h1")
+	}
+	if sc.grpc {
+		more, err := l.grpcArguments(p)
+		if err != nil {
+			return observed{}, err
+		}
+		cmd.Args = append(cmd.Args, more...)
 	}
 	cmd.Args = append(cmd.Args, p.url+sc.path)
 	if out, err := cmd.CombinedOutput(); err != nil {

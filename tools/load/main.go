@@ -28,6 +28,7 @@ type settings struct {
 	rounds  int
 	seconds float64
 	most    float64
+	servers string
 }
 
 func main() {
@@ -36,6 +37,8 @@ func main() {
 	flag.IntVar(&s.rounds, "rounds", 7, "rounds with and without each attack; figures are their medians")
 	flag.Float64Var(&s.seconds, "seconds", 1.5, "length of one measurement, in seconds")
 	flag.Float64Var(&s.most, "most", 2, "highest factor by which an attack may increase the 99th percentile")
+	flag.StringVar(&s.servers, "servers", "",
+		"only call servers with this in their name, without attacks; empty means all, after the attacks")
 	flag.Parse()
 	if err := run(s); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -58,6 +61,13 @@ func run(s settings) (err error) {
 		return err
 	}
 	defer server.stop()
+	if s.servers == "" {
+		err = attackAll(ctx, s, server)
+	}
+	return errors.Join(err, compareReuse(ctx, dir, server, s.servers))
+}
+
+func attackAll(ctx context.Context, s settings, server *server) error {
 	testbed, err := newTestbed(ctx, server)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"postern/client"
+	"postern/core/contract"
 	"postern/tools/shipped"
 )
 
@@ -73,24 +74,26 @@ func (s *server) stop() {
 // createProject puts a proxy that requires no key before the upstream and returns the path of its environment at the
 // gateway.
 func (s *server) createProject(ctx context.Context, name, target string) (string, error) {
-	body := fmt.Sprintf(`{"name": %q, "target": %q}`, name, target)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.control+"/proxy", strings.NewReader(body))
+	paths, err := s.create(ctx, contract.NewProxy{Name: name, Target: target})
 	if err != nil {
-		return "", fmt.Errorf("POST /proxy: %w", err)
+		return "", err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	return paths[0], nil
+}
+
+// create creates a project without an account and returns the paths of its environments at the gateway.
+func (s *server) create(ctx context.Context, body contract.NewProxy) ([]string, error) {
+	c, err := client.New("http://"+s.control, "")
 	if err != nil {
-		return "", fmt.Errorf("POST /proxy: %w", err)
+		return nil, err
 	}
-	defer func() { _ = resp.Body.Close() }()
-	var answer struct {
-		Project struct {
-			Environments []struct{ URL string }
-		}
+	proxy, err := client.Do(ctx, c, contract.CreateProxy, body.Request())
+	if err != nil {
+		return nil, err
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || len(answer.Project.Environments) != 1 {
-		return "", fmt.Errorf("POST /proxy: %s, %w", resp.Status, err)
+	var paths []string
+	for _, one := range proxy.Project.Environments {
+		paths = append(paths, strings.TrimPrefix(one.URL, "http://"+s.gateway))
 	}
-	return strings.TrimPrefix(answer.Project.Environments[0].URL, "http://"+s.gateway), nil
+	return paths, nil
 }
