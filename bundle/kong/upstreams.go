@@ -3,7 +3,6 @@ package kong
 import (
 	"net"
 	"net/http"
-	"net/textproto"
 	"strconv"
 	"strings"
 
@@ -148,7 +147,9 @@ func upstreamOf(e *snapshot.Environment) (upstreamDoc, error) {
 }
 
 // hashOn returns what Kong hashes. The plugin authenticates a consumer for each owner, and sets the header with the ID
-// of the key before Kong chooses a target.
+// of the key before Kong chooses a target. Kong reads headers as nginx's variables, whose names have underscores in
+// place of hyphens; without a value, it sends all calls to one target (kong/runloop/balancer/init.lua,
+// get_value_to_hash).
 func hashOn(by snapshot.UpstreamBalance) (on, header string) {
 	switch by {
 	case snapshot.HashOwner:
@@ -156,11 +157,14 @@ func hashOn(by snapshot.UpstreamBalance) (on, header string) {
 	case snapshot.HashIP:
 		return "ip", ""
 	case snapshot.HashKey:
-		return "header", "X-Credential-Identifier"
+		return "header", nginxName("X-Credential-Identifier")
 	}
 	name, _ := by.Header()
-	return "header", textproto.CanonicalMIMEHeaderKey(name)
+	return "header", nginxName(name)
 }
+
+// nginxName returns a header's name as nginx's variables have it.
+func nginxName(header string) string { return strings.ReplaceAll(strings.ToLower(header), "-", "_") }
 
 // healthchecksOf returns the checks of targets. Kong doesn't bring a target back that calls have taken out unless an
 // active check succeeds, so connections are tried to such targets.

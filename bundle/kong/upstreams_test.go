@@ -54,9 +54,9 @@ func TestUpstreams(t *testing.T) {
 			[]string{weighted, "upstream_checks.active approximate", "upstream_breaker.not_exported lossy"}},
 		"by owner":   {by(snapshot.HashOwner), "consistent-hashing", "consumer", "", "tcp", []string{hash, passive}},
 		"by address": {by(snapshot.HashIP), "consistent-hashing", "ip", "", "tcp", []string{hash, passive}},
-		"by key": {by(snapshot.HashKey), "consistent-hashing", "header", "X-Credential-Identifier", "tcp",
+		"by key": {by(snapshot.HashKey), "consistent-hashing", "header", "x_credential_identifier", "tcp",
 			[]string{hash, passive}},
-		"by a header": {by(snapshot.HashHeader + "x-user"), "consistent-hashing", "header", "X-User", "tcp",
+		"by a header": {by(snapshot.HashHeader + "x-user"), "consistent-hashing", "header", "x_user", "tcp",
 			[]string{hash, passive}},
 	} {
 		t.Run(name, func(t *testing.T) {
