@@ -25,10 +25,13 @@ type peer struct {
 	earlierOf string // the peer that this one is the earlier build of
 }
 
-// credential is the line that lets calls through.
+// credential is the line that lets calls through. A peer without one gets a header anyway.
 func (p peer) credential() string {
-	if p.token != "" {
+	switch {
+	case p.token != "":
 		return "Authorization: Bearer " + p.token
+	case p.key == "":
+		return "X-No-Key: -"
 	}
 	return "X-API-Key: " + p.key
 }
