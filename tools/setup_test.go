@@ -47,7 +47,9 @@ cp "$0" "$GOBIN/${module##*/}"`)
 	m.write("project/package-lock.json", "{}")
 	m.write("project/testkit/idp/package-lock.json", `{"name":"issuers"}`)
 	m.write("project/testkit/verifiers/package-lock.json", `{"name":"typescript"}`)
-	m.write("project/testkit/verifiers/requirements.txt", "scim2-tester==1\n")
+	for _, of := range []string{"testkit/verifiers", "tools/bench", "tools/load"} {
+		m.write("project/"+of+"/requirements.txt", "scim2-tester==1\n")
+	}
 	m.must(os.MkdirAll(filepath.Join(m.root, "sys/usr/sbin"), 0o755))
 	m.pin()
 	return m
@@ -123,7 +125,7 @@ case "$*" in *update*) exit 0 ;; esac
 "$MACHINE/sys/usr/sbin/policy-rc.d"; echo "a service may start: $?" >>"$MACHINE/log"
 cd "$MACHINE/bin"
 for name in git node gcc haproxy luajit nginx pgbouncer prometheus promtool redis-server shellcheck \
-	curl java chromium-headless-shell wrk h2load; do
+	curl java chromium-headless-shell wrk h2load apache2; do
 	printf '#!/bin/sh\n' >$name
 	chmod 755 $name
 done
@@ -210,8 +212,17 @@ func TestSetup_debian(t *testing.T) {
 	if m.log() != log {
 		t.Errorf("a second time, this was done:\n%s", strings.TrimPrefix(m.log(), log))
 	}
-	if out, code := m.setup("bench"); code != 0 || m.log() != log {
-		t.Errorf("bench on the same machine: exit %d, %q", code, out)
+	for _, purpose := range []string{"bench", "load"} {
+		out, code := m.setup(purpose)
+		more := strings.TrimPrefix(m.log(), log)
+		log += more
+		if code != 0 || !strings.Contains(more, "-r tools/"+purpose+"/requirements.txt\n") ||
+			strings.Contains(more, "mvn") || strings.Contains(more, "npm") {
+			t.Errorf("%s on the same machine: exit %d, %q, and this was done:\n%s", purpose, code, out, more)
+		}
+		if out, code := m.setup(purpose); code != 0 || out != "" || m.log() != log {
+			t.Errorf("%s a second time: exit %d, %q", purpose, code, out)
+		}
 	}
 }
 

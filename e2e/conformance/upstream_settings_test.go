@@ -108,7 +108,9 @@ func startUpstreamSettings(t *testing.T) upstreamSettings {
 	certificate := servers.issue(t, x509.Certificate{DNSNames: []string{"localhost"}})
 	s := upstreamSettings{
 		first: startRecorder(t, nil), other: startRecorder(t, nil), stuck: startRecorder(t, nil),
-		private: startRecorder(t, &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}}),
+		private: startRecorder(t, &tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate},
+		}),
 	}
 	s.stuck.hold = make(chan struct{})
 	t.Cleanup(func() { close(s.stuck.hold) })
@@ -122,7 +124,8 @@ func startUpstreamSettings(t *testing.T) upstreamSettings {
 		})
 	}
 	add("impatient", s.stuck.url, snapshot.Upstream{
-		Timeouts: snapshot.UpstreamTimeouts{ResponseMS: new(300), IdleMS: new(300)}, Retries: snapshot.UpstreamRetries{Max: new(0)},
+		Timeouts: snapshot.UpstreamTimeouts{ResponseMS: new(300), IdleMS: new(300)},
+		Retries:  snapshot.UpstreamRetries{Max: new(0)},
 	})
 	add("one-down", closed, spreadOver(snapshot.BalanceRoundRobin, closed, 1, s.first.url, 1))
 	add("all-down", closed, spreadOver(snapshot.BalanceRoundRobin, closed, 1, closedAddress(t), 1))
@@ -133,7 +136,8 @@ func startUpstreamSettings(t *testing.T) upstreamSettings {
 	} {
 		add(name, s.first.url, spreadOver(by, s.first.url, 1, s.other.url, 1))
 	}
-	private := strings.Replace(s.private.url, "127.0.0.1", "localhost", 1) // Kong doesn't accept certificates of addresses
+	// Kong doesn't accept certificates of addresses.
+	private := strings.Replace(s.private.url, "127.0.0.1", "localhost", 1)
 	add("private-ca", private, snapshot.Upstream{CA: snapshot.UpstreamCA{PEM: &authority, System: new(false)}})
 	add("no-ca", private, snapshot.Upstream{})
 	add("host", s.first.url, snapshot.Upstream{HostHeader: new("api.internal")})
@@ -142,7 +146,8 @@ func startUpstreamSettings(t *testing.T) upstreamSettings {
 	for i := range mostSessions { // of as many owners
 		k := active
 		k.Plaintext = sample.Plaintext(fmt.Sprintf("session%d", i), "")
-		k.ID, k.Owner, k.Hash = fmt.Sprintf("key_session%d", i), fmt.Sprintf("owner-%d", i), sha256.Sum256([]byte(k.Plaintext))
+		k.ID, k.Owner = fmt.Sprintf("key_session%d", i), fmt.Sprintf("owner-%d", i)
+		k.Hash = sha256.Sum256([]byte(k.Plaintext))
 		keys[k.ID] = k
 		s.keys = append(s.keys, key(k))
 	}
@@ -153,8 +158,8 @@ func startUpstreamSettings(t *testing.T) upstreamSettings {
 	return s
 }
 
-// settingsCall makes a call and returns its status. All calls of a connection are made by one process of a gateway, which
-// counts for itself which target is next.
+// settingsCall makes a call and returns its status. All calls of a connection are made by one process of a gateway,
+// which counts for itself which target is next.
 type settingsCall func(environment, method string, headers ...string) (status int)
 
 func (s upstreamSettings) over(t *testing.T, p *peer) settingsCall {

@@ -53,8 +53,10 @@ var realServers = []realServer{
     return [b"ok"]
 `},
 		args: func(dir, port string) []string {
-			return []string{"--worker-class", "gthread", "--threads", "4", "--chdir", dir, "--bind", "127.0.0.1:" + port,
-				"--no-control-socket", "app:app"}
+			return []string{
+				"--worker-class", "gthread", "--threads", "4", "--chdir", dir, "--bind", "127.0.0.1:" + port,
+				"--no-control-socket", "app:app",
+			}
 		},
 	},
 	{

@@ -65,7 +65,9 @@ func (t *tally) of(methods []string) (calls, wrong int) {
 // compareReuse calls each of the servers, behind a relay, with a time of reuse that suits the server and with one that
 // is too long. It fails if a caller gets an error that another try or a shorter time of reuse would have avoided.
 func compareReuse(ctx context.Context, dir string, s *server, only string) error {
-	fmt.Printf("\n%-44s %8s %22s %22s\n", "reuse of connections, 60 ms away", "calls", "wrong, time suits", "wrong, too long")
+	fmt.Printf(
+		"\n%-44s %8s %22s %22s\n", "reuse of connections, 60 ms away", "calls", "wrong, time suits", "wrong, too long",
+	)
 	var beyond []error
 	for _, one := range realServers {
 		if !strings.Contains(strings.ToLower(one.name), strings.ToLower(only)) {
