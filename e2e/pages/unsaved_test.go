@@ -76,7 +76,7 @@ func (p *person) staysForChanges(project string) {
 	asked(1, "a name was changed")
 	p.Stays(false)
 	p.Presses("Save")
-	p.Reaches(`//*[@data-flash][contains(., "saved")]`)
+	p.Reaches(`//*[@data-flash][contains(., "Saved")]`)
 	asked(1, "the name was saved")
 	p.Types("display_name", "more and ")
 	p.Follows("Overview")

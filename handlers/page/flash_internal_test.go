@@ -95,7 +95,7 @@ func TestReadFlash(t *testing.T) {
 		{"unknown", "session", "nothing", ""},
 		{"long name", "session", flashCookie("session", "user_gone", flashDetails{
 			Names: []string{strings.Repeat("ä", 5000)},
-		}), strings.Repeat("ä", longestName) + "… is deleted."},
+		}), "Deleted " + strings.Repeat("ä", longestName) + "…."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ func TestAPIScopes_page(t *testing.T) {
 	one := scopesPage + "/orders:read"
 	old := s.Get(one).Find("[name=revision]").AttrOr("value", "")
 	s.Post(one, "revision", old, "description", "see orders").LeadsTo(scopesPage)
-	s.Get(scopesPage).Says("[data-flash]", "description of orders:read is saved").Says("tbody", "see orders")
+	s.Get(scopesPage).Says("[data-flash]", "Saved the description of orders:read").Says("tbody", "see orders")
 	s.Post(one, "revision", old, "description", "see no orders").
 		Shows(412, "Changed since you opened this page").
 		Says("main", "see orders").
@@ -76,7 +76,7 @@ func TestAPIScopes_audience(t *testing.T) {
 	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage) // does not make the form of the audience stale
 	s.Post(action, "revision", old, "audience", "https://api.example.com").LeadsTo(scopesPage)
 	s.Get(scopesPage).
-		Says("[data-flash]", "audience “https://api.example.com” is saved").
+		Says("[data-flash]", "Saved the audience “https://api.example.com”").
 		Holds("audience", "https://api.example.com")
 	s.Get(tab).Says("#api", "https://api.example.com")
 	s.Post(action, "revision", old, "audience", "https://b.example.com").

@@ -96,7 +96,7 @@ func TestExport_cancel(t *testing.T) {
 	s.Get(path).Lacks("[data-flash]")
 	s.Post(cancel, "confirm", "true").LeadsTo(path)
 	s.Get(path).
-		Says("[data-flash]", "canceled").
+		Says("[data-flash]", "Canceled").
 		Says("#export-status", "The export was canceled").
 		Says("#export-status", "Export again")
 	s.Get("/exports/exp_none").Shows(404, "Page not found")

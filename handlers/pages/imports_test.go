@@ -56,7 +56,7 @@ func TestImportPage(t *testing.T) {
 	s.Get("/projects/copy").Shows(404, "Page not found")
 
 	sendZip(t, s, confirm, "copy", zip).LeadsTo("/projects/copy")
-	s.Get("/projects/copy").Says("body", "shop is imported")
+	s.Get("/projects/copy").Says("body", "Imported shop")
 	sendZip(t, s, confirm, "copy", zip).Shows(409, "Import a project").
 		Says("#import-answer [role=alert]", "taken")
 }

@@ -76,7 +76,7 @@ func TestKeyTypes_create(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	createPartner(s)
 	s.Get(keyTypesPage).
-		Says("[data-flash]", "key type partner is saved").
+		Says("[data-flash]", "Saved the key type partner").
 		Says("tbody", "orders:read stock:*").
 		Says("tbody", "90 days").
 		Says("tbody", "60 a minute")
@@ -138,7 +138,7 @@ func TestKeyTypes_delete(t *testing.T) {
 		Says("dl", "Keys1")
 	s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
 	s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)
-	s.Get(keyTypesPage).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
+	s.Get(keyTypesPage).Says("[data-flash]", "Deleted").Lacks("tbody a[href='" + keyTypesPage + "/spare']")
 	s.Get(keyTypesPage+"/spare").Shows(404, "Page not found")
 }
 

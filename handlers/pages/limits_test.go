@@ -49,7 +49,7 @@ func TestLimits_project(t *testing.T) {
 	send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
 		"second 5",
 		"ip day").LeadsTo("/projects/shop/limits")
-	now := s.Get("/projects/shop/limits").Says("[data-flash]", "limits of shop are saved")
+	now := s.Get("/projects/shop/limits").Says("[data-flash]", "Saved the limits of shop")
 	var got []string
 	now.Find("#limit-rows [role=group]").Each(func(_ int, row *goquery.Selection) {
 		got = append(got, row.Find("[name=limit_of] [selected]").AttrOr("value", "")+" "+
@@ -105,7 +105,7 @@ func TestIPRules_page(t *testing.T) {
 	s.Post(action, "revision", opened, "ip_allow", "203.0.113.0/24\r\n2001:db8::/32", "ip_deny", "203.0.113.9").
 		LeadsTo(accessOf(action))
 	now := s.Get("/projects/shop/versions/1.0.0/access").
-		Says("[data-flash]", "addresses that can call shop are saved").
+		Says("[data-flash]", "Saved the addresses that can call shop").
 		Says("[name=ip_deny]", "203.0.113.9/32")
 	if got := now.Find("[name=ip_allow]").Text(); strings.TrimSpace(got) != "203.0.113.0/24\n2001:db8::/32" {
 		t.Errorf("allowed are %q, want one range a line", got)
@@ -144,7 +144,7 @@ func TestProject_moveIntoProduct(t *testing.T) {
 		Says("#product-choice-error", "no product \"nowhere\"")
 	s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
 	now := s.Get("/projects/shop/settings").
-		Says("[data-flash]", "product of shop is saved").
+		Says("[data-flash]", "Saved the product of shop").
 		Holds("new_product", "")
 	if got := now.Value("#product-choice option[selected]"); got != "suite" {
 		t.Errorf("the project is in %q, want suite", got)

@@ -60,7 +60,7 @@ func TestAppClient_page(t *testing.T) {
 	}
 	s.Post(path, form...).LeadsTo(path)
 	s.Get(path).
-		Says("[data-flash]", "saved").
+		Says("[data-flash]", "Saved").
 		Holds("access_minutes", "5").
 		Holds("refresh_days", "0.5").
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").

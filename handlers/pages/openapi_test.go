@@ -33,7 +33,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Says("#openapi-url-error", "isn't a public address")
 	s.Post(page, "openapi_document", shopDocument).LeadsTo(page)
 	s.Get(page).
-		Says("[data-flash]", "imported").
+		Says("[data-flash]", "Imported").
 		Says("main", "Shop API 2.1.0").
 		Says("tbody", "One order").
 		Says("tbody", "/orders/{id}")
@@ -50,7 +50,7 @@ func TestOpenAPI_page(t *testing.T) {
 	s.Post(page+"/settings", "validation", "later").Shows(422, title).Says("main", "Use off, report or enforce")
 	s.Post(page+"/settings", "validation", "enforce", "revision", "stale").Shows(412, title)
 	s.Post(page+"/settings", "validation", "enforce", "publication", "public").LeadsTo(page)
-	s.Get(page).Says("[data-flash]", "are saved").
+	s.Get(page).Says("[data-flash]", "Saved the OpenAPI settings").
 		Lacks("#openapi-validation-off[checked]").
 		Lacks("#openapi-publication-off[checked]")
 	s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").

@@ -80,7 +80,7 @@ func TestRelations_pages(t *testing.T) {
 			fmt.Fprintf(&lines, "{\"user\": \"ana\", \"object\": \"order:%03d\"}\n", n)
 		}
 		sendRelations(t, s, lines.String()).LeadsTo(relationsPage)
-		first := s.Get(relationsPage).Says("[data-flash]", "The owners in the file are added")
+		first := s.Get(relationsPage).Says("[data-flash]", "Added the owners in the file")
 		more := first.Find("main a.btn:contains('More owners')").AttrOr("href", "")
 		second := s.Get(more)
 		n, m := first.Find("tbody tr").Length(), second.Find("tbody tr").Length()

@@ -30,7 +30,7 @@ func TestRules_page(t *testing.T) {
 			"mode=enforce")...).
 		LeadsTo(page)
 	s.Get(page).
-		Says("[data-flash]", "rules of shop are saved").
+		Says("[data-flash]", "Saved the rules of shop").
 		Says("tbody", "/orders/{id}").
 		Says("tbody", "scope orders:read").
 		Says("tbody", "admin of staff or ops").

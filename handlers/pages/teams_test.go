@@ -101,7 +101,7 @@ func TestTeam_delete(t *testing.T) {
 		"Type the team's name")
 	s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
 	s.Get("/teams").
-		Says("[data-flash]", "The team Ana is deleted").
+		Says("[data-flash]", "Deleted the team Ana").
 		Says("main", "Payments").
 		Lacks("a[href='" + first + "']")
 	s.Post(first+"/delete", "typed_name", "Ana").Shows(404, "Page not found")

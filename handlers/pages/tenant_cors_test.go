@@ -29,7 +29,7 @@ func TestTenantCORS_page(t *testing.T) {
 		Holds("display_name", "Acme Ltd")
 	s.Post(tenant+"/cors", "revision", opened, "origins", "https://acme.example", "methods", "GET").
 		LeadsTo(tenant)
-	s.Get(tenant).Says("[data-flash]", "saved").Says("[name=origins]", "https://acme.example")
+	s.Get(tenant).Says("[data-flash]", "Saved").Says("[name=origins]", "https://acme.example")
 	s.Get("/projects/shop/limits").Says("#cors a[href='"+tenant+"']", "Acme Ltd")
 	s.Get("/audit").Says("main", `changed the CORS settings of the tenant "acme"`)
 

@@ -30,7 +30,7 @@ func TestTenants_pages(t *testing.T) {
 	s.Post(list, "name", "default").Shows(422, "Tenants").Says("#tenant-name-error", "its own tenant named default")
 	s.Post(list, "name", "Acme", "display_name", "Acme Ltd", "fallback_owner", "acme-app").LeadsTo(list)
 	page := s.Get(list).
-		Says("[data-flash]", "is attached").
+		Says("[data-flash]", "Attached the tenant").
 		Says("tbody", "Acme Ltd").
 		Says("tbody", "acme-app").Lacks("#tenant-attach")
 	tenant := page.Find("tbody a[href^='/tenants/']").First().AttrOr("href", "")
@@ -44,7 +44,7 @@ func TestTenants_pages(t *testing.T) {
 	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
 	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 	s.Get(list).
-		Says("[data-flash]", "detached").Lacks("tbody a[href='"+tenant+"']").
+		Says("[data-flash]", "Detached").Lacks("tbody a[href='"+tenant+"']").
 		Says("#tenant-attach option", "acme")
 	s.Get(detach).Shows(404, "Page not found")
 	s.Post(detach+"/detach", "confirm", "true").Shows(404, "Page not found")
@@ -56,7 +56,7 @@ func TestTenants_pages(t *testing.T) {
 		Says("main", "shop").
 		Holds("fallback_owner", "acme-app").Revision("fallback_owner")
 	s.Post(tenant, "revision", opened, "display_name", "Acme", "fallback_owner", "").LeadsTo(tenant)
-	s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "saved").Holds("fallback_owner", "")
+	s.Get(tenant).Shows(200, "Acme").Says("[data-flash]", "Saved").Holds("fallback_owner", "")
 	s.Post(tenant,
 		"revision", s.Get(tenant).Revision("fallback_owner"), "display_name", "Kept",
 		"fallback_owner", strings.Repeat("x", 200),
@@ -109,7 +109,7 @@ func TestTenants_teamPage(t *testing.T) {
 	s.Post(path+"/delete", "typed_name", "acm").Shows(422, "acme").Says("#erase-confirm-error", "acme")
 	s.Post(path+"/delete", "confirm", "true").Shows(409, "acme").Says("[role=alert]", "The tenant has 1 user.")
 	s.Post(path+"/delete", "typed_name", "acme").LeadsTo("/tenants")
-	s.Get("/tenants").Says("[data-flash]", "deleted").Says("main", "No tenants yet")
+	s.Get("/tenants").Says("[data-flash]", "Deleted").Says("main", "No tenants yet")
 }
 
 func TestProducts_pages(t *testing.T) {
@@ -149,7 +149,7 @@ func TestProducts_pages(t *testing.T) {
 		s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
 		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")
 		s.Post(path+"/delete", "typed_name", "store").LeadsTo("/products")
-		s.Get("/products").Says("[data-flash]", "deleted").Says("main", "No products yet")
+		s.Get("/products").Says("[data-flash]", "Deleted").Says("main", "No products yet")
 	})
 }
 

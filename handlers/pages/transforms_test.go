@@ -30,7 +30,7 @@ func TestTransforms_page(t *testing.T) {
 		"response-body add number version: 2\nresponse-body add by: x")...).
 		LeadsTo(page)
 	s.Get(page).
-		Says("[data-flash]", "transforms of shop are saved").
+		Says("[data-flash]", "Saved the transforms of shop").
 		Says("tbody", "X-Source").
 		Says("tbody", "the shop").
 		Says("#transforms-lines",

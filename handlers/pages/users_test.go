@@ -103,7 +103,7 @@ func TestUsers_pages(t *testing.T) {
 
 		s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Tick the box")
 		s.Post(bob+"/delete", "confirm", "true").LeadsTo(list)
-		s.Get(list).Says("[data-flash]", "deleted").Lacks("tbody a[href='" + bob + "']")
+		s.Get(list).Says("[data-flash]", "Deleted").Lacks("tbody a[href='" + bob + "']")
 		s.Get(bob).Shows(404, "Page not found")
 	})
 }

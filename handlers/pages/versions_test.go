@@ -35,7 +35,7 @@ func TestVersions_add(t *testing.T) {
 		s.Post(versionsPage, form...).LeadsTo(shopPage)
 	}
 	s.Get(shopPage).
-		Says("[data-flash]", "Version 2.0.0 is added").
+		Says("[data-flash]", "Added version 2.0.0").
 		Says("main", "Version 2.0.0").
 		Says("#new-version option[selected]", "2.0.0")
 }
@@ -94,7 +94,7 @@ func TestEnvironments_remove(t *testing.T) {
 		Shows(409, "Environment prod").
 		Says("[role=alert]", "1 API key is valid for nothing else")
 	s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
-	s.Get(shopPage).Says("[data-flash]", "prod is removed")
+	s.Get(shopPage).Says("[data-flash]", "Removed prod")
 	s.Get(shopPage+"/keys").Says("#keys", "Revoked")
 	s.Get(prod).Shows(404, "Page not found")
 }
@@ -139,7 +139,7 @@ func TestEnvironments_timeouts(t *testing.T) {
 		"stream_idle_ms", "86400000", "reuse_idle_ms", "1500").
 		LeadsTo(strings.TrimSuffix(at, "/timeouts"))
 	s.Get(prod).
-		Says("[data-flash]", "The timeouts of prod are saved").
+		Says("[data-flash]", "Saved the timeouts of prod").
 		Holds("connect_ms", "10000"). // an empty field is the default
 		Holds("response_ms", "90000").
 		Holds("reuse_idle_ms", "1500")
@@ -169,7 +169,7 @@ func TestEnvironments_retries(t *testing.T) {
 	s.Post(at, "revision", revision, "max", " 3 ", "on", "503", "on", "timeout").
 		LeadsTo(strings.TrimSuffix(at, "/retries"))
 	page = s.Get(prod).
-		Says("[data-flash]", "The retries of prod are saved").
+		Says("[data-flash]", "Saved the retries of prod").
 		Holds("max", "3").
 		Says("label:has([value='503'][checked])", "503").
 		Lacks("[value='504'][checked]")
@@ -198,7 +198,7 @@ func TestEnvironments_http(t *testing.T) {
 		Says("#http-error", "1.1, 2 or auto")
 	s.Post(at, "revision", revision, "http", "2").LeadsTo(strings.TrimSuffix(at, "/http"))
 	s.Get(prod).
-		Says("[data-flash]", "The HTTP version of prod is saved").
+		Says("[data-flash]", "Saved the HTTP version of prod").
 		Says("label:has([name=http][value='2'][checked])", "HTTP/2")
 }
 
@@ -226,7 +226,7 @@ func TestEnvironments_tls(t *testing.T) {
 		LeadsTo(strings.TrimSuffix(at, "/tls"))
 	page = s.Get(prod).
 		Says("textarea[name=pem]", "-----BEGIN CERTIFICATE-----").
-		Says("[data-flash]", "The TLS settings of prod are saved").
+		Says("[data-flash]", "Saved the TLS settings of prod").
 		Says("#tls", "CN=api.internal, until").
 		Says("#tls", "not trusted").
 		Holds("server_name", "api.internal")

@@ -55,5 +55,5 @@ func TestWebhook_delete(t *testing.T) {
 		AttrOr("href", "")
 	s.Post(path+"/delete").Shows(422, "http://8.8.8.8/hook").Says("[role=alert]", "Tick the box")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/settings/webhooks")
-	s.Get("/settings/webhooks").Says("[data-flash]", "deleted").Says("main", "No webhooks yet")
+	s.Get("/settings/webhooks").Says("[data-flash]", "Deleted").Says("main", "No webhooks yet")
 }
