@@ -46,6 +46,7 @@ const (
 	rows      = "file of rows in a zip"
 	body      = "JSON body"
 	relations = "file of relations"
+	keys      = "file of API keys"
 	chain     = "client certificate"
 	scim      = "SCIM request"
 )
@@ -175,6 +176,42 @@ var (
 		Says:   "the file is larger than 5 MB",
 		Fix:    "Split it. Adding the same rows again changes nothing.",
 	}
+	KeyRows = &Limit{
+		File: keys, Name: "rows", Most: 1_000_000, Amount: "1,000,000",
+		Reason: "They are written in transactions of 1,000.",
+		Says:   "the file has more than 1,000,000 keys",
+		Fix:    "Split it.",
+	}
+	KeyRow = &Limit{
+		File: keys, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
+		Reason: "It is read into memory. A key has up to 4 KB, and so has its metadata.",
+		Says:   "the row is larger than 1 MB",
+		Fix:    "Look for a quote or a bracket that is never closed.",
+	}
+	KeyColumns = &Limit{
+		File: keys, Name: "columns, or members of a row", Most: 200, Amount: "200",
+		Reason: "Each must have a field. Tables of keys have up to 40.",
+		Says:   "it has more than 200 columns",
+		Fix:    "Export only the columns that keys need.",
+	}
+	KeyNesting = &Limit{
+		File: keys, Name: "levels of nesting in JSON", Most: 50, Amount: "50",
+		Reason: "Rows are read recursively. Those of other gateways have 6.",
+		Says:   "the JSON is nested more than 50 levels deep",
+		Fix:    "Export only the members that keys need.",
+	}
+	KeyValues = &Limit{
+		File: keys, Name: "values in a row of JSON", Most: 20_000, Amount: "20,000",
+		Reason: "Each takes up to 150 bytes of memory.",
+		Says:   "the row has more than 20,000 values",
+		Fix:    "Write one key per row.",
+	}
+	KeyConsumers = &Limit{
+		File: keys, Name: "consumers in lists of their own, or AWS keys", Most: 200_000, Amount: "200,000",
+		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier one.",
+		Says:   "the file has more than 200,000 consumers or AWS keys",
+		Fix:    "Split it.",
+	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
 		Reason: "It is sent in each TLS handshake.",
@@ -218,7 +255,8 @@ func All() []*Limit {
 	return []*Limit{
 		ZipSize, ZipEntries, ZipUnpacked, ZipEntryUnpacked, ZipRatio, ZipRows, ZipRow, ZipDocument, ZipDocuments,
 		ZipNesting, ZipObjects, ZipConfigObjects, ZipValues,
-		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize, CertificateSize, Certificates,
+		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
+		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
 	}
 }

@@ -71,6 +71,8 @@ type Note struct {
 	Detail string
 	First  int64 // number of the first such row
 	Rows   int64
+
+	last int64 // number of the row that was counted last
 }
 
 // Error is why a file can't be read, or not beyond a row. Rows that were returned before it stay good.
@@ -79,6 +81,7 @@ type Error struct {
 	Code      string
 	Detail    string     // sentences with the fix
 	Proposals []Proposal // for CodeUnknown: a mapping for each column that no field takes
+	Columns   []Column   // of a CSV file whose first row could be read
 }
 
 // Error implements error.
@@ -93,5 +96,5 @@ type Proposal struct {
 // Column is a column of a CSV file, or a member of the first row of a JSON file.
 type Column struct {
 	Name  string
-	Field string // that it is read into; "" for none
+	Field string // that it is read into; "" for none, and the name of the source if only the source has it
 }

@@ -1,0 +1,102 @@
+package keyfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// peeked is how much of a file its format is guessed from, in bytes.
+const peeked = 64 << 10
+
+// binaries are formats of files that begin with these bytes, and what to do with them.
+var binaries = []struct{ magic, name, fix string }{
+	{"\x1f\x8b", "compressed with gzip", "Unpack it first, for example with gunzip."},
+	{"PK\x03\x04", "a zip or an Excel workbook",
+		"Unpack a zip first. In Excel, choose Save As and CSV UTF-8 (Comma delimited)."},
+	{"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it first, for example with unzstd."},
+	{"BZh", "compressed with bzip2", "Unpack it first, for example with bunzip2."},
+	{"\xfd7zXZ\x00", "compressed with xz", "Unpack it first, for example with unxz."},
+	{"\xd0\xcf\x11\xe0", "an Excel workbook", "In Excel, choose Save As and CSV UTF-8 (Comma delimited)."},
+	{"SQLite format 3\x00", "an SQLite database", "Export the table of keys as CSV or JSON."},
+	{"%PDF", "a PDF document", "Export the keys as CSV or JSON."},
+	{"\xff\xfe", "UTF-16", utf8Fix("UTF-16")},
+	{"\xfe\xff", "UTF-16", utf8Fix("UTF-16")},
+}
+
+func utf8Fix(from string) string {
+	return "Save it as UTF-8, for example with iconv -f " + from + " -t UTF-8, or as CSV UTF-8 in Excel."
+}
+
+// yamlLine is a line that YAML has, and neither JSON nor the header of a CSV file.
+var yamlLine = regexp.MustCompile(`^(---|[A-Za-z_][A-Za-z0-9_]*:( [^,;\t]*)?|- [A-Za-z_]+:.*)$`)
+
+// textOf returns the reader of a text in UTF-8 after its byte order mark, with its beginning.
+func textOf(file io.Reader) (*bufio.Reader, []byte, error) {
+	in := bufio.NewReaderSize(file, peeked)
+	begin, err := in.Peek(peeked)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	if rest, found := bytes.CutPrefix(begin, []byte("\ufeff")); found {
+		_, _ = in.Discard(len(begin) - len(rest)) // it was peeked
+		begin = rest
+	}
+	for _, b := range binaries {
+		if bytes.HasPrefix(begin, []byte(b.magic)) {
+			return nil, nil, &Error{Code: CodeFormat, Detail: "The file is " + b.name + ". " + b.fix}
+		}
+	}
+	first, _, _ := bytes.Cut(bytes.TrimLeft(begin, " \t\r\n"), []byte("\n"))
+	first = bytes.TrimRight(first, " \r")
+	switch {
+	case len(first) == 0:
+		return nil, nil, &Error{Code: CodeNoKeys, Detail: "The file is empty. Send a file with at least one key."}
+	case bytes.Count(begin, []byte{0}) > len(begin)/3: // ASCII in UTF-16 without a mark
+		return nil, nil, &Error{Code: CodeFormat, Detail: "The file is UTF-16. " + utf8Fix("UTF-16")}
+	case yamlLine.Match(first):
+		return nil, nil, &Error{Code: CodeFormat, Detail: "The file is YAML, which keys aren't read from. Convert it " +
+			"to JSON, for example with yq -o=json."}
+	}
+	return in, begin, nil
+}
+
+// brokenText returns what is wrong with the characters of a row, "" for nothing.
+func brokenText(row []byte) string {
+	switch {
+	case bytes.IndexByte(row, 0) >= 0:
+		return "The row has a NUL character, which no text has. Export the file again."
+	case !utf8.Valid(row):
+		return "The row isn't UTF-8; it may be Latin-1 or Windows-1252. " + utf8Fix("WINDOWS-1252")
+	}
+	return ""
+}
+
+// nameLike is what the name of a column looks like. Others are not repeated in errors: without a header, they are keys.
+var nameLike = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_ .:/@()\[\]-]{0,59}$`)
+
+// isName reports whether the name of a column may be repeated in errors.
+func isName(name string) bool {
+	if !nameLike.MatchString(name) {
+		return false
+	}
+	run, digits := 0, 0 // since the last separator
+	for _, c := range name {
+		switch {
+		case strings.ContainsRune("_ .:/@()[]-", c):
+			run, digits = 0, 0
+		case c >= '0' && c <= '9':
+			run, digits = run+1, digits+1
+		default:
+			run++
+		}
+		if run >= 10 && digits >= 3 {
+			return false
+		}
+	}
+	return true
+}

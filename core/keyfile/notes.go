@@ -1,0 +1,95 @@
+package keyfile
+
+import (
+	"maps"
+	"slices"
+)
+
+// The codes of notes.
+const (
+	noteEarlier     = "earlier_time"
+	noteUTC         = "utc"
+	noteCredits     = "credits"
+	noteRoles       = "roles"
+	notePermissions = "permissions"
+	noteRateLimits  = "rate_limits"
+	noteEnvironment = "environment"
+	noteMigrated    = "check_hashes"
+	noteTags        = "tags"
+	noteTTLWritten  = "ttl_left"
+	noteTTLEarlier  = "ttl_end"
+	noteGroups      = "groups"
+	noteCredentials = "other_credentials"
+	noteConsumer    = "consumer_later"
+	noteUsagePlans  = "usage_plans"
+	noteThrottle    = "throttle"
+	noteWeek        = "week_quota"
+	noteOffset      = "quota_offset"
+	noteNoPlan      = "no_usage_plan"
+	noteStages      = "stages"
+	noteAccess      = "access_rights"
+	notePolicies    = "policies"
+	noteSession     = "session"
+	noteHashes      = "hashes"
+)
+
+var noteTexts = map[string]string{
+	noteEarlier: "A time can be read in two ways, such as 03/04/2027. The earlier one was taken.",
+	noteUTC:     "A time has no time zone. It was read as UTC.",
+	noteCredits: "Credits and their refill aren't imported. Use limits per day or month instead.",
+	noteRoles: "Roles aren't imported. Choose a key type for the keys, or map a column of scopes with " +
+		"--map COLUMN=scopes.",
+	notePermissions: "Permissions aren't imported, and none becomes *. Choose a key type for the keys, or use the " +
+		"permissions as scopes with --map permissions=scopes.",
+	noteRateLimits: "Rate limits with other windows than a second, a minute, an hour or a day, and those that callers " +
+		"name, aren't imported. Set limits on the key or its type.",
+	noteEnvironment: "Unkey's environment is a label, and isn't imported. Keep it with " +
+		"--map environment=metadata.environment.",
+	noteMigrated: "Keys that were migrated to Unkey may have hashes of a part of the key, which never match. Try one " +
+		"with postern keys check.",
+	noteTags:       "Tags aren't imported. Keep them with --map tags=metadata.tags.",
+	noteTTLWritten: "The time that keys have left was counted from when the file was written.",
+	noteTTLEarlier: "A ttl can be the seconds that a key has left or its end. It was read as its end, which is earlier, " +
+		"so these keys have expired. If it is what they have left, import the answers of /key-auths of Kong's Admin API.",
+	noteGroups: "ACL groups of consumers aren't imported. Add the owners to groups.",
+	noteCredentials: "Consumers have other credentials, such as basic-auth or JWT secrets, or members that keys don't " +
+		"have. Only their keys are imported.",
+	noteConsumer: "The consumer of a key isn't before it in the file, so that its ID is the owner. Write the list of " +
+		"consumers first.",
+	noteUsagePlans: "Usage plans have the limits of AWS keys, and the file doesn't have them. Add the answers of " +
+		"get-usage-plans and get-usage-plan-keys, or set limits on the key type.",
+	noteThrottle: "AWS throttles with a token bucket. The rate became calls per second, or per minute below 1, without " +
+		"the burst.",
+	noteWeek:   "A quota per week became a seventh of it per day.",
+	noteOffset: "The offset of a quota isn't imported. Windows begin at the start of the day or month (UTC).",
+	noteNoPlan: "A key is in no usage plan. AWS refuses its calls, so it is frozen.",
+	noteStages: "AWS keys are bound to stages. Here they are valid for all environments. Limit a key to one with " +
+		"--map COLUMN=environment.",
+	noteAccess: "Tyk's access rights aren't imported. The keys are valid for the whole project, within the scopes of " +
+		"their key type.",
+	notePolicies: "Tyk's policies aren't imported. Set limits and scopes on the key type.",
+	noteSession:  "Members of Tyk's sessions, such as tags, monitors or post-expiry actions, aren't imported.",
+	noteHashes: "The file has hashes, so whether their keys can be guessed is unknown. Try a key with " +
+		"postern keys check.",
+}
+
+// note counts a row that loses something.
+func (r *Reader) note(code string, row int64) {
+	n := r.notes[code]
+	if n == nil {
+		n = &Note{Code: code, Detail: noteTexts[code], First: row}
+		r.notes[code] = n
+	}
+	if n.Rows == 0 || n.last != row {
+		n.Rows, n.last = n.Rows+1, row
+	}
+}
+
+// Notes returns what the rows so far lose, in the order of their codes.
+func (r *Reader) Notes() []Note {
+	var list []Note
+	for _, code := range slices.Sorted(maps.Keys(r.notes)) {
+		list = append(list, *r.notes[code])
+	}
+	return list
+}
