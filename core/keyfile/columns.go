@@ -70,7 +70,7 @@ func escape(name string) string {
 func checkHeader(cols []column, names []string) error {
 	seen, fields := map[string]bool{}, map[string]string{}
 	var proposals []Proposal
-	odd := 0
+	odd, known := 0, 0
 	for i, col := range cols {
 		lower := strings.ToLower(strings.TrimSpace(names[i]))
 		switch {
@@ -83,16 +83,20 @@ func checkHeader(cols []column, names []string) error {
 		case col.field == "" && col.pointer == "":
 			odd++
 		case col.field == "":
+			known++
 			proposals = append(proposals, propose(strings.TrimSpace(col.name)))
 		case takesSeveral(col.field):
+			known++
 		case fields[col.field] != "":
 			return &Error{Row: 1, Code: CodeRepeated, Detail: fmt.Sprintf("The columns %s and %s are both read as %s. "+
 				"Leave one out with --map %s=-.", fields[col.field], col.name, col.field, col.name)}
+		default:
+			known++
 		}
 		seen[lower], fields[col.field] = true, col.name
 	}
 	switch {
-	case odd > 0 && odd >= len(cols)/2:
+	case odd > 0 && odd >= known:
 		return &Error{Row: 1, Code: CodeFormat, Detail: "The first row doesn't have the names of columns. Add a row " +
 			"such as owner,key before it."}
 	case odd > 0:

@@ -120,6 +120,8 @@ func (d *draft) setText(c cell, target *string) {
 		d.invalid(c, "Use a text.")
 	case c.csv && damaged(c.value.text) != "":
 		d.invalid(c, damaged(c.value.text))
+	case strings.ContainsRune(c.value.text, 0):
+		d.invalid(c, "Remove the NUL character.")
 	default:
 		*target = strings.TrimSpace(c.value.text)
 	}

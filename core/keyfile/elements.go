@@ -53,7 +53,7 @@ type jsonFile struct {
 func isLines(begin []byte) bool {
 	first, rest, found := bytes.Cut(bytes.TrimLeft(begin, " \t\r\n"), []byte("\n"))
 	first = bytes.TrimSpace(first)
-	if !bytes.HasPrefix(first, []byte("{")) || bytes.ContainsAny(first[len(first)-1:], "{[,:") {
+	if !bytes.HasPrefix(first, []byte("{")) || bytes.ContainsAny(first[len(first)-1:], "{[,") {
 		return false
 	}
 	second, _, _ := bytes.Cut(rest, []byte("\n"))
