@@ -29,6 +29,7 @@ type draft struct {
 	revoked bool
 	expired bool
 	meta    []member
+	notes   []string
 	refused []Refusal
 }
 
@@ -38,7 +39,8 @@ func (d *draft) refuse(c cell, code, detail string) {
 
 func (d *draft) invalid(c cell, detail string) { d.refuse(c, CodeInvalid, detail) }
 
-func (d *draft) note(code string) { d.reader.note(code, d.row.Number) }
+// note says what the row loses, if it is taken.
+func (d *draft) note(code string) { d.notes = append(d.notes, code) }
 
 // texts are the fields that are a text.
 func (d *draft) texts(field string) *string {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -233,22 +234,36 @@ func TestNext_memory(t *testing.T) {
 	}
 }
 
+// heap returns the memory that is in use.
+func heap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
 func TestNext_million(t *testing.T) {
-	t.Parallel()
 	const most = 1_000_000
 	file := &endless{begin: "owner,key\n", unit: "a," + strong + "\n"}
 	r, err := keyfile.Open(file, keyfile.Options{Now: now})
-	rows := 0
+	rows, early := 0, uint64(0)
 	for err == nil {
 		var refused []keyfile.Refusal
 		if _, refused, err = r.Next(); err == nil && len(refused) == 0 {
 			rows++
 		}
+		if rows == 1000 && early == 0 {
+			early = heap()
+		}
+	}
+	if late := heap(); late > early+1<<20 {
+		t.Errorf("%d bytes are in use after 1,000 rows, and %d after %d", early, late, rows)
 	}
 	refused := checkError(t, err, keyfile.CodeLimit)
 	if rows < most || rows > most+1 || !strings.Contains(refused.Detail, "1,000,000") {
 		t.Errorf("%d rows, and %s", rows, refused.Detail)
 	}
+	runtime.KeepAlive(r)
 }
 
 // FuzzNext checks that no file crashes the reader, and that none makes it repeat a key.

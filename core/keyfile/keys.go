@@ -33,6 +33,9 @@ func (d *draft) byValue() (rows []Row) {
 
 // byHash returns a row for each hash, unless the row has the hash's key.
 func (d *draft) byHash() (rows []Row) {
+	if len(d.hashes) == 0 {
+		return nil
+	}
 	values := d.byValueHashes()
 	for _, c := range d.hashes {
 		if c.value.kind != text || c.value.text == "" {

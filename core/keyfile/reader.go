@@ -331,6 +331,9 @@ func (r *Reader) results(d *draft, e row) []result {
 	if len(d.refused) > 0 {
 		return []result{{Row{Number: d.row.Number}, d.refused}}
 	}
+	for _, code := range d.notes {
+		r.note(code, d.row.Number)
+	}
 	found := make([]result, 0, len(rows))
 	for _, row := range rows {
 		found = append(found, result{row: row})

@@ -34,18 +34,36 @@ func IsWeak(value string) bool {
 var placeholder = regexp.MustCompile(`^\$\{?[A-Za-z_][A-Za-z0-9_]*\}?$|\$\{\{|\$\{[A-Za-z_]|\{\{|^\{vault://|` +
 	`^__[A-Za-z0-9_]+__$|(?i)^<[^>]*>$|^(replace|change)[-_ ]?me`)
 
-// masked is a text that has marks where a key has characters.
-var masked = regexp.MustCompile(`\*\*\*|…|•|\.\.\.|(?i)\[?redacted\]?$|x{8}`)
+// isPlaceholder looks for the characters of placeholders first: a million keys have none.
+func isPlaceholder(s string) bool {
+	return (strings.ContainsAny(s, "${<") || strings.HasPrefix(s, "__") || hasFold(s, "replace") || hasFold(s, "change")) &&
+		placeholder.MatchString(s)
+}
+
+// hasFold reports whether a text begins with another in any case.
+func hasFold(s, begin string) bool {
+	return len(s) >= len(begin) && strings.EqualFold(s[:len(begin)], begin)
+}
+
+// isMasked reports whether a text has marks where a key has characters.
+func isMasked(s string) bool {
+	for _, mark := range []string{"***", "…", "•", "...", "xxxxxxxx", "XXXXXXXX"} {
+		if strings.Contains(s, mark) {
+			return true
+		}
+	}
+	return strings.EqualFold(strings.Trim(s, "[]<>()"), "redacted")
+}
 
 // damaged returns what Excel did to a cell, "" for nothing.
 func damaged(s string) string {
 	switch {
 	case strings.HasPrefix(s, "="):
 		return "Excel wrote this cell as a formula, such as =\"001\". Export the column as text from its source."
-	case scientific.MatchString(s):
+	case strings.Contains(s, "E+") && scientific.MatchString(s):
 		return "Excel wrote this cell as a rounded number, such as 1.2E+15, whose digits are lost. Export the column " +
 			"as text from its source."
-	case formula.MatchString(s):
+	case s != "" && strings.IndexByte("+@-", s[0]) >= 0 && formula.MatchString(s):
 		return "This cell is a formula. Replace it with its text."
 	}
 	return ""
@@ -62,9 +80,9 @@ func checkValue(s string, cell bool) (code, wrong string) {
 		return CodeHash, "This is " + name + ", not a key. " + renew
 	}
 	switch odd := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); {
-	case placeholder.MatchString(s):
+	case isPlaceholder(s):
 		return CodePlaceholder, "This is a placeholder, not a key. Fill it in before the import."
-	case masked.MatchString(s):
+	case isMasked(s):
 		return CodeUnusable, "This key is masked. Export the keys with their whole values."
 	case cell && damaged(s) != "":
 		return CodeUnusable, damaged(s)
@@ -96,6 +114,9 @@ func shown(value string) (prefix, last4 string) {
 		return policy.DisplayPrefix(value), policy.Last4(value)
 	}
 	last4 = value[len(value)-min(4, len(value)/4):]
+	if !strings.Contains(value, "_") {
+		return "", last4
+	}
 	if prefix = shownBegin.FindString(value); len(value)-len(prefix)-len(last4) < hidden {
 		prefix = ""
 	}

@@ -144,3 +144,151 @@ func checkHidden(t *testing.T, file keyfiles.File, text string) {
 		}
 	}
 }
+
+// fileNamed returns what is read of a sample.
+func fileNamed(t *testing.T, name string) (map[int64]keyfile.Row, map[string]keyfile.Note) {
+	t.Helper()
+	for _, file := range keyfiles.All() {
+		if file.Name != name {
+			continue
+		}
+		rows, _, r, err := read(t, file.Text(t), file.Map)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byNumber, notes := map[int64]keyfile.Row{}, map[string]keyfile.Note{}
+		for _, row := range rows {
+			byNumber[row.Number] = row
+		}
+		for _, note := range r.Notes() {
+			notes[note.Code] = note
+		}
+		return byNumber, notes
+	}
+	t.Fatalf("no sample is named %s", name)
+	return nil, nil
+}
+
+func checkNotes(t *testing.T, got map[string]keyfile.Note, want map[string]int64) {
+	t.Helper()
+	for code, rows := range want {
+		if got[code].Rows != rows {
+			t.Errorf("the note %s is of %d rows, want %d", code, got[code].Rows, rows)
+		}
+	}
+	for code, note := range got {
+		if want[code] == 0 {
+			t.Errorf("there is a note %s: %s", code, note.Detail)
+		}
+	}
+}
+
+func TestNext_unkey(t *testing.T) {
+	t.Parallel()
+	rows, notes := fileNamed(t, "unkey-migration.json")
+	row := rows[1]
+	if string(row.Metadata) != `{"plan":"pro"}` || row.Name != "production" || len(row.Limits) != 1 ||
+		row.Limits["minute"] != 100 || !row.ExpiresAt.Equal(time.UnixMilli(3976300800000)) {
+		t.Errorf("%+v", row)
+	}
+	if row.Scopes != nil {
+		t.Errorf("permissions became the scopes %q", row.Scopes)
+	}
+	checkNotes(t, notes, map[string]int64{
+		"check_hashes": 3, "credits": 1, "hashes": 3, "permissions": 1, "rate_limits": 1, "roles": 1,
+	})
+	rows, notes = fileNamed(t, "unkey-table.csv")
+	if row := rows[2]; row.CredentialID != "key_3ZsAq1" || row.Prefix != "uk_3ZxX" || row.Last4 != "" ||
+		string(row.Metadata) != `{"plan":"pro","seats":5}` || row.CreatedAt.UnixMilli() != 1700000000000 {
+		t.Errorf("%+v", row)
+	}
+	checkNotes(t, notes, map[string]int64{"check_hashes": 4, "hashes": 4, "credits": 1, "environment": 1, "utc": 2})
+	// A permission is a scope only if it was mapped, and documents.* stays what it is.
+	text := `{"hash":"` + strings.Repeat("A", 42) + `E=","meta":null,"externalId":"a","permissions":["documents.*"]}`
+	if got := one(t, text, map[string]string{"permissions": "scopes"}).Scopes; len(got) != 1 || got[0] != "documents.*" {
+		t.Errorf("scopes are %q", got)
+	}
+	// The hash of a migrated key in a row that has its value too. [internal/services/keys/get_migrated.go]
+	checkOneRefused(t, `{"keyId":"k","start":"a","hash":"`+strings.Repeat("A", 42)+`E=","plaintext":"`+strong+`"}`, nil,
+		keyfile.CodeHash, "isn't the SHA-256 of the key")
+}
+
+func TestNext_kong(t *testing.T) {
+	t.Parallel()
+	rows, notes := fileNamed(t, "kong-admin.json")
+	want := keyfile.Consumer{ID: "4f2a6b1c-0001-4000-8000-000000000001", Username: "acme", CustomID: "cus_1"}
+	if row := rows[3]; row.Consumer != want || row.CredentialID != "9d0c8a11-0001-4000-8000-000000000001" ||
+		!row.ExpiresAt.IsZero() || row.CreatedAt.Unix() != 1600000000 {
+		t.Errorf("%+v", row)
+	}
+	if row := rows[4]; !row.ExpiresAt.Equal(now.Add(90_000_000 * time.Second)) {
+		t.Errorf("%d seconds left end on %s", 90_000_000, row.ExpiresAt)
+	}
+	checkNotes(t, notes, map[string]int64{"tags": 1, "ttl_left": 2})
+
+	// What is left counts from when the file was written.
+	text := `{"data":[{"key":"` + strong + `","consumer":{"id":"c"},"ttl":3600}]}`
+	r, err := keyfile.Open(strings.NewReader(text), keyfile.Options{Now: now, Written: now.Add(-time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row, _, err := r.Next(); err != nil || !row.ExpiresAt.Equal(now) || outcome(row) != keyfiles.Expired {
+		t.Errorf("%+v, %v", row, err)
+	}
+	rows, notes = fileNamed(t, "kong-dbless.json")
+	if got := rows[1]; !got.ExpiresAt.Equal(time.Unix(3976300800, 0)) || got.Consumer.CustomID != "cus_1" {
+		t.Errorf("%+v", got)
+	}
+	checkNotes(t, notes, map[string]int64{"groups": 1, "other_credentials": 1, "ttl_end": 1})
+	rows, notes = fileNamed(t, "kong-table.csv")
+	if got := rows[3]; got.ExpiresAt.Year() != 2096 || got.Consumer.ID == "" {
+		t.Errorf("%+v", got)
+	}
+	checkNotes(t, notes, map[string]int64{"consumer_later": 3, "tags": 1})
+}
+
+func TestNext_aws(t *testing.T) {
+	t.Parallel()
+	rows, notes := fileNamed(t, "aws.json")
+	row := rows[6]
+	if len(row.Limits) != 3 || row.Limits["second"] != 100 || row.Limits["day"] != 100 || row.Limits["month"] != 5000 {
+		t.Errorf("limits are %v", row.Limits)
+	}
+	if row.CredentialID != "k1" || row.Description != "orders" || row.CreatedAt.Format(time.RFC3339) != "2022-03-01T09:00:00Z" {
+		t.Errorf("%+v", row)
+	}
+	checkNotes(t, notes, map[string]int64{
+		"tags": 1, "stages": 1, "throttle": 2, "week_quota": 1, "quota_offset": 1, "no_usage_plan": 1,
+	})
+	_, notes = fileNamed(t, "aws.csv")
+	checkNotes(t, notes, map[string]int64{"usage_plans": 4})
+}
+
+func TestNext_tyk(t *testing.T) {
+	t.Parallel()
+	rows, notes := fileNamed(t, "tyk.ndjson")
+	row := rows[1]
+	if row.Limits["minute"] != 100 || row.Limits["day"] != 5000 || string(row.Metadata) != `{"plan":"gold"}` ||
+		!row.ExpiresAt.IsZero() || row.Name != "acme" {
+		t.Errorf("%+v", row)
+	}
+	if !strings.HasPrefix(rows[3].Owner, "tyk-") || rows[2].Limits != nil {
+		t.Errorf("%+v", rows[3])
+	}
+	checkNotes(t, notes, map[string]int64{"access_rights": 1, "hashes": 3})
+
+	for _, session := range []string{
+		`"basic_auth_data":{"password":"x"}`, `"hmac_enabled":true`, `"jwt_data":{"secret":"x"}`, `"oauth_client_id":"x"`,
+		`"certificate":"x"`,
+	} {
+		name, _, _ := strings.Cut(strings.Trim(session, `"`), `"`)
+		checkOneRefused(t, `{"key_hash":"`+strings.Repeat("ab", 32)+`","org_id":"o",`+session+`}`, nil,
+			keyfile.CodeCredential, "The session has "+name)
+	}
+	// Without hash_keys, Redis has the keys: an organization of 24 hex digits and 32 of a UUID.
+	raw := strings.Repeat("5e9d9544", 3) + strings.Repeat("a1b2c3d4", 4)
+	got := one(t, `{"key":"apikey-`+raw+`","value":{"org_id":"o","alias":"a"}}`, nil)
+	if !got.ByValue || got.SHA256 != sha256.Sum256([]byte(raw)) {
+		t.Errorf("%+v", got)
+	}
+}
