@@ -161,10 +161,15 @@ var fields = map[string]shown{
 
 	"Access.IP": {snapshot.FeatureIPRules, "192.0.2.0/24"},
 
-	"Environment.ID":     {snapshot.FeatureEnvironment, "env_full"},
-	"Environment.Name":   {snapshot.FeatureRoute, "en-name"},
-	"Environment.Target": {snapshot.FeatureEnvironment, "http://en.example/target"},
-	"Environment.Hosts":  {snapshot.FeatureCustomDomains, "own.en.example"},
+	"Environment.ID":      {snapshot.FeatureEnvironment, "env_full"},
+	"Environment.Name":    {snapshot.FeatureRoute, "en-name"},
+	"Environment.Target":  {snapshot.FeatureEnvironment, "http://en.example/target"},
+	"Environment.Domains": {snapshot.FeatureCustomDomains, "own.en.example"},
+	"Domain.Shared":       {snapshot.FeatureCustomDomains, `"shared": true`},
+	"Domain.Host":         {snapshot.FeatureCustomDomains, `"host": "own.en.example"`},
+	"Domain.PathPrefix":   {snapshot.FeatureCustomDomains, `"path_prefix": "/own-prefix"`},
+	"Domain.StripPrefix":  {snapshot.FeatureCustomDomains, `"strip_prefix": true`},
+	"Domain.Methods":      {snapshot.FeatureCustomDomains, "OWNMETHOD"},
 
 	"Environment.Upstream":          {snapshot.FeatureTimeouts, `"upstream"`},
 	"Upstream.Timeouts":             {snapshot.FeatureTimeouts, `"timeouts"`},
@@ -364,7 +369,7 @@ func TestFeatures_everyField(t *testing.T) {
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
 		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{},
 		snapshot.UpstreamRetries{}, snapshot.UpstreamTarget{}, snapshot.UpstreamChecks{}, snapshot.UpstreamBreaker{},
-		snapshot.UpstreamCA{},
+		snapshot.UpstreamCA{}, snapshot.Domain{},
 	} {
 		kind := reflect.TypeOf(of)
 		for _, field := range reflect.VisibleFields(kind) {

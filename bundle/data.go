@@ -50,7 +50,10 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureIntrospection && s.Version.Access.Introspection().HasSecret {
 		return Verdict{Reason: "without_secret"}
 	}
-	if s.Feature == snapshot.FeatureCustomDomains && s.Host != "" {
+	if s.Feature == snapshot.FeatureCustomDomains && s.Domain != nil {
+		if s.Domain.Shared {
+			return Verdict{Reason: "shared"}
+		}
 		return Verdict{Reason: "document"}
 	}
 	if s.Feature == snapshot.FeatureAccess && s.Version.Access.Allows(snapshot.JWT) && len(b.Project.Clients) > 0 {
@@ -282,7 +285,12 @@ var dataTable = Table{
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS records aren't exported", Always: true,
 		Note:   "Domains that point at the hosted gateway are records in your own DNS and aren't part of an export.",
 		Remedy: "Point the domains at your new gateway."},
-		{Reason: "document", Status: Exact, How: "`hosts` of each environment in `project-config.json`",
-			Note:   "The custom domain is in project-config.json, with its environment.",
-			Remedy: "Point its DNS record at your new gateway, and give that gateway a certificate for it."}},
+		{Reason: "document", Status: Exact, How: "`domains` of each environment in `project-config.json`",
+			Note:   "The custom domain is in project-config.json, with its environment, path prefix and methods.",
+			Remedy: "Point its DNS record at your new gateway, and give that gateway a certificate for it."},
+		{Reason: "shared", Status: Exact, How: "`domains` of each environment in `project-config.json`",
+			Note: "The custom domain is in project-config.json, with its environment, path prefix and methods. Other " +
+				"projects have domains with the same host name, which aren't in this zip.",
+			Remedy: "Export the other projects too. Then point the DNS record at a gateway that serves all of them, and " +
+				"give it a certificate for the host name."}},
 }

@@ -63,7 +63,7 @@ type Subject struct {
 	Version     *snapshot.Version
 	Environment *snapshot.Environment
 	Form        AddressForm // of a route
-	Host        string      // a custom domain
+	Domain      *snapshot.Domain
 	Tenant      *snapshot.Tenant
 	KeyType     *snapshot.KeyType
 	Key         *snapshot.Key
@@ -99,7 +99,7 @@ type AddressForm string
 const (
 	HostForm AddressForm = "host_form" // /<version>/<environment>
 	PathForm AddressForm = "path_form" // /<project>/<version>/<environment>
-	NameForm AddressForm = "name_form" // / at a custom domain
+	NameForm AddressForm = "name_form" // a custom domain
 )
 
 // RoutePath returns the path prefix of an environment in a form.

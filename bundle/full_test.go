@@ -175,10 +175,12 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				IP: snapshot.IPRules{Allow: ranges("192.0.2.0/24"), Deny: ranges("2001:db8::/32")},
 			},
 			Environments: []snapshot.Environment{{
-				ID:          "env_full",
-				Name:        "en-name",
-				Target:      "http://en.example/target",
-				Hosts:       []string{"own.en.example"},
+				ID:     "env_full",
+				Name:   "en-name",
+				Target: "http://en.example/target",
+				Domains: []snapshot.Domain{{DomainAddress: contract.DomainAddress{
+					Host: "own.en.example", PathPrefix: "/own-prefix", StripPrefix: true, Methods: []string{"OWNMETHOD"},
+				}, Shared: true}},
 				Headers:     []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
 				Certificate: &snapshot.ClientCertificate{Chain: "en-chain", Sealed: []byte("sealed-value")},
 				Upstream: snapshot.Upstream{Timeouts: snapshot.UpstreamTimeouts{

@@ -154,8 +154,8 @@ func (b *Build) subjects(ctx context.Context, part string, visit func(Subject) e
 		if f == snapshot.FeatureObjectOwnership {
 			of[0] = b.ownershipSubject()
 		}
-		if hosts := b.hostSubjects(); f == snapshot.FeatureCustomDomains && len(hosts) > 0 {
-			of = hosts
+		if domains := b.domainSubjects(); f == snapshot.FeatureCustomDomains && len(domains) > 0 {
+			of = domains
 		}
 		for _, s := range of {
 			if err := visit(s); err != nil {

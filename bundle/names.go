@@ -21,6 +21,7 @@ var (
 	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	prefixedID  = regexp.MustCompile(`^[a-z]{3,4}_[0-9A-Za-z-]{1,64}$`)
 	hostName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
+	domainKey   = regexp.MustCompile(`^[a-z0-9.-]+(/[A-Za-z0-9._~!$&'()*+,=:@-]+)*(:[A-Z]+(,[A-Z]+)*)?$`)
 	ownerName   = regexp.MustCompile(`^[!-~]([ -~]{0,126}[!-~])?$`)
 )
 
@@ -54,9 +55,9 @@ func checkProject(p *snapshot.Project) error {
 			if !prefixedID.MatchString(e.ID) || !contract.IsName(e.Name) {
 				return refuse("The environment", e.ID+" "+e.Name)
 			}
-			for _, host := range e.Hosts {
-				if !hostName.MatchString(host) {
-					return refuse("The host name", host)
+			for i := range e.Domains {
+				if d := &e.Domains[i]; !domainKey.MatchString(d.Key()) || !hostName.MatchString(d.Host) {
+					return refuse("The custom domain", d.Key())
 				}
 			}
 			for _, one := range e.Upstream.TargetsOr(e.Target) {

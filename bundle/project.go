@@ -72,12 +72,12 @@ type versionDoc struct {
 const openAPIImported = "imported"
 
 type environmentDoc struct {
-	ID     string   `json:"id"`
-	Name   string   `json:"name"`
-	Target string   `json:"target"`
-	URL    string   `json:"url"`
-	Hosts  []string `json:"hosts"`
-	Routes []string `json:"routes"`
+	ID      string            `json:"id"`
+	Name    string            `json:"name"`
+	Target  string            `json:"target"`
+	URL     string            `json:"url"`
+	Domains []snapshot.Domain `json:"domains"`
+	Routes  []string          `json:"routes"`
 
 	Upstream        snapshot.Upstream `json:"upstream"`
 	UpstreamHeaders []string          `json:"upstream_headers,omitempty"` // names
@@ -148,7 +148,7 @@ func (b *Build) versionDoc(v *snapshot.Version) versionDoc {
 	for i := range v.Environments {
 		e := &v.Environments[i]
 		doc.Environments = append(doc.Environments, environmentDoc{
-			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Hosts: list(e.Hosts),
+			ID: e.ID, Name: e.Name, Target: e.Target, URL: b.AddressOf(v.Name, e.Name), Domains: list(e.Domains),
 			Routes: []string{RoutePath(b.Project, v, e, HostForm), RoutePath(b.Project, v, e, PathForm)},
 
 			Upstream:          e.Upstream.Stated(),

@@ -251,7 +251,7 @@ func (d versionDoc) version() snapshot.Version {
 		Validation: d.Validation, Publication: d.Publication,
 	}
 	for _, e := range d.Environments {
-		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Hosts: e.Hosts, Upstream: e.Upstream}
+		one := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Domains: e.Domains, Upstream: e.Upstream}
 		for _, name := range e.UpstreamHeaders {
 			one.Headers = append(one.Headers, snapshot.UpstreamHeader{Name: name})
 		}

@@ -153,8 +153,8 @@ func expectedItems(config projectDoc) []string {
 			}
 			add(snapshot.FeatureRoute, e.ID+":"+string(HostForm))
 			add(snapshot.FeatureRoute, e.ID+":"+string(PathForm))
-			for _, host := range e.Hosts {
-				add(snapshot.FeatureCustomDomains, host)
+			for i := range e.Domains {
+				add(snapshot.FeatureCustomDomains, e.Domains[i].Key())
 				named = true
 			}
 		}

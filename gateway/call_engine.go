@@ -50,7 +50,7 @@ func (c *engineCall) Serve(x *engine.Exchange) bool {
 	}
 	c.exchange = x
 	conn := &c.info
-	host, route, ok := c.gateway.find(x.Request.Host, target, conn)
+	host, route, ok := c.gateway.find(x.Request.Host, x.Request.Method, target, conn)
 	if !ok && (c.gateway.probed(x.Request.Method, target) || c.gateway.isDirectory(route, x.Request.Method, target)) {
 		return false
 	}

@@ -36,7 +36,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	conn := g.connInfoOf(r)
-	host, route, ok := g.find(r.Host, target, conn)
+	host, route, ok := g.find(r.Host, r.Method, target, conn)
 	if !ok && g.probed(r.Method, target) {
 		g.probes.ServeHTTP(w, r)
 		return

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -41,8 +42,14 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		out.Deny(policy.ExplainRoute, denial, policy.ExplainRoute)
 		return out
 	}
-	out.Pass(policy.ExplainRoute, "Environment "+at.environment.name+" of version "+at.version.name+", path "+
-		restOf(at)+".")
+	found := "Environment " + at.environment.name + " of version " + at.version.name
+	if at.domain != nil {
+		found += ", by the custom domain " + at.domain.Address()
+		if len(at.domain.Methods) > 0 {
+			found += " for " + strings.Join(at.domain.Methods, ", ")
+		}
+	}
+	out.Pass(policy.ExplainRoute, found+", path "+restOf(at)+".")
 	call := policy.Call{
 		Access:      &at.version.access,
 		Realm:       at.project.realm,
@@ -84,10 +91,12 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 }
 
 // hostNote says which Host header calls have, if it isn't always that of the target.
-func hostNote(e *environment) string {
-	switch {
+func hostNote(at route) string {
+	switch e := at.environment; {
 	case e.hostHeader != "":
 		return ", with the Host header " + e.hostHeader
+	case e.keepsHost && at.domain != nil:
+		return ", with the Host header " + at.domain.Host
 	case e.keepsHost:
 		return ". A call to a custom domain keeps it as its Host header"
 	}
@@ -103,7 +112,7 @@ func explainForward(out *policy.Explanation, at route, now time.Time) {
 		return
 	}
 	if len(e.endpoints) == 1 {
-		out.Pass(policy.ExplainForward, "The call is forwarded to "+e.scheme+"://"+e.first().host+path+hostNote(e)+".")
+		out.Pass(policy.ExplainForward, "The call is forwarded to "+e.scheme+"://"+e.first().host+path+hostNote(at)+".")
 		return
 	}
 	var text strings.Builder
@@ -120,7 +129,7 @@ func explainForward(out *policy.Explanation, at route, now time.Time) {
 			text.WriteString(" (" + string(h.Status) + ")")
 		}
 	}
-	text.WriteString(hostNote(e) + ".")
+	text.WriteString(hostNote(at) + ".")
 	out.Pass(policy.ExplainForward, text.String())
 }
 
@@ -133,14 +142,24 @@ func restOf(at route) string {
 
 // routeOf finds what a question about a project is about, or the denial of a call to it.
 func (g *Gateway) routeOf(p *project, q *policy.Question) (route, policy.Denial) {
-	path, err := policy.NormalizePath("/" + q.Version + "/" + q.Environment + q.Path)
+	asked := "/" + q.Version + "/" + q.Environment + q.Path
+	if q.Host != "" {
+		asked = cmp.Or(q.Path, "/")
+	}
+	path, err := policy.NormalizePath(asked)
 	switch {
 	case errors.Is(err, policy.ErrAboveRoot):
 		return route{}, policy.BadPath
 	case err != nil:
 		return route{}, policy.BadRequest
 	}
-	at, found := g.table.Load().find(p.name, path)
+	var at route
+	var found bool
+	if q.Host == "" {
+		at, found = g.table.Load().find(p.name, path)
+	} else if at, found = g.table.Load().findHost(bareHost(q.Host), q.Method, path); found {
+		found = at.project.id == p.id // the host can also lead to another project
+	}
 	switch {
 	case !found:
 		return route{}, policy.NoRoute

@@ -289,11 +289,11 @@ func (g *Gateway) now() time.Time {
 // find resolves the route of a call. The project's name is the label before the domain, or the
 // first segment of the path if the host is the gateway's own; any other host may be a
 // customer's name. host is the host that the caller addressed.
-func (g *Gateway) find(hostLine string, target target, conn *connInfo) (host string, r route, ok bool) {
+func (g *Gateway) find(hostLine, method string, target target, conn *connInfo) (host string, r route, ok bool) {
 	host = bareHost(hostLine)
 	label := projectLabel(g.domain, host)
 	if label == "" && !g.isOwnHost(host, conn) {
-		r, ok = g.table.Load().findHost(host, target.path)
+		r, ok = g.table.Load().findHost(host, method, target.path)
 		return host, r, ok
 	}
 	if r, ok = g.table.Load().find(label, target.path); ok && host == "" {

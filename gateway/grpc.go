@@ -17,7 +17,7 @@ func isGRPC(r *http.Request) bool {
 }
 
 // servesGRPC reports whether the route can carry gRPC, and why not. A client of gRPC knows a host and no prefix of its
-// paths, so a custom domain alone can be its address.
+// paths, so only a custom domain that removes nothing from them can be its address.
 func (r *route) servesGRPC() (policy.Denial, bool) {
 	switch {
 	case r.prefix != "":

@@ -11,6 +11,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/sample"
 	"postern/testkit/servers"
 )
 
@@ -50,6 +51,23 @@ func TestGRPC_interoperability(t *testing.T) {
 					t.Errorf("%v\n%s", err, out)
 				}
 			})
+		}
+	}
+}
+
+// A custom domain can take one service of gRPC: its prefix stays.
+func TestGRPC_prefix(t *testing.T) {
+	r, port, roots := grpcRig(t, withProject(func(p *snapshot.Project) {
+		p.Versions[0].Environments[1].Domains = []snapshot.Domain{
+			sample.Kept(sample.DomainAt(ownHost, "/grpc.testing.TestService", "POST")),
+		}
+	}))
+	for name, want := range map[string]bool{"ping_pong": true, "unimplemented_service": false} {
+		out, err := servers.RunGRPCCase(t, name, "--server_host=127.0.0.1", "--server_port="+port, "--use_tls",
+			"--use_test_ca", "--ca_file="+roots, "--server_host_override="+ownHost,
+			"--additional_metadata=x-api-key:"+r.key)
+		if (err == nil) != want {
+			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
 }

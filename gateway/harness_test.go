@@ -23,6 +23,7 @@ import (
 	"postern/gateway"
 	"postern/platform/egress"
 	"postern/testkit"
+	"postern/testkit/sample"
 )
 
 // net/http sits half a second on a connection that it has refused, to let the
@@ -48,6 +49,7 @@ type rig struct {
 	gateway *gateway.Gateway
 	addr    string // of the gateway
 	project *snapshot.Project
+	others  []*snapshot.Project // that are served with it
 	keys    *keyring
 	key     string // plaintext of an active key
 	log     *testkit.LogBuffer
@@ -110,7 +112,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 			}},
 			Environments: []snapshot.Environment{
 				{ID: "env_dev", Name: "dev", Target: upstream.URL},
-				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base", Hosts: []string{ownHost}},
+				{ID: "env_prod", Name: "prod", Target: upstream.URL + "/base", Domains: sample.Domains(ownHost)},
 			},
 		}},
 	}
@@ -127,7 +129,7 @@ func newRig(t testing.TB, handler http.HandlerFunc, options ...rigOption) *rig {
 	}
 	r.gateway = gateway.New(o)
 	t.Cleanup(r.gateway.Close)
-	if err := r.gateway.Publish([]*snapshot.Project{r.project}); err != nil {
+	if err := r.gateway.Publish(append(r.others, r.project)); err != nil {
 		t.Fatal(err)
 	}
 	r.key = r.mint("prod", snapshot.Key{

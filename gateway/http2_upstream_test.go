@@ -21,6 +21,7 @@ import (
 	"postern/core/snapshot"
 	"postern/gateway"
 	"postern/testkit"
+	"postern/testkit/sample"
 )
 
 // calledWith is the target of all environments, which are called with a version of HTTP.
@@ -401,6 +402,9 @@ func TestGRPC_refusals(t *testing.T) {
 		want      string
 	}{
 		"no custom domain":  {"shop.proxy.test", "/1.0.0/prod/a.B/C", contract.HTTP2, nil, "12 grpc_needs_domain"},
+		"stripped prefix":   {"stripped.example.com", "/a.B/C", contract.HTTP2, nil, "12 grpc_needs_domain"},
+		"kept prefix":       {"kept.example.com", "/a.B/C", contract.HTTP2, nil, "16 credentials_required"},
+		"other prefix":      {"kept.example.com", "/a.X/C", contract.HTTP2, nil, "5 no_route"},
 		"HTTP/1.1 upstream": {ownHost, "/a.B/C", contract.HTTP1, nil, "12 grpc_needs_http2"},
 		"no key":            {ownHost, "/a.B/C", contract.HTTP2, nil, "16 credentials_required"},
 		"wrong key":         {ownHost, "/a.B/C", contract.HTTP2, []string{"x-api-key", "pst_wrong"}, "16 invalid_key"},
@@ -411,7 +415,12 @@ func TestGRPC_refusals(t *testing.T) {
 	})
 	for name, tc := range own {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, nil, overTLS(newPair(t)), calledWith(tc.version, "http://127.0.0.1:1"))
+			r := newRig(t, nil, overTLS(newPair(t)), calledWith(tc.version, "http://127.0.0.1:1"),
+				withProject(func(p *snapshot.Project) {
+					prod := &p.Versions[0].Environments[1]
+					prod.Domains = append(prod.Domains, sample.DomainAt("stripped.example.com", "/a.B"),
+						sample.Kept(sample.DomainAt("kept.example.com", "/a.B", http.MethodPost)))
+				}))
 			c := r.dialHTTP2(t)
 			fields := []string{":method", "POST", ":scheme", "https", ":authority", tc.authority, ":path", tc.path,
 				"content-type", "application/grpc+proto", "te", "trailers"}

@@ -17,7 +17,7 @@ import (
 // It runs on another goroutine than the call. It reads only fields that are written before the call is forwarded, and
 // writes none.
 func (c *call) recheck() (policy.Denial, bool) {
-	_, at, ok := c.gateway.find(c.host, c.target, c.conn)
+	_, at, ok := c.gateway.find(c.host, c.method, c.target, c.conn)
 	if !ok {
 		return c.gateway.unrouted(at), true
 	}

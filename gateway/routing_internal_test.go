@@ -51,7 +51,7 @@ func FuzzRouting(f *testing.F) {
 			return
 		}
 		host := bareHost(hostLine)
-		_, r, ok := g.find(hostLine, sent, conn)
+		_, r, ok := g.find(hostLine, "GET", sent, conn)
 		if !ok {
 			return
 		}

@@ -24,7 +24,7 @@ type table struct {
 	carried   map[string]*allowance     // by project id
 	bodies    map[bodiesOf]*bodyMemory
 	clients   map[string]*snapshot.AppClient // of all projects, by issuer
-	hosts     map[string]hosted              // host names of customers, in lowercase
+	hosts     map[string]*site               // by host name of a customer, in lowercase
 	described map[describedAs]*description
 
 	validators *validators // of all tables
@@ -93,10 +93,10 @@ type route struct {
 	project     *project
 	version     *version
 	environment *environment
-	prefix      string // the matched part of the path, for X-Forwarded-Prefix; "": none
-	rest        string // the part that is forwarded
-	table       *table // that it was found in; nil once the call is decided
-	domain      string // the custom domain that it was found by; "": none
+	prefix      string           // the matched part of the path, for X-Forwarded-Prefix; "": none
+	rest        string           // the part that is forwarded
+	table       *table           // that it was found in; nil once the call is decided
+	domain      *snapshot.Domain // that it was found by; nil: none
 }
 
 // Client returns the app client with that issuer, of this or another project: tokens of
@@ -225,7 +225,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 		carried:   make(map[string]*allowance, len(last.carried)),
 		bodies:    make(map[bodiesOf]*bodyMemory, len(last.bodies)),
 		clients:   make(map[string]*snapshot.AppClient, len(last.clients)),
-		hosts:     make(map[string]hosted, len(last.hosts)),
+		hosts:     make(map[string]*site, len(last.hosts)),
 		described: make(map[describedAs]*description, len(last.described)),
 
 		validators: connect.compiled,
@@ -263,6 +263,7 @@ func compile(projects []*snapshot.Project, last *table, caps *Caps, connect conn
 			}
 		}
 	}
+	next.orderHosts()
 	return next, nil
 }
 

@@ -103,8 +103,8 @@ func (c *call) upstreamHost() string {
 	switch e := c.route.environment; {
 	case e.hostHeader != "":
 		return e.hostHeader
-	case e.keepsHost && c.route.domain != "":
-		return c.route.domain
+	case e.keepsHost && c.route.domain != nil:
+		return c.route.domain.Host
 	}
 	return c.endpoint().host
 }

@@ -47,6 +47,7 @@ type routeDoc struct {
 	Name      string   `json:"name"`
 	Protocols []string `json:"protocols"`
 	Hosts     []string `json:"hosts,omitempty"`
+	Methods   []string `json:"methods,omitempty"`
 
 	Headers map[string][]string `json:"headers,omitempty"` // that calls must have
 
@@ -139,6 +140,7 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	if err := c.services(); err != nil {
 		return err
 	}
+	c.unrouted()
 	c.out.Raw(",\n  \"consumers\": ")
 	if err := c.owners(ctx); err != nil {
 		return err
@@ -158,6 +160,10 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	}
 	c.out.Raw(",\n      \"routes\": ")
 	c.policies()
+	if ids := unroutedIDs(c.b.Project); len(ids) > 0 {
+		c.out.Raw(",\n      \"unrouted\": ")
+		c.out.Value(ids)
+	}
 	if owner, ok := fallbackOwner(c.b.Project); ok {
 		c.out.Raw(",\n      \"fallback\": ")
 		c.out.Value(owner)
@@ -229,11 +235,11 @@ func serviceOf(pl place, up upstream) serviceDoc {
 	}
 	for _, r := range pl.routes {
 		one := routeDoc{
-			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: []string{r.regex},
-			RegexPriority: r.priority, StripPath: true, Plugins: aclOf(pl.version),
+			ID: r.id, Name: r.name, Protocols: []string{"http", "https"}, Paths: r.paths(),
+			RegexPriority: r.priority, StripPath: r.strip, Plugins: aclOf(pl.version),
 		}
-		if r.host != "" {
-			one.Hosts, one.Paths, one.StripPath = []string{r.host}, []string{"/"}, false
+		if r.domain != nil {
+			one.Hosts, one.Methods = []string{r.domain.Host}, r.domain.Methods
 		}
 		doc.Routes = append(doc.Routes, one)
 	}

@@ -66,17 +66,34 @@ type route struct {
 	name     string
 	form     bundle.AddressForm
 	path     string // the prefix, as callers write it
-	regex    string
+	regex    string // "" for all paths
 	priority int
-	host     string // a custom domain; "": any host
+	strip    bool             // removes the prefix
+	domain   *snapshot.Domain // nil: any host
+}
+
+// host returns the custom domain's host; "" for any.
+func (r route) host() string {
+	if r.domain == nil {
+		return ""
+	}
+	return r.domain.Host
+}
+
+// paths returns the paths of the route on Kong.
+func (r route) paths() []string {
+	if r.regex == "" {
+		return []string{"/"}
+	}
+	return []string{r.regex}
 }
 
 // hostHeader returns the header that a probe of the route needs.
 func (r route) hostHeader() []string {
-	if r.host == "" {
+	if r.domain == nil {
 		return nil
 	}
-	return []string{"Host: " + r.host}
+	return []string{"Host: " + r.domain.Host}
 }
 
 // layout is where the things of a project are on Kong. It is computed once for an export, because each subject of the
@@ -112,7 +129,7 @@ func newLayout(p *snapshot.Project) *layout {
 			l.places = append(l.places, one)
 			l.byVersion[v] = append(l.byVersion[v], one)
 			for _, r := range one.routes {
-				if r.host == "" {
+				if r.domain == nil {
 					l.paths[r.path] = true
 				}
 			}
@@ -135,16 +152,11 @@ func placeOf(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment) 
 		one.routes = append(one.routes, route{
 			id:   policy.EntityID(e.ID + ":" + string(form)),
 			name: entityName(path), form: form, path: path,
-			regex: "~" + escapeRegex(path) + "(?:/|$)", priority: priority,
+			regex: prefixRegex(path), priority: priority, strip: true,
 		})
 	}
-	for _, host := range e.Hosts {
-		// Kong tries routes with a host before those without. No other route has this name: names of environments have
-		// no dot.
-		one.routes = append(one.routes, route{
-			id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":" + host),
-			name: "host~" + host, form: bundle.NameForm, host: host,
-		})
+	for i := range e.Domains {
+		one.routes = append(one.routes, domainRoute(e, &e.Domains[i]))
 	}
 	one.grpc = grpcRoutes(e)
 	return one
@@ -165,6 +177,9 @@ func (l *layout) of(s bundle.Subject) []place {
 // entityName returns a readable Kong name for a path: "1.0.0~prod" for "/1.0.0/prod". Our names don't have tildes, so
 // every path has its own.
 func entityName(path string) string { return strings.ReplaceAll(strings.Trim(path, "/"), "/", "~") }
+
+// prefixRegex returns the pattern of a path and those below it.
+func prefixRegex(path string) string { return "~" + escapeRegex(path) + "(?:/|$)" }
 
 // escapeRegex escapes a path for PCRE and for Rust's regex crate, which both parse the pattern. Our names don't have
 // characters that the two treat differently.
@@ -196,8 +211,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	case snapshot.FeatureEnvironment, snapshot.FeatureRoute:
 		return judgePlace(b, s)
 	case snapshot.FeatureCustomDomains:
-		if s.Host != "" {
-			return judgeHost(b, s)
+		if s.Domain != nil {
+			return judgeDomain(b, s)
 		}
 	case snapshot.FeatureTimeouts:
 		return judgeTimeouts(b, s)
@@ -279,16 +294,6 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{}
 }
 
-// judgeHost judges a custom domain.
-func judgeHost(b *bundle.Build, s bundle.Subject) bundle.Verdict {
-	v := judgePlace(b, s)
-	v.Reason = "route_host"
-	if !b.Project.ExpiresAt.IsZero() {
-		v.Reason = "unclaimed"
-	}
-	return v
-}
-
 func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	found := layoutOf(b).of(s)
 	if len(found) == 0 {
@@ -306,7 +311,7 @@ func judgePlace(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		v.Reason = "shadowed"
 	}
 	for n, r := range pl.routes {
-		if r.form == s.Form || (s.Host != "" && r.host == s.Host) {
+		if r.form == s.Form || (s.Domain != nil && r.domain == s.Domain) {
 			v.Target = bundle.At(gatewayFile, "/services/%d/routes/%d", pl.index, n)
 		}
 	}

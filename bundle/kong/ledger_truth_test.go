@@ -7,6 +7,7 @@ import (
 
 	"postern/bundle"
 	"postern/core/snapshot"
+	"postern/testkit/sample"
 )
 
 // A probe that address rules refuse with any key proves none.
@@ -52,7 +53,7 @@ func TestLedger_hostNameOfUnclaimedProject(t *testing.T) {
 	} {
 		in := sampleInput()
 		in.Project.ExpiresAt = ends
-		in.Project.Versions[0].Environments[0].Hosts = []string{"names.shop.example"}
+		in.Project.Versions[0].Environments[0].Domains = sample.Domains("names.shop.example")
 		items := ledgerOf(t, in)
 		at := slices.IndexFunc(items, func(i bundle.Item) bool { return i.Name == "names.shop.example" })
 		if at < 0 {

@@ -62,7 +62,10 @@ func (c *configWriter) policies() {
 				doc.BodyLimit = policy.MaxChangedBody
 			}
 			if _, enforced := enforcedRules(pl.version); enforced {
-				doc.Rules, doc.Prefix = pl.version.ID, r.path
+				doc.Rules = pl.version.ID
+				if r.strip {
+					doc.Prefix = r.path
+				}
 			}
 			c.out.Value(doc)
 		}

@@ -46,7 +46,10 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	guarded := policy.CredentialsRequired
 	base := r.path + "/"
 	var out []probe
-	if r.host == "" && !routed(b, r.path+"x") {
+	if r.domain != nil && taker(b.Project, r.domain.Host, "GET", base) != r.domain {
+		return nil // verify.sh sends GET
+	}
+	if r.domain == nil && !routed(b, r.path+"x") {
 		out = append(out, boundaryOf(r))
 	}
 	access := pl.version.Access
@@ -104,7 +107,7 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 		refused("leaked_hash", "X-API-Key: "+hash)
 	}
 	// verify.sh gets a key's environment from the path, which a custom domain doesn't have.
-	if p, ok := letThrough(r, "valid_key", needsKey, access.IP); ok && r.host == "" {
+	if p, ok := letThrough(r, "valid_key", needsKey, access.IP); ok && r.domain == nil {
 		out = append(out, p)
 	}
 	return out
@@ -175,7 +178,7 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	var ids []string
 	for _, pl := range layoutOf(b).of(s) {
 		for _, r := range pl.routes {
-			if (s.Form != "" && r.form != s.Form) || (s.Host != "" && r.host != s.Host) {
+			if (s.Form != "" && r.form != s.Form) || (s.Domain != nil && r.domain != s.Domain) {
 				continue
 			}
 			for _, p := range probesFor(b, pl, r, "") {

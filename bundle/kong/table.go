@@ -130,24 +130,6 @@ func signingFates() []bundle.Fate {
 	}}
 }
 
-const pointName = "Point the domain's DNS record at the exported gateway, and give the gateway a certificate for it."
-
-func domainFates() []bundle.Fate {
-	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes accept any host name", Always: true,
-		Note: "Domains that point at the hosted gateway are records in your own DNS. The exported gateway accepts " +
-			"any host name, with both forms of each path.",
-		Remedy: "Point the domains at the exported gateway and give it certificates for them."},
-		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
-			Note:   "The gateway also serves the domain, with the same paths: the environment begins at /.",
-			Remedy: pointName},
-		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the domain in `hosts`; without the caps",
-			Note: "The gateway also serves the domain, with the same paths: the environment begins at /. The " +
-				"exported gateway lets through everything that the hosted gateway refuses or removes because the " +
-				"project is unclaimed. At worst, a browser keeps the cookies that the upstream sets for the domain.",
-			Remedy: pointName},
-	}
-}
-
 func projectFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "served_alone", Status: bundle.Exact, How: "one gateway for one project",

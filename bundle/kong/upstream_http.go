@@ -21,14 +21,27 @@ func grpcRoutes(e *snapshot.Environment) (out []route) {
 	if err != nil || e.Upstream.Stated().HTTP != contract.HTTP2 || up.protocol != "http" || up.path != nil {
 		return nil
 	}
-	for _, host := range e.Hosts {
-		out = append(out, route{
-			id:   policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":grpc:" + host),
-			name: "grpc~" + host, form: bundle.NameForm, host: host,
-		})
+	for i := range e.Domains {
+		d := &e.Domains[i]
+		if d.PathPrefix != "" && d.StripPrefix || len(d.Methods) > 0 && !slices.Contains(d.Methods, "POST") {
+			continue // no call of gRPC is one of the domain's, or the gateway refuses it
+		}
+		r := domainRoute(e, d)
+		r.id = policy.EntityID(e.ID + ":" + string(bundle.NameForm) + ":grpc:" + d.Key())
+		r.name = "grpc~" + domainName(d)
+		if len(d.Methods) > 0 { // Kong takes no methods here, so the priority keeps the order
+			r.priority += methodsFirst
+			if r.regex == "" {
+				r.regex = "~/"
+			}
+		}
+		out = append(out, r)
 	}
 	return out
 }
+
+// methodsFirst is more than the length of any prefix.
+const methodsFirst = 1000
 
 // grpcService returns the service of an environment's gRPC calls.
 func grpcService(pl place, up upstream) serviceDoc {
@@ -42,8 +55,9 @@ func grpcService(pl place, up upstream) serviceDoc {
 	}
 	for _, r := range pl.grpc {
 		doc.Routes = append(doc.Routes, routeDoc{
-			ID: r.id, Name: r.name, Protocols: []string{"grpc", "grpcs"}, Hosts: []string{r.host}, Paths: []string{"/"},
-			Headers: map[string][]string{"content-type": {grpcContent}}, Plugins: aclOf(pl.version),
+			ID: r.id, Name: r.name, Protocols: []string{"grpc", "grpcs"}, Hosts: []string{r.host()}, Paths: r.paths(),
+			RegexPriority: r.priority, Headers: map[string][]string{"content-type": {grpcContent}},
+			Plugins: aclOf(pl.version),
 		})
 	}
 	return doc

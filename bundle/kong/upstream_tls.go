@@ -190,16 +190,24 @@ func hostsSent(e *snapshot.Environment, target string) []string {
 	case name != "":
 		return []string{name}
 	case callers:
-		return append([]string{target}, e.Hosts...)
+		return append([]string{target}, hostsOf(e)...)
 	}
 	return []string{target}
+}
+
+// hostsOf returns the hosts of an environment's custom domains.
+func hostsOf(e *snapshot.Environment) (hosts []string) {
+	for i := range e.Domains {
+		hosts = append(hosts, e.Domains[i].Host)
+	}
+	return hosts
 }
 
 // hostHeaderOf returns the Host that calls to a route are sent with; "" for the target's.
 func hostHeaderOf(e *snapshot.Environment, r route) string {
 	name, callers := e.Upstream.OwnHost()
 	if callers {
-		return r.host
+		return r.host()
 	}
 	return name
 }

@@ -15,6 +15,7 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/testkit"
+	"postern/testkit/sample"
 )
 
 // issued returns a certificate of another authority, which is an authority itself or a server's.
@@ -142,7 +143,7 @@ func TestHostHeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			e := &in.Project.Versions[0].Environments[0]
-			e.Target, e.Hosts = tc.target, []string{"own.example"}
+			e.Target, e.Domains = tc.target, sample.Domains("own.example")
 			if tc.serverName != "" {
 				e.Upstream.ServerName = &tc.serverName
 			}

@@ -10,6 +10,7 @@ import (
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/testkit"
+	"postern/testkit/sample"
 )
 
 // upstreamsOf returns the upstream entities of an export.
@@ -161,7 +162,7 @@ func TestUpstreams_hosts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := sampleInput()
 			e := &in.Project.Versions[0].Environments[0]
-			e.Target, e.Hosts = "https://a.example", []string{"own.example"}
+			e.Target, e.Domains = "https://a.example", sample.Domains("own.example")
 			e.Upstream.Targets = []snapshot.UpstreamTarget{{URL: "https://a.example"}, {URL: "https://b.example"}}
 			e.Upstream.ServerName, e.Upstream.HostHeader = &tc.serverName, &tc.hostHeader
 			for feature, want := range map[snapshot.Feature]string{
@@ -206,7 +207,7 @@ func TestUpstreams_checksVerify(t *testing.T) {
 func TestUpstreams_grpc(t *testing.T) {
 	in := sampleInput()
 	e := &in.Project.Versions[0].Environments[0]
-	e.Target, e.Hosts = "http://a.example:50051", []string{"own.example"}
+	e.Target, e.Domains = "http://a.example:50051", sample.Domains("own.example")
 	e.Upstream = snapshot.Upstream{HTTP: contract.HTTP2}
 	e.Upstream.Targets = []snapshot.UpstreamTarget{{URL: "http://a.example:50051"}, {URL: "http://b.example:50051"}}
 	files := write(t, in)

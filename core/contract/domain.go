@@ -2,22 +2,44 @@ package contract
 
 import (
 	"net/http"
+	"strings"
 	"time"
 )
 
 // DomainPath are the path parameters of a custom domain.
 type DomainPath struct {
 	ProjectPath
-	Domain string `path:"domain" doc:"Host name or ID"`
+	Domain string `path:"domain" doc:"ID, or host name if one domain has it, or one without a path prefix"`
 }
 
 // DomainOf returns the path parameters of a project's domain.
 func DomainOf(project, domain string) DomainPath { return DomainPath{ProjectPath{project}, domain} }
 
-// Domain is a custom domain: a host name by which callers reach an environment of a project.
+// DomainAddress says which calls to a host name a custom domain takes.
+type DomainAddress struct {
+	Host        string   `json:"host" doc:"In lowercase ASCII" example:"api.example.com"`
+	PathPrefix  string   `json:"path_prefix" doc:"Prefix that the paths of its calls have, such as /orders, as whole segments. Empty for all paths"`
+	StripPrefix bool     `json:"strip_prefix" doc:"Whether the prefix is removed before rules are matched and calls are forwarded"`
+	Methods     []string `json:"methods" doc:"Methods of its calls, in alphabetical order. Empty for all methods"`
+}
+
+// Address returns the host name with the path prefix: api.example.com/orders.
+func (a DomainAddress) Address() string { return a.Host + a.PathPrefix }
+
+// Key identifies the address among those of a project: api.example.com/orders:GET,POST. No other custom domain of the
+// project has it.
+func (a DomainAddress) Key() string {
+	if len(a.Methods) == 0 {
+		return a.Address()
+	}
+	return a.Address() + ":" + strings.Join(a.Methods, ",")
+}
+
+// Domain is a custom domain: a host name by which callers reach an environment of a project, for all calls to it or for
+// those with a path prefix and methods. All custom domains of a team that have the same host name share its proof.
 type Domain struct {
-	ID           string            `json:"id"`
-	Host         string            `json:"host" doc:"In lowercase ASCII" example:"api.example.com"`
+	ID string `json:"id"`
+	DomainAddress
 	Version      string            `json:"version" doc:"Name"`
 	Environment  string            `json:"environment" doc:"Name of the environment that the domain points to"`
 	State        string            `json:"state" enum:"pending,verified,missing" doc:"pending means not served yet. missing means served, but its TXT record has disappeared"`
@@ -28,6 +50,7 @@ type Domain struct {
 	MissingSince *time.Time        `json:"missing_since" doc:"When the record was first found missing; null while it exists" audit:"-"`
 	Problem      *string           `json:"problem" doc:"Why the last lookup found no proof; null if it found one or none was done"`
 	Certificate  DomainCertificate `json:"certificate" doc:"TLS certificate of the domain" audit:"-"`
+	Warnings     []Warning         `json:"warnings,omitempty" doc:"Settings that are allowed but may surprise you" audit:"-"`
 	ETag         string            `json:"etag" doc:"Send as If-Match to update the domain" audit:"-"`
 	CreatedAt    time.Time         `json:"created_at"`
 }
@@ -90,9 +113,12 @@ type DomainList struct {
 
 // NewDomain is a custom domain to be created.
 type NewDomain struct {
-	Host        string `json:"host" example:"api.example.com"`
-	Version     string `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
-	Environment string `json:"environment,omitempty" doc:"Name or ID of the environment that the domain points to. Defaults to prod"`
+	Host        string   `json:"host" example:"api.example.com"`
+	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Take only calls whose path is this prefix or is below it, such as /orders. Other custom domains can have the same host name"`
+	StripPrefix *bool    `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded. Defaults to true"`
+	Methods     []string `json:"methods,omitempty" flag:"method" doc:"Take only calls with these methods. HEAD and OPTIONS have to be named. Defaults to all methods"`
+	Version     string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
+	Environment string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain points to. Defaults to prod"`
 }
 
 // DomainCreation is a request for a new domain.
@@ -101,10 +127,13 @@ type DomainCreation struct {
 	Body NewDomain
 }
 
-// DomainChange leads a domain to another environment.
+// DomainChange leads a domain to another environment, or changes which calls it takes. Its host name stays.
 type DomainChange struct {
-	Version     *string `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
-	Environment *string `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. Defaults to the one with the same name"`
+	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Take only calls whose path is this prefix or is below it; an empty value takes all paths"`
+	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
+	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Take only calls with these methods; an empty list takes all methods"`
+	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
+	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. Defaults to the one with the same name"`
 }
 
 // DomainUpdate is a request to change a domain.
@@ -114,7 +143,8 @@ type DomainUpdate struct {
 	Body DomainChange
 }
 
-// DomainApproval is an operator's view of a domain, which may belong to another team.
+// DomainApproval is an operator's view of a domain, which may belong to another team. It holds for all custom domains
+// of the team that have the host name.
 type DomainApproval struct {
 	ID      string  `json:"id"`
 	Host    string  `json:"host"`
@@ -142,7 +172,8 @@ var (
 		Example:    "domains create shop api.example.com --version 2.0.0 --environment prod",
 		Permission: ChangeDomains,
 		Doc: "The response includes the TXT record that proves that the domain is yours. Add the record at your DNS " +
-			"provider, then verify the domain.",
+			"provider, then verify the domain. Custom domains of a team can share a host name if they differ in path " +
+			"prefix or methods. They share its record, so the new domain is verified if the host name is.",
 	}}
 	GetDomain = Op[DomainPath, Domain]{Operation{
 		ID: "get-domain", Method: http.MethodGet, Path: domain, Summary: "Get a custom domain",
@@ -151,28 +182,31 @@ var (
 	}}
 	UpdateDomain = Op[DomainUpdate, Domain]{Operation{
 		ID: "update-domain", Method: http.MethodPatch, Path: domain, Permission: ChangeDomains,
-		Summary: "Point a custom domain to another environment", Command: "domains update PROJECT DOMAIN",
+		Summary: "Update a custom domain", Command: "domains update PROJECT DOMAIN",
 		Example: "domains update shop api.example.com --version 2.0.0",
-		Doc:     "The change takes effect within a second.",
+		Doc: "Points the domain to another environment, or changes which calls it takes. The change takes effect " +
+			"within a second.",
 	}}
 	VerifyDomain = Op[DomainPath, Domain]{Operation{
 		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify", Permission: ChangeDomains,
 		Summary: "Verify a custom domain by its TXT record", Command: "domains verify PROJECT DOMAIN",
 		Example: "domains verify shop api.example.com",
-		Doc:     "Looks up the TXT record now. A verified domain is served within a second.",
+		Doc: "Looks up the TXT record now. A verified domain is served within a second. So are all custom domains of " +
+			"the team that have the same host name.",
 	}}
 	DeleteDomain = Op[DomainPath, None]{Operation{
 		ID: "delete-domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain", Command: "domains delete PROJECT DOMAIN",
 		Permission: ChangeDomains,
-		Doc:        "Calls to the domain get 404. Its certificate is deleted.",
+		Doc: "Calls to the domain get 404, unless another custom domain with its host name takes them. The " +
+			"certificate is deleted with the last custom domain that has the host name.",
 	}}
 	ApproveDomain = Op[DomainPath, DomainApproval]{Operation{
 		ID: "approve-domain", Method: http.MethodPut, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Verify a custom domain without a TXT record (operators only)",
 		Command: "domains approve PROJECT DOMAIN",
 		Example: "domains approve shop api.corp.example",
-		Doc:     "Marks a domain of any team as verified, for names that aren't in public DNS.",
+		Doc:     "Marks the host name of a domain of any team as verified, for names that aren't in public DNS.",
 	}}
 	DisapproveDomain = Op[DomainPath, DomainApproval]{Operation{
 		ID: "disapprove-domain", Method: http.MethodDelete, Path: domain + "/approval", Permission: ApproveDomains,

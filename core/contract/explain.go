@@ -7,8 +7,9 @@ type Question struct {
 	ProjectPath
 	Version     string `query:"version" doc:"Name or ID of the version. Defaults to the only one"`
 	Environment string `query:"environment" doc:"Name of the environment. Defaults to the only one, or prod"`
+	Host        string `query:"host" doc:"Custom domain that the call goes to. The path is then the whole path, and the version and environment follow from them"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
-	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42"`
+	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42, or at the host"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
 	User        string `query:"user" doc:"ID of the user whose token the call sends"`
 	Scopes      string `query:"scopes" doc:"Scopes of the user's token, separated by spaces"`

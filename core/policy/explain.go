@@ -10,10 +10,11 @@ import (
 // Question is a call that Explain decides without forwarding it.
 type Question struct {
 	ProjectID   string
-	Version     string // name
-	Environment string // name
+	Version     string // name; "" with a host
+	Environment string // name; "" with a host
+	Host        string // a custom domain; "": the environment's own address
 	Method      string
-	Path        string     // below the environment's prefix, as a caller would write it
+	Path        string     // below the environment's prefix, or at the host, as a caller would write it
 	KeyHash     *[32]byte  // of the key that the call has; nil: none
 	User        *AskedUser // whose token the call has; nil: none
 }

@@ -141,15 +141,53 @@ type Environment struct {
 	// again: until then, they open the environment as well. "" at all other times.
 	Former string
 
-	// Hosts are the verified host names of customers that lead to the environment, at
-	// the path /. Lowercase ASCII, sorted.
-	Hosts []string
+	// Domains are the verified custom domains that lead to the environment, sorted by their keys.
+	Domains []Domain
 
 	Headers []UpstreamHeader `json:",omitempty"` // sorted by name
 
 	Certificate *ClientCertificate `json:",omitempty"` // nil: none; only with an https target
 
 	Upstream Upstream `json:",omitzero"`
+}
+
+// Domain is a custom domain that leads to an environment. Its host is lowercase ASCII, and its prefix is "" or a
+// normalized path without a slash at the end.
+type Domain struct {
+	contract.DomainAddress
+	// Shared reports whether other projects have domains with the same host; only in exports.
+	Shared bool `json:"shared,omitempty"`
+}
+
+// Takes reports whether a call to the host with this method and normalized path is one of the domain's, and returns
+// the path that rules are matched with and that is forwarded.
+func (d *Domain) Takes(method, path string) (rest string, ok bool) {
+	if len(d.Methods) > 0 && !slices.Contains(d.Methods, method) {
+		return "", false
+	}
+	rest, ok = strings.CutPrefix(path, d.PathPrefix)
+	if !ok || d.PathPrefix != "" && rest != "" && rest[0] != '/' { // /ordersx is not below /orders
+		return "", false
+	}
+	if !d.StripPrefix {
+		rest = path
+	}
+	if path == "/" { // the root alone is the target itself, as on Kong for a route with hosts and the path /
+		rest = ""
+	}
+	return rest, true
+}
+
+// ByPrecedence orders the domains of a host as the gateway tries them: those that name methods before those that
+// don't, and then by the length of their prefixes, the longest first.
+func (d *Domain) ByPrecedence(other *Domain) int {
+	if a, b := len(d.Methods) > 0, len(other.Methods) > 0; a != b {
+		if a {
+			return -1
+		}
+		return 1
+	}
+	return len(other.PathPrefix) - len(d.PathPrefix)
 }
 
 // KeyType names a set of scopes. Keys refer to it, so that a change of its scopes

@@ -245,13 +245,17 @@ CREATE TABLE call_signing_keys (
     PRIMARY KEY (project_id, id)
 );
 
--- Customers' host names for an environment. Only verified ones are served, and a name is verified for
--- one project at a time.
+-- Custom domains of environments: customers' host names, for all calls or for those with a path prefix and methods.
+-- Only verified ones are served. The rows of a team with the same host have the same proof, and a host is verified for
+-- one team at a time.
 CREATE TABLE domains (
     id             TEXT NOT NULL PRIMARY KEY,
     project_id     TEXT NOT NULL REFERENCES projects (id),
     environment_id TEXT NOT NULL REFERENCES environments (id) ON DELETE CASCADE,
     host           TEXT NOT NULL,
+    path_prefix    TEXT NOT NULL, -- '' for all paths
+    strip_prefix   BOOLEAN NOT NULL, -- before the call is forwarded
+    methods        TEXT NOT NULL, -- sorted, with commas; '' for all methods
     challenge      TEXT NOT NULL, -- the value of its TXT record
     proof          TEXT NOT NULL, -- dns or operator; '' while it is not verified
     verified_at    DATETIME,
@@ -261,8 +265,8 @@ CREATE TABLE domains (
     created_at     DATETIME NOT NULL,
     updated_at     DATETIME NOT NULL
 );
-CREATE UNIQUE INDEX domains_project_id_host ON domains (project_id, host);
-CREATE UNIQUE INDEX domains_host_verified ON domains (host) WHERE verified_at IS NOT NULL;
+CREATE UNIQUE INDEX domains_project_id_host ON domains (project_id, host, path_prefix, methods);
+CREATE INDEX domains_host ON domains (host);
 CREATE INDEX domains_environment_id ON domains (environment_id);
 
 -- Certificates of custom host names, obtained with ACME (RFC 8555).

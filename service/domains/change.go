@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,7 +14,8 @@ import (
 	"postern/service/access"
 )
 
-// Create adds a domain to an environment. It is pending until Verify or Approve.
+// Create adds a domain to an environment. It has the proof of the team's other domains with its host. If there are
+// none, it is pending until Verify or Approve.
 func (s *Service) Create(
 	ctx context.Context, p access.Principal, request contract.DomainCreation,
 ) (contract.Domain, error) {
@@ -27,14 +27,13 @@ func (s *Service) Create(
 			return err
 		}
 		host, wrong := s.checkHost(in.Host)
+		prefix, wrongPrefix := checkPrefix(in.PathPrefix)
+		methods, wrongMethods := checkMethods(in.Methods)
 		environment, wrongEnvironment, err := environmentOf(tx, owner, in.Version, cmp.Or(in.Environment, "prod"))
 		if err != nil {
 			return err
 		}
-		if err := fault.InvalidFields(present(wrong, wrongEnvironment)); err != nil {
-			return err
-		}
-		if err := free(tx, owner.ID, host); err != nil {
+		if err := fault.InvalidFields(present(wrong, wrongPrefix, wrongMethods, wrongEnvironment)); err != nil {
 			return err
 		}
 		now := models.Now()
@@ -43,24 +42,29 @@ func (s *Service) Create(
 			ProjectID:     owner.ID,
 			EnvironmentID: environment,
 			Host:          host,
+			PathPrefix:    prefix,
+			StripPrefix:   in.StripPrefix == nil || *in.StripPrefix,
+			Methods:       methods,
 			Challenge:     newChallenge(),
 			CreatedAt:     now,
 			UpdatedAt:     now,
 		}
-		err = tx.Insert(&row)
-		if errors.Is(err, models.ErrDuplicate) {
-			return fault.New(fault.Conflict, "already_added", "This project already has %s.", host).Because(err)
+		if err := join(tx, owner, &row); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := tx.Insert(&row); err != nil {
 			return fmt.Errorf("domains: insert %s: %w", host, err)
 		}
-		if out, err = s.withCertificate(tx, row); err != nil {
+		if out, err = s.complete(tx, owner, row); err != nil {
 			return err
 		}
 		return record(tx, p, access.DomainChange, "add", owner, nil, &out, now)
 	})
 	if err != nil {
 		return contract.Domain{}, fmt.Errorf("domains: add %s to %s: %w", in.Host, request.Project, err)
+	}
+	if out.State != contract.DomainPending {
+		s.Changed(ctx)
 	}
 	return out, nil
 }
@@ -78,30 +82,45 @@ func present(fields ...*fault.Field) []fault.Field {
 	return out
 }
 
-// free refuses one more name to a full project, and a name that another project serves.
-func free(tx *models.Tx, projectID, host string) error {
-	n, err := tx.CountDomains(projectID)
+// join gives a new domain the proof of the team's domains with the same host. It refuses one more domain to a full
+// project, a host that another team serves, and a domain that takes the calls of another one.
+func join(tx *models.Tx, owner models.Project, row *models.Domain) error {
+	n, err := tx.CountDomains(owner.ID)
 	if err != nil {
-		return fmt.Errorf("domains: count those of %s: %w", projectID, err)
+		return fmt.Errorf("domains: count those of %s: %w", owner.ID, err)
 	}
 	if n >= MaxDomains {
 		return fault.New(fault.Conflict, "too_many_domains", "A project can have at most %d custom domains.",
 			MaxDomains)
 	}
-	other, err := tx.VerifiedDomain(host)
-	switch {
-	case errors.Is(err, models.ErrNotFound):
-		return nil
-	case err != nil:
-		return fmt.Errorf("domains: find %s: %w", host, err)
-	case other.ProjectID != projectID && !lapsed(other, models.Now()):
-		return taken(host)
+	if err := tx.LockProject(owner.ID); err != nil {
+		return fmt.Errorf("domains: lock %s: %w", owner.ID, err)
 	}
-	return nil
+	all, err := tx.LockHost(row.Host)
+	if err != nil {
+		return fmt.Errorf("domains: find %s: %w", row.Host, err)
+	}
+	switch current, err := tx.ProjectByID(owner.ID); {
+	case err != nil:
+		return fmt.Errorf("domains: project %s: %w", owner.ID, err)
+	case current.TeamID != owner.TeamID:
+		return access.Stale() // just moved
+	}
+	now := models.Now()
+	for _, other := range all {
+		switch {
+		case other.TeamID == owner.TeamID:
+			row.Challenge, row.Proof, row.Problem = other.Challenge, other.Proof, other.Problem
+			row.VerifiedAt, row.CheckedAt, row.MissingSince = other.VerifiedAt, other.CheckedAt, other.MissingSince
+		case other.VerifiedAt != nil && !lapsed(other.Domain, now):
+			return taken(row.Host)
+		}
+	}
+	return refuseCollision(*row, owner, all)
 }
 
 func taken(host string) *fault.Error {
-	return fault.New(fault.Conflict, "host_taken", "Another project serves %s. Remove it there first.", host)
+	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. Its domains have to be deleted first.", host)
 }
 
 // environmentOf finds the environment that a caller names.
@@ -145,34 +164,70 @@ func environmentOf(
 	}, nil
 }
 
-// Update leads a domain to another environment of its project.
+// Update leads a domain to another environment of its project, or changes which calls it takes.
 func (s *Service) Update(ctx context.Context, p access.Principal, in contract.DomainUpdate) (contract.Domain, error) {
-	move := func(tx *models.Tx, owner models.Project, row *models.Domain) error {
+	what := "update"
+	if in.Body.PathPrefix == nil && in.Body.StripPrefix == nil && in.Body.Methods == nil {
+		what = "move"
+	}
+	return s.change(ctx, p, in.DomainPath, what, func(tx *models.Tx, owner models.Project, row *models.Domain) error {
 		if err := access.Unchanged(in.IfMatch, access.ETag(row.UpdatedAt)); err != nil {
 			return err
 		}
-		now, err := stateOf(tx, *row)
+		wrong, err := moved(tx, owner, in.Body, row)
 		if err != nil {
 			return err
 		}
-		version, environment := "", now.Environment
-		if in.Body.Version != nil {
-			version = *in.Body.Version
+		if err := fault.InvalidFields(append(readdressed(in.Body, row), present(wrong)...)); err != nil {
+			return err
 		}
-		if in.Body.Environment != nil {
-			environment = *in.Body.Environment
+		all, err := tx.LockHost(row.Host)
+		if err != nil {
+			return fmt.Errorf("domains: find %s: %w", row.Host, err)
 		}
-		id, wrong, err := environmentOf(tx, owner, version, environment)
-		if err == nil {
-			err = fault.InvalidFields(present(wrong))
-		}
-		row.EnvironmentID = id
-		return err
-	}
-	return s.change(ctx, p, in.DomainPath, "move", move)
+		return refuseCollision(*row, owner, all)
+	})
 }
 
-// change changes a host name in one transaction, with its audit entry and the revision. A
+// moved leads a domain to the environment of a change, if the change names one.
+func moved(
+	tx *models.Tx, owner models.Project, change contract.DomainChange, row *models.Domain,
+) (*fault.Field, error) {
+	if change.Version == nil && change.Environment == nil {
+		return nil, nil
+	}
+	now, err := stateOf(tx, *row)
+	if err != nil {
+		return nil, err
+	}
+	version, environment := "", now.Environment
+	if change.Version != nil {
+		version = *change.Version
+	}
+	if change.Environment != nil {
+		environment = *change.Environment
+	}
+	id, wrong, err := environmentOf(tx, owner, version, environment)
+	row.EnvironmentID = id
+	return wrong, err
+}
+
+// readdressed changes which calls a domain takes.
+func readdressed(change contract.DomainChange, row *models.Domain) []fault.Field {
+	var wrongPrefix, wrongMethods *fault.Field
+	if change.PathPrefix != nil {
+		row.PathPrefix, wrongPrefix = checkPrefix(*change.PathPrefix)
+	}
+	if change.StripPrefix != nil {
+		row.StripPrefix = *change.StripPrefix
+	}
+	if change.Methods != nil {
+		row.Methods, wrongMethods = checkMethods(*change.Methods)
+	}
+	return present(wrongPrefix, wrongMethods)
+}
+
+// change changes a domain in one transaction, with its audit entry and the revision. A
 // change to the state it has writes nothing.
 func (s *Service) change(
 	ctx context.Context,
@@ -191,10 +246,10 @@ func (s *Service) change(
 		if err := fn(tx, owner, &row); err != nil {
 			return err
 		}
-		if out, err = write(tx, p, access.DomainChange, what, owner, was, row); err != nil {
+		if row, err = write(tx, p, access.DomainChange, what, owner, was, row); err != nil {
 			return err
 		}
-		out.Certificate, err = s.certificateOf(tx, row)
+		out, err = s.complete(tx, owner, row)
 		return err
 	})
 	if err != nil {
@@ -204,29 +259,56 @@ func (s *Service) change(
 	return out, nil
 }
 
-// write writes a changed row with its audit entry and revision.
+// write writes a changed row with its audit entry and revision, and returns it. The team's other domains with its host
+// get a changed proof too. Their projects get a revision and no entry of their own: the host is one.
 func write(
 	tx *models.Tx, p access.Principal, action access.Action, what string, owner models.Project, was, row models.Domain,
-) (contract.Domain, error) {
+) (models.Domain, error) {
+	if was == row {
+		return was, nil
+	}
 	before, err := stateOf(tx, was)
-	if err != nil || was == row {
-		return before, err
+	if err != nil {
+		return was, err
 	}
 	now := models.Now()
 	row.UpdatedAt = later(now, was.UpdatedAt)
 	switch updated, err := tx.UpdateDomain(row, was.UpdatedAt); {
-	case errors.Is(err, models.ErrDuplicate):
-		return before, taken(row.Host).Because(err)
 	case err != nil:
-		return before, fmt.Errorf("domains: update %s: %w", row.Host, err)
+		return was, fmt.Errorf("domains: update %s: %w", row.Host, err)
 	case !updated:
-		return before, access.Stale()
+		return was, access.Stale()
+	}
+	if err := share(tx, owner, was, row, now); err != nil {
+		return was, err
 	}
 	after, err := stateOf(tx, row)
 	if err != nil {
-		return before, err
+		return was, err
 	}
-	return after, record(tx, p, action, what, owner, &before, &after, now)
+	return row, record(tx, p, action, what, owner, &before, &after, now)
+}
+
+// share gives a changed proof to the team's other domains with the host.
+func share(tx *models.Tx, owner models.Project, was, row models.Domain, now time.Time) error {
+	was.EnvironmentID, was.PathPrefix, was.StripPrefix = row.EnvironmentID, row.PathPrefix, row.StripPrefix
+	was.Methods, was.UpdatedAt = row.Methods, row.UpdatedAt
+	if was == row {
+		return nil
+	}
+	projects, err := tx.ShareProof(row, owner.TeamID, row.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("domains: update all of %s: %w", row.Host, err)
+	}
+	for _, id := range projects {
+		if id == owner.ID {
+			continue // record adds its revision
+		}
+		if err := tx.AddRevision(id, "", now); err != nil {
+			return fmt.Errorf("domains: revise %s: %w", id, err)
+		}
+	}
+	return nil
 }
 
 // later returns now, or the next microsecond after before, so that an ETag never comes

@@ -1,9 +1,11 @@
-// Package domains manages custom host names: the names, such as api.example.com, by which a
-// customer's callers reach an environment without /<version>/<environment> in the path.
+// Package domains manages custom domains: host names, such as api.example.com, by which a
+// customer's callers reach an environment without /<version>/<environment> in the path, for all
+// calls or for those with a path prefix and methods.
 //
-// It owns the names, the proof that a team controls one (a TXT record in the DNS, or an
-// operator's approval), and the repeated check of that record. Only verified names are
-// served. It leaves matching the Host line to package gateway and certificates to packages
+// It owns the domains, the proof that a team controls a host name (a TXT record in the DNS, or an
+// operator's approval), and the repeated check of that record. All domains of a team with one host
+// name share the proof, whichever project they are of. Only verified names are
+// served. It leaves matching calls to package gateway and certificates to packages
 // platform/certs and app.
 //
 // Standards: RFC 1035 (DNS names, TXT records), RFC 5891 (internationalized names).
@@ -14,10 +16,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/service/access"
 )
 
@@ -55,7 +60,7 @@ type Service struct {
 	Changed func(context.Context)
 }
 
-// MaxDomains bounds the host names of a project.
+// MaxDomains bounds the domains of a project.
 const MaxDomains = 100
 
 // recordLabel is the label of the TXT record, below the host name. A leading underscore
@@ -87,9 +92,14 @@ func (s *Service) List(
 	if err != nil {
 		return none, fmt.Errorf("domains: list: %w", err)
 	}
+	cors, err := hasCORS(tx, owner)
+	if err != nil {
+		return none, err
+	}
 	list := models.List[contract.Domain]{Next: rows.Next, Total: rows.Total}
 	for _, row := range rows.Items {
 		one := shown(row, places[row.EnvironmentID])
+		one.Warnings = noOptions(row, cors)
 		if one.Certificate, err = s.certificateOf(tx, row); err != nil {
 			return none, fmt.Errorf("domains: list: %w", err)
 		}
@@ -98,27 +108,31 @@ func (s *Service) List(
 	return list, nil
 }
 
-// Get finds a domain of a project by its host name or its id.
+// Get finds a domain of a project by its address or its id.
 func (s *Service) Get(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.Domain, error) {
 	tx := s.DB.Read(ctx)
-	_, row, err := find(tx, p, in, access.ProjectRead)
+	owner, row, err := find(tx, p, in, access.ProjectRead)
 	if err != nil {
 		return contract.Domain{}, fmt.Errorf("domains: get %s: %w", in.Domain, err)
 	}
-	return s.withCertificate(tx, row)
+	return s.complete(tx, owner, row)
 }
 
-// withCertificate returns a domain with the state of its certificate.
-func (s *Service) withCertificate(tx *models.Tx, row models.Domain) (contract.Domain, error) {
+// complete returns a domain with the state of its certificate and with warnings.
+func (s *Service) complete(tx *models.Tx, owner models.Project, row models.Domain) (contract.Domain, error) {
 	out, err := stateOf(tx, row)
 	if err != nil {
 		return out, err
 	}
-	out.Certificate, err = s.certificateOf(tx, row)
+	if out.Certificate, err = s.certificateOf(tx, row); err != nil {
+		return out, err
+	}
+	cors, err := hasCORS(tx, owner)
+	out.Warnings = noOptions(row, cors)
 	return out, err
 }
 
-// find loads a project's host name, and checks that the principal may do action there.
+// find loads a project's domain, and checks that the principal may do action there.
 func find(
 	tx *models.Tx, p access.Principal, in contract.DomainPath, action access.Action,
 ) (models.Project, models.Domain, error) {
@@ -130,18 +144,63 @@ func find(
 	return owner, row, err
 }
 
+// domainOf finds a domain by its id, or by its host name and prefix. A host name alone is that of the domain without a
+// prefix, or of the only one. It refuses what could be several.
 func domainOf(tx *models.Tx, owner models.Project, ref string) (models.Domain, error) {
-	if host, wrong := normalize(ref); wrong == nil {
-		ref = host
-	}
-	row, err := tx.DomainOf(owner.ID, ref)
-	if errors.Is(err, models.ErrNotFound) {
-		return row, access.NotFound()
-	}
+	found, err := domainsOf(tx, owner, ref)
 	if err != nil {
-		return row, fmt.Errorf("domains: find %s: %w", ref, err)
+		return models.Domain{}, err
 	}
-	return row, nil
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	var names []string
+	for _, one := range found {
+		names = append(names, one.ID+" ("+one.Address().Key()+")")
+	}
+	return models.Domain{}, fault.New(fault.Conflict, "ambiguous_domain", "Several custom domains match %s. Use the ID "+
+		"of one of them: %s.", ref, strings.Join(names, ", "))
+}
+
+// oneOf finds a domain by its id or host name. Of several with the host name it returns one, for what holds for all of
+// them.
+func oneOf(tx *models.Tx, owner models.Project, ref string) (models.Domain, error) {
+	found, err := domainsOf(tx, owner, ref)
+	if err != nil {
+		return models.Domain{}, err
+	}
+	return found[0], nil
+}
+
+// domainsOf finds at least one domain.
+func domainsOf(tx *models.Tx, owner models.Project, ref string) ([]models.Domain, error) {
+	name, prefix, _ := strings.Cut(ref, "/")
+	host, wrong := normalize(name)
+	if wrong != nil {
+		row, err := tx.DomainOf(owner.ID, ref)
+		if errors.Is(err, models.ErrNotFound) {
+			return nil, access.NotFound()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("domains: find %s: %w", ref, err)
+		}
+		return []models.Domain{row}, nil
+	}
+	all, err := tx.DomainsAt(owner.ID, host)
+	if err != nil {
+		return nil, fmt.Errorf("domains: find %s: %w", ref, err)
+	}
+	if prefix != "" {
+		prefix = "/" + prefix
+	}
+	found := slices.DeleteFunc(slices.Clone(all), func(d models.Domain) bool { return d.PathPrefix != prefix })
+	if len(found) == 0 && prefix == "" {
+		found = all
+	}
+	if len(found) == 0 {
+		return nil, access.NotFound()
+	}
+	return found, nil
 }
 
 // stateOf returns a domain without its certificate.
@@ -178,19 +237,19 @@ func placesOf(tx *models.Tx, project string) (map[string]place, error) {
 
 func shown(row models.Domain, at place) contract.Domain {
 	out := contract.Domain{
-		ID:           row.ID,
-		Host:         row.Host,
-		Version:      at.version,
-		Environment:  at.environment,
-		State:        contract.DomainVerified,
-		Record:       recordOf(row),
-		Proof:        contract.OrNull(row.Proof),
-		VerifiedAt:   contract.UTC(row.VerifiedAt),
-		CheckedAt:    contract.UTC(row.CheckedAt),
-		MissingSince: contract.UTC(row.MissingSince),
-		Problem:      contract.OrNull(row.Problem),
-		ETag:         access.ETag(row.UpdatedAt),
-		CreatedAt:    row.CreatedAt.UTC(),
+		ID:            row.ID,
+		DomainAddress: row.Address(),
+		Version:       at.version,
+		Environment:   at.environment,
+		State:         contract.DomainVerified,
+		Record:        recordOf(row),
+		Proof:         contract.OrNull(row.Proof),
+		VerifiedAt:    contract.UTC(row.VerifiedAt),
+		CheckedAt:     contract.UTC(row.CheckedAt),
+		MissingSince:  contract.UTC(row.MissingSince),
+		Problem:       contract.OrNull(row.Problem),
+		ETag:          access.ETag(row.UpdatedAt),
+		CreatedAt:     row.CreatedAt.UTC(),
 	}
 	switch {
 	case row.VerifiedAt == nil:
@@ -215,7 +274,7 @@ func record(
 		Object:  of.ID,
 		Project: owner.ID,
 		Team:    owner.TeamID,
-		Detail:  map[string]string{"change": what, "host": of.Host, "name": owner.Name},
+		Detail:  map[string]string{"change": what, "host": of.Address(), "name": owner.Name},
 	}
 	if before != nil {
 		entry.Before = *before

@@ -98,6 +98,13 @@ func (w *world) team(t *testing.T, name string) access.Principal {
 		Roles:    map[string]access.Role{team: access.Owner},
 		HomeTeam: team,
 	}
+	w.project(t, p, name)
+	return p
+}
+
+// project creates a project of a team, with the environments prod and dev.
+func (w *world) project(t *testing.T, p access.Principal, name string) {
+	t.Helper()
 	_, err := w.projects.Create(t.Context(), p, projects.CreateInput{
 		Name: name,
 		Environments: map[string]contract.EnvironmentTarget{
@@ -108,7 +115,6 @@ func (w *world) team(t *testing.T, name string) access.Principal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
 }
 
 func (w *world) create(
@@ -152,14 +158,14 @@ func (w *world) prove(t *testing.T, p access.Principal, project, host string) co
 	return verified
 }
 
-// hosts returns what the gateway serves, as host to project/environment.
+// hosts returns what the gateway serves, as the key of a domain to project/environment.
 func (w *world) hosts() map[string]string {
 	out := map[string]string{}
 	for _, p := range w.served {
 		for _, v := range p.Versions {
 			for _, e := range v.Environments {
-				for _, host := range e.Hosts {
-					out[host] = p.Name + "/" + e.Name
+				for _, d := range e.Domains {
+					out[d.Key()] = p.Name + "/" + e.Name
 				}
 			}
 		}

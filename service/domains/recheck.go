@@ -21,7 +21,8 @@ const recheckBatch = 100
 
 // Recheck looks up the TXT records that are due. A name whose record has disappeared stays
 // served, since a mistake at a name server must not stop an API: its team is told by an
-// audit entry, an event and the pages, and another project can verify it a week later.
+// audit entry, an event and the pages, and another team can verify it a week later. Domains that share a record are
+// checked, and reported, once.
 func (s *Service) Recheck(ctx context.Context) error {
 	for {
 		now := models.Now()
@@ -46,34 +47,34 @@ func (s *Service) recheck(ctx context.Context, seen models.Domain) error {
 		return err //nolint:wrapcheck // Recheck names the host
 	}
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
+		owner, err := tx.ProjectByID(seen.ProjectID)
+		if err != nil {
+			return fmt.Errorf("domains: project of %s: %w", seen.Host, err)
+		}
+		if current, err := locked(tx, owner, seen); err != nil || !current.UpdatedAt.Equal(seen.UpdatedAt) {
+			return nil //nolint:nilerr // removed or changed: the next run looks at what it is now
+		}
 		row, now := seen, models.Now()
 		looked.apply(&row, now)
-		owner, err := tx.ProjectByID(row.ProjectID)
-		if err != nil {
-			return fmt.Errorf("domains: project of %s: %w", row.Host, err)
-		}
 		switch {
 		case seen.MissingSince == nil && row.MissingSince != nil:
 			err = s.report(ctx, tx, "record missing", EventRecordMissing, owner, seen, row)
 		case seen.MissingSince != nil && row.MissingSince == nil:
 			err = s.report(ctx, tx, "record back", EventRecordBack, owner, seen, row)
 		default:
-			// When a record was looked up is not a change of the name: its ETag stays. A
-			// row that has changed since is not written: that change has checked it.
-			_, err = tx.UpdateDomain(row, seen.UpdatedAt)
+			// When a record was looked up is not a change of the name: its ETag stays.
+			if _, err = tx.UpdateDomain(row, seen.UpdatedAt); err == nil {
+				_, err = tx.ShareProof(row, owner.TeamID, time.Time{})
+			}
 		}
 		return err
 	})
 }
 
-// report writes what was found of a record, unless the row has changed since.
+// report writes what was found of a record.
 func (s *Service) report(
 	ctx context.Context, tx *models.Tx, what, event string, owner models.Project, was, row models.Domain,
 ) error {
-	current, err := tx.DomainOf(owner.ID, row.ID)
-	if err != nil || !current.UpdatedAt.Equal(was.UpdatedAt) {
-		return nil //nolint:nilerr // removed or changed: the next run looks at what it is now
-	}
 	if _, err := write(tx, access.System(), access.DomainReport, what, owner, was, row); err != nil {
 		return err
 	}

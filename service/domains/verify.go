@@ -15,7 +15,7 @@ import (
 )
 
 // lapseAfter is how long the TXT record of a verified name is missing before another
-// project can verify the name for itself: the domain has changed hands.
+// team can verify the name for itself: the domain has changed hands.
 const lapseAfter = 7 * 24 * time.Hour
 
 func lapsed(row models.Domain, now time.Time) bool {
@@ -61,7 +61,12 @@ func (f finding) apply(row *models.Domain, now time.Time) {
 // Verify looks the TXT record of a name up, and serves the name from then on if it is there. If it is missing, the
 // error says so, and a name that was verified stays served. Verifying a verified name checks its record again.
 func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.DomainPath) (contract.Domain, error) {
-	_, seen, err := find(s.DB.Read(ctx), p, in, access.DomainChange)
+	tx := s.DB.Read(ctx)
+	owner, err := access.Project(tx, p, in.Project, access.DomainChange)
+	var seen models.Domain
+	if err == nil {
+		seen, err = oneOf(tx, owner, in.Domain)
+	}
 	if err != nil {
 		return contract.Domain{}, fmt.Errorf("domains: verify %s: %w", in.Domain, err)
 	}
@@ -72,20 +77,23 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.Do
 		if err != nil {
 			return err
 		}
+		if row, err = locked(tx, owner, row); err != nil {
+			return err
+		}
 		if row.Challenge != seen.Challenge {
 			return access.Stale()
 		}
 		was, now := row, models.Now()
 		looked.apply(&row, now)
 		if was.VerifiedAt == nil && row.VerifiedAt != nil {
-			if err := s.release(ctx, tx, row.Host, owner.ID, now); err != nil {
+			if err := s.release(ctx, tx, row.Host, owner, now); err != nil {
 				return err
 			}
 		}
-		if out, err = write(tx, p, access.DomainChange, "verify", owner, was, row); err != nil {
+		if row, err = write(tx, p, access.DomainChange, "verify", owner, was, row); err != nil {
 			return err
 		}
-		out.Certificate, err = s.certificateOf(tx, row)
+		out, err = s.complete(tx, owner, row)
 		return err
 	})
 	if err != nil {
@@ -103,28 +111,53 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.Do
 	return out, fault.New(fault.Unavailable, "lookup_failed", "%s Try again in a minute.", looked.problem)
 }
 
-// release takes a verified name from another project: where its record has been missing for
-// long. It refuses if the other project still holds the name.
-func (s *Service) release(ctx context.Context, tx *models.Tx, host, projectID string, now time.Time) error {
-	other, err := tx.VerifiedDomain(host)
-	if errors.Is(err, models.ErrNotFound) || (err == nil && other.ProjectID == projectID) {
-		return nil
-	}
+// release takes a verified name from another team, where its record has been missing for
+// long. It refuses if the other team still holds the name.
+func (s *Service) release(
+	ctx context.Context, tx *models.Tx, host string, owner models.Project, now time.Time,
+) error {
+	all, err := tx.LockHost(host)
 	if err != nil {
 		return fmt.Errorf("domains: find %s: %w", host, err)
 	}
+	at := slices.IndexFunc(all, func(d models.TeamDomain) bool {
+		return d.TeamID != owner.TeamID && d.VerifiedAt != nil
+	})
+	if at < 0 {
+		return nil
+	}
+	other := all[at].Domain
 	if !lapsed(other, now) {
 		return taken(host)
 	}
-	owner, err := tx.ProjectByID(other.ProjectID)
+	holder, err := tx.ProjectByID(other.ProjectID)
 	if err != nil {
 		return fmt.Errorf("domains: project of %s: %w", host, err)
 	}
 	was := other
 	unverify(&other)
-	other.Problem = "Another project has verified this domain."
-	_, err = write(tx, access.System(), access.DomainReport, "lapse", owner, was, other)
-	return errors.Join(err, s.emit(ctx, tx, EventRecordMissing, owner, other))
+	other.Problem = "Another team has verified this domain."
+	_, err = write(tx, access.System(), access.DomainReport, "lapse", holder, was, other)
+	return errors.Join(err, s.emit(ctx, tx, EventRecordMissing, holder, other))
+}
+
+// locked locks the host of a domain, and returns the domain as it is then. It refuses a project that has just been
+// moved to another team.
+func locked(tx *models.Tx, owner models.Project, row models.Domain) (models.Domain, error) {
+	all, err := tx.LockHost(row.Host)
+	if err != nil {
+		return row, fmt.Errorf("domains: lock %s: %w", row.Host, err)
+	}
+	for _, one := range all {
+		switch {
+		case one.ID != row.ID:
+		case one.TeamID != owner.TeamID:
+			return row, access.Stale()
+		default:
+			return one.Domain, nil
+		}
+	}
+	return row, access.NotFound()
 }
 
 func unverify(row *models.Domain) {
@@ -135,10 +168,10 @@ func unverify(row *models.Domain) {
 func (s *Service) Approve(
 	ctx context.Context, p access.Principal, in contract.DomainPath,
 ) (contract.DomainApproval, error) {
-	return s.decide(ctx, p, in, "approve", func(tx *models.Tx, row *models.Domain) error {
+	return s.decide(ctx, p, in, "approve", func(tx *models.Tx, owner models.Project, row *models.Domain) error {
 		now := models.Now()
 		if row.VerifiedAt == nil {
-			if err := s.release(ctx, tx, row.Host, row.ProjectID, now); err != nil {
+			if err := s.release(ctx, tx, row.Host, owner, now); err != nil {
 				return err
 			}
 			row.VerifiedAt = &now
@@ -153,7 +186,7 @@ func (s *Service) Approve(
 func (s *Service) Disapprove(
 	ctx context.Context, p access.Principal, in contract.DomainPath,
 ) (contract.DomainApproval, error) {
-	return s.decide(ctx, p, in, "disapprove", func(_ *models.Tx, row *models.Domain) error {
+	return s.decide(ctx, p, in, "disapprove", func(_ *models.Tx, _ models.Project, row *models.Domain) error {
 		if row.VerifiedAt != nil {
 			unverify(row)
 			row.Challenge = newChallenge()
@@ -167,7 +200,7 @@ func (s *Service) decide(
 	p access.Principal,
 	in contract.DomainPath,
 	what string,
-	fn func(*models.Tx, *models.Domain) error,
+	fn func(*models.Tx, models.Project, *models.Domain) error,
 ) (contract.DomainApproval, error) {
 	var out contract.DomainApproval
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {
@@ -175,15 +208,21 @@ func (s *Service) decide(
 		if err != nil {
 			return err
 		}
-		row, err := domainOf(tx, owner, in.Domain)
+		row, err := oneOf(tx, owner, in.Domain)
 		if err != nil {
 			return err
 		}
-		was := row
-		if err := fn(tx, &row); err != nil {
+		if row, err = locked(tx, owner, row); err != nil {
 			return err
 		}
-		d, err := write(tx, p, access.DomainApprove, what, owner, was, row)
+		was := row
+		if err := fn(tx, owner, &row); err != nil {
+			return err
+		}
+		if row, err = write(tx, p, access.DomainApprove, what, owner, was, row); err != nil {
+			return err
+		}
+		d, err := stateOf(tx, row)
 		out = contract.DomainApproval{ID: d.ID, Host: d.Host, Project: owner.Name, State: d.State, Proof: d.Proof}
 		return err
 	})

@@ -68,7 +68,7 @@ var columns = map[string]map[string]string{
 			"created_at expires_at",
 	},
 	"domains": {
-		"snapshot Environment.Hosts": "environment_id host",
+		"snapshot Environment.Domains": "environment_id host path_prefix strip_prefix methods",
 		"ledger custom_domains": "id project_id challenge proof verified_at checked_at missing_since problem " +
 			"created_at updated_at",
 	},

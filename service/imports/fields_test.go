@@ -34,8 +34,8 @@ var fates = map[string]string{
 		Failures, WindowMS, OpenMS`,
 	"follows from others": `Barred, Deleted, Detached, Former, FoundIn, FromApps, Machine, Members, OwnerFrozen,
 		Routes, ProjectID, RevisedAt, Revision, TakenDown, TeamID, Users`,
-	"left out, and listed": `CallSigningKeys, Certificate, EndedSessions, GroupsLeft, HasSecret, Headers, Hosts, Keys,
-		Webhooks`,
+	"left out, and listed": `CallSigningKeys, Certificate, DomainAddress, Domains, EndedSessions, GroupsLeft, HasSecret,
+		Headers, Keys, PathPrefix, Shared, StripPrefix, Webhooks`,
 	"never in a zip": `DataKeys`,
 }
 

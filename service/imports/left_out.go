@@ -148,10 +148,10 @@ func ofEnvironment(name string, e snapshot.Environment) (out []contract.LeftOut)
 			Detail:  "The zip doesn't contain the private key of the client certificate. Upload both.",
 		})
 	}
-	for _, host := range e.Hosts {
+	for i := range e.Domains {
 		out = append(out, contract.LeftOut{
 			Code:    "custom_domain",
-			Subject: name + ": " + host,
+			Subject: name + ": " + e.Domains[i].Key(),
 			Detail:  "Add the domain again and verify it.",
 		})
 	}

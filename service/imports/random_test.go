@@ -206,7 +206,8 @@ func (m *maker) environment(n int) snapshot.Environment {
 		e.Upstream.Breaker = snapshot.UpstreamBreaker{Failures: new(9), OpenMS: new(500)}
 	}
 	if m.maybe() {
-		e.Hosts = []string{strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"}
+		host := strings.ReplaceAll(strings.TrimPrefix(e.ID, "env_"), "_", "-") + ".example.com"
+		e.Domains = []snapshot.Domain{everything.DomainAt(host, "/orders", "GET"), everything.DomainAt(host, "")}
 		e.Headers = []snapshot.UpstreamHeader{{Name: "X-Secret"}}
 		e.Certificate = &snapshot.ClientCertificate{
 			Chain: "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",

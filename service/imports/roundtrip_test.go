@@ -201,7 +201,7 @@ func (m made) lose(imported *snapshot.Project) {
 		}
 		for j := range p.Versions[i].Environments {
 			e := &p.Versions[i].Environments[j]
-			e.Hosts, e.Headers, e.Certificate = nil, nil, nil
+			e.Domains, e.Headers, e.Certificate = nil, nil, nil
 		}
 	}
 	for i := range p.Clients {

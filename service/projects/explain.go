@@ -61,11 +61,16 @@ func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy
 		return policy.Question{}, err
 	}
 	path, _, _ := strings.Cut(in.Path, "?") // rules do not look at the query
-	q := policy.Question{ProjectID: project.ID, Method: strings.ToUpper(in.Method), Path: path}
+	q := policy.Question{ProjectID: project.ID, Host: in.Host, Method: strings.ToUpper(in.Method), Path: path}
 	if q.Method == "" {
 		q.Method = "GET"
 	}
-	wrong, err := findAsked(tx, project, in, &q)
+	var wrong []fault.Field
+	if in.Host == "" {
+		wrong, err = findAsked(tx, project, in, &q)
+	} else {
+		wrong, err = findHost(tx, project, in, &q)
+	}
 	if err != nil {
 		return q, err
 	}
@@ -89,6 +94,24 @@ func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy
 		return q, err
 	}
 	return q, errors.Join(askKey(tx, p, project, in.Key, &q), askUser(tx, p, project, in, &q))
+}
+
+// findHost checks that a custom domain of the project has the host of a question.
+func findHost(
+	tx *models.Tx, project models.Project, in contract.Question, q *policy.Question,
+) (wrong []fault.Field, err error) {
+	if in.Version != "" || in.Environment != "" {
+		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "one_address", Detail: "Use a host, or a version and " +
+			"an environment. The version and environment of a host follow from its custom domains."})
+	}
+	host, ok := hostOf(in.Host)
+	q.Host = host
+	rows, err := tx.DomainsAt(project.ID, host)
+	if err == nil && (!ok || len(rows) == 0) {
+		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "unknown_host", Detail: "Use the host name of a custom " +
+			"domain of the project."})
+	}
+	return wrong, err
 }
 
 // findAsked finds the version and the environment.

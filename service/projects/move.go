@@ -119,6 +119,18 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 		uses = append(uses, countOf(keys, "of its API keys belongs", "of its API keys belong")+
 			" to a product or a tenant of the team")
 	}
+	if err := tx.LockHostsOf(row.ID); err != nil {
+		return err
+	}
+	hosts, err := tx.HostsWithin(row.ID, row.TeamID, team)
+	if err != nil {
+		return err
+	}
+	if len(hosts) > 0 {
+		return fault.New(fault.Conflict, "host_shared", "Other projects of the teams have custom domains with the same "+
+			"host name: %s. A host name belongs to one team. First delete the custom domains of one side.",
+			strings.Join(hosts, ", "))
+	}
 	if len(uses) > 0 {
 		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. First remove it "+
 			"from its product, detach the team's tenants and revoke these keys.", strings.Join(uses, "; "))

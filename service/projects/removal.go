@@ -106,7 +106,7 @@ func callersOf(tx *models.Tx, project models.Project, gone []models.Environment)
 	}
 	for _, domain := range domains {
 		if slices.Contains(ids, domain.EnvironmentID) {
-			out.Hosts = append(out.Hosts, domain.Host)
+			out.Hosts = append(out.Hosts, domain.Address().Address())
 		}
 	}
 	return out, nil

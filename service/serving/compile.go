@@ -224,7 +224,7 @@ func compileEnvironment(e models.Environment, domains []models.Domain) snapshot.
 	out := snapshot.Environment{ID: e.ID, Name: e.Name, Target: e.Target, Upstream: e.Upstream}
 	for _, d := range domains {
 		if d.EnvironmentID == e.ID {
-			out.Hosts = append(out.Hosts, d.Host)
+			out.Domains = append(out.Domains, snapshot.Domain{DomainAddress: d.Address()})
 		}
 	}
 	return out

@@ -29,7 +29,27 @@ func readPeople(tx *models.Tx, row models.Project, out *snapshot.Project) error 
 		}
 		out.Tenants[at].DisplayName = t.DisplayName
 	}
+	if err := readShared(tx, row, out); err != nil {
+		return fmt.Errorf("serving: custom domains of %s: %w", row.ID, err)
+	}
 	return readWebhooks(tx, row.TeamID, out)
+}
+
+// readShared marks the custom domains whose host other projects of the team have too.
+func readShared(tx *models.Tx, row models.Project, out *snapshot.Project) error {
+	shared, err := tx.HostsWithin(row.ID, row.TeamID)
+	if err != nil {
+		return err
+	}
+	for i := range out.Versions {
+		for j := range out.Versions[i].Environments {
+			domains := out.Versions[i].Environments[j].Domains
+			for n := range domains {
+				domains[n].Shared = slices.Contains(shared, domains[n].Host)
+			}
+		}
+	}
+	return nil
 }
 
 func readClientSettings(tx *models.Tx, out *snapshot.Project) error {

@@ -105,7 +105,7 @@ func everyVersion() snapshot.Version {
 			IP: snapshot.IPRules{Deny: ranges("198.51.100.0/24")},
 		},
 		Environments: []snapshot.Environment{{
-			ID: "env_8", Name: "prod", Target: "https://secure.example/v7", Hosts: []string{"seven.shop.example"},
+			ID: "env_8", Name: "prod", Target: "https://secure.example/v7", Domains: Domains("seven.shop.example"),
 			Headers: []snapshot.UpstreamHeader{{Name: "X-Upstream-Token"}},
 			Certificate: &snapshot.ClientCertificate{
 				Chain: "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
@@ -131,7 +131,7 @@ func everyVersion() snapshot.Version {
 			},
 		}, {
 			ID: "env_9", Name: "streams", Target: "http://streams.example:50051",
-			Hosts:    []string{"streams.shop.example"},
+			Domains:  Domains("streams.shop.example"),
 			Upstream: snapshot.Upstream{HTTP: contract.HTTP2},
 		}},
 	}

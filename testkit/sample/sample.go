@@ -31,6 +31,28 @@ var (
 // ProjectID is the id of the sample project.
 const ProjectID = "prj_0000000000sample"
 
+// Domains returns a custom domain for all calls to each of the hosts.
+func Domains(hosts ...string) (out []snapshot.Domain) {
+	for _, host := range hosts {
+		out = append(out, DomainAt(host, ""))
+	}
+	return out
+}
+
+// DomainAt returns a custom domain for the calls to a host that have a path prefix, which is removed, and one of the
+// methods if there are any.
+func DomainAt(host, prefix string, methods ...string) snapshot.Domain {
+	return snapshot.Domain{DomainAddress: contract.DomainAddress{
+		Host: host, PathPrefix: prefix, StripPrefix: true, Methods: methods,
+	}}
+}
+
+// Kept returns the custom domain with a prefix that is not removed.
+func Kept(d snapshot.Domain) snapshot.Domain {
+	d.StripPrefix = false
+	return d
+}
+
 // Project has versions of every access policy. Its upstreams are target and
 // paths below it.
 func Project(target string) *snapshot.Project {
@@ -38,7 +60,7 @@ func Project(target string) *snapshot.Project {
 		return snapshot.Environment{ID: "env_" + id, Name: name, Target: target + path}
 	}
 	at := func(e snapshot.Environment, hosts ...string) snapshot.Environment {
-		e.Hosts = hosts
+		e.Domains = Domains(hosts...)
 		return e
 	}
 	version := func(id, name string, access snapshot.Access, envs ...snapshot.Environment) snapshot.Version {

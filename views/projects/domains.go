@@ -15,24 +15,35 @@ type Domains struct {
 // DomainRow is a host name, where it leads, and whether it is served.
 type DomainRow struct {
 	URL   string // of its page
-	Host  string
+	Host  string // with the path prefix
+	Calls string // which it takes: its methods; "" for all
 	Place string // version/environment
 	State ui.Badge
 }
 
-// DomainAdd posts host and environment, an id, to Action.
+// DomainAdd posts host, path_prefix, strip_prefix, methods and environment, an id, to Action.
 type DomainAdd struct {
 	Open         bool
 	Action       string
 	Host         ui.Value
+	Calls        DomainCalls
 	Environments []ui.Option
 	Error        string
 }
 
-// Domain is one host name with its TXT record.
+// DomainCalls are the fields of which calls a domain takes.
+type DomainCalls struct {
+	ID         string // that the ids of the fields begin with
+	PathPrefix ui.Value
+	Strip      bool
+	Methods    ui.Group
+}
+
+// Domain is one custom domain with its TXT record.
 type Domain struct {
 	Page        ui.Page
-	Host        string
+	Host        string // with the path prefix
+	Warnings    []string
 	State       ui.Badge
 	Facts       []ui.Fact
 	RecordName  string
@@ -44,13 +55,14 @@ type Domain struct {
 	BackURL            string
 }
 
-// DomainManage has the forms of a host name. MoveAction takes environment, an id, and
+// DomainManage has the forms of a custom domain. MoveAction takes the fields of DomainCalls, environment, an id, and
 // revision.
 type DomainManage struct {
 	VerifyAction string
 	VerifyText   string // of the button
 	MoveAction   string
 	Revision     string
+	Calls        DomainCalls
 	Environments []ui.Option
 	Remove       ui.Confirmation
 	Error        string

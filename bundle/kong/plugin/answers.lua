@@ -61,6 +61,7 @@ local ANSWERS = {
     503, "The provider's token for the upstream can't be decrypted right now.",
   },
   too_many_headers = { 431, "This request has too many header lines." },
+  no_route = { 404, "There is no project, version or environment at this URL." },
   bad_path = { 400, "A dot segment in the path leads above the root or is hidden, for example by an encoded slash." },
   bad_body = { 400, "A JSON body must be an object or an array." },
   body_too_large = { 413, "The request body is too large." },

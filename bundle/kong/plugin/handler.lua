@@ -91,10 +91,10 @@ local function check_key(state, environment, presented)
 end
 
 
--- The methods in a list, each as a name with the value true.
-local function set_of(methods)
+-- The items of a list, each as a name with the value true.
+local function set_of(list)
   local set = {}
-  for _, one in ipairs(methods or {}) do
+  for _, one in ipairs(list or {}) do
     set[one] = true
   end
   return set
@@ -118,7 +118,7 @@ end
 
 local FIELDS = {
   "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm", "introspection", "rules", "members", "openfga", "transforms",
+  "refused", "realm", "introspection", "rules", "members", "openfga", "transforms", "unrouted",
 }
 
 -- Takes our fields out of one of Kong's configurations. On every call, Kong walks through everything that is left in it
@@ -158,6 +158,7 @@ local function state_of(config)
       rules = {},
       transforms = transforms.store(settings.transforms),
       members = settings.members or {},
+      unrouted = set_of(settings.unrouted),
       openfga = openfga.store(settings.openfga),
     }
     for id, of_version in pairs(settings.rules or {}) do
@@ -318,6 +319,9 @@ end
 function PosternAuth:access(config)
   local state = state_of(config)
   local route = kong.router.get_route()
+  if route and state.unrouted[route.id] then
+    return answers.refuse("no_route")
+  end
   local policy = route and state.routes[route.id] or UNKNOWN_ROUTE
   local own = route and state.upstream[route.id]
 

@@ -312,6 +312,8 @@ return {
               keys = { type = "string", uuid = true },
               values = policy,
           } },
+          -- the ids of Kong routes for calls to a custom domain's host that no domain takes
+          { unrouted = { type = "array", required = false, elements = { type = "string", uuid = true } } },
           -- by the id of the version
           { rules = { type = "map", keys = { type = "string" }, values = version_rules } },
           -- by the owner of keys

@@ -189,8 +189,8 @@ var upstreamForms = map[string][]Call{
 		submits(contract.RotateCallSigningKey)[0],
 	},
 	signingPath + "/disable":         submits(contract.DisableCallSigning),
-	domainsRoute:                     submits(contract.CreateDomain, "host", "environment"),
-	domainsRoute + "/:domain":        submits(contract.UpdateDomain, "environment"),
+	domainsRoute:                     submits(contract.CreateDomain, "host", "path_prefix", "strip_prefix", "methods", "environment"),
+	domainsRoute + "/:domain":        submits(contract.UpdateDomain, "path_prefix", "strip_prefix", "methods", "environment"),
 	domainsRoute + "/:domain/verify": submits(contract.VerifyDomain),
 	domainsRoute + "/:domain/remove": submits(contract.DeleteDomain),
 }

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"postern/core/contract"
@@ -23,7 +24,7 @@ func domainsCrumb(p rules.Project) ui.Crumb {
 }
 
 func (h *Handler) showDomains(v *page.Visit) (web.Answer, error) {
-	return h.domainsWith(v, contract.NewDomain{}, &page.Errors{})
+	return h.domainsWith(v, contract.NewDomain{StripPrefix: new(true)}, &page.Errors{})
 }
 
 // domainsWith shows a project's custom domains, with the form as typed.
@@ -61,7 +62,8 @@ func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *pa
 	for _, d := range found.Items {
 		m.Rows = append(m.Rows, projects.DomainRow{
 			URL:   domainPath(p, d),
-			Host:  d.Host,
+			Host:  d.Address(),
+			Calls: strings.Join(d.Methods, ", "),
 			Place: d.Version + "/" + d.Environment,
 			State: domainBadge(d),
 		})
@@ -71,6 +73,7 @@ func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *pa
 			Open:         wrong.Status != 0,
 			Action:       domainsPath(p),
 			Host:         wrong.Value("/host", typed.Host),
+			Calls:        domainCalls("domain", typed.PathPrefix, typed.StripPrefix, typed.Methods, wrong),
 			Environments: environmentOptions(p, typed.Environment),
 		}
 		m.Add.Error = wrong.Rest()
@@ -78,6 +81,31 @@ func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *pa
 		m.Note = "You're a viewer in this team. Members and owners can add domains."
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
+}
+
+// domainCalls are the fields of which calls a domain takes. Methods that pages of browsers don't use are offered only
+// where the domain has them.
+func domainCalls(id, prefix string, strip *bool, methods []string, wrong *page.Errors) projects.DomainCalls {
+	out := projects.DomainCalls{
+		PathPrefix: wrong.Value("/path_prefix", prefix),
+		Strip:      strip != nil && *strip,
+		ID:         id,
+		Methods: ui.Group{
+			ID:     id + "-methods",
+			Name:   "methods",
+			Legend: page.FieldLabel("methods"),
+			Hint:   "Leave all empty to take every method.",
+			Error:  wrong.Take("/methods"),
+		},
+	}
+	for _, m := range slices.Compact(slices.Concat(rules.CORSMethods, methods)) {
+		if !slices.ContainsFunc(out.Methods.Options, func(o ui.Option) bool { return o.Value == m }) {
+			out.Methods.Options = append(out.Methods.Options, ui.Option{
+				Value: m, Title: m, Chosen: slices.Contains(methods, m),
+			})
+		}
+	}
+	return out
 }
 
 func domainBadge(d contract.Domain) ui.Badge {
@@ -120,7 +148,7 @@ func environmentOptions(p rules.Project, chosen string) []ui.Option {
 
 func (h *Handler) addDomain(v *page.Visit) (web.Answer, error) {
 	in := contract.DomainCreation{ProjectPath: contract.ProjectPath{Project: v.Param("project")}}
-	v.Fill(&in.Body, "host", "environment")
+	v.Fill(&in.Body, "host", "path_prefix", "strip_prefix", "methods", "environment")
 	d, err := h.Domains.Create(v.Ctx(), v.Who, in)
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.domainsWith(v, in.Body, wrong)
@@ -128,15 +156,17 @@ func (h *Handler) addDomain(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.Done("domain_added", page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Host)
+	return v.Done("domain_added", page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Address())
 }
 
 func (h *Handler) showDomain(v *page.Visit) (web.Answer, error) {
-	return h.domainWith(v, &page.Errors{})
+	return h.domainWith(v, nil, &page.Errors{})
 }
 
-// domainWith shows a host name, with what was wrong with the last form.
-func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, error) {
+// domainWith shows a custom domain, with the change as typed and what was wrong with the last form.
+func (h *Handler) domainWith(
+	v *page.Visit, typed *contract.DomainChange, wrong *page.Errors,
+) (web.Answer, error) {
 	p, err := h.Projects.Get(v.Ctx(), v.Who, v.Param("project"))
 	if err != nil {
 		return web.Answer{}, err
@@ -149,14 +179,14 @@ func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, err
 	path, environment := domainPath(p, d), environmentID(p, d)
 	m := projects.Domain{
 		Page: v.Shell(
-			d.Host,
+			d.Address(),
 			path,
 			page.ProjectsCrumb(),
 			page.ProjectCrumb(p),
 			domainsCrumb(p),
-			ui.Crumb{Text: d.Host},
+			ui.Crumb{Text: d.Address()},
 		),
-		Host:        d.Host,
+		Host:        d.Address(),
 		State:       domainBadge(d),
 		RecordName:  d.Record.Name,
 		RecordValue: d.Record.Value,
@@ -164,12 +194,16 @@ func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, err
 		BackURL:     domainsPath(p),
 		Facts: []ui.Fact{
 			{Label: "Environment", Value: d.Version + "/" + d.Environment, Mono: true},
+			{Label: "Calls", Value: callsText(d)},
 			{Label: "Verified", Value: verifiedText(d)},
 			page.TimeFact("Last checked", d.CheckedAt),
 		},
 	}
 	m.Facts = append(m.Facts, ui.Fact{Label: "Certificate", Value: certificateText(d.Certificate)})
 	m.CertificateProblem = certificateProblem(d.Certificate)
+	for _, w := range d.Warnings {
+		m.Warnings = append(m.Warnings, w.Detail)
+	}
 	if d.MissingSince != nil {
 		m.Facts = append(m.Facts, page.TimeFact("Record missing since", d.MissingSince))
 	}
@@ -179,25 +213,47 @@ func (h *Handler) domainWith(v *page.Visit, wrong *page.Errors) (web.Answer, err
 			VerifyText:   "Verify",
 			MoveAction:   path,
 			Revision:     d.ETag,
+			Calls:        domainCalls("domain-move", d.PathPrefix, &d.StripPrefix, d.Methods, wrong),
 			Environments: environmentOptions(p, environment),
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
 				Verb:   "Remove",
 				Kind:   "domain",
-				Name:   d.Host,
+				Name:   d.Address(),
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls to this host name will get 404. The environment's gateway URL keeps working."),
-				Undo:  "You can add it again, but you'll have to prove again that you own it.",
+					"Calls that this domain takes will get 404, unless another domain with the host name takes them. The "+
+						"environment's gateway URL keeps working."),
+				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again that " +
+					"you own the name.",
 				Error: wrong.Take("/confirm"),
 			},
 		}
 		if d.State != contract.DomainPending {
 			m.Manage.VerifyText = "Check again"
 		}
+		if typed != nil {
+			m.Manage.Calls = domainCalls("domain-move", *typed.PathPrefix, typed.StripPrefix, *typed.Methods, wrong)
+			m.Manage.Environments = environmentOptions(p, *typed.Environment)
+		}
 		m.Manage.Error = wrong.Rest()
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainPage(m)}, nil
+}
+
+// callsText says which calls a domain takes.
+func callsText(d contract.Domain) string {
+	text := "all methods"
+	if len(d.Methods) > 0 {
+		text = strings.Join(d.Methods, ", ")
+	}
+	switch {
+	case d.PathPrefix == "":
+		return text + ", all paths"
+	case d.StripPrefix:
+		return text + ", paths below " + d.PathPrefix + ", which is removed"
+	}
+	return text + ", paths below " + d.PathPrefix + ", which is kept"
 }
 
 func verifiedText(d contract.Domain) string {
@@ -243,13 +299,13 @@ func certificateProblem(c contract.DomainCertificate) string {
 // domainChanged answers a form of a host name's page.
 func (h *Handler) domainChanged(v *page.Visit, err error, flash, host string) (web.Answer, error) {
 	if fault.CodeOf(err) == "lookup_failed" {
-		return h.domainWith(v, &page.Errors{
+		return h.domainWith(v, nil, &page.Errors{
 			Status: http.StatusServiceUnavailable,
 			Public: "The name server didn't respond. Try again in a minute.",
 		})
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
-		return h.domainWith(v, wrong)
+		return h.domainWith(v, nil, wrong)
 	}
 	if err != nil {
 		return web.Answer{}, err
@@ -259,14 +315,17 @@ func (h *Handler) domainChanged(v *page.Visit, err error, flash, host string) (w
 
 func (h *Handler) verifyDomain(v *page.Visit) (web.Answer, error) {
 	d, err := h.Domains.Verify(v.Ctx(), v.Who, domainIn(v))
-	return h.domainChanged(v, err, "domain_verified", d.Host)
+	return h.domainChanged(v, err, "domain_verified", d.Address())
 }
 
 func (h *Handler) moveDomain(v *page.Visit) (web.Answer, error) {
 	in := contract.DomainUpdate{DomainPath: domainIn(v), Condition: v.Condition()}
-	v.Fill(&in.Body, "environment")
+	v.Fill(&in.Body, "path_prefix", "strip_prefix", "methods", "environment")
 	d, err := h.Domains.Update(v.Ctx(), v.Who, in)
-	return h.domainChanged(v, err, "domain_moved", d.Host)
+	if wrong, ok := page.ErrorsIn(err); ok {
+		return h.domainWith(v, &in.Body, wrong)
+	}
+	return h.domainChanged(v, err, "domain_moved", d.Address())
 }
 
 func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
@@ -287,5 +346,5 @@ func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return h.domainChanged(v, err, "", "")
 	}
-	return v.Done("domain_gone", domainsPath(p), d.Host)
+	return v.Done("domain_gone", domainsPath(p), d.Address())
 }
