@@ -54,6 +54,17 @@ func (o connObserver) Observe(out gateway.Outcome) {
 	o.recorder.Observe(usage.Call(out))
 }
 
+// targets returns what the gateway of this process knows of targets. The conversion fails to compile if the types
+// differ.
+func (a *App) targets() []usage.TargetHealth {
+	all := a.plane.Health()
+	out := make([]usage.TargetHealth, len(all))
+	for i, one := range all {
+		out[i] = usage.TargetHealth(one)
+	}
+	return out
+}
+
 // openAccessLog opens the access log, nil if there is none.
 func openAccessLog(c config.Config, log *slog.Logger) (*accesslog.Log, error) {
 	if c.AccessLog.Every == 0 {
@@ -94,6 +105,9 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 	if a.Config.Roles.Serve() {
 		sources.FeedAge, sources.Revision, sources.Outdated = a.feed.Age, a.feed.Position, a.feed.Behind
 	}
+	if a.Config.Roles.Gateway {
+		sources.Targets = a.measuredTargets
+	}
 	if a.Config.Roles.Control || a.Config.Roles.Worker {
 		sources.Jobs, sources.OldestJob, sources.UsageLog = queue.Counts, queue.OldestWaiting, a.usage.LogAge
 		sources.Exports = func(ctx context.Context) (map[string]int64, error) {
@@ -101,6 +115,16 @@ func (a *App) newMetrics(version string, queue *jobs.Queue) *metrics.Metrics {
 		}
 	}
 	return metrics.New(sources)
+}
+
+// measuredTargets returns what the gateway of this process knows of targets, for metrics.
+func (a *App) measuredTargets() []metrics.Target {
+	all := a.plane.Health()
+	out := make([]metrics.Target, len(all))
+	for i, one := range all {
+		out[i] = metrics.Target{EnvironmentID: one.EnvironmentID, Position: one.Position, State: one.State}
+	}
+	return out
 }
 
 func databasePools(db *models.DB) map[string]metrics.Pool {

@@ -118,7 +118,9 @@ func (a *App) wire(ctx context.Context, version string) error {
 	})
 	a.services.projects.Gateway = a.plane.Explain
 	a.services.diagnostics.Gateway, a.services.diagnostics.Verifier = a.plane, a.bearer
+	a.usage.Events = a.services.webhooks
 	if a.Config.Roles.Gateway {
+		a.usage.Targets = a.targets
 		a.gateway = a.plane.Server(a.Config.GatewayAddr)
 	}
 	return nil

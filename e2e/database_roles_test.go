@@ -367,6 +367,7 @@ var gatewayMayNot = append([]string{
 	"DELETE FROM relation_misses WHERE day < 0",
 	"DELETE FROM shadow_refusals WHERE day < 0",
 	"DELETE FROM invalid_requests WHERE day < 0",
+	"SELECT * FROM target_health",
 	"INSERT INTO river_job (kind) VALUES ('purge')",
 }, noneMay...)
 
@@ -381,6 +382,12 @@ var gatewayMay = []string{
 	"SELECT id FROM login_sessions WHERE barred_until > now() AND client_id = ''",
 	"DELETE FROM relations WHERE project_id = ''",
 	"INSERT INTO usage_log (id, written_at, sums, payload) VALUES ('ulg_1', 0, 0, '')",
+	"INSERT INTO gateways (id, seen_at) VALUES ('gwy_1', now())",
+	"UPDATE gateways SET seen_at = now() WHERE id = 'gwy_1'",
+	`INSERT INTO target_reports (gateway_id, environment_id, target, project_id, state, reason, since)
+		VALUES ('gwy_1', 'env_1', 'a.example', 'prj_1', 'unhealthy', '', now())`,
+	"DELETE FROM target_reports WHERE gateway_id = 'gwy_1'",
+	"DELETE FROM gateways WHERE id = 'gwy_1'",
 }
 
 func refuseStatements(t *testing.T, databaseURL string, statements []string) {

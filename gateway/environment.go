@@ -26,6 +26,7 @@ type environment struct {
 	timeouts   engine.Timeouts
 	retries    retries
 	balance    *balance.Group
+	watched    bool                     // something decides about the health of its targets
 	hash       snapshot.UpstreamBalance // "" if calls aren't spread by a value
 	check      check
 	http       snapshot.UpstreamHTTP

@@ -159,6 +159,7 @@ type Gateway struct {
 	table   atomic.Pointer[table]
 	publish sync.Mutex
 	prober  prober
+	watched atomic.Pointer[[]watched] // nil before the first Publish
 
 	running sync.WaitGroup  // calls of net/http until they are recorded, and connections of the engine
 	closing context.Context // canceled by Close: tunnels end with it
@@ -240,6 +241,7 @@ func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	}
 	g.table.Store(next)
 	g.prober.follow(next)
+	g.watch(next)
 	for key, up := range last.upstreams {
 		if next.upstreams[key] == nil {
 			up.Close()

@@ -157,28 +157,37 @@ func (t *targetProbe) probe(ctx context.Context) {
 	if _, ended := of.project.ended(g.now()); ended {
 		return
 	}
-	passed := g.passes(ctx, of.environment, of.index)
+	problem := g.problemOf(ctx, of.environment, of.index)
 	if ctx.Err() == nil {
-		of.environment.balance.Checked(of.index, passed, g.now())
+		of.environment.balance.Checked(of.index, problem, g.now())
 	}
 }
 
-// passes reports whether a target responds to the check of its environment with a status of it.
-func (g *Gateway) passes(ctx context.Context, e *environment, index int) bool {
+// problemOf sends the check of an environment to a target. It returns "" if the target responds with a status of the
+// check, and otherwise what is wrong.
+func (g *Gateway) problemOf(ctx context.Context, e *environment, index int) string {
 	ctx, cancel := context.WithTimeout(ctx, e.check.within)
 	defer cancel()
 	c := &targetCheck{gateway: g, environment: e, endpoint: &e.endpoints[index]}
 	c.found = &diagnosis.Target{}
 	conn, err := c.reconnect(ctx)
 	if err != nil {
-		return false
+		return connectProblem(err)
 	}
 	path, query := e.check.path, ""
 	if at := strings.IndexByte(path, '?'); at >= 0 {
 		path, query = path[:at], path[at:]
 	}
 	response, err := c.send(ctx, conn, http.MethodGet, path, query)
-	return err == nil && slices.ContainsFunc(e.check.statuses, func(r snapshot.StatusRange) bool {
+	switch {
+	case err != nil && isTimeout(err):
+		return problemTimeout
+	case err != nil:
+		return problemNoResponse
+	case !slices.ContainsFunc(e.check.statuses, func(r snapshot.StatusRange) bool {
 		return r.Contains(response.StatusCode)
-	})
+	}):
+		return statusProblem(response.StatusCode)
+	}
+	return ""
 }

@@ -67,6 +67,7 @@ func (e *environment) compileTargets(
 			statuses: up.Checks.Statuses,
 		}
 	}
+	e.watched = up.WatchesTargets()
 	e.balance = balance.New(settings, last.balances[s.ID], connect.now())
 	next.balances[s.ID] = e.balance
 	return nil
@@ -182,7 +183,7 @@ func (c *call) report(last *engine.Try) {
 	}
 	switch {
 	case failed:
-		c.lease.Failed(c.gateway.now())
+		c.lease.Failed(tryProblem(last), c.gateway.now())
 	case !c.lease.IsSettled():
 		c.lease.Succeeded(c.gateway.now())
 	}

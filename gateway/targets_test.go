@@ -18,6 +18,7 @@ import (
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/gateway"
 	"postern/testkit"
 )
 
@@ -230,19 +231,19 @@ func TestTargets_failures(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		url    func(*testing.T) string
-		first  int // status of the call
-		counts bool
+		first  int    // status of the call
+		reason string // why the target isn't healthy then; "" if the call doesn't count
 	}{
-		"a status that calls are sent again for": {answering(503), 503, true},
-		"another status":                         {answering(502), 502, false},
-		"a connection that is refused":           {refusing, 502, true},
+		"a status that calls are sent again for": {answering(503), 503, "status 503"},
+		"another status":                         {answering(502), 502, ""},
+		"a connection that is refused":           {refusing, 502, "connection refused"},
 		"a broken response": {func(t *testing.T) string {
 			return servedBy(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-		}, 502, true},
+		}, 502, "no response"},
 		"no response in time": {func(t *testing.T) string {
 			return servedBy(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		}, 504, true},
-		"an address that isn't allowed": {func(*testing.T) string { return "http://10.1.2.3" }, 502, false},
+		}, 504, "timeout"},
+		"an address that isn't allowed": {func(*testing.T) string { return "http://10.1.2.3" }, 502, ""},
 	} {
 		for path, options := range testkit.ByName(map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}}) {
 			t.Run(name+" "+path, func(t *testing.T) {
@@ -255,8 +256,12 @@ func TestTargets_failures(t *testing.T) {
 				if got := r.get("/shop/1.0.0/prod").StatusCode; got != tc.first {
 					t.Errorf("the first call got %d, want %d", got, tc.first)
 				}
-				if got := r.get("/shop/1.0.0/prod"); (got.code() == "upstream_open") != tc.counts {
+				if got := r.get("/shop/1.0.0/prod"); (got.code() == "upstream_open") != (tc.reason != "") {
 					t.Errorf("the second call got %d %s", got.StatusCode, got.body)
+				}
+				want := map[bool]string{false: "open", true: gateway.StateHealthy}[tc.reason == ""]
+				if got := r.gateway.Health(); len(got) != 1 || got[0].State != want || got[0].Reason != tc.reason {
+					t.Errorf("the health is %+v, want %s because of %q", got, want, tc.reason)
 				}
 			})
 		}

@@ -113,6 +113,18 @@ var growingTables = map[string]growing{
 	"invalid_requests": {says: "30 days", kept: 30 * day, rows: func(now time.Time) []any {
 		return []any{&models.InvalidRequest{ProjectID: "prj_1", Day: now.Unix() / models.TrafficDay, LastAt: now}}
 	}},
+	"gateways": {says: "an hour", kept: time.Hour, rows: func(now time.Time) []any {
+		return []any{&models.Gateway{ID: "gwy_1", SeenAt: now}}
+	}},
+	"target_reports": {says: "with their gateway", kept: time.Hour, rows: func(now time.Time) []any {
+		return []any{
+			&models.Gateway{ID: "gwy_1", SeenAt: now},
+			&models.TargetReport{GatewayID: "gwy_1", EnvironmentID: "env_1", Target: "a.example", Since: now},
+		}
+	}},
+	"target_health": {says: "30 days", kept: 30 * day, rows: func(now time.Time) []any {
+		return []any{&models.TargetHealth{EnvironmentID: "env_1", Target: "a.example", State: "healthy", Since: now}}
+	}},
 	"idempotent_requests": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
 		return []any{&models.IdempotentRequest{
 			Lookup: []byte("l"), Fingerprint: []byte{}, Answer: []byte{}, LeaseUntil: now, ExpiresAt: now.Add(day),

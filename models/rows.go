@@ -3,8 +3,8 @@ package models
 import "time"
 
 // GroupBy returns rows by a key that several of them may have, in the order that they are in.
-func GroupBy[Row any](rows []Row, key func(Row) string) map[string][]Row {
-	out := map[string][]Row{}
+func GroupBy[Row any, Key comparable](rows []Row, key func(Row) Key) map[Key][]Row {
+	out := map[Key][]Row{}
 	for _, row := range rows {
 		out[key(row)] = append(out[key(row)], row)
 	}

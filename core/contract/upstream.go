@@ -197,5 +197,5 @@ var (
 var upstreamOperations = []Described{
 	ListUpstreamHeaders, GetUpstreamHeader, SetUpstreamHeader, RemoveUpstreamHeader, GetClientCertificate,
 	SetClientCertificate, RemoveClientCertificate, GetCallSigning, EnableCallSigning, DisableCallSigning,
-	RotateCallSigningKey,
+	RotateCallSigningKey, ListUpstreams,
 }

@@ -67,6 +67,13 @@ func (c UpstreamChecks) AreDefaults() bool {
 	return !c.Active() && areDefaults(c.numbers()) && slices.Equal(c.Stated().Statuses, def.Statuses)
 }
 
+// WatchesTargets reports whether anything decides about the health of the targets: active checks, a breaker, or failed
+// calls if there is another target.
+func (u Upstream) WatchesTargets() bool {
+	return u.Checks.Active() || u.Breaker.Exists() ||
+		len(u.Targets) > 1 && *u.Checks.Stated().PassiveFailures > 0
+}
+
 func (c UpstreamChecks) over(was UpstreamChecks) UpstreamChecks {
 	changeNumbers(was.numbers(), c.numbers())
 	if c.Path != nil {

@@ -83,6 +83,8 @@ GRANT SELECT ON usage_folds TO postern_gateway;
 GRANT INSERT ON usage_log TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE ON relation_misses, shadow_refusals, invalid_requests TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE, DELETE ON limit_counts TO postern_gateway;
+GRANT SELECT, INSERT, UPDATE, DELETE ON gateways TO postern_gateway;
+GRANT SELECT, INSERT, DELETE ON target_reports TO postern_gateway;
 GRANT UPDATE (last_used_at) ON api_keys TO postern_gateway;
 GRANT SELECT, INSERT, DELETE ON relations TO postern_gateway;
 GRANT SELECT, INSERT, UPDATE (id) ON revisions TO postern_gateway;

@@ -111,8 +111,10 @@ type target struct {
 	failed  []time.Time // within the breaker's window
 	good    int         // active checks in a row
 	bad     int
+	problem string // of the last failed call or check
 	status  Status
 	changed time.Time // of status
+	reason  string    // the problem that changed status to one that isn't healthy
 }
 
 // New returns a group. Targets that last has too keep their calls, counts and health.

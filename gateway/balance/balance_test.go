@@ -48,7 +48,7 @@ func fail(t *testing.T, g *balance.Group, now time.Time, index, times int) {
 	for times > 0 {
 		lease := take(t, g, now, balance.Key{}, tried)
 		if lease.Index() == index {
-			lease.Failed(now)
+			lease.Failed("refused", now)
 			times--
 		} else {
 			tried.Add(lease)
@@ -156,7 +156,7 @@ func TestTake_leastConnectionsAndFastFailures(t *testing.T) {
 				}
 			}
 			if now = next.until; next.lease.Index() == 1 {
-				next.lease.Failed(now)
+				next.lease.Failed("refused", now)
 			} else {
 				next.lease.Succeeded(now)
 			}
@@ -256,7 +256,7 @@ func TestPassive(t *testing.T) {
 
 	fail(t, g, at(3), 1, 1)
 	wantHealth(t, g, 1, balance.Unhealthy, at(3))
-	lease.Failed(at(5)) // of a call that began earlier: the time doesn't begin again
+	lease.Failed("refused", at(5)) // of a call that began earlier: the time doesn't begin again
 	if got := chosen(t, g, at(12.9), 3); got != "aaa" {
 		t.Errorf("calls went to %s while b was out", got)
 	}
@@ -309,7 +309,7 @@ func TestActive(t *testing.T) {
 	fail(t, g, start, 1, 5) // without effect: the checks alone decide
 	check := func(index int, results string) {
 		for _, r := range results {
-			g.Checked(index, r == '+', start.Add(time.Second))
+			g.Checked(index, map[rune]string{'-': "timeout"}[r], start.Add(time.Second))
 		}
 	}
 	for _, tc := range []struct {
@@ -327,6 +327,20 @@ func TestActive(t *testing.T) {
 	wantHealth(t, g, 0, balance.Unhealthy, start.Add(time.Second))
 }
 
+func TestHealth_reason(t *testing.T) {
+	g := balance.New(balance.Settings{
+		Targets: targets(1, 1), Active: balance.Active{Healthy: 1, Unhealthy: 2, Interval: time.Second},
+	}, nil, start)
+	for _, tc := range []struct{ problem, want string }{
+		{"timeout", ""}, {"status 503", "status 503"}, {"connection refused", "status 503"}, {"", ""},
+	} {
+		g.Checked(1, tc.problem, start)
+		if got := g.Health()[1].Reason; got != tc.want {
+			t.Errorf("after a check with the problem %q, the reason is %q, want %q", tc.problem, got, tc.want)
+		}
+	}
+}
+
 func TestBreaker(t *testing.T) {
 	g := balance.New(balance.Settings{
 		Targets: targets(1),
@@ -342,7 +356,7 @@ func TestBreaker(t *testing.T) {
 	wantHealth(t, g, 0, balance.Open, at(11))
 	wantUnavailable(t, g, at(12), balance.UnavailableError{Open: true, RetryAfter: 4 * time.Second})
 	for range 3 { // calls from before count no more
-		early.Failed(at(14))
+		early.Failed("refused", at(14))
 	}
 	early.Succeeded(at(14))
 	early.Release()
@@ -351,7 +365,7 @@ func TestBreaker(t *testing.T) {
 	wantUnavailable(t, g, at(16), balance.UnavailableError{Open: true})
 	trial.Release() // the caller hung up: nothing is known, and the slot is free
 	trial = take(t, g, at(16), balance.Key{}, balance.Tried{})
-	trial.Failed(at(17))
+	trial.Failed("refused", at(17))
 	trial.Release()
 	wantUnavailable(t, g, at(21), balance.UnavailableError{Open: true, RetryAfter: time.Second})
 

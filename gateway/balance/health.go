@@ -18,6 +18,7 @@ type Health struct {
 	Weight  int
 	Status  Status
 	Since   time.Time
+	Reason  string // why it isn't healthy; "" if it is
 }
 
 // Health returns what the group knows of its targets, in their order. A target that passive checks took out is
@@ -26,7 +27,7 @@ func (g *Group) Health() []Health {
 	out := make([]Health, len(g.targets))
 	for i, t := range g.targets {
 		t.mu.Lock()
-		out[i] = Health{t.address, g.settings.Targets[i].Weight, t.status, t.changed}
+		out[i] = Health{t.address, g.settings.Targets[i].Weight, t.status, t.changed, t.reason}
 		t.mu.Unlock()
 	}
 	return out
@@ -53,11 +54,12 @@ func (l Lease) Succeeded(now time.Time) {
 }
 
 // Failed reports that the target of a call could not be reached, did not respond in time, or responded with a status
-// that counts as a failure.
-func (l Lease) Failed(now time.Time) {
+// that counts as a failure. problem says which.
+func (l Lease) Failed(problem string, now time.Time) {
 	t, s := l.group.targets[l.at], &l.group.settings
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.problem = problem
 	inRow := t.failures.Add(1)
 	if l.group.takesOut() && inRow >= int64(s.Passive.Failures) && t.outUntil.Load() <= now.UnixNano() {
 		t.outUntil.Store(now.Add(s.Passive.Out).UnixNano())
@@ -81,15 +83,15 @@ func (l Lease) Release() {
 	}
 }
 
-// Checked reports the result of an active check of a target.
-func (g *Group) Checked(i int, passed bool, now time.Time) {
+// Checked reports the result of an active check of a target: its problem, "" if there was none.
+func (g *Group) Checked(i int, problem string, now time.Time) {
 	t, s := g.targets[i], &g.settings
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if passed {
+	if problem == "" {
 		t.good, t.bad = t.good+1, 0
 	} else {
-		t.good, t.bad = 0, t.bad+1
+		t.good, t.bad, t.problem = 0, t.bad+1, problem
 	}
 	switch {
 	case t.good >= s.Active.Healthy:
@@ -152,6 +154,9 @@ func (t *target) settle(s *Settings, now time.Time) {
 		status = Unhealthy
 	}
 	if status != t.status {
-		t.status, t.changed = status, now
+		t.status, t.changed, t.reason = status, now, t.problem
+	}
+	if status == Healthy {
+		t.reason = ""
 	}
 }

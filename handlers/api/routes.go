@@ -116,12 +116,13 @@ func (h *Handler) projectRoutes(api huma.API) {
 	serveNone(h, api, contract.DeleteKeyType, h.Projects.DeleteKeyType)
 }
 
-// upstreamRoutes adds what upstreams recognize a project's calls by.
+// upstreamRoutes adds the health of upstreams, and what they recognize a project's calls by.
 func (h *Handler) upstreamRoutes(api huma.API) {
 	serve(h, api, contract.CheckTarget, h.Diagnostics.Target)
 	serve(h, api, contract.TestTokenIssuer, h.Diagnostics.Issuer)
 	serve(h, api, contract.TestIntrospection, h.Diagnostics.Introspection)
 
+	serve(h, api, contract.ListUpstreams, h.Usage.Upstreams)
 	serve(h, api, contract.ListUpstreamHeaders, h.Projects.UpstreamHeaders)
 	serve(h, api, contract.GetUpstreamHeader, h.Projects.UpstreamHeader)
 	serve(h, api, contract.SetUpstreamHeader, h.Projects.SetUpstreamHeader)

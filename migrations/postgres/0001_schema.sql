@@ -1042,6 +1042,37 @@ CREATE TABLE workers (
     seen_at TIMESTAMPTZ NOT NULL
 );
 
+-- Gateways that report on targets. One that has not been seen for some seconds is dead, and its reports do not count.
+CREATE TABLE gateways (
+    id      TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    seen_at TIMESTAMPTZ NOT NULL
+);
+
+-- Targets that are not healthy for a gateway.
+CREATE TABLE target_reports (
+    gateway_id     TEXT COLLATE "C" NOT NULL REFERENCES gateways (id) ON DELETE CASCADE,
+    environment_id TEXT COLLATE "C" NOT NULL,
+    target         TEXT COLLATE "C" NOT NULL, -- host, and port unless that is the scheme's
+    project_id     TEXT COLLATE "C" NOT NULL,
+    state          TEXT COLLATE "C" NOT NULL,
+    reason         TEXT COLLATE "C" NOT NULL,
+    since          TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (gateway_id, environment_id, target)
+);
+CREATE INDEX target_reports_project ON target_reports (project_id);
+
+-- What webhooks were last told about targets.
+CREATE TABLE target_health (
+    environment_id TEXT COLLATE "C" NOT NULL,
+    target         TEXT COLLATE "C" NOT NULL,
+    project_id     TEXT COLLATE "C" NOT NULL,
+    state          TEXT COLLATE "C" NOT NULL, -- healthy or unhealthy
+    since          TIMESTAMPTZ NOT NULL,
+    quiet_since    TIMESTAMPTZ, -- since when no gateway reports an unhealthy target
+    PRIMARY KEY (environment_id, target)
+);
+CREATE INDEX target_health_project ON target_health (project_id);
+
 -- The programs that can use this schema, see migrations.Check.
 CREATE TABLE schema_compatibility (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),

@@ -1022,6 +1022,37 @@ CREATE TABLE workers (
     seen_at DATETIME NOT NULL
 );
 
+-- Gateways that report on targets. One that has not been seen for some seconds is dead, and its reports do not count.
+CREATE TABLE gateways (
+    id      TEXT NOT NULL PRIMARY KEY,
+    seen_at DATETIME NOT NULL
+);
+
+-- Targets that are not healthy for a gateway.
+CREATE TABLE target_reports (
+    gateway_id     TEXT NOT NULL REFERENCES gateways (id) ON DELETE CASCADE,
+    environment_id TEXT NOT NULL,
+    target         TEXT NOT NULL, -- host, and port unless that is the scheme's
+    project_id     TEXT NOT NULL,
+    state          TEXT NOT NULL,
+    reason         TEXT NOT NULL,
+    since          DATETIME NOT NULL,
+    PRIMARY KEY (gateway_id, environment_id, target)
+);
+CREATE INDEX target_reports_project ON target_reports (project_id);
+
+-- What webhooks were last told about targets.
+CREATE TABLE target_health (
+    environment_id TEXT NOT NULL,
+    target         TEXT NOT NULL,
+    project_id     TEXT NOT NULL,
+    state          TEXT NOT NULL, -- healthy or unhealthy
+    since          DATETIME NOT NULL,
+    quiet_since    DATETIME, -- since when no gateway reports an unhealthy target
+    PRIMARY KEY (environment_id, target)
+);
+CREATE INDEX target_health_project ON target_health (project_id);
+
 -- The programs that can use this schema, see migrations.Check.
 CREATE TABLE schema_compatibility (
     id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),

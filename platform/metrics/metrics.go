@@ -4,7 +4,8 @@
 // everything else is collected when the series are read. It leaves authorization to
 // handlers and the values to its Sources. No label names a project, an owner or an
 // address: that is customers' data, and would create as many series as there are
-// values.
+// values. Targets have the ID of their environment and their number in it, and there
+// are at most mostTargets of them.
 //
 // Standard: the Prometheus text exposition format, by prometheus/client_golang.
 package metrics
@@ -42,6 +43,7 @@ type Sources struct {
 	Outdated  func() int                  // projects that cannot be brought up to date
 	Unlogged  func() int64                // lines that the access log lost
 	Untraced  func() int64                // spans that could not be sent
+	Targets   func() []Target             // about whose health something decides
 }
 
 // Metrics holds the series of one process.

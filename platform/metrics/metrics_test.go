@@ -73,6 +73,9 @@ func TestMetrics_parts(t *testing.T) {
 		Outdated: func() int { return 2 },
 		Unlogged: func() int64 { return 8 },
 		Untraced: func() int64 { return 7 },
+		Targets: func() []metrics.Target {
+			return []metrics.Target{{"env_1", 1, "healthy"}, {"env_1", 2, "open"}, {"env_2", 1, "healthy"}}
+		},
 	})
 	m.Request("api", 201, 3*time.Millisecond)
 	m.Request("api", 0, time.Millisecond)
@@ -97,6 +100,10 @@ func TestMetrics_parts(t *testing.T) {
 		`postern_change_feed_revision 42`, `postern_projects_outdated 2`,
 		`postern_access_log_lost_total 8`,
 		`postern_spans_lost_total 7`,
+		`postern_upstream_targets{state="healthy"} 2`, `postern_upstream_targets{state="open"} 1`,
+		`postern_upstream_targets{state="unhealthy"} 0`,
+		`postern_upstream_target_healthy{environment="env_1",target="2"} 0`,
+		`postern_upstream_target_healthy{environment="env_2",target="1"} 1`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%s is missing", want)

@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"runtime"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +27,19 @@ type Shared struct {
 
 // Conns are the connections of a listener.
 type Conns struct{ Open, Max int }
+
+// Target is the health of a target of an environment, as this process sees it.
+type Target struct {
+	EnvironmentID string
+	Position      int    // among the targets of the environment, from 1
+	State         string // healthy, unhealthy or open
+}
+
+// targetStates are the states of a target; the first one is good.
+var targetStates = []string{"healthy", "unhealthy", "open"}
+
+// mostTargets bounds the number of targets that have a series. Those that aren't healthy come first.
+const mostTargets = 1000
 
 // Build has the version of a process, and its roles.
 type Build struct{ Version, Roles string }
@@ -75,6 +91,10 @@ func newDescribed(from Sources) described {
 		{"postern_access_log_lost_total", "Lines that could not be written to the access log.", nil},
 		{"postern_spans_lost_total", "Spans that the collector didn't accept.", nil},
 		{"postern_projects_outdated", "Projects that can't be updated.", nil},
+		{"postern_upstream_targets", "Targets with checks or a breaker, by their state for this gateway.",
+			[]string{"state"}},
+		{"postern_upstream_target_healthy", "1 if a target with checks or a breaker is healthy for this gateway, " +
+			"otherwise 0. target is its number in the environment.", []string{"environment", "target"}},
 	} {
 		d.value[series.name] = prometheus.NewDesc(series.name, series.help, series.labels, nil)
 	}
@@ -138,6 +158,35 @@ func (d described) Collect(out chan<- prometheus.Metric) {
 	}
 	if d.from.Outdated != nil {
 		send(prometheus.GaugeValue, "postern_projects_outdated", float64(d.from.Outdated()))
+	}
+	if d.from.Targets != nil {
+		collectTargets(d.from.Targets(), func(name string, value float64, labels ...string) {
+			send(prometheus.GaugeValue, name, value, labels...)
+		})
+	}
+}
+
+// collectTargets sends the series of targets.
+func collectTargets(all []Target, send func(name string, value float64, labels ...string)) {
+	counts := map[string]int{}
+	for _, one := range all {
+		counts[one.State]++
+	}
+	for _, state := range targetStates {
+		send("postern_upstream_targets", float64(counts[state]), state)
+	}
+	good := func(one Target) int {
+		if one.State == targetStates[0] {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(a, b Target) int {
+		return cmp.Or(cmp.Compare(good(a), good(b)), cmp.Compare(a.EnvironmentID, b.EnvironmentID),
+			cmp.Compare(a.Position, b.Position))
+	})
+	for _, one := range all[:min(len(all), mostTargets)] {
+		send("postern_upstream_target_healthy", float64(good(one)), one.EnvironmentID, strconv.Itoa(one.Position))
 	}
 }
 

@@ -186,6 +186,9 @@ var columns = map[string]map[string]string{
 	"invalid_requests": {
 		"ledger usage_analytics": "project_id version_id operation day calls problem last_at",
 	},
+	"gateways":       {internal: "id seen_at"},
+	"target_reports": {internal: "gateway_id environment_id target project_id state reason since"},
+	"target_health":  {internal: "environment_id target project_id state since quiet_since"},
 	"signing_keys": {
 		"snapshot SigningKey.*":   "id algorithm expires_at",
 		"snapshot AppClient.Keys": "client_id",

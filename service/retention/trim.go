@@ -96,13 +96,17 @@ func (s *Service) trimKeys(ctx context.Context) error {
 	return nil
 }
 
-// How long rows are kept that say what happened to an invitation or an export.
+// How long rows are kept that say what happened to an invitation, an export, a gateway or a target.
 const (
 	keepInvitations = 30 * 24 * time.Hour // after they have expired
 	keepExports     = 90 * 24 * time.Hour // after they have ended
+
+	keepGateways     = time.Hour           // after they were last seen
+	keepTargetHealth = 30 * 24 * time.Hour // after a target has recovered
 )
 
-// trimRows removes invitations and exports that have long ended, and what is counted by the day.
+// trimRows removes invitations, exports and gateways that have long ended, what is counted by the day, and what is known
+// of targets that have long recovered.
 func (s *Service) trimRows(ctx context.Context) error {
 	now := models.Now()
 	day := now.Unix()/models.TrafficDay - models.DaysCounted
@@ -113,6 +117,8 @@ func (s *Service) trimRows(ctx context.Context) error {
 			tx.DeleteShadowRefusals(day),
 			tx.DeleteRelationMisses(day),
 			tx.DeleteInvalidRequests(day),
+			tx.ForgetGateways(now.Add(-keepGateways)),
+			tx.DeleteTargetHealthBefore(now.Add(-keepTargetHealth)),
 		)
 	})
 	if err != nil {

@@ -110,7 +110,7 @@ func logEntries(list []counted, n int, writtenAt time.Time) ([]models.UsageLogEn
 	return entries, nil
 }
 
-// followLog folds usage_log each minute until ctx ends.
+// followLog folds usage_log each minute, and tells webhooks of targets every lookForLog, until ctx ends.
 func (r *Recorder) followLog(ctx context.Context) {
 	tick := time.NewTicker(lookForLog)
 	defer tick.Stop()
@@ -126,6 +126,7 @@ func (r *Recorder) followLog(ctx context.Context) {
 			r.log.Error("could not add logged usage to its rows; keeping it", "error", err)
 		}
 		failing = err != nil
+		r.tellOfTargets(ctx)
 	}
 }
 

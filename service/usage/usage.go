@@ -6,6 +6,9 @@
 // written every second: a kill loses at most one second, and the counts of replicas add up. Counts of projects with
 // many keys in use are appended to a log, which one process adds to the rows each minute (log.go). The live log is in
 // memory only, of one process.
+//
+// With the counters, each gateway writes what it knows of the health of targets (target_reports.go). Workers tell
+// webhooks (target_events.go).
 package usage
 
 import (
@@ -66,6 +69,9 @@ type Recorder struct {
 	Folds        bool          // Run sums up the hours of past days and deletes what is old; set before Run
 	KeepRequests time.Duration // in the live log; 0: until newer ones take their place; set before Run
 
+	Targets func() []TargetHealth // what this process's gateway knows of targets; nil without one; set before Run
+	Events  Events                // told of the health of targets, if Folds; set before Run
+
 	db      *models.DB
 	log     *slog.Logger
 	shards  *shards
@@ -79,6 +85,9 @@ type Recorder struct {
 	traffic  minutes // taken from the shards and not written
 	folder   folder
 	failing  bool
+	reporter targetReporter
+
+	tellingFails bool // by followLog
 }
 
 // NewRecorder returns a recorder without calls.
@@ -154,6 +163,7 @@ func (r *Recorder) Run(ctx context.Context) {
 			err := r.Flush(context.WithoutCancel(ctx))
 			r.sweep()
 			r.logFailure(err)
+			r.reportTargets(context.WithoutCancel(ctx))
 			if r.Folds {
 				r.foldSome(ctx)
 			}
@@ -197,6 +207,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 			}
 		}
 		if err == nil {
+			r.forgetGateway(ctx)
 			return nil
 		}
 		select {

@@ -42,6 +42,9 @@ const (
 
 	DomainRecordMissing = "domain.record_missing"
 	DomainRecordBack    = "domain.record_back"
+
+	UpstreamUnhealthy = "upstream.unhealthy"
+	UpstreamHealthy   = "upstream.healthy"
 )
 
 // Events returns all events.
@@ -55,6 +58,7 @@ func Events() []string {
 		ConsentWithdrawn,
 		TenantDeleted,
 		DomainRecordMissing, DomainRecordBack,
+		UpstreamUnhealthy, UpstreamHealthy,
 	}
 }
 

@@ -1,8 +1,10 @@
 package projects
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,26 @@ import (
 
 func newUpstreams(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("upstreams", "Check upstreams and manage how calls authenticate to them",
-		newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
+		newUpstreamsList(t), newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
+}
+
+// healthTexts are the values of contract.UpstreamTargetHealth.Health that aren't shown as they are.
+var healthTexts = map[string]string{contract.HealthNotChecked: "not checked", contract.HealthOpen: "breaker open"}
+
+func newUpstreamsList(t terminal.Terminal) *cobra.Command {
+	return cli.ListCommand(t, cli.AsProject, contract.ListUpstreams,
+		[]string{"VERSION", "ENVIRONMENT", "TARGET", "WEIGHT", "HEALTH", "SINCE", "REASON"},
+		func(h contract.UpstreamTargetHealth) []string {
+			since := "-"
+			if h.Since != nil {
+				since = h.Since.Format(time.RFC3339)
+			}
+			health := cmp.Or(healthTexts[h.Health], h.Health)
+			if h.UnhealthyGateways > 0 && h.Gateways > 1 {
+				health += fmt.Sprintf(" for %d of %d gateways", h.UnhealthyGateways, h.Gateways)
+			}
+			return []string{h.Version, h.Environment, h.URL, strconv.Itoa(h.Weight), health, since, orEmpty(h.Reason)}
+		})
 }
 
 // asEnvironment is cli.AsProject for something that an environment may lack. absent says so, by the arguments of the
