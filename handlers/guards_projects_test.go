@@ -65,6 +65,18 @@ var projectGuards = map[string]guard{
 		action: access.ProjectUpdate,
 		body:   "target=http://127.0.0.1:9/moved",
 	},
+	"POST /projects/:project/versions/:version/environments/:environment/targets": {
+		action: access.ProjectUpdate,
+		body:   "url=http://127.0.0.1:9&weight=1&url=http://127.0.0.1:10&weight=2&balance=hash%3Downer",
+	},
+	"POST /projects/:project/versions/:version/environments/:environment/checks": {
+		action: access.ProjectUpdate,
+		body:   "path=/healthz&statuses=204",
+	},
+	"POST /projects/:project/versions/:version/environments/:environment/breaker": {
+		action: access.ProjectUpdate,
+		body:   "failures=20",
+	},
 	"POST /projects/:project/versions/:version/environments/:environment/timeouts": {
 		action: access.ProjectUpdate,
 		body:   "response_ms=90000",

@@ -40,7 +40,7 @@ var rows = []any{
 	&models.UpstreamHeader{}, &models.Certificate{}, &models.ACMEAccount{}, &models.CallSigningKey{},
 	&models.UpstreamCertificate{},
 	&models.ShadowRefusal{}, &models.OpenAPIDocument{}, &models.Relation{}, &models.RelationMiss{},
-	&models.InvalidRequest{},
+	&models.InvalidRequest{}, &models.Gateway{}, &models.TargetReport{}, &models.TargetHealth{},
 	&models.GroupMapping{}, &models.MappedMember{}, &models.UnstatedClaims{},
 }
 

@@ -42,6 +42,48 @@ func versionPlace() projects.Place {
 	}
 }
 
+func environmentHealth() []projects.TargetHealth {
+	return []projects.TargetHealth{
+		{
+			URL: "https://a.storefront.example/base", Weight: "3", Health: ui.Badge{Tone: ui.Good, Text: "healthy"},
+			Since: ago(1),
+		},
+		{
+			URL: "https://b-with-a-long-name.internal.storefront.example:8443/base", Weight: "1",
+			Health: ui.Badge{Tone: ui.Bad, Text: "unhealthy"}, Since: ago(0),
+			Detail: "For 1 of 2 gateways. Last problem: connection refused",
+		},
+		{URL: "https://c.storefront.example/base", Weight: "0", Health: ui.Badge{Text: "not checked"}},
+	}
+}
+
+// environmentTargets is the form for targets, refused.
+func environmentTargets() *projects.Targets {
+	return &projects.Targets{
+		Open:   true,
+		Action: "/projects/shop/versions/ver_2/environments/env_3/targets",
+		Rows: []projects.TargetRow{
+			{
+				URL: ui.Value{Text: "https://a.storefront.example/base"}, Weight: ui.Value{
+					Text: "lots", Error: "Use 0 to 65,535. The default is 1.",
+				},
+			},
+			{
+				N: 1, Weight: ui.Value{Text: "1"}, URL: ui.Value{
+					Text:  "http://b.storefront.example/base",
+					Error: "Start all targets of an environment with https://.",
+				},
+			},
+		},
+		Balance: ui.Field{ID: "balance", Name: "balance", Label: "Spread calls"},
+		Options: []ui.Option{{Value: "hash=header:", Title: "By a header (hash)", Chosen: true}},
+		Header: ui.Field{
+			ID: "balance_header", Name: "balance_header", Label: "Header", Mono: true, Conditional: true,
+			Value: ui.Value{Text: "a b", Error: "Use the name of a header, such as X-Session."},
+		},
+	}
+}
+
 // environmentPlace is the page of an environment that cannot be removed.
 func environmentPlace() projects.Place {
 	return projects.Place{
@@ -51,7 +93,22 @@ func environmentPlace() projects.Place {
 		Facts: []ui.Fact{
 			{Label: "Version", Value: "1.0.0"},
 			{Label: "Gateway URL", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
-			{Label: "Forwards to", Value: "https://api.storefront.example", Mono: true},
+			{Label: "Checks", Value: "/healthz every 10,000 ms, within 2,000 ms, statuses 200-399; unhealthy after 3, " +
+				"healthy after 2"},
+		},
+		Health:  environmentHealth(),
+		Targets: environmentTargets(),
+		Checks: &projects.UpstreamNumbers{
+			ID: "checks", Title: "Checks", Verb: "Save checks", Open: true,
+			Action: "/projects/shop/versions/ver_2/environments/env_3/checks",
+			Intro:  "To use the default, leave a field empty.",
+			Fields: []ui.Field{
+				{
+					ID: "path", Name: "path", Label: "Path", Mono: true,
+					Value: ui.Value{Text: "healthz", Error: "Start the path with a slash, such as /healthz."},
+				},
+				{ID: "healthy", Name: "healthy", Label: "Successes", Conditional: true, Value: ui.Value{Text: "2"}},
+			},
 		},
 		Rename: &projects.RenameForm{
 			Action: "/projects/shop/versions/ver_2/environments/env_3",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"postern/core/contract"
 	"postern/views/ui"
@@ -59,6 +60,11 @@ func (v *Visit) Fill(body any, members ...string) {
 			for _, one := range v.Gin.Request.PostForm[name] {
 				*value = append(*value, contract.RetryCondition(one))
 			}
+		case *[]contract.StatusRange: // a text with commas or spaces between the ranges; without any, the default
+			*value = nil
+			for one := range strings.FieldsFuncSeq(v.Posted(name), isListSpace) {
+				*value = append(*value, contract.StatusRange(one))
+			}
 		case encoding.TextUnmarshaler:
 			if err := value.UnmarshalText([]byte(v.Posted(name))); err != nil {
 				panic(fmt.Sprintf("pages: %s of %T: %v", name, body, err)) // types of the contract take any text
@@ -71,6 +77,8 @@ func (v *Visit) Fill(body any, members ...string) {
 		}
 	}
 }
+
+func isListSpace(r rune) bool { return r == ',' || unicode.IsSpace(r) }
 
 // membersOf returns members of a body, or of an object of the contract, by their JSON names.
 func membersOf(of reflect.Type, names []string) []contract.Member {

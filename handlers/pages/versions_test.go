@@ -239,3 +239,107 @@ func TestEnvironments_tls(t *testing.T) {
 		LeadsTo(strings.TrimSuffix(host, "/host-header"))
 	s.Get(prod).Holds("host_header", "caller")
 }
+
+func TestEnvironments_targets(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	const first, second = "http://127.0.0.1:9/base", "http://127.0.0.1:10/base"
+	page := s.Get(prod).
+		Shows(200, "Environment prod").
+		Says("section[aria-labelledby=target-health-title]", "not checked").
+		Says("option[selected]", "In turn")
+	at, revision := page.Action("url"), page.Revision("url")
+	s.Post(at, "revision", revision, "url", first, "weight", "1", "balance", "hash=header:", "balance_header", "",
+		"do", "add").
+		Shows(200, "Environment prod").
+		Says("details[open]", "Targets").
+		Says("option[selected]", "By a header").
+		Says("[aria-label='Target 2']", "Remove target 2").
+		Lacks("[aria-label='Target 3']")
+	s.Post(at, "revision", revision, "url", first, "weight", "1", "url", second, "weight", "2",
+		"balance", "round_robin", "balance_header", "", "do", "remove 0").
+		Shows(200, "Environment prod").
+		Lacks("[aria-label='Target 2']").
+		Holds("url", second).
+		Holds("weight", "2")
+	s.Post(at, "revision", revision, "url", first, "weight", "lots", "url", " ", "weight", "", "url",
+		"https://127.0.0.1:10/base", "weight", "0", "balance", "hash=header:", "balance_header", "a b").
+		Shows(422, "Environment prod").
+		Says("details[open]", "Targets").
+		Says("#target-1-weight-error", "Use 0 to 65,535").
+		Says("#target-3-url-error", "Start all targets of an environment with http://").
+		Says("#balance_header-error", "Use the name of a header").
+		Says("option[selected]", "By a header").
+		Holds("weight", "lots").
+		Holds("balance_header", "a b")
+	s.Post(at, "revision", revision, "url", first, "weight", "0", "balance", "round_robin", "balance_header", "").
+		Shows(422, "Environment prod").
+		Says("#targets [role=alert]", "Give at least one target a weight above 0")
+	s.Post(at, "revision", revision, "url", first, "weight", "3", "url", second, "weight", "",
+		"balance", "hash=header:", "balance_header", "X-Session").
+		LeadsTo(strings.TrimSuffix(at, "/targets"))
+	page = s.Get(prod).
+		Says("[data-flash]", "Saved the targets of prod").
+		Says("section[aria-labelledby=target-health-title]", second).
+		Says("section[aria-labelledby=target-health-title]", "unknown"). // no gateway runs
+		Says("option[selected]", "By a header").
+		Holds("balance_header", "X-Session").
+		Says("[aria-label='Target 2']", "Remove target 2").
+		Lacks("[aria-label='Target 3']")
+	s.Post(at, "revision", revision, "url", first, "weight", "1", "balance", "round_robin", "balance_header", "").
+		Shows(412, "Environment prod").
+		Says("[role=alert]", "changed after you opened the page")
+	s.Post(at, "revision", page.Revision("url"), "url", second, "weight", "1", "balance", "least_connections",
+		"balance_header", "").
+		LeadsTo(strings.TrimSuffix(at, "/targets"))
+	s.Get(prod).Holds("url", second).Lacks("[aria-label='Target 2']").Says("option[selected]", "the fewest calls")
+}
+
+func TestEnvironments_checks(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	prod := versionsPage + "/1.0.0/environments/prod"
+	page := s.Get(prod).
+		Shows(200, "Environment prod").
+		Holds("path", "").
+		Holds("statuses", "200-399").
+		Holds("passive_failures", "5").
+		Holds("failures", "0").
+		Says("#interval_ms-hint", "Default: 10,000.")
+	at, revision := page.Action("path"), page.Revision("path")
+	s.Post(at, "revision", revision, "path", "healthz", "interval_ms", "1", "statuses", "200, ok").
+		Shows(422, "Environment prod").
+		Says("details[open]", "Checks").
+		Holds("path", "healthz").
+		Holds("statuses", "200, ok").
+		Says("#path-error", "Start the path with a slash").
+		Says("#interval_ms-error", "Use 1,000 to 3,600,000 milliseconds").
+		Says("#statuses-error", "Use a status from 100 to 599")
+	s.Post(at, "revision", revision, "path", "/healthz", "interval_ms", "", "unhealthy", "4",
+		"statuses", "204 , 300-399").
+		LeadsTo(strings.TrimSuffix(at, "/checks"))
+	page = s.Get(prod).
+		Says("[data-flash]", "Saved the checks of prod").
+		Holds("path", "/healthz").
+		Holds("interval_ms", "10000"). // an empty field is the default
+		Holds("unhealthy", "4").
+		Holds("statuses", "204, 300-399").
+		Says("section[aria-labelledby=target-health-title]", "unknown")
+	at = page.Action("failures")
+	s.Post(at, "revision", page.Revision("failures"), "failures", "2000", "open_ms", "x").
+		Shows(422, "Environment prod").
+		Says("details[open]", "Circuit breaker").
+		Holds("failures", "2000").
+		Says("#failures-error", "Use 0 to 1,000").
+		Says("#open_ms-error", "Use 1 to 3,600,000 milliseconds")
+	s.Post(at, "revision", page.Revision("failures"), "failures", "20", "window_ms", "5000").
+		LeadsTo(strings.TrimSuffix(at, "/breaker"))
+	s.Get(prod).
+		Says("[data-flash]", "Saved the breaker of prod").
+		Holds("failures", "20").
+		Holds("window_ms", "5000").
+		Holds("open_ms", "10000")
+}

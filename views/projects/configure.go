@@ -181,6 +181,7 @@ type Environment struct {
 	HeadersURL     string // of the headers that calls carry to the upstream
 	CertificateURL string // of the certificate that it presents to the upstream
 	TimeoutsURL    string
+	TargetsURL     string // of the page with the targets and their health
 }
 
 // Conflict is a form whose values were changed by another request after it was

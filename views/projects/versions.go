@@ -1,6 +1,11 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"strconv"
+	"time"
+
+	"postern/views/ui"
+)
 
 // VersionForm posts version and copy_from to Action.
 type VersionForm struct {
@@ -30,9 +35,14 @@ type Place struct {
 	Rename  *RenameForm // nil for viewers
 	Removal Removal
 
-	Timeouts *Timeouts     // nil for a version
-	Retries  *Retries      // nil for a version
-	HTTP     *UpstreamHTTP // nil for a version
+	Health []TargetHealth // of an environment
+
+	Targets  *Targets         // nil for a version, and for viewers
+	Checks   *UpstreamNumbers // nil for a version, and for viewers
+	Breaker  *UpstreamNumbers // nil for a version, and for viewers
+	Timeouts *Timeouts        // nil for a version
+	Retries  *Retries         // nil for a version
+	HTTP     *UpstreamHTTP    // nil for a version
 	TLS      *UpstreamTLS
 	Host     *HostHeader // nil for a version
 	BackURL  string      // of the project
@@ -55,6 +65,51 @@ type Timeouts struct {
 	Revision string
 	Fields   []ui.Field
 	Facts    []ui.Fact // for viewers
+	Error    string
+}
+
+// TargetHealth is a target with its health.
+type TargetHealth struct {
+	URL    string
+	Weight string
+	Health ui.Badge
+	Detail string    // for how many gateways it isn't healthy, and why; "" if it is
+	Since  time.Time // zero: not known
+}
+
+// Targets posts revision, balance, balance_header, and a url and a weight for each row to Action.
+type Targets struct {
+	Open     bool
+	Action   string
+	Revision string
+	Rows     []TargetRow
+	Balance  ui.Field
+	Options  []ui.Option // of Balance
+	Header   ui.Field
+	Error    string
+}
+
+// TargetRow is a target in the form.
+type TargetRow struct {
+	N      int // place in the form
+	URL    ui.Value
+	Weight ui.Value
+	New    bool // it was added a moment ago, and gets the focus
+}
+
+// number is the number of the row, from 1.
+func (r TargetRow) number() string { return strconv.Itoa(r.N + 1) }
+
+// UpstreamNumbers posts revision and its fields to Action.
+type UpstreamNumbers struct {
+	ID       string // of the section
+	Title    string
+	Verb     string // of the button that saves
+	Intro    string
+	Open     bool
+	Action   string
+	Revision string
+	Fields   []ui.Field
 	Error    string
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"postern/core/contract"
 )
@@ -105,6 +106,8 @@ func fieldOf(m contract.Member, flag string) Field {
 		return Number(m.Name, member, flag, 1, "")
 	case of == reflect.TypeFor[[]contract.RetryCondition]():
 		return conditions(Joined(PerLine(m.Name, member, flag)))
+	case of == reflect.TypeFor[[]contract.StatusRange]():
+		return statuses(m.Name, member, flag)
 	case of.Kind() == reflect.Slice && m.Form == "list":
 		return Joined(PerLine(m.Name, member, flag))
 	case of.Kind() == reflect.Slice:
@@ -132,6 +135,24 @@ func conditions(of Field) Field {
 		return out, flags
 	}
 	return of
+}
+
+// statuses is a text with commas or spaces between ranges of statuses. An empty one is the default.
+func statuses(name, member, flag string) Field {
+	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
+		var out []contract.StatusRange
+		var texts []string
+		for text := range strings.FieldsFuncSeq(form.Get(f.Name), func(r rune) bool {
+			return r == ',' || unicode.IsSpace(r)
+		}) {
+			out, texts = append(out, contract.StatusRange(text)), append(texts, text)
+		}
+		if out == nil {
+			out = contract.UpstreamChecks{}.Stated().Statuses
+			texts = []string{string(out[0])}
+		}
+		return out, f.flag(commas(texts))
+	}}
 }
 
 // limitsField is Limits with one flag for all of them.

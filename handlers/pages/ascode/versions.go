@@ -19,8 +19,9 @@ const (
 )
 
 var versionPages = map[string]Page{
-	aVersion:             shows(contract.GetVersion).alsoShows(contract.GetVersionCallers),
-	aPlace:               shows(contract.GetEnvironment).alsoShows(contract.GetEnvironmentCallers),
+	aVersion: shows(contract.GetVersion).alsoShows(contract.GetVersionCallers),
+	aPlace: shows(contract.GetEnvironment).alsoShows(contract.GetEnvironmentCallers).
+		alsoShows(contract.ListUpstreams),
 	aVersion + "/access": shows(contract.GetVersion),
 
 	headersRoute:                   shows(contract.ListUpstreamHeaders),
@@ -45,23 +46,70 @@ var placeForms = map[string][]Call{
 	aPlace:                        submits(contract.UpdateEnvironment, "name"),
 	aPlace + "/delete":            removal("delete-environment", "environments delete "+ofPlace+" --yes"),
 	aPlace + "/target":            submits(contract.UpdateEnvironment, "target"),
-	aPlace + "/timeouts":          carriesOut(contract.UpdateEnvironment, timeoutFields()...),
-	aPlace + "/retries":           carriesOut(contract.UpdateEnvironment, retryFields()...),
-	aPlace + "/http":              carriesOut(contract.UpdateEnvironment, httpFields()...),
-	aPlace + "/tls":               carriesOut(contract.UpdateEnvironment, tlsFields()...),
-	aPlace + "/host-header":       submits(contract.UpdateEnvironment, "host_header"),
+	aPlace + "/targets":           carriesOut(contract.UpdateEnvironment, targetFields()...),
+	aPlace + "/checks":            carriesOut(contract.UpdateEnvironment, checkFields()...),
+	aPlace + "/breaker": carriesOut(contract.UpdateEnvironment,
+		numberFields("upstream.breaker", contract.UpstreamBreaker{}.Numbers())...),
+	aPlace + "/timeouts":    carriesOut(contract.UpdateEnvironment, timeoutFields()...),
+	aPlace + "/retries":     carriesOut(contract.UpdateEnvironment, retryFields()...),
+	aPlace + "/http":        carriesOut(contract.UpdateEnvironment, httpFields()...),
+	aPlace + "/tls":         carriesOut(contract.UpdateEnvironment, tlsFields()...),
+	aPlace + "/host-header": submits(contract.UpdateEnvironment, "host_header"),
 }
 
 func httpFields() []Field { return fieldsOf(contract.UpdateEnvironment, "http") }
 
 // timeoutFields are those of an environment's upstream. An empty one is the default.
 func timeoutFields() []Field {
-	members := contract.MembersWithin(contract.UpdateEnvironment, "upstream.timeouts")
-	fields := fieldsOf(contract.UpdateEnvironment, members...)
-	for i, t := range (contract.UpstreamTimeouts{}).Numbers() {
-		fields[i] = fields[i].Or(strconv.Itoa(t.Default))
+	return numberFields("upstream.timeouts", contract.UpstreamTimeouts{}.Numbers())
+}
+
+// numberFields are the members within a part of an environment's upstream. An empty number is the default.
+func numberFields(within string, numbers []contract.UpstreamNumber) []Field {
+	fields := fieldsOf(contract.UpdateEnvironment, contract.MembersWithin(contract.UpdateEnvironment, within)...)
+	for i := range fields {
+		for _, n := range numbers {
+			if n.Name == fields[i].Name {
+				fields[i] = fields[i].Or(strconv.Itoa(n.Default))
+			}
+		}
 	}
 	return fields
+}
+
+// checkFields are the checks of targets.
+func checkFields() []Field {
+	return numberFields("upstream.checks", contract.UpstreamChecks{}.Numbers())
+}
+
+// targetFields are the rows of targets, and how calls are spread over them.
+func targetFields() []Field {
+	return []Field{
+		Func("url", "upstream.targets", func(form url.Values) (any, [][]string) {
+			targets, flags := []contract.UpstreamTarget{}, [][]string{}
+			for i, typed := range form["url"] {
+				one := contract.UpstreamTarget{URL: strings.TrimSpace(typed)}
+				if one.URL == "" {
+					continue
+				}
+				if i < len(form["weight"]) {
+					if weight, err := strconv.Atoi(strings.TrimSpace(form["weight"][i])); err == nil {
+						one.Weight = &weight
+					}
+				}
+				targets = append(targets, one)
+				flags = append(flags, []string{"--weighted-target", one.String()})
+			}
+			return targets, flags
+		}).With("weight"),
+		Func("balance", "upstream.balance", func(form url.Values) (any, [][]string) {
+			balance := contract.UpstreamBalance(form.Get("balance"))
+			if balance == contract.HashHeader {
+				balance += contract.UpstreamBalance(strings.TrimSpace(form.Get("balance_header")))
+			}
+			return balance, [][]string{{"--balance", string(balance)}}
+		}).With("balance_header"),
+	}
 }
 
 // retryFields are when calls are sent to an environment's upstream again. An empty number is the default.

@@ -172,6 +172,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			HeadersURL:     upstreamHeadersPath(p, version, e),
 			CertificateURL: clientCertificatePath(p, version, e),
 			TimeoutsURL:    environmentPath(p, version, e) + "#timeouts",
+			TargetsURL:     environmentPath(p, version, e),
 		})
 	}
 	return out

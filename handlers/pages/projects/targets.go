@@ -2,7 +2,6 @@ package projects
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -11,19 +10,10 @@ import (
 	"postern/views/ui"
 )
 
-// targetFacts show where an environment forwards to, and the checks and the breaker of its targets, as far as they
+// targetFacts show how an environment's calls are spread, and the checks and the breaker of its targets, as far as they
 // aren't the defaults.
 func targetFacts(e *contract.Environment) (facts []ui.Fact) {
 	u := e.Upstream
-	if len(u.Targets) == 0 {
-		facts = append(facts, ui.Fact{Label: "Forwards to", Value: e.Target, Mono: true})
-	}
-	for i, one := range u.Targets {
-		facts = append(facts, ui.Fact{
-			Label: "Target " + strconv.Itoa(i+1), Mono: true,
-			Value: one.URL + ", weight " + humanize.Comma(int64(one.WeightOrDefault())),
-		})
-	}
 	if u.Balance != nil && *u.Balance != contract.BalanceRoundRobin {
 		facts = append(facts, ui.Fact{Label: "Balance", Value: string(*u.Balance), Mono: true})
 	}

@@ -227,6 +227,10 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		m.Facts = append(m.Facts, targetFacts(e)...)
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
 		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
+		var err error
+		if m.Health, err = h.targetHealth(v, at); err != nil {
+			return m, err
+		}
 		m.Timeouts = timeoutsModel(e.Upstream.Timeouts)
 		m.Retries = retriesModel(e.Upstream.Retries)
 		m.TLS = tlsModel(e)
@@ -249,6 +253,13 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		return m, nil
 	}
 	m.Rename = &form
+	if e := at.environment; e != nil {
+		m.Targets = targetsAsForm(e).view(&page.Errors{})
+		m.Targets.Action, m.Targets.Revision = at.path()+"/targets", form.Revision
+		m.Checks, m.Breaker = checksModel(e.Upstream.Checks), breakerModel(e.Upstream.Breaker)
+		m.Checks.Action, m.Checks.Revision = at.path()+"/checks", form.Revision
+		m.Breaker.Action, m.Breaker.Revision = at.path()+"/breaker", form.Revision
+	}
 	if m.Timeouts != nil {
 		m.Timeouts.Action, m.Timeouts.Revision = at.path()+"/timeouts", form.Revision
 	}
