@@ -10,7 +10,10 @@ import (
 // upstreamCredentials says which credentials the upstream gets. It is dropped with the call and
 // never logged.
 type upstreamCredentials struct {
-	withoutKey           bool   // X-API-Key is the gateway's own and is removed
+	withoutKey bool // X-API-Key is the gateway's own and is removed
+
+	places *policy.KeyPlaces // that have a key, instead of X-API-Key; nil: none
+
 	withoutAuthorization bool   // Authorization is removed
 	authorization        string // the line that replaces it; "" for none
 }
@@ -31,7 +34,10 @@ var (
 func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.Denial, bool) {
 	out := upstreamCredentials{
 		withoutKey:           d.StripKey,
-		withoutAuthorization: d.Authorization != policy.KeepAuthorization,
+		withoutAuthorization: d.Authorization != policy.KeepAuthorization || c.keyInAuthorization,
+	}
+	if p := c.places(); p != nil && d.StripKey {
+		out.withoutKey, out.places = false, p
 	}
 	if c.route.environment.proof.replacesAuthorization() {
 		return out, policy.Denial{}, true

@@ -59,6 +59,9 @@ type call struct {
 	presentedToken bool
 	secret         [32]byte // hash of the key as it was presented
 
+	keyInAuthorization bool // Authorization has the key, and is removed
+	ownProtocol        bool // the caller offers the gateway's protocol of WebSockets
+
 	trace trace // of the call, if it is recorded
 
 	// For the observer.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 
 	"postern/core/policy"
@@ -132,6 +133,13 @@ var (
 	})
 )
 
+func (c *engineCall) denialFields(d policy.Denial) []engine.Field {
+	if p := c.places(); p != nil && d.Status == http.StatusUnauthorized {
+		return append(jsonField[:1:1], engine.Field{Name: "Www-Authenticate", Value: p.Challenge(d)})
+	}
+	return denialFields[d]
+}
+
 // refuse answers a call whose project was found with a denial.
 func (c *engineCall) refuse(d policy.Denial) {
 	c.status, c.code = d.Status, d.Code
@@ -140,7 +148,7 @@ func (c *engineCall) refuse(d policy.Denial) {
 
 // answer answers with a denial, and returns how many bytes of its body were sent.
 func (c *engineCall) answer(d policy.Denial) int64 {
-	fields := c.changesOwnAnswers().response(c.withOwnLines(denialFields[d]))
+	fields := c.changesOwnAnswers().response(c.withOwnLines(c.denialFields(d)))
 	return c.exchange.Answer(d.Status, fields, c.bodyOf(d))
 }
 
@@ -152,6 +160,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	}
 	x := c.exchange
 	c.upstream, x.MaxResponse = upstream, c.responseLimit()
+	x.Request.Fields = c.withoutKey(x.Request.Fields)
 	c.target.query = c.route.version.query.apply(c.target.query)
 	c.traceUpstream()
 	c.asked = true

@@ -141,7 +141,11 @@ func (c *httpCall) refuse(d policy.Denial) {
 	c.limitLines(func(name, value string) { h[name] = []string{value} })
 	c.changesOwnAnswers().responseHeader(h)
 	body, changed := c.ownBody(d)
-	c.bytesOut += refuseWith(c.w, c.r, d, body, changed)
+	challenge := challenges[d]
+	if p := c.places(); p != nil && d.Status == http.StatusUnauthorized {
+		challenge = []string{p.Challenge(d)}
+	}
+	c.bytesOut += refuseWith(c.w, c.r, d, challenge, body, changed)
 }
 
 // forward sends the call to its upstream and the response to the caller.
@@ -155,6 +159,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	if !c.admitsRequest(body) {
 		return
 	}
+	c.removeKey(c.r.Header)
 	c.target.query = c.route.version.query.apply(c.target.query)
 	upgrade := wantsWebSocket(c.r) && c.route.environment.upgrades()
 	c.traceUpstream()

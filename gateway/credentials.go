@@ -34,20 +34,21 @@ func (c *call) authenticate(r *request) policy.Decision {
 		Consumers:   &c.cache.consumers,
 		Now:         c.start,
 	}
+	key := ""
 	if in.Access.Allows(snapshot.APIKey) {
-		in.KeyLines = r.keys.n
-		if r.keys.n == 1 {
-			in.Key, in.OldSecret = c.lookUpKey(r.keys.first)
-		}
+		key = c.findKey(r, &in)
 	}
 	if r.authorization.n == 1 {
 		in.Authorization = r.authorization.first
 	}
-	if in.Access.TakesTokens() {
+	if in.Access.TakesTokens() && !c.keyInAuthorization {
 		in.Token, in.TokenDenial = c.verifyToken(&r.authorization)
 		c.presentedToken = in.Token != nil
 	}
 	decision := policy.Decide(&in)
+	if decision.Allow && in.Key != nil && r.authorization.n > 0 && !in.Access.TakesTokens() {
+		c.keyInAuthorization = c.keyInAuthorization || c.repeatsKey(r, key)
+	}
 	if decision.Denial == policy.InvalidKey && in.Key != nil && c.gateway.table.Load() != c.route.table {
 		return c.decideAgain(&in)
 	}
@@ -62,7 +63,7 @@ func (c *call) decideAgain(in *policy.Call) policy.Decision {
 		return policy.Decision{Denial: c.gateway.unrouted(at), StripKey: true}
 	}
 	c.route = at
-	in.Access, in.Realm = &at.version.access, at.project.realm
+	in.Access, in.Realm, in.Places = &at.version.access, at.project.realm, at.version.places
 	in.Rules, in.Path = at.version.rules, at.rest
 	in.Environment, in.Former = at.environment.name, at.environment.former
 	return policy.Decide(in)
@@ -103,7 +104,7 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 		return nil, policy.Denial{}
 	}
 	if denial, isKey := policy.MisplacedKey(&c.route.version.access, token); isKey {
-		return nil, denial
+		return nil, c.places().Name(denial)
 	}
 	c.cache.token = policy.Token{}
 	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {

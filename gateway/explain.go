@@ -53,6 +53,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 	call := policy.Call{
 		Access:      &at.version.access,
 		Realm:       at.project.realm,
+		Places:      at.version.places,
 		Environment: at.environment.name,
 		Former:      at.environment.former,
 		Rules:       at.version.rules,
@@ -75,6 +76,9 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		}
 	} else if q.User != nil {
 		call.Authorization = "Bearer token"
+		if call.Places.ReadsBearer() {
+			call.KeyLines++ // an unknown one
+		}
 	}
 	out.Explain(&call)
 	if at.isDocument(q.Method) {

@@ -268,6 +268,13 @@ func hexOf(digits []byte) (code int) {
 	return code
 }
 
+func hexValue(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
 // parseObject reads the members of a valid JSON object.
 func parseObject(text []byte) *object {
 	out := &object{at: map[string]int{}}

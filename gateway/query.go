@@ -121,10 +121,10 @@ func withoutArgument(args []argument, name string) []argument {
 func parseArguments(query string) (args []argument) {
 	for part := range strings.SplitSeq(query, "&") {
 		name, text, valued := strings.Cut(part, "=")
-		if name = unescapeArgument(name); name == "" {
+		if name = policy.UnescapeArgument(name); name == "" {
 			continue
 		}
-		value := argumentValue{text: unescapeArgument(text), flag: !valued}
+		value := argumentValue{text: policy.UnescapeArgument(text), flag: !valued}
 		if at := argumentAt(args, name); at >= 0 {
 			args[at].values = append(args[at].values, value)
 		} else {
@@ -132,37 +132,6 @@ func parseArguments(query string) (args []argument) {
 		}
 	}
 	return args
-}
-
-// unescapeArgument decodes %XX, and + to a space. A % without two digits stays.
-func unescapeArgument(text string) string {
-	if !strings.ContainsAny(text, "%+") {
-		return text
-	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '+':
-			out = append(out, ' ')
-		case c == '%' && i+2 < len(text) && isHexDigit(text[i+1]) && isHexDigit(text[i+2]):
-			out = append(out, hexValue(text[i+1])<<4|hexValue(text[i+2]))
-			i += 2
-		default:
-			out = append(out, c)
-		}
-	}
-	return string(out)
-}
-
-func isHexDigit(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
-}
-
-func hexValue(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
 }
 
 func writeArguments(args []argument) string {

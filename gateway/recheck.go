@@ -34,6 +34,7 @@ func (c *call) recheck() (policy.Denial, bool) {
 	in := policy.Call{
 		Access:      &at.version.access,
 		Realm:       at.project.realm,
+		Places:      at.version.places,
 		Environment: at.environment.name,
 		Former:      at.environment.former,
 		RemoteIP:    c.conn.addr,

@@ -30,20 +30,22 @@ const drainTimeout = 5 * time.Second
 
 // refuse answers with a denial.
 func refuse(w http.ResponseWriter, r *http.Request, d policy.Denial) {
-	refuseWith(w, r, d, bodies[d], false)
+	refuseWith(w, r, d, challenges[d], bodies[d], false)
 }
 
-// refuseWith is refuse with another body, of which it returns how many bytes were sent. A chunked one has no
-// Content-Length.
-func refuseWith(w http.ResponseWriter, r *http.Request, d policy.Denial, body []byte, chunked bool) int64 {
+// refuseWith is refuse with another challenge and body, and returns how many bytes of the body were sent. A chunked one
+// has no Content-Length.
+func refuseWith(
+	w http.ResponseWriter, r *http.Request, d policy.Denial, challenge []string, body []byte, chunked bool,
+) int64 {
 	if isGRPC(r) {
 		refuseGRPC(w, d)
 		return 0
 	}
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	if d.Challenge() != "" {
-		h["Www-Authenticate"] = challenges[d]
+	if first(challenge) != "" {
+		h["Www-Authenticate"] = challenge
 	}
 	if r.ContentLength != 0 {
 		setReadDeadline(w, drainTimeout)

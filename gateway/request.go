@@ -13,8 +13,12 @@ import (
 type request struct {
 	keys          lines // X-API-Key
 	authorization lines
-	hops          int   // how often the call has passed through this gateway, by Via
-	length        int64 // of the body; -1: not known
+
+	fields []engine.Field // of the engine; nil for net/http
+	header http.Header    // of net/http
+
+	hops   int   // how often the call has passed through this gateway, by Via
+	length int64 // of the body; -1: not known
 
 	upgrade, fetchDest, accept lines // read only if the caps apply
 
@@ -38,7 +42,7 @@ func linesOf(values []string) lines { return lines{len(values), first(values)} }
 
 // requestOfEngine reads the engine's request in one pass over its fields.
 func requestOfEngine(from *engine.Request) request {
-	r := request{length: from.Length}
+	r := request{length: from.Length, fields: from.Fields}
 	for i := range from.Fields {
 		f := &from.Fields[i]
 		switch len(f.Name) {
@@ -86,6 +90,7 @@ func requestOfHTTP(from *http.Request) request {
 	r := request{
 		keys:          linesOf(from.Header[policy.KeyHeader]),
 		authorization: linesOf(from.Header[authorizationHeader]),
+		header:        from.Header,
 		length:        from.ContentLength,
 		upgrade:       linesOf(from.Header["Upgrade"]),
 		fetchDest:     linesOf(from.Header["Sec-Fetch-Dest"]),

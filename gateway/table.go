@@ -77,6 +77,7 @@ type project struct {
 type version struct {
 	id, name     string
 	access       snapshot.Access
+	places       *policy.KeyPlaces     // where its keys travel; nil: in X-API-Key
 	rules        *policy.Rules         // nil: none
 	routes       *policy.Routes        // nil: all calls have one route
 	asked        *policy.Introspectors // that its tokens are checked with; nil: none
@@ -306,6 +307,9 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		out := version{id: v.ID, name: v.Name, access: v.Access, rules: rules, routes: policy.CompileRoutes(&v)}
+		if v.Access.Allows(snapshot.APIKey) {
+			out.places = policy.CompileKeyPlaces(v.Access.APIKey)
+		}
 		if out.description, err = compileDescription(s, &v, next, last); err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}

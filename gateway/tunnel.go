@@ -117,6 +117,7 @@ func (c *httpCall) writeSwitch(to io.Writer, response *http.Response) error {
 	rewriteResponse(h, response) // removes Upgrade
 	c.changeAnswer(h)
 	c.setOwnLines(h, response.StatusCode)
+	c.selectOwnProtocol(h)
 	h["Connection"], h["Upgrade"] = upgradeOnly, upgrade
 	out := bufio.NewWriter(to)
 	_, err := out.WriteString("HTTP/1.1 101 Switching Protocols\r\n")

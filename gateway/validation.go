@@ -103,7 +103,10 @@ func (c *call) bodyOf(d policy.Denial) []byte {
 	case policy.InsufficientScope, policy.TokenScope:
 		return d.NameScope(c.scope).Body()
 	}
-	return bodies[d]
+	if body := bodies[d]; body != nil {
+		return body
+	}
+	return d.Body() // with the place of the version's keys
 }
 
 // admitsRequest reports whether a request matches the OpenAPI document, or need not. If it does not, it is

@@ -13,6 +13,7 @@ type routePolicyDoc struct {
 	snapshot.RequestsAuth
 	Issuers  []issuerDoc       `json:"issuers,omitempty"`
 	Endpoint string            `json:"introspection,omitempty"` // the version's ID; "": no endpoint is asked
+	APIKey   *apiKeyDoc        `json:"api_key,omitempty"`
 	IP       *contract.IPRules `json:"ip,omitempty"`
 
 	Rules  string `json:"rules,omitempty"`  // the version's ID; "": none
@@ -50,6 +51,7 @@ func (c *configWriter) policies() {
 				RequestsAuth: auth,
 				Issuers:      issuers,
 				Endpoint:     endpoint,
+				APIKey:       apiKeyOf(access),
 				IP:           rangesOf(access.IP),
 				Host:         hostHeaderOf(pl.environment, r),
 				Tag:          signingTag(c.b.Project, pl.environment),

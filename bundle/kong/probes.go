@@ -54,16 +54,16 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	}
 	access := pl.version.Access
 	if access.Mode == snapshot.Authenticate && !keylessAllowed(b.Project, access) {
-		out = append(out,
-			probe{
-				ID:      id("no_credentials"),
-				Needs:   needsNothing,
-				Path:    base,
-				Headers: r.hostHeader(),
-				Status:  guarded.Status,
-				Code:    guarded.Code,
-			},
-			probe{
+		out = append(out, probe{
+			ID:      id("no_credentials"),
+			Needs:   needsNothing,
+			Path:    base,
+			Headers: r.hostHeader(),
+			Status:  guarded.Status,
+			Code:    guarded.Code,
+		})
+		if !takesKeysIn(access, inQuery) {
+			out = append(out, probe{
 				ID:      id("key_in_query"),
 				Needs:   needsNothing,
 				Path:    base + "?api_key=" + b.UnknownKey(pl.environment.Name),
@@ -71,7 +71,9 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 				Status:  guarded.Status,
 				Code:    guarded.Code,
 			})
-		if !access.TakesTokens() { // otherwise the header is read as a token
+		}
+		// Otherwise the header is read as a token or a key.
+		if !access.TakesTokens() && !takesKeysIn(access, inAuthorization) {
 			out = append(out, probe{
 				ID:      id("key_in_authorization"),
 				Needs:   needsNothing,
@@ -88,29 +90,69 @@ func probesFor(b *bundle.Build, pl place, r route, hash string) []probe {
 	if !access.Allows(snapshot.APIKey) {
 		return out
 	}
-	invalid := policy.InvalidKey
-	made := "X-API-Key: " + b.UnknownKey(pl.environment.Name)
-	refused := func(name string, headers ...string) {
-		out = append(out, probe{
-			ID:      id(name),
-			Needs:   needsNothing,
-			Path:    base,
-			Headers: append(r.hostHeader(), headers...),
-			Status:  invalid.Status,
-			Code:    invalid.Code,
-		})
+	return append(out, keyProbes(b, pl, r, hash)...)
+}
+
+// keyProbes returns the probes of a route with keys. There are none where only WebSockets can carry one.
+func keyProbes(b *bundle.Build, pl place, r route, hash string) (out []probe) {
+	access := pl.version.Access
+	in, ok := samplePlace(access.APIKey)
+	if !ok {
+		return nil
 	}
-	refused("unknown_key", made)
-	refused("malformed_key", "X-API-Key: not-a-key")
-	refused("repeated_key", made, made)
-	if hash != "" {
-		refused("leaked_hash", "X-API-Key: "+hash)
+	refused := func(name string, keys ...string) {
+		p := probe{
+			ID:      r.name + ":" + name,
+			Needs:   needsNothing,
+			Path:    r.path + "/",
+			Headers: r.hostHeader(),
+			Status:  policy.InvalidKey.Status,
+			Code:    policy.InvalidKey.Code,
+		}
+		for _, key := range keys {
+			p.carry(in, key)
+		}
+		out = append(out, p)
+	}
+	unknown := b.UnknownKey(pl.environment.Name)
+	refused("unknown_key", unknown)
+	if isToken := access.TakesTokens() && inAuthorization(in); !isToken { // a token, if it doesn't look like a key
+		refused("malformed_key", "not-a-key")
+		refused("repeated_key", unknown, unknown)
+		if hash != "" {
+			refused("leaked_hash", hash)
+		}
 	}
 	// verify.sh gets a key's environment from the path, which a custom domain doesn't have.
 	if p, ok := letThrough(r, "valid_key", needsKey, access.IP); ok && r.domain == nil {
+		if !access.APIKey.IsDefault() {
+			p.carry(in, keyMark)
+		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// carry adds a key to the request, in a place.
+func (p *probe) carry(in snapshot.KeyPlace, key string) {
+	header, query := carrying(in, key)
+	switch {
+	case header != "":
+		p.Headers = append(p.Headers, header)
+	case strings.Contains(p.Path, "?"):
+		p.Path += "&" + query
+	default:
+		p.Path += "?" + query
+	}
+}
+
+func inQuery(in snapshot.KeyPlace) bool { return in.Query != "" }
+
+func inAuthorization(in snapshot.KeyPlace) bool { return strings.EqualFold(in.Header, "Authorization") }
+
+// takesKeysIn reports whether one of the places of a version's keys is of a kind.
+func takesKeysIn(access snapshot.Access, kind func(snapshot.KeyPlace) bool) bool {
+	return access.Allows(snapshot.APIKey) && slices.ContainsFunc(access.APIKey.Places(), kind)
 }
 
 // boundaryOf returns the probe of a path that only begins like the path of a route.

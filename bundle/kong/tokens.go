@@ -12,10 +12,10 @@ import (
 
 // enforced returns what a route's entry has of the version's policy. It has the methods that the plugin implements, in
 // its order. Leaving a method out never admits a call: a version that requires a credential and has no method refuses
-// every call. Issuers and the introspection endpoint have their own members.
+// every call. Issuers, the introspection endpoint and the places of keys have their own members.
 func enforced(access snapshot.Access) snapshot.RequestsAuth {
 	out := access.RequestsAuth
-	out.Methods, out.JWT, out.Opaque = []string{}, nil, nil
+	out.Methods, out.JWT, out.Opaque, out.APIKey = []string{}, nil, nil, snapshot.APIKeyAuth{}
 	for _, one := range []string{snapshot.APIKey, snapshot.JWT, snapshot.Opaque} {
 		if access.Allows(one) {
 			out.Methods = append(out.Methods, one)

@@ -29,6 +29,7 @@ type RequestsAuth struct {
 	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
 	Keyless string              `json:"keyless" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
+	APIKey  APIKeyAuth          `json:"api_key,omitzero" doc:"How callers send keys. Left out if they are sent in the X-API-Key header"`
 	JWT     *JWT                `json:"jwt,omitempty"`
 	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method, without its secret"`
 }
@@ -61,6 +62,7 @@ type RequestsAuthChange struct {
 	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
 	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
+	APIKey  APIKeyAuth        `json:"api_key,omitzero" flag:",each"`
 	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
 	Opaque  *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Replaces the introspection endpoint"`
 }
@@ -73,6 +75,7 @@ func (c RequestsAuthChange) Over(a RequestsAuth) RequestsAuth {
 	replace(&a.Mode, c.Mode)
 	replace(&a.Methods, c.Methods)
 	replace(&a.Keyless, c.Keyless)
+	a.APIKey = c.APIKey.over(a.APIKey)
 	if c.JWT != nil {
 		a.JWT = c.JWT
 	}
@@ -94,6 +97,7 @@ type NewRequestsAuth struct {
 	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
 	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
+	APIKey   APIKeyAuth        `json:"api_key,omitzero" doc:"How callers send keys. Defaults to the X-API-Key header"`
 	JWT      *JWT              `json:"jwt,omitempty"`
 	Opaque   *NewIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method"`
 }
@@ -101,11 +105,11 @@ type NewRequestsAuth struct {
 // IsSet reports whether it has any member.
 func (n NewRequestsAuth) IsSet() bool {
 	return n.Mode != "" || n.Methods != nil || n.Keyless != "" || len(n.KeyTypes) > 0 || len(n.Value().Issuers()) > 0 ||
-		n.Opaque != nil
+		n.Opaque != nil || n.APIKey.In != nil
 }
 
 // Value returns it without the key types and secrets. Missing members are empty; Methods is nil then.
 func (n NewRequestsAuth) Value() RequestsAuth {
-	a := RequestsAuth{Mode: n.Mode, Methods: n.Methods, Keyless: n.Keyless, JWT: n.JWT}
+	a := RequestsAuth{Mode: n.Mode, Methods: n.Methods, Keyless: n.Keyless, APIKey: n.APIKey, JWT: n.JWT}
 	return RequestsAuthChange{Opaque: n.Opaque}.Over(a)
 }

@@ -32,8 +32,10 @@ func MisplacedKey(access *snapshot.Access, token string) (Denial, bool) {
 	return KeysNotAccepted, true
 }
 
-// required returns the denial of a call without a credential that its version accepts.
-func (c *Call) required() Denial {
+// required returns the denial of a call without a credential that its version accepts, as the version says it.
+func (c *Call) required() Denial { return c.Places.Name(c.missing()) }
+
+func (c *Call) missing() Denial {
 	keys, tokens := c.Access.Allows(snapshot.APIKey), c.Access.TakesTokens()
 	line := strings.TrimRight(c.Authorization, " \t")
 	bearer, isBearer := BearerToken(line)

@@ -167,8 +167,9 @@ type Call struct {
 	Realm       *Realm
 	Environment string        // name of the environment called
 	Former      string        // its name before a rename, while keys still have that; see snapshot.Environment
-	KeyLines    int           // number of X-API-Key lines the caller sent
-	Key         *snapshot.Key // looked up by the only line; nil when that is malformed or unknown
+	Places      *KeyPlaces    // where keys travel; nil: X-API-Key
+	KeyLines    int           // number of keys the caller sent, in all places
+	Key         *snapshot.Key // looked up by the only one; nil when that is malformed or unknown
 	OldSecret   bool          // Key was found by the secret before its last rotation
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token was refused; zero when none was sent or it is verified
@@ -236,7 +237,7 @@ type Decision struct {
 	Identity Identity // when allowed; of a caller who is known and refused, TenantID alone
 	Denial   Denial   // when not
 	Scope    string   // that the caller lacks, of InsufficientScope and TokenScope
-	StripKey bool     // X-API-Key is ours: it must not reach the upstream
+	StripKey bool     // the places of keys are ours: what they have must not reach the upstream
 
 	Authorization Authorization // what the upstream gets of the caller's, when allowed
 

@@ -19,6 +19,12 @@ type RequestsAuth = contract.RequestsAuth
 // AllowedPairs has the issuers and audiences that the method JWT accepts.
 type AllowedPairs = contract.JWT
 
+// KeyPlace is a place where callers can send their keys.
+type KeyPlace = contract.KeyPlace
+
+// APIKeyAuth says how callers send their keys.
+type APIKeyAuth = contract.APIKeyAuth
+
 // The modes of RequestsAuth.
 const (
 	Passthrough  = contract.Passthrough

@@ -80,6 +80,7 @@ func normalizeAuth(
 	}
 	wrong = append(wrong, checkMethods(in.Methods, prefix)...)
 	wrong = append(wrong, checkKeyless(in, prefix)...)
+	wrong = append(wrong, checkKeyPlaces(&in, prefix)...)
 	if in.Allows(snapshot.JWT) && len(in.Issuers()) == 0 && !at.login {
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + pairsPointer,

@@ -65,6 +65,9 @@ func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out 
 		out = append(out, contract.Warning{Code: code, Detail: fmt.Sprintf(detail, args...), About: v.ID})
 	}
 	auth := v.RequestsAuth
+	if detail := queryWarning(v); detail != "" {
+		warn(WarnKeyInQuery, "%s", detail)
+	}
 	if auth.Mode != snapshot.Authenticate {
 		if login {
 			warn(WarnLoginNotNeeded, "Version %s also forwards calls from users who haven't signed in, because its "+

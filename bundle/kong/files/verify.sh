@@ -103,21 +103,34 @@ is_key_valid() {
   [ "$of_key" = "${of_path##*/}" ] || { [ "$of_key" = all ] && [ "$all_is_a_name" = no ]; }
 }
 
-# Prints a curl configuration with the probe's headers, one per line.
+# Prints a text with the key in place of {key}.
+with_key() {
+  case $1 in
+    *'{key}'*) printf '%s' "${1%%'{key}'*}$key${1#*'{key}'}" ;;
+    *) printf '%s' "$1" ;;
+  esac
+}
+
+# Prints a curl configuration with the probe's headers, one per line, and its URL.
 headers() {
   list=${line#*'"headers":['}
   list=${list%%']'*}
   while [ -n "$list" ]; do
     item=${list#\"}
     item=${item%%\"*}
+    case $item in
+      *'{key}'*) item=$(with_key "$item") ;;
+    esac
     printf 'header = "%s"\n' "$item"
     list=${list#*\"}
     list=${list#*\"}
     list=${list#,}
   done
-  case $needs in
-    *key) printf 'header = "X-API-Key: %s"\n' "$key" ;;
+  case $needs:$line in
+    *key:*'{key}'*) ;; # the probe says where the key is sent
+    *key:*) printf 'header = "X-API-Key: %s"\n' "$key" ;;
   esac
+  printf 'url = "%s"\n' "$base$(with_key "$path")"
 }
 
 # Reports whether the body may be the gateway's own. An upstream may use the same codes;
@@ -129,7 +142,9 @@ is_own() {
   [ -r "$answers" ] || return 0
   message=${body#*'"message":"'}
   message=${message%%\"*}
-  grep -qF -e "\"$message\"" -e "\"${message%%: *}.\"" "$answers" # it may end in the name of a scope
+  # It may end in the name of a scope, and a message that names the place of keys is in gateway.yaml.
+  grep -qF -e "\"$message\"" -e "\"${message%%: *}.\"" "$answers" ||
+    grep -qsF -e "\"$message\"" "$config"
 }
 
 equal=0
@@ -143,6 +158,7 @@ case $base in
   *) nearby=no ;;
 esac
 probes=$(dirname -- "$0")/probes.jsonl
+config=$(dirname -- "$0")/../gateway/gateway.yaml
 answers=$(dirname -- "$0")/../gateway/plugins/kong/plugins/postern-auth/answers.lua
 case $(cat -- "$probes") in
   *'/all/"'*) all_is_a_name=yes ;;
@@ -169,7 +185,7 @@ while IFS= read -r line; do
   esac
   case $needs in
     *key)
-      if ! is_key_valid "$path"; then
+      if ! is_key_valid "${path%%\?*}"; then
         left_out=$((left_out + 1))
         continue
       fi
@@ -178,7 +194,7 @@ while IFS= read -r line; do
   code=$(text_of code)
   status=${line#*'"status":'}
   status=${status%%,*}
-  answer=$(headers | curl -s --path-as-is --max-time 30 -K - -w '\n%{http_code}' "$base$path" || :)
+  answer=$(headers | curl -s --path-as-is --max-time 30 -K - -w '\n%{http_code}' || :)
   got=${answer##*"
 "}
   body=${answer%"

@@ -71,17 +71,26 @@ local ANSWERS = {
 }
 
 
+-- The challenge of a refusal, as a route whose keys travel elsewhere has it.
+local function challenge_of(name, answer, api_key)
+  if api_key and name == "either_required" then
+    return api_key.either_challenge
+  end
+  return api_key and answer.challenge == KEY and api_key.challenge or answer.challenge
+end
+
+
 -- Answers the call with a refusal and these headers. The message ends in the scope that the caller lacks, if one is
--- given. No text in it needs escaping.
-function answers.refuse(name, headers, scope)
+-- given. No text in it needs escaping. api_key has the messages of the route, if it has its own.
+function answers.refuse(name, headers, scope, api_key)
   local answer = ANSWERS[name]
-  local message = answer[2]
+  local message = api_key and api_key.messages[name] or answer[2]
   if scope then
     message = message:sub(1, -2) .. ": " .. scope .. "."
   end
   headers = headers or {}
   headers["Content-Type"] = "application/json"
-  headers["WWW-Authenticate"] = answer.challenge
+  headers["WWW-Authenticate"] = challenge_of(name, answer, api_key)
   local body = '{"message":"' .. message .. '","code":"' .. (answer.code or name) .. '"}'
   return kong.response.exit(answer[1], body, headers)
 end

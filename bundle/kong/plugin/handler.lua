@@ -15,6 +15,7 @@ local limits = require "kong.plugins.postern-auth.limits"
 local openfga = require "kong.plugins.postern-auth.openfga"
 local ownership = require "kong.plugins.postern-auth.ownership"
 local paths = require "kong.plugins.postern-auth.paths"
+local places = require "kong.plugins.postern-auth.places"
 local rules = require "kong.plugins.postern-auth.rules"
 local signature = require "kong.plugins.postern-auth.signature"
 local tokens = require "kong.plugins.postern-auth.tokens"
@@ -29,14 +30,16 @@ local PosternAuth = {
   VERSION = "1.0.0",
 }
 
-local KEY_HEADER, TOKEN_HEADER = "x-api-key", "authorization"
+local TOKEN_HEADER = "authorization"
 
 -- Kong returns at most this many header lines, and silently drops the rest.
 local MOST_HEADERS = 1000
 
 -- A route that is not in the exported table was added later by hand. It requires
 -- a key for every environment until the table has an entry for it.
-local UNKNOWN_ROUTE = { mode = "authenticate", takes = { api_key = true }, keyless = "reject" }
+local UNKNOWN_ROUTE = {
+  mode = "authenticate", takes = { api_key = true }, keyless = "reject", places = places.compile(),
+}
 
 
 -- Kong removes, after every plugin has run, the headers that the caller's Connection header names: "Connection:
@@ -64,8 +67,7 @@ end
 
 -- The entry of a presented key, or nil and the code of the refusal.
 local function check_key(state, environment, presented)
-  -- A table means that the header came more than once.
-  local entry = type(presented) == "string" and keys.find(state.keys, presented)
+  local entry = keys.find(state.keys, presented)
   if not entry then
     return nil, "invalid_key"
   end
@@ -166,6 +168,7 @@ local function state_of(config)
     end
     for id, policy in pairs(state.routes) do
       policy.takes = set_of(policy.methods)
+      policy.places = places.compile(policy.api_key and policy.api_key["in"])
       state.upstream[id] = upstream.store(policy.upstream, state.signer and signature.NAMES)
     end
     states[config] = state
@@ -230,18 +233,35 @@ local function required(takes_keys, takes_tokens, lines)
 end
 
 
--- The caller: by its key or token, the fallback owner, or an anonymous caller; or nil and the refusal.
+-- The number of keys that a call has, the first one, and whether that is in Authorization.
+local function presented(state, policy, received, takes_tokens)
+  local count, text, other, sure = places.read(policy.places, received, takes_tokens)
+  if other and (keys.find(state.keys, other) or (sure and count == 0)) then
+    return count + 1, other, true
+  end
+  return count, text, false
+end
+
+
+-- The caller: by its key or token, the fallback owner, or an anonymous caller; or nil and the refusal. The third value
+-- is whether Authorization has the key.
 local function authenticate(state, policy, received)
   local takes_keys, takes_tokens = policy.takes.api_key, policy.takes.jwt or policy.takes.opaque
+  local count, text, in_authorization = 0, nil, false
+  if takes_keys then
+    count, text, in_authorization = presented(state, policy, received, takes_tokens)
+  end
   local token, refusal
-  if takes_tokens then
+  if takes_tokens and not in_authorization then
     token, refusal = check_token(state, policy, received[TOKEN_HEADER])
   end
-  local presented = takes_keys and received[KEY_HEADER]
-  if presented then
-    local entry, wrong = check_key(state, policy.environment, presented)
+  if count > 1 then
+    return nil, "invalid_key"
+  elseif count == 1 then
+    local entry, wrong = check_key(state, policy.environment, text or "")
     if not entry or token == nil then
-      return entry, wrong
+      -- Otherwise the upstream would get the key of a call that sends it twice.
+      return entry, wrong, in_authorization or (not takes_tokens and places.repeats(received[TOKEN_HEADER], text))
     end
     return of_token(state, policy, token, refusal, entry)
   end
@@ -261,12 +281,13 @@ end
 -- Removes headers that callers may not set. To Kong, each spelling is a separate header, so it is removed by the exact
 -- name that it came with; own are the headers that the route sets. Reports whether there were more lines than Kong
 -- returns.
-local function clean(received, takes_keys, own)
+local function clean(received, policy, own)
+  local takes_keys = policy.takes.api_key
   local lines = 0
   for name, value in pairs(received) do
     lines = lines + (type(value) == "table" and #value or 1)
-    local fate = headers.fate(name)
-    if fate == headers.REMOVED or (fate == headers.KEY and takes_keys) or upstream.sets(own, name) then
+    local fate, plain = headers.fate(name)
+    if fate == headers.REMOVED or (takes_keys and policy.places.stripped[plain]) or upstream.sets(own, name) then
       kong.service.request.clear_header(name)
     end
   end
@@ -281,7 +302,7 @@ end
 
 -- kong.client.authenticate tells the other plugins who the caller is, but leaves the upstream's headers to us. Reports
 -- whether the call may continue.
-local function let_through(whose, credentials, signer, tag)
+local function let_through(whose, in_authorization, credentials, signer, tag)
   local signed = signer and signature.headers(signer, tag, whose.headers)
   if signer and not signed then
     return false
@@ -289,7 +310,7 @@ local function let_through(whose, credentials, signer, tag)
   if whose.kong_consumer then
     kong.client.authenticate(whose.kong_consumer, whose.kong_credential)
   end
-  if whose.dropped then
+  if whose.dropped or in_authorization then
     kong.service.request.clear_header(TOKEN_HEADER)
   end
   kong.service.request.set_headers(whose.headers)
@@ -326,7 +347,7 @@ function PosternAuth:access(config)
   local own = route and state.upstream[route.id]
 
   local received = kong.request.get_headers(MOST_HEADERS)
-  if not clean(received, policy.takes.api_key, own) then
+  if not clean(received, policy, own) then
     return answers.refuse("too_many_headers")
   end
   local changes = policy.transforms and state.transforms[policy.transforms]
@@ -338,9 +359,9 @@ function PosternAuth:access(config)
     return answers.refuse("bad_path")
   end
 
-  local whose, refusal = authenticate(state, policy, received)
+  local whose, refusal, in_authorization = authenticate(state, policy, received)
   if refusal then
-    return answers.refuse(refusal)
+    return answers.refuse(refusal, nil, nil, policy.api_key)
   end
   if policy.ip and not addresses.admitted(policy.ip, caller()) then
     return answers.refuse("ip_denied")
@@ -371,10 +392,14 @@ function PosternAuth:access(config)
   if refusal then
     return answers.refuse(refusal)
   end
+  if policy.takes.api_key then
+    places.strip(policy.places, received)
+    ngx.ctx.postern_protocol = places.offers_own(policy.places, received)
+  end
   if changes then -- before the call is signed
     transforms.request(changes, received["connection"])
   end
-  if not let_through(whose, credentials, signer, policy.tag) then
+  if not let_through(whose, in_authorization, credentials, signer, policy.tag) then
     return answers.refuse("upstream_credentials_missing")
   end
   if policy.host then -- Kong takes it as the server name of the TLS handshake too
@@ -388,6 +413,7 @@ end
 -- replacing the upstream's.
 function PosternAuth:header_filter(config)
   answers.refuse_interim()
+  places.select_own(ngx.ctx.postern_protocol)
   ownership.answered(ngx.ctx.postern_tracked)
   limits.tell(ngx.ctx.postern_standing)
   transforms.response(state_of(config).transforms, state_of(config).routes)

@@ -6,9 +6,8 @@
 
 local headers = {}
 
--- The ways to treat a header. All others are forwarded.
+-- The fate of headers that are never forwarded. places.lua judges those that have a key.
 headers.REMOVED = "removed"
-headers.KEY = "key" -- removed where keys are checked
 
 -- Every name that begins with one of these.
 local FAMILIES = {
@@ -86,12 +85,8 @@ function headers.is_identity(name)
 end
 
 
-local function judge(name)
+local function judge(name, plain)
   local lower = name:lower()
-  local plain = lower:gsub("_", "-")
-  if plain == "x-api-key" then
-    return headers.KEY
-  end
   if SET_BY_KONG[plain] or FRAMING[plain] then
     return plain ~= lower and headers.REMOVED
   end
@@ -104,20 +99,21 @@ end
 
 -- Callers send few different names, unless they invent them to fill memory.
 local MOST_NAMES = 1000
-local judged, names = {}, 0
+local judged, plain_names, names = {}, {}, 0
 
--- REMOVED, KEY or false.
+-- REMOVED or false; and the name in the form in which a CGI-like upstream sees it, in lowercase with - for _.
 function headers.fate(name)
   local known = judged[name]
   if known ~= nil then
-    return known
+    return known, plain_names[name]
   end
   if names >= MOST_NAMES then
-    judged, names = {}, 0
+    judged, plain_names, names = {}, {}, 0
   end
-  local fate = judge(name)
-  judged[name], names = fate, names + 1
-  return fate
+  local plain = (name:lower():gsub("_", "-"))
+  local fate = judge(name, plain)
+  judged[name], plain_names[name], names = fate, plain, names + 1
+  return fate, plain
 end
 
 

@@ -76,6 +76,36 @@ local endpoint = {
   },
 }
 
+-- A place where callers send their keys: it has one of header, query, cookie and websocket_protocol.
+local place = {
+  type = "record",
+  fields = {
+    { header = { type = "string", required = false, match = "^[%w_-]+$" } },
+    { prefix = { type = "string", required = false } },
+    { prefix_optional = { type = "boolean", required = false } },
+    { query = { type = "string", required = false } },
+    { cookie = { type = "string", required = false } },
+    { websocket_protocol = { type = "boolean", required = false } },
+  },
+}
+
+-- Where keys travel if not in X-API-Key, and how refusals say so.
+local api_key = {
+  type = "record",
+  required = false,
+  fields = {
+    { ["in"] = { type = "array", required = true, elements = place } },
+    { messages = {
+        type = "map",
+        required = true,
+        keys = { type = "string", match = "^[%l_]+$" },
+        values = { type = "string" },
+    } },
+    { challenge = { type = "string", required = true } },
+    { either_challenge = { type = "string", required = true } },
+  },
+}
+
 local policy = {
   type = "record",
   fields = {
@@ -90,6 +120,7 @@ local policy = {
     -- the id of the endpoint that is asked about opaque tokens
     { introspection = { type = "string", required = false } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
+    { api_key = api_key },
     { ip = ip },
     -- the id of the version whose rules apply, and the prefix of its paths
     { rules = { type = "string", required = false, match = "^[%w_]+$" } },

@@ -302,9 +302,9 @@ func (f *memberFlag) Set(text string) error {
 		}
 		if text != "" { // which empties the list
 			one := reflect.New(into.Type().Elem())
-			if target, ok := one.Interface().(*contract.UpstreamTarget); !ok {
+			if value, ok := one.Interface().(interface{ SetText(text string) error }); !ok {
 				one.Elem().SetString(text)
-			} else if err := target.SetText(text); err != nil {
+			} else if err := value.SetText(text); err != nil {
 				return terminal.ValueError(err.Error())
 			}
 			into.Set(reflect.Append(into, one.Elem()))

@@ -3,7 +3,7 @@ local check, equal = strict.check, strict.equal
 local headers = require "headers"
 
 local FATES = {
-  removed = headers.REMOVED, replaced = headers.REMOVED, key = headers.KEY,
+  removed = headers.REMOVED, replaced = headers.REMOVED, key = false, -- see places_spec
   set = false, appended = false, kept = false,
 }
 

@@ -54,6 +54,25 @@ local function crc32(text)
 end
 strict.crc32 = crc32
 
+local BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+-- As nginx's: without padding, and nil for another alphabet.
+function strict.decode_base64(text)
+  text = text:gsub("=+$", "")
+  if text:find("[^%w+/]") or #text % 4 == 1 then
+    return nil
+  end
+  local out, bits, number = {}, 0, 0
+  for i = 1, #text do
+    number, bits = number % 4096 * 64 + BASE64:find(text:sub(i, i), 1, true) - 1, bits + 6
+    if bits >= 8 then
+      bits = bits - 8
+      out[#out + 1] = string.char(math.floor(number / 2 ^ bits) % 256)
+    end
+  end
+  return table.concat(out)
+end
+
 -- nginx's shared memory, as far as it is used: counters with an end. room is how
 -- many fit; what is over makes room only when it is looked for.
 function strict.shared(room)
@@ -278,6 +297,15 @@ function strict.request(options)
         end
         return found
       end,
+      get_header = function(name)
+        want(name, "string", "header")
+        for known, value in pairs(seen.answer) do
+          if known:lower() == name:lower() then
+            return type(value) == "table" and value[1] or value
+          end
+        end
+        return nil
+      end,
       set_header = function(name, value)
         want(name, "string", "header")
         for _, line in ipairs(type(value) == "table" and value or { value }) do
@@ -311,7 +339,7 @@ function strict.request(options)
     encode_base64 = function(text, no_padding)
       return "<" .. (no_padding and require("resty.string").to_hex(text) or text) .. ">"
     end,
-    decode_base64 = function(text) return text:match("^<(.*)>$") end,
+    decode_base64 = function(text) return text:match("^<(.*)>$") or strict.decode_base64(text) end,
     status = options.status or 200, -- of the upstream's answer
     sleep = sleep,
     thread = thread,
@@ -345,7 +373,7 @@ end
 
 -- The plugin's modules by the names that Kong has for them.
 for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks",
-  "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "queue", "realm", "rules", "signature",
+  "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "places", "queue", "realm", "rules", "signature",
   "templates", "tokens", "transforms", "upstream" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
