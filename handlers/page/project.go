@@ -100,15 +100,23 @@ func CallOf(p rules.Project) string {
 	version := p.Versions[0]
 	address := version.Environments[0].URL
 	if version.RequestsAuth.Mode == snapshot.Authenticate {
-		return "curl -H \"X-API-Key: $KEY\" \\\n  " + address + "/"
+		sample := version.RequestsAuth.APIKey.Sample("$KEY")
+		if sample.Header == "" {
+			return "curl \"" + sample.URL(address+"/") + "\""
+		}
+		return "curl -H \"" + sample.Header + "\" \\\n  " + address + "/"
 	}
-	return Curl(address, "")
+	return Curl(address, "", version.RequestsAuth.APIKey)
 }
 
-// Curl returns a command that calls the address, with the key if there is one.
-func Curl(address, key string) string {
+// Curl returns a command that calls the address, with the key if there is one. in says how it is sent.
+func Curl(address, key string, in contract.APIKeyAuth) string {
 	if key == "" {
 		return "curl " + address + "/"
 	}
-	return "curl -H 'X-API-Key: " + key + "' \\\n  " + address + "/"
+	sample := in.Sample(key)
+	if sample.Header == "" {
+		return "curl '" + sample.URL(address+"/") + "'"
+	}
+	return "curl -H '" + sample.Header + "' \\\n  " + address + "/"
 }

@@ -76,6 +76,7 @@ func (s *Service) planAuth(ctx context.Context, p access.Principal, out *plan) (
 		publicURL: s.PublicURL,
 		webPorts:  s.CapUnclaimed && unclaimed(p),
 	})
+	wrong = append(wrong, needsAPIKey(in.APIKey, out.auth, prefix)...)
 	if issuers := in.Issuers(); len(issuers) > 0 {
 		addressesWrong, err := s.checkIssuerAddresses(ctx, prefix, issuers)
 		if err != nil {

@@ -49,6 +49,18 @@ func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.F
 	return wrong
 }
 
+// needsAPIKey refuses places of keys without the method api_key, which would have no effect.
+func needsAPIKey(asked contract.APIKeyAuth, in contract.RequestsAuth, prefix string) []fault.Field {
+	if len(asked.In) == 0 || in.Allows(snapshot.APIKey) {
+		return nil
+	}
+	return []fault.Field{{
+		Pointer: prefix + "/api_key/in",
+		Code:    "method_missing",
+		Detail:  "Add api_key to the methods, or set the mode to authenticate. Otherwise, keys aren't checked.",
+	}}
+}
+
 // sameKeyPlace ignores the prefix: a header is read once.
 func sameKeyPlace(a, b contract.KeyPlace) bool {
 	return a.Kind() == b.Kind() && policy.SameHeader(a.Header, b.Header) && a.Query == b.Query && a.Cookie == b.Cookie

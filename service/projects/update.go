@@ -118,6 +118,7 @@ func (s *Service) checkAccess(
 	if jwt := in.RequestsAuth.JWT; jwt != nil && len(jwt.AllowedPairs) > 0 {
 		wrong = append(wrong, needsJWT(auth, prefix)...)
 	}
+	wrong = append(wrong, needsAPIKey(in.RequestsAuth.APIKey, auth, prefix)...)
 	if in.opaque != nil {
 		wrong = append(wrong, needsOpaque(auth, prefix)...)
 		wrong = append(wrong, in.opaque.needsItsSecret(*version, prefix)...)

@@ -24,6 +24,7 @@ type createFlags struct {
 	keyTypes     []string
 	issuers      []string
 	auth         contract.NewRequestsAuth
+	keyPlaces    []string
 	requireKey   bool
 
 	endpoint, endpointSecret string // of --introspection
@@ -90,6 +91,8 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them; "+
 		"owner_fallback counts them for the fallback owner (default: reject)")
+	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
+		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
 		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed (repeatable). SECRET-VARIABLE is the environment "+
@@ -120,6 +123,7 @@ var createPointers = map[string]string{
 	"/requests_auth/jwt":       "--token-issuer",
 	"/requests_auth/opaque":    "--introspection",
 	"/requests_auth/keyless":   "--keyless",
+	"/requests_auth/api_key":   "--key-in",
 	"/requests_auth/key_types": "--key-type",
 	"/login":                   "--login",
 	"/login/redirect_uris":     "--redirect-uri",
@@ -167,6 +171,13 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		}
 		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
 	}
+	for _, text := range f.keyPlaces {
+		var in contract.KeyPlace
+		if err := in.SetText(text); err != nil {
+			return contract.NewProxy{}, terminal.UsageError(fmt.Sprintf("--key-in must be %v, not %q", err, text))
+		}
+		auth.APIKey.In = append(auth.APIKey.In, in)
+	}
 	var err error
 	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
 		return in, err
@@ -175,7 +186,7 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		return in, err
 	}
 	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" ||
-		auth.KeyTypes != nil {
+		auth.KeyTypes != nil || auth.APIKey.In != nil {
 		in.RequestsAuth = &auth
 	}
 	return in, nil
@@ -196,7 +207,7 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 		if made, err = client.Do(ctx, person.Client, contract.CreateProxy, in.Request()); err != nil {
 			return s.LoginOver(person, err)
 		}
-		return printCreated(t.Out, made, "", asJSON)
+		return printCreated(t.Out, made, keysOf(in), "", asJSON)
 	}
 	created := false
 	err = s.Kept.Keeping(s.Server, func() (*credentials.Workspace, error) {
@@ -226,10 +237,18 @@ func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract
 		)
 		return fmt.Errorf("%w (the proxy %s was created)", err, made.Project.Name)
 	}
-	return printCreated(t.Out, made, s.Kept.Path, asJSON)
+	return printCreated(t.Out, made, keysOf(in), s.Kept.Path, asJSON)
 }
 
-func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) error {
+// keysOf says how callers of a new project send their keys.
+func keysOf(in contract.NewProxy) contract.APIKeyAuth {
+	if in.RequestsAuth == nil {
+		return contract.APIKeyAuth{}
+	}
+	return in.RequestsAuth.APIKey
+}
+
+func printCreated(w io.Writer, made contract.Proxy, keys contract.APIKeyAuth, keptIn string, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintJSON(w, made)
 	}
@@ -263,7 +282,7 @@ func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) 
 		return err
 	}
 	cli.PrintWarnings(w, made.Warnings)
-	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made))
+	fmt.Fprintf(w, "\nTry it:\n  %s\n", curl(made, keys))
 	if made.Claim != nil {
 		fmt.Fprintf(
 			w, "\nClaim it before it expires on %s%s:\n  %s\n", terminal.When(made.ExpiresAt),
@@ -278,10 +297,14 @@ func printCreated(w io.Writer, made contract.Proxy, keptIn string, asJSON bool) 
 
 // curl returns a call of the first environment to paste into a shell. Keys and
 // addresses contain no characters that need quoting.
-func curl(made contract.Proxy) string {
+func curl(made contract.Proxy, keys contract.APIKeyAuth) string {
 	first := made.Project.Environments[0]
 	if key, ok := made.APIKeys[first.Name]; ok {
-		return fmt.Sprintf("curl -H 'X-API-Key: %s' '%s/'", key.Key.Reveal(), first.URL)
+		sample := keys.Sample(key.Key.Reveal())
+		if sample.Header == "" {
+			return fmt.Sprintf("curl '%s'", sample.URL(first.URL+"/"))
+		}
+		return fmt.Sprintf("curl -H '%s' '%s/'", sample.Header, first.URL)
 	}
 	return fmt.Sprintf("curl '%s/'", first.URL)
 }

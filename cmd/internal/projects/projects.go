@@ -16,6 +16,7 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/core/policy"
 )
 
 func newProjects(t terminal.Terminal) *cobra.Command {
@@ -250,6 +251,9 @@ func accessOf(a contract.RequestsAuth) string {
 	}
 	if a.Opaque != nil {
 		text += "; opaque tokens checked by " + a.Opaque.Line()
+	}
+	if a.Allows(contract.MethodAPIKey) && !a.APIKey.IsDefault() {
+		text += "; keys " + policy.KeyPlaceText(a.APIKey)
 	}
 	if a.Keyless == contract.KeylessOwnerFallback {
 		text += "; calls without a key count for the fallback owner"

@@ -1,6 +1,10 @@
 package publish
 
 import (
+	"strconv"
+	"strings"
+
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -30,7 +34,9 @@ func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[
 	}
 	schemes := object{}
 	if v.Access.Allows(snapshot.APIKey) {
-		schemes["api_key"] = object{"type": "apiKey", "in": "header", "name": "X-API-Key"}
+		for i, scheme := range keySchemes(v.Access.APIKey) {
+			schemes[keySchemeName(i)] = scheme
+		}
 	}
 	if v.Access.Allows(snapshot.JWT) {
 		schemes["jwt"] = object{"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
@@ -42,6 +48,42 @@ func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[
 		doc["components"] = object{"securitySchemes": schemes}
 	}
 	return doc
+}
+
+// keySchemes are the security schemes of the places of keys (OpenAPI 3.0.3, Security Scheme Object).
+func keySchemes(a snapshot.APIKeyAuth) (out []object) {
+	for _, place := range a.Places() {
+		switch {
+		case place.IsScheme() && strings.EqualFold(place.Header, "Authorization"):
+			out = append(out, object{"type": "http", "scheme": strings.ToLower(place.Prefix)})
+		case place.Prefix != "":
+			out = append(out, object{
+				"type": "apiKey", "in": "header", "name": place.Header,
+				"description": "The value is " + place.WithPrefix("KEY") + ".",
+			})
+		case place.Header != "":
+			out = append(out, object{"type": "apiKey", "in": "header", "name": place.Header})
+		case place.Query != "":
+			out = append(out, object{"type": "apiKey", "in": "query", "name": place.Query})
+		case place.Cookie != "":
+			out = append(out, object{"type": "apiKey", "in": "cookie", "name": place.Cookie})
+		default:
+			out = append(out, object{
+				"type": "apiKey", "in": "header", "name": contract.WebSocketProtocolHeader,
+				"description": "For WebSockets: offer the protocols " + contract.GatewayProtocol + " and " +
+					contract.KeyProtocol + "KEY, with KEY in base64url without padding.",
+			})
+		}
+	}
+	return out
+}
+
+// keySchemeName returns the name of the scheme of a place, which is counted from 0.
+func keySchemeName(i int) string {
+	if i == 0 {
+		return "api_key"
+	}
+	return "api_key_" + strconv.Itoa(i+1)
 }
 
 func operation(v *snapshot.Version, method string) object {
@@ -56,8 +98,13 @@ func operation(v *snapshot.Version, method string) object {
 		security = append(security, object{"opaque": []string{}})
 	}
 	if v.Access.Allows(snapshot.APIKey) {
-		security = append([]object{{"api_key": []string{}}}, security...)
-		refused, forbidden = policy.CredentialsRequired.Message+" "+policy.InvalidKey.Message, policy.KeyFrozen.Message
+		var keys []object
+		for i := range v.Access.APIKey.Places() {
+			keys = append(keys, object{keySchemeName(i): []string{}})
+		}
+		security = append(keys, security...)
+		required := policy.CompileKeyPlaces(v.Access.APIKey).Name(policy.CredentialsRequired)
+		refused, forbidden = required.Message+" "+policy.InvalidKey.Message, policy.KeyFrozen.Message
 	}
 	if len(security) == 0 {
 		return op

@@ -121,11 +121,28 @@ func (h *Handler) curlOf(p rules.Project, r contract.Request) string {
 	if r.Method != "GET" {
 		command += " -X " + shellQuoted(r.Method)
 	}
+	var key contract.KeySample
 	if r.Key != nil {
-		command += ` -H "X-API-Key: $API_KEY"`
+		key = keyOf(p, r.Version).Sample("$API_KEY")
 	}
-	address := h.Web.Config.Address(p.Name, r.Version, r.Environment)
-	return command + " " + shellQuoted(address+strings.TrimSuffix(rest, "…"))
+	if key.Header != "" {
+		command += ` -H "` + key.Header + `"`
+	}
+	address := shellQuoted(h.Web.Config.Address(p.Name, r.Version, r.Environment) + strings.TrimSuffix(rest, "…"))
+	if key.Query != "" {
+		address += `"?` + key.Query + `"`
+	}
+	return command + " " + address
+}
+
+// keyOf says how keys are sent to a version, which may have been deleted since.
+func keyOf(p rules.Project, version string) contract.APIKeyAuth {
+	for _, v := range p.Versions {
+		if v.Name == version {
+			return v.RequestsAuth.APIKey
+		}
+	}
+	return contract.APIKeyAuth{}
 }
 
 // shellQuoted returns a text as one word of a shell: the method and the path are a caller's.

@@ -230,22 +230,22 @@ func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *p
 			page.TimeFact("Expires", k.ExpiresAt),
 		},
 	}
-	if address := h.addressFor(p, k); address != "" && found.Secret != "" {
-		m.Curl = page.Curl(address, found.Secret)
+	if address, in := h.addressFor(p, k); address != "" && found.Secret != "" {
+		m.Curl = page.Curl(address, found.Secret, in)
 	}
 	return m
 }
 
-// addressFor returns a URL that a key is valid for, "" if there is none.
-func (h *Handler) addressFor(p rules.Project, k contract.Key) string {
+// addressFor returns a URL that a key is valid for, "" if there is none, and how keys are sent there.
+func (h *Handler) addressFor(p rules.Project, k contract.Key) (string, contract.APIKeyAuth) {
 	for _, version := range slices.Backward(p.Versions) {
 		for _, e := range version.Environments {
 			if k.Environment == nil || *k.Environment == e.Name {
-				return h.Web.Config.Address(p.Name, version.Name, e.Name)
+				return h.Web.Config.Address(p.Name, version.Name, e.Name), version.RequestsAuth.APIKey
 			}
 		}
 	}
-	return ""
+	return "", contract.APIKeyAuth{}
 }
 
 // keyIn is the key in the address.

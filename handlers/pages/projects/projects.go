@@ -214,9 +214,9 @@ func (h *Handler) created(v *page.Visit, p rules.Project, found *page.Disclosed)
 		}
 	}
 	if len(m.Keys) > 0 {
-		m.Curl = page.Curl(m.Addresses[0].URL, m.Keys[0].Key)
+		m.Curl = page.Curl(m.Addresses[0].URL, m.Keys[0].Key, version.RequestsAuth.APIKey)
 	} else if version.RequestsAuth.Mode != snapshot.Authenticate {
-		m.Curl = page.Curl(m.Addresses[0].URL, "")
+		m.Curl = page.Curl(m.Addresses[0].URL, "", version.RequestsAuth.APIKey)
 	}
 	return m
 }

@@ -145,6 +145,112 @@ check("a refusal says what Authorization has", function()
   end
 end)
 
+-- The settings of a route whose keys travel elsewhere, as bundle/kong writes them.
+local function elsewhere(places, methods)
+  return {
+    environment = "prod", mode = "authenticate", methods = methods or { "api_key" }, keyless = "reject",
+    api_key = {
+      ["in"] = places, challenge = 'Bearer realm="postern"', either_challenge = "both",
+      messages = {
+        credentials_required = "There.", either_required = "There, or a token.", key_in_authorization = "Misplaced.",
+        tokens_not_accepted = "No token.",
+      },
+    },
+  }
+end
+
+local function call_elsewhere(places, lines, options, methods)
+  local with = config()
+  with.routes = { moved = elsewhere(places, methods) }
+  return call("moved", lines, with, options)
+end
+
+local BEARER = { { header = "Authorization", prefix = "Bearer" } }
+
+check("keys are read where the route says, and removed there", function()
+  local moved = call_elsewhere({ { header = "apikey" } }, { { "apikey", good }, { "X-API-Key", "of-the-upstream" } })
+  passed(moved)
+  equal(value(moved, "X-Consumer-ID"), "uuid-ana")
+  equal(value(moved, "apikey"), nil)
+  equal(value(moved, "X-API-Key"), "of-the-upstream")
+
+  local bearer = call_elsewhere(BEARER, { { "Authorization", "bearer " .. good } })
+  passed(bearer)
+  equal(value(bearer, "Authorization"), nil)
+
+  local cookie = call_elsewhere({ { cookie = "session" } }, { { "Cookie", "a=1; session=" .. good } })
+  passed(cookie)
+  equal(value(cookie, "Cookie"), "a=1")
+
+  local options = { query = "a=%2f&api_key=" .. good .. "&b" }
+  local query = call_elsewhere({ { query = "api_key" } }, {}, options)
+  passed(query)
+  equal(options.query, "a=%2f&b")
+end)
+
+check("a key in a place that the route doesn't name is told where it belongs", function()
+  local function says(seen, message)
+    equal(seen.status, 401)
+    equal(seen.body, '{"message":"' .. message .. '","code":"credentials_required"}')
+    equal(seen.headers["WWW-Authenticate"], 'Bearer realm="postern"')
+  end
+  says(call_elsewhere({ { header = "apikey" } }, { { "X-API-Key", good } }), "There.")
+  says(call_elsewhere({ { header = "apikey" } }, { { "Authorization", "Bearer " .. good } }), "Misplaced.")
+  says(call_elsewhere({ { header = "apikey" } }, { { "Authorization", "Bearer a.b.c" } }), "No token.")
+  says(call_elsewhere(BEARER, { { "Authorization", good } }), "Misplaced.")
+  says(call_elsewhere(BEARER, { { "Authorization", "Basic x" } }), "There.")
+end)
+
+check("two keys are refused, and a foreign Authorization isn't one", function()
+  local places = { { header = "apikey" }, { query = "key" }, BEARER[1] }
+  local function code(lines, query)
+    local seen = call_elsewhere(places, lines, { query = query })
+    return seen.body and seen.body:match('"code":"([a-z_]+)"') or "passed", seen
+  end
+  equal((code({ { "apikey", good } }, "key=" .. good)), "invalid_key")
+  equal((code({ { "apikey", good }, { "apikey", good } })), "invalid_key")
+  equal((code({ { "apikey", good }, { "Authorization", "Bearer " .. good } })), "invalid_key")
+  equal((code({ { "Authorization", "Bearer a.b.c" } })), "invalid_key")
+  local answered, seen = code({ { "apikey", good }, { "Authorization", "Bearer a.b.c" } })
+  equal(answered, "passed")
+  equal(value(seen, "Authorization"), "Bearer a.b.c")
+end)
+
+check("where Authorization has keys and tokens, what isn't a key is a token", function()
+  local methods = { "api_key", "jwt" }
+  local seen = call_elsewhere(BEARER, { { "Authorization", "Bearer " .. good } }, nil, methods)
+  passed(seen)
+  equal(value(seen, "Authorization"), nil)
+  local function code(text)
+    return call_elsewhere(BEARER, { { "Authorization", "Bearer " .. text } }, nil, methods).body:match('"code":"([a-z_]+)"')
+  end
+  equal(code("a.b.c"), "invalid_token")
+  equal(code(key("pst", "prod", ("u"):rep(32))), "invalid_key")
+  local none = call_elsewhere(BEARER, {}, nil, methods)
+  equal(none.body, '{"message":"There, or a token.","code":"credentials_required"}')
+  equal(none.headers["WWW-Authenticate"], "both")
+end)
+
+check("the key isn't forwarded if Authorization repeats it", function()
+  local seen = call("guarded", { { "X-API-Key", good }, { "Authorization", "Bearer " .. good } })
+  passed(seen)
+  equal(value(seen, "Authorization"), nil)
+  equal(value(call("guarded", { { "X-API-Key", good }, { "Authorization", "Bearer x" } }), "Authorization"), "Bearer x")
+end)
+
+check("a browser's WebSocket gets the protocol that it offers", function()
+  local places = { { websocket_protocol = true } }
+  local entry = "postern.key." .. made.base64(good):gsub("+", "-"):gsub("/", "_"):gsub("=", "")
+  local seen = call_elsewhere(places, { { "Sec-WebSocket-Protocol", "postern, " .. entry } }, { status = 101 })
+  passed(seen)
+  equal(value(seen, "Sec-WebSocket-Protocol"), nil)
+  equal(seen.answer["Sec-WebSocket-Protocol"], "postern")
+  seen = call_elsewhere(places, { { "Sec-WebSocket-Protocol", "chat, " .. entry } }, { status = 101 })
+  passed(seen)
+  equal(value(seen, "Sec-WebSocket-Protocol"), "chat")
+  equal(seen.answer["Sec-WebSocket-Protocol"], nil)
+end)
+
 check("a refusal names the scope that the caller lacks", function()
   local with = config()
   with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", scopes = { "a", "orders:read" } } } } }
