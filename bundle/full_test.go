@@ -50,7 +50,8 @@ func fullIntrospection() snapshot.Introspection {
 // fullProject sets every field to something that can be found again.
 func fullProject() (*snapshot.Project, snapshot.Key) {
 	project := &snapshot.Project{
-		ID: sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
+		ImportedKeys: true,
+		ID:           sample.ProjectID, Name: "pr-name", DisplayName: "Pr Display", FallbackOwner: "pr-fallback",
 		CreatedAt: year(2021), ExpiresAt: year(2022), Revision: 987654, RevisedAt: year(2023),
 		ProductID: "prd_full", Product: "pd-name", ProductTitle: "Pd Display",
 		Limits: snapshot.ProjectLimits{
@@ -348,6 +349,11 @@ func fullKey() snapshot.Key {
 		ExpiresAt:   year(2025),
 		KeyDetails: contract.KeyDetails{
 			Description: "k description", Prefix: "kpre_en-name_", Last4: "La5t", CreatedAt: year(2020),
+		},
+		KeyIdentity: contract.KeyIdentity{
+			Metadata:     `{"m":71006}`,
+			Consumer:     &contract.Consumer{ID: "kept-id", Username: "kept name", CustomID: "kept-custom"},
+			CredentialID: new("kept-credential"),
 		},
 	}
 }

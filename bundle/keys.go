@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/netip"
+	"net/url"
 
 	"postern/bundle/jsonfile"
 	"postern/core/contract"
@@ -81,6 +82,7 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 			ExpiresAt:    momentOrNull(k.ExpiresAt),
 			GraceEndsAt:  momentOrNull(k.GraceEndsAt),
 			KeyDetails:   k.KeyDetails,
+			KeyIdentity:  k.KeyIdentity,
 		},
 		TenantID:    k.TenantID,
 		ProjectID:   k.ProjectID,
@@ -189,6 +191,25 @@ func rangeTexts(ranges []netip.Prefix) []string {
 	out := make([]string, 0, len(ranges))
 	for _, r := range ranges {
 		out = append(out, r.String())
+	}
+	return out
+}
+
+// KeptIdentity returns the fields of the gateway's key table with the identity that upstreams know from the gateway
+// that a key was imported from, escaped as in a URL; "" if there is none.
+func KeptIdentity(k *snapshot.Key) (out string) {
+	add := func(name, value string) {
+		if value != "" {
+			out += " " + name + "=" + url.PathEscape(value)
+		}
+	}
+	if k.Consumer != nil {
+		add("asid", k.Consumer.ID)
+		add("asname", k.Consumer.Username)
+		add("ascustom", k.Consumer.CustomID)
+	}
+	if k.CredentialID != nil {
+		add("ascredential", *k.CredentialID)
 	}
 	return out
 }

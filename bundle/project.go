@@ -25,6 +25,7 @@ type projectDoc struct {
 	CORS          *snapshot.CORS           `json:"cors,omitempty"`
 	CreatedAt     string                   `json:"created_at"`
 	ExpiresAt     *string                  `json:"expires_at"`
+	ImportedKeys  bool                     `json:"imported_keys,omitempty"`
 	Revision      int64                    `json:"revision"`
 	RevisedAt     string                   `json:"revised_at"`
 	KeyTypes      []contract.KeyTypeRecord `json:"key_types"`
@@ -98,7 +99,7 @@ func (b *Build) projectDoc() projectDoc {
 	doc := projectDoc{
 		ID: p.ID, Name: p.Name, DisplayName: p.DisplayName,
 		FallbackOwner: optional(p.FallbackOwner), CreatedAt: stamp(p.CreatedAt), ExpiresAt: optionalTime(p.ExpiresAt),
-		Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
+		ImportedKeys: p.ImportedKeys, Revision: p.Revision, RevisedAt: stamp(p.RevisedAt),
 		Limits: p.Limits.Stated(), API: apiDocOf(p.API), CORS: p.CORS, CallSigning: signingDocOf(p.CallSigningKeys),
 		KeyTypes: []contract.KeyTypeRecord{}, Tenants: []tenantDoc{}, Versions: []versionDoc{},
 	}

@@ -129,6 +129,7 @@ func (d keyDoc) key() (snapshot.Key, *[32]byte, error) {
 		GraceEndsAt: timeOrZero(d.GraceEndsAt),
 		ExpiresAt:   timeOrZero(d.ExpiresAt),
 		KeyDetails:  d.KeyDetails,
+		KeyIdentity: d.KeyIdentity,
 	}
 	if hash := in.hash(&d.SHA256); hash != nil {
 		k.Hash = *hash
@@ -203,7 +204,8 @@ func (d projectDoc) project() (*snapshot.Project, error) {
 	in := reading{}
 	p := &snapshot.Project{
 		ID: d.ID, Name: d.Name, DisplayName: d.DisplayName, FallbackOwner: valueOf(d.FallbackOwner),
-		CreatedAt: in.moment(&d.CreatedAt), ExpiresAt: in.moment(d.ExpiresAt),
+		ImportedKeys: d.ImportedKeys,
+		CreatedAt:    in.moment(&d.CreatedAt), ExpiresAt: in.moment(d.ExpiresAt),
 		Revision: d.Revision, RevisedAt: in.moment(&d.RevisedAt),
 		Limits: snapshot.ProjectLimits{
 			Key:     in.limits(d.Limits.Key),

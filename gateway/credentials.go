@@ -70,23 +70,33 @@ func (c *call) decideAgain(in *policy.Call) policy.Decision {
 }
 
 // lookUpKey returns the key with that plaintext, nil if there is none; old reports
-// whether it is the secret before the last rotation. Text without the
-// shape of a key is not looked up. The key of the connection's last call passed that check, so
+// whether it is the secret before the last rotation. Text that can't be a
+// key is not looked up. The key of the connection's last call passed that check, so
 // only its hash is compared.
 func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
-	if len(plaintext) > policy.MaxKey {
+	imported := c.route.project.realm.ImportedKeys
+	if len(plaintext) > policy.MaxKey && !imported {
 		return nil, false
 	}
 	last, hash := &c.cache.key, policy.HashKey(plaintext)
-	if hash != last.Hash && !policy.WellFormedKey(plaintext) {
+	if hash != last.Hash && !policy.PossibleKey(plaintext, imported) {
 		return nil, false
 	}
-	found, old := c.gateway.keys.Lookup(hash, last)
+	found, old := c.gateway.lookUp(c.route.project.realm, hash, last)
 	if !found {
 		return nil, false
 	}
 	c.presentedKey, c.secret = true, hash
 	return last, old
+}
+
+// lookUp finds a key of the project's team.
+func (g *Gateway) lookUp(of *policy.Realm, hash [32]byte, into *snapshot.Key) (found, old bool) {
+	found, old = g.keys.Lookup(of.TeamID, hash, into)
+	if !found && of.FormerTeam != "" {
+		return g.keys.Lookup(of.FormerTeam, hash, into)
+	}
+	return found, old
 }
 
 // verifyToken verifies the bearer token of a call to a version that accepts tokens. It returns nil and the zero denial

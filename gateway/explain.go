@@ -65,7 +65,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 	if q.KeyHash != nil && call.Access.Allows(snapshot.APIKey) {
 		call.KeyLines = 1
 		var key snapshot.Key
-		if found, old := g.keys.Lookup(*q.KeyHash, &key); found {
+		if found, old := g.lookUp(at.project.realm, *q.KeyHash, &key); found {
 			key.AllowedIPs = nil // a question has no address
 			call.Key, call.OldSecret = &key, old
 		}

@@ -23,11 +23,11 @@ import (
 	"postern/gateway/engine"
 )
 
-// Keys finds API keys. Lookup writes the key whose secret has the SHA-256 hash to into, and reports whether it was
-// found; old reports whether the secret is the one before the last rotation. into is the result of an earlier Lookup,
-// or zero. Lookup runs once per call with a well-formed key, and must be fast and safe for concurrent use.
+// Keys finds API keys. Lookup writes the key of a team whose secret has the SHA-256 hash to into, and reports whether
+// it was found; old reports whether the secret is the one before the last rotation. into is the result of an earlier
+// Lookup, or zero. Lookup runs once per call with a possible key, and must be fast and safe for concurrent use.
 type Keys interface {
-	Lookup(hash [32]byte, into *snapshot.Key) (found, old bool)
+	Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool)
 }
 
 // Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and

@@ -108,13 +108,14 @@ func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value s
 func (c *call) identityLines(set func(name, value string)) {
 	set(policy.ProjectHeader, c.route.project.id)
 	id := &c.identity
+	of := id.Headers()
 	if id.Owner != "" {
-		set(policy.ConsumerIDHeader, id.ConsumerID)
-		set(policy.UsernameHeader, id.Owner)
-		set(policy.CustomIDHeader, id.Owner)
+		set(policy.ConsumerIDHeader, of.ConsumerID)
+		set(policy.UsernameHeader, of.Username)
+		set(policy.CustomIDHeader, of.CustomID)
 	}
-	if id.CredentialID != "" {
-		set(policy.CredentialHeader, id.CredentialID)
+	if of.CredentialID != "" {
+		set(policy.CredentialHeader, of.CredentialID)
 	}
 	if id.User != "" {
 		set(policy.UserHeader, id.User)

@@ -301,7 +301,7 @@ type slowKeys struct {
 	release chan struct{}
 }
 
-func (k *slowKeys) Lookup([32]byte, *snapshot.Key) (found, old bool) {
+func (k *slowKeys) Lookup(string, [32]byte, *snapshot.Key) (found, old bool) {
 	k.asked.Add(1)
 	<-k.release
 	return false, false

@@ -15,7 +15,7 @@ type keyring struct {
 	asked int // number of lookups
 }
 
-func (k *keyring) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+func (k *keyring) Lookup(_ string, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked++

@@ -47,7 +47,7 @@ func (c *call) recheck() (policy.Denial, bool) {
 	if c.presentedKey {
 		in.KeyLines = 1
 		key := c.cache.key // a copy: what Lookup finds is written into it
-		if found, old := c.gateway.keys.Lookup(c.secret, &key); found {
+		if found, old := c.gateway.lookUp(at.project.realm, c.secret, &key); found {
 			in.Key, in.OldSecret = &key, old
 		}
 	}

@@ -19,9 +19,9 @@ type renamingKeys struct {
 }
 
 // Lookup implements gateway.Keys.
-func (k *renamingKeys) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+func (k *renamingKeys) Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	k.once.Do(k.rename)
-	return k.Keys.Lookup(hash, into)
+	return k.Keys.Lookup(team, hash, into)
 }
 
 // A call whose environment is renamed between its route and its key finds no route, or the

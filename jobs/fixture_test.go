@@ -39,7 +39,7 @@ func (anyTarget) CheckTarget(_ context.Context, raw string) (*url.URL, error) { 
 
 // emitter is the Events of every service.
 type emitter interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 func newFixture(t *testing.T, db *models.DB) *fixture {

@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Existing returns those of the ids that rows of a table have. row is a pointer to a row of
 // the table, whose primary key is id.
@@ -18,18 +21,33 @@ func (t *Tx) Existing(row any, ids []string) ([]string, error) {
 	return out, nil
 }
 
-// KeyHashes returns those of the hashes that keys have.
-func (t *Tx) KeyHashes(hashes [][]byte) ([][]byte, error) {
+// KeyHashes returns those of the hashes that keys of a team have.
+func (t *Tx) KeyHashes(team string, hashes [][]byte) ([][]byte, error) {
 	var out [][]byte
-	return out, t.db.Model(&APIKey{}).Where("hash IN ?", hashes).Pluck("hash", &out).Error
+	return out, t.db.Model(&APIKey{}).Where("team_id = ? AND hash IN ?", team, hashes).Pluck("hash", &out).Error
 }
 
-// HashesInGrace returns the hashes of the secrets that rotated keys still have at now.
-func (t *Tx) HashesInGrace(now time.Time) ([]Digest, error) {
+// KeysByHash finds the keys of a team that have one of the hashes, now or before their last rotation.
+func (t *Tx) KeysByHash(team string, hashes [][]byte) ([]APIKey, error) {
+	var out []APIKey
+	for batch := range slices.Chunk(hashes, batchSize) {
+		for _, column := range []string{"hash", "old_hash"} {
+			var found []APIKey
+			if err := t.db.Where("team_id = ? AND "+column+" IN ?", team, batch).Find(&found).Error; err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+	}
+	return out, nil
+}
+
+// HashesInGrace returns the hashes of the secrets that rotated keys of a team still have at now.
+func (t *Tx) HashesInGrace(team string, now time.Time) ([]Digest, error) {
 	var out []Digest
 	return out, t.db.
 		Model(&APIKey{}).
-		Where("old_hash IS NOT NULL AND grace_ends_at > ?", now).
+		Where("team_id = ? AND old_hash IS NOT NULL AND grace_ends_at > ?", team, now).
 		Pluck("old_hash", &out).Error
 }
 

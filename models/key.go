@@ -12,6 +12,7 @@ import (
 // the product's projects in addition to its own.
 type APIKey struct {
 	ID           string `gorm:"primaryKey"`
+	TeamID       string // of the project: within it, hashes are unique
 	ProjectID    string
 	TenantID     string
 	KeyTypeID    string
@@ -29,6 +30,7 @@ type APIKey struct {
 	UpdatedAt    time.Time
 
 	contract.KeyDetails
+	contract.KeyIdentity
 }
 
 // KeyByID finds a key.
@@ -98,9 +100,9 @@ func (t *Tx) ScanServedKeys(projectID string, fn func(*APIKey) error) error {
 
 // servedKeys reads a page of ScanServedKeys, and sets after to the last id.
 func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error) (read int, err error) {
-	rows, err := t.db.Raw("SELECT id, project_id, tenant_id, key_type_id, product_id, owner, environment, state, "+
-		"limits, allowed_cidrs, hash, old_hash, grace_ends_at, expires_at FROM api_keys WHERE project_id = ? AND "+
-		"id > ? ORDER BY id LIMIT ?", projectID, *after, keysAtOnce).Rows()
+	rows, err := t.db.Raw("SELECT id, team_id, project_id, tenant_id, key_type_id, product_id, owner, environment, "+
+		"state, limits, allowed_cidrs, hash, old_hash, grace_ends_at, expires_at, metadata, consumer, credential_id "+
+		"FROM api_keys WHERE project_id = ? AND id > ? ORDER BY id LIMIT ?", projectID, *after, keysAtOnce).Rows()
 	if err != nil {
 		return 0, err
 	}
@@ -111,8 +113,9 @@ func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error)
 	}()
 	var k APIKey
 	into := []any{
-		&k.ID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.State,
+		&k.ID, &k.TeamID, &k.ProjectID, &k.TenantID, &k.KeyTypeID, &k.ProductID, &k.Owner, &k.Environment, &k.State,
 		documentColumn{&k.Limits}, &k.AllowedCIDRs, &k.Hash, &k.OldHash, &k.GraceEndsAt, &k.ExpiresAt,
+		&k.Metadata, documentColumn{&k.Consumer}, &k.CredentialID,
 	}
 	for rows.Next() {
 		k = APIKey{} // what fn keeps must not be overwritten
@@ -247,7 +250,7 @@ func scanKeys(of *gorm.DB, fn func(*APIKey) error) (err error) {
 // came first. The values that a key is created with stay unchanged.
 func (t *Tx) UpdateKey(k APIKey, seen time.Time) (bool, error) {
 	res := t.db.Model(&APIKey{}).Where("id = ? AND updated_at = ?", k.ID, seen).Select("*").
-		Omit("ID", "ProjectID", "TenantID", "KeyTypeID", "ProductID", "Owner", "Environment", "CreatedAt",
+		Omit("ID", "TeamID", "ProjectID", "TenantID", "KeyTypeID", "ProductID", "Owner", "Environment", "CreatedAt",
 			"LastUsedAt").
 		UpdateColumns(&k)
 	return res.RowsAffected == 1, res.Error

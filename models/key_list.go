@@ -14,7 +14,7 @@ type KeyFilter struct {
 	Tenant      string // name
 	KeyType     string // name
 	Environment string // name; AllEnvironments for keys that open all
-	Text        string // a part of prefix…last4 or the description, in any case
+	Text        string // a part of prefix…last4, the description or the metadata, in any case
 	Now         time.Time
 }
 
@@ -187,7 +187,7 @@ func (f KeyFilter) unindexed() (out []choice) {
 	}
 	if f.Text != "" {
 		literal := escapeLike(strings.ToLower(f.Text))
-		add(`lower(prefix || '…' || last4 || ' ' || description) LIKE ? ESCAPE '\'`, "%"+literal+"%")
+		add(`lower(prefix || '…' || last4 || ' ' || description || ' ' || metadata) LIKE ? ESCAPE '\'`, "%"+literal+"%")
 	}
 	return out
 }

@@ -27,8 +27,26 @@ func (t *Tx) MoveProject(id, team string, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	if err := t.db.Model(&APIKey{}).Where("project_id = ?", id).UpdateColumn("team_id", team).Error; err != nil {
+		return err
+	}
 	return t.db.
 		Model(&Project{}).
 		Where("id = ?", id).
 		UpdateColumns(map[string]any{"team_id": team, "updated_at": now}).Error
+}
+
+// FreeHashes prepares the keys of a team, or of one of its projects if project isn't "", for another team: it removes
+// the revoked ones with a hash that a key of that team has, and returns how many others have such a hash.
+func (t *Tx) FreeHashes(from, project, into string) (taken int64, err error) {
+	of := "team_id = ? AND EXISTS (SELECT 1 FROM api_keys AS theirs WHERE theirs.team_id = ? AND theirs.hash = " +
+		"api_keys.hash)"
+	args := []any{from, into}
+	if project != "" {
+		of, args = of+" AND project_id = ?", append(args, project)
+	}
+	if err := t.db.Where(of+" AND state = 'revoked'", args...).Delete(&APIKey{}).Error; err != nil {
+		return 0, err
+	}
+	return taken, t.db.Model(&APIKey{}).Where(of, args...).Count(&taken).Error
 }

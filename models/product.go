@@ -15,6 +15,8 @@ type Product struct {
 	DisplayName string
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+
+	ImportedKeys bool // keys of the product were imported in one of its projects
 }
 
 // ProductByID finds a product.
@@ -124,4 +126,26 @@ func (t *Tx) MoveProduct(one Product) error {
 		Where("id = ?", one.ID).
 		Select("TeamID", "Name", "UpdatedAt").
 		UpdateColumns(&one).Error
+}
+
+// MarkImportedKeys records that keys of any form may be valid in a project, and in all projects of a product unless
+// it is nil. It returns the projects for which that is new.
+func (t *Tx) MarkImportedKeys(projectID string, productID *string) (news []string, err error) {
+	marked := t.db.Model(&Project{}).Where("id = ? AND NOT imported_keys", projectID).UpdateColumn("imported_keys", true)
+	if marked.Error != nil {
+		return nil, marked.Error
+	}
+	if marked.RowsAffected > 0 {
+		news = append(news, projectID)
+	}
+	if productID == nil {
+		return news, nil
+	}
+	marked = t.db.Model(&Product{}).Where("id = ? AND NOT imported_keys", *productID).UpdateColumn("imported_keys", true)
+	if marked.Error != nil || marked.RowsAffected == 0 {
+		return news, marked.Error
+	}
+	var others []string
+	err = t.db.Model(&Project{}).Where("product_id = ? AND id <> ?", *productID, projectID).Pluck("id", &others).Error
+	return append(news, others...), err
 }

@@ -19,6 +19,7 @@ type Project struct {
 	Limits        contract.ProjectLimits `gorm:"serializer:json"`
 	APIAudience   string                 // of its API, "" for none
 	APIScopes     APIScopes
+	ImportedKeys  bool          // keys of any form may be valid: some were imported
 	CORS          contract.CORS `gorm:"serializer:json"`
 	FrozenAt      *time.Time    // taken down by the operators since; nil: served
 	FrozenReason  string
@@ -193,6 +194,12 @@ func (t *Tx) FreezeProject(p Project) error {
 
 // MoveProjects gives all projects of one team to another.
 func (t *Tx) MoveProjects(fromTeam, toTeam string) error {
+	if err := t.db.Model(&APIKey{}).Where("team_id = ?", fromTeam).UpdateColumn("team_id", toTeam).Error; err != nil {
+		return err
+	}
+	if err := t.moveRevokedHashes(fromTeam, toTeam); err != nil {
+		return err
+	}
 	return t.db.Model(&Project{}).Where("team_id = ?", fromTeam).UpdateColumn("team_id", toTeam).Error
 }
 

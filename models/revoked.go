@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"time"
 
 	"gorm.io/gorm/clause"
@@ -8,7 +9,8 @@ import (
 
 // RevokedHash is a row of revoked_hashes: the hash of a secret of a revoked key that was removed.
 type RevokedHash struct {
-	Hash []byte `gorm:"primaryKey"`
+	TeamID string `gorm:"primaryKey"`
+	Hash   []byte `gorm:"primaryKey"`
 }
 
 // TableName implements schema.Tabler.
@@ -41,7 +43,7 @@ func (t *Tx) RemoveRevokedKeysOf(projectID string, limit int) (int, error) {
 
 func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	var keys []APIKey
-	err := t.db.Select("id", "project_id", "hash", "old_hash").Where(which, of).Limit(limit).Find(&keys).Error
+	err := t.db.Select("id", "team_id", "project_id", "hash", "old_hash").Where(which, of).Limit(limit).Find(&keys).Error
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}
@@ -49,9 +51,9 @@ func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	var ids []string
 	for _, key := range keys {
 		ids = append(ids, key.ID)
-		hashes = append(hashes, RevokedHash{key.Hash})
+		hashes = append(hashes, RevokedHash{key.TeamID, key.Hash})
 		if key.OldHash != nil {
-			hashes = append(hashes, RevokedHash{key.OldHash})
+			hashes = append(hashes, RevokedHash{key.TeamID, key.OldHash})
 		}
 	}
 	if err := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&hashes).Error; err != nil {
@@ -60,8 +62,22 @@ func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	return keys, t.db.Where("id IN ?", ids).Delete(&APIKey{}).Error
 }
 
-// RevokedHashes returns those of the hashes that revoked keys had which were removed.
-func (t *Tx) RevokedHashes(hashes [][]byte) ([][]byte, error) {
+// RevokedHashes returns those of the hashes that revoked keys of a team had which were removed.
+func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	var out [][]byte
-	return out, t.db.Model(&RevokedHash{}).Where("hash IN ?", hashes).Pluck("hash", &out).Error
+	for batch := range slices.Chunk(hashes, batchSize) {
+		var found [][]byte
+		err := t.db.Model(&RevokedHash{}).Where("team_id = ? AND hash IN ?", team, batch).Pluck("hash", &found).Error
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// moveRevokedHashes adds the hashes of removed keys of a team to those of another team.
+func (t *Tx) moveRevokedHashes(from, into string) error {
+	return t.db.Exec("INSERT INTO revoked_hashes (team_id, hash) SELECT ?, hash FROM revoked_hashes WHERE team_id = ? "+
+		"ON CONFLICT DO NOTHING", into, from).Error
 }

@@ -82,15 +82,20 @@ func (t *Tx) keepServed(ids map[string]bool, teamIDs []string) error {
 // FindKey finds a key by its id or by its hash, nil for none.
 func (t *Tx) FindKey(teamIDs []string, id string, hash []byte) (*APIKey, error) {
 	var list []APIKey
-	err := t.db.Where("id = ? OR hash = ?", id, hash).Limit(1).Find(&list).Error
-	if err != nil || len(list) == 0 {
+	err := t.db.Where("id = ? OR (team_id IN ? AND hash = ?)", id, teamIDs, hash).Find(&list).Error
+	if err != nil {
 		return nil, err
 	}
-	project := map[string]bool{list[0].ProjectID: true}
-	if err := t.keepServed(project, teamIDs); err != nil || len(project) == 0 {
-		return nil, err
+	for i := range list {
+		project := map[string]bool{list[i].ProjectID: true}
+		if err := t.keepServed(project, teamIDs); err != nil {
+			return nil, err
+		}
+		if len(project) > 0 {
+			return &list[i], nil
+		}
 	}
-	return &list[0], nil
+	return nil, nil
 }
 
 // keysOfTeams finds keys by the beginning of their owner in the projects of the teams.

@@ -22,16 +22,18 @@ type ServedKey struct {
 	Hash  []byte
 
 	Expires int64 // Unix microseconds; 0: never
-	More    bool  // it has limits, address ranges or a former secret too
+	More    bool  // it has limits, address ranges, a former secret or an identity too
 }
 
 // KeyPlace has the fields that most keys of a project share.
-type KeyPlace struct{ ProjectID, TenantID, KeyTypeID, ProductID, Environment string }
+type KeyPlace struct{ TeamID, ProjectID, TenantID, KeyTypeID, ProductID, Environment string }
 
 // KeyPlace parses Place.
 func (k *ServedKey) KeyPlace() KeyPlace {
 	f := strings.Split(string(k.Place), unitSeparator)
-	return KeyPlace{ProjectID: f[0], TenantID: f[1], KeyTypeID: f[2], ProductID: f[3], Environment: f[4]}
+	return KeyPlace{
+		TeamID: f[0], ProjectID: f[1], TenantID: f[2], KeyTypeID: f[3], ProductID: f[4], Environment: f[5],
+	}
 }
 
 // unitSeparator is in no id, no state and no name of an environment.
@@ -49,8 +51,9 @@ var (
 
 func servedFields(expires string) string {
 	return strings.Join([]string{
-		"project_id", "tenant_id", "key_type_id", "coalesce(product_id, '')", "environment", "state", expires,
-		"CASE WHEN limits IS NULL AND allowed_cidrs = '[]' AND old_hash IS NULL THEN '' ELSE '1' END",
+		"team_id", "project_id", "tenant_id", "key_type_id", "coalesce(product_id, '')", "environment", "state", expires,
+		"CASE WHEN limits IS NULL AND allowed_cidrs = '[]' AND old_hash IS NULL AND metadata = '' AND consumer IS NULL " +
+			"AND credential_id IS NULL THEN '' ELSE '1' END",
 		"id", "owner", // the last one may have any character
 	}, " || '"+unitSeparator+"' || ")
 }
@@ -83,7 +86,7 @@ func (t *Tx) ScanAllKeys(fn func(*ServedKey) error) (err error) {
 	return rows.Err()
 }
 
-const placeFields = 5
+const placeFields = 6
 
 func (k *ServedKey) parse(hash, fields []byte, readExpiry func([]byte) (int64, error)) (err error) {
 	at := 0

@@ -87,11 +87,13 @@ type ownerDoc struct {
 //	ips=192.0.2.0/24,::1/128 frozen consumer=222f6037-… owner=billing-service
 type entry struct {
 	id, tenant, keyType, environment, consumer, owner string
-	scopes                                            []string  // nil: the type's limits
-	until                                             time.Time // zero: never expires
-	limits                                            *snapshot.Limits
-	ips                                               []netip.Prefix
-	frozen, userFrozen                                bool
+
+	kept               string    // fields of the identity that upstreams know from another gateway
+	scopes             []string  // nil: the type's limits
+	until              time.Time // zero: never expires
+	limits             *snapshot.Limits
+	ips                []netip.Prefix
+	frozen, userFrozen bool
 }
 
 func (e entry) String() string {
@@ -121,6 +123,7 @@ func (e entry) String() string {
 	if e.userFrozen {
 		b.WriteString(" user_frozen")
 	}
+	b.WriteString(e.kept)
 	b.WriteString(" consumer=" + e.consumer + " owner=" + e.owner)
 	return b.String()
 }
@@ -154,6 +157,9 @@ func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
 	c.out.Raw(",\n  \"plugins\": [{\n    \"name\": \"postern-auth\",\n    \"instance_name\": \"postern-auth\",\n    " +
 		"\"config\": {\n      \"project\": ")
 	c.out.Value(c.b.Project.ID)
+	if c.b.Project.ImportedKeys {
+		c.out.Raw(",\n      \"imported_keys\": true")
+	}
 	if len(c.b.Project.CallSigningKeys) > 0 {
 		c.out.Raw(",\n      \"signing_key\": ")
 		c.out.Value(signingVariable)
@@ -313,6 +319,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		userFrozen:  k.OwnerFrozen,
 		consumer:    policy.ConsumerID(c.b.Project.ID, k.Owner),
 		owner:       k.Owner,
+		kept:        bundle.KeptIdentity(k),
 	}
 	keyType := typeOf(c.b.Project, k.KeyType)
 	e.keyType = keyType.ID

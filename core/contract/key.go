@@ -36,6 +36,7 @@ type KeyRecord struct {
 	ExpiresAt    *time.Time `json:"expires_at"`
 	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation expires; null if no old secret is valid"`
 	KeyDetails
+	KeyIdentity
 }
 
 // KeyDetails are the members of a key that no call depends on. The database, exports and imports keep them unchanged.
@@ -44,6 +45,26 @@ type KeyDetails struct {
 	Prefix      string    `json:"prefix"`
 	Last4       string    `json:"last4"`
 	CreatedAt   time.Time `json:"created_at"`
+}
+
+// KeyIdentity are the members of a key that upstreams may be sent. The database, exports and imports keep them
+// unchanged, and so do gateways.
+type KeyIdentity struct {
+	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
+	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. Replaces Postern's own in the headers to the upstream. Null if there is none"`
+	CredentialID *string   `json:"credential_id" doc:"ID of the key at the gateway that it was imported from, sent as X-Credential-Identifier. Null to send id"`
+}
+
+// IsZero reports whether there is none.
+func (k KeyIdentity) IsZero() bool {
+	return k.Metadata == "" && k.Consumer == nil && k.CredentialID == nil
+}
+
+// Consumer is the identity of a key's owner at another gateway. An empty member leaves Postern's own in its header.
+type Consumer struct {
+	ID       string `json:"id,omitempty" doc:"Sent as X-Consumer-ID"`
+	Username string `json:"username,omitempty" doc:"Sent as X-Consumer-Username"`
+	CustomID string `json:"custom_id,omitempty" doc:"Sent as X-Consumer-Custom-ID"`
 }
 
 // Path returns its path parameter.
@@ -89,7 +110,7 @@ type KeyList struct {
 	Tenant      string `query:"tenant" doc:"Only keys of the tenant with this name"`
 	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
 	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use all for keys that are valid for all environments"`
-	Text        string `query:"q" flag:"search" doc:"Part of the visible key (prefix…last4) or of the description, ignoring case"`
+	Text        string `query:"q" flag:"search" doc:"Part of the visible key (prefix…last4), of the description or of the metadata, ignoring case"`
 	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
 }
 
@@ -101,6 +122,7 @@ type NewKey struct {
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects of the product"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the environment that the key is limited to. Defaults to all environments"`
 	Description  string     `json:"description,omitempty" doc:"What the key is for"`
+	Metadata     Metadata   `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the key expires (RFC 3339). Defaults to the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls per window. Use {} for unlimited calls. Defaults to the key type's limits"`
 	AllowedCIDRs []string   `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Defaults to any"`
@@ -121,6 +143,7 @@ func (n NewKey) In(project string) KeyCreation {
 // was counted under its ID would be attributed to another owner.
 type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
+	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
 	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. Leave empty for any"`
 	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiry"`

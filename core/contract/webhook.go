@@ -67,7 +67,7 @@ type WebhookList struct {
 type NewWebhook struct {
 	URL         string   `json:"url" doc:"http or https URL that receives events by POST"`
 	Description string   `json:"description,omitempty" doc:"Description of the webhook"`
-	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing, domain.record_back, upstream.unhealthy or upstream.healthy. Defaults to all"`
+	Events      []string `json:"events,omitempty" flag:"event" doc:"Event types to send: project.claimed, key.created, key.rotated, key.frozen, key.revoked, keys.imported, export.ready, export.failed, user.created, user.signed_in, user.frozen, user.deleted, group.changed, consent.withdrawn, tenant.deleted, domain.record_missing, domain.record_back, upstream.unhealthy or upstream.healthy. Defaults to all"`
 	Team        string   `json:"team,omitempty" minLength:"1" doc:"ID of the team whose events it receives. Defaults to your first team"`
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 	"time"
@@ -200,13 +201,36 @@ type Token struct {
 type Identity struct {
 	ConsumerID   string   // X-Consumer-ID
 	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key and without a fallback owner
-	CredentialID string   // X-Credential-Identifier; "" without a key
+	CredentialID string   // X-Credential-Identifier: the key's id; "" without a key
+	Kept         Kept     // replaces the ones above in the headers; calls count for the ones above
 	User         string   // X-Authenticated-Userid; "" without a token
 	Issuer       string   // the issuer that User is a subject of; "" for one of our end users
 	Groups       []string // X-Consumer-Groups: the user's
 	Truncated    bool     // X-Consumer-Groups-Truncated: the user is in more groups
 	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
 	TenantID     string   // X-Tenant-ID; "" without a key or token
+}
+
+// Kept is the identity that upstreams know from the gateway that a key was imported from; nil where there is none.
+type Kept struct {
+	Consumer     *snapshot.Consumer
+	CredentialID *string
+}
+
+// Headers are the identity headers of a call with a key or for an owner.
+type Headers struct{ ConsumerID, Username, CustomID, CredentialID string }
+
+// Headers returns what the upstream is sent.
+func (id *Identity) Headers() Headers {
+	h := Headers{id.ConsumerID, id.Owner, id.Owner, id.CredentialID}
+	if of := id.Kept.Consumer; of != nil {
+		h.ConsumerID, h.Username = cmp.Or(of.ID, h.ConsumerID), cmp.Or(of.Username, h.Username)
+		h.CustomID = cmp.Or(of.CustomID, h.CustomID)
+	}
+	if id.Kept.CredentialID != nil {
+		h.CredentialID = *id.Kept.CredentialID
+	}
+	return h
 }
 
 // Account returns the name that the call counts for, "" for an anonymous caller. The
@@ -346,6 +370,7 @@ func decideKey(c *Call) Decision {
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
+		Kept:         Kept{k.Consumer, k.CredentialID},
 		Scopes:       grant.Scopes,
 		TenantID:     grant.TenantID,
 	}}

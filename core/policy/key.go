@@ -22,6 +22,17 @@ const (
 // MaxKey bounds a key, in bytes: a prefix has at most 16, the name of an environment 40.
 const MaxKey = 128
 
+// MaxImportedKey bounds a key that was imported, in bytes.
+const MaxImportedKey = 4096
+
+// PossibleKey reports whether s can be a key, so that it is worth a lookup. Keys that were imported can have any form.
+func PossibleKey(s string, imported bool) bool {
+	if imported {
+		return s != "" && len(s) <= MaxImportedKey
+	}
+	return WellFormedKey(s)
+}
+
 // NewKey mints the plaintext of a key for the environment; "" or AllEnvironments is
 // for a key that is valid for every environment. It fails if the prefix or environment would make
 // the key malformed.

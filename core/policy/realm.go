@@ -5,9 +5,12 @@ import "postern/core/snapshot"
 // Realm indexes the data of a project that decisions read, once for all of its calls.
 type Realm struct {
 	ID            string
+	TeamID        string // in which keys are found
+	FormerTeam    string // see snapshot.Project
 	ProductID     string
 	FallbackOwner string
 	Audience      string // of its API; see Issuers
+	ImportedKeys  bool   // keys of any form may be valid; see PossibleKey
 	Limits        snapshot.ProjectLimits
 	ownTenant     string            // id of the tenant named default
 	tenants       map[string]string // id to fallback owner
@@ -25,9 +28,12 @@ type Realm struct {
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{
 		ID:            p.ID,
+		TeamID:        p.TeamID,
+		FormerTeam:    p.FormerTeam,
 		ProductID:     p.ProductID,
 		FallbackOwner: p.FallbackOwner,
 		Audience:      p.API.Audience,
+		ImportedKeys:  p.ImportedKeys,
 		Limits:        p.Limits,
 		tenants:       make(map[string]string, len(p.Tenants)),
 		named:         make(map[string]string, len(p.Tenants)),

@@ -63,6 +63,7 @@ type Project struct {
 	Name          string // host label and path segment
 	DisplayName   string
 	TeamID        string // team_…; projects of an unclaimed workspace share some limits; not exported
+	FormerTeam    string `json:",omitempty"` // the team before a move, while keys are still found in that; not exported
 	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
@@ -74,6 +75,7 @@ type Project struct {
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	TakenDown     bool      // by an operator of this installation: calls get 403; not exported
 	Deleted       bool      // in the bin: calls get 410 and its keys aren't accepted; an export has it as before
+	ImportedKeys  bool      // keys of any form may be valid, because some were imported
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
 	KeyTypes      []KeyType // sorted by name
@@ -233,6 +235,9 @@ const (
 	KeyRevoked KeyState = "revoked"
 )
 
+// Consumer is the identity of a key's owner at the gateway that the key was imported from.
+type Consumer = contract.Consumer
+
 // Key is an API key without its plaintext.
 type Key struct {
 	ID          string // key_…
@@ -254,6 +259,8 @@ type Key struct {
 	ExpiresAt   time.Time      // zero: never
 
 	contract.KeyDetails // only in exports
+	contract.KeyIdentity
 
-	FoundIn uint64 // set by the key table: the state of the table that the key was found in
+	FoundIn  uint64 // set by the key table: the state of the table that the key was found in
+	FoundFor string // set by the key table: the team in which the key was found
 }

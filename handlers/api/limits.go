@@ -24,3 +24,15 @@ func (l limits) Schema(huma.Registry) *huma.Schema {
 	}
 	return schema
 }
+
+// metadata is any object.
+type metadata struct{}
+
+// Schema implements huma.SchemaProvider.
+func (metadata) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type:                 huma.TypeObject,
+		Description:          "Your own data, a JSON object of at most 4 KB",
+		AdditionalProperties: true,
+	}
+}

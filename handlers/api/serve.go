@@ -23,6 +23,7 @@ var schemasOf = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[contract.RetryCondition]():            reflect.TypeFor[retryCondition](),
 	reflect.TypeFor[contract.UpstreamBalance]():           reflect.TypeFor[upstreamBalance](),
 	reflect.TypeFor[contract.StatusRange]():               reflect.TypeFor[statusRange](),
+	reflect.TypeFor[contract.Metadata]():                  reflect.TypeFor[metadata](),
 	reflect.TypeFor[contract.Limits]():                    reflect.TypeFor[limits](),
 	reflect.TypeFor[contract.Optional[contract.Limits]](): reflect.TypeFor[nullable[limits]](),
 	reflect.TypeFor[contract.Optional[int64]]():           reflect.TypeFor[nullable[int64]](),

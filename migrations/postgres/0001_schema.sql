@@ -139,7 +139,8 @@ CREATE TABLE products (
     name         TEXT COLLATE "C" NOT NULL,
     display_name TEXT COLLATE "C" NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
-    updated_at   TIMESTAMPTZ NOT NULL
+    updated_at   TIMESTAMPTZ NOT NULL,
+    imported_keys BOOLEAN NOT NULL DEFAULT FALSE -- of the product, in any of its projects
 );
 CREATE UNIQUE INDEX products_team_id_name ON products (team_id, name);
 
@@ -156,6 +157,7 @@ CREATE TABLE projects (
     -- list of names with descriptions.
     api_audience   TEXT COLLATE "C" NOT NULL DEFAULT '',
     api_scopes     TEXT COLLATE "C" NOT NULL DEFAULT '[]',
+    imported_keys  BOOLEAN NOT NULL DEFAULT FALSE, -- keys of any form may be valid
     frozen_at      TIMESTAMPTZ,
     frozen_reason  TEXT COLLATE "C" NOT NULL DEFAULT '',
     -- A deleted project stays in the bin until purge_at: restoring it clears both columns, the purge
@@ -363,6 +365,7 @@ CREATE UNIQUE INDEX key_types_project_id_name ON key_types (project_id, name);
 
 CREATE TABLE api_keys (
     id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    team_id       TEXT COLLATE "C" NOT NULL, -- of the project: within it, hashes are unique
     project_id    TEXT COLLATE "C" NOT NULL REFERENCES projects (id),
     tenant_id     TEXT COLLATE "C" NOT NULL REFERENCES tenants (id),
     key_type_id   TEXT COLLATE "C" NOT NULL REFERENCES key_types (id),
@@ -381,9 +384,13 @@ CREATE TABLE api_keys (
     prefix        TEXT COLLATE "C" NOT NULL,
     last4         TEXT COLLATE "C" NOT NULL,
     created_at    TIMESTAMPTZ NOT NULL,
-    updated_at    TIMESTAMPTZ NOT NULL
+    updated_at    TIMESTAMPTZ NOT NULL,
+    metadata      TEXT COLLATE "C" NOT NULL DEFAULT '', -- a JSON object, '' for the empty one
+    consumer      TEXT COLLATE "C", -- NULL: that of this gateway
+    credential_id TEXT COLLATE "C"  -- NULL: the id
 );
-CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
+CREATE UNIQUE INDEX api_keys_team_id_hash ON api_keys (team_id, hash);
+CREATE INDEX api_keys_team_id_old_hash ON api_keys (team_id, old_hash) WHERE old_hash IS NOT NULL;
 CREATE INDEX api_keys_owner ON api_keys (owner); -- which keys belong to a frozen user
 -- The search finds owners by their beginning, which only the order of bytes (C) serves.
 CREATE INDEX api_keys_owner_bytes ON api_keys (owner COLLATE "C");
@@ -411,7 +418,9 @@ CREATE INDEX api_keys_revoked ON api_keys (updated_at) WHERE state = 'revoked';
 
 -- Hashes of revoked keys that were removed, so that no import brings one of them back.
 CREATE TABLE revoked_hashes (
-    hash BYTEA NOT NULL PRIMARY KEY
+    team_id TEXT COLLATE "C" NOT NULL,
+    hash    BYTEA NOT NULL,
+    PRIMARY KEY (team_id, hash)
 );
 
 ------------------------------------------------------------------------------------------------

@@ -138,7 +138,8 @@ CREATE TABLE products (
     name         TEXT NOT NULL,
     display_name TEXT NOT NULL,
     created_at   DATETIME NOT NULL,
-    updated_at   DATETIME NOT NULL
+    updated_at   DATETIME NOT NULL,
+    imported_keys BOOLEAN NOT NULL DEFAULT FALSE -- of the product, in any of its projects
 );
 CREATE UNIQUE INDEX products_team_id_name ON products (team_id, name);
 
@@ -155,6 +156,7 @@ CREATE TABLE projects (
     -- list of names with descriptions.
     api_audience   TEXT NOT NULL DEFAULT '',
     api_scopes     TEXT NOT NULL DEFAULT '[]',
+    imported_keys  BOOLEAN NOT NULL DEFAULT FALSE, -- keys of any form may be valid
     frozen_at      DATETIME,
     frozen_reason  TEXT NOT NULL DEFAULT '',
     -- A deleted project stays in the bin until purge_at: restoring it clears both columns, the purge
@@ -346,6 +348,7 @@ CREATE UNIQUE INDEX key_types_project_id_name ON key_types (project_id, name);
 
 CREATE TABLE api_keys (
     id            TEXT NOT NULL PRIMARY KEY,
+    team_id       TEXT NOT NULL, -- of the project: within it, hashes are unique
     project_id    TEXT NOT NULL REFERENCES projects (id),
     tenant_id     TEXT NOT NULL REFERENCES tenants (id),
     key_type_id   TEXT NOT NULL REFERENCES key_types (id),
@@ -364,9 +367,13 @@ CREATE TABLE api_keys (
     prefix        TEXT NOT NULL,
     last4         TEXT NOT NULL,
     created_at    DATETIME NOT NULL,
-    updated_at    DATETIME NOT NULL
+    updated_at    DATETIME NOT NULL,
+    metadata      TEXT NOT NULL DEFAULT '', -- a JSON object, '' for the empty one
+    consumer      TEXT, -- NULL: that of this gateway
+    credential_id TEXT -- NULL: the id
 );
-CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
+CREATE UNIQUE INDEX api_keys_team_id_hash ON api_keys (team_id, hash);
+CREATE INDEX api_keys_team_id_old_hash ON api_keys (team_id, old_hash) WHERE old_hash IS NOT NULL;
 CREATE INDEX api_keys_owner ON api_keys (owner); -- which keys belong to a frozen user
 -- The orders of a project's list of keys.
 CREATE INDEX api_keys_project_id_id ON api_keys (project_id, id);
@@ -392,7 +399,9 @@ CREATE INDEX api_keys_revoked ON api_keys (updated_at) WHERE state = 'revoked';
 
 -- Hashes of revoked keys that were removed, so that no import brings one of them back.
 CREATE TABLE revoked_hashes (
-    hash BLOB NOT NULL PRIMARY KEY
+    team_id TEXT NOT NULL,
+    hash    BLOB NOT NULL,
+    PRIMARY KEY (team_id, hash)
 );
 
 ------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ type Service struct {
 
 // Events sends a team's webhook events, in the caller's transaction.
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // Workspace is a new unclaimed team, with its two secrets, which are shown only once.

@@ -191,7 +191,7 @@ func (s *Service) claim(
 		if s.Events == nil {
 			break
 		}
-		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]string{
+		if err := s.Events.Emit(ctx, tx, team.ID, "project.claimed", map[string]any{
 			"project":      project.ID,
 			"project_name": project.Name,
 		}); err != nil {

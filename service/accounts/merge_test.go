@@ -1,12 +1,14 @@
 package accounts_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/platform/fault"
 	"postern/testkit/state"
 )
 
@@ -58,6 +60,52 @@ func TestMerge_productsAndTenants(t *testing.T) {
 		served, err := tx.TenantsOf(w.project.ID)
 		if err != nil || len(served) != 1 || served[0].Name != "acme-2" {
 			t.Errorf("the project serves %+v, %v", served, err)
+		}
+	})
+}
+
+// A secret finds one key of a team, so a key whose secret the team has too isn't merged.
+func TestMerge_sameSecret(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, ana := newService(t, db)
+		w := makeUnclaimed(t, db, time.Hour)
+		now := models.Now()
+		theirs := models.Project{
+			ID: models.NewID("prj"), TeamID: ana.HomeTeam, Name: "theirs", CreatedAt: now, UpdatedAt: now,
+		}
+		keyOf := func(project models.Project) []any {
+			tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "own", CreatedAt: now}
+			keyType := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "own", Scopes: []string{"*"}}
+			return []any{&tenant, &keyType, &models.APIKey{
+				ID: models.NewID("key"), TeamID: project.TeamID, ProjectID: project.ID, TenantID: tenant.ID,
+				KeyTypeID: keyType.ID, Owner: "x", State: "active", Hash: make([]byte, 32), UpdatedAt: now,
+				KeyDetails: contract.KeyDetails{CreatedAt: now},
+			}}
+		}
+		moving := keyOf(w.project)
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			return tx.Insert(append(append([]any{&theirs}, keyOf(theirs)...), moving...)...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, ana.HomeTeam))
+		if fault.CodeOf(err) != "keys_exist" {
+			t.Fatalf("with the same secret in both: %v", err)
+		}
+		row := *moving[2].(*models.APIKey)
+		row.State = "revoked"
+		if err := db.Write(t.Context(), func(tx *models.Tx) error {
+			_, err := tx.UpdateKey(row, row.UpdatedAt)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err = s.Claim(t.Context(), ana, contract.ClaimOf(w.ClaimCode, ana.HomeTeam)); err != nil {
+			t.Errorf("once it is revoked: %v", err)
+		}
+		if _, err := db.Read(t.Context()).KeyByID(row.ID); !errors.Is(err, models.ErrNotFound) {
+			t.Errorf("the revoked key is still there: %v", err)
 		}
 	})
 }

@@ -3,7 +3,6 @@ package directory
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"postern/models"
@@ -29,7 +28,7 @@ const (
 // Events queues an event for a team's webhooks in the caller's transaction
 // (webhooks.Service).
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // event is one message of a change.
@@ -96,8 +95,10 @@ func emit(ctx context.Context, to Events, tx *models.Tx, at place, list ...event
 		return nil
 	}
 	for _, one := range list {
-		data := map[string]string{"tenant": at.ID, "tenant_name": at.Name}
-		maps.Copy(data, one.data)
+		data := map[string]any{"tenant": at.ID, "tenant_name": at.Name}
+		for name, value := range one.data {
+			data[name] = value
+		}
 		if at.ProjectID != nil {
 			data["project"] = *at.ProjectID
 		}

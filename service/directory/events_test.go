@@ -19,14 +19,14 @@ import (
 // recorder keeps the events of committed and of failed changes, as "event change".
 type recorder struct {
 	list []string
-	last map[string]string
+	last map[string]any
 	team string
 	err  error
 }
 
-func (r *recorder) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]string) error {
+func (r *recorder) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]any) error {
 	name := event
-	if change := data["change"]; change != "" {
+	if change, _ := data["change"].(string); change != "" {
 		name += " " + change
 	}
 	r.list, r.last, r.team = append(r.list, name), maps.Clone(data), team

@@ -34,7 +34,7 @@ type Resolver interface {
 
 // Events writes an event for a team's webhooks, in the transaction of the change.
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // The events of a verified name whose TXT record has disappeared, and is back.

@@ -33,8 +33,9 @@ func (anyTarget) CheckTarget(_ context.Context, raw string) (*url.URL, error) { 
 // events keeps the events of the service, as team, event and host.
 type events struct{ sent [][3]string }
 
-func (e *events) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]string) error {
-	e.sent = append(e.sent, [3]string{team, event, data["host"]})
+func (e *events) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]any) error {
+	host, _ := data["host"].(string)
+	e.sent = append(e.sent, [3]string{team, event, host})
 	return nil
 }
 

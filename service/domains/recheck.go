@@ -87,7 +87,7 @@ func (s *Service) emit(
 	if s.Events == nil {
 		return nil
 	}
-	data := map[string]string{
+	data := map[string]any{
 		"domain":       row.ID,
 		"host":         row.Host,
 		"project":      owner.ID,

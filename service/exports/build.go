@@ -252,7 +252,7 @@ func (s *Service) end(ctx context.Context, row models.Export, lines []bundle.Lin
 		if err != nil {
 			return err
 		}
-		return s.Events.Emit(ctx, tx, parent.TeamID, "export."+row.State, map[string]string{
+		return s.Events.Emit(ctx, tx, parent.TeamID, "export."+row.State, map[string]any{
 			"export":       row.ID,
 			"project":      parent.ID,
 			"project_name": parent.Name,

@@ -24,6 +24,8 @@ var columns = map[string]map[string]string{
 		"snapshot Key.*": "id project_id tenant_id owner environment state hash old_hash grace_ends_at expires_at " +
 			"product_id limits",
 		"snapshot KeyDetails.*":   "description prefix last4 created_at",
+		"snapshot KeyIdentity.*":  "metadata consumer credential_id",
+		team:                      "team_id",
 		"snapshot Key.KeyType":    "key_type_id",
 		"snapshot Key.AllowedIPs": "allowed_cidrs",
 		"ledger usage_analytics":  "last_used_at",
@@ -148,12 +150,13 @@ var columns = map[string]map[string]string{
 		"snapshot Project.ProductID":    "id",
 		"snapshot Project.Product":      "name",
 		"snapshot Project.ProductTitle": "display_name",
+		"snapshot Project.ImportedKeys": "imported_keys",
 		team:                            "team_id",
 		modified:                        "created_at updated_at",
 	},
 	"project_tenants": {"snapshot Project.Tenants": "project_id tenant_id", modified: "created_at"},
 	"projects": {
-		"snapshot Project.*":    "id name display_name fallback_owner created_at product_id limits",
+		"snapshot Project.*":    "id name display_name fallback_owner created_at product_id limits imported_keys",
 		"snapshot API.Audience": "api_audience",
 		"snapshot API.Scopes":   "api_scopes",
 		"snapshot Project.CORS": "cors",
@@ -171,7 +174,7 @@ var columns = map[string]map[string]string{
 		modified:                              "updated_at",
 	},
 	"revoked_hashes": {
-		"stays: it keeps revoked keys from coming back to this installation": "hash",
+		"stays: it keeps revoked keys from coming back to their team": "team_id hash",
 	},
 	"revisions": {
 		"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at",

@@ -49,7 +49,7 @@ type Service struct {
 
 // Events emits an event of a team in the caller's transaction.
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // Create queues an export as Request does.

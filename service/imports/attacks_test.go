@@ -49,8 +49,8 @@ func idsIn(t *testing.T, zip []byte) map[string]bool {
 	return found
 }
 
-// A team that has another one's zip gets its own copy: no id, no key and no host name, and nothing of the other team
-// changes.
+// A team that has another one's zip gets its own copy: no id and no host name, keys of its own with the same secrets,
+// and nothing of the other team changes.
 func TestImport_otherTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -59,7 +59,7 @@ func TestImport_otherTeam(t *testing.T) {
 		before, _ := w.export(t, first.Project.ID, bundle.FormatGateway)
 		w.owner = w.otherTeam(t)
 		second := w.take(t, zip, contract.NewImport{Name: "stolen"})
-		if second.Made.Keys != 0 || second.Made.Users != first.Made.Users {
+		if second.Made.Keys != first.Made.Keys || second.Made.Users != first.Made.Users {
 			t.Errorf("the copy has %+v, the original %+v", second.Made, first.Made)
 		}
 		after, _ := w.export(t, first.Project.ID, bundle.FormatGateway)
@@ -86,8 +86,8 @@ func TestImport_otherTeam(t *testing.T) {
 	})
 }
 
-// A hash in a zip takes no key from the team whose callers have the secret, neither as the
-// secret of a key nor as the previous one.
+// A hash in a zip takes no key from another team whose callers have the secret, neither as the
+// secret of a key nor as the previous one, and no answer shows that it exists there. In one team, it is one key.
 func TestImport_foreignKeyHashes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -95,9 +95,8 @@ func TestImport_foreignKeyHashes(t *testing.T) {
 		current, previous := [32]byte{1}, [32]byte{2}
 		victim := sample(t)
 		victim.keys[0].Hash, victim.keys[0].OldHash, victim.keys[0].GraceEndsAt = current, &previous, soon
-		theirs := w.take(t, victim.zip(t, bundle.FormatData), contract.NewImport{})
+		theirs, victimTeam := w.take(t, victim.zip(t, bundle.FormatData), contract.NewImport{}), w.owner
 
-		w.owner = w.otherTeam(t)
 		zips := map[string]func(*snapshot.Key){
 			"the secret as secret":            func(k *snapshot.Key) { k.Hash = current },
 			"the previous secret as secret":   func(k *snapshot.Key) { k.Hash = previous },
@@ -105,6 +104,7 @@ func TestImport_foreignKeyHashes(t *testing.T) {
 			"the previous secret as previous": func(k *snapshot.Key) { k.OldHash, k.GraceEndsAt = &previous, soon },
 		}
 		for name, steal := range testkit.ByName(zips) {
+			w.owner = w.otherTeam(t)
 			m := sample(t)
 			m.project.Name = "thief-" + strings.ReplaceAll(name, " ", "-")
 			m.project.API.Audience, m.keys = "", m.keys[:1]
@@ -112,10 +112,17 @@ func TestImport_foreignKeyHashes(t *testing.T) {
 			steal(&m.keys[0])
 			out := w.take(t, m.zip(t, bundle.FormatData), contract.NewImport{})
 			list := codes(out.LeftOut)
+			if out.Made.Keys != 1 || strings.Contains(strings.Join(list, " "), "keys_taken") {
+				t.Errorf("%s, in another team: %d keys are made; left out: %v", name, out.Made.Keys, list)
+			}
+			again := contract.NewImport{Name: m.project.Name + "-2"}
+			out = w.take(t, m.zip(t, bundle.FormatData), again)
+			list = codes(out.LeftOut)
 			if out.Made.Keys != 0 || !strings.Contains(strings.Join(list, " "), "keys_taken") {
 				t.Errorf("%s: %d keys are made; left out: %v", name, out.Made.Keys, list)
 			}
 		}
+		w.owner = victimTeam
 		zip, _ := w.export(t, theirs.Project.ID, bundle.FormatData)
 		rows := strings.Join(strings.Fields(keyFiles(t, zip)), "")
 		for _, hash := range [][32]byte{current, previous} {

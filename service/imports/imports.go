@@ -257,7 +257,7 @@ func checkRows(ctx context.Context, contents *bundle.Contents, now time.Time) er
 		if err != nil {
 			return err
 		}
-		if wrong = append(wrong, keys.CheckImported(k, project.KeyTypes, now)...); len(wrong) >= maxFields {
+		if wrong = append(wrong, keys.CheckImported(k, project, now)...); len(wrong) >= maxFields {
 			return fault.InvalidFields(wrong)
 		}
 	}

@@ -334,8 +334,8 @@ func TestImport_revokedKeys(t *testing.T) {
 		active := slices.IndexFunc(m.keys, func(k snapshot.Key) bool { return k.State == snapshot.KeyActive })
 		revoked := slices.IndexFunc(m.keys, func(k snapshot.Key) bool { return k.State == snapshot.KeyRevoked })
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			return tx.Insert(&models.RevokedHash{Hash: m.keys[active].Hash[:]},
-				&models.RevokedHash{Hash: m.keys[revoked].Hash[:]})
+			return tx.Insert(&models.RevokedHash{TeamID: w.owner.HomeTeam, Hash: m.keys[active].Hash[:]},
+				&models.RevokedHash{TeamID: w.owner.HomeTeam, Hash: m.keys[revoked].Hash[:]})
 		})
 		if err != nil {
 			t.Fatal(err)

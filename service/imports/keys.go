@@ -14,21 +14,21 @@ import (
 type keyRows struct {
 	*work
 	rows    []models.APIKey
-	inGrace map[[32]byte]bool // secrets that rotated keys of this server still have
+	inGrace map[[32]byte]bool // secrets that rotated keys of the team still have
 
-	taken     int64 // left out, because this server has a key with the secret
-	revoked   int64 // left out, because this server has revoked a key with the secret
+	taken     int64 // left out, because the team has a key with the secret
+	revoked   int64 // left out, because the team has revoked a key with the secret
 	narrowed  int64 // opened another product too, which is not in the zip
 	ownerRows []int // positions of rows whose owner may be a user with a new id
 }
 
-// writeKeys creates the keys. One whose secret a key of this server has is left out: a secret opens one key.
+// writeKeys creates the keys. One whose secret a key of the team has is left out: a secret opens one key.
 func (w *work) writeKeys(ctx context.Context) error {
 	b := &keyRows{work: w, inGrace: map[[32]byte]bool{}}
 	if w.contents.Report.Keys > 0 {
 		var hashes []models.Digest
 		err := w.stage.Piece(func(tx *models.Tx) (err error) {
-			hashes, err = tx.HashesInGrace(w.now)
+			hashes, err = tx.HashesInGrace(w.team, w.now)
 			return err
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func (w *work) writeKeys(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		keys.CheckImported(k, w.project.KeyTypes, w.now) // for the canonical form of its ranges
+		keys.CheckImported(k, w.project, w.now) // for the canonical form of its ranges
 		if b.add(k); len(b.rows) == rowsAtOnce {
 			if err := w.stage.Piece(b.flush); err != nil {
 				return err
@@ -63,6 +63,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 	}
 	row := models.APIKey{
 		ID:           k.ID,
+		TeamID:       b.team, // which the project is given to at the end
 		ProjectID:    b.row.ID,
 		TenantID:     b.tenants[k.TenantID].ID,
 		KeyTypeID:    b.keyTypes[k.KeyType],
@@ -75,6 +76,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 		ExpiresAt:    storedOrNil(k.ExpiresAt),
 		UpdatedAt:    b.now,
 		KeyDetails:   k.KeyDetails,
+		KeyIdentity:  k.KeyIdentity,
 	}
 	row.CreatedAt = stored(k.CreatedAt)
 	row.Hash = append([]byte(nil), row.Hash...) // the key is overwritten by the next
@@ -98,7 +100,7 @@ func (b *keyRows) add(k *snapshot.Key) {
 	b.rows = append(b.rows, row)
 }
 
-// flush writes what was added, except for keys whose secret this server has.
+// flush writes what was added, except for keys whose secret the team has.
 func (b *keyRows) flush(tx *models.Tx) error {
 	if len(b.rows) == 0 {
 		return nil
@@ -117,11 +119,11 @@ func (b *keyRows) flush(tx *models.Tx) error {
 	if err != nil {
 		return err
 	}
-	foundHashes, err := tx.KeyHashes(hashes)
+	foundHashes, err := tx.KeyHashes(b.team, hashes)
 	if err != nil {
 		return err
 	}
-	revokedHashes, err := tx.RevokedHashes(hashes)
+	revokedHashes, err := tx.RevokedHashes(b.team, hashes)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func (w *work) noteKeys(b *keyRows) {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_taken",
 			Subject: fmt.Sprint(b.taken),
-			Detail: "Keys with the same secrets already exist on this server, in this or another project. They " +
+			Detail: "Your team already has keys with the same secrets, in this or another project. They " +
 				"aren't imported and continue to work where they are. Create new keys for their owners.",
 		})
 	}
@@ -25,7 +25,7 @@ func (w *work) noteKeys(b *keyRows) {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_revoked",
 			Subject: fmt.Sprint(b.revoked),
-			Detail: "Keys with the same secrets were revoked on this server after the export. They aren't imported " +
+			Detail: "Your team revoked keys with the same secrets after the export. They aren't imported " +
 				"and stay revoked. Create new keys for their owners.",
 		})
 	}

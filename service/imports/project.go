@@ -36,6 +36,7 @@ func (w *work) writeRow(tx *models.Tx) error {
 		return projects.NameTaken(in.Name)
 	}
 	w.row = models.Project{
+		ImportedKeys:  w.project.ImportedKeys,
 		TeamID:        w.stage.Team,
 		Name:          w.stage.Team,
 		DeletedAt:     &w.now,

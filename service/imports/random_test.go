@@ -95,6 +95,7 @@ func (m *maker) hash() [32]byte { return sha256.Sum256([]byte(m.id("any"))) }
 // build creates a project.
 func (m *maker) build() made {
 	p := &snapshot.Project{
+		ImportedKeys:  true,
 		ID:            m.id("prj"),
 		Name:          m.name("shop", m.IntN(1000)),
 		DisplayName:   m.text(),
@@ -332,6 +333,14 @@ func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
 	if m.maybe() {
 		limits := m.limits()
 		k.Limits = &limits
+	}
+	if m.maybe() {
+		k.Metadata = `{"plan":"gold","n":12345678901234567890}`
+		k.Consumer = &contract.Consumer{ID: m.pick("", "c-1"), Username: m.pick("ana", "ana b"), CustomID: m.pick("", "7")}
+		k.CredentialID = new("5f4dcc3b")
+	}
+	if m.maybe() {
+		k.Prefix, k.Last4 = "", ""
 	}
 	if m.maybe() {
 		old := m.hash()

@@ -190,6 +190,9 @@ func (w *work) finish(tx *models.Tx) error {
 	if err := w.service.Projects.FitsImported(tx, w.row); err != nil {
 		return err
 	}
+	if err := w.markImportedKeys(tx); err != nil {
+		return err
+	}
 	imported, err := w.service.Projects.ViewImported(tx, w.row)
 	if err != nil {
 		return err
@@ -218,4 +221,21 @@ func (w *work) finish(tx *models.Tx) error {
 		}
 	}
 	return tx.AddRevision(w.row.ID, "", w.now)
+}
+
+// markImportedKeys lets keys of any form be valid in the project's product too, if the zip has imported ones.
+func (w *work) markImportedKeys(tx *models.Tx) error {
+	if !w.project.ImportedKeys {
+		return nil
+	}
+	others, err := tx.MarkImportedKeys(w.row.ID, w.product)
+	if err != nil {
+		return err
+	}
+	for _, id := range others {
+		if err := tx.AddRevision(id, "", w.now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

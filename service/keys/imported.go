@@ -14,12 +14,16 @@ import (
 var (
 	shownPrefix = regexp.MustCompile(`^[a-z][a-z0-9]{1,15}_[a-z][a-z0-9-]{0,39}_$`)
 	shownEnd    = regexp.MustCompile(`^[0-9A-Za-z]{4}$`)
+
+	// of a key of another form
+	importedPrefix = regexp.MustCompile(`^[!-~]{0,32}$`)
+	importedEnd    = regexp.MustCompile(`^[!-~]{0,4}$`)
 )
 
-// CheckImported checks a key that was read from a zip, of a project with these key types,
+// CheckImported checks a key that was read from a zip, of a project,
 // and returns the fields that break the rules of new keys. It brings address ranges into
 // their canonical form. A key may have expired, and its environment may be gone.
-func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []fault.Field {
+func CheckImported(k *snapshot.Key, of *snapshot.Project, now time.Time) []fault.Field {
 	pointer := "/tenants/" + k.Tenant + "/keys/keys.jsonl/" + k.ID
 	var wrong []fault.Field
 	refuse := func(ok bool, member, code, detail string) {
@@ -30,8 +34,10 @@ func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []f
 	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters. "+
 		"Don't begin or end with a space.", maxOwner))
 	wrong = append(wrong, checkDetails(pointer, k.KeyDetails)...)
+	wrong = append(wrong, checkIdentity(pointer, k.KeyIdentity)...)
 	refuse(k.Environment == "" || contract.IsName(k.Environment), "/environment", "invalid_name",
 		"Use the name of an environment.")
+	types := of.KeyTypes
 	at := slices.IndexFunc(types, func(t snapshot.KeyType) bool { return t.Name == k.KeyType })
 	refuse(at >= 0, "/key_type", "unknown_key_type", "The project has no such key type.")
 	refuse(at < 0 || slices.Equal(types[at].Scopes, k.Scopes), "/scopes", "invalid_scopes",
@@ -41,7 +47,9 @@ func CheckImported(k *snapshot.Key, types []snapshot.KeyType, now time.Time) []f
 	default:
 		refuse(false, "/state", "invalid_state", "Use active, frozen or revoked.")
 	}
-	refuse(shownPrefix.MatchString(k.Prefix) && shownEnd.MatchString(k.Last4), "/prefix", "invalid_prefix",
+	ours := shownPrefix.MatchString(k.Prefix) && shownEnd.MatchString(k.Last4)
+	imported := of.ImportedKeys && importedPrefix.MatchString(k.Prefix) && importedEnd.MatchString(k.Last4)
+	refuse(ours || imported, "/prefix", "invalid_prefix",
 		"Use the visible parts of the key as prefix and last4.")
 	inTime := !k.GraceEndsAt.After(now.Add(MaxGrace)) && !k.ExpiresAt.After(now.AddDate(maxYears, 0, 0))
 	refuse(inTime && (k.OldHash != nil) == !k.GraceEndsAt.IsZero(), "/grace_ends_at", "invalid_time",

@@ -52,7 +52,7 @@ func (s *Service) InProject(ref string) *Service {
 
 // Events sends events about a team's keys to its webhooks, in the caller's transaction.
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // Create creates a key of a project and returns it with its secret, which cannot be read again.
@@ -123,12 +123,13 @@ func Emit(
 	if events == nil {
 		return nil
 	}
-	return events.Emit(ctx, tx, parent.TeamID, event, map[string]string{
+	return events.Emit(ctx, tx, parent.TeamID, event, map[string]any{
 		"key":          row.ID,
 		"project":      parent.ID,
 		"project_name": parent.Name,
 		"owner":        row.Owner,
 		"environment":  row.Environment,
+		"metadata":     row.Metadata,
 	})
 }
 
@@ -149,7 +150,7 @@ func (s *Service) newRow(tx *models.Tx, parent models.Project, in contract.NewKe
 	if err := fault.InvalidFields(wrong); err != nil {
 		return models.APIKey{}, "", err
 	}
-	row, plaintext, err := Mint(s.Prefix, parent.ID, at.tenant.ID, at.keyType, in, now)
+	row, plaintext, err := Mint(s.Prefix, parent, at.tenant.ID, at.keyType, in, now)
 	if err != nil {
 		return models.APIKey{}, "", err
 	}

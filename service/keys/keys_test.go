@@ -92,7 +92,7 @@ func rotation(key contract.KeyWithSecret, grace time.Duration) contract.KeyRotat
 
 func (w *world) state(plaintext string) (state snapshot.KeyState, old bool) {
 	var key snapshot.Key
-	_, old = w.table.Lookup(policy.HashKey(plaintext), &key)
+	_, old = w.table.Lookup(w.project.TeamID, policy.HashKey(plaintext), &key)
 	return key.State, old
 }
 

@@ -66,7 +66,7 @@ func (l *bulkLoad) put(row *models.ServedKey) error {
 // place finds or adds what the row has in common with others, without names.
 func (l *bulkLoad) place(row *models.ServedKey) uint32 {
 	t, place := l.table, row.KeyPlace()
-	id := commonID{place.ProjectID, place.ProductID, place.TenantID, place.Environment, place.KeyTypeID}
+	id := commonID{place.TeamID, place.ProjectID, place.ProductID, place.TenantID, place.Environment, place.KeyTypeID}
 	at, known := t.commons[id]
 	if !known {
 		at = uint32(len(t.common))

@@ -47,6 +47,7 @@ func TestTable_LoadAll(t *testing.T) {
 				must(t, err)
 				key := models.APIKey{
 					ID:          models.NewID("key"),
+					TeamID:      w.project.TeamID,
 					ProjectID:   w.project.ID,
 					TenantID:    tenants[0].ID,
 					KeyTypeID:   types[1].ID,
@@ -66,8 +67,8 @@ func TestTable_LoadAll(t *testing.T) {
 				must(t, one.LoadProject(db.Read(t.Context()), w.project.ID))
 				for _, secret := range []string{"new", "old"} {
 					var got, want snapshot.Key
-					foundGot, _ := all.Lookup([32]byte(hashOf(secret)), &got)
-					foundWant, _ := one.Lookup([32]byte(hashOf(secret)), &want)
+					foundGot, _ := all.Lookup(w.project.TeamID, [32]byte(hashOf(secret)), &got)
+					foundWant, _ := one.Lookup(w.project.TeamID, [32]byte(hashOf(secret)), &want)
 					got.FoundIn, want.FoundIn = 0, 0
 					if foundGot != foundWant || !reflect.DeepEqual(got, want) {
 						t.Errorf("%s secret: %v %+v, want %v %+v", secret, foundGot, got, foundWant, want)

@@ -16,17 +16,20 @@ import (
 const (
 	maxOwner       = 128
 	maxDescription = 500
+	maxMetadata    = 4096
 	maxYears       = 100 // of a key's life; RFC 3339 ends with the year 9999
 )
 
 // Mint creates the row and the plaintext of a new key from checked input.
 func Mint(
-	prefix, projectID, tenantID string, keyType models.KeyType, in contract.NewKey, now time.Time,
+	prefix string, parent models.Project, tenantID string, keyType models.KeyType, in contract.NewKey, now time.Time,
 ) (models.APIKey, string, error) {
 	row := models.APIKey{
-		ID: models.NewID("key"), ProjectID: projectID, TenantID: tenantID, KeyTypeID: keyType.ID,
-		Owner: in.Owner, Environment: in.Environment, State: string(snapshot.KeyActive), UpdatedAt: now,
-		KeyDetails: contract.KeyDetails{Description: in.Description, CreatedAt: now},
+		ID: models.NewID("key"), TeamID: parent.TeamID, ProjectID: parent.ID, TenantID: tenantID,
+		KeyTypeID: keyType.ID, Owner: in.Owner, Environment: in.Environment, State: string(snapshot.KeyActive),
+		UpdatedAt:   now,
+		KeyDetails:  contract.KeyDetails{Description: in.Description, CreatedAt: now},
+		KeyIdentity: contract.KeyIdentity{Metadata: in.Metadata},
 	}
 	row.ExpiresAt = storable(in.ExpiresAt)
 	if row.ExpiresAt == nil && keyType.ExpiresIn > 0 {
@@ -47,7 +50,10 @@ func apply(in contract.KeyChange, row *models.APIKey, now time.Time) []fault.Fie
 	if in.Description != nil {
 		row.Description = *in.Description
 	}
-	wrong = append(wrong, checkDetails("", row.KeyDetails)...)
+	if in.Metadata != nil {
+		row.Metadata = *in.Metadata
+	}
+	wrong = append(append(wrong, checkDetails("", row.KeyDetails)...), checkIdentity("", row.KeyIdentity)...)
 	if in.Limits.Sent {
 		row.Limits = nil
 		if in.Limits.Value != nil {
@@ -75,6 +81,7 @@ func check(in contract.NewKey, now time.Time) []fault.Field {
 		})
 	}
 	details := contract.KeyDetails{Description: in.Description}
+	wrong = append(wrong, checkIdentity("", contract.KeyIdentity{Metadata: in.Metadata})...)
 	return append(append(wrong, checkDetails("", details)...), checkExpiry(in.ExpiresAt, now)...)
 }
 
@@ -86,6 +93,40 @@ func checkDetails(at string, in contract.KeyDetails) (wrong []fault.Field) {
 			Code:    "invalid_description",
 			Detail:  fmt.Sprintf("Use at most %d printable characters.", maxDescription),
 		})
+	}
+	return wrong
+}
+
+// checkIdentity checks what upstreams may be sent of a key. at is the prefix of pointers to the members.
+func checkIdentity(at string, in contract.KeyIdentity) (wrong []fault.Field) {
+	switch {
+	case !in.Metadata.Valid() || !utf8.ValidString(string(in.Metadata)):
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/metadata", Code: "invalid_metadata", Detail: "Use a JSON object, such as {\"plan\": \"gold\"}.",
+		})
+	case len(in.Metadata) > maxMetadata:
+		wrong = append(wrong, fault.Field{
+			Pointer: at + "/metadata", Code: "metadata_too_large",
+			Detail: fmt.Sprintf("Use at most %d bytes of JSON without spaces. This has %d.", maxMetadata,
+				len(in.Metadata)),
+		})
+	}
+	sent := func(pointer, value string) {
+		if value != "" && !ValidOwner(value) {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + pointer, Code: "invalid_header_value",
+				Detail: fmt.Sprintf("Use at most %d printable ASCII characters. Don't begin or end with a space.",
+					maxOwner),
+			})
+		}
+	}
+	if of := in.Consumer; of != nil {
+		sent("/consumer/id", of.ID)
+		sent("/consumer/username", of.Username)
+		sent("/consumer/custom_id", of.CustomID)
+	}
+	if in.CredentialID != nil {
+		sent("/credential_id", *in.CredentialID)
 	}
 	return wrong
 }

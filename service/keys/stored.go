@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/netip"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -30,9 +31,9 @@ type storedShared struct {
 }
 
 type storedCommon struct {
-	Project, Product, TenantID, Environment, TypeID string
-	KeyType, Tenant                                 string
-	Scopes                                          []string
+	Team, Project, Product, TenantID, Environment, TypeID string
+	KeyType, Tenant                                       string
+	Scopes                                                []string
 }
 
 type storedBounds struct {
@@ -80,10 +81,15 @@ func (t *Table) storedPiece(from int) (piece []byte, more bool) {
 		old, rotated := t.olds[uint32(at)]
 		if !rotated {
 			piece = append(piece, 0)
-			continue
+		} else {
+			piece = append(append(piece, 1), old[:]...)
+			piece = binary.AppendVarint(piece, t.graces[secretOf{t.common[r.common].team, old}].ends)
 		}
-		piece = append(append(piece, 1), old[:]...)
-		piece = binary.AppendVarint(piece, t.graces[old].ends)
+		var kept []byte
+		if of, has := t.kept[uint32(at)]; has {
+			kept, _ = json.Marshal(of) // it was read from JSON
+		}
+		piece = append(binary.AppendUvarint(piece, uint64(len(kept))), kept...)
 	}
 	return piece, to < len(t.records)
 }
@@ -94,6 +100,7 @@ func (t *Table) storedShared() storedShared {
 	out := storedShared{Common: make([]storedCommon, len(t.common)), Bounds: make([]storedBounds, len(t.bounds))}
 	for i, c := range t.common {
 		out.Common[i] = storedCommon{
+			Team:        c.team,
 			Project:     c.project,
 			Product:     c.product,
 			TenantID:    c.tenantID,
@@ -113,6 +120,7 @@ func (t *Table) storedShared() storedShared {
 // ReadTable reads what Write has written.
 func ReadTable(r *bufio.Reader) (*Table, error) {
 	t := NewTable()
+	ends := map[uint32]int64{} // of the grace periods
 	for {
 		mark, err := r.ReadByte()
 		if err != nil {
@@ -121,7 +129,7 @@ func ReadTable(r *bufio.Reader) (*Table, error) {
 		if mark == endOfRecords {
 			break
 		}
-		if err := t.readRecord(r); err != nil {
+		if err := t.readRecord(r, ends); err != nil {
 			return nil, fmt.Errorf("keys: read a stored key: %w", err)
 		}
 	}
@@ -135,10 +143,10 @@ func ReadTable(r *bufio.Reader) (*Table, error) {
 	if err := decoder.Decode(&shared); err != nil {
 		return nil, fmt.Errorf("keys: read a stored table: %w", err)
 	}
-	return t, t.refer(shared)
+	return t, t.refer(shared, ends)
 }
 
-func (t *Table) readRecord(r *bufio.Reader) error {
+func (t *Table) readRecord(r *bufio.Reader, ends map[uint32]int64) error {
 	fields := storedReader{r: r}
 	var one record
 	fields.bytes(one.hash[:])
@@ -151,7 +159,12 @@ func (t *Table) readRecord(r *bufio.Reader) error {
 	if fields.byte() == 1 {
 		var old [32]byte
 		fields.bytes(old[:])
-		t.graces[old], t.olds[at] = grace{at, fields.signed()}, old
+		ends[at], t.olds[at] = fields.signed(), old
+	}
+	if text := fields.text(); text != "" && fields.err == nil {
+		var kept contract.KeyIdentity
+		fields.err = json.Unmarshal([]byte(text), &kept)
+		t.kept[at] = kept
 	}
 	switch {
 	case fields.err != nil:
@@ -161,18 +174,18 @@ func (t *Table) readRecord(r *bufio.Reader) error {
 	}
 	t.records = append(t.records, one)
 	t.byID.add(idWord(one.id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
-	t.byHash.add(word(one.hash[:]), at, func(n uint32) uint64 { return word(t.records[n].hash[:]) })
 	return nil
 }
 
-// refer takes over what the records refer to, all of which has to be there.
-func (t *Table) refer(shared storedShared) error {
+// refer takes over what the records refer to, all of which has to be there. Only then their teams are known, in which
+// they are found.
+func (t *Table) refer(shared storedShared, ends map[uint32]int64) error {
 	t.bounds = nil
 	for _, b := range shared.Bounds {
 		t.bounds = append(t.bounds, bounds{b.Limits, b.IPs})
 	}
 	for i, c := range shared.Common {
-		id := commonID{c.Project, c.Product, c.TenantID, c.Environment, c.TypeID}
+		id := commonID{c.Team, c.Project, c.Product, c.TenantID, c.Environment, c.TypeID}
 		t.commons[id] = uint32(i)
 		t.common = append(t.common, common{commonID: id, keyType: c.KeyType, tenant: c.Tenant, scopes: c.Scopes})
 	}
@@ -180,6 +193,10 @@ func (t *Table) refer(shared storedShared) error {
 		if r := &t.records[i]; int(r.common) >= len(t.common) || int(r.bounds) >= len(t.bounds) {
 			return errors.New("keys: a stored key refers to something that doesn't exist")
 		}
+		t.byHash.add(t.hashWord(uint32(i)), uint32(i), t.hashWord)
+	}
+	for at, old := range t.olds {
+		t.graces[secretOf{t.common[t.records[at].common].team, old}] = grace{at, ends[at]}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 	"postern/testkit"
@@ -43,6 +44,8 @@ func variedTable(t *testing.T) (*Table, [][32]byte) {
 			row.AllowedCIDRs = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 		case 7:
 			row.ProductID, row.Environment = &product, "prod"
+		case 8:
+			row.Metadata, row.Consumer = `{"n":1}`, &contract.Consumer{Username: "ana"}
 		}
 		must(t, table.put(names, &row))
 		if i == 100 {
@@ -51,6 +54,9 @@ func variedTable(t *testing.T) (*Table, [][32]byte) {
 		}
 		hashes = append(hashes, [32]byte(row.Hash))
 	}
+	theirs := someRow(0)
+	theirs.TeamID, theirs.Owner = "team_02", "of another team"
+	must(t, table.put(names, &theirs))
 	return table, hashes
 }
 
@@ -75,8 +81,8 @@ func TestReadTable_roundTrip(t *testing.T) {
 	}
 	for _, hash := range hashes {
 		var want, have snapshot.Key
-		wantFound, wantOld := table.Lookup(hash, &want)
-		found, old := got.Lookup(hash, &have)
+		wantFound, wantOld := table.Lookup(team, hash, &want)
+		found, old := got.Lookup(team, hash, &have)
 		if !wantFound || !found || old != wantOld {
 			t.Fatalf("%x is found %v, by its old secret %v", hash[:4], found, old)
 		}
@@ -86,14 +92,17 @@ func TestReadTable_roundTrip(t *testing.T) {
 	}
 	removed := someRow(100)
 	var key snapshot.Key
-	if found, _ := got.Lookup([32]byte(removed.Hash), &key); found {
+	if found, _ := got.Lookup("team_02", hashes[0], &key); !found || key.Owner != "of another team" {
+		t.Errorf("in the other team, the first hash finds %q, %v", key.Owner, found)
+	}
+	if found, _ := got.Lookup(team, [32]byte(removed.Hash), &key); found {
 		t.Error("a key that was removed is back")
 	}
 	// It can be changed as any other.
 	row := someRow(0)
 	row.ID, row.State = table.records[0].id.String("key"), "revoked"
 	must(t, got.put(someNames(), &row))
-	if found, _ := got.Lookup([32]byte(row.Hash), &key); !found || key.State != snapshot.KeyRevoked {
+	if found, _ := got.Lookup(team, [32]byte(row.Hash), &key); !found || key.State != snapshot.KeyRevoked {
 		t.Errorf("after a change a key is found %v, %s", found, key.State)
 	}
 }

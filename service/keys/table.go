@@ -2,17 +2,20 @@ package keys
 
 import (
 	"fmt"
+	"hash/maphash"
+	"math/bits"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
 
-// Table holds all keys of the installation in memory, found by the hash of each
-// secret that may be presented. A key takes about 130 bytes: what many keys have
+// Table holds all keys of the installation in memory, found by their team and the hash
+// of each secret that may be presented. A key takes about 130 bytes: what many keys have
 // in common is kept once. It is safe for concurrent use; lookups do not wait for
 // each other.
 type Table struct {
@@ -24,9 +27,10 @@ type Table struct {
 	commons map[commonID]uint32
 	bounds  []bounds
 	bounded map[string]uint32  // by what they say, for intern
-	graces  map[[32]byte]grace // by the hash of the old secret
+	graces  map[secretOf]grace // by the hash of the old secret
 	olds    map[uint32][32]byte
-	version atomic.Uint64 // the number of its last change among those of all tables
+	kept    map[uint32]contract.KeyIdentity // of the few keys that have one
+	version atomic.Uint64                   // the number of its last change among those of all tables
 }
 
 var changes atomic.Uint64
@@ -35,6 +39,20 @@ var changes atomic.Uint64
 func (t *Table) lock() {
 	t.mu.Lock()
 	t.version.Store(changes.Add(1))
+}
+
+// secretOf is a hash in a team: another team can have a key with the same one.
+type secretOf struct {
+	team string
+	hash [32]byte
+}
+
+// seed makes the places in the index of hashes unknown to people, who choose the hashes of keys that they import.
+var seed = maphash.MakeSeed()
+
+// word places it in the index.
+func (s *secretOf) word() uint64 {
+	return maphash.Bytes(seed, s.hash[:]) ^ bits.RotateLeft64(maphash.String(seed, s.team), 1)
 }
 
 // record is one key.
@@ -80,7 +98,7 @@ type common struct {
 	scopes  []string
 }
 
-type commonID struct{ project, product, tenantID, environment, typeID string }
+type commonID struct{ team, project, product, tenantID, environment, typeID string }
 
 // grace is the old secret of a rotated key.
 type grace struct {
@@ -94,42 +112,57 @@ func NewTable() *Table {
 		commons: map[commonID]uint32{},
 		bounds:  make([]bounds, 1),
 		bounded: map[string]uint32{},
-		graces:  map[[32]byte]grace{},
+		graces:  map[secretOf]grace{},
 		olds:    map[uint32][32]byte{},
+		kept:    map[uint32]contract.KeyIdentity{},
 	}
 }
 
-// Lookup finds the key whose secret has the hash and writes it to into. old reports whether
+// Lookup finds the key of a team whose secret has the hash and writes it to into. old reports whether
 // the hash is that of the secret before the last rotation. If into holds that key already and
 // no key has changed since, Lookup returns at once.
-func (t *Table) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+func (t *Table) Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	version := t.version.Load() // before the look: a change during it makes the next one look again
-	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash {
+	if into.FoundIn != 0 && into.FoundIn == version && into.Hash == hash && into.FoundFor == team {
 		return true, false
 	}
-	if found, old = t.lookup(hash, into); found {
+	if found, old = t.lookup(secretOf{team, hash}, into); found {
 		into.FoundIn = version
 	}
 	return found, old
 }
 
-func (t *Table) lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+func (t *Table) lookup(of secretOf, into *snapshot.Key) (found, old bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if n, ok := t.find(hash); ok {
+	if n, ok := t.find(&of); ok {
 		t.expand(n, into)
 		return true, false
 	}
-	if g, ok := t.graces[hash]; ok {
+	if len(t.graces) == 0 {
+		return false, false
+	}
+	if g, ok := t.graces[of]; ok {
 		t.expand(g.record, into)
 		return true, true
 	}
 	return false, false
 }
 
-func (t *Table) find(hash [32]byte) (uint32, bool) {
-	return t.byHash.find(word(hash[:]), func(n uint32) bool { return t.records[n].hash == hash })
+func (t *Table) find(of *secretOf) (uint32, bool) {
+	return t.byHash.find(of.word(), func(n uint32) bool {
+		r := &t.records[n]
+		return r.hash == of.hash && t.common[r.common].team == of.team
+	})
 }
+
+// secret returns the current secret of a record.
+func (t *Table) secret(n uint32) *secretOf {
+	r := &t.records[n]
+	return &secretOf{t.common[r.common].team, r.hash}
+}
+
+func (t *Table) hashWord(n uint32) uint64 { return t.secret(n).word() }
 
 func (t *Table) findID(id models.RawID) (uint32, bool) {
 	return t.byID.find(idWord(id), func(n uint32) bool { return t.records[n].id == id })
@@ -157,13 +190,17 @@ func (t *Table) expand(n uint32, key *snapshot.Key) {
 		Limits:      b.limits,
 		AllowedIPs:  b.ips,
 		Hash:        r.hash,
+		FoundFor:    c.team,
 	}
 	if r.expires != 0 {
 		key.ExpiresAt = time.UnixMicro(r.expires).UTC()
 	}
 	if hash, ok := t.olds[n]; ok {
 		old := hash // in here it is an allocation of these keys only
-		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[old].ends).UTC()
+		key.OldHash, key.GraceEndsAt = &old, time.UnixMicro(t.graces[secretOf{c.team, old}].ends).UTC()
+	}
+	if len(t.kept) > 0 {
+		key.KeyIdentity = t.kept[n]
 	}
 }
 
@@ -175,7 +212,7 @@ func (t *Table) Replace(by *Table) {
 	t.records, t.byHash, t.byID = by.records, by.byHash, by.byID
 	t.common, t.commons = by.common, by.commons
 	t.bounds, t.bounded = by.bounds, by.bounded
-	t.graces, t.olds = by.graces, by.olds
+	t.graces, t.olds, t.kept = by.graces, by.olds, by.kept
 }
 
 // reserve allocates an empty table at once: appending would hold two copies of it while it
@@ -257,7 +294,10 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	at := t.add(r)
 	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
 		old := [32]byte(row.OldHash)
-		t.graces[old], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+		t.graces[secretOf{row.TeamID, old}], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+	}
+	if !row.KeyIdentity.IsZero() {
+		t.kept[at] = row.KeyIdentity
 	}
 	return nil
 }
@@ -273,7 +313,7 @@ func (t *Table) add(r record) (at uint32) {
 		t.records = append(t.records, r)
 		t.byID.add(idWord(r.id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })
 	}
-	t.byHash.add(word(r.hash[:]), at, func(n uint32) uint64 { return word(t.records[n].hash[:]) })
+	t.byHash.add(t.hashWord(at), at, t.hashWord)
 	return at
 }
 
@@ -298,7 +338,7 @@ func (t *Table) intern(n names, row *models.APIKey) uint32 {
 }
 
 func commonOf(row *models.APIKey) commonID {
-	id := commonID{row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
+	id := commonID{row.TeamID, row.ProjectID, "", row.TenantID, row.Environment, row.KeyTypeID}
 	if row.ProductID != nil {
 		id.product = *row.ProductID
 	}
@@ -366,9 +406,10 @@ func (t *Table) RemoveProject(projectID string) {
 }
 
 func (t *Table) forgetSecrets(at uint32) {
-	t.byHash.remove(word(t.records[at].hash[:]), at)
+	t.byHash.remove(t.hashWord(at), at)
+	delete(t.kept, at)
 	if old, ok := t.olds[at]; ok {
 		delete(t.olds, at)
-		delete(t.graces, old)
+		delete(t.graces, secretOf{t.common[t.records[at].common].team, old})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
 )
@@ -20,9 +21,12 @@ func someNames() names {
 	}
 }
 
+// team is that of the rows.
+const team = "team_01"
+
 func someRow(i int) models.APIKey {
 	sum := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(i)))
-	return models.APIKey{ID: models.NewID("key"), ProjectID: "prj_1", TenantID: "tnt_1", KeyTypeID: "kty_1",
+	return models.APIKey{ID: models.NewID("key"), TeamID: team, ProjectID: "prj_1", TenantID: "tnt_1", KeyTypeID: "kty_1",
 		Owner: fmt.Sprintf("customer-%07d", i), State: "active", Hash: sum[:]}
 }
 
@@ -79,7 +83,7 @@ func TestTable_agreesWithMap(t *testing.T) {
 	for step := range 20_000 {
 		hash := sha256.Sum256(fmt.Appendf(nil, "s%d", max(1, secrets-random.IntN(4))))
 		for range 2 {
-			found, old := table.Lookup(hash, &connection)
+			found, old := table.Lookup(team, hash, &connection)
 			if id := byHash[hash]; found != (id != "") ||
 				found && (connection.ID != id || old != (connection.Hash != hash)) {
 				t.Fatalf("step %d, %x: got %+v, %v, old %v, want %q", step, hash[:4], connection, found, old, id)
@@ -108,7 +112,7 @@ func TestTable_agreesWithMap(t *testing.T) {
 	}
 	for hash, id := range byHash {
 		var key snapshot.Key
-		found, old := table.Lookup(hash, &key)
+		found, old := table.Lookup(team, hash, &key)
 		if !found || key.ID != id || old != (key.Hash != hash) {
 			t.Fatalf("%x: got %+v, old %v, want %s", hash[:4], key, old, id)
 		}
@@ -116,7 +120,7 @@ func TestTable_agreesWithMap(t *testing.T) {
 	for i := range secrets {
 		hash := sha256.Sum256(fmt.Appendf(nil, "s%d", i+1))
 		var key snapshot.Key
-		if found, _ := table.Lookup(hash, &key); found && byHash[hash] == "" {
+		if found, _ := table.Lookup(team, hash, &key); found && byHash[hash] == "" {
 			t.Fatalf("a secret that is gone finds %s", key.ID)
 		}
 	}
@@ -129,6 +133,70 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// The same secret is another key in another team, whatever is changed in one of them.
+func TestTable_sameSecretInTwoTeams(t *testing.T) {
+	table, names := NewTable(), someNames()
+	first, second := someRow(1), someRow(1)
+	second.TeamID, second.ProjectID = "team_02", "prj_2"
+	must(t, table.put(names, &first))
+	must(t, table.put(names, &second))
+	hash := [32]byte(first.Hash)
+	var connection snapshot.Key // one that calls projects of both teams
+	expect := func(teamID, id string) {
+		t.Helper()
+		for range 2 {
+			found, old := table.Lookup(teamID, hash, &connection)
+			if found != (id != "") || found && (connection.ID != id || old != (connection.Hash != hash)) {
+				t.Errorf("%s finds %q, %v, want %q", teamID, connection.ID, found, id)
+			}
+		}
+	}
+	expect(team, first.ID)
+	expect("team_02", second.ID)
+	expect("team_03", "")
+	ends := models.Now().Add(time.Hour)
+	other := sha256.Sum256([]byte("rotated"))
+	first.OldHash, first.GraceEndsAt, first.Hash = first.Hash, &ends, other[:]
+	must(t, table.put(names, &first))
+	expect(team, first.ID)
+	expect("team_02", second.ID)
+	must(t, table.remove(second.ID))
+	expect("team_02", "")
+	expect(team, first.ID)
+	first.TeamID = "team_02" // its project moved
+	must(t, table.put(names, &first))
+	expect(team, "")
+	expect("team_02", first.ID)
+}
+
+// Only keys that have an identity from another gateway take memory for it.
+func TestTable_identity(t *testing.T) {
+	table, names := NewTable(), someNames()
+	plain, kept := someRow(1), someRow(2)
+	kept.KeyIdentity = contract.KeyIdentity{Metadata: `{"plan":"gold"}`, CredentialID: new("c-1")}
+	must(t, table.put(names, &plain))
+	must(t, table.put(names, &kept))
+	if len(table.kept) != 1 {
+		t.Errorf("%d keys have an identity", len(table.kept))
+	}
+	var key snapshot.Key
+	for range 2 {
+		table.Lookup(team, [32]byte(kept.Hash), &key)
+		if key.Metadata != kept.Metadata || *key.CredentialID != "c-1" {
+			t.Errorf("got %+v", key.KeyIdentity)
+		}
+		table.Lookup(team, [32]byte(plain.Hash), &key)
+		if !key.KeyIdentity.IsZero() {
+			t.Errorf("another key has %+v", key.KeyIdentity)
+		}
+	}
+	kept.KeyIdentity = contract.KeyIdentity{}
+	must(t, table.put(names, &kept))
+	if len(table.kept) != 0 {
+		t.Error("an identity that is gone is kept")
+	}
+}
+
 func TestTable_changedScopesOfType(t *testing.T) {
 	table, names := NewTable(), someNames()
 	first, second := someRow(1), someRow(2)
@@ -136,7 +204,7 @@ func TestTable_changedScopesOfType(t *testing.T) {
 	names.types["kty_1"] = models.KeyType{ID: "kty_1", Name: "full", Scopes: []string{"read"}}
 	must(t, table.put(names, &second))
 	var key snapshot.Key
-	if table.Lookup([32]byte(first.Hash), &key); len(key.Scopes) != 1 || key.Scopes[0] != "read" {
+	if table.Lookup(team, [32]byte(first.Hash), &key); len(key.Scopes) != 1 || key.Scopes[0] != "read" {
 		t.Errorf("got %v", key.Scopes)
 	}
 }
@@ -154,7 +222,7 @@ func BenchmarkLookup(b *testing.B) {
 			b.ReportAllocs()
 			var key snapshot.Key
 			for i := 0; b.Loop(); i++ {
-				if found, _ := table.Lookup(hashes[i&1023], &key); !found {
+				if found, _ := table.Lookup(team, hashes[i&1023], &key); !found {
 					b.Fatal("not found")
 				}
 			}

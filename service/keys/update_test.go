@@ -19,7 +19,7 @@ import (
 func (w *world) lookup(t *testing.T, plaintext string) snapshot.Key {
 	t.Helper()
 	var key snapshot.Key
-	if found, _ := w.table.Lookup(policy.HashKey(plaintext), &key); !found {
+	if found, _ := w.table.Lookup(w.project.TeamID, policy.HashKey(plaintext), &key); !found {
 		t.Fatal("the gateway does not know the key")
 	}
 	return key

@@ -140,6 +140,7 @@ func (l labels) view(row models.APIKey) contract.Key {
 			AllowedCIDRs: Texts(row.AllowedCIDRs),
 			ExpiresAt:    contract.UTC(row.ExpiresAt),
 			KeyDetails:   detailsOf(&row),
+			KeyIdentity:  row.KeyIdentity,
 		},
 		Project:    row.ProjectID,
 		ETag:       access.ETag(row.UpdatedAt),
@@ -206,6 +207,7 @@ func (n names) snapshotOf(row *models.APIKey) snapshot.Key {
 		AllowedIPs:  row.AllowedCIDRs,
 		Hash:        [32]byte(row.Hash),
 		KeyDetails:  detailsOf(row),
+		KeyIdentity: row.KeyIdentity,
 	}
 	if row.ProductID != nil {
 		k.ProductID = *row.ProductID

@@ -22,7 +22,7 @@ func (s *Service) EmitConsentWithdrawn(ctx context.Context, tx *models.Tx, user 
 	if err != nil {
 		return err
 	}
-	err = s.Events.Emit(ctx, tx, team, EventConsentWithdrawn, map[string]string{
+	err = s.Events.Emit(ctx, tx, team, EventConsentWithdrawn, map[string]any{
 		"user":        user,
 		"client":      client.ID,
 		"tenant":      tenant.ID,

@@ -185,7 +185,7 @@ func (s *Service) insertFirstKeys(
 		return minted, nil
 	}
 	for _, environment := range plan.environments {
-		row, plaintext, err := keys.Mint(s.KeyPrefix, project.ID, tenant.ID, full, contract.NewKey{
+		row, plaintext, err := keys.Mint(s.KeyPrefix, project, tenant.ID, full, contract.NewKey{
 			Owner:       firstKeyOwner,
 			Environment: environment.Name,
 			Description: "Created with the project",

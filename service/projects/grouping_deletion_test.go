@@ -113,8 +113,11 @@ func (o *owned) tenantID(t *testing.T, name string) string {
 // announced keeps events with their data.
 type announced struct{ events []string }
 
-func (a *announced) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]string) error {
-	a.events = append(a.events, event+" "+data["tenant_name"]+data["key"]+" "+data["users"])
+func (a *announced) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]any) error {
+	tenant, _ := data["tenant_name"].(string)
+	key, _ := data["key"].(string)
+	users, _ := data["users"].(string)
+	a.events = append(a.events, event+" "+tenant+key+" "+users)
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (w *world) answer(t *testing.T, projectID, plaintext string) (code string, 
 		key = &snapshot.Key{}
 		w.connections[plaintext] = key
 	}
-	found, old := w.table.Lookup(policy.HashKey(plaintext), key)
+	found, old := w.table.Lookup(project.TeamID, policy.HashKey(plaintext), key)
 	rules, err := policy.CompileRules(&project.Versions[0].Rules)
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestKeyTypes_changedForAllKeys(t *testing.T) {
 
 func (w *world) lookup(t *testing.T, plaintext string) (key snapshot.Key) {
 	t.Helper()
-	if found, _ := w.table.Lookup(policy.HashKey(plaintext), &key); !found {
+	if key = w.key(policy.HashKey(plaintext)); key.ID == "" {
 		t.Fatal("the gateway does not know the key")
 	}
 	return key

@@ -16,8 +16,9 @@ import (
 // listener keeps the events of keys.
 type listener struct{ told []string }
 
-func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]string) error {
-	l.told = append(l.told, event+" "+data["key"])
+func (l *listener) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]any) error {
+	key, _ := data["key"].(string)
+	l.told = append(l.told, event+" "+key)
 	return nil
 }
 

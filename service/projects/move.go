@@ -9,12 +9,14 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/keys"
 )
 
 // Move gives a project to another team, of which the caller is an owner too. Its keys, its own tenant with its people
 // and app clients, its usage and its exports move with it. The team keeps its webhooks, products, tenants and the audit
 // log so far. It is refused as Conflict with the code project_in_use while the project or a key of it depends on these,
-// and with audience_taken if a project of the other team has its audience. A project that is in the team already stays
+// with keys_exist if keys of both teams have the same secrets, and with audience_taken if a project of the other team has
+// its audience. A project that is in the team already stays
 // unchanged.
 func (s *Service) Move(
 	ctx context.Context, p access.Principal, in contract.ProjectMove,
@@ -61,6 +63,9 @@ func targetFault(err error) error {
 // moveTo writes the move of a project whose row is locked.
 func (s *Service) moveTo(tx *models.Tx, p access.Principal, row models.Project, team string) error {
 	if err := checkMove(tx, row, team); err != nil {
+		return err
+	}
+	if err := keys.CheckMove(tx, row.TeamID, row.ID, team); err != nil {
 		return err
 	}
 	before, err := s.view(tx, row)

@@ -330,8 +330,12 @@ func TestFeed_replica(t *testing.T) {
 
 // key is what the gateway finds by the hash of a present secret.
 func (w *world) key(hash [32]byte) (key snapshot.Key) {
-	if _, old := w.table.Lookup(hash, &key); old {
-		return snapshot.Key{}
+	for _, project := range w.served {
+		if found, old := w.table.Lookup(project.TeamID, hash, &key); found && old {
+			return snapshot.Key{}
+		} else if found {
+			break
+		}
 	}
 	return key
 }

@@ -229,7 +229,7 @@ func (s *Service) emitTenantDeleted(
 	if s.Events == nil {
 		return nil
 	}
-	return s.Events.Emit(ctx, tx, team, EventTenantDeleted, map[string]string{
+	return s.Events.Emit(ctx, tx, team, EventTenantDeleted, map[string]any{
 		"tenant":      row.ID,
 		"tenant_name": row.Name,
 		"users":       strconv.FormatInt(takes.Users, 10),

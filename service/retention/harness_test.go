@@ -39,8 +39,9 @@ type harness struct {
 	told     []string // events, with the tenant of each
 }
 
-func (l *harness) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]string) error {
-	l.told = append(l.told, team+" "+event+" "+data["tenant"])
+func (l *harness) Emit(_ context.Context, _ *models.Tx, team, event string, data map[string]any) error {
+	tenant, _ := data["tenant"].(string)
+	l.told = append(l.told, team+" "+event+" "+tenant)
 	return nil
 }
 

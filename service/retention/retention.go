@@ -35,7 +35,7 @@ type Files interface {
 // Events queues an event for a team's webhooks in the caller's transaction
 // (webhooks.Service).
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // Trimmer removes entries of the audit log from before a time, and the chains of teams that do not exist any more
@@ -212,7 +212,7 @@ func (s *Service) emitDeleted(
 		return nil
 	}
 	for _, tenant := range tenants {
-		data := map[string]string{
+		data := map[string]any{
 			"tenant":      tenant.ID,
 			"tenant_name": tenant.Name,
 			"project":     project.ID,

@@ -211,7 +211,7 @@ func TestPurge_resumes(t *testing.T) {
 		m, next := l.make("shop"), l.make("next")
 		for range 1200 { // more than one step's worth
 			row, _, err := keys.Mint(
-				"pst", m.Project.ID, l.tenant(m), l.keyType(m), contract.NewKey{Owner: "x"}, models.Now(),
+				"pst", models.Project{ID: m.Project.ID, TeamID: m.principal.Teams()[0]}, l.tenant(m), l.keyType(m), contract.NewKey{Owner: "x"}, models.Now(),
 			)
 			if err != nil {
 				t.Fatal(err)
@@ -313,7 +313,7 @@ func TestPurge_keys(t *testing.T) {
 
 func (l *harness) lookup(m made) *snapshot.Key {
 	var key snapshot.Key
-	if found, _ := l.table.Lookup(policy.HashKey(m.key), &key); !found {
+	if found, _ := l.table.Lookup(m.principal.Teams()[0], policy.HashKey(m.key), &key); !found {
 		return nil
 	}
 	return &key

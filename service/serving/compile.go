@@ -55,6 +55,7 @@ func (r *projectRows) compile(projectID, publicURL string) (*snapshot.Project, e
 		CreatedAt:     row.CreatedAt.UTC(),
 		TakenDown:     row.FrozenAt != nil,
 		Deleted:       row.DeletedAt != nil,
+		ImportedKeys:  row.ImportedKeys,
 		Limits:        keys.ProjectLimits(row.Limits),
 	}
 	out.API = API(row)
@@ -179,6 +180,7 @@ func readProduct(r *projectRows, row models.Project, out *snapshot.Project) erro
 		return fmt.Errorf("product %s: %w", *row.ProductID, models.ErrNotFound)
 	}
 	out.ProductID, out.Product, out.ProductTitle = product.ID, product.Name, product.DisplayName
+	out.ImportedKeys = out.ImportedKeys || product.ImportedKeys
 	return nil
 }
 

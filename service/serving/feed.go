@@ -265,8 +265,8 @@ func (f *Feed) serve(tx *models.Tx, id string, rows *projectRows, keys keyLoader
 	return true, nil
 }
 
-// renaming returns the state to serve while the keys of renamed environments are read:
-// now, with the former names. It returns nil if no environment was renamed. A former name
+// renaming returns the state to serve while the keys of renamed environments or of another team are read:
+// now, with the former names. It returns nil if none was renamed and the team is the same. A former name
 // that another environment has is left out, since keys do not follow then.
 func renaming(was, now *snapshot.Project) *snapshot.Project {
 	if was == nil {
@@ -283,7 +283,10 @@ func renaming(was, now *snapshot.Project) *snapshot.Project {
 			used[e.Name] = true
 		}
 	}
-	moving, renamed := *now, false
+	moving, renamed := *now, was.TeamID != now.TeamID
+	if renamed {
+		moving.FormerTeam = was.TeamID
+	}
 	moving.Versions = slices.Clone(now.Versions)
 	for i := range moving.Versions {
 		environments := slices.Clone(moving.Versions[i].Environments)
@@ -304,10 +307,10 @@ func renaming(was, now *snapshot.Project) *snapshot.Project {
 	return &moving
 }
 
-// sameForKeys reports whether keys of a and b are served with the same names: those of key
+// sameForKeys reports whether keys of a and b are served in the same team, with the same names: those of key
 // types and tenants. Keys of a deleted project are not served.
 func sameForKeys(a, b *snapshot.Project) bool {
-	if a.Deleted != b.Deleted {
+	if a.Deleted != b.Deleted || a.TeamID != b.TeamID {
 		return false
 	}
 	sameType := func(x, y snapshot.KeyType) bool {

@@ -11,7 +11,7 @@ import (
 
 // Events emits webhook events. A nil one emits none.
 type Events interface {
-	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error
+	Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error
 }
 
 // The events about targets.
@@ -92,7 +92,7 @@ func (r *Recorder) tellUnhealthy(ctx context.Context, report models.TargetReport
 		if err != nil || !changed {
 			return err
 		}
-		return r.emit(ctx, tx, EventUnhealthy, place, map[string]string{"reason": report.Reason})
+		return r.emit(ctx, tx, EventUnhealthy, place, map[string]any{"reason": report.Reason})
 	})
 }
 
@@ -155,12 +155,12 @@ func placeOfTarget(tx *models.Tx, row models.TargetHealth) (out placeOfATarget, 
 }
 
 func (r *Recorder) emit(
-	ctx context.Context, tx *models.Tx, event string, of placeOfATarget, data map[string]string,
+	ctx context.Context, tx *models.Tx, event string, of placeOfATarget, data map[string]any,
 ) error {
 	if r.Events == nil {
 		return nil
 	}
-	all := map[string]string{
+	all := map[string]any{
 		"project":      of.project.ID,
 		"project_name": of.project.Name,
 		"version":      of.version,
@@ -175,4 +175,3 @@ func (r *Recorder) emit(
 	}
 	return nil
 }
-

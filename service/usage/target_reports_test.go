@@ -1,7 +1,9 @@
 package usage_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -20,10 +22,11 @@ type toldEvents struct {
 	all []string // event, target and reason
 }
 
-func (e *toldEvents) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]string) error {
+func (e *toldEvents) Emit(_ context.Context, _ *models.Tx, _, event string, data map[string]any) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.all = append(e.all, event+" "+data["environment"]+" "+data["target"]+" "+data["reason"])
+	reason := cmp.Or(data["reason"], any(""))
+	e.all = append(e.all, fmt.Sprint(event, " ", data["environment"], " ", data["target"], " ", reason))
 	return nil
 }
 

@@ -58,15 +58,15 @@ func RetryAfter(attempt int) time.Duration { return backoff[min(max(attempt, 1),
 
 // payload is the body that is sent (Standard Webhooks, "Payload structure").
 type payload struct {
-	Type      string            `json:"type"`
-	Timestamp time.Time         `json:"timestamp"`
-	Data      map[string]string `json:"data"`
+	Type      string         `json:"type"`
+	Timestamp time.Time      `json:"timestamp"`
+	Data      map[string]any `json:"data"`
 }
 
 // Emit queues an event for the team's enabled webhooks that subscribe to it. It
 // writes in the caller's transaction, so an event is delivered if and only if its
 // change is committed. data holds ids and nothing secret.
-func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]string) error {
+func (s *Service) Emit(ctx context.Context, tx *models.Tx, team, event string, data map[string]any) error {
 	hooks, err := tx.WebhooksOf(team)
 	if err != nil {
 		return fmt.Errorf("webhooks: emit %s: %w", event, err)

@@ -66,7 +66,7 @@ func (s *Service) SendTest(
 		text, err := json.Marshal(payload{
 			Type:      TestEvent,
 			Timestamp: now.UTC(),
-			Data:      map[string]string{"webhook": webhook.ID},
+			Data:      map[string]any{"webhook": webhook.ID},
 		})
 		if err != nil {
 			return err

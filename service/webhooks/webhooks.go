@@ -29,6 +29,7 @@ const (
 	KeyRotated     = "key.rotated"
 	KeyFrozen      = "key.frozen"
 	KeyRevoked     = "key.revoked"
+	KeysImported   = "keys.imported"
 	ExportReady    = "export.ready"
 	ExportFailed   = "export.failed"
 
@@ -51,7 +52,7 @@ const (
 func Events() []string {
 	return []string{
 		ProjectClaimed,
-		KeyCreated, KeyRotated, KeyFrozen, KeyRevoked,
+		KeyCreated, KeyRotated, KeyFrozen, KeyRevoked, KeysImported,
 		ExportReady, ExportFailed,
 		UserCreated, UserSignedIn, UserFrozen, UserDeleted,
 		GroupChanged,

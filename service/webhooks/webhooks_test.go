@@ -129,7 +129,7 @@ func (f *fixture) emit(t *testing.T, event string) []string {
 	t.Helper()
 	before := len(f.queue.ids)
 	err := f.DB.Write(t.Context(), func(tx *models.Tx) error {
-		return f.Emit(t.Context(), tx, f.owner.HomeTeam, event, map[string]string{"key": "key_1"})
+		return f.Emit(t.Context(), tx, f.owner.HomeTeam, event, map[string]any{"key": "key_1"})
 	})
 	if err != nil {
 		t.Fatal(err)

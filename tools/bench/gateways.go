@@ -26,6 +26,7 @@ import (
 type follower struct {
 	feed *serving.Feed
 	keys *keys.Table
+	team string
 }
 
 // place is where some of the gateways are, and how long revocations took to get there.
@@ -172,6 +173,10 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 			return nil, done, err
 		}
 		opened = append(opened, db)
+		team, err := onlyTeam(ctx, db)
+		if err != nil {
+			return nil, done, err
+		}
 		table := keys.NewTable()
 		f := &serving.Feed{
 			DB: db, Keys: table, Log: slog.New(slog.DiscardHandler),
@@ -180,7 +185,7 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 		if err := f.Load(ctx); err != nil {
 			return nil, done, err
 		}
-		p.followers = append(p.followers, follower{feed: f, keys: table})
+		p.followers = append(p.followers, follower{feed: f, keys: table, team: team})
 		running.Go(func() {
 			if p.noticed {
 				f.Run(ctx)
@@ -192,6 +197,16 @@ func startFollowers(ctx context.Context, s settings) (places []*place, done func
 		})
 	}
 	return places, done, nil
+}
+
+// onlyTeam returns the team of the projects, which have one.
+func onlyTeam(ctx context.Context, db *models.DB) (string, error) {
+	ids, err := db.Read(ctx).AllProjectIDs()
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	project, err := db.Read(ctx).ProjectByID(ids[0])
+	return project.TeamID, err
 }
 
 // revokeAll revokes the keys one after the other and notes for each gateway when it has heard.
@@ -241,7 +256,7 @@ func heard(
 		for i := range left {
 			left[i] = slices.DeleteFunc(left[i], func(f follower) bool {
 				var key snapshot.Key
-				if found, _ := f.keys.Lookup(hash, &key); found && key.State == snapshot.KeyActive {
+				if found, _ := f.keys.Lookup(f.team, hash, &key); found && key.State == snapshot.KeyActive {
 					return false
 				}
 				took[i] = append(took[i], time.Since(answered))

@@ -49,7 +49,7 @@ func (s *stock) keys(ctx context.Context, name string, n, some int) ([]string, e
 	for done := 0; done < n; done += batch {
 		err := s.db.Write(ctx, func(tx *models.Tx) error {
 			for i := done; i < min(done+batch, n); i++ {
-				row, plaintext, err := keys.Mint("pst", project.ID, tenants[0].ID, full,
+				row, plaintext, err := keys.Mint("pst", project, tenants[0].ID, full,
 					contract.NewKey{Owner: fmt.Sprintf("app-%d", i)}, models.Now())
 				if err != nil {
 					return err

@@ -10,8 +10,9 @@ local limits = require "kong.plugins.postern-auth.limits"
 
 local keys = {}
 
--- The longest key, in bytes.
+-- The longest key, in bytes, and the longest one where keys were imported.
 keys.MAX_LENGTH = 128
+keys.MAX_IMPORTED = 4096
 
 -- How many parsed entries, of about 2 KB each, a store holds before it drops those that were not used since it was half
 -- full.
@@ -44,6 +45,15 @@ function keys.well_formed(key)
 end
 
 
+-- Reports whether text can be a key, so that it is worth a lookup. Keys that were imported can have any form.
+local function possible(settings, key)
+  if settings.imported_keys then
+    return key ~= "" and #key <= keys.MAX_IMPORTED
+  end
+  return keys.well_formed(key)
+end
+
+
 -- Hashing never yields to another request, so one context serves all of them.
 local hasher = sha256:new()
 
@@ -56,8 +66,9 @@ end
 
 -- The fields of an entry, which is one line, broken here:
 --   key_01 tenant=tnt_1 type=kty_1 scopes=a,b env=prod until=1767225600 limits=hour:9,day:99
---   ips=192.0.2.0/24,::1/128 frozen user_frozen consumer=<uuid> owner=billing service
--- Only the id, tenant, consumer and owner are always there; the owner is last and may contain spaces. Returns nil for
+--   ips=192.0.2.0/24,::1/128 frozen user_frozen asid=a%20b consumer=<uuid> owner=billing service
+-- asid, asname, ascustom and ascredential are the identity that upstreams know from another gateway, escaped as in a
+-- URL. Only the id, tenant, consumer and owner are always there; the owner is last and may contain spaces. Returns nil for
 -- an invalid line, damaged by hand.
 local function parse(line)
   local head, owner = line:match("^(.-) owner=(.+)$")
@@ -92,14 +103,19 @@ local function scopes_of(settings, entry)
 end
 
 
+local function unescaped(value)
+  return value and (value:gsub("%%(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
+end
+
+
 -- The headers that tell the upstream who the caller is.
 local function headers_of(settings, entry)
   local scopes = scopes_of(settings, entry)
   return {
-    ["X-Consumer-ID"] = entry.consumer,
-    ["X-Consumer-Username"] = entry.owner,
-    ["X-Consumer-Custom-ID"] = entry.owner,
-    ["X-Credential-Identifier"] = entry.id,
+    ["X-Consumer-ID"] = unescaped(entry.asid) or entry.consumer,
+    ["X-Consumer-Username"] = unescaped(entry.asname) or entry.owner,
+    ["X-Consumer-Custom-ID"] = unescaped(entry.ascustom) or entry.owner,
+    ["X-Credential-Identifier"] = unescaped(entry.ascredential) or entry.id,
     ["X-Authenticated-Scope"] = scopes ~= "" and scopes or nil,
     ["X-Tenant-ID"] = entry.tenant,
     ["X-Project-ID"] = settings.project,
@@ -141,7 +157,7 @@ end
 -- The entry of the key in an X-API-Key line; nil for an unknown or malformed key.
 function keys.find(store, value)
   local key = headers.trimmed(value) -- nginx trims spaces around a value, but not tabs (RFC 9110, 5.6.3)
-  if #key > keys.MAX_LENGTH then
+  if #key > keys.MAX_LENGTH and not store.settings.imported_keys then
     return nil
   end
   local hash = digest(key)
@@ -149,7 +165,7 @@ function keys.find(store, value)
   if entry then
     return entry
   end
-  entry = store.older[hash] or (keys.well_formed(key) and load(store.settings, hash))
+  entry = store.older[hash] or (possible(store.settings, key) and load(store.settings, hash))
   return entry and keep(store, hash, entry) or nil
 end
 

@@ -324,6 +324,7 @@ return {
           -- the id that upstreams get as X-Project-ID
           { project = { type = "string", required = true, match = "^[%w_]+$" } },
           -- the environment variable with the key that signs calls to upstreams
+          { imported_keys = { type = "boolean", required = false } },
           { signing_key = { type = "string", match = "^[%u%d_]+$" } },
           -- by SHA-256 of the whole key, in lowercase hexadecimal
           { keys = {

@@ -5,6 +5,7 @@ package callers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,6 +93,16 @@ func keyRows(row func(...string), k contract.Key) {
 	}
 	if k.Description != "" {
 		row("Description", k.Description)
+	}
+	if k.Metadata != "" {
+		row("Metadata", string(k.Metadata))
+	}
+	if of := k.Consumer; of != nil {
+		row("Consumer", strings.Join(slices.DeleteFunc([]string{of.ID, of.Username, of.CustomID},
+			func(part string) bool { return part == "" }), ", "))
+	}
+	if k.CredentialID != nil {
+		row("Credential ID", *k.CredentialID)
 	}
 }
 

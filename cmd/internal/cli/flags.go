@@ -163,6 +163,9 @@ const (
 // limitsType is the type of limits, which flags have as WINDOW=CALLS with commas between them.
 var limitsType = reflect.TypeFor[contract.Limits]()
 
+// metadataType is the type of metadata, which flags have as JSON.
+var metadataType = reflect.TypeFor[contract.Metadata]()
+
 const noLimits = "none"
 
 // ValueFlags adds a flag for each member of a value. The function that it returns replaces the members that flags were
@@ -217,6 +220,8 @@ func (f *memberFlag) Type() string {
 	switch {
 	case f.member.Elem() == limitsType:
 		return "limits"
+	case f.member.Elem() == metadataType:
+		return "json"
 	case f.member.Form == pastForm:
 		return timeForm
 	}
@@ -245,6 +250,8 @@ func (f *memberFlag) Set(text string) error {
 		into = into.Elem()
 	}
 	switch kind := f.member.Elem().Kind(); {
+	case f.member.Elem() == metadataType:
+		return setMetadata(into.Addr().Interface().(*contract.Metadata), text)
 	case f.member.Elem() == limitsType:
 		return setLimits(into.Addr().Interface().(*contract.Limits), text)
 	case f.member.Form == timeForm:

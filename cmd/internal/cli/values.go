@@ -35,6 +35,14 @@ func setLimits(limits *contract.Limits, text string) error {
 	return nil
 }
 
+// setMetadata sets an object of JSON.
+func setMetadata(metadata *contract.Metadata, text string) error {
+	if err := metadata.UnmarshalJSON([]byte(text)); err != nil || !metadata.Valid() {
+		return terminal.ValueError(`a JSON object, such as '{"plan": "gold"}'`)
+	}
+	return nil
+}
+
 // readLimits parses WINDOW=CALLS, and returns nil for none.
 func readLimits(pairs []string) (map[string]int64, error) {
 	var limits map[string]int64

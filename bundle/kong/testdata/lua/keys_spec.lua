@@ -56,4 +56,35 @@ check("find has no entry for an unknown, damaged or overlong key", function()
   equal(keys.find(store, "\t" .. some[1] .. " ").id, "key_1")
 end)
 
+check("find takes keys of any form where some were imported", function()
+  local settings = settings_of(1)
+  for _, key in ipairs({ "legacy-0123456789", ("a"):rep(4096), ("a"):rep(4097) }) do
+    settings.keys[made.digest(key)] = "key_2 tenant=tnt_1 consumer=u2 owner=o 2"
+  end
+  equal(keys.find(keys.store(settings), "legacy-0123456789"), nil)
+  settings.imported_keys = true
+  local store = keys.store(settings)
+  equal(keys.find(store, "legacy-0123456789").id, "key_2")
+  equal(keys.find(store, ("a"):rep(4096)).id, "key_2")
+  equal(keys.find(store, ("a"):rep(4097)), nil)
+  equal(keys.find(store, ""), nil)
+  equal(keys.find(store, "legacy-012345678"), nil)
+end)
+
+check("an entry has the identity that upstreams know from another gateway", function()
+  local settings, some = settings_of(2)
+  settings.keys[made.digest(some[1])] = "key_1 tenant=tnt_1 asid=c-1 asname=Ana%20B ascustom=7%2577 " ..
+    "ascredential=x consumer=u1 owner=o 1"
+  local store = keys.store(settings)
+  local entry = keys.find(store, some[1])
+  equal(entry.headers["X-Consumer-ID"], "c-1")
+  equal(entry.headers["X-Consumer-Username"], "Ana B")
+  equal(entry.headers["X-Consumer-Custom-ID"], "7%77")
+  equal(entry.headers["X-Credential-Identifier"], "x")
+  equal(entry.id, "key_1")
+  equal(entry.kong_consumer.id, "u1")
+  equal(keys.find(store, some[2]).headers["X-Consumer-ID"], "u2")
+  equal(keys.find(store, some[2]).headers["X-Credential-Identifier"], "key_2")
+end)
+
 strict.done()
