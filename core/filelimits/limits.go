@@ -208,9 +208,10 @@ var (
 	}
 	KeyConsumers = &Limit{
 		File: keys, Name: "consumers in lists of their own, or AWS keys", Most: 200_000, Amount: "200,000",
-		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier one.",
-		Says:   "the file has more than 200,000 consumers or AWS keys",
-		Fix:    "Split it.",
+		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier " +
+			"one.",
+		Says: "the file has more than 200,000 consumers or AWS keys",
+		Fix:  "Split it.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",

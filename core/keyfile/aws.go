@@ -94,8 +94,8 @@ func (r *Reader) finishAWS(keys *awsKeys, i int) {
 	}
 	if last := keys.last[found.row.SHA256]; last != i {
 		found.refused = []Refusal{{
-			Row: found.row.Number, Code: CodeRepeated, Detail: fmt.Sprintf("Row %d has the same key. AWS takes the last "+
-				"row of a key, and so does the import.", keys.results[last].row.Number),
+			Row: found.row.Number, Code: CodeRepeated, Detail: fmt.Sprintf("Row %d has the same key. AWS takes the "+
+				"last row of a key, and so does the import.", keys.results[last].row.Number),
 		}}
 		return
 	}
@@ -127,8 +127,9 @@ func (r *Reader) finishAWS(keys *awsKeys, i int) {
 // take keeps an object of a file of AWS that isn't a key, and reports whether it was one.
 func (k *awsKeys) take(v value, planOfDocument string) bool {
 	id := v.member("id").text
+	has := func(name string) bool { return v.member(name).kind != absent }
 	switch {
-	case v.member("apiStages").kind != absent || v.member("throttle").kind != absent || v.member("quota").kind != absent:
+	case has("apiStages") || has("throttle") || has("quota"):
 		k.plans[id] = readPlan(v)
 	case v.member("type").text == "API_KEY":
 		k.joined = true

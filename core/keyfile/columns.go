@@ -75,8 +75,8 @@ func checkHeader(cols []column, names []string) error {
 		lower := strings.ToLower(strings.TrimSpace(names[i]))
 		switch {
 		case lower == "":
-			return &Error{Row: 1, Code: CodeFormat, Detail: fmt.Sprintf("Column %d has no name. Name each column in the "+
-				"first row.", i+1)}
+			return &Error{Row: 1, Code: CodeFormat, Detail: fmt.Sprintf("Column %d has no name. Name each column in "+
+				"the first row.", i+1)}
 		case seen[lower]:
 			return &Error{Row: 1, Code: CodeRepeated, Detail: fmt.Sprintf("Two columns are named %s. Rename one of "+
 				"them.", col.name)}

@@ -44,8 +44,8 @@ func recognize(names map[string]bool, container string, mapping map[string]strin
 		return kong()
 	case owned:
 		return native()
-	case names["hash"] && any("meta", "externalid", "start", "ratelimits", "credits", "ownerid", "identity_id", "enabled",
-		"roles", "permissions", "expires", "refill", "remaining"):
+	case names["hash"] && any("meta", "externalid", "start", "ratelimits", "credits", "ownerid", "identity_id",
+		"enabled", "roles", "permissions", "expires", "refill", "remaining"):
 		return unkey()
 	case all("key", "consumer_id") || all("key", "consumer.id") || all("key", "consumer") ||
 		container == "data" && any("username", "custom_id"):
@@ -84,15 +84,15 @@ var traps = []trap{
 	{[]string{"token_hmac"}, keyed, true},
 	{[]string{"hmac"}, keyed, true},
 	{[]string{"digest", "token_key"}, "These are tokens of django-rest-knox, which stores SHA-512. " + renew, false},
-	{[]string{"hashed_key", "prefix", "revoked"}, "These are keys of djangorestframework-api-key, which stores SHA-512, " +
-		"or PBKDF2 in older rows. " + renew, false},
+	{[]string{"hashed_key", "prefix", "revoked"}, "These are keys of djangorestframework-api-key, which stores " +
+		"SHA-512, or PBKDF2 in older rows. " + renew, false},
 }
 
 const (
 	sanctum = "These are tokens of Laravel Sanctum, which stores the SHA-256 of the part after id|, not of the whole " +
 		"token that callers send. " + renew
-	keyed = "These are digests as GitLab and others make them, with a secret of their server, so they don't match here. " +
-		renew
+	keyed = "These are digests as GitLab and others make them, with a secret of their server, so they don't match " +
+		"here. " + renew
 )
 
 // trapped returns what is wrong with the hashes of a file with these columns; "" for nothing.
@@ -110,8 +110,8 @@ func trapped(names map[string]bool, mapping map[string]string) string {
 // valued reports whether a file has the values of its keys too.
 func valued(names map[string]bool, mapping map[string]string) bool {
 	for column, field := range mapping {
-		if field == fieldKey && names[column] && !strings.Contains(column, "digest") && !strings.Contains(column, "hash") &&
-			column != "token" {
+		hashed := strings.Contains(column, "digest") || strings.Contains(column, "hash") || column == "token"
+		if field == fieldKey && names[column] && !hashed {
 			return true
 		}
 	}

@@ -151,8 +151,8 @@ func (d *draft) setState(c cell) {
 	case contract.KeyExpired:
 		d.expired = true
 	default:
-		d.invalid(c, "Use active, frozen, revoked or expired, or a word such as enabled, disabled, suspended, approved "+
-			"or cancelled.")
+		d.invalid(c, "Use active, frozen, revoked or expired, or a word such as enabled, disabled, suspended, "+
+			"approved or cancelled.")
 	}
 }
 
@@ -204,7 +204,8 @@ func (d *draft) words(c cell) []string {
 		if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") { // an array of PostgreSQL
 			s = strings.ReplaceAll(s[1:len(s)-1], `"`, "")
 		}
-		found = append(found, strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) })...)
+		separates := func(r rune) bool { return strings.ContainsRune(" ,;|\t\n", r) }
+		found = append(found, strings.FieldsFunc(s, separates)...)
 	case list:
 		for _, element := range v.list {
 			if element.kind != text {

@@ -3,6 +3,7 @@ package keyfile
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -28,17 +29,16 @@ type element struct {
 	number    int64
 	value     value
 	container string   // member that has it; "" for an object on its own
-	document  int      // number of the JSON text of the file that has it
 	refused   *Refusal // the row can't be read
 }
 
 // jsonFile reads the objects of NDJSON, of an array, or of documents with members that are lists of objects.
 type jsonFile struct {
-	scan      *jsonScanner
-	lines     bool
-	number    int64 // of the last line or object
-	documents int
-	queue     []element
+	scan   *jsonScanner
+	lines  bool
+	number int64 // of the last line or object
+	begun  bool  // a document has begun
+	queue  []element
 
 	inside []byte // brackets that are open: [ of an array, { of a document, or both
 	list   string // the container that is read
@@ -61,7 +61,7 @@ func isLines(begin []byte) bool {
 		return found
 	}
 	_, err := parse(second)
-	return err == nil && bytes.HasPrefix(second, []byte("{")) || bytes.HasSuffix(first, []byte("}"))
+	return bytes.HasPrefix(second, []byte("{")) && (err == nil || bytes.HasSuffix(first, []byte("}")))
 }
 
 // next returns the next object. It returns io.EOF at the end.
@@ -99,12 +99,31 @@ func (f *jsonFile) line() error {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil
 	}
-	f.documents++
-	e := f.element(raw, "")
-	if e.refused != nil || !f.expand(e.value) {
-		f.queue = append(f.queue, e)
+	for _, part := range split(raw) {
+		e := f.element(part, "")
+		if e.refused != nil || !f.expand(e.value) {
+			f.queue = append(f.queue, e)
+		}
 	}
 	return nil
+}
+
+// split returns the values of a line: several if answers without line breaks were joined.
+func split(line []byte) [][]byte {
+	if json.Valid(line) {
+		return [][]byte{line}
+	}
+	var parts [][]byte
+	for in := json.NewDecoder(bytes.NewReader(line)); ; {
+		var part json.RawMessage
+		switch err := in.Decode(&part); {
+		case errors.Is(err, io.EOF):
+			return parts
+		case err != nil:
+			return [][]byte{line}
+		}
+		parts = append(parts, part)
+	}
 }
 
 // expand queues the objects of a document that is one line, and reports whether the line is a document.
@@ -156,7 +175,7 @@ func (f *jsonFile) document() error {
 	if err != nil {
 		return err
 	}
-	if c == ',' && f.documents > 0 { // between objects that were listed without brackets
+	if c == ',' && f.begun { // between objects that were listed without brackets
 		_, _ = f.scan.in.ReadByte()
 		c, err = f.scan.peek()
 		if err != nil {
@@ -164,11 +183,11 @@ func (f *jsonFile) document() error {
 		}
 	}
 	if c != '[' && c != '{' {
-		return &Error{Row: f.number + 1, Code: CodeFormat, Detail: "The JSON has a value that isn't an object. Write one " +
-			"object per key."}
+		return &Error{Row: f.number + 1, Code: CodeFormat, Detail: "The JSON has a value that isn't an object. Write " +
+			"one object per key."}
 	}
 	_, _ = f.scan.in.ReadByte() // it was peeked
-	f.documents++
+	f.begun = true
 	f.inside = append(f.inside, c)
 	f.list, f.found, f.full, f.plan, f.head = "", false, false, "", []byte("{")
 	return nil
@@ -314,7 +333,7 @@ func (f *jsonFile) element(raw []byte, container string) element {
 }
 
 func (f *jsonFile) of(v value, container string) element {
-	return element{number: f.number, value: v, container: container, document: f.documents}
+	return element{number: f.number, value: v, container: container}
 }
 
 func notJSON(row int64) error {

@@ -40,8 +40,9 @@ const (
 func Fields() []string {
 	return []string{
 		fieldOwner, fieldKey, fieldSHA256, fieldCredential, fieldName, fieldState, fieldEnabled, fieldDisabled,
-		fieldRevoked, fieldKeyType, fieldScopes, fieldTenant, fieldProduct, fieldEnvironment, fieldCreated, fieldExpires,
-		fieldDescription, fieldMetadata, fieldLimits, fieldCIDRs, consumerID, consumerUsername, consumerCustomID,
+		fieldRevoked, fieldKeyType, fieldScopes, fieldTenant, fieldProduct, fieldEnvironment, fieldCreated,
+		fieldExpires, fieldDescription, fieldMetadata, fieldLimits, fieldCIDRs, consumerID, consumerUsername,
+		consumerCustomID,
 	}
 }
 
@@ -72,8 +73,8 @@ func checkMap(mapping map[string]string) (map[string]string, error) {
 		known := field == Ignored || slices.Contains(Fields(), field) ||
 			len(field) > len(metadataPrefix) && strings.HasPrefix(field, metadataPrefix)
 		if !known {
-			return nil, &Error{Code: CodeInvalid, Detail: fmt.Sprintf("%q isn't a field that a column can be mapped to. "+
-				"Use one of %s, metadata.NAME, or - to leave the column out.", field, strings.Join(Fields(), ", "))}
+			return nil, &Error{Code: CodeInvalid, Detail: fmt.Sprintf("%q isn't a field that a column can be mapped "+
+				"to. Use one of %s, metadata.NAME, or - to leave the column out.", field, strings.Join(Fields(), ", "))}
 		}
 		checked[strings.ToLower(strings.TrimSpace(column))] = field
 	}

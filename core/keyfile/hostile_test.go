@@ -127,7 +127,8 @@ func TestOpen_refused(t *testing.T) {
 			t.Parallel()
 			rows, refused, _, err := read(t, []byte(c.text), nil)
 			if c.code == "" {
-				if err != nil || len(rows) != 0 || len(refused) != 1 || strings.Contains(refused[0].Detail, strong[:5]) {
+				if err != nil || len(rows) != 0 || len(refused) != 1 ||
+					strings.Contains(refused[0].Detail, strong[:5]) {
 					t.Errorf("refused %+v, %v", refused, err)
 				}
 				return
@@ -144,6 +145,7 @@ func TestOpen_refused(t *testing.T) {
 func TestNext_badRows(t *testing.T) {
 	t.Parallel()
 	good := `{"owner":"a","key":"` + strong + `"}`
+	deep := strings.Repeat("[", 60) + strings.Repeat("]", 60)
 	for name, c := range map[string]struct{ bad, code, says string }{
 		"not JSON":      {`{"owner":"a","key":}`, keyfile.CodeFormat, "JSON"},
 		"NUL":           {"{\"owner\":\"a\x00\"}", keyfile.CodeFormat, "NUL"},
@@ -153,11 +155,11 @@ func TestNext_badRows(t *testing.T) {
 		"member twice":  {`{"owner":"a","key":"x","key":"y"}`, keyfile.CodeRepeated, "twice"},
 		"inside twice":  {`{"owner":"a","key":"x","metadata":{"a":[{"b":1,"b":2}]}}`, keyfile.CodeRepeated, "twice"},
 		"twice by case": {`{"owner":"a","key":"x","Key":"y","OWNER":"b"}`, keyfile.CodeRepeated, "owner"},
-		"deep":          {`{"metadata":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`, keyfile.CodeLimit, "50"},
+		"deep":          {`{"metadata":` + deep + `}`, keyfile.CodeLimit, "50"},
 		"values":        {`{"metadata":[` + strings.Repeat("1,", 30000) + `1]}`, keyfile.CodeLimit, "20,000"},
 		"members":       {members(300), keyfile.CodeLimit, "200"},
 		"surrogate":     {`{"owner":"\ud800","key":"x"}`, keyfile.CodeFormat, "surrogate"},
-		"one unknown":   {`{"owner":"a","key":"` + strong + `","apiToken":"x"}`, keyfile.CodeUnknown, "--map apiToken=key"},
+		"one unknown":   {good[:len(good)-1] + `,"apiToken":"x"}`, keyfile.CodeUnknown, "--map apiToken=key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,7 +36,7 @@ type member struct {
 	value value
 }
 
-// member returns the value of an object's member in any case; absent if it has none.
+// member returns the value of an object's member in any case; absent if it doesn't have one.
 func (v value) member(name string) value {
 	for _, m := range v.members {
 		if strings.EqualFold(m.name, name) {

@@ -39,7 +39,8 @@ var layouts = []struct {
 // slashed is a date whose day and month may be in either order.
 var slashed = regexp.MustCompile(`^(\d{1,2})/(\d{1,2})/(\d{4})(?: (\d{1,2}:\d{2}(?::\d{2})?))?$`)
 
-const badTime = "Use a time such as 2027-01-31T00:00:00Z, or seconds or milliseconds since 1970. Leave it empty for never."
+const badTime = "Use a time such as 2027-01-31T00:00:00Z, or seconds or milliseconds since 1970. Leave it empty for " +
+	"never."
 
 // readMoment reads a time as people and systems write them. Of two readings it takes the earlier one: a day is its
 // first moment, and 3/4/2027 is the earlier of March 4 and April 3. It returns what is wrong with others.
@@ -78,7 +79,8 @@ func readEpoch(n float64) (moment, string) {
 	case n == -1:
 		return moment{never: true, zone: true}, ""
 	case n < 1e8:
-		return moment{}, "This number is too small for a time since 1970: 0 can be never or 1970. Leave it empty for never."
+		return moment{}, "This number is too small for a time since 1970: 0 can be never or 1970. Leave it empty for " +
+			"never."
 	case n < 1e10:
 		return moment{at: time.UnixMilli(int64(n * 1e3)).UTC(), zone: true}, ""
 	case n < 1e13:

@@ -41,25 +41,26 @@ var noteTexts = map[string]string{
 		"--map COLUMN=scopes.",
 	notePermissions: "Permissions aren't imported, and none becomes *. Choose a key type for the keys, or use the " +
 		"permissions as scopes with --map permissions=scopes.",
-	noteRateLimits: "Rate limits with other windows than a second, a minute, an hour or a day, and those that callers " +
-		"name, aren't imported. Set limits on the key or its type.",
+	noteRateLimits: "Rate limits with other windows than a second, a minute, an hour or a day, and those that " +
+		"callers name, aren't imported. Set limits on the key or its type.",
 	noteEnvironment: "Unkey's environment is a label, and isn't imported. Keep it with " +
 		"--map environment=metadata.environment.",
 	noteMigrated: "Keys that were migrated to Unkey may have hashes of a part of the key, which never match. Try one " +
 		"with postern keys check.",
 	noteTags:       "Tags aren't imported. Keep them with --map tags=metadata.tags.",
 	noteTTLWritten: "The time that keys have left was counted from when the file was written.",
-	noteTTLEarlier: "A ttl can be the seconds that a key has left or its end. It was read as its end, which is earlier, " +
-		"so these keys have expired. If it is what they have left, import the answers of /key-auths of Kong's Admin API.",
+	noteTTLEarlier: "A ttl can be the seconds that a key has left or its end. It was read as its end, which is " +
+		"earlier, so these keys have expired. If it is what they have left, import the answers of /key-auths of " +
+		"Kong's Admin API.",
 	noteGroups: "ACL groups of consumers aren't imported. Add the owners to groups.",
-	noteCredentials: "Consumers have other credentials, such as basic-auth or JWT secrets, or members that keys don't " +
-		"have. Only their keys are imported.",
+	noteCredentials: "Consumers have other credentials, such as basic-auth or JWT secrets, or members that keys " +
+		"don't have. Only their keys are imported.",
 	noteConsumer: "The consumer of a key isn't before it in the file, so that its ID is the owner. Write the list of " +
 		"consumers first.",
 	noteUsagePlans: "Usage plans have the limits of AWS keys, and the file doesn't have them. Add the answers of " +
 		"get-usage-plans and get-usage-plan-keys, or set limits on the key type.",
-	noteThrottle: "AWS throttles with a token bucket. The rate became calls per second, or per minute below 1, without " +
-		"the burst.",
+	noteThrottle: "AWS throttles with a token bucket. The rate became calls per second, or per minute below 1, " +
+		"without the burst.",
 	noteWeek:   "A quota per week became a seventh of it per day.",
 	noteOffset: "The offset of a quota isn't imported. Windows begin at the start of the day or month (UTC).",
 	noteNoPlan: "A key is in no usage plan. AWS refuses its calls, so it is frozen.",

@@ -19,8 +19,9 @@ const Ignored = "-"
 
 // Options say how a file is read.
 type Options struct {
-	// Map has a field, Ignored or "metadata.NAME" for each column that isn't named as its field. Names of columns are in
-	// any case. Members of objects in JSON are named with dots ("properties.primaryKey"). Several columns can be keys.
+	// Map has a field, Ignored or "metadata.NAME" for each column that isn't named as its field. Names of columns are
+	// in any case. Members of objects in JSON are named with dots ("properties.primaryKey"). Several columns can be
+	// keys.
 	Map map[string]string
 	// Now decides which keys have expired.
 	Now time.Time

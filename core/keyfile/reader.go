@@ -102,8 +102,8 @@ func (r *Reader) openCSV(in *bufio.Reader, begin []byte) error {
 func (r *Reader) checkColumns(names map[string]bool) error {
 	for _, column := range slices.Sorted(maps.Keys(r.names.mapping)) {
 		if !names[column] && isName(column) {
-			return &Error{Row: 1, Code: CodeUnknown, Detail: fmt.Sprintf("The file has no column %s, which --map names. "+
-				"Use the names in its first row.", column)}
+			return &Error{Row: 1, Code: CodeUnknown, Detail: fmt.Sprintf("The file has no column %s, which --map "+
+				"names. Use the names in its first row.", column)}
 		}
 	}
 	has := func(fields ...string) bool {
@@ -111,8 +111,8 @@ func (r *Reader) checkColumns(names map[string]bool) error {
 	}
 	switch {
 	case !has(fieldKey, fieldSHA256, "_hash", "_key"):
-		return &Error{Row: 1, Code: CodeMissing, Detail: "No column has the keys. Map one with --map COLUMN=key, or the " +
-			"column of their SHA-256 with --map COLUMN=sha256."}
+		return &Error{Row: 1, Code: CodeMissing, Detail: "No column has the keys. Map one with --map COLUMN=key, or " +
+			"the column of their SHA-256 with --map COLUMN=sha256."}
 	case r.dialect.source == Native && !has(fieldOwner):
 		return &Error{Row: 1, Code: CodeMissing, Detail: "No column has the owners of the keys. Map one with " +
 			"--map COLUMN=owner."}
@@ -183,9 +183,9 @@ func (r *Reader) Source() Source { return r.dialect.source }
 func (r *Reader) Columns() []Column { return r.columns }
 
 // Next returns the next key, or why a row isn't taken: either refused is empty, or the row is only a number. It returns
-// io.EOF at the end, an *Error if the rest can't be read, and errors of the file unchanged. Numbers don't fall. They are
-// of records: of a CSV file the first row after the header is 2, as in a spreadsheet; of NDJSON they are lines; in other
-// JSON they are positions from 1 among the objects of the file.
+// io.EOF at the end, an *Error if the rest can't be read, and errors of the file unchanged. Numbers don't fall. They
+// are of records: of a CSV file the first row after the header is 2, as in a spreadsheet; of NDJSON they are lines; in
+// other JSON they are positions from 1 among the objects of the file.
 func (r *Reader) Next() (Row, []Refusal, error) {
 	for len(r.ready) == 0 {
 		if r.ended != nil {

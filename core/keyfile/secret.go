@@ -36,8 +36,8 @@ var placeholder = regexp.MustCompile(`^\$\{?[A-Za-z_][A-Za-z0-9_]*\}?$|\$\{\{|\$
 
 // isPlaceholder looks for the characters of placeholders first: a million keys have none.
 func isPlaceholder(s string) bool {
-	return (strings.ContainsAny(s, "${<") || strings.HasPrefix(s, "__") || hasFold(s, "replace") || hasFold(s, "change")) &&
-		placeholder.MatchString(s)
+	begins := strings.HasPrefix(s, "__") || hasFold(s, "replace") || hasFold(s, "change")
+	return (begins || strings.ContainsAny(s, "${<")) && placeholder.MatchString(s)
 }
 
 // hasFold reports whether a text begins with another in any case.
@@ -87,11 +87,11 @@ func checkValue(s string, cell bool) (code, wrong string) {
 	case cell && damaged(s) != "":
 		return CodeUnusable, damaged(s)
 	case strings.TrimSpace(s) != s:
-		return CodeUnusable, "The key begins or ends with a space, which doesn't survive in a header. Remove the space " +
-			"if callers send the key without it."
+		return CodeUnusable, "The key begins or ends with a space, which doesn't survive in a header. Remove the " +
+			"space if callers send the key without it."
 	case odd >= 0 && s[odd] < 0x80:
-		return CodeUnusable, "The key has a control character, such as a line break, which can't be sent in a header. " +
-			"Issue a new key."
+		return CodeUnusable, "The key has a control character, such as a line break, which can't be sent in a " +
+			"header. Issue a new key."
 	case odd >= 0:
 		return CodeUnusable, "The key has characters outside ASCII, which can't be sent in a header. Issue a new key."
 	case len(s) > maxValue:

@@ -205,7 +205,8 @@ func TestNext_unkey(t *testing.T) {
 	checkNotes(t, notes, map[string]int64{"check_hashes": 4, "hashes": 4, "credits": 1, "environment": 1, "utc": 2})
 	// A permission is a scope only if it was mapped, and documents.* stays what it is.
 	text := `{"hash":"` + strings.Repeat("A", 42) + `E=","meta":null,"externalId":"a","permissions":["documents.*"]}`
-	if got := one(t, text, map[string]string{"permissions": "scopes"}).Scopes; len(got) != 1 || got[0] != "documents.*" {
+	got := one(t, text, map[string]string{"permissions": "scopes"}).Scopes
+	if len(got) != 1 || got[0] != "documents.*" {
 		t.Errorf("scopes are %q", got)
 	}
 	// The hash of a migrated key in a row that has its value too. [internal/services/keys/get_migrated.go]
@@ -254,7 +255,8 @@ func TestNext_aws(t *testing.T) {
 	if len(row.Limits) != 3 || row.Limits["second"] != 100 || row.Limits["day"] != 100 || row.Limits["month"] != 5000 {
 		t.Errorf("limits are %v", row.Limits)
 	}
-	if row.CredentialID != "k1" || row.Description != "orders" || row.CreatedAt.Format(time.RFC3339) != "2022-03-01T09:00:00Z" {
+	if row.CredentialID != "k1" || row.Description != "orders" ||
+		row.CreatedAt.Format(time.RFC3339) != "2022-03-01T09:00:00Z" {
 		t.Errorf("%+v", row)
 	}
 	checkNotes(t, notes, map[string]int64{
@@ -278,8 +280,8 @@ func TestNext_tyk(t *testing.T) {
 	checkNotes(t, notes, map[string]int64{"access_rights": 1, "hashes": 3})
 
 	for _, session := range []string{
-		`"basic_auth_data":{"password":"x"}`, `"hmac_enabled":true`, `"jwt_data":{"secret":"x"}`, `"oauth_client_id":"x"`,
-		`"certificate":"x"`,
+		`"basic_auth_data":{"password":"x"}`, `"hmac_enabled":true`, `"jwt_data":{"secret":"x"}`,
+		`"oauth_client_id":"x"`, `"certificate":"x"`,
 	} {
 		name, _, _ := strings.Cut(strings.Trim(session, `"`), `"`)
 		checkOneRefused(t, `{"key_hash":"`+strings.Repeat("ab", 32)+`","org_id":"o",`+session+`}`, nil,

@@ -13,8 +13,8 @@ func tyk() *dialect {
 		fieldOwner: {fieldOwner},
 		// The members of a session [user/session.go: SessionState], which finishTyk reads.
 		"_member": {
-			"access_rights", "alias", "allowance", "apply_policies", "apply_policy_id", "basic_auth_data", "certificate",
-			"data_expires", "date_created", "enable_detail_recording", "enable_detailed_recording",
+			"access_rights", "alias", "allowance", "apply_policies", "apply_policy_id", "basic_auth_data",
+			"certificate", "data_expires", "date_created", "enable_detail_recording", "enable_detailed_recording",
 			"enable_http_signature_validation", "expires", "hmac_enabled", "hmac_string", "id_extractor_deadline",
 			"is_inactive", "jwt_data", "last_check", "last_updated", "max_query_depth", "meta_data", "monitor",
 			"mtls_static_certificate_bindings", "oauth_client_id", "oauth_keys", "org_id", "per", "post_expiry_action",
@@ -70,8 +70,8 @@ func (d *draft) tykKey() {
 	case c.value.kind != text || !isHex(s) || len(s) == 56: // 56: an organization of 24 and a key of 32
 		d.keys = append(d.keys, c)
 	case len(s) == 8 || len(s) == 16 || len(s) == 32:
-		d.refuse(c, CodeHash, "This is a murmur"+strconv.Itoa(len(s)*4)+" hash, Tyk's default, which can't be looked up. "+
-			"Only keys with hash_key_function sha256 can be imported by hash. "+renew)
+		d.refuse(c, CodeHash, "This is a murmur"+strconv.Itoa(len(s)*4)+" hash, Tyk's default, which can't be looked "+
+			"up. Only keys with hash_key_function sha256 can be imported by hash. "+renew)
 	default:
 		d.hashes = append(d.hashes, c)
 	}
@@ -79,6 +79,7 @@ func (d *draft) tykKey() {
 
 // tykCredential refuses sessions of other credentials than keys.
 func (d *draft) tykCredential(session value) {
+	const bindings = "mtls_static_certificate_bindings"
 	is := func(v value) bool { return v.kind != absent && v.text != "" && v.text != "false" || len(v.list) > 0 }
 	for _, other := range []struct {
 		member value
@@ -92,7 +93,7 @@ func (d *draft) tykCredential(session value) {
 		{session.member("oauth_client_id"), "oauth_client_id", "an OAuth token"},
 		{session.member("enable_http_signature_validation"), "enable_http_signature_validation", "an HTTP signature"},
 		{session.member("certificate"), "certificate", "a client certificate"},
-		{session.member("mtls_static_certificate_bindings"), "mtls_static_certificate_bindings", "a client certificate"},
+		{session.member(bindings), bindings, "a client certificate"},
 	} {
 		if is(other.member) {
 			c := cell{column: column{pointer: "/" + other.name}}

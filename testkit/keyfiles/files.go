@@ -37,9 +37,9 @@ func native() []File {
 }
 
 // The table is pkg/mysql/schema/keys.sql of unkeyed/unkey (fc99b6b9): hash is the SHA-256 of the whole key in standard
-// base64 (pkg/hash/sha256.go), expires a datetime, meta a text. The body of keys.migrateKeys has expires in milliseconds
-// and meta as an object (docs/product/platform/apis/migrations/keys.mdx). The hash of a key that was migrated as
-// github.com/seamapi/prefixed-api-key is the SHA-256 of its long token in hex, until the key is verified
+// base64 (pkg/hash/sha256.go), expires a datetime, meta a text. The body of keys.migrateKeys has expires in
+// milliseconds and meta as an object (docs/product/platform/apis/migrations/keys.mdx). The hash of a key that was
+// migrated as github.com/seamapi/prefixed-api-key is the SHA-256 of its long token in hex, until the key is verified
 // (internal/services/keys/get_migrated.go). Answers of the API are svc/api/openapi/spec/common/KeyResponseData.yaml.
 func unkey() []File {
 	return []File{
@@ -57,7 +57,10 @@ func unkey() []File {
 			{Row: 1, Plaintext: "sk_live_9f8E7d6C5b4A3z2Y1x0W", Owner: "acme", Outcome: Active},
 			{Row: 2, Plaintext: "sk_live_q1W2e3R4t5Y6u7I8o9P0", Owner: "globex", Outcome: Frozen},
 			{Row: 3, Plaintext: "sk_live_zZ9yY8xX7wW6vV5uU4tT", Owner: "globex", Outcome: Expired},
-			{Row: 4, Plaintext: "acme_c4fbfe7c_c4fbfe7c69a067cb0841dea343346a75", Outcome: Refused, Code: keyfile.CodeHash},
+			{
+				Row: 4, Plaintext: "acme_c4fbfe7c_c4fbfe7c69a067cb0841dea343346a75", Outcome: Refused,
+				Code: keyfile.CodeHash,
+			},
 		}},
 		{Name: "unkey-api.json", Source: keyfile.Unkey, Keys: []Key{
 			{Row: 1, Plaintext: "uk_2AbcDeFgH3iJkLmN4oPqRsT5", Owner: "acme", Outcome: Active},
@@ -68,9 +71,10 @@ func unkey() []File {
 }
 
 // The columns are kong/plugins/key-auth/daos.lua of Kong/kong (22246ef2). ttl is what is left in the answers of the
-// Admin API (kong/db/strategies/postgres/init.lua: select_expressions, EXTRACT(EPOCH FROM ttl - CURRENT_TIMESTAMP)), the
-// end in files of DB-less Kong (kong/db/strategies/off/init.lua: process_ttl_field) and of db_export
-// (select_for_export_expressions), and a timestamp in the table. A ttl is at most 1e8 (kong/constants.lua: DAO_MAX_TTL).
+// Admin API (kong/db/strategies/postgres/init.lua: select_expressions, EXTRACT(EPOCH FROM ttl - CURRENT_TIMESTAMP)),
+// the end in files of DB-less Kong (kong/db/strategies/off/init.lua: process_ttl_field) and of db_export
+// (select_for_export_expressions), and a timestamp in the table. A ttl is at most 1e8 (kong/constants.lua:
+// DAO_MAX_TTL).
 func kong() []File {
 	return []File{
 		{Name: "kong-admin.json", Source: keyfile.Kong, Keys: []Key{
@@ -189,7 +193,10 @@ func mapped() []File {
 			},
 			Keys: []Key{
 				{Row: 1, Plaintext: "zpka_d67b7e241bb948758f415b79aa8exb3f_2efb9f19", Owner: "acme", Outcome: Active},
-				{Row: 2, Plaintext: "zpka_0c1d2e3f4a5b46978899aabbccddeeff_7a6b5c4d", Owner: "globex", Outcome: Expired},
+				{
+					Row: 2, Plaintext: "zpka_0c1d2e3f4a5b46978899aabbccddeeff_7a6b5c4d", Owner: "globex",
+					Outcome: Expired,
+				},
 				{Row: 3, Plaintext: "zpka_****_7a6b5c4d", Outcome: Refused, Code: keyfile.CodeUnusable},
 			},
 		},
@@ -229,7 +236,10 @@ func unusable() []File {
 			Map: map[string]string{"token": "sha256", "tokenable_id": "owner", "tokenable_type": "-"},
 		},
 		{Name: "gitlab.csv", Code: keyfile.CodeHash},
-		{Name: "gitlab.csv", Code: keyfile.CodeHash, Map: map[string]string{"token_digest": "sha256", "user_id": "owner"}},
+		{
+			Name: "gitlab.csv", Code: keyfile.CodeHash,
+			Map: map[string]string{"token_digest": "sha256", "user_id": "owner"},
+		},
 		{Name: "knox.csv", Code: keyfile.CodeHash},
 		{Name: "drf.csv", Code: keyfile.CodeHash},
 	}

@@ -35,7 +35,7 @@ const (
 type Key struct {
 	Row       int64
 	Part      int
-	Plaintext string // as callers send it; "" where nobody knows it
+	Plaintext string // as callers send it; "" where it is unknown
 	Owner     string
 	Outcome   Outcome
 	Code      string // of the refusal
