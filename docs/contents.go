@@ -9,6 +9,7 @@ type Chapter struct {
 // Contents are all pages, in reading order. A test compares them with the files.
 var Contents = []Chapter{
 	{"Start", []string{"quick-start", "cli", "projects", "versions", "openapi", "unclaimed"}},
+	{"Moving in", []string{"moving-in"}},
 	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
 	{"Login", []string{
 		"login", "apps", "tokens", "sessions", "group-mappings", "scim-entra", "api-scopes", "machines",

@@ -123,7 +123,7 @@ var folders = []folder{
 	{path: "core/contract", floor: core, only: []string{}},
 	{path: "core/diagnosis", floor: core, only: []string{"core/contract"}},
 	{path: "core/filelimits", floor: core, only: []string{}},
-	{path: "core/keyfile", floor: core, only: []string{"core/contract", "core/policy"}},
+	{path: "core/keyfile", floor: core, only: []string{"core/contract", "core/filelimits", "core/policy"}},
 	{path: "core/openapi", floor: core, only: []string{
 		"core/contract", "core/filelimits", "core/openapi", "core/policy", "core/snapshot",
 	}},
