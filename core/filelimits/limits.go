@@ -207,10 +207,10 @@ var (
 		Fix:    "Write one key per row.",
 	}
 	KeyConsumers = &Limit{
-		File: keys, Name: "consumers in lists of their own, or AWS keys", Most: 200_000, Amount: "200,000",
+		File: keys, Name: "consumers in lists of their own, or AWS keys", Most: 100_000, Amount: "100,000",
 		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier " +
 			"one.",
-		Says: "the file has more than 200,000 consumers or AWS keys",
+		Says: "the file has more than 100,000 consumers or AWS keys",
 		Fix:  "Split it.",
 	}
 	CertificateSize = &Limit{

@@ -125,7 +125,7 @@ func (r *Reader) finishAWS(keys *awsKeys, i int) {
 }
 
 // take keeps an object of a file of AWS that isn't a key, and reports whether it was one.
-func (k *awsKeys) take(v value, planOfDocument string) bool {
+func (k *awsKeys) take(v value, planOfDocument string, number int64) (bool, error) {
 	id := v.member("id").text
 	has := func(name string) bool { return v.member(name).kind != absent }
 	switch {
@@ -137,9 +137,12 @@ func (k *awsKeys) take(v value, planOfDocument string) bool {
 		first(&plans, v.member("usagePlanId").text)
 		k.members[id] = append(k.members[id], plans)
 	default:
-		return false
+		return false, nil
 	}
-	return true
+	if int64(len(k.plans)+len(k.members)) > filelimits.KeyConsumers.Most {
+		return true, limitError(number, filelimits.KeyConsumers)
+	}
+	return true, nil
 }
 
 func readPlan(v value) plan {

@@ -48,7 +48,10 @@ func separator(begin []byte) byte {
 // next reads a record that isn't empty. It returns io.EOF at the end, and an *Error for a record that it can't find the
 // end of.
 func (s *csvScanner) next() error {
-	for {
+	for blank := int64(0); ; blank++ {
+		if blank > filelimits.KeyRow.Most {
+			return errBlank(s.number)
+		}
 		if err := s.record(); err != nil {
 			return err
 		}
@@ -165,6 +168,10 @@ func (s *csvScanner) byte() (byte, error) {
 func (s *csvScanner) followedBy(c byte) bool {
 	next, err := s.in.Peek(1)
 	return err == nil && next[0] == c
+}
+
+func errBlank(row int64) error {
+	return &Error{Row: row, Code: CodeLimit, Detail: "The file has more than 1,000,000 empty lines. Remove them."}
 }
 
 // limitError returns the error of a file beyond a limit at a row.

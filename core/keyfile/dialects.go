@@ -42,7 +42,8 @@ func recognize(names map[string]bool, container string, mapping map[string]strin
 		return unkey()
 	case container == "consumers" || container == "keyauth_credentials" || any("keyauth_credentials", "cache_key"):
 		return kong()
-	case owned:
+	case owned || any("key_type", "scopes", "tenant", "product", "allowed_cidrs", "limits", "credential_id", "sha256",
+		"expires_at"):
 		return native()
 	case names["hash"] && any("meta", "externalid", "start", "ratelimits", "credits", "ownerid", "identity_id",
 		"enabled", "roles", "permissions", "expires", "refill", "remaining"):

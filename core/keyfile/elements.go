@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"postern/core/filelimits"
@@ -15,14 +16,10 @@ import (
 // Kong's Admin API (data) and files, of Azure and AWS's own API (value, item).
 var containers = []string{"items", "item", "data", "keys", "value", "consumers", "keyauth_credentials"}
 
-func isContainer(name string) bool {
-	for _, c := range containers {
-		if c == name {
-			return true
-		}
-	}
-	return false
-}
+func isContainer(name string) bool { return slices.Contains(containers, name) }
+
+// mostSkipped is how much of a file can be members that keys don't have, such as the routes of a Kong file, in bytes.
+const mostSkipped = 64 << 20
 
 // element is an object of a JSON file that may be a row.
 type element struct {
@@ -34,18 +31,19 @@ type element struct {
 
 // jsonFile reads the objects of NDJSON, of an array, or of documents with members that are lists of objects.
 type jsonFile struct {
-	scan   *jsonScanner
-	lines  bool
-	number int64 // of the last line or object
-	begun  bool  // a document has begun
-	queue  []element
+	scan      *jsonScanner
+	lines     bool
+	number    int64 // of the last line or object
+	documents int64 // and lines
+	skipped   int64 // bytes of members that are not kept
+	queue     []element
 
-	inside []byte // brackets that are open: [ of an array, { of a document, or both
-	list   string // the container that is read
-	found  bool   // the document has a container
-	head   []byte // members of the document that aren't containers, as JSON without its end
-	full   bool   // head would be larger than a row
-	plan   string // usagePlanId of the document
+	inside []byte   // brackets that are open: [ of an array, { of a document, or both
+	list   string   // the container that is read
+	lists  []string // containers of the document
+	head   []byte   // members of the document that aren't containers, as JSON without its end
+	full   bool     // head would be larger than a row
+	plan   string   // usagePlanId of the document
 }
 
 // isLines reports whether a file that begins with { is NDJSON, whose first lines may be broken. Otherwise an object may
@@ -95,6 +93,9 @@ func (f *jsonFile) line() error {
 	raw, err := readLine(f.scan.in, f.number)
 	if err != nil {
 		return err
+	}
+	if f.documents++; f.documents > 2*filelimits.KeyRow.Most { // lines without rows
+		return errBlank(f.number)
 	}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 		return nil
@@ -175,7 +176,7 @@ func (f *jsonFile) document() error {
 	if err != nil {
 		return err
 	}
-	if c == ',' && f.begun { // between objects that were listed without brackets
+	if c == ',' && f.documents > 0 { // between objects that were listed without brackets
 		_, _ = f.scan.in.ReadByte()
 		c, err = f.scan.peek()
 		if err != nil {
@@ -187,9 +188,11 @@ func (f *jsonFile) document() error {
 			"one object per key."}
 	}
 	_, _ = f.scan.in.ReadByte() // it was peeked
-	f.begun = true
+	if f.documents++; f.documents > filelimits.KeyRows.Most {
+		return limitError(f.number+1, filelimits.KeyRows)
+	}
 	f.inside = append(f.inside, c)
-	f.list, f.found, f.full, f.plan, f.head = "", false, false, "", []byte("{")
+	f.list, f.lists, f.full, f.plan, f.head = "", nil, false, "", []byte("{")
 	return nil
 }
 
@@ -256,7 +259,11 @@ func (f *jsonFile) documentMember() error {
 			return truncated(f.number + 1)
 		}
 		if c == '{' || c == ']' {
-			f.inside, f.list, f.found = append(f.inside, '['), name.text, true
+			if slices.Contains(f.lists, name.text) {
+				return &Error{Row: f.number + 1, Code: CodeRepeated, Detail: "The file has the member " + name.text +
+					" twice. Remove one."}
+			}
+			f.inside, f.list, f.lists = append(f.inside, '['), name.text, append(f.lists, name.text)
 			return nil
 		}
 		begin = []byte("[")
@@ -276,6 +283,9 @@ func (f *jsonFile) headMember(name string, begin []byte) error {
 		}
 	}
 	if f.full = f.full || int64(len(f.head)+len(name)+len(raw)) > filelimits.KeyRow.Most; f.full {
+		if f.skipped += int64(len(raw)); f.skipped > mostSkipped {
+			return limitError(f.number+1, filelimits.KeyRow)
+		}
 		return nil
 	}
 	if len(f.head) > 1 {
@@ -288,7 +298,7 @@ func (f *jsonFile) headMember(name string, begin []byte) error {
 // endDocument ends an object that isn't in a list: without a list of rows, it is a row.
 func (f *jsonFile) endDocument() error {
 	f.inside = f.inside[:0]
-	if f.found {
+	if len(f.lists) > 0 {
 		return nil
 	}
 	f.number++

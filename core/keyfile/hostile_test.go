@@ -65,6 +65,9 @@ func TestOpen_endless(t *testing.T) {
 		"escapes":            {begin: `["`, unit: `\"`},
 		"member":             {begin: `{"`, unit: `a`},
 		"names of members":   {begin: `{`, unit: `"`},
+		"spaces":             {begin: `[`, unit: " "},
+		"lines of NDJSON":    {begin: `{"owner":"a","key":"b"}` + "\n", unit: "\n"},
+		"lines of CSV":       {begin: "owner,key\n", unit: "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +80,7 @@ func TestOpen_endless(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Detail == "" {
 				t.Fatalf("the error is %v", err)
 			}
-			if most := 2 << 20; in.read > most {
+			if most := 3 << 20; in.read > most {
 				t.Errorf("%d bytes were read, at most %d are needed", in.read, most)
 			}
 		})
@@ -121,6 +124,7 @@ func TestOpen_refused(t *testing.T) {
 		"text in JSON":       {`["` + strong + `"]`, "", ""},
 		"not JSON":           {"{\n\"owner\" \"a\"\n}", keyfile.CodeFormat, "JSON"},
 		"half of JSON":       {`{"data":[{"owner":"a"`, keyfile.CodeFormat, "middle of a value"},
+		"list twice":         {"{\"items\":[{}],\n\"items\":[]}", keyfile.CodeRepeated, "items twice"},
 		"two columns":        {"owner,key,key\na,b,c\n", keyfile.CodeRepeated, "key"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -79,24 +79,38 @@ func brokenText(row []byte) string {
 // nameLike is what the name of a column looks like. Others are not repeated in errors: without a header, they are keys.
 var nameLike = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_ .:/@()\[\]-]{0,59}$`)
 
-// isName reports whether the name of a column may be repeated in errors.
+// isName reports whether the name of a column may be repeated in errors: without long words that are random.
 func isName(name string) bool {
 	if !nameLike.MatchString(name) {
 		return false
 	}
-	run, digits := 0, 0 // since the last separator
-	for _, c := range name {
-		switch {
-		case strings.ContainsRune("_ .:/@()[]-", c):
-			run, digits = 0, 0
-		case c >= '0' && c <= '9':
-			run, digits = run+1, digits+1
-		default:
-			run++
-		}
-		if run >= 10 && digits >= 3 {
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_ .:/@()[]-", r) }) {
+		if isRandom(word) {
 			return false
 		}
 	}
 	return true
+}
+
+// isRandom reports whether a word of letters and digits is likely a part of a key. Words that people write have few
+// digits, a vowel in four letters, and a capital in six.
+func isRandom(word string) bool {
+	lower := strings.ToLower(word)
+	for _, function := range []string{"sha256", "sha512", "base64"} {
+		lower = strings.ReplaceAll(lower, function, "")
+	}
+	digits, vowels, capitals := 0, 0, 0
+	for i, c := range lower {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case strings.ContainsRune("aeiou", c):
+			vowels++
+		}
+		if i > 0 && i < len(word) && word[i] >= 'A' && word[i] <= 'Z' && word[i-1] >= 'a' && word[i-1] <= 'z' {
+			capitals++
+		}
+	}
+	n := len(lower)
+	return n >= 10 && digits >= 3 || n >= 16 && (vowels*4 < n || capitals*6 > n)
 }

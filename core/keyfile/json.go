@@ -185,7 +185,10 @@ type jsonScanner struct {
 
 // peek returns the next character that isn't a space, without reading it.
 func (s *jsonScanner) peek() (byte, error) {
-	for {
+	for spaces := int64(0); ; spaces++ {
+		if spaces > filelimits.KeyRow.Most {
+			return 0, &Error{Code: CodeLimit, Detail: "The file has more than 1 MB of spaces in a row. Remove them."}
+		}
 		c, err := s.in.ReadByte()
 		if err != nil {
 			return 0, err

@@ -31,22 +31,27 @@ func isConsumer(v value) bool {
 	return v.member("key").kind == absent && (v.member("username").kind == text || v.member("custom_id").kind == text)
 }
 
+func consumerOf(v value) Consumer {
+	return Consumer{ID: v.member("id").text, Username: v.member("username").text, CustomID: v.member("custom_id").text}
+}
+
 // kongKeys returns the keys of an object of a Kong file: a key on its own, or those of a consumer.
 func (r *Reader) kongKeys(e element) ([]element, error) {
 	if !isConsumer(e.value) && e.container != "consumers" {
 		return []element{e}, nil
 	}
-	c := Consumer{
-		ID: e.value.member("id").text, Username: e.value.member("username").text,
-		CustomID: e.value.member("custom_id").text,
-	}
+	c := consumerOf(e.value)
 	if int64(len(r.consumers)) >= filelimits.KeyConsumers.Most {
 		return nil, limitError(e.number, filelimits.KeyConsumers)
 	}
-	for _, name := range []string{c.ID, c.Username, c.CustomID} {
-		if name != "" {
-			r.consumers[name] = c
-		}
+	switch {
+	case c.ID != "":
+		r.consumers[c.ID] = c
+	case c.Username == "":
+		r.consumers[c.CustomID] = c
+	}
+	if e.container == "consumers" && c.Username != "" { // files name consumers so, and lists of the Admin API by ID
+		r.consumers[c.Username] = c
 	}
 	var keys []element
 	for _, m := range e.value.members {
@@ -72,7 +77,11 @@ func finishKong(d *draft, e row) {
 		first(&name, reference.member(member).text)
 	}
 	c, known := d.reader.consumers[name]
-	if !known && name != "" {
+	switch {
+	case known:
+	case isConsumer(reference): // whole
+		c = consumerOf(reference)
+	case name != "":
 		c = Consumer{ID: name}
 		d.note(noteConsumer)
 	}

@@ -224,8 +224,10 @@ func (r *Reader) read(keys *awsKeys) ([]result, error) {
 	if e.refused != nil {
 		return []result{{Row{Number: e.number}, []Refusal{*e.refused}}}, r.count(e.number)
 	}
-	if keys != nil && keys.take(e.value, r.json.plan) {
-		return nil, nil
+	if keys != nil {
+		if taken, err := keys.take(e.value, r.json.plan, e.number); taken {
+			return nil, err
+		}
 	}
 	elements := []element{e}
 	if r.dialect.source == Kong {

@@ -294,3 +294,69 @@ func TestNext_tyk(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+func TestOpen_recognized(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]keyfile.Source{
+		"owner,key,hash,meta\n":                                  keyfile.Native,
+		`{"key":"k","consumer":{"id":"c"},"scopes":["a"]}`:       keyfile.Native, // the owner is missing
+		`{"owner":"a","key":"k","consumer":{"id":"c"}}`:          keyfile.Native,
+		`{"key":"k","consumer":{"id":"c"}}`:                      keyfile.Kong,
+		`{"username":"a","keyauth_credentials":[{"key":"k"}]}`:   keyfile.Kong,
+		"consumer_id,key\n":                                      keyfile.Kong,
+		"Key,name\n":                                             keyfile.AWS,
+		"Name,key,description,Enabled,usageplanIds\n":            keyfile.AWS,
+		`{"items":[{"id":"k","name":"n","stageKeys":[]}]}`:       keyfile.AWS,
+		`{"item":[{"id":"k","value":"v","enabled":true}]}`:       keyfile.AWS,
+		`{"keys":[{"hash":"h","externalId":"a"}]}`:               keyfile.Unkey,
+		`{"data":[{"keyId":"k","start":"s"}]}`:                   keyfile.Unkey,
+		`{"key_hash":"h","org_id":"o"}`:                          keyfile.Tyk,
+		`{"key":"apikey-h","value":{"org_id":"o"}}`:              keyfile.Tyk,
+		`{"hash":"h","owner":"a","enabled":true,"meta":{"a":1}}`: keyfile.Native,
+	} {
+		mapping := map[string]string{"hash": "sha256", "meta": "-"}
+		if !strings.HasPrefix(text, "owner,") {
+			mapping = nil
+		}
+		r, err := keyfile.Open(strings.NewReader(text), keyfile.Options{Map: mapping, Now: now})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if r.Source() != want {
+			t.Errorf("%s is read as %s, want %s", text, r.Source(), want)
+		}
+	}
+}
+
+// The names of columns can be keys, if a file lacks its first row.
+func TestOpen_noHeader(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{
+		strong, "sk_live_4eC39HqLyjWDarjtT1zdp7dc", "QwErTyUiOpAsDfGhJkLz", "0a1b2c3d4e5f6071", "zpqmxnwobcivruty",
+	} {
+		_, _, _, err := read(t, []byte(key+",active\n"+key+",active\n"), nil)
+		var refused *keyfile.Error
+		if !errors.As(err, &refused) || strings.Contains(refused.Detail, key[:5]) {
+			t.Errorf("%s: %v", key, err)
+		}
+		for _, c := range refused.Columns {
+			if strings.Contains(c.Name, key[:5]) {
+				t.Errorf("%s is the name of a column", key)
+			}
+		}
+		for _, p := range refused.Proposals {
+			if strings.Contains(p.Column, key[:5]) {
+				t.Errorf("%s is proposed", key)
+			}
+		}
+	}
+	for _, name := range []string{
+		"subscriptionIdOfCustomer", "sha256_hash", "key_sha256", "authorizationServerId", "User ID",
+		"properties.primaryKey",
+		"x-api-key", "lastUsedAt", "organizationId", "last_refill_at2",
+	} {
+		_, _, _, err := read(t, []byte("owner,key,"+name+"\na,b,c\n"), nil)
+		if refused := checkError(t, err, keyfile.CodeUnknown); !strings.Contains(refused.Detail, name) {
+			t.Errorf("%q doesn't name %s", refused.Detail, name)
+		}
+	}
+}

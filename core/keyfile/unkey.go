@@ -1,6 +1,8 @@
 package keyfile
 
 import (
+	"strings"
+
 	"postern/core/contract"
 )
 
@@ -101,13 +103,11 @@ func (d *draft) limit(window string, calls value) bool {
 	return true
 }
 
-// cut returns a visible beginning of a key without what can't be shown.
+// cut returns the visible beginning of a key as Unkey has it: the prefix and four characters.
 func cut(start string) string {
-	const most = 24
-	for i := range len(start) {
-		if start[i] <= ' ' || start[i] > '~' || i == most {
-			return start[:i]
-		}
+	start = start[:min(len(start), strings.LastIndexByte(start, '_')+1+4)]
+	if len(start) > 24 || strings.ContainsFunc(start, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
 	}
 	return start
 }
