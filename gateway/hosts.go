@@ -89,6 +89,14 @@ func (t *table) findHost(host, method, path string) (route, bool) {
 	return route{}, false
 }
 
+// domainHost returns the host of the custom domain that the route was found by; "" if it was found by another address.
+func (r *route) domainHost() string {
+	if r.domain == nil {
+		return ""
+	}
+	return r.domain.Host
+}
+
 // Serves reports whether host, in lowercase, is a customer's name that leads to a project.
 func (g *Gateway) Serves(host string) bool {
 	_, ok := g.table.Load().hosts[host]

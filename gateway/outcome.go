@@ -24,6 +24,7 @@ type Outcome struct {
 	Owner        string // that the call, also a refused one, counts for; "" if the caller is unknown
 	CredentialID string // the key's id; "" without a key of the project
 	RemoteIP     string // the caller's address, without port
+	Host         string // of the custom domain that was called; "" for the gateway's own address
 	Method       string
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
 	Route        string // template that the path matched, policy.OtherRoute or CatchAll
@@ -61,6 +62,7 @@ func (c *call) outcome() Outcome {
 		Code: c.code, Step: c.step, Asked: c.asked,
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
+		Host:        c.route.domainHost(),
 		TrackedRule: c.tracked.rule, Tracked: c.tracked.did, TrackedThing: c.tracked.object,
 		MissReason: c.tracked.reason,
 		BytesIn:    c.bytesIn, BytesOut: c.bytesOut, TraceID: c.trace.id(),

@@ -28,6 +28,7 @@ type Request struct {
 	Owner       *string       `json:"owner" doc:"Owner of the call; null if there is none"`
 	Key         *string       `json:"key" doc:"ID of the key; null without a valid key"`
 	RemoteIP    string        `json:"remote_ip"`
+	Host        *string       `json:"host" doc:"Custom domain that was called; null for the gateway's own address"`
 	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot, or why it couldn't, such as remembered order:42 or missed no_value; null if there was nothing to do"`
 	BytesIn     int64         `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64         `json:"bytes_out" doc:"Size of the response body"`

@@ -33,6 +33,7 @@ func appendLine(b []byte, out gateway.Outcome) []byte {
 		{`,"owner":`, out.Owner},
 		{`,"credential":`, out.CredentialID},
 		{`,"client":`, out.RemoteIP},
+		{`,"host":`, out.Host},
 		{`,"trace_id":`, out.TraceID},
 	} {
 		if member.value != "" {

@@ -204,6 +204,7 @@ func shown(c *Call) contract.Request {
 		Owner:         contract.OrNull(c.Owner),
 		Key:           contract.OrNull(c.CredentialID),
 		RemoteIP:      c.RemoteIP,
+		Host:          contract.OrNull(c.Host),
 		Ownership:     contract.OrNull(c.Ownership()),
 		BytesIn:       c.BytesIn,
 		BytesOut:      c.BytesOut,

@@ -25,7 +25,7 @@ const chunk = 16
 type slot struct {
 	project, version, environment string
 	owner, credential             string
-	route, code, step             string
+	route, code, step, host       string
 
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	firstByte            int64 // in ns
@@ -59,7 +59,7 @@ func (s *slot) set(c *Call) {
 	text = append(text, c.RemoteIP...)
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
-	s.route, s.code, s.step, s.asked = c.Route, c.Code, c.Step, c.Asked
+	s.route, s.code, s.step, s.host, s.asked = c.Route, c.Code, c.Step, c.Host, c.Asked
 	s.setFindings(c)
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.firstByte = int64(c.FirstByte)
@@ -103,6 +103,7 @@ func (s *slot) read() Call {
 		Route:         s.route,
 		Code:          s.code,
 		Step:          s.step,
+		Host:          s.host,
 		Asked:         s.asked,
 		ShadowRule:    found.shadowRule,
 		ShadowCode:    found.shadowCode,

@@ -40,6 +40,7 @@ type Call struct {
 	Owner        string // "" for none
 	CredentialID string // the key's id; "" without one
 	RemoteIP     string
+	Host         string // custom domain; "" for the gateway's own address
 	Method       string
 	Path         string // without the query
 	Route        string // a pattern, never a path: each value is a row

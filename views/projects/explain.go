@@ -11,6 +11,7 @@ type Explain struct {
 	Methods      []ui.Option
 	Version      ui.Value // an error only; the chosen option has the value
 	Environment  ui.Value
+	Host         ui.Value // a custom domain
 	Path         ui.Value
 	Key          ui.Value
 	User         ui.Value

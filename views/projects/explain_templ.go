@@ -305,7 +305,8 @@ func explainForm(m Explain) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-path",
 			Name:         "path",
-			Label:        "Path below the environment",
+			Label:        "Path",
+			Hint:         "Below the environment, or the whole path at a custom domain.",
 			Value:        m.Path,
 			Placeholder:  "/orders/42",
 			Autocomplete: "off",
@@ -315,7 +316,24 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</div><fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key, or a user who calls with a token. Leave empty for a call without a credential.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</div>")
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = ui.TextField(ui.Field{
+			ID:           "explain-host",
+			Name:         "host",
+			Label:        "Custom domain",
+			Value:        m.Host,
+			Placeholder:  "api.example.com",
+			Hint:         "The version and environment then follow from the call, and those above don't count.",
+			Autocomplete: "off",
+			Mono:         true,
+		}).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key, or a user who calls with a token. Leave empty for a call without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -333,7 +351,7 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"grid gap-5 sm:grid-cols-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<div class=\"grid gap-5 sm:grid-cols-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -363,7 +381,7 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</div></fieldset><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Explain</button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "</div></fieldset><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Explain</button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -101,6 +101,7 @@ func requestFacts(r contract.RequestDetail) [][2]string {
 		{"Took", milliseconds(r.DurationMS) + " ms"},
 		{"Route", r.Route},
 		{"Environment", r.Version + "/" + r.Environment},
+		{"Custom domain", terminal.OrDash(r.Host)},
 		{"Owner", terminal.OrDash(r.Owner)},
 		{"Key", terminal.OrDash(r.Key)},
 		{"Address", r.RemoteIP},

@@ -38,6 +38,7 @@ var projectPages = map[string]Page{
 	"/projects/:project/requests/:request": shows(contract.GetRequest),
 	"/projects/:project/explain": shows(contract.Explain,
 		Text("version", "version", "--version"), Text("environment", "environment", "--environment"),
+		Text("host", "host", "--host"),
 		Text("method", "method", "").Or("GET"), Text("path", "path", "").Or("/"),
 		Text("key", "key", "--key"), Text("user", "user", "--user"), Joined(Words("scopes", "scopes", "--scopes"))),
 	"/projects/:project/export": shows(contract.ListExports,

@@ -219,7 +219,7 @@ var domainChanges = map[string]string{
 	"disapprove":     "ended the verification of",
 	"record missing": "no longer found the TXT record of",
 	"record back":    "found the TXT record again of",
-	"lapse":          "gave another project",
+	"lapse":          "gave another team",
 
 	"certificate obtained": "obtained a certificate for",
 	"certificate renewed":  "renewed the certificate of",
@@ -228,7 +228,7 @@ var domainChanges = map[string]string{
 
 func domainText(e contract.AuditEntry) string {
 	change := e.Detail["change"]
-	return cmp.Or(domainChanges[change], pastOf(change)) + " the host name " + e.Detail["host"]
+	return cmp.Or(domainChanges[change], pastOf(change)) + " the custom domain " + e.Detail["host"]
 }
 
 func refusedText(e contract.AuditEntry, of string) string {

@@ -21,6 +21,9 @@ func explainURL(p rules.Project, r contract.Request) string {
 	query := url.Values{
 		"version": {r.Version}, "environment": {r.Environment}, "method": {r.Method}, "path": {below(r)},
 	}
+	if r.Host != nil {
+		query = url.Values{"host": {*r.Host}, "method": {r.Method}, "path": {r.Path}}
+	}
 	if r.Key != nil {
 		query.Set("key", *r.Key)
 	}
@@ -43,6 +46,10 @@ func (h *Handler) showExplain(v *page.Visit) (web.Answer, error) {
 		Key:         asked("key"),
 		User:        asked("user"),
 		Scopes:      strings.Join(strings.Fields(asked("scopes")), " "),
+		Host:        asked("host"),
+	}
+	if in.Host != "" { // the form always sends these
+		in.Version, in.Environment = "", ""
 	}
 	v.SelectTeam(p.Team)
 	status, wrong := http.StatusOK, &page.Errors{}
@@ -74,6 +81,7 @@ func explainModel(p rules.Project, in contract.Question, wrong *page.Errors) pro
 		Key:         wrong.Value("/key", in.Key),
 		User:        wrong.Value("/user", in.User),
 		Scopes:      wrong.Value("/scopes", in.Scopes),
+		Host:        wrong.Value("/host", in.Host),
 		BackURL:     requestsPath(p),
 	}
 	m.Error = wrong.Rest()
@@ -101,7 +109,7 @@ func explained(p rules.Project, in contract.Question, found contract.Explanation
 	}
 	named := ruleNames(p)
 	out := &projects.Explained{
-		Call:     method + " " + in.Path,
+		Call:     method + " " + in.Host + in.Path,
 		Verdict:  verdictBadge(found.GatewayAnswer),
 		Decided:  decidedBy(found, named),
 		Exported: verdictBadge(found.OnExport),
@@ -171,6 +179,7 @@ func explainCommand(p rules.Project, method string, in contract.Question) string
 	for _, flag := range []struct{ name, value string }{
 		{"--version", in.Version},
 		{"--environment", in.Environment},
+		{"--host", in.Host},
 		{"--key", in.Key},
 		{"--user", in.User},
 		{"--scopes", in.Scopes},

@@ -43,6 +43,9 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 		Curl:    h.curlOf(p, r.Request),
 		BackURL: requestsPath(p),
 	}
+	if r.Host != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Custom domain", Value: *r.Host, Mono: true})
+	}
 	if r.FirstByteMS != nil {
 		first := ui.Fact{Label: "First byte", Value: durationText(r.FirstByteMS.Duration())}
 		m.Facts = slices.Insert(m.Facts, 2, first)
@@ -114,7 +117,7 @@ func (h *Handler) secretLines(v *page.Visit, p rules.Project, environment string
 // curlOf returns a curl command for the same call. Query, headers and body are not in the log.
 func (h *Handler) curlOf(p rules.Project, r contract.Request) string {
 	rest := below(r)
-	if rest == r.Path { // by a host name of the customer's
+	if rest == r.Path { // by a custom domain, whose scheme and port aren't in the log
 		return ""
 	}
 	command := "curl -i"

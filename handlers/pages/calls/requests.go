@@ -152,6 +152,9 @@ func requestRow(p rules.Project, r contract.Request) projects.Request {
 // below returns the path without the part that leads to the environment, which has its own
 // column.
 func below(r contract.Request) string {
+	if r.Host != nil {
+		return r.Path
+	}
 	if _, rest, ok := strings.Cut(r.Path, "/"+r.Version+"/"+r.Environment); ok {
 		return cmp.Or(rest, "/")
 	}

@@ -156,7 +156,11 @@ func (h *Handler) addDomain(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
-	return v.Done("domain_added", page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Address())
+	flash := "domain_added"
+	if d.State != contract.DomainPending {
+		flash = "domain_added_served"
+	}
+	return v.Done(flash, page.ProjectPath(v.Param("project"))+"/domains/"+d.ID, d.Address())
 }
 
 func (h *Handler) showDomain(v *page.Visit) (web.Answer, error) {
