@@ -30,6 +30,7 @@ func domains() projects.Domains {
 		List: narrowed(listed(path, "domains", "host")),
 		Add: &projects.DomainAdd{
 			Action: path,
+			Calls:  calls("domain", ""),
 			Environments: []ui.Option{
 				{Value: "env_1", Title: "1.0.0/dev"},
 				{Value: "env_2", Title: "1.0.0/prod", Chosen: true},
@@ -44,7 +45,8 @@ func domains() projects.Domains {
 			},
 			{
 				URL:   path + "/dom_2",
-				Host:  longHost,
+				Host:  longHost + "/a-path-prefix-that-is-as-long/as-they-can-be/in-this-table",
+				Calls: "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
 				Place: "2.0.0-beta.1/staging-of-the-north",
 				State: ui.Badge{Tone: ui.Warn, Text: "record missing"},
 			},
@@ -56,6 +58,17 @@ func domains() projects.Domains {
 			},
 		},
 	}
+}
+
+// calls are the fields of which calls a domain takes.
+func calls(id, prefix string) projects.DomainCalls {
+	m := projects.DomainCalls{ID: id, PathPrefix: ui.Value{Text: prefix}, Strip: true, Methods: ui.Group{
+		ID: id + "-methods", Name: "methods", Legend: "Methods", Hint: "Leave all empty to take every method.",
+	}}
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		m.Methods.Options = append(m.Methods.Options, ui.Option{Value: method, Title: method, Chosen: method == "GET"})
+	}
+	return m
 }
 
 func domainsEmpty() projects.Domains {
@@ -99,6 +112,7 @@ func domain() projects.Domain {
 			VerifyText:   "Verify",
 			MoveAction:   path,
 			Revision:     "41",
+			Calls:        calls("domain-move", "/orders"),
 			Environments: domains().Add.Environments,
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
@@ -119,6 +133,9 @@ func domainMissing() projects.Domain {
 	m.RecordName = "_postern-challenge." + longHost
 	m.Facts[1].Value = "by its TXT record, 1 Nov 2026, 09:12 UTC"
 	m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: "19 Nov 2026, 09:12 UTC"})
+	m.Warnings = []string{"CORS is set, but the domain doesn't take OPTIONS, so browsers' preflight requests to it get " +
+		"404. Add OPTIONS to its methods, or create a domain with the same path prefix that takes OPTIONS."}
+	m.Manage.Calls.PathPrefix.Error = "Leave out the slash at the end: /orders also takes all paths below it."
 	m.Manage.VerifyText = "Check again"
 	m.Manage.Error = "The name server didn't respond. Try again in a minute."
 	m.Manage.Remove.Error = "Tick the box to remove the host name."

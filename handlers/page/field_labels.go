@@ -55,6 +55,8 @@ var fieldLabels = map[string]string{
 	"group":                  "Add to a group",
 	"groups":                 "Add to groups",
 	"host":                   "Host name",
+	"path_prefix":            "Path prefix",
+	"strip_prefix":           "Remove the prefix",
 	"in_product":             "Product",
 	"introspection":          "Endpoint",
 	"introspection_audience": "Required audience",

@@ -52,6 +52,38 @@ func TestDomain_certificate(t *testing.T) {
 		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. Next attempt")
 }
 
+// A page sets which calls a domain takes, and shows mistakes where they were made.
+func TestDomain_calls(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	const list = "/projects/shop/domains"
+	s.Post(list, "host", "api.shop.test", "environment", "prod", "path_prefix", "orders", "strip_prefix", "true",
+		"methods", "GET").
+		Shows(422, "Custom domains").
+		Says("#domain-prefix-error", "Start the prefix with a slash")
+	s.Post(list, "host", "api.shop.test", "environment", "prod", "path_prefix", "/orders", "strip_prefix", "true",
+		"methods", "POST", "methods", "GET")
+	s.Get(list).Says("main", "api.shop.test/orders").Says("main", "GET, POST")
+	shop, err := db.Read(t.Context()).ProjectByName("shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Read(t.Context()).DomainsOf(shop.ID, "", models.Page{})
+	if err != nil || len(rows.Items) != 1 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	page := list + "/" + rows.Items[0].ID
+	revision := s.Get(page).
+		Says("dl", "GET, POST, paths below /orders, which is removed").
+		Find("[name=revision]").AttrOr("value", "")
+	s.Post(page, "revision", revision, "environment", rows.Items[0].EnvironmentID, "path_prefix", "/orders/").
+		Shows(422, "api.shop.test/orders").
+		Says("#domain-move-prefix-error", "Leave out the slash at the end")
+	s.Post(page, "revision", revision, "environment", rows.Items[0].EnvironmentID, "path_prefix", "/new")
+	s.Get(page).Says("h1", "api.shop.test/new").Says("dl", "all methods, paths below /new, which is kept")
+}
+
 // write changes the database without using the pages.
 func write(t *testing.T, db *models.DB, change func(*models.Tx) error) {
 	t.Helper()

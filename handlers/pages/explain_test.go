@@ -42,5 +42,8 @@ func TestExplain_page(t *testing.T) {
 		"Use one of the project's versions: 1.0.0.")
 	s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").
 		Says("#explain-key-error", "Use the ID of a key")
+	s.Get(ask("path", "/a", "version", "1.0.0", "environment", "prod", "host", "api.example.com")).
+		Shows(422, "Explain a call").
+		Says("#explain-host-error", "Use the host name of a custom domain of the project.")
 	s.Get(ask("path", "/it's $(here)")).Says("#explain-command", `'/it'\''s $(here)'`)
 }

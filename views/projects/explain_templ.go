@@ -305,8 +305,8 @@ func explainForm(m Explain) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "explain-path",
 			Name:         "path",
-			Label:        "Path",
-			Hint:         "Below the environment, or the whole path at a custom domain.",
+			Label:        "Path below the environment",
+			Hint:         "At a custom domain, the whole path.",
 			Value:        m.Path,
 			Placeholder:  "/orders/42",
 			Autocomplete: "off",

@@ -37,8 +37,7 @@ func newDomains(t terminal.Terminal) *cobra.Command {
 			},
 		),
 		oneDomain(t, verify, ofPath, func(_ contract.DomainPath, d contract.Domain) error {
-			_, err := fmt.Fprintf(t.Out, "%s is verified. %s points to %s/%s.\n", d.Host, d.Key(), d.Version,
-				d.Environment)
+			_, err := fmt.Fprintf(t.Out, "%s is verified and points to %s/%s.\n", d.Key(), d.Version, d.Environment)
 			return err
 		}),
 		oneDomain(t, contract.DeleteDomain, ofPath, func(in contract.DomainPath, _ contract.None) error {

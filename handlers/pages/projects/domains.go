@@ -181,6 +181,11 @@ func (h *Handler) domainWith(
 	}
 	v.SelectTeam(p.Team)
 	path, environment := domainPath(p, d), environmentID(p, d)
+	if typed == nil {
+		typed = &contract.DomainChange{
+			PathPrefix: &d.PathPrefix, StripPrefix: &d.StripPrefix, Methods: &d.Methods, Environment: &environment,
+		}
+	}
 	m := projects.Domain{
 		Page: v.Shell(
 			d.Address(),
@@ -217,8 +222,8 @@ func (h *Handler) domainWith(
 			VerifyText:   "Verify",
 			MoveAction:   path,
 			Revision:     d.ETag,
-			Calls:        domainCalls("domain-move", d.PathPrefix, &d.StripPrefix, d.Methods, wrong),
-			Environments: environmentOptions(p, environment),
+			Calls:        domainCalls("domain-move", *typed.PathPrefix, typed.StripPrefix, *typed.Methods, wrong),
+			Environments: environmentOptions(p, *typed.Environment),
 			Remove: ui.Confirmation{
 				ID:     "domain-remove",
 				Action: path + "/remove",
@@ -235,10 +240,6 @@ func (h *Handler) domainWith(
 		}
 		if d.State != contract.DomainPending {
 			m.Manage.VerifyText = "Check again"
-		}
-		if typed != nil {
-			m.Manage.Calls = domainCalls("domain-move", *typed.PathPrefix, typed.StripPrefix, *typed.Methods, wrong)
-			m.Manage.Environments = environmentOptions(p, *typed.Environment)
 		}
 		m.Manage.Error = wrong.Rest()
 	}

@@ -113,9 +113,11 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", "/projects/:project/call-signing/rotate", h.rotateCallSigningKey, "when")
 	p.SignedIn("POST", "/projects/:project/call-signing/disable", h.disableCallSigning)
 	p.SignedIn("GET", "/projects/:project/domains", h.showDomains)
-	p.SignedIn("POST", "/projects/:project/domains", h.addDomain, "environment host")
+	p.SignedIn("POST", "/projects/:project/domains", h.addDomain,
+		"environment host methods path_prefix strip_prefix")
 	p.SignedIn("GET", "/projects/:project/domains/:domain", h.showDomain)
-	p.SignedIn("POST", "/projects/:project/domains/:domain", h.moveDomain, "environment")
+	p.SignedIn("POST", "/projects/:project/domains/:domain", h.moveDomain,
+		"environment methods path_prefix strip_prefix")
 	p.SignedIn("POST", "/projects/:project/domains/:domain/verify", h.verifyDomain)
 	p.SignedIn("POST", "/projects/:project/domains/:domain/remove", h.removeDomain)
 }
