@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -105,4 +106,54 @@ func decodeOnce(path string) string {
 		out.WriteByte(path[i])
 	}
 	return out.String()
+}
+
+// Whatever a path is, a custom domain takes it by whole segments of its normalized form, and leaves the rest unchanged.
+func FuzzFindHost(f *testing.F) {
+	domains := []snapshot.Domain{
+		{DomainAddress: contract.DomainAddress{Host: "a.test", PathPrefix: "/orders", StripPrefix: true}},
+		{DomainAddress: contract.DomainAddress{Host: "a.test", PathPrefix: "/orders/kept"}},
+		{DomainAddress: contract.DomainAddress{
+			Host: "a.test", PathPrefix: "/posts", StripPrefix: true, Methods: []string{"POST"},
+		}},
+	}
+	p := &snapshot.Project{ID: "prj_a", Name: "shop", Versions: []snapshot.Version{{
+		ID: "ver_a", Name: "1.0.0",
+		Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
+			Mode: snapshot.Passthrough, Keyless: snapshot.Reject,
+		}},
+		Environments: []snapshot.Environment{{
+			ID: "env_a", Name: "prod", Target: "http://up.test/base", Domains: domains,
+		}},
+	}}}
+	g := New(Options{Domain: "proxy.test"})
+	defer g.Close()
+	served, err := compile([]*snapshot.Project{p}, &table{}, nil,
+		connector{compiled: &g.documents, pool: g.budget.NewPool, upstream: g.newUpstream, now: g.now})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range []string{"/orders/1", "/orders", "/ordersx", "/orders%2f1", "//orders/../orders/./kept/x",
+		"/orders/..%2fposts", "/%6frders/%2e%2e/posts", "/posts;/x", "/orders\\x", "/orders/kept%2f", "/"} {
+		f.Add(path, "GET")
+		f.Add(path, "POST")
+	}
+	f.Fuzz(func(t *testing.T, uri, method string) {
+		sent, err := readTarget(uri)
+		if err != nil || policy.HidesDotSegment(sent.path) {
+			return
+		}
+		r, ok := served.findHost("a.test", method, sent.path)
+		segments := append(strings.Split(sent.path, "/"), "", "")
+		wanted := segments[1] == "orders" || segments[1] == "posts" && method == "POST"
+		switch {
+		case ok != wanted:
+			t.Fatalf("%s %q as %q: taken %v, want %v", method, uri, sent.path, ok, wanted)
+		case !ok:
+		case segments[1] == "orders" && segments[2] == "kept" && method != "POST" && r.rest != sent.path:
+			t.Fatalf("%q is forwarded as %q, want all of it", sent.path, r.rest)
+		case r.domain.StripPrefix && r.domain.PathPrefix+r.rest != sent.path:
+			t.Fatalf("%q is forwarded as %q without %q", sent.path, r.rest, r.domain.PathPrefix)
+		}
+	})
 }
