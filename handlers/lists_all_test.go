@@ -29,6 +29,7 @@ var unsorted = map[string]string{
 	"list-relation-misses":    "one line for each rule and reason, of 2,000 rules",
 	"list-requests":           "a log of 1,024 calls in order of arrival, which status, owner, path and code filter",
 	"list-shadow-refusals":    "one line for each rule and reason, of 2,000 rules",
+	"list-upstreams":          "an environment has at most 32 targets, in the order in which they are set",
 	"list-upstream-headers":   "an environment sets a few headers for its upstream",
 	"preview-export":          "the lines of the ledger, as get-export-ledger has them",
 }

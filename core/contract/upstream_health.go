@@ -18,8 +18,6 @@ type UpstreamTargetHealth struct {
 
 	Gateways          int64 `json:"gateways" doc:"Number of gateways that report on the target"`
 	UnhealthyGateways int64 `json:"unhealthy_gateways" doc:"Number of gateways for which the target isn't healthy"`
-
-	EnvironmentID string `json:"-"` // for the dashboard alone
 }
 
 // The health of a target.

@@ -142,6 +142,24 @@ func (s *Service) Upstreams(
 	return contract.List[contract.UpstreamTargetHealth]{Items: list}, nil
 }
 
+// EnvironmentUpstreams is Upstreams for one environment of a project.
+func (s *Service) EnvironmentUpstreams(
+	ctx context.Context, p access.Principal, project string, e contract.Environment,
+) ([]contract.UpstreamTargetHealth, error) {
+	tx := s.DB.Read(ctx)
+	parent, err := access.Project(tx, p, project, access.ProjectRead)
+	if err != nil {
+		return nil, fmt.Errorf("usage: upstreams of %s: %w", project, err)
+	}
+	var known knownTargets
+	if e.Upstream.WatchesTargets() {
+		if known, err = knownOf(tx, parent.ID); err != nil {
+			return nil, fmt.Errorf("usage: upstreams of %s: %w", project, err)
+		}
+	}
+	return known.of(e.ID, e.Target, e.Upstream), nil
+}
+
 func upstreamsOf(tx *models.Tx, project string) ([]contract.UpstreamTargetHealth, error) {
 	versions, err := tx.VersionsOf(project)
 	if err != nil {
@@ -159,7 +177,7 @@ func upstreamsOf(tx *models.Tx, project string) ([]contract.UpstreamTargetHealth
 	for _, v := range versions {
 		for i := range environments {
 			if e := &environments[i]; e.VersionID == v.ID {
-				for _, one := range known.of(e) {
+				for _, one := range known.of(e.ID, e.Target, e.Upstream) {
 					one.Version, one.Environment = v.Name, e.Name
 					out = append(out, one)
 				}
@@ -196,14 +214,14 @@ func knownOf(tx *models.Tx, project string) (k knownTargets, err error) {
 }
 
 // of returns the targets of an environment with their health.
-func (k knownTargets) of(e *models.Environment) (out []contract.UpstreamTargetHealth) {
-	watched := e.Upstream.WatchesTargets()
-	for _, one := range e.Upstream.TargetsOr(e.Target) {
+func (k knownTargets) of(environment, target string, u contract.Upstream) (out []contract.UpstreamTargetHealth) {
+	watched := u.WatchesTargets()
+	for _, one := range u.TargetsOr(target) {
 		h := contract.UpstreamTargetHealth{
-			EnvironmentID: e.ID, URL: one.URL, Weight: one.WeightOrDefault(), Health: contract.HealthNotChecked,
+			URL: one.URL, Weight: one.WeightOrDefault(), Health: contract.HealthNotChecked,
 		}
 		if watched {
-			k.health(targetOf{e.ID, hostOfTarget(one.URL)}, &h)
+			k.health(targetOf{environment, hostOfTarget(one.URL)}, &h)
 		}
 		out = append(out, h)
 	}

@@ -22,15 +22,12 @@ var healthBadges = map[string]ui.Badge{
 
 // targetHealth lists the targets of an environment with their health.
 func (h *Handler) targetHealth(v *page.Visit, at place) ([]projects.TargetHealth, error) {
-	all, err := h.Usage.Upstreams(v.Ctx(), v.Who, contract.ProjectPath{Project: at.project.ID})
+	all, err := h.Usage.EnvironmentUpstreams(v.Ctx(), v.Who, at.project.ID, *at.environment)
 	if err != nil {
 		return nil, err
 	}
 	var rows []projects.TargetHealth
-	for _, one := range all.Items {
-		if one.EnvironmentID != at.environment.ID {
-			continue
-		}
+	for _, one := range all {
 		row := projects.TargetHealth{
 			URL: one.URL, Weight: humanize.Comma(int64(one.Weight)), Health: healthBadges[one.Health],
 			Detail: healthDetail(&one),
