@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // posted is a call with a body of JSON.
@@ -93,6 +95,37 @@ func TestObserver_asked(t *testing.T) {
 			if calls := r.upstreamCalls(); !tc.asked && len(calls) > 0 {
 				t.Errorf("%s: the upstream got %+v", tc.name, calls)
 			}
+		}
+	})
+}
+
+// TestObserver_tries checks how often a call was sent, and where to, in its outcome.
+func TestObserver_tries(t *testing.T) {
+	onBothPaths(t, func(t *testing.T, path rigOption) {
+		good := servedBy(t, func(http.ResponseWriter, *http.Request) {})
+		for name, tc := range testkit.ByName(map[string]struct {
+			targets []snapshot.UpstreamTarget
+			tries   int
+			target  string
+		}{
+			"one target":          {nil, 1, ""},
+			"a target that fails": {[]snapshot.UpstreamTarget{target(refusing(t), 1), target(good, 1)}, 2, good},
+			"the first of two":    {[]snapshot.UpstreamTarget{target(good, 1), target(refusing(t), 1)}, 1, good},
+		}) {
+			o := outcomes{make(chan gateway.Outcome, 1)}
+			observed := func(_ *rig, options *gateway.Options) { options.Observer = o }
+			r := newRig(t, nil, path, observed, withUpstream(func(u *snapshot.Upstream) { u.Targets = tc.targets }))
+			r.get("/shop/1.0.0/prod")
+			want := strings.TrimPrefix(tc.target, "http://")
+			if out := within(t, name, o.got); out.Tries != tc.tries || out.Target != want {
+				t.Errorf("%s: %d tries, the last one at %q; want %d and %q", name, out.Tries, out.Target, tc.tries, want)
+			}
+		}
+		o := outcomes{make(chan gateway.Outcome, 1)}
+		observed := func(_ *rig, options *gateway.Options) { options.Observer = o }
+		newRig(t, nil, path, observed).call("GET", "/shop/1.0.0/prod", "X-API-Key: wrong")
+		if out := within(t, "a refused call", o.got); out.Tries != 0 {
+			t.Errorf("a refused call has %d tries", out.Tries)
 		}
 	})
 }

@@ -3,12 +3,16 @@ package gateway
 import (
 	"cmp"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize/english"
 
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway/balance"
+	"postern/gateway/engine"
 )
 
 // Explain decides a call by the table that is served, without a credential's secret, without counting
@@ -89,7 +93,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 		explainValidation(&out, at, q.Method)
 	}
 	if out.Denial == (policy.Denial{}) {
-		explainForward(&out, at, g.now())
+		explainForward(&out, at, q.Method, g.now())
 	}
 	return out
 }
@@ -107,8 +111,31 @@ func hostNote(at route) string {
 	return ""
 }
 
+// retryNote says when a call is sent again, if that isn't the default.
+func retryNote(e *environment, method string) string {
+	set := e.retries
+	switch {
+	case set.max == 0:
+		return " It is never sent again."
+	case set.max == 1 && !set.timeout && len(set.statuses) == 0:
+		return ""
+	}
+	most := " up to " + english.Plural(set.max, "time", "") + "."
+	if !engine.IsIdempotent(method) {
+		return " If nothing of it was sent, it is sent again" + most
+	}
+	when := []string{"the connection ends before a response"}
+	if set.timeout {
+		when = append(when, "the response doesn't begin in time")
+	}
+	for _, status := range set.statuses {
+		when = append(when, "the status is "+strconv.Itoa(status))
+	}
+	return " If " + english.OxfordWordSeries(when, "or") + ", it is sent again" + most
+}
+
 // explainForward names the targets that a call can go to, and the health that this gateway sees.
-func explainForward(out *policy.Explanation, at route, now time.Time) {
+func explainForward(out *policy.Explanation, at route, method string, now time.Time) {
 	e, path := at.environment, policy.JoinTarget(at.environment.path, at.rest)
 	if err := e.balance.Available(now); err != nil {
 		denial, _ := unavailable(err)
@@ -116,7 +143,8 @@ func explainForward(out *policy.Explanation, at route, now time.Time) {
 		return
 	}
 	if len(e.endpoints) == 1 {
-		out.Pass(policy.ExplainForward, "The call is forwarded to "+e.scheme+"://"+e.first().host+path+hostNote(at)+".")
+		out.Pass(policy.ExplainForward, "The call is forwarded to "+e.scheme+"://"+e.first().host+path+hostNote(at)+"."+
+			retryNote(e, method))
 		return
 	}
 	var text strings.Builder
@@ -130,10 +158,10 @@ func explainForward(out *policy.Explanation, at route, now time.Time) {
 		case h.Weight == 0:
 			text.WriteString(" (drained)")
 		case h.Status != balance.Healthy:
-			text.WriteString(" (" + string(h.Status) + ")")
+			text.WriteString(" (" + string(h.Status) + ", " + h.Reason + ")")
 		}
 	}
-	text.WriteString(hostNote(at) + ".")
+	text.WriteString(hostNote(at) + "." + retryNote(e, method))
 	out.Pass(policy.ExplainForward, text.String())
 }
 

@@ -1,6 +1,10 @@
 package gateway
 
-import "time"
+import (
+	"time"
+
+	"postern/gateway/balance"
+)
 
 // Observer records every call that found its project, after the call has ended. Observe must be safe for concurrent
 // use.
@@ -32,6 +36,8 @@ type Outcome struct {
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
 	Asked        bool   // whether the upstream, or a connection to it, was asked for the response
+	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't asked
+	Target       string // host of the target of the last try; "" if the environment has only one
 	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
 	ShadowCode   string // of that refusal
 	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
@@ -59,7 +65,7 @@ func (c *call) outcome() Outcome {
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.caller.Account, CredentialID: c.caller.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
-		Code: c.code, Step: c.step, Asked: c.asked,
+		Code: c.code, Step: c.step, Asked: c.asked, Tries: c.tries(), Target: c.lastTarget(),
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
 		Host:        c.route.domainHost(),
@@ -68,4 +74,20 @@ func (c *call) outcome() Outcome {
 		BytesIn:    c.bytesIn, BytesOut: c.bytesOut, TraceID: c.trace.id(),
 		Start: c.start, FirstByte: c.firstByte, Duration: c.gateway.since(c.start),
 	}
+}
+
+// tries returns how often the call was sent, or that was tried.
+func (c *call) tries() int {
+	if !c.asked {
+		return 0
+	}
+	return 1 + c.repeated
+}
+
+// lastTarget returns the host of the target of the last try, "" if there is no choice. The lease is released already.
+func (c *call) lastTarget() string {
+	if e := c.route.environment; c.asked && len(e.endpoints) > 1 && c.tried != (balance.Tried{}) {
+		return e.endpoints[c.lease.Index()].host
+	}
+	return ""
 }

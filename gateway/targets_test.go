@@ -436,6 +436,35 @@ func (r *rig) explained() policy.Explanation {
 	})
 }
 
+func TestExplain_retries(t *testing.T) {
+	for _, tc := range []struct {
+		max    int
+		on     []snapshot.RetryCondition
+		method string
+		want   string
+	}{
+		{0, nil, "GET", "It is never sent again."},
+		{2, []snapshot.RetryCondition{"503", "timeout"}, "GET", "If the connection ends before a response, the " +
+			"response doesn't begin in time, or the status is 503, it is sent again up to 2 times."},
+		{1, []snapshot.RetryCondition{"503"}, "POST", "If nothing of it was sent, it is sent again up to 1 time."},
+	} {
+		r := newRig(t, nil, withUpstream(func(u *snapshot.Upstream) {
+			u.Retries = snapshot.UpstreamRetries{Max: &tc.max, On: &tc.on}
+		}))
+		raw, _ := json.Marshal(r.gateway.Explain(policy.Question{
+			ProjectID: r.project.ID, Version: "1.0.0", Environment: "prod", Method: tc.method, Path: "/x",
+			KeyHash: new(sha256.Sum256([]byte(r.key))),
+		}))
+		if !strings.Contains(string(raw), tc.want) {
+			t.Errorf("%d retries of %s: the explanation doesn't have %q: %s", tc.max, tc.method, tc.want, raw)
+		}
+	}
+	plain, _ := json.Marshal(newRig(t, nil).explained())
+	if strings.Contains(string(plain), "sent again") {
+		t.Errorf("the default is explained: %s", plain)
+	}
+}
+
 func TestExplain_targets(t *testing.T) {
 	r := newRig(t, nil, balanced(snapshot.BalanceRoundRobin,
 		target("http://a.example", 1), target("http://b.example", 0)))

@@ -25,6 +25,8 @@ type codeRun struct {
 	sent  []string // names and values; {tenant} and {environment} are ids of the objects
 }
 
+const onEnvironment = "/projects/:project/versions/:version/environments/:environment"
+
 var codeRuns = []codeRun{
 	{"create a key", "/projects/:project/keys", "/api/v1/projects/:project/keys", []string{
 		"owner", "it's \"ana\"", "key_type", "read-only", "environment", "prod", "description", "for $HOME\\n & more",
@@ -78,6 +80,16 @@ var codeRuns = []codeRun{
 			"target", "http://127.0.0.1:9/v2",
 		},
 	},
+	{"targets", onEnvironment + "/targets", "/api/v1/projects/:project", []string{
+		"url", "http://127.0.0.1:9/base", "weight", "3", "url", " ", "weight", "1", "url", "http://127.0.0.1:10/base",
+		"weight", "", "balance", "hash=header:", "balance_header", "X-Session",
+	}},
+	{"checks", onEnvironment + "/checks", "/api/v1/projects/:project", []string{
+		"path", "/healthz", "interval_ms", "5000", "statuses", "204, 300-399", "unhealthy", "", "passive_failures", "0",
+	}},
+	{"breaker", onEnvironment + "/breaker", "/api/v1/projects/:project", []string{
+		"failures", "20", "window_ms", "", "open_ms", "1500",
+	}},
 	{"rename an environment", "/projects/:project/versions/:version/environments/:environment",
 		"/api/v1/projects/:project", []string{"name", "live"}},
 	{"add an environment", "/projects/:project/versions/:version/environments", "/api/v1/projects/:project", []string{

@@ -36,6 +36,9 @@ func (s *Service) Create(
 		if err := fault.InvalidFields(present(wrong, wrongPrefix, wrongMethods, wrongEnvironment)); err != nil {
 			return err
 		}
+		if err := notHostHeader(tx, owner.ID, host); err != nil {
+			return err
+		}
 		now := models.Now()
 		row := models.Domain{
 			ID:            models.NewID("dom"),
@@ -117,6 +120,23 @@ func join(tx *models.Tx, owner models.Project, row *models.Domain) error {
 		}
 	}
 	return refuseCollision(*row, owner, all)
+}
+
+// notHostHeader refuses a name that calls of the project have in their Host header: they could come back to the
+// gateway. The same pair is refused where the header is set, if the name is verified by then.
+func notHostHeader(tx *models.Tx, projectID, host string) error {
+	all, err := tx.EnvironmentsOf(projectID)
+	if err != nil {
+		return fmt.Errorf("domains: environments of %s: %w", projectID, err)
+	}
+	for _, e := range all {
+		if name, _ := e.Upstream.OwnHost(); name == host {
+			return fault.New(fault.Conflict, "host_header", "Calls to the upstream of the environment %s have %s in "+
+				"their Host header, so they could come back to the gateway. First set the environment's host_header "+
+				"to caller, or to another name.", e.Name, host)
+		}
+	}
+	return nil
 }
 
 func taken(host string) *fault.Error {

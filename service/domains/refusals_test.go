@@ -41,6 +41,43 @@ func TestApprove(t *testing.T) {
 	})
 }
 
+// TestAdd_hostHeader refuses names that calls to the project's own upstreams have in their Host header, also when the
+// header is set before the name is verified.
+func TestAdd_hostHeader(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		p := w.team(t, "shop")
+		setHeader := func(to string) {
+			t.Helper()
+			in := contract.EnvironmentChange{Upstream: contract.Upstream{HostHeader: &to}}.Of("shop", "1.0.0", "dev")
+			if _, err := w.projects.UpdateEnvironment(t.Context(), p, in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		setHeader("api.example.com")
+		_, err := w.create(t, p, "shop", "API.example.com", "prod")
+		wantCode(t, err, "host_header")
+		setHeader("caller")
+		added := w.add(t, p, "shop", "api.example.com")
+		setHeader("api.example.com")
+		w.names.Set(added.Record.Name, added.Record.Value)
+		_, err = w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID))
+		wantCode(t, err, "host_header")
+		operator := access.Principal{
+			Account: "acc_operator", Operator: true, Roles: map[string]access.Role{"x": access.Owner},
+		}
+		_, err = w.Approve(t.Context(), operator, contract.DomainOf("shop", added.ID))
+		wantCode(t, err, "host_header")
+		if got := w.hosts(); len(got) != 0 {
+			t.Errorf("the gateway serves %v", got)
+		}
+		setHeader("target")
+		if _, err := w.Verify(t.Context(), p, contract.DomainOf("shop", added.ID)); err != nil {
+			t.Errorf("Verify without the header: %v", err)
+		}
+	})
+}
+
 func TestAdd_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -112,10 +112,13 @@ func (s *Service) Verify(ctx context.Context, p access.Principal, in contract.Do
 }
 
 // release takes a verified name from another team, where its record has been missing for
-// long. It refuses if the other team still holds the name.
+// long. It refuses if the other team still holds the name, or if calls of the project have it in their Host header.
 func (s *Service) release(
 	ctx context.Context, tx *models.Tx, host string, owner models.Project, now time.Time,
 ) error {
+	if err := notHostHeader(tx, owner.ID, host); err != nil {
+		return err
+	}
 	all, err := tx.LockHost(host)
 	if err != nil {
 		return fmt.Errorf("domains: find %s: %w", host, err)

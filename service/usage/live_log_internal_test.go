@@ -99,6 +99,17 @@ func TestRing_parts(t *testing.T) {
 	}
 }
 
+func TestSlot_tries(t *testing.T) {
+	s := packed(Call{Tries: 2, Target: "b.example.com"})
+	if got := s.read(); got.Tries != 2 || got.Target != "b.example.com" {
+		t.Errorf("%d tries, the last one at %q", got.Tries, got.Target)
+	}
+	s.set(&Call{Tries: 1})
+	if got := s.read(); got.Tries != 1 || got.Target != "" {
+		t.Errorf("a slot that is used again has %d tries, the last one at %q", got.Tries, got.Target)
+	}
+}
+
 func TestRing_copies(t *testing.T) {
 	b := newLiveLog(1<<20, chunk)
 	c := Call{

@@ -201,6 +201,8 @@ func shown(c *Call) contract.Request {
 		Status:        c.Status,
 		Code:          contract.OrNull(c.Code),
 		Step:          c.Step,
+		Tries:         c.Tries,
+		Target:        contract.OrNull(c.Target),
 		Owner:         contract.OrNull(c.Owner),
 		Key:           contract.OrNull(c.CredentialID),
 		RemoteIP:      c.RemoteIP,

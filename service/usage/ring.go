@@ -30,14 +30,17 @@ type slot struct {
 	in, out, start, took int64 // start in ns since 1970, took in ns
 	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
+	tries                int16
 	asked                bool
 
 	text  []byte    // Method, Path and RemoteIP
 	found *findings // nil: this slot never had any
 }
 
-// findings are what few calls have: what rules in shadow, the OpenAPI document and the memory of owners found.
+// findings are what few calls have: what rules in shadow, the OpenAPI document and the memory of owners found, and the
+// target where there are several.
 type findings struct {
+	target                                         string
 	shadowRule, shadowCode                         string
 	invalidAt, invalidWhy                          string
 	trackedRule, tracked, trackedThing, missReason string
@@ -60,6 +63,7 @@ func (s *slot) set(c *Call) {
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
 	s.route, s.code, s.step, s.host, s.asked = c.Route, c.Code, c.Step, c.Host, c.Asked
+	s.tries = int16(c.Tries)
 	s.setFindings(c)
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
 	s.firstByte = int64(c.FirstByte)
@@ -67,7 +71,8 @@ func (s *slot) set(c *Call) {
 }
 
 func (s *slot) setFindings(c *Call) {
-	if c.ShadowRule == "" && c.InvalidAt == "" && c.TrackedRule == "" && c.Tracked == "" && c.MissReason == "" {
+	if c.ShadowRule == "" && c.InvalidAt == "" && c.TrackedRule == "" && c.Tracked == "" && c.MissReason == "" &&
+		c.Target == "" {
 		if s.found != nil {
 			*s.found = findings{}
 		}
@@ -77,6 +82,7 @@ func (s *slot) setFindings(c *Call) {
 		s.found = &findings{}
 	}
 	*s.found = findings{
+		target:       c.Target,
 		shadowRule:   c.ShadowRule,
 		shadowCode:   c.ShadowCode,
 		invalidAt:    c.InvalidAt,
@@ -105,6 +111,8 @@ func (s *slot) read() Call {
 		Step:          s.step,
 		Host:          s.host,
 		Asked:         s.asked,
+		Tries:         int(s.tries),
+		Target:        found.target,
 		ShadowRule:    found.shadowRule,
 		ShadowCode:    found.shadowCode,
 		InvalidAt:     found.invalidAt,

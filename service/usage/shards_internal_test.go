@@ -108,6 +108,8 @@ func TestSlot_everyField(t *testing.T) {
 		Code:          "key_frozen",
 		Step:          "access",
 		Asked:         true,
+		Tries:         2,
+		Target:        "b.example.com",
 		ShadowRule:    "rul_1",
 		ShadowCode:    "not_in_group",
 		TrackedRule:   "rul_2",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -192,6 +193,48 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 			return terminal.UsageError("nothing to change: use --" + members[0].Flag + " or another flag")
 		}
 		return nil
+	}
+}
+
+// MemberFlags adds a flag for each member of a value. The function that it returns sets the members that files have,
+// and reports whether a flag was given.
+func MemberFlags(t terminal.Terminal, c *cobra.Command, value any) (read func() (given bool, err error)) {
+	into := reflect.ValueOf(value).Elem()
+	var names []string
+	var files []*fileFlag
+	for _, m := range contract.MembersOfBody(into.Type()) {
+		switch {
+		case m.Flag == "":
+			continue
+		case m.Form == fileForm:
+			file := &fileFlag{t: t, into: into.FieldByIndex(m.Index)}
+			c.Flags().Var(file, m.Flag, usageOf(m))
+			files = append(files, file)
+		default:
+			addMemberFlag(c, m, into.FieldByIndex(m.Index))
+		}
+		names = append(names, m.Flag)
+	}
+	return func() (bool, error) {
+		for _, file := range files {
+			if err := file.read(); err != nil {
+				return false, err
+			}
+		}
+		return slices.ContainsFunc(names, c.Flags().Changed), nil
+	}
+}
+
+// NameMembers names the flags of MemberFlags for errors about the value at a JSON Pointer.
+func NameMembers(c *cobra.Command, value any, pointer string) {
+	for _, m := range contract.MembersOfBody(reflect.TypeOf(value).Elem()) {
+		if m.Flag != "" {
+			within := ""
+			if m.Within != "" {
+				within = "/" + strings.ReplaceAll(m.Within, ".", "/")
+			}
+			terminal.NamePointer(c, pointer+within+"/"+m.Name, "--"+m.Flag)
+		}
 	}
 }
 

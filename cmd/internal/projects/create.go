@@ -27,6 +27,9 @@ type createFlags struct {
 	keyPlaces    []string
 	requireKey   bool
 
+	upstream    contract.Upstream // of all environments
+	hasUpstream bool              // a flag of it was given
+
 	endpoint, endpointSecret string // of --introspection
 	login                    hostedLogin
 	json                     bool
@@ -35,6 +38,7 @@ type createFlags struct {
 // NewCreate returns the command that puts a proxy in front of an API, with an account or without one.
 func NewCreate(t terminal.Terminal) *cobra.Command {
 	var f createFlags
+	var readUpstream func() (bool, error)
 	command := &cobra.Command{
 		Use:   "create [URL]",
 		Short: "Put a proxy in front of an API",
@@ -44,17 +48,28 @@ configuration directory. To choose another directory, set POSTERN_CONFIG_DIR.
 
 If you are signed in, the proxy is created in your first team, or in --team. If
 POSTERN_TOKEN is set, it is created in the team or workspace of that token. If the
-server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.`,
+server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.
+
+Settings of the upstream, such as --retries, apply to all environments. For several
+targets, use --weighted-target instead of URL.`,
 		Example: `  postern create https://api.example.com --require-key
-  postern create --name shop --environment prod=https://api.example.com --environment dev=https://dev.example.com`,
+  postern create --name shop --environment prod=https://api.example.com --environment dev=https://dev.example.com
+  postern create --name shop --weighted-target https://a.example.com=3 --weighted-target https://b.example.com`,
 		Args: terminal.AtMost("URL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := terminal.SameAs(&f.proxy.Target, "--target", args); err != nil {
 				return err
 			}
+			var err error
+			if f.hasUpstream, err = readUpstream(); err != nil {
+				return err
+			}
 			in, err := f.input(t)
 			if err != nil {
 				return err
+			}
+			for name := range in.Environments {
+				cli.NameMembers(c, &f.upstream, "/environments/"+name+"/upstream")
 			}
 			if in.Login, err = f.login.input(t); err != nil {
 				return err
@@ -99,6 +114,7 @@ server requires a token from callers without an account, set POSTERN_ANONYMOUS_T
 		"variable that contains the client secret")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
 		"in to (repeatable)")
+	readUpstream = cli.MemberFlags(t, command, &f.upstream)
 	flags.BoolVar(&f.json, "json", false, "print the API response as JSON, including the workspace key")
 	for pointer, name := range createPointers {
 		terminal.NamePointer(command, pointer, name)
@@ -132,7 +148,7 @@ var createPointers = map[string]string{
 // input returns the request that the flags describe. The server validates the values.
 func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	in := f.proxy
-	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" {
+	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" && f.upstream.Targets == nil {
 		return in, terminal.UsageError("URL is missing: use the URL that calls are forwarded to")
 	}
 	if document := f.openapi; document != "" {
@@ -156,6 +172,9 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 			return in, terminal.UsageError(fmt.Sprintf("--environment contains %s twice", name))
 		}
 		in.Environments[name] = contract.EnvironmentTarget{Target: target}
+	}
+	if err := f.setUpstream(&in); err != nil {
+		return in, err
 	}
 	auth := f.auth
 	if f.requireKey {
@@ -190,6 +209,26 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		in.RequestsAuth = &auth
 	}
 	return in, nil
+}
+
+// setUpstream gives all environments the settings of the upstream. Without environments there is prod.
+func (f createFlags) setUpstream(in *contract.NewProxy) error {
+	several := f.upstream.Targets != nil
+	switch {
+	case !f.hasUpstream:
+		return nil
+	case several && (in.Target != "" || len(in.Environments) > 0):
+		return terminal.UsageError("--weighted-target can't be combined with URL or --environment")
+	case !several && in.Target == "" && len(in.Environments) == 0:
+		return terminal.UsageError("settings of the upstream need URL or --environment")
+	case len(in.Environments) == 0:
+		in.Environments = map[string]contract.EnvironmentTarget{"prod": {Target: in.Target}}
+	}
+	for name, one := range in.Environments {
+		one.Upstream = f.upstream
+		in.Environments[name] = one
+	}
+	return nil
 }
 
 func create(ctx context.Context, t terminal.Terminal, s cli.Session, in contract.NewProxy, asJSON bool) error {

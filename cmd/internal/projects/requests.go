@@ -107,6 +107,12 @@ func requestFacts(r contract.RequestDetail) [][2]string {
 		{"Address", r.RemoteIP},
 		{"Bytes in, out", fmt.Sprintf("%d, %d", r.BytesIn, r.BytesOut)},
 	}
+	if r.Tries > 1 {
+		facts = append(facts, [2]string{"Tries", strconv.Itoa(r.Tries)})
+	}
+	if r.Target != nil {
+		facts = append(facts, [2]string{"Target", *r.Target})
+	}
 	for _, step := range r.Steps {
 		facts = append(facts, [2]string{"Step " + step.Step, strings.ReplaceAll(step.Outcome, "_", " ")})
 	}

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -194,10 +195,38 @@ func newEnvironments(t terminal.Terminal) *cobra.Command {
 		cli.ListCommand(t, cli.AsProject, contract.ListEnvironments,
 			[]string{"ENVIRONMENT", "GATEWAY URL", "FORWARDS TO"},
 			func(e contract.Environment) []string { return []string{e.Name, e.URL, e.Target} }),
-		cli.FactsCommand(t, cli.AsProject, contract.CreateEnvironment, facts),
+		newEnvironmentsCreate(t, facts),
 		cli.FactsCommand(t, cli.AsProject, contract.GetEnvironment, facts),
 		cli.FactsCommand(t, cli.AsProject, contract.UpdateEnvironment, facts),
 		newEnvironmentsDelete(t))
+}
+
+// newEnvironmentsCreate takes several targets instead of TARGET.
+func newEnvironmentsCreate(t terminal.Terminal, facts func(contract.Environment) [][2]string) *cobra.Command {
+	command := cli.FactsCommand(t, cli.AsProject, contract.CreateEnvironment, facts)
+	several := func(c *cobra.Command) bool { return c.Flags().Changed("weighted-target") }
+	command.Use = strings.Replace(command.Use, " TARGET", " [TARGET]", 1)
+	command.Example += "\n  postern environments create shop 1.0.0 staging --weighted-target https://a.example.com=3 " +
+		"--weighted-target https://b.example.com"
+	check, run := command.Args, command.RunE
+	command.Args = func(c *cobra.Command, args []string) error {
+		switch {
+		case several(c) && len(args) == 1:
+			return errors.New("NAME is missing")
+		case several(c) && len(args) > 3:
+			return errors.New("TARGET and --weighted-target can't be combined")
+		case several(c):
+			args = append(args, "")
+		}
+		return check(c, args)
+	}
+	command.RunE = func(c *cobra.Command, args []string) error {
+		if several(c) {
+			args = append(args, "")
+		}
+		return run(c, args)
+	}
+	return command
 }
 
 func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {

@@ -3,6 +3,7 @@ package calls
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,6 +50,12 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 	if r.FirstByteMS != nil {
 		first := ui.Fact{Label: "First byte", Value: durationText(r.FirstByteMS.Duration())}
 		m.Facts = slices.Insert(m.Facts, 2, first)
+	}
+	if r.Tries > 1 {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Tries", Value: strconv.Itoa(r.Tries)})
+	}
+	if r.Target != nil {
+		m.Facts = append(m.Facts, ui.Fact{Label: "Target", Value: *r.Target, Mono: true})
 	}
 	if r.ShadowCode != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Shadow rules would refuse", Value: r.ShadowCode, Mono: true})
