@@ -118,7 +118,8 @@ func TestObserver_tries(t *testing.T) {
 			r.get("/shop/1.0.0/prod")
 			want := strings.TrimPrefix(tc.target, "http://")
 			if out := within(t, name, o.got); out.Tries != tc.tries || out.Target != want {
-				t.Errorf("%s: %d tries, the last one at %q; want %d and %q", name, out.Tries, out.Target, tc.tries, want)
+				t.Errorf("%s: %d tries, the last one at %q; want %d and %q", name, out.Tries, out.Target, tc.tries,
+					want)
 			}
 		}
 		o := outcomes{make(chan gateway.Outcome, 1)}

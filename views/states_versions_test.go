@@ -93,8 +93,8 @@ func environmentPlace() projects.Place {
 		Facts: []ui.Fact{
 			{Label: "Version", Value: "1.0.0"},
 			{Label: "Gateway URL", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
-			{Label: "Checks", Value: "/healthz every 10,000 ms, within 2,000 ms, statuses 200-399; unhealthy after 3, " +
-				"healthy after 2"},
+			{Label: "Checks", Value: "/healthz every 10,000 ms, within 2,000 ms, statuses 200-399; unhealthy after " +
+				"3, healthy after 2"},
 		},
 		Health:  environmentHealth(),
 		Targets: environmentTargets(),

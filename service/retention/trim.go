@@ -105,8 +105,8 @@ const (
 	keepTargetHealth = 30 * 24 * time.Hour // after a target has recovered
 )
 
-// trimRows removes invitations, exports and gateways that have long ended, what is counted by the day, and what is known
-// of targets that have long recovered.
+// trimRows removes invitations, exports and gateways that have long ended, what is counted by the day, and what is
+// known of targets that have long recovered.
 func (s *Service) trimRows(ctx context.Context) error {
 	now := models.Now()
 	day := now.Unix()/models.TrafficDay - models.DaysCounted

@@ -19,10 +19,11 @@ import (
 
 func newUpstreams(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("upstreams", "Check upstreams and manage how calls authenticate to them",
-		newUpstreamsList(t), newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t), newUpstreamsCheck(t))
+		newUpstreamsList(t), newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t),
+		newUpstreamsCheck(t))
 }
 
-// healthTexts are the values of contract.UpstreamTargetHealth.Health that aren't shown as they are.
+// healthTexts are the values of contract.UpstreamTargetHealth.Health that have other words here.
 var healthTexts = map[string]string{contract.HealthNotChecked: "not checked", contract.HealthOpen: "breaker open"}
 
 func newUpstreamsList(t terminal.Terminal) *cobra.Command {
