@@ -10,7 +10,9 @@ type Chapter struct {
 var Contents = []Chapter{
 	{"Start", []string{"quick-start", "cli", "projects", "versions", "openapi", "unclaimed"}},
 	{"Moving in", []string{"moving-in"}},
-	{"Calls", []string{"limits", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains"}},
+	{"Calls", []string{
+		"limits", "key-places", "rules", "ownership", "cors", "transforms", "upstreams", "usage", "domains",
+	}},
 	{"Login", []string{
 		"login", "apps", "tokens", "sessions", "group-mappings", "scim-entra", "api-scopes", "machines",
 	}},

@@ -61,6 +61,8 @@ var codeForms = map[string][]url.Values{
 
 var accessValues = url.Values{
 	"mode": {"authenticate"}, "methods": {"api_key", "jwt", "opaque"}, "keyless": {"reject"},
+	"key_in": {"header", "query", "websocket_protocol"}, "key_in_name": {"Authorization", "api_key", ""},
+	"key_in_prefix": {"Bearer", "", ""}, "key_in_prefix_use": {"optional", "required", "required"},
 	"issuer": {"https://id.example.com"}, "issuer_audience": {"orders"},
 	"issuer_jwks_url": {"https://id.example.com/keys"}, "issuer_tenant": {"default"},
 	"introspection": {"https://id.example.com/introspect"}, "introspection_method": {"client_secret_post"},

@@ -110,6 +110,7 @@ func keyList() projects.Keys {
 		Action:     "/projects/shop/keys",
 		BulkAction: "/projects/shop/keys/change",
 		TypesURL:   "/projects/shop/key-types",
+		SentIn:     "Callers send their key in the X-API-Key header.",
 		List:       listed("/projects/shop/keys", "keys", "created", "owner", "last_used"),
 		Create:     keyForm(),
 		Filter:     keyFilter(),

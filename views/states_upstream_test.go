@@ -127,6 +127,14 @@ func accessTokens() projects.Configure {
 	m.Versions = m.Versions[:1]
 	at := &m.Versions[0].Access
 	at.Methods = []string{"api_key", "jwt", "opaque"}
+	at.KeyPlaces = []projects.KeyPlaceRow{
+		{
+			ID: "ver_1-key-in-0", Kind: "header", Name: ui.Value{Text: "Authorization"}, Prefix: ui.Value{Text: "Bearer"},
+			Optional: true,
+		},
+		{N: 1, ID: "ver_1-key-in-1", Kind: "query", Name: ui.Value{Text: "api key", Error: "Use 1 to 64 letters."}},
+		{N: 2, ID: "ver_1-key-in-2", Kind: "websocket_protocol", Error: "This place is listed twice."},
+	}
 	badge := func(tone ui.Tone, text string) ui.Badge { return ui.Badge{Tone: tone, Text: text} }
 	at.Issuers = []projects.IssuerRow{
 		{

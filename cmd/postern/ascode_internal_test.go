@@ -68,9 +68,10 @@ var sampleReaders = ascode.Readers{
 		}
 		return out
 	},
-	Issuers:  func(url.Values) (any, []string) { return []any{}, nil },
-	Endpoint: func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
-	Usage:    func(url.Values) (time.Time, []string) { return time.Unix(0, 0), []string{"key", "owner"} },
+	KeyPlaces: func(url.Values) (any, []string) { return []any{}, nil },
+	Issuers:   func(url.Values) (any, []string) { return []any{}, nil },
+	Endpoint:  func(url.Values) (*ascode.Object, string) { return &ascode.Object{}, "" },
+	Usage:     func(url.Values) (time.Time, []string) { return time.Unix(0, 0), []string{"key", "owner"} },
 }
 
 // TestAsCode holds every line that the dashboard offers to the API and to the commands, and the

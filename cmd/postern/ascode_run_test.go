@@ -64,6 +64,8 @@ var codeRuns = []codeRun{
 		[]string{"transforms", "request add X-Source: it's\nquery rename a:b\nresponse-body add number n:2"}},
 	{"access", "/projects/:project/versions/:version/access", "/api/v1/projects/:project", []string{
 		"mode", "authenticate", "methods", "api_key", "methods", "jwt", "keyless", "reject",
+		"key_in", "header", "key_in_name", "Authorization", "key_in_prefix", "Bearer", "key_in_prefix_use", "optional",
+		"key_in", "query", "key_in_name", "api_key", "key_in_prefix", "", "key_in_prefix_use", "required",
 		"issuer", "https://127.0.0.1:9", "issuer_audience", "orders", "issuer_jwks_url", "https://127.0.0.1:9/keys",
 	}},
 	{"addresses", "/projects/:project/versions/:version/addresses", "/api/v1/projects/:project", []string{

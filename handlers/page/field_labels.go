@@ -68,6 +68,10 @@ var fieldLabels = map[string]string{
 
 	"invite_only":       "By invitation only",
 	"issuer_audience":   "Audience",
+	"key_in":            "Place",
+	"key_in_name":       "Name",
+	"key_in_prefix":     "Prefix",
+	"key_in_prefix_use": "Callers send the prefix",
 	"issuer_jwks_url":   "JWKS URL",
 	"issuer_tenant":     "Tenant of the callers",
 	"ip_allow":          "Allowed",

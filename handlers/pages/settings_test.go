@@ -168,6 +168,53 @@ func TestTokenIssuers_save(t *testing.T) {
 	}
 }
 
+// keyPlace is a row of the form.
+func keyPlace(kind, name, prefix, use string) []string {
+	return []string{"key_in", kind, "key_in_name", name, "key_in_prefix", prefix, "key_in_prefix_use", use}
+}
+
+func TestKeyPlaces_save(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	page := s.Get("/projects/shop/versions/1.0.0/access").Holds("key_in_name", "X-API-Key")
+	action, revision := page.Action("mode"), page.Value("form:has([name=mode]) [name=revision]")
+	send := func(more ...string) *controlplane.Page {
+		return s.Post(action, append([]string{
+			"revision", revision, "mode", "authenticate", "methods", "api_key", "keyless", "reject",
+		}, more...)...)
+	}
+	send(keyPlace("header", "Host", "", "required")...).Shows(422, "Access to version 1.0.0").
+		Holds("key_in_name", "Host").Says("main", "Use 1 to 64 letters")
+	rows := slices.Concat(keyPlace("header", "Authorization", "Bearer", "optional"),
+		keyPlace("header", "", "", "required"), keyPlace("query", "api_key", "", "required"),
+		keyPlace("websocket_protocol", "", "", "required"))
+	if n := send(append(rows, "do", "add-place")...).Find("[name=key_in]").Length(); n != 5 {
+		t.Errorf("add: %d rows, want 5", n)
+	}
+	if n := send(append(rows, "do", "remove-place 0")...).Find("[name=key_in]").Length(); n != 3 {
+		t.Errorf("remove: %d rows, want 3", n)
+	}
+	send(rows...).LeadsTo(action)
+	saved := s.Get(action)
+	var got []string
+	for _, selector := range []string{"[name=key_in_name]", "[name=key_in_prefix]"} {
+		saved.Find(selector).Each(func(_ int, field *goquery.Selection) {
+			got = append(got, field.AttrOr("value", ""))
+		})
+	}
+	saved.Find("[name=key_in] [selected], [name=key_in_prefix_use] [selected]").Each(
+		func(_ int, option *goquery.Selection) { got = append(got, option.AttrOr("value", "")) })
+	want := []string{
+		"Authorization", "api_key", "", "Bearer", "", "",
+		"header", "optional", "query", "required", "websocket_protocol", "required",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+	s.Get("/projects/shop").Says("main", "accepts keys in the query")
+}
+
 // TestTokenIssuers_rows presses the buttons of the form that do not save it, as a browser without scripts does.
 func TestTokenIssuers_rows(t *testing.T) {
 	t.Parallel()

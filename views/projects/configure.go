@@ -80,12 +80,16 @@ type Version struct {
 }
 
 // Access posts revision, mode, methods (any of api_key, jwt and opaque), keyless, fallback_owner, and the fields of
-// IssuerRow and Introspection to Action. With do it is not saved: the page shows the form with what that asks for.
+// KeyPlaceRow, IssuerRow and Introspection to Action. With do it is not saved: the page shows the form with what that asks for.
 type Access struct {
 	Action   string
 	Revision string
 	contract.RequestsAuth
-	Wrong         map[string]string // by the member of RequestsAuth
+	Wrong     map[string]string // by the member of RequestsAuth
+	KeyPlaces []KeyPlaceRow
+
+	KeyPlacesError string
+
 	Issuers       []IssuerRow
 	IssuersError  string
 	Introspection Introspection
@@ -141,7 +145,7 @@ func (a Access) methods(id string) ui.Group {
 		Error:  a.Wrong["methods"],
 		Hint:   "If a call carries a credential of an allowed type, Postern checks it, even in passthrough mode.",
 		Options: []ui.Option{
-			choice("methods", "api_key", a.Allows("api_key"), "In the X-API-Key header."),
+			choice("methods", "api_key", a.Allows("api_key"), "In one of the places listed below."),
 			choice("methods", "jwt", a.Allows("jwt"), "In Authorization: Bearer, from an issuer listed below."),
 			choice("methods", "opaque", a.Allows("opaque"),
 				"In Authorization: Bearer, checked on every call by the introspection endpoint below."),

@@ -15,6 +15,7 @@ type Keys struct {
 	TypesURL string // of the page of key types
 	Rows     []KeyRow
 	Curl     string // creates a key, "" for who may not
+	SentIn   string // where callers send keys, as a sentence
 	Create   KeyForm
 	Filter   KeyFilter
 	List     ui.List // without a search of its own: Filter has it

@@ -196,6 +196,17 @@ func accessFields(read Readers) []Field {
 	}
 	members := contract.MembersWithin(contract.UpdateVersion, "requests_auth")
 	return append(fieldsOf(contract.UpdateVersion, members...),
+		Func("key_in", "requests_auth.api_key.in", func(form url.Values) (any, [][]string) {
+			if !takes(form, "api_key") {
+				return nil, nil
+			}
+			places, lines := read.KeyPlaces(form)
+			var flags [][]string
+			for _, line := range lines {
+				flags = append(flags, []string{"--key-in", line})
+			}
+			return places, flags
+		}),
 		Func("issuer", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
 			if !takes(form, "jwt") {
 				return nil, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -53,7 +54,7 @@ func (h *Handler) keysPage(v *page.Visit, p rules.Project) (projects.Configure, 
 // the query.
 func (h *Handler) keySection(v *page.Visit, p rules.Project) (projects.Keys, error) {
 	list := keyList(p).Read(v)
-	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p)}
+	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), SentIn: sentIn(p)}
 	if v.MayChange(p, access.KeyCreate) {
 		m.Action = page.KeysPath(p)
 		m.Curl = ui.Page{
@@ -234,6 +235,15 @@ func (h *Handler) shown(v *page.Visit, p rules.Project, k contract.Key, found *p
 		m.Curl = page.Curl(address, found.Secret, in)
 	}
 	return m
+}
+
+// sentIn says where callers of the newest version send their keys.
+func sentIn(p rules.Project) string {
+	var in contract.APIKeyAuth
+	if n := len(p.Versions); n > 0 {
+		in = p.Versions[n-1].RequestsAuth.APIKey
+	}
+	return "Callers send their key " + policy.KeyPlaceText(in) + "."
 }
 
 // addressFor returns a URL that a key is valid for, "" if there is none, and how keys are sent there.

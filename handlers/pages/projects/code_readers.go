@@ -22,6 +22,24 @@ var CodeReaders = ascode.Readers{
 		changes, _, _ := readTransformLines(text)
 		return transformsObject(changes)
 	},
+	KeyPlaces: func(form url.Values) (any, []string) {
+		out, lines := []*ascode.Object{}, []string{}
+		for _, place := range keptPlaces(postedKeyPlaces(form)).In {
+			one := &ascode.Object{}
+			setText(one, "header", place.Header)
+			setText(one, "prefix", place.Prefix)
+			if place.PrefixOptional {
+				one.Set("prefix_optional", true)
+			}
+			setText(one, "query", place.Query)
+			setText(one, "cookie", place.Cookie)
+			if place.WebSocketProtocol {
+				one.Set("websocket_protocol", true)
+			}
+			out, lines = append(out, one), append(lines, place.String())
+		}
+		return out, lines
+	},
 	Issuers: func(form url.Values) (any, []string) {
 		out, lines := []*ascode.Object{}, []string{}
 		for _, pair := range kept(postedIssuers(form)) {

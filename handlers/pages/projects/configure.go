@@ -144,6 +144,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			Action:        accessAction(p, version),
 			Revision:      version.ETag,
 			RequestsAuth:  auth,
+			KeyPlaces:     keyPlaceRows(version.ID, keyPlacesAsForm(auth.APIKey), &page.Errors{}),
 			Issuers:       issuerRows(version.ID, issuersAsForm(auth.Issuers()), &page.Errors{}),
 			Introspection: introspectionOf(auth.Opaque),
 			FallbackOwner: ui.Value{Text: p.FallbackOwner},

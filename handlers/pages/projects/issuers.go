@@ -126,8 +126,13 @@ func (h *Handler) changeIssuers(v *page.Visit, form accessForm, do string) (web.
 	what, number, _ := strings.Cut(do, " ")
 	n, err := strconv.Atoi(number)
 	inRows := err == nil && n >= 0 && n < len(form.issuers)
+	inPlaces := err == nil && n >= 0 && n < len(form.keyPlaces)
 	var test func(*projects.Access) (int, error)
 	switch {
+	case what == doAddPlace && number == "":
+		form.keyPlaces = append(form.keyPlaces, keyPlaceForm{kind: contract.PlaceHeader, added: true})
+	case what == doRemovePlace && inPlaces:
+		form.keyPlaces = slices.Delete(form.keyPlaces, n, n+1)
 	case what == doAdd && number == "":
 		form.issuers = append(form.issuers, issuerForm{added: true})
 	case what == doRemove && inRows && form.issuers[n].isEmpty():

@@ -46,6 +46,7 @@ type accessForm struct {
 	version, revision, fallbackOwner string
 
 	auth          contract.RequestsAuthChange
+	keyPlaces     []keyPlaceForm
 	issuers       []issuerForm
 	introspection introspectionForm
 }
@@ -62,6 +63,7 @@ func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 		revision:      v.Posted("revision"),
 		fallbackOwner: strings.TrimSpace(v.Posted("fallback_owner")),
 		auth:          change.RequestsAuth,
+		keyPlaces:     postedKeyPlaces(v.Gin.Request.PostForm),
 		issuers:       postedIssuers(v.Gin.Request.PostForm),
 		introspection: postedIntrospection(v.Gin.Request.PostForm),
 	}
@@ -78,9 +80,12 @@ func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 	return h.saved(v, err, "access", v.Param("project"), form)
 }
 
-// change leaves out fields that the form hides: issuers and introspection without their method.
+// change leaves out fields that the form hides: places of keys, issuers and introspection without their method.
 func (f accessForm) change() contract.VersionChange {
 	out := f.auth
+	if f.value().Allows(snapshot.APIKey) {
+		out.APIKey = keptPlaces(f.keyPlaces)
+	}
 	if f.value().Allows(snapshot.Opaque) {
 		out.Opaque = f.introspection.input()
 	}
@@ -104,6 +109,8 @@ func (f accessForm) mark(m *projects.Configure, wrong *page.Errors) {
 		}
 		shown := &m.Versions[i].Access
 		shown.Revision, shown.RequestsAuth, shown.Wrong = f.revision, f.value(), map[string]string{}
+		shown.KeyPlaces = keyPlaceRows(f.version, f.keyPlaces, wrong)
+		shown.KeyPlacesError = wrong.Take(keyPlacesPointer)
 		shown.Issuers = issuerRows(f.version, f.issuers, wrong)
 		shown.IssuersError = wrong.Take(issuersPointer)
 		f.introspection.mark(&shown.Introspection, wrong, "/requests_auth/opaque")
@@ -137,6 +144,9 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	m.Rows = append(m.Rows,
 		projects.Difference{
+			Label: "Places of API keys", Yours: keyPlaceLines(keptPlaces(f.keyPlaces)), Theirs: keyPlaceLines(auth.APIKey),
+		},
+		projects.Difference{
 			Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(auth.Issuers()),
 		},
 		projects.Difference{
@@ -144,6 +154,7 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 			Yours:  f.introspection.line(),
 			Theirs: introspectionFormOf(auth.Opaque).line(),
 		})
+	m.Hidden = append(m.Hidden, keyPlacePairs(keptPlaces(f.keyPlaces))...)
 	m.Hidden = append(append(m.Hidden, issuerPairs(kept(f.issuers))...), f.introspection.pairs()...)
 	if f.falls() {
 		m.Rows = append(m.Rows, projects.Difference{

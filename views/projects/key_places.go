@@ -1,0 +1,54 @@
+package projects
+
+import (
+	"strconv"
+
+	"postern/views/ui"
+)
+
+// KeyPlaceRow is a place where callers send their keys, on the form of a version's access. It posts key_in (header,
+// query, cookie or websocket_protocol), key_in_name, key_in_prefix and key_in_prefix_use (required or optional), each
+// once for every row.
+type KeyPlaceRow struct {
+	N        int    // place in the form
+	ID       string // prefix of the ids
+	Kind     string
+	Name     ui.Value
+	Prefix   ui.Value
+	Optional bool   // the key can also come without the prefix
+	New      bool   // it was added a moment ago, and gets the focus
+	Error    string // about the row as a whole
+}
+
+// do is the value of the button that does something with the row.
+func (r KeyPlaceRow) do(what string) string { return what + " " + strconv.Itoa(r.N) }
+
+func (r KeyPlaceRow) kinds() []ui.Option {
+	option := func(value, title string) ui.Option {
+		return ui.Option{Value: value, Title: title, Chosen: r.Kind == value}
+	}
+	return []ui.Option{
+		option("header", "Header"),
+		option("query", "Query parameter"),
+		option("cookie", "Cookie"),
+		option("websocket_protocol", "WebSocket protocol"),
+	}
+}
+
+func (r KeyPlaceRow) uses() []ui.Option {
+	return []ui.Option{
+		{Value: "required", Title: "Required", Chosen: !r.Optional},
+		{Value: "optional", Title: "Optional", Chosen: r.Optional},
+	}
+}
+
+func (r KeyPlaceRow) label() string {
+	for _, kind := range r.kinds() {
+		if kind.Chosen && r.Name.Text != "" {
+			return kind.Title + " " + r.Name.Text
+		} else if kind.Chosen {
+			return kind.Title
+		}
+	}
+	return "New place"
+}
