@@ -34,7 +34,9 @@ var (
 	inQuery         = []snapshot.KeyPlace{{Query: "api_key"}}
 	inCookie        = []snapshot.KeyPlace{{Cookie: "session"}}
 	inProtocol      = []snapshot.KeyPlace{{WebSocketProtocol: true}}
-	inSeveral       = []snapshot.KeyPlace{{Header: "apikey"}, {Query: "api_key"}, {Header: "Authorization", Prefix: "Bearer"}}
+	inSeveral       = []snapshot.KeyPlace{
+		{Header: "apikey"}, {Query: "api_key"}, {Header: "Authorization", Prefix: "Bearer"},
+	}
 )
 
 var placeCases = map[string]placeCase{
@@ -71,8 +73,8 @@ var placeCases = map[string]placeCase{
 		got: []string{billingConsumer, "Authorization:", "X-Api-Key:"},
 	},
 	"header, tokens too": {
-		in: inHeader, mode: []rigOption{either}, lines: []string{"apikey: KEY", "Authorization: Bearer good"}, status: 200,
-		got: []string{billingConsumer, "X-Authenticated-Userid: alice", "Authorization: Bearer good"},
+		in: inHeader, mode: []rigOption{either}, lines: []string{"apikey: KEY", "Authorization: Bearer good"},
+		status: 200, got: []string{billingConsumer, "X-Authenticated-Userid: alice", "Authorization: Bearer good"},
 	},
 	"header, tokens too, none": {
 		in: inHeader, mode: []rigOption{either}, status: 401, code: "credentials_required",
@@ -167,8 +169,10 @@ var placeCases = map[string]placeCase{
 		in: inCookie, lines: []string{"Cookie: a=1; session=KEY; b=2"}, status: 200,
 		got: []string{billingConsumer, "Cookie: a=1; b=2"},
 	},
-	"cookie, alone":    {in: inCookie, lines: []string{"Cookie: session=KEY"}, status: 200, got: []string{"Cookie:"}},
-	"cookie, repeated": {in: inCookie, lines: []string{"Cookie: session=KEY; session=KEY"}, status: 401, code: "invalid_key"},
+	"cookie, alone": {in: inCookie, lines: []string{"Cookie: session=KEY"}, status: 200, got: []string{"Cookie:"}},
+	"cookie, repeated": {
+		in: inCookie, lines: []string{"Cookie: session=KEY; session=KEY"}, status: 401, code: "invalid_key",
+	},
 	"cookie, none": {
 		in: inCookie, lines: []string{"Cookie: a=1"}, status: 401, code: "credentials_required",
 		body: `{"message":"Send an API key in the session cookie.","code":"credentials_required"}`,
@@ -199,8 +203,11 @@ var placeCases = map[string]placeCase{
 }
 
 func (tc placeCase) options() []rigOption {
-	places := withProject(func(p *snapshot.Project) { p.Versions[0].Access.APIKey.In = tc.in })
-	return append(append([]rigOption{}, tc.mode...), places)
+	return append(append([]rigOption{}, tc.mode...), inPlaces(tc.in))
+}
+
+func inPlaces(in []snapshot.KeyPlace) rigOption {
+	return withProject(func(p *snapshot.Project) { p.Versions[0].Access.APIKey.In = in })
 }
 
 func (tc placeCase) check(t *testing.T, r *rig, got reply, fill *strings.Replacer) {
@@ -298,7 +305,7 @@ func TestKeyPlaces_webSocket(t *testing.T) {
 				}
 				w.WriteHeader(http.StatusSwitchingProtocols)
 			}
-			r := newRig(t, upstream, withProject(func(p *snapshot.Project) { p.Versions[0].Access.APIKey.In = inProtocol }))
+			r := newRig(t, upstream, inPlaces(inProtocol))
 			conn := r.dial()
 			defer func() { _ = conn.Close() }()
 			lines := append([]string{r.fill(t).Replace("Sec-WebSocket-Protocol: " + tc.offered)}, handshake...)
@@ -325,7 +332,7 @@ func TestKeyPlaces_webSocket(t *testing.T) {
 func TestKeyPlaces_tunnelEnds(t *testing.T) {
 	heads := make(chan string, 1)
 	r := newRig(t, nil, withTarget(switching(t, heads, echo)),
-		withProject(func(p *snapshot.Project) { p.Versions[0].Access.APIKey.In = inProtocol }))
+		inPlaces(inProtocol))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
 	lines := append([]string{r.fill(t).Replace("Sec-WebSocket-Protocol: postern, postern.key.KEY64")}, handshake...)
@@ -348,7 +355,7 @@ func TestKeyPlaces_tunnelEnds(t *testing.T) {
 }
 
 func TestExplain_keyPlaces(t *testing.T) {
-	r := newRig(t, nil, withProject(func(p *snapshot.Project) { p.Versions[0].Access.APIKey.In = inAuthorization }))
+	r := newRig(t, nil, inPlaces(inAuthorization))
 	question := policy.Question{
 		ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/x",
 	}

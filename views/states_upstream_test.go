@@ -129,8 +129,8 @@ func accessTokens() projects.Configure {
 	at.Methods = []string{"api_key", "jwt", "opaque"}
 	at.KeyPlaces = []projects.KeyPlaceRow{
 		{
-			ID: "ver_1-key-in-0", Kind: "header", Name: ui.Value{Text: "Authorization"}, Prefix: ui.Value{Text: "Bearer"},
-			Optional: true,
+			ID: "ver_1-key-in-0", Kind: "header", Name: ui.Value{Text: "Authorization"},
+			Prefix: ui.Value{Text: "Bearer"}, Optional: true,
 		},
 		{N: 1, ID: "ver_1-key-in-1", Kind: "query", Name: ui.Value{Text: "api key", Error: "Use 1 to 64 letters."}},
 		{N: 2, ID: "ver_1-key-in-2", Kind: "websocket_protocol", Error: "This place is listed twice."},

@@ -177,9 +177,10 @@ func TestStartScript_keyPlaces(t *testing.T) {
 
 func TestExampleCall(t *testing.T) {
 	const address = "http://127.0.0.1:8000/1.0.0/dev/"
+	bearer := snapshot.KeyPlace{Header: "Authorization", Prefix: "Bearer"}
 	for want, place := range map[string]snapshot.KeyPlace{
 		"-H 'X-API-Key: KEY' " + address:                                    {Header: "X-API-Key"},
-		"-H 'Authorization: Bearer KEY' " + address:                         {Header: "Authorization", Prefix: "Bearer"},
+		"-H 'Authorization: Bearer KEY' " + address:                         bearer,
 		"'" + address + "?api_key=KEY'":                                     {Query: "api_key"},
 		"-H 'Cookie: session=KEY' " + address:                               {Cookie: "session"},
 		"-H 'Sec-WebSocket-Protocol: postern, postern.key.S0VZ' " + address: {WebSocketProtocol: true},

@@ -380,8 +380,8 @@ func HasKey(line, key string) bool {
 	return ok && key != "" && (before == "" || before[len(before)-1] == ' ' || before[len(before)-1] == '\t')
 }
 
-// CanCarryKeys reports whether a header may be a place for keys: letters, digits, hyphens and underscores, and none that
-// is hop-by-hop, describes the message or the page that calls, or is the gateway's own.
+// CanCarryKeys reports whether a header may be a place for keys: letters, digits, hyphens and underscores, and none
+// that is hop-by-hop, describes the message or the page that calls, or is the gateway's own.
 func CanCarryKeys(name string) bool {
 	plain := strings.ReplaceAll(name, "_", "-")
 	return CanSetForUpstream(plain) && !inFamily(plain, "accept") && !inFamily(plain, "access-control-") &&

@@ -120,11 +120,13 @@ func TestKeyPlaces_Name(t *testing.T) {
 			`Key realm="postern"`, `Key realm="postern", Bearer`,
 		},
 		{
-			[]snapshot.KeyPlace{{Header: "Authorization", Prefix: "Bearer"}}, "Send an API key as Authorization: Bearer.",
+			[]snapshot.KeyPlace{{Header: "Authorization", Prefix: "Bearer"}},
+			"Send an API key as Authorization: Bearer.",
 			`Bearer realm="postern"`, `Bearer realm="postern"`,
 		},
 		{
-			[]snapshot.KeyPlace{{Header: "Authorization", Prefix: "ApiKey"}}, "Send an API key as Authorization: ApiKey.",
+			[]snapshot.KeyPlace{{Header: "Authorization", Prefix: "ApiKey"}},
+			"Send an API key as Authorization: ApiKey.",
 			`ApiKey realm="postern"`, `ApiKey realm="postern", Bearer`,
 		},
 		{
@@ -191,7 +193,8 @@ func TestCanCarryKeys(t *testing.T) {
 		"Proxy-Authorization", "Content-Type", "Content_Length", "Content-Anything", "X-Consumer-ID", "x_consumer_id",
 		"X-Credential-Identifier", "X-Authenticated-Userid", "X-Tenant-ID", "Forwarded", "X-Forwarded-For", "Via",
 		"X-Real-IP", "Origin", "Access-Control-Request-Headers", "Signature", "Signature-Input", "Traceparent",
-		"X-Kong-Request-Id", "Sec-WebSocket-Protocol", "Accept", "Accept-Encoding", "User-Agent", "a b", "X:Y", "Schlüssel",
+		"X-Kong-Request-Id", "Sec-WebSocket-Protocol", "Accept", "Accept-Encoding", "User-Agent", "a b", "X:Y",
+		"Schlüssel",
 		strings.Repeat("a", 65),
 	}
 	refused = append(refused, policy.IdentityHeaders()...)

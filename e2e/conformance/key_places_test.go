@@ -28,7 +28,9 @@ var placedVersions = []struct {
 	{"changed", []snapshot.KeyPlace{{Query: "api_key"}, {Header: "apikey"}}}, // with transforms
 	{"cookie", []snapshot.KeyPlace{{Cookie: "session"}}},
 	{"protocol", []snapshot.KeyPlace{{WebSocketProtocol: true}}},
-	{"several", []snapshot.KeyPlace{{Header: "apikey"}, {Query: "api_key"}, {Header: "Authorization", Prefix: "Bearer"}}},
+	{"several", []snapshot.KeyPlace{
+		{Header: "apikey"}, {Query: "api_key"}, {Header: "Authorization", Prefix: "Bearer"},
+	}},
 }
 
 func placedProject(target string) (*snapshot.Project, map[string]sample.Plain) {
@@ -89,15 +91,18 @@ func placedCases(k string) (out []Case) {
 		add("apikey and a parameter", "?api_key="+k, "apikey: "+k)
 		add("apikey and a cookie", "", "apikey: "+k, "Cookie: session="+k)
 		for n, query := range []string{
-			"?api_key=KEY", "?api_key=KEY&a=%2f+b", "?a=1&api_key=KEY", "?a&api_key=KEY&b=&=c&&d=%zz&%41=1", "?api%5Fkey=KEY",
-			"?api_key=KEY&api_key=KEY", "?api_key=", "?api_key", "?api_key=none", "?api_key=KEY?", "?api_key=KEY&?", "?",
+			"?api_key=KEY", "?api_key=KEY&a=%2f+b", "?a=1&api_key=KEY", "?a&api_key=KEY&b=&=c&&d=%zz&%41=1",
+			"?api%5Fkey=KEY",
+			"?api_key=KEY&api_key=KEY", "?api_key=", "?api_key", "?api_key=none", "?api_key=KEY?",
+			"?api_key=KEY&?", "?",
 			"?api_key=KEY&q=\xc3\xa4", "?q=!$'()*,-._~;:@[]{}|^`%22%5C&api_key=KEY", "?api_key=KEY#x", "?&api_key=KEY",
 			"?api_key=KEY&", "?a=1;api_key=KEY", "?api_key[]=KEY", "?Api_Key=KEY",
 		} {
 			add(fmt.Sprintf("query %d", n), strings.ReplaceAll(query, "KEY", k))
 		}
 		for n, line := range []string{
-			"Cookie: session=KEY", "Cookie: a=1; session=KEY", "Cookie: session=KEY; b=2", "Cookie: a=1; session=KEY; b=2",
+			"Cookie: session=KEY", "Cookie: a=1; session=KEY", "Cookie: session=KEY; b=2",
+			"Cookie: a=1; session=KEY; b=2",
 			"Cookie: a=1;session=KEY;b=2", "Cookie: session=KEY; session=KEY", "Cookie: session=", "Cookie: session",
 			"Cookie: session=\"KEY\"", "Cookie: SESSION=KEY", "Cookie: a=\"x; y\"; session=KEY",
 		} {
@@ -105,7 +110,8 @@ func placedCases(k string) (out []Case) {
 		}
 		add("cookies in two lines", "", "Cookie: a=1", "Cookie: session="+k)
 		for n, offer := range []string{
-			"postern, postern.key.KEY64", "postern.key.KEY64", "chat, postern.key.KEY64", "postern,chat,postern.key.KEY64",
+			"postern, postern.key.KEY64", "postern.key.KEY64", "chat, postern.key.KEY64",
+			"postern,chat,postern.key.KEY64",
 			"postern.key.KEY64, postern.key.KEY64", "postern.key.none, postern", "postern.key.KEY64==, postern", "chat",
 		} {
 			line := "Sec-WebSocket-Protocol: " + strings.ReplaceAll(offer, "KEY64", encoded)

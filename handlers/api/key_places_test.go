@@ -44,7 +44,8 @@ func TestKeyPlaces_setAndReset(t *testing.T) {
 	for _, tc := range []struct{ body, want string }{
 		{`{"requests_auth":{"keyless":"reject"}}`, `{"in":[{"header":"apikey"},{"query":"key"}]}`},
 		{
-			`{"requests_auth":{"api_key":{"in":[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}]}}}`,
+			`{"requests_auth":{"api_key":{"in":` +
+				`[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}]}}}`,
 			`{"in":[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}]}`,
 		},
 		{`{"requests_auth":{"api_key":{"in":[{"header":"x-api-key"}]}}}`, ""},
@@ -54,13 +55,15 @@ func TestKeyPlaces_setAndReset(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", tc.body, changed.Status, got, tc.want)
 		}
 	}
-	for body, pointer := range map[string]string{
-		`{"requests_auth":{"api_key":{"in":[]}}}`:                                                "/requests_auth/api_key/in",
-		`{"requests_auth":{"api_key":{"in":[{"header":"Host"}]}}}`:                               "/requests_auth/api_key/in/0/header",
-		`{"requests_auth":{"api_key":{"in":[{"header":"a","query":"b"}]}}}`:                      "/requests_auth/api_key/in/0",
-		`{"requests_auth":{"methods":[],"mode":"passthrough","api_key":{"in":[{"query":"b"}]}}}`: "/requests_auth/api_key/in",
-		`{"requests_auth":{"api_key":{"in":[{"body":"key"}]}}}`:                                  "/requests_auth/api_key/in/0/body",
+	for in, pointer := range map[string]string{
+		`"api_key":{"in":[]}`:                           "",
+		`"api_key":{"in":[{"header":"Host"}]}`:          "/0/header",
+		`"api_key":{"in":[{"header":"a","query":"b"}]}`: "/0",
+		`"api_key":{"in":[{"body":"key"}]}`:             "/0/body",
+
+		`"methods":[],"mode":"passthrough","api_key":{"in":[{"query":"b"}]}`: "",
 	} {
+		body, pointer := `{"requests_auth":{`+in+`}}`, "/requests_auth/api_key/in"+pointer
 		refused := controlplane.Call(t, h, "PATCH", path+"/versions/1.0.0", key, body)
 		if refused.Status != 422 || !strings.Contains(refused.Raw, `"pointer":"`+pointer+`"`) {
 			t.Errorf("%s: %d %s, want an error at %s", body, refused.Status, refused.Raw, pointer)

@@ -40,7 +40,9 @@ func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.F
 		pointer := fmt.Sprintf("%s/%d", prefix, i)
 		wrong = append(wrong, checkKeyPlace(place, pointer)...)
 		if slices.ContainsFunc(in[:i], func(other contract.KeyPlace) bool { return sameKeyPlace(other, place) }) {
-			wrong = append(wrong, fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This place is listed twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: pointer, Code: "duplicate", Detail: "This place is listed twice.",
+			})
 		}
 	}
 	if auth.APIKey.IsDefault() {
@@ -75,8 +77,8 @@ func checkKeyPlace(place contract.KeyPlace, pointer string) (wrong []fault.Field
 		add("", "invalid_place", "Use one of header, query, cookie and websocket_protocol.")
 		return wrong
 	case kind == contract.PlaceHeader && !policy.CanCarryKeys(place.Header):
-		add("/header", "invalid_header", "Use 1 to 64 letters, digits, hyphens or underscores. You can't use headers that "+
-			"belong to the connection, describe the message or the page that calls, or are set by the gateway.")
+		add("/header", "invalid_header", "Use 1 to 64 letters, digits, hyphens or underscores. You can't use headers "+
+			"that belong to the connection, describe the message or the page that calls, or are set by the gateway.")
 	case kind == contract.PlaceQuery && !argumentPattern.MatchString(place.Query):
 		add("/query", "invalid_query", "Use 1 to 64 letters, digits, dots, hyphens or underscores.")
 	case kind == contract.PlaceCookie && !argumentPattern.MatchString(place.Cookie):
@@ -88,8 +90,8 @@ func checkKeyPlace(place contract.KeyPlace, pointer string) (wrong []fault.Field
 	case place.Prefix != "" && place.Header == "":
 		add("/prefix", "invalid_prefix", "Only a header can have a prefix. Remove it.")
 	case place.Prefix != "" && !keyPrefixPattern.MatchString(place.Prefix):
-		add("/prefix", "invalid_prefix", "Use 1 to 32 letters, digits or any of . _ + / : = -, such as Bearer. Leave out "+
-			"blanks: callers separate the key with a blank after a word.")
+		add("/prefix", "invalid_prefix", "Use 1 to 32 letters, digits or any of . _ + / : = -, such as Bearer. Leave "+
+			"out blanks: callers separate the key with a blank after a word.")
 	case place.PrefixOptional && place.Prefix == "":
 		add("/prefix_optional", "invalid_prefix", "Set prefix, or remove prefix_optional.")
 	}

@@ -13,8 +13,8 @@ func TestGenerated_keyPlaces(t *testing.T) {
 	v := &snapshot.Version{Name: "1.0.0", Access: snapshot.Access{RequestsAuth: snapshot.RequestsAuth{
 		Mode: snapshot.Authenticate, Methods: []string{snapshot.APIKey}, Keyless: snapshot.Reject,
 		APIKey: snapshot.APIKeyAuth{In: []snapshot.KeyPlace{
-			{Header: "apikey"}, {Header: "Authorization", Prefix: "Bearer"}, {Header: "X-Key", Prefix: "Token"}, {Query: "key"},
-			{Cookie: "session"}, {WebSocketProtocol: true},
+			{Header: "apikey"}, {Header: "Authorization", Prefix: "Bearer"}, {Header: "X-Key", Prefix: "Token"},
+			{Query: "key"}, {Cookie: "session"}, {WebSocketProtocol: true},
 		}},
 	}}}
 	doc := publish.Generated(&snapshot.Project{Name: "shop"}, v)

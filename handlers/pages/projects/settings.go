@@ -144,7 +144,9 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	m.Rows = append(m.Rows,
 		projects.Difference{
-			Label: "Places of API keys", Yours: keyPlaceLines(keptPlaces(f.keyPlaces)), Theirs: keyPlaceLines(auth.APIKey),
+			Label:  "Places of API keys",
+			Yours:  keyPlaceLines(keptPlaces(f.keyPlaces)),
+			Theirs: keyPlaceLines(auth.APIKey),
 		},
 		projects.Difference{
 			Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(auth.Issuers()),

@@ -70,7 +70,8 @@ end)
 
 check("the gateway's protocol is selected for a handshake without one", function()
   for _, case in ipairs({
-    { 101, true, nil, "postern" }, { 101, true, "", "postern" }, { 101, true, "chat", "chat" }, { 101, false, nil, nil },
+    { 101, true, nil, "postern" }, { 101, true, "", "postern" }, { 101, true, "chat", "chat" },
+    { 101, false, nil, nil },
     { 200, true, nil, nil },
   }) do
     local seen = strict.request({ status = case[1], answer = { ["sec-websocket-protocol"] = case[3] } })
