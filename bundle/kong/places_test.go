@@ -98,9 +98,9 @@ func TestVerifyScript_keyPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := placedInput(place)
 			places := policy.CompileKeyPlaces(in.Project.Versions[0].Access.APIKey)
-			others, valid := recordedAnswers(t, ""), 0
+			others, valid := recordedAnswers(t, key), 0
 			code, out := replayOf(t, in, func(w http.ResponseWriter, r *http.Request) {
-				if !strings.Contains(r.URL.Path, "/1.0.0/") || strings.HasSuffix(r.URL.Path, "x") {
+				if !ofPlaced(r) {
 					others(w, r)
 					return
 				}
@@ -128,6 +128,13 @@ func TestVerifyScript_keyPlaces(t *testing.T) {
 	}
 }
 
+// ofPlaced reports whether a probe is for version 1.0.0 of the sample project, and not for a path that only begins like
+// its own. Its custom domains lead to that version.
+func ofPlaced(r *http.Request) bool {
+	return strings.HasSuffix(r.Host, ".example") ||
+		strings.Contains(r.URL.Path, "/1.0.0/") && !strings.HasSuffix(r.URL.Path, "x")
+}
+
 func TestVerifyScript_keyPlaceRefused(t *testing.T) {
 	in := placedInput(snapshot.KeyPlace{Header: "apikey"})
 	places := policy.CompileKeyPlaces(in.Project.Versions[0].Access.APIKey)
@@ -138,7 +145,7 @@ func TestVerifyScript_keyPlaceRefused(t *testing.T) {
 			_, _ = w.Write(places.Name(policy.CredentialsRequired).Body())
 			return
 		}
-		if strings.Contains(r.URL.Path, "/1.0.0/") && !strings.HasSuffix(r.URL.Path, "x") {
+		if ofPlaced(r) {
 			denial := places.Name(policy.CredentialsRequired)
 			if r.Header.Get("apikey") != "" {
 				denial = policy.InvalidKey

@@ -61,7 +61,8 @@ func TestCheckKeyPlaces(t *testing.T) {
 		"prefixes": {
 			in: []contract.KeyPlace{
 				{Header: "a", Prefix: "Bearer "}, {Header: "b", Prefix: `"`},
-				{Header: "c", Prefix: strings.Repeat("a", 33)}, {Query: "d", Prefix: "Bearer"}, {Header: "e", PrefixOptional: true},
+				{Header: "c", Prefix: strings.Repeat("a", 33)},
+				{Query: "d", Prefix: "Bearer"}, {Header: "e", PrefixOptional: true},
 			},
 			wrong: []string{
 				"/a/api_key/in/0/prefix invalid_prefix", "/a/api_key/in/1/prefix invalid_prefix",
