@@ -38,11 +38,11 @@ func placedProject(target string) (*snapshot.Project, map[string]sample.Plain) {
 	first := project.Versions[0]
 	for i, one := range placedVersions {
 		v := first
-		v.ID, v.Name = fmt.Sprintf("ver_placed_%d", i), one.name
+		v.ID, v.Name = fmt.Sprintf("ver_%d", 100+i), one.name
 		v.Access.APIKey.In = one.in
 		v.Environments = slices.Clone(first.Environments)
 		for j := range v.Environments {
-			v.Environments[j].ID = fmt.Sprintf("env_placed_%d_%d", i, j)
+			v.Environments[j].ID = fmt.Sprintf("env_%d", 100+10*i+j)
 			v.Environments[j].Hosts = nil
 		}
 		if one.name == "changed" {
