@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"postern/jobs"
 	"postern/models"
@@ -100,10 +101,11 @@ func newServices(d serviceDeps) services {
 		exports:     newExports(d, hooks, people.Prove),
 		idempotency: &idempotency.Service{DB: d.db},
 		imports:     &imports.Service{DB: d.db, Projects: made, AppClients: clients, Changed: d.changed},
-		keys:        &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks},
-		login:       login.New(clients),
-		projects:    made,
-		relations:   &relations.Service{DB: d.db, Changed: d.changed},
+		keys: &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks,
+			Checks: &accounts.Attempts{Window: time.Minute}},
+		login:     login.New(clients),
+		projects:  made,
+		relations: &relations.Service{DB: d.db, Changed: d.changed},
 		retention: &retention.Service{
 			DB:      d.db,
 			Files:   d.zips,

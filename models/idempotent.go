@@ -106,7 +106,10 @@ func (t *Tx) TakeIdempotent(lookup []byte) (IdempotentRequest, error) {
 	return row, res.Error
 }
 
-// DeleteExpiredIdempotent removes answers that are no longer replayed.
+// DeleteExpiredIdempotent removes answers that are no longer replayed, and imports that are no longer repeated.
 func (t *Tx) DeleteExpiredIdempotent(now time.Time) error {
+	if err := t.db.Where("expires_at <= ?", now).Delete(&KeyImport{}).Error; err != nil {
+		return err
+	}
 	return t.db.Where("expires_at <= ?", now).Delete(&IdempotentRequest{}).Error
 }

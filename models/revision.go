@@ -9,11 +9,12 @@ import (
 )
 
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
-// is set when just that key changed, Relations when just those relations did.
+// is set when just that key changed, KeyIDs when just those keys did, Relations when just those relations did.
 type Revision struct {
 	ID        int64 `gorm:"primaryKey;autoIncrement"`
 	ProjectID string
 	KeyID     string
+	KeyIDs    []string `gorm:"serializer:json"`
 	Relations RelationChanges
 	CreatedAt time.Time
 }
@@ -60,6 +61,11 @@ func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {
 	return t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error
 }
 
+// AddKeysRevision is AddRevision for keys that changed together.
+func (t *Tx) AddKeysRevision(projectID string, keyIDs []string, at time.Time) error {
+	return t.db.Create(&Revision{ProjectID: projectID, KeyIDs: keyIDs, CreatedAt: at}).Error
+}
+
 // RevisionsFrom lists at most limit revisions with the id or a greater one, in
 // order.
 func (t *Tx) RevisionsFrom(id int64, limit int) ([]Revision, error) {
@@ -104,7 +110,9 @@ func (t *Tx) ForeignKeys() (count int64, err error) {
 // one of a product's keys made; the zero Revision when there is none.
 func (t *Tx) RevisionOfProductKeys(productID string, after int64) (Revision, error) {
 	keys := t.db.Model(&APIKey{}).Select("id").Where("product_id = ?", productID)
-	return newestRevision(t.db.Where("id > ? AND key_id IN (?)", after, keys))
+	homes := t.db.Model(&APIKey{}).Select("project_id").Where("product_id = ?", productID)
+	return newestRevision(t.db.Where("id > ? AND (key_id IN (?) OR key_ids IS NOT NULL AND project_id IN (?))",
+		after, keys, homes))
 }
 
 // newestRevision returns the newest revision that q selects, the zero Revision if

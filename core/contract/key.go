@@ -168,6 +168,85 @@ type Grace struct {
 	GraceSeconds *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the old secret stays valid, up to 30 days. A secret from an earlier rotation expires immediately. Defaults to 1 day"`
 }
 
+// KeyImport is a request to import keys from a file, which is its body.
+type KeyImport struct {
+	ProjectPath
+	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what an import would do"`
+	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has their hash can guess them"`
+	Update    bool     `query:"update" doc:"Change keys of the project that exist with other attributes. Without it, their rows are refused"`
+	KeyType   string   `query:"key_type" doc:"Key type of rows that have neither a key type nor scopes. Without it, they are refused"`
+	Map       []string `query:"map,explode" doc:"Field for a column or member with another name, as column=field. Use - as the field to leave a column out"`
+}
+
+// KeyImportCounts are the numbers of rows of a file of keys by what was done with them.
+type KeyImportCounts struct {
+	Created   int64 `json:"created"`
+	Updated   int64 `json:"updated" doc:"Keys that existed with other attributes. 0 without update"`
+	Unchanged int64 `json:"unchanged" doc:"Keys that existed with the same attributes"`
+	Refused   int64 `json:"refused"`
+}
+
+// KeyImportError is why a row wasn't imported. A row can have several.
+type KeyImportError struct {
+	Row     int64  `json:"row" doc:"Number of the row. In a CSV file, the header is row 1. Otherwise, the first row is 1"`
+	Pointer string `json:"pointer" doc:"Column or member, such as /owner. Empty for the whole row"`
+	Code    string `json:"code"`
+	Detail  string `json:"detail" doc:"What is wrong and how to fix it"`
+}
+
+// KeyImportNote is what several rows lose, or what their owner should know.
+type KeyImportNote struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	Row    int64  `json:"row" doc:"The first of the rows"`
+	Rows   int64  `json:"rows" doc:"Number of rows"`
+}
+
+// KeysImported is the result of an import of keys or, in a dry run, the result it would have.
+type KeysImported struct {
+	KeyImportCounts
+	Errors []KeyImportError `json:"errors" doc:"The first 1,000 errors"`
+	Notes  []KeyImportNote  `json:"notes" doc:"What rows of this request lose"`
+	Source string           `json:"source" enum:"postern,unkey,kong,aws,tyk" doc:"System whose columns were recognized; postern for others"`
+	SHA256 string           `json:"sha256" doc:"SHA-256 of the file, in hexadecimal"`
+}
+
+// The results of rows.
+const (
+	KeyRowCreated   = "created"
+	KeyRowUpdated   = "updated"
+	KeyRowUnchanged = "unchanged"
+	KeyRowRefused   = "refused"
+	KeyRowEarlier   = "earlier" // an earlier attempt with the same Idempotency-Key has taken the row
+)
+
+// KeyImportRow is the result of a row, a line of an answer in application/x-ndjson.
+type KeyImportRow struct {
+	Row    int64            `json:"row"`
+	Result string           `json:"result" enum:"created,updated,unchanged,refused,earlier"`
+	Key    string           `json:"key,omitempty" doc:"ID of the key. Absent for rows that are refused, and in a dry run"`
+	Errors []KeyImportError `json:"errors,omitempty"`
+}
+
+// KeyCheck is a question whether a key is one of a project.
+type KeyCheck struct {
+	ProjectPath
+	Body KeyValue
+}
+
+// KeyValue is the plaintext of a key.
+type KeyValue struct {
+	Key Secret `json:"key" minLength:"1" flag:"-" doc:"Plaintext of the key. It isn't stored"`
+}
+
+// LogValue implements slog.LogValuer.
+func (KeyValue) LogValue() slog.Value { return slog.StringValue("***") }
+
+// KeyMatch is the answer to a KeyCheck.
+type KeyMatch struct {
+	Match *string `json:"match" doc:"ID of the key; null if no key of the project has this plaintext"`
+}
+
 const (
 	keys = project + "/keys"
 	key  = "/api/v1/keys/{key}"
@@ -224,6 +303,26 @@ var (
 	}}
 )
 
+// The operations on keys from other systems.
+var (
+	ImportKeys = Op[KeyImport, KeysImported]{Operation{
+		ID: "import-keys", Method: http.MethodPost, Path: keys + "/import", Body: "application/x-ndjson",
+		Summary: "Import API keys from a file", Command: "keys import PROJECT", Permission: CreateKeys,
+		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
+		Doc: "The request body is a file of up to 1,000,000 keys as NDJSON, a JSON array or CSV. The keys keep working " +
+			"as they are. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed as they " +
+			"arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request with the same " +
+			"Idempotency-Key continues where the earlier one ended and returns the totals of both. With Accept: " +
+			"application/x-ndjson, the response has one line for each row.",
+	}}
+	CheckKey = Op[KeyCheck, KeyMatch]{Operation{
+		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
+		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
+		Doc: "Finds out whether the hash of an imported key belongs to a key that a caller has. You can check 10 keys " +
+			"a minute. The audit log has no key.",
+	}}
+)
+
 var keyOperations = []Described{
-	ListKeys, CreateKey, GetKey, UpdateKey, RotateKey, FreezeKey, UnfreezeKey, RevokeKey,
+	ImportKeys, CheckKey, ListKeys, CreateKey, GetKey, UpdateKey, RotateKey, FreezeKey, UnfreezeKey, RevokeKey,
 }

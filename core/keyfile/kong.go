@@ -109,6 +109,7 @@ func (d *draft) kongTTL(c cell, container string) {
 		}
 	default:
 		d.row.ExpiresAt = d.reader.options.Written.Add(time.Duration(n) * time.Second)
+		d.row.Relative = true
 		d.note(noteTTLWritten)
 	}
 }

@@ -30,6 +30,7 @@ type Row struct {
 	Environment  string          // "" for all
 	CreatedAt    time.Time       // zero if unknown
 	ExpiresAt    time.Time       // zero for never
+	Relative     bool            // the file has the time that is left, so ExpiresAt is another in each reading
 	Metadata     json.RawMessage // a JSON object of at most MaxMetadata bytes; nil for none
 	Limits       contract.Limits // nil for those of the key type
 	AllowedCIDRs []string

@@ -26,7 +26,7 @@ const (
 // once, however often it is sent. Other methods are idempotent by definition (RFC 9110,
 // 9.2.2). Uploads see to it themselves, once they have received the file.
 func (h *Handler) idempotent(c *gin.Context) {
-	if slices.Contains(web.UploadRoutes, c.FullPath()) {
+	if slices.Contains(web.UploadRoutes, c.FullPath()) || c.FullPath() == web.KeyImportRoute {
 		c.Next()
 		return
 	}

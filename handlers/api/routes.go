@@ -177,6 +177,8 @@ func (h *Handler) keyRoutes(api huma.API) {
 	serveTagged(h, api, contract.FreezeKey, h.Keys.Freeze)
 	serveTagged(h, api, contract.UnfreezeKey, h.Keys.Unfreeze)
 	serveTagged(h, api, contract.RevokeKey, h.Keys.Revoke)
+	h.serveKeyImport(api)
+	serve(h, api, contract.CheckKey, h.Keys.Check)
 
 	serve(h, api, contract.GetUsage, h.Usage.Usage)
 	serve(h, api, contract.ListRequests, h.Usage.Requests)

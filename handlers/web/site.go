@@ -31,7 +31,8 @@ type Site struct {
 	Traces   *traces.Tracer // nil: nothing is traced
 	Throttle OAuthThrottle
 
-	uploads uploads
+	uploads  uploads
+	keyFiles uploads
 }
 
 // MaxBody bounds the body of a request to the control plane, in bytes.

@@ -46,6 +46,8 @@ func takesUpload(r *http.Request) bool {
 func mostOf(r *http.Request) int64 {
 	post := r.Method == http.MethodPost
 	switch {
+	case takesKeys(r):
+		return maxKeyFile
 	case takesUpload(r):
 		return filelimits.MaxZip + MaxBody // with the fields of its form
 	case (post || r.Method == http.MethodPut) && strings.HasSuffix(r.URL.Path, "/openapi"):
@@ -114,9 +116,14 @@ func (u *uploads) spool(n int64, of ...string) error {
 
 // place waits for a place to work on an upload. leave gives it up.
 func (u *uploads) place(ctx context.Context) (leave func(), err error) {
+	return u.placeOf(ctx, maxUploads)
+}
+
+// placeOf is place, of at most that many.
+func (u *uploads) placeOf(ctx context.Context, most int) (leave func(), err error) {
 	u.mu.Lock()
 	if u.places == nil {
-		u.places = make(chan struct{}, maxUploads)
+		u.places = make(chan struct{}, most)
 	}
 	u.mu.Unlock()
 	timed, stop := context.WithTimeout(ctx, uploadTurn)

@@ -303,6 +303,7 @@ CREATE TABLE revisions (
     key_id     TEXT COLLATE "C" NOT NULL,
     -- The project's relations that changed: + and - with keys of relations, or * for all.
     relations  TEXT COLLATE "C" NOT NULL DEFAULT '',
+    key_ids    TEXT COLLATE "C", -- a JSON list of keys that changed together
     created_at TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX revisions_project_id_id ON revisions (project_id, id);
@@ -1043,6 +1044,19 @@ CREATE TABLE idempotent_requests (
     expires_at  TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
+
+-- How far imports of keys have come that can be repeated with the same Idempotency-Key. digest is of the rows so far.
+CREATE TABLE key_imports (
+    lookup      BYTEA NOT NULL PRIMARY KEY,
+    attempt     TEXT COLLATE "C" NOT NULL,
+    lease_until TIMESTAMPTZ NOT NULL,
+    batches     BIGINT NOT NULL,
+    digest      BYTEA NOT NULL,
+    result      TEXT COLLATE "C" NOT NULL, -- a JSON object without keys
+    done        BOOLEAN NOT NULL,
+    expires_at  TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX key_imports_expires_at ON key_imports (expires_at);
 
 -- Processes that work on jobs. One that has not been seen for some seconds is dead, and its jobs are
 -- given to others.

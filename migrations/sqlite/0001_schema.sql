@@ -302,6 +302,7 @@ CREATE TABLE revisions (
     key_id     TEXT NOT NULL,
     -- The project's relations that changed: + and - with keys of relations, or * for all.
     relations  TEXT NOT NULL DEFAULT '',
+    key_ids    TEXT, -- a JSON list of keys that changed together
     created_at DATETIME NOT NULL
 );
 CREATE INDEX revisions_project_id_id ON revisions (project_id, id);
@@ -1023,6 +1024,19 @@ CREATE TABLE idempotent_requests (
     expires_at  DATETIME NOT NULL
 );
 CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
+
+-- How far imports of keys have come that can be repeated with the same Idempotency-Key. digest is of the rows so far.
+CREATE TABLE key_imports (
+    lookup      BLOB NOT NULL PRIMARY KEY,
+    attempt     TEXT NOT NULL,
+    lease_until DATETIME NOT NULL,
+    batches     INTEGER NOT NULL,
+    digest      BLOB NOT NULL,
+    result      TEXT NOT NULL, -- a JSON object without keys
+    done        BOOLEAN NOT NULL,
+    expires_at  DATETIME NOT NULL
+);
+CREATE INDEX key_imports_expires_at ON key_imports (expires_at);
 
 -- Processes that work on jobs. One that has not been seen for some seconds is dead, and its jobs are
 -- given to others.

@@ -61,6 +61,19 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 		"add more.", most, quotaNames[kind])
 }
 
+// Room returns how many more rows of a kind an unclaimed workspace can have, -1 for a claimed team: any number.
+func Room(tx *models.Tx, teamID string, kind models.QuotaKind) (int64, error) {
+	most := workspaceQuota[kind]
+	count, unclaimed, err := tx.CountForQuota(teamID, kind, most)
+	if err != nil {
+		return 0, fmt.Errorf("access: count %s of %s: %w", kind, teamID, err)
+	}
+	if !unclaimed {
+		return -1, nil
+	}
+	return max(0, most-count), nil
+}
+
 // IsUnclaimed reports whether a team is a workspace that hasn't been claimed.
 func IsUnclaimed(tx *models.Tx, teamID string) (bool, error) {
 	team, err := tx.TeamServed(teamID)

@@ -7,7 +7,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
-	"postern/service/keys"
+	"postern/service/access"
 )
 
 // maxHeld is the longest name of a product or tenant, in bytes.
@@ -23,7 +23,7 @@ func merge(tx *models.Tx, from, into string, now time.Time) (contract.ClaimedTea
 	if err != nil {
 		return none, nil, err
 	}
-	if err := keys.CheckMove(tx, from, "", into); err != nil {
+	if err := access.CheckKeysMove(tx, from, "", into); err != nil {
 		return none, nil, err
 	}
 	if err := tx.MergeTeam(from, into); err != nil {

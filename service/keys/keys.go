@@ -16,6 +16,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/accounts"
 )
 
 // DefaultGrace is how long the old secret works after a rotation by default, and MaxGrace
@@ -38,6 +39,7 @@ type Service struct {
 	Prefix  string
 	Changed func(context.Context)
 	Events  Events // nil for none
+	Checks  *accounts.Attempts
 
 	project string // set by InProject
 }

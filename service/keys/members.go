@@ -73,12 +73,7 @@ func apply(in contract.KeyChange, row *models.APIKey, now time.Time) []fault.Fie
 func check(in contract.NewKey, now time.Time) []fault.Field {
 	var wrong []fault.Field
 	if !ValidOwner(in.Owner) {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/owner",
-			Code:    "invalid_owner",
-			Detail: fmt.Sprintf("Enter the owner of the key, such as billing-service. Use 1 to %d printable ASCII "+
-				"characters. Don't begin or end with a space.", maxOwner),
-		})
+		wrong = append(wrong, ownerFault)
 	}
 	details := contract.KeyDetails{Description: in.Description}
 	wrong = append(wrong, checkIdentity("", contract.KeyIdentity{Metadata: in.Metadata})...)

@@ -224,8 +224,7 @@ func (s *Service) changeOfKeyType(
 }
 
 const (
-	maxKeyTypes  = 50
-	maxScopes    = 100 // of one key type; they are sent in one header
+	maxKeyTypes  = keys.MaxTypes
 	maxExpiresIn = 10 * 365 * 24 * 3600
 )
 
@@ -235,29 +234,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 	if !ValidName(t.Name) {
 		wrong = append(wrong, nameFault(at+"/name"))
 	}
-	if len(t.Scopes) > maxScopes {
-		return append(wrong, fault.Field{
-			Pointer: at + "/scopes",
-			Code:    "too_many_scopes",
-			Detail:  fmt.Sprintf("Use at most %d scopes.", maxScopes),
-		})
-	}
-	if len(t.Scopes) == 0 {
-		wrong = append(wrong, fault.Field{
-			Pointer: at + "/scopes",
-			Code:    "required",
-			Detail:  "Use at least one scope, such as read or orders:*.",
-		})
-	}
-	for i, scope := range t.Scopes {
-		if scope != "*" && !scopePattern.MatchString(scope) {
-			wrong = append(wrong, fault.Field{
-				Pointer: fmt.Sprintf("%s/scopes/%d", at, i),
-				Code:    "invalid_scope",
-				Detail:  "Use lowercase letters, digits and : . _ -, such as orders:read, or * for all.",
-			})
-		}
-	}
+	wrong = append(wrong, keys.CheckScopes(at+"/scopes", t.Scopes)...)
 	if t.ExpiresIn < 0 || t.ExpiresIn > maxExpiresIn {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/expires_in",

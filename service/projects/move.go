@@ -9,7 +9,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/keys"
 )
 
 // Move gives a project to another team, of which the caller is an owner too. Its keys, its own tenant with its people
@@ -65,7 +64,7 @@ func (s *Service) moveTo(tx *models.Tx, p access.Principal, row models.Project, 
 	if err := checkMove(tx, row, team); err != nil {
 		return err
 	}
-	if err := keys.CheckMove(tx, row.TeamID, row.ID, team); err != nil {
+	if err := access.CheckKeysMove(tx, row.TeamID, row.ID, team); err != nil {
 		return err
 	}
 	before, err := s.view(tx, row)

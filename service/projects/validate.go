@@ -13,11 +13,12 @@ import (
 	"postern/core/snapshot"
 	"postern/platform/fault"
 	"postern/service/accounts"
+	"postern/service/keys"
 )
 
 var (
 	versionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
-	scopePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9:._-]{0,62}(\*)?$`)
+	scopePattern   = keys.ScopePattern
 	groupPattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 )
 

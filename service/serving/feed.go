@@ -185,6 +185,12 @@ func (f *Feed) applyKeys(tx *models.Tx, revisions []models.Revision) error {
 // apply applies one revision and reports whether more than a key has changed.
 func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revision) (whole bool, err error) {
 	load := func() error {
+		if len(revision.KeyIDs) > 0 {
+			if project := f.projects[revision.ProjectID]; project != nil && project.Deleted {
+				return nil // restoring reads all keys
+			}
+			return f.Keys.LoadKeys(tx, revision.KeyIDs...)
+		}
 		if revision.KeyID != "" {
 			if project := f.projects[revision.ProjectID]; project != nil && project.Deleted {
 				return nil // restoring reads all keys
@@ -209,6 +215,9 @@ func (f *Feed) apply(ctx context.Context, tx *models.Tx, revision models.Revisio
 	}
 	if revision.KeyID != "" {
 		f.Keys.Forget(revision.KeyID)
+	}
+	for _, id := range revision.KeyIDs {
+		f.Keys.Forget(id)
 	}
 	return whole, nil
 }

@@ -100,7 +100,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Ready:       func(context.Context) (string, error) { return "", nil },
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
-		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved},
+		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved, Checks: &accounts.Attempts{Window: time.Minute}},
 		Projects:    made,
 		Imports:     &imports.Service{DB: db, Projects: made, AppClients: clients, Changed: unserved},
 		Domains: &domains.Service{

@@ -44,6 +44,8 @@ func newKeys(t terminal.Terminal) *cobra.Command {
 			keyIs(t, "is frozen. Calls with it get 403 until you unfreeze it")),
 		cli.OperationCommand(t, cli.AsKey, contract.UnfreezeKey, keyIs(t, "works again")),
 		newKeysRevoke(t),
+		newKeysImport(t),
+		newKeysCheck(t),
 	)
 }
 

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/term"
+
 	"postern/platform/scratch"
 )
 
@@ -78,6 +80,24 @@ func ReadSecret(t Terminal, path string) (string, error) {
 // ReadText is ReadSecret for a value that isn't secret.
 func ReadText(t Terminal, path string) (string, error) {
 	return readValue(t, path, "file", maxTextFile)
+}
+
+// ReadHidden asks for a secret on a terminal, without showing it, or else reads standard input.
+func ReadHidden(t Terminal, prompt string) (string, error) {
+	file, ok := t.In.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return ReadSecret(t, "-")
+	}
+	fmt.Fprint(t.Err, prompt)
+	raw, err := term.ReadPassword(int(file.Fd()))
+	fmt.Fprintln(t.Err)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the secret: %w", err)
+	}
+	if len(raw) == 0 {
+		return "", UsageError("the secret is empty")
+	}
+	return string(raw), nil
 }
 
 func readValue(t Terminal, path, what string, most int64) (string, error) {

@@ -1,0 +1,61 @@
+package keys
+
+import (
+	"context"
+	"fmt"
+
+	"postern/core/contract"
+	"postern/core/policy"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+	"postern/service/accounts"
+)
+
+// maxChecks is how many keys a caller can check in a minute.
+const maxChecks = 10
+
+// Check finds the key of a project, or of its product, with a plaintext that a caller has, now or before its last
+// rotation. It is written to the audit log without the plaintext, also if no key has it. It returns TooMany after 10
+// checks in a minute.
+func (s *Service) Check(ctx context.Context, p access.Principal, in contract.KeyCheck) (contract.KeyMatch, error) {
+	var out contract.KeyMatch
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		out = contract.KeyMatch{}
+		parent, err := access.Project(tx, p, in.Project, access.KeyChange)
+		if err != nil {
+			return err
+		}
+		if s.Checks == nil || !s.Checks.Take(models.Now(), accounts.Bound{Key: p.Actor() + " " + parent.TeamID, Max: maxChecks}) {
+			return errChecks
+		}
+		plaintext := in.Body.Key.Reveal()
+		hash := policy.HashKey(plaintext)
+		found, err := tx.KeysByHash(parent.TeamID, [][]byte{hash[:]})
+		if err != nil {
+			return err
+		}
+		for _, row := range found {
+			if row.ProjectID == parent.ID || parent.ProductID != nil && samePointer(row.ProductID, parent.ProductID) {
+				out.Match = &row.ID
+				break
+			}
+		}
+		detail := map[string]string{"check": "no key matches"}
+		if out.Match != nil {
+			detail = map[string]string{"check": "a key matches", "key": *out.Match}
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.KeyChange, Object: parent.ID, Project: parent.ID, Team: parent.TeamID, Detail: detail,
+		})
+	})
+	if err != nil {
+		return contract.KeyMatch{}, fmt.Errorf("keys: check one of %s: %w", in.Project, err)
+	}
+	return out, nil
+}
+
+var errChecks = fault.New(fault.TooMany, "too_many_checks", "You can check %d keys a minute. Try again in a minute.",
+	maxChecks)
+
+func samePointer(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

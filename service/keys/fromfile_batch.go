@@ -1,0 +1,587 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postern/core/contract"
+	"postern/core/keyfile"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// batchOf is a batch of an import in its transaction, which may be tried again.
+type batchOf struct {
+	*importing
+	tx  *models.Tx
+	now time.Time
+
+	known    places
+	existing map[[32]byte]models.APIKey
+	revoked  map[[32]byte]bool
+	room     int64 // keys that an unclaimed workspace may still have; -1: any number
+
+	created  []models.APIKey
+	at       map[[32]byte]int // positions in created
+	updated  []change
+	invented []models.KeyType // key types that were created; in a dry run, all of the import
+	people   map[string]models.EndUser
+
+	counts contract.KeyImportCounts
+	listed []contract.KeyImportError
+	lines  []contract.KeyImportRow
+	kept   *models.KeyImport
+}
+
+// change is a key before and after an update.
+type change struct{ before, after models.APIKey }
+
+// places are what rows can name in the project.
+type places struct {
+	types        []models.KeyType
+	tenants      map[string]string // ids by name
+	ownTenant    string
+	product      models.Product // the zero value for none
+	environments map[string]bool
+}
+
+func (b *batchOf) take(batch []item, number int64) error {
+	b.listed = slices.Clone(b.result.Errors)
+	if err := b.read(batch); err != nil {
+		return err
+	}
+	for i := range batch {
+		if err := b.row(&batch[i]); err != nil {
+			return err
+		}
+	}
+	if b.in.DryRun {
+		return nil
+	}
+	return b.write(number)
+}
+
+// read reads what the rows of the batch refer to.
+func (b *batchOf) read(batch []item) error {
+	project, err := access.Project(b.tx, b.p, b.project.ID, access.KeyCreate)
+	if err != nil {
+		return err
+	}
+	if project.TeamID != b.project.TeamID {
+		return errMoved
+	}
+	b.project, b.at, b.people = project, map[[32]byte]int{}, map[string]models.EndUser{}
+	if b.room, err = access.Room(b.tx, project.TeamID, models.QuotaKeys); err != nil {
+		return err
+	}
+	if b.in.DryRun && b.room >= 0 {
+		b.room = max(0, b.room-b.result.Created)
+	}
+	if err := b.readPlaces(); err != nil {
+		return err
+	}
+	hashes := make([][]byte, 0, len(batch))
+	for i := range batch {
+		if len(batch[i].refused) == 0 {
+			hashes = append(hashes, batch[i].row.SHA256[:])
+		}
+	}
+	found, err := b.tx.KeysByHash(project.TeamID, hashes)
+	if err != nil {
+		return err
+	}
+	b.existing = make(map[[32]byte]models.APIKey, len(found))
+	for _, row := range found {
+		if row.OldHash != nil {
+			if _, current := b.existing[[32]byte(row.OldHash)]; !current {
+				b.existing[[32]byte(row.OldHash)] = row
+			}
+		}
+		b.existing[[32]byte(row.Hash)] = row
+	}
+	gone, err := b.tx.RevokedHashes(project.TeamID, hashes)
+	b.revoked = make(map[[32]byte]bool, len(gone))
+	for _, hash := range gone {
+		b.revoked[[32]byte(hash)] = true
+	}
+	return err
+}
+
+func (b *batchOf) readPlaces() error {
+	types, err := b.tx.KeyTypesOf(b.project.ID)
+	if err != nil {
+		return err
+	}
+	b.known = places{tenants: map[string]string{}, environments: map[string]bool{}}
+	if b.in.DryRun {
+		b.invented = b.importing.types
+		types = append(types, b.invented...)
+	}
+	b.known.types = types
+	tenants, err := b.tx.TenantsOf(b.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, tenant := range tenants {
+		b.known.tenants[tenant.Name] = tenant.ID
+		if tenant.ProjectID != nil {
+			b.known.ownTenant = tenant.ID
+		}
+	}
+	environments, err := b.tx.EnvironmentsOf(b.project.ID)
+	if err != nil {
+		return err
+	}
+	for _, e := range environments {
+		b.known.environments[e.Name] = true
+	}
+	if b.project.ProductID != nil {
+		b.known.product, err = b.tx.ProductByID(*b.project.ProductID)
+	}
+	return err
+}
+
+// row decides on a row.
+func (b *batchOf) row(in *item) error {
+	if len(in.refused) > 0 {
+		var wrong []contract.KeyImportError
+		for _, one := range in.refused {
+			wrong = append(wrong, contract.KeyImportError(one))
+		}
+		b.refuse(in.row.Number, wrong...)
+		return nil
+	}
+	key, fields, err := b.keyOf(&in.row)
+	if err != nil {
+		return err
+	}
+	if len(fields) == 0 {
+		fields, err = b.place(&in.row, key)
+	}
+	if err != nil {
+		return err
+	}
+	if len(fields) > 0 {
+		var wrong []contract.KeyImportError
+		for _, one := range fields {
+			wrong = append(wrong, contract.KeyImportError{
+				Row: in.row.Number, Pointer: one.Pointer, Code: one.Code, Detail: one.Detail,
+			})
+		}
+		b.refuse(in.row.Number, wrong...)
+	}
+	return nil
+}
+
+func (b *batchOf) refuse(number int64, wrong ...contract.KeyImportError) {
+	b.counts.Refused++
+	b.listed = append(b.listed, wrong[:min(len(wrong), maxImportErrors-min(len(b.listed), maxImportErrors))]...)
+	b.line(contract.KeyImportRow{Row: number, Result: contract.KeyRowRefused, Errors: wrong})
+}
+
+func (b *batchOf) line(of contract.KeyImportRow) {
+	if b.file.Line != nil {
+		b.lines = append(b.lines, of)
+	}
+}
+
+// count counts a row that is taken.
+func (b *batchOf) count(in *keyfile.Row, result, id string) {
+	switch result {
+	case contract.KeyRowCreated:
+		b.counts.Created++
+	case contract.KeyRowUpdated:
+		b.counts.Updated++
+	default:
+		b.counts.Unchanged++
+	}
+	if b.in.DryRun && result == contract.KeyRowCreated {
+		id = ""
+	}
+	b.line(contract.KeyImportRow{Row: in.Number, Result: result, Key: id})
+}
+
+// place decides what becomes of a checked row, or returns why it is refused.
+func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, error) {
+	mark := (&secretOf{key.TeamID, in.SHA256}).word()
+	was, exists := b.existing[in.SHA256]
+	if prior, again := b.seen[mark]; again {
+		return b.again(in, key, mark, prior, "The file has this key before"), nil
+	}
+	switch {
+	case exists && was.ProjectID != b.project.ID:
+		return refused("exists_elsewhere", "Another project of your team has this key. To use it in both, put the "+
+			"projects into one product and set the key's product."), nil
+	case exists && [32]byte(was.Hash) != in.SHA256:
+		return refused("exists", "This is the secret that key "+was.ID+" had before it was rotated. Leave the row out."),
+			nil
+	case exists:
+		return b.again(in, key, mark, b.priorOf(&was, in), "The project has this key as "+was.ID), nil
+	case b.revoked[in.SHA256] && key.State != contract.KeyRevoked:
+		return refused("revoked_before", "A key of your team with this secret was revoked. It stays revoked. Create a new "+
+			"key for its owner."), nil
+	case b.room == 0:
+		return refused("workspace_full", "An unclaimed workspace can't have more API keys. Claim it, and import the file "+
+			"again."), nil
+	}
+	if wrong, err := b.owner(key); err != nil || len(wrong) > 0 {
+		return wrong, err
+	}
+	if b.room > 0 {
+		b.room--
+	}
+	b.seen[mark] = b.priorOf(&key, in)
+	b.at[in.SHA256] = len(b.created)
+	b.created = append(b.created, key)
+	b.count(in, contract.KeyRowCreated, key.ID)
+	return nil, nil
+}
+
+func refused(code, detail string) []fault.Field { return []fault.Field{{Code: code, Detail: detail}} }
+
+// prior is what is kept of a key that a row comes for again.
+type prior struct {
+	print    uint64 // of its attributes
+	fixed    uint32 // of those that no update changes
+	callable bool   // now or later
+	revoked  bool
+}
+
+// priorOf ignores when a key expires if that is another time in each reading of the file.
+func (b *batchOf) priorOf(key *models.APIKey, in *keyfile.Row) prior {
+	return prior{
+		print: attributesOf(key, in.Relative), fixed: uint32(fixedOf(key)),
+		callable: key.State == contract.KeyActive && !expired(key, b.now), revoked: key.State == contract.KeyRevoked,
+	}
+}
+
+// again decides on a row whose key exists, in the project or in the file before.
+func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had prior, where string) []fault.Field {
+	now := b.priorOf(&key, in)
+	at, here := b.at[in.SHA256]
+	was, stored := b.existing[in.SHA256]
+	id := was.ID
+	if here {
+		id = b.created[at].ID
+	}
+	switch {
+	case now.print == had.print:
+		b.seen[mark] = had
+		b.count(in, contract.KeyRowUnchanged, id)
+		return nil
+	case !b.in.Update:
+		return refused("exists", where+", with other attributes. Use update to change it, or leave the row out.")
+	case had.revoked:
+		return refused("exists", where+", and it is revoked. An import doesn't change that. Leave the row out.")
+	case !had.callable && now.callable:
+		return refused("exists", where+", and it is frozen or expired. An import doesn't change that. Change the key "+
+			"yourself, or leave the row out.")
+	case now.fixed != had.fixed:
+		return refused("exists", where+", with another owner, key type, tenant, product or environment. These are fixed. "+
+			"Leave the row out, or revoke the key and create a new one.")
+	}
+	b.seen[mark] = now
+	b.count(in, contract.KeyRowUpdated, id)
+	if here {
+		key.ID, key.CreatedAt = id, b.created[at].CreatedAt
+		b.created[at] = key
+	} else if i := slices.IndexFunc(b.updated, func(c change) bool { return c.after.ID == id }); i >= 0 {
+		b.updated[i].after = changed(was, key, b.now)
+	} else if stored {
+		b.updated = append(b.updated, change{was, changed(was, key, b.now)})
+	}
+	return nil
+}
+
+// changed is a key with the attributes of a row.
+func changed(was, row models.APIKey, now time.Time) models.APIKey {
+	out := was
+	out.Description, out.State, out.Limits, out.AllowedCIDRs = row.Description, row.State, row.Limits, row.AllowedCIDRs
+	out.ExpiresAt, out.KeyIdentity, out.UpdatedAt = row.ExpiresAt, row.KeyIdentity, now
+	if out.State == contract.KeyRevoked {
+		out.OldHash, out.GraceEndsAt = nil, nil
+	}
+	return out
+}
+
+// attributesOf returns a number that is the same for keys with the same attributes. When a key was created isn't one,
+// and neither is a relative expiry.
+func attributesOf(key *models.APIKey, relative bool) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	part := func(texts ...string) {
+		for _, text := range texts {
+			h.WriteString(text)
+			h.WriteByte(0)
+		}
+	}
+	part(key.State, key.Description, string(key.Metadata))
+	if key.CredentialID != nil {
+		part("credential", *key.CredentialID)
+	}
+	if key.Consumer != nil {
+		part("consumer", key.Consumer.ID, key.Consumer.Username, key.Consumer.CustomID)
+	}
+	if key.Limits != nil {
+		part("limits")
+		for _, window := range slices.Sorted(maps.Keys(*key.Limits)) {
+			part(window, strconv.FormatInt((*key.Limits)[window], 10))
+		}
+	}
+	for _, network := range key.AllowedCIDRs {
+		part("range", network.String())
+	}
+	if key.ExpiresAt != nil && !relative {
+		part("until", strconv.FormatInt(key.ExpiresAt.UnixMicro(), 10))
+	}
+	return h.Sum64() ^ fixedOf(key)
+}
+
+// fixedOf is attributesOf for the attributes that no update changes.
+func fixedOf(key *models.APIKey) uint64 {
+	product := ""
+	if key.ProductID != nil {
+		product = *key.ProductID
+	}
+	return maphash.String(seed, strings.Join([]string{
+		key.Owner, key.Environment, key.ProjectID, key.TenantID, key.KeyTypeID, product,
+	}, "\x00"))
+}
+
+// owner finds the end user that owns a key.
+func (b *batchOf) owner(key models.APIKey) ([]fault.Field, error) {
+	if !strings.HasPrefix(key.Owner, "usr_") {
+		return nil, nil
+	}
+	user, err := lockOwner(b.tx, key)
+	if refusal, ok := errors.AsType[*fault.Error](err); ok {
+		return refusal.Fields, nil
+	}
+	b.people[key.TenantID+" "+user.State] = user
+	return nil, err
+}
+
+// write writes what was decided.
+func (b *batchOf) write(number int64) error {
+	for i := range b.invented {
+		if err := b.tx.Insert(&b.invented[i]); err != nil {
+			return err
+		}
+	}
+	if len(b.created) > 0 {
+		if err := b.tx.Insert(&b.created); err != nil {
+			return err
+		}
+		if err := stillThere(b.tx, b.project, ""); err != nil {
+			return err
+		}
+	}
+	ids := make([]string, 0, len(b.created)+len(b.updated))
+	for i := range b.created {
+		ids = append(ids, b.created[i].ID)
+	}
+	for _, one := range b.updated {
+		saved, err := b.tx.UpdateKey(one.after, one.before.UpdatedAt)
+		if err != nil {
+			return err
+		}
+		if !saved {
+			return errChanged
+		}
+		ids = append(ids, one.after.ID)
+	}
+	if err := b.keep(number); err != nil || len(ids) == 0 {
+		return err
+	}
+	return b.revise(ids)
+}
+
+// revise adds the revisions by which gateways follow.
+func (b *batchOf) revise(ids []string) error {
+	var product *string
+	if slices.ContainsFunc(b.created, func(key models.APIKey) bool { return key.ProductID != nil }) {
+		product = b.project.ProductID
+	}
+	changed, err := b.tx.MarkImportedKeys(b.project.ID, product)
+	if err != nil {
+		return err
+	}
+	if len(b.invented) > 0 && !slices.Contains(changed, b.project.ID) {
+		changed = append(changed, b.project.ID)
+	}
+	for _, id := range changed {
+		if err := b.tx.AddRevision(id, "", b.now); err != nil {
+			return err
+		}
+	}
+	for _, user := range b.people {
+		tenant, err := b.tx.TenantByID(user.TenantID)
+		if err != nil {
+			return err
+		}
+		if user.State == "frozen" {
+			err = b.tx.AddPersonRevisions(tenant, b.now)
+		} else {
+			err = b.tx.AddRuleRevisions(tenant, b.now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.tx.AddKeysRevision(b.project.ID, ids, b.now)
+}
+
+// keep records that the batch is written, for a repeated import.
+func (b *batchOf) keep(number int64) error {
+	if b.importing.kept == nil {
+		return nil
+	}
+	kept := *b.importing.kept
+	kept.Batches, kept.Digest, kept.LeaseUntil = number, b.digest[:], b.now.Add(importLease)
+	kept.Result.KeyImportCounts = plus(b.result.KeyImportCounts, b.counts)
+	kept.Result.Errors = b.listed
+	b.kept = &kept
+	held, err := b.tx.SaveKeyImport(kept)
+	if err == nil && !held {
+		return errImporting
+	}
+	return err
+}
+
+// keyOf returns the key of a row, or what is wrong with the row.
+func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
+	key := models.APIKey{
+		ID: models.NewID("key"), TeamID: b.project.TeamID, ProjectID: b.project.ID, Owner: in.Owner,
+		Environment: in.Environment, State: in.State, Hash: in.SHA256[:], UpdatedAt: b.now,
+		KeyDetails: contract.KeyDetails{
+			Description: describe(in), Prefix: in.Prefix, Last4: in.Last4, CreatedAt: b.now,
+		},
+	}
+	if !in.CreatedAt.IsZero() {
+		key.CreatedAt = *storable(&in.CreatedAt)
+	}
+	if !in.ExpiresAt.IsZero() {
+		key.ExpiresAt = storable(&in.ExpiresAt)
+	}
+	if in.Limits != nil {
+		key.Limits = &in.Limits
+	}
+	if in.CredentialID != "" {
+		key.CredentialID = &in.CredentialID
+	}
+	if in.Consumer != (keyfile.Consumer{}) {
+		key.Consumer = &contract.Consumer{
+			ID: in.Consumer.ID, Username: in.Consumer.Username, CustomID: in.Consumer.CustomID,
+		}
+	}
+	if in.Metadata != nil {
+		if err := key.Metadata.UnmarshalJSON(in.Metadata); err != nil {
+			return key, nil, err
+		}
+	}
+	wrong := checkIdentity("", key.KeyIdentity)
+	if in.Weak && !b.in.AllowWeak {
+		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than 16 " +
+			"characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow weak keys."})
+	}
+	if !ValidOwner(in.Owner) {
+		wrong = append(wrong, ownerFault)
+	}
+	wrong = append(append(wrong, checkDetails("", key.KeyDetails)...), CheckLimits("/limits", in.Limits)...)
+	if in.ExpiresAt.After(b.now.AddDate(maxYears, 0, 0)) {
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry",
+			Detail: fmt.Sprintf("Use a time at most %d years from now.", maxYears)})
+	}
+	var more []fault.Field
+	key.AllowedCIDRs, more = ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
+	wrong = append(wrong, more...)
+	return key, append(wrong, b.placeOf(in, &key)...), nil
+}
+
+// describe joins the name and the description of a row.
+func describe(in *keyfile.Row) string {
+	if in.Name == "" || in.Description == "" {
+		return in.Name + in.Description
+	}
+	return in.Name + ": " + in.Description
+}
+
+// placeOf sets what a row names in the project.
+func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Field) {
+	refuse := func(pointer, code, detail string, args ...any) {
+		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, args...)})
+	}
+	key.TenantID = b.known.ownTenant
+	if in.Tenant != "" {
+		if key.TenantID = b.known.tenants[in.Tenant]; key.TenantID == "" {
+			refuse("/tenant", "unknown_tenant", "This project doesn't serve a tenant %q. Attach the tenant to the project "+
+				"first.", in.Tenant)
+		}
+	}
+	if in.Environment != "" && !b.known.environments[in.Environment] {
+		refuse("/environment", "unknown_environment", "No version of this project has an environment %q.", in.Environment)
+	}
+	if in.Product != "" {
+		if key.ProductID = b.project.ProductID; b.known.product.Name != in.Product {
+			refuse("/product", "unknown_product", "This project isn't in a product %q. Add it to the product first, or "+
+				"leave this field out.", in.Product)
+		}
+	}
+	id, more := b.typeOf(in)
+	key.KeyTypeID = id
+	return append(wrong, more...)
+}
+
+// typeOf finds or creates the key type of a row.
+func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
+	name := in.KeyType
+	switch {
+	case len(in.Scopes) > 0:
+		return b.typeWith(in.Scopes)
+	case in.Scopes != nil:
+		return "", []fault.Field{{Pointer: "/scopes", Code: "no_scopes", Detail: "The key has no scopes, so it can't do " +
+			"anything. Give the row scopes or a key type."}}
+	case name == "" && b.in.KeyType == "":
+		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes and no " +
+			"key type. Name one for all such rows with key_type, or add a column."}}
+	case name == "":
+		name = b.in.KeyType
+	}
+	i := slices.IndexFunc(b.known.types, func(t models.KeyType) bool { return t.Name == name })
+	if i < 0 {
+		return "", []fault.Field{{Pointer: "/key_type", Code: "unknown_key_type",
+			Detail: fmt.Sprintf("This project has no key type %q.", name)}}
+	}
+	return b.known.types[i].ID, nil
+}
+
+func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
+	if found, ok := withScopes(b.known.types, scopes); ok {
+		return found.ID, nil
+	}
+	if wrong = CheckScopes("/scopes", scopes); len(wrong) > 0 {
+		return "", wrong
+	}
+	if len(b.known.types) >= MaxTypes+2 { // and the built-in full and read-only
+		return "", []fault.Field{{Pointer: "/scopes", Code: "too_many_key_types", Detail: fmt.Sprintf("No key type has "+
+			"exactly these scopes, and a project can have at most %d of its own. Use scopes that a key type has.", MaxTypes)}}
+	}
+	made := newType(b.project.ID, b.known.types, scopes)
+	b.known.types, b.invented = append(b.known.types, made), append(b.invented, made)
+	return made.ID, nil
+}
+
+// ownerFault is what is wrong with an owner.
+var ownerFault = fault.Field{
+	Pointer: "/owner",
+	Code:    "invalid_owner",
+	Detail: fmt.Sprintf("Enter the owner of the key, such as billing-service. Use 1 to %d printable ASCII characters. "+
+		"Don't begin or end with a space.", maxOwner),
+}
