@@ -43,7 +43,7 @@ func placedProject(target string) (*snapshot.Project, map[string]sample.Plain) {
 		v.Environments = slices.Clone(first.Environments)
 		for j := range v.Environments {
 			v.Environments[j].ID = fmt.Sprintf("env_%d", 100+10*i+j)
-			v.Environments[j].Hosts = nil
+			v.Environments[j].Domains = nil
 		}
 		if one.name == "changed" {
 			v.Transforms = snapshot.Transforms{

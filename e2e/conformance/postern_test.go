@@ -33,7 +33,7 @@ type entry struct {
 	old bool
 }
 
-func (t keyTable) Lookup(hash [32]byte, into *snapshot.Key) (found, old bool) {
+func (t keyTable) Lookup(_ string, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	e, found := t[hash]
 	*into = e.key
 	return found, e.old
