@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"postern/core/contract"
 	"postern/core/snapshot"
 )
 
@@ -75,7 +74,7 @@ func KeyPlaceText(a snapshot.APIKeyAuth) string {
 		case place.Cookie != "":
 			texts = append(texts, "in the "+place.Cookie+" cookie")
 		default:
-			texts = append(texts, "as the WebSocket protocol "+contract.KeyProtocol+"KEY, with KEY in base64url")
+			texts = append(texts, "as the WebSocket protocol "+snapshot.KeyProtocol+"KEY, with KEY in base64url")
 		}
 	}
 	if last := len(texts) - 1; last > 0 {
@@ -173,9 +172,9 @@ func (p *KeyPlaces) Read(from KeySource, tokens bool) (found PresentedKey) {
 		}
 	}
 	if p.protocol {
-		for _, line := range from.All(contract.WebSocketProtocolHeader) {
+		for _, line := range from.All(snapshot.WebSocketProtocolHeader) {
 			for entry := range strings.SplitSeq(line, ",") {
-				if encoded, ok := strings.CutPrefix(trimBlanks(entry), contract.KeyProtocol); ok {
+				if encoded, ok := strings.CutPrefix(trimBlanks(entry), snapshot.KeyProtocol); ok {
 					add(decodeKey(encoded))
 				}
 			}
@@ -313,7 +312,7 @@ func (p *KeyPlaces) stripCookies(line string) (rest string, kept bool) {
 func stripProtocols(line string) (rest string, kept bool) {
 	return without(line, ",", func(entry string) bool {
 		entry = trimBlanks(entry)
-		return entry == OwnProtocol || strings.HasPrefix(entry, contract.KeyProtocol)
+		return entry == OwnProtocol || strings.HasPrefix(entry, snapshot.KeyProtocol)
 	})
 }
 
@@ -355,7 +354,7 @@ func (p *KeyPlaces) StripQuery(query string) string {
 }
 
 // OwnProtocol is the gateway's own protocol of WebSockets.
-const OwnProtocol = contract.GatewayProtocol
+const OwnProtocol = snapshot.GatewayProtocol
 
 // OffersOwnProtocol reports whether a caller offers the gateway's own protocol of WebSockets, with which the gateway
 // answers if the upstream selects none.
@@ -363,7 +362,7 @@ func (p *KeyPlaces) OffersOwnProtocol(from KeySource) bool {
 	if p == nil || !p.protocol {
 		return false
 	}
-	for _, line := range from.All(contract.WebSocketProtocolHeader) {
+	for _, line := range from.All(snapshot.WebSocketProtocolHeader) {
 		for entry := range strings.SplitSeq(line, ",") {
 			if trimBlanks(entry) == OwnProtocol {
 				return true

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -213,7 +212,7 @@ func TestKeyPlace_Sample(t *testing.T) {
 		{Header: "X-Key", Prefix: "Token", PrefixOptional: true}, {Query: "api_key"}, {Cookie: "session"},
 		{WebSocketProtocol: true},
 	} {
-		sample := contract.APIKeyAuth{In: []snapshot.KeyPlace{in}}.Sample(key)
+		sample := snapshot.APIKeyAuth{In: []snapshot.KeyPlace{in}}.Sample(key)
 		call := placed{}
 		if sample.Query != "" {
 			call.Address = "?" + sample.Query

@@ -25,6 +25,13 @@ type KeyPlace = contract.KeyPlace
 // APIKeyAuth says how callers send their keys.
 type APIKeyAuth = contract.APIKeyAuth
 
+// The protocols of WebSockets that are the gateway's, and their header.
+const (
+	WebSocketProtocolHeader = contract.WebSocketProtocolHeader
+	GatewayProtocol         = contract.GatewayProtocol
+	KeyProtocol             = contract.KeyProtocol
+)
+
 // The modes of RequestsAuth.
 const (
 	Passthrough  = contract.Passthrough

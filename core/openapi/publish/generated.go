@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
 )
@@ -69,9 +68,9 @@ func keySchemes(a snapshot.APIKeyAuth) (out []object) {
 			out = append(out, object{"type": "apiKey", "in": "cookie", "name": place.Cookie})
 		default:
 			out = append(out, object{
-				"type": "apiKey", "in": "header", "name": contract.WebSocketProtocolHeader,
-				"description": "For WebSockets: offer the protocols " + contract.GatewayProtocol + " and " +
-					contract.KeyProtocol + "KEY, with KEY in base64url without padding.",
+				"type": "apiKey", "in": "header", "name": snapshot.WebSocketProtocolHeader,
+				"description": "For WebSockets: offer the protocols " + snapshot.GatewayProtocol + " and " +
+					snapshot.KeyProtocol + "KEY, with KEY in base64url without padding.",
 			})
 		}
 	}
