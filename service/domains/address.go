@@ -105,9 +105,14 @@ func refuseCollision(row models.Domain, owner models.Project, all []models.TeamD
 	return nil
 }
 
+// lacksOptions reports whether a domain names methods without OPTIONS.
+func lacksOptions(row models.Domain) bool {
+	return row.Methods != "" && !slices.Contains(row.Address().Methods, "OPTIONS")
+}
+
 // noOptions warns of a domain that takes no preflights although the gateway answers them.
 func noOptions(row models.Domain, cors bool) []contract.Warning {
-	if !cors || row.Methods == "" || slices.Contains(row.Address().Methods, "OPTIONS") {
+	if !cors || !lacksOptions(row) {
 		return nil
 	}
 	return []contract.Warning{{
@@ -118,8 +123,11 @@ func noOptions(row models.Domain, cors bool) []contract.Warning {
 	}}
 }
 
-// hasCORS reports whether the gateway answers preflights of a project.
-func hasCORS(tx *models.Tx, owner models.Project) (bool, error) {
+// hasCORS reports whether the gateway answers preflights of a project. It is false if no domain needs to know.
+func hasCORS(tx *models.Tx, owner models.Project, rows ...models.Domain) (bool, error) {
+	if !slices.ContainsFunc(rows, lacksOptions) {
+		return false, nil
+	}
 	if owner.CORS.IsSet() {
 		return true, nil
 	}

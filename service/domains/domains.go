@@ -92,7 +92,7 @@ func (s *Service) List(
 	if err != nil {
 		return none, fmt.Errorf("domains: list: %w", err)
 	}
-	cors, err := hasCORS(tx, owner)
+	cors, err := hasCORS(tx, owner, rows.Items...)
 	if err != nil {
 		return none, err
 	}
@@ -127,7 +127,7 @@ func (s *Service) complete(tx *models.Tx, owner models.Project, row models.Domai
 	if out.Certificate, err = s.certificateOf(tx, row); err != nil {
 		return out, err
 	}
-	cors, err := hasCORS(tx, owner)
+	cors, err := hasCORS(tx, owner, row)
 	out.Warnings = noOptions(row, cors)
 	return out, err
 }
