@@ -291,6 +291,6 @@ var dataTable = Table{
 		{Reason: "shared", Status: Exact, How: "`domains` of each environment in `project-config.json`",
 			Note: "The custom domain is in project-config.json, with its environment, path prefix and methods. Other " +
 				"projects have domains with the same host name, which aren't in this zip.",
-			Remedy: "Export the other projects too. Then point the DNS record at a gateway that serves all of them, and " +
-				"give it a certificate for the host name."}},
+			Remedy: "Export the other projects too. Then point the DNS record at a gateway that serves all of them, " +
+				"and give it a certificate for the host name."}},
 }

@@ -180,7 +180,8 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 				Name:   "en-name",
 				Target: "http://en.example/target",
 				Domains: []snapshot.Domain{{DomainAddress: contract.DomainAddress{
-					Host: "own.en.example", PathPrefix: "/own-prefix", StripPrefix: true, Methods: []string{"OWNMETHOD"},
+					Host: "own.en.example", PathPrefix: "/own-prefix", StripPrefix: true,
+					Methods: []string{"OWNMETHOD"},
 				}, Shared: true}},
 				Headers:     []snapshot.UpstreamHeader{{Name: "X-En-Header", Sealed: []byte("sealed-value")}},
 				Certificate: &snapshot.ClientCertificate{Chain: "en-chain", Sealed: []byte("sealed-value")},

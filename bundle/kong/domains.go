@@ -129,22 +129,22 @@ func domainFates() []bundle.Fate {
 			Remedy: pointName},
 		{Reason: "route_part", Status: bundle.Exact,
 			How: "a route with the host name in `hosts`, the prefix in `paths` and the methods in `methods`",
-			Note: "The gateway serves the same calls to the host name, in the same order of precedence, and removes the " +
-				"prefix if the domain does. Calls to the host name that no domain takes get 404.",
+			Note: "The gateway serves the same calls to the host name, in the same order of precedence, and removes " +
+				"the prefix if the domain does. Calls to the host name that no domain takes get 404.",
 			Remedy: pointName},
 		{Reason: "shared", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; without the domains of other projects",
-			Note: "Other projects have custom domains with the same host name, and this zip has only this project's. On " +
-				"the exported gateway, calls that belong to the other projects get 404, or go to this project if one " +
-				"of its domains matches too. At worst, calls that are meant for another project reach this project's " +
-				"upstream.",
-			Remedy: "Export the other projects too, and have a proxy in front of the gateways send each path to its own " +
-				"gateway."},
+			Note: "Other projects have custom domains with the same host name, and this zip has only this project's. " +
+				"On the exported gateway, calls that belong to the other projects get 404, or go to this project if " +
+				"one of its domains matches too. At worst, calls that are meant for another project reach this " +
+				"project's upstream.",
+			Remedy: "Export the other projects too, and have a proxy in front of the gateways send each path to its " +
+				"own gateway."},
 		{Reason: "grpc", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; gRPC calls have their own routes",
-			Note: "Another domain with the same host name has a gRPC service, and Kong tries routes for gRPC first. At " +
-				"worst, a gRPC call that the hosted gateway refuses, because this domain takes it and its environment " +
-				"doesn't serve gRPC, is forwarded to the gRPC service.",
+			Note: "Another domain with the same host name serves gRPC, and Kong tries routes for gRPC first. At " +
+				"worst, a gRPC call that the hosted gateway refuses, because this domain takes it and its " +
+				"environment doesn't serve gRPC, is forwarded to the gRPC service.",
 			Remedy: "Use a separate host name for the gRPC service."},
 		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the domain in `hosts`; without the caps",
 			Note: "The gateway also serves the domain, with the same paths. The " +
@@ -172,7 +172,8 @@ func judgeDomain(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-// besideGRPC reports whether another domain with the host has a route for gRPC, and this one has none.
+// besideGRPC reports whether another domain with the host has a route for gRPC, and this one
+// doesn't.
 func besideGRPC(b *bundle.Build, s bundle.Subject) bool {
 	own, other := false, false
 	for _, pl := range layoutOf(b).places {

@@ -94,7 +94,8 @@ func (d routedDoc) routeOn(host, method, path string) string {
 func TestDomains_precedence(t *testing.T) {
 	prefixes := []string{"", "/a", "/a/b", "/a.b", "/1.0.0/prod", "/a~b", "/shop", "/a$(x)"}
 	methods := [][]string{nil, {"GET"}, {"POST"}, {"GET", "POST"}}
-	paths := []string{"/", "/a", "/a/", "/a/b", "/a/b/c", "/ab", "/a.b/c", "/a-b", "/a~b/", "/1.0.0/prod/x", "/shop/1.0.0/prod/x",
+	paths := []string{"/", "/a", "/a/", "/a/b", "/a/b/c", "/ab", "/a.b/c", "/a-b", "/a~b/", "/1.0.0/prod/x",
+		"/shop/1.0.0/prod/x",
 		"/axb", "/a$(x)/y"}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 60 {
@@ -244,7 +245,8 @@ grpc~a.example.com~~POST [] [~/] 1000 false
 		t.Errorf("routes:%s", text)
 	}
 	wantFates(t, p, map[string]string{
-		"a.example.com": "exact kong.custom_domains.route_host", "a.example.com:GET": "approximate kong.custom_domains.grpc",
+		"a.example.com":          "exact kong.custom_domains.route_host",
+		"a.example.com:GET":      "approximate kong.custom_domains.grpc",
 		"a.example.com:POST":     "exact kong.custom_domains.route_part",
 		"a.example.com/stripped": "approximate kong.custom_domains.grpc",
 		"a.example.com/a.B":      "exact kong.custom_domains.route_part",

@@ -56,8 +56,10 @@ func TestConformanceDomains(t *testing.T) {
 	for _, host := range []string{wholeHost, "WHOLE.shop.example.:8443", partHost} {
 		for _, method := range []string{"GET", "POST", "PUT", "HEAD", "OPTIONS", "PURGE"} {
 			for _, path := range []string{
-				"/", "/x", "/orders", "/orders/", "/orders/42", "/ordersx", "/Orders", "//orders//42?x=1", "/x/../orders/7",
-				"/%6frders/%41", "/orders%2f42", "/orders/4%2F2", "/orders;x=1/42", "/orders/archive", "/orders/archive/1",
+				"/", "/x", "/orders", "/orders/", "/orders/42", "/ordersx", "/Orders", "//orders//42?x=1",
+				"/x/../orders/7",
+				"/%6frders/%41", "/orders%2f42", "/orders/4%2F2", "/orders;x=1/42", "/orders/archive",
+				"/orders/archive/1",
 				"/orders/archive/staff", "/orders/archivex", "/orders/new", "/orders/new/1", "/orders/staff", "/staff",
 				"/o", "/o/1", "/o/staff", "/a.b$(c)/x", "/a.b%24(c)/x", "/axb$(c)/x", "/1.0.0/prod/x", "/1x0.0/x",
 				"/shop/1.0.0/prod/x", "/orders/é",

@@ -48,9 +48,12 @@ func TestDomains_shared(t *testing.T) {
 			"The project books already has api.example.com/orders for GET, POST (" + orders.Body["id"].(string) + ").",
 		},
 		"another team's host": {
-			o.OutsiderObjects.Project, `{"host":"api.example.com","path_prefix":"/theirs"}`, o.Outsider, 409, "host_taken",
+			o.OutsiderObjects.Project, `{"host":"api.example.com","path_prefix":"/theirs"}`, o.Outsider, 409,
+			"host_taken",
 		},
-		"prefix": {"shop", `{"host":"a.example.com","path_prefix":"/a/../b"}`, o.Owner, 422, `"pointer":"/path_prefix"`},
+		"prefix": {
+			"shop", `{"host":"a.example.com","path_prefix":"/a/../b"}`, o.Owner, 422, `"pointer":"/path_prefix"`,
+		},
 		"method": {"shop", `{"host":"a.example.com","methods":["GET","get"]}`, o.Owner, 422, `"pointer":"/methods/1"`},
 		"type":   {"shop", `{"host":"a.example.com","methods":"GET"}`, o.Owner, 422, "/methods"},
 		"path in the host": {
@@ -64,7 +67,8 @@ func TestDomains_shared(t *testing.T) {
 		}
 	}
 	one := "/api/v1/projects/books/domains/" + orders.Body["id"].(string)
-	changed := o.Do(t, "PATCH", one, `{"methods":[],"strip_prefix":true}`, append(o.Owner, "If-Match", orders.Body["etag"].(string)))
+	changed := o.Do(t, "PATCH", one, `{"methods":[],"strip_prefix":true}`,
+		append(o.Owner, "If-Match", orders.Body["etag"].(string)))
 	if changed.Status != 200 || changed.Body["path_prefix"] != "/orders" || changed.Body["strip_prefix"] != true {
 		t.Errorf("%d %s", changed.Status, changed.Raw)
 	}

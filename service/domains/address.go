@@ -44,7 +44,8 @@ func checkPrefix(raw string) (string, *fault.Field) {
 	case err != nil || normal != raw:
 		return wrong("Leave out dot segments and repeated slashes. The gateway resolves them before it compares paths.")
 	case strings.HasSuffix(raw, "/"):
-		return wrong("Leave out the slash at the end: " + strings.TrimSuffix(raw, "/") + " also takes all paths below it.")
+		return wrong("Leave out the slash at the end: " + strings.TrimSuffix(raw, "/") +
+			" also takes all paths below it.")
 	}
 	return raw, nil
 }
@@ -117,8 +118,8 @@ func noOptions(row models.Domain, cors bool) []contract.Warning {
 	}
 	return []contract.Warning{{
 		Code: "no_options",
-		Detail: "CORS is set, but the domain doesn't take OPTIONS, so browsers' preflight requests to it get 404. Add " +
-			"OPTIONS to its methods, or create a domain with the same path prefix that takes OPTIONS.",
+		Detail: "CORS is set, but the domain doesn't take OPTIONS, so browsers' preflight requests to it get 404. " +
+			"Add OPTIONS to its methods, or create a domain with the same path prefix that takes OPTIONS.",
 		About: row.ID,
 	}}
 }

@@ -140,7 +140,8 @@ func notHostHeader(tx *models.Tx, projectID, host string) error {
 }
 
 func taken(host string) *fault.Error {
-	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. Its domains have to be deleted first.", host)
+	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. Its domains have to be deleted first.",
+		host)
 }
 
 // environmentOf finds the environment that a caller names.

@@ -158,8 +158,8 @@ func domainOf(tx *models.Tx, owner models.Project, ref string) (models.Domain, e
 	for _, one := range found {
 		names = append(names, one.ID+" ("+one.Address().Key()+")")
 	}
-	return models.Domain{}, fault.New(fault.Conflict, "ambiguous_domain", "Several custom domains match %s. Use the ID "+
-		"of one of them: %s.", ref, strings.Join(names, ", "))
+	return models.Domain{}, fault.New(fault.Conflict, "ambiguous_domain",
+		"Several custom domains match %s. Use the ID of one of them: %s.", ref, strings.Join(names, ", "))
 }
 
 // oneOf finds a domain by its id or host name. Of several with the host name it returns one, for what holds for all of

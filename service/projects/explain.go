@@ -101,15 +101,15 @@ func findHost(
 	tx *models.Tx, project models.Project, in contract.Question, q *policy.Question,
 ) (wrong []fault.Field, err error) {
 	if in.Version != "" || in.Environment != "" {
-		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "one_address", Detail: "Use a host, or a version and " +
-			"an environment. The version and environment of a host follow from its custom domains."})
+		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "one_address", Detail: "Use a host, or a version " +
+			"and an environment. The version and environment of a host follow from its custom domains."})
 	}
 	host, ok := hostOf(in.Host)
 	q.Host = host
 	rows, err := tx.DomainsAt(project.ID, host)
 	if err == nil && (!ok || len(rows) == 0) {
-		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "unknown_host", Detail: "Use the host name of a custom " +
-			"domain of the project."})
+		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "unknown_host", Detail: "Use the host name of a " +
+			"custom domain of the project."})
 	}
 	return wrong, err
 }

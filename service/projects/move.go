@@ -131,8 +131,8 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 		return err
 	}
 	if len(hosts) > 0 {
-		return fault.New(fault.Conflict, "host_shared", "Other projects of the teams have custom domains with the same "+
-			"host name: %s. A host name belongs to one team. First delete the custom domains of one side.",
+		return fault.New(fault.Conflict, "host_shared", "Other projects of the teams have custom domains with the "+
+			"same host name: %s. A host name belongs to one team. First delete the custom domains of one side.",
 			strings.Join(hosts, ", "))
 	}
 	if len(uses) > 0 {

@@ -202,8 +202,8 @@ func domainAdd(m DomainAdd) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "api.example.com",
-				Hint: "It starts working once a TXT record proves that you own it. All domains with the same host " +
-					"name share the record.",
+				Hint: "It starts working once a TXT record proves that you own it. All domains with the " +
+					"same host name share the record.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -30,7 +30,8 @@ func newDomains(t terminal.Terminal) *cobra.Command {
 		newDomainsCreate(t),
 		oneDomain(t, contract.GetDomain, ofPath,
 			func(_ contract.DomainPath, d contract.Domain) error { return printDomain(t, d) }),
-		oneDomain(t, contract.UpdateDomain, func(in *contract.DomainUpdate) *contract.DomainPath { return &in.DomainPath },
+		oneDomain(t, contract.UpdateDomain,
+			func(in *contract.DomainUpdate) *contract.DomainPath { return &in.DomainPath },
 			func(_ contract.DomainUpdate, d contract.Domain) error {
 				_, err := fmt.Fprintf(t.Out, "%s now points to %s/%s.\n", d.Key(), d.Version, d.Environment)
 				return errors.Join(err, sayWarnings(t, d))
@@ -77,7 +78,7 @@ func oneDomain[In, Out any](
 	var in In
 	var none Out
 	_, silent := any(none).(contract.None)
-	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+	run := func(c *cobra.Command, api *client.Client) error {
 		asked := in
 		if err := findDomain(c, api, path(&asked)); err != nil {
 			return err
@@ -90,7 +91,8 @@ func oneDomain[In, Out any](
 			return terminal.PrintJSON(t.Out, out)
 		}
 		return show(in, out)
-	})
+	}
+	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in, run)
 	if !silent {
 		terminal.AddJSONFlag(command)
 	}
@@ -121,14 +123,14 @@ func findDomain(c *cobra.Command, api *client.Client, in *contract.DomainPath) e
 		in.Domain = ids[0]
 		return nil
 	}
-	return fmt.Errorf("several custom domains of the project have the address %s: use the ID of one of them: %s", in.Domain,
-		strings.Join(ids, ", "))
+	return fmt.Errorf("several custom domains of the project have the address %s: use the ID of one of them: %s",
+		in.Domain, strings.Join(ids, ", "))
 }
 
 func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 	var in contract.DomainCreation
 	op := contract.CreateDomain
-	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+	run := func(c *cobra.Command, api *client.Client) error {
 		if host, prefix, found := strings.Cut(in.Body.Host, "/"); found {
 			if in.Body.PathPrefix != "" {
 				return terminal.UsageError("the prefix is in HOST and in --path-prefix: use one of them")
@@ -150,7 +152,8 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 				d.Version, d.Environment)
 		}
 		return errors.Join(err, sayWarnings(t, d))
-	})
+	}
+	command := cli.RequestCommand(t, cli.AsProject, op.Operation, &in, run)
 	command.Long = `Add a custom domain to an environment. The command prints a TXT record. Add the record
 at your DNS provider, point the domain to the gateway, and run postern domains verify.
 The domain is served once it is verified.

@@ -2,6 +2,7 @@ package ascode
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ const (
 	signingPath  = "/projects/:project/call-signing"
 	domainsRoute = "/projects/:project/domains"
 )
+
+// domainFields are the fields of which calls a custom domain takes, and where it leads.
+var domainFields = []string{"path_prefix", "strip_prefix", "methods", "environment"}
 
 var versionPages = map[string]Page{
 	aVersion: shows(contract.GetVersion).alsoShows(contract.GetVersionCallers),
@@ -248,8 +252,8 @@ var upstreamForms = map[string][]Call{
 		submits(contract.RotateCallSigningKey)[0],
 	},
 	signingPath + "/disable":         submits(contract.DisableCallSigning),
-	domainsRoute:                     submits(contract.CreateDomain, "host", "path_prefix", "strip_prefix", "methods", "environment"),
-	domainsRoute + "/:domain":        submits(contract.UpdateDomain, "path_prefix", "strip_prefix", "methods", "environment"),
+	domainsRoute:                     submits(contract.CreateDomain, slices.Concat([]string{"host"}, domainFields)...),
+	domainsRoute + "/:domain":        submits(contract.UpdateDomain, domainFields...),
 	domainsRoute + "/:domain/verify": submits(contract.VerifyDomain),
 	domainsRoute + "/:domain/remove": submits(contract.DeleteDomain),
 }

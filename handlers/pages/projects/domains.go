@@ -231,10 +231,10 @@ func (h *Handler) domainWith(
 				Kind:   "domain",
 				Name:   d.Address(),
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls that this domain takes will get 404, unless another domain with the host name takes them. The "+
-						"environment's gateway URL keeps working."),
-				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again that " +
-					"you own the name.",
+					"Calls that this domain takes will get 404, unless another domain with the host name takes them. "+
+						"The environment's gateway URL keeps working."),
+				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again " +
+					"that you own the name.",
 				Error: wrong.Take("/confirm"),
 			},
 		}
