@@ -294,19 +294,21 @@ func (r *importing) end(ctx context.Context, whole bool) error {
 	if whole {
 		r.result.SHA256 = r.file.SHA256()
 	}
-	if r.in.DryRun || r.kept != nil && r.kept.Done {
+	if r.in.DryRun {
 		return nil
 	}
 	now := models.Now()
 	err := r.service.DB.Write(ctx, func(tx *models.Tx) error {
+		reported := !whole && r.written == (contract.KeyImportCounts{})
 		if r.kept != nil {
 			kept := *r.kept
-			kept.Done, kept.LeaseUntil = whole, now
+			reported = reported || kept.Done
+			kept.Done, kept.LeaseUntil = kept.Done || whole, now
 			if held, err := tx.SaveKeyImport(kept); err != nil || !held {
 				return err // another attempt continues
 			}
 		}
-		if !whole && r.written == (contract.KeyImportCounts{}) {
+		if reported {
 			return nil
 		}
 		return r.report(ctx, tx, whole)
