@@ -364,7 +364,7 @@ func (d *draft) finishState(now time.Time) {
 		d.row.State = contract.KeyRevoked
 	}
 	if d.expired && (d.row.ExpiresAt.IsZero() || d.row.ExpiresAt.After(now)) {
-		d.row.ExpiresAt = now
+		d.row.ExpiresAt, d.row.Relative = now, true
 	}
 }
 
