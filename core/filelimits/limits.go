@@ -49,6 +49,7 @@ const (
 	keys      = "file of API keys"
 	chain     = "client certificate"
 	scim      = "SCIM request"
+	kong      = "file of Kong"
 )
 
 // The limits of zips (docs/import.md).
@@ -251,6 +252,46 @@ var (
 	}
 )
 
+// The limits of files of Kong (docs/moving-in.md).
+var (
+	KongSize = &Limit{
+		File: kong, Name: "size", Most: 20 << 20, Amount: "20 MB",
+		Reason: "It is read into memory. 1,000 routes and 100,000 keys have 10 MB.",
+		Says:   "the file is larger than 20 MB",
+		Fix:    "Split it by service, or import its keys on their own.",
+	}
+	KongValues = &Limit{
+		File: kong, Name: "values", Most: 2_000_000, Amount: "2,000,000",
+		Reason: "Each takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
+		Says:   "the file has more than 2,000,000 values",
+		Fix:    "Split it by service, and write out aliases that refer to large parts of the file.",
+	}
+	KongNesting = &Limit{
+		File: kong, Name: "levels of nesting", Most: 50, Amount: "50",
+		Reason: "Files are read recursively. Those of Kong have 8 levels.",
+		Says:   "the file is nested more than 50 levels deep",
+		Fix:    "Check whether it is a file of Kong.",
+	}
+	KongEntities = &Limit{
+		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
+		Reason: "The plan has an item for each of them.",
+		Says:   "the file has more than 500,000 entities",
+		Fix:    "Import its keys on their own.",
+	}
+	KongRoutes = &Limit{
+		File: kong, Name: "routes", Most: 5_000, Amount: "5,000",
+		Reason: "Routes are compared with each other.",
+		Says:   "the file has more than 5,000 routes",
+		Fix:    "Split it by service.",
+	}
+	KongPlugins = &Limit{
+		File: kong, Name: "plugins", Most: 20_000, Amount: "20,000",
+		Reason: "For each route, the plan looks up the plugins that apply.",
+		Says:   "the file has more than 20,000 plugins",
+		Fix:    "Split it by service.",
+	}
+)
+
 // All returns the limits in the order of the documentation.
 func All() []*Limit {
 	return []*Limit{
@@ -259,5 +300,6 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
+		KongSize, KongValues, KongNesting, KongEntities, KongRoutes, KongPlugins,
 	}
 }

@@ -1,0 +1,275 @@
+package kongfile
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"postern/core/filelimits"
+)
+
+// Type is what an entity is, as Kong's references name it.
+type Type string
+
+// The types of entities that the importer knows. An entity of another type has the name of its list.
+const (
+	Service       Type = "service"
+	Route         Type = "route"
+	Plugin        Type = "plugin"
+	Consumer      Type = "consumer"
+	ConsumerGroup Type = "consumer_group"
+	KeyAuth       Type = "keyauth_credential"
+	ACL           Type = "acl"
+	JWTSecret     Type = "jwt_secret"
+	BasicAuth     Type = "basicauth_credential"
+	HMACAuth      Type = "hmacauth_credential"
+	OAuth2        Type = "oauth2_credential"
+	MTLSAuth      Type = "mtls_auth_credential"
+	Upstream      Type = "upstream"
+	Target        Type = "target"
+	Certificate   Type = "certificate"
+	SNI           Type = "sni"
+	CACertificate Type = "ca_certificate"
+	Vault         Type = "vault"
+)
+
+// lists are the members that have entities, at the top of a file or within a parent.
+var lists = map[string]Type{
+	"services": Service, "routes": Route, "plugins": Plugin, "consumers": Consumer, "consumer_groups": ConsumerGroup,
+	"keyauth_credentials": KeyAuth, "acls": ACL, "jwt_secrets": JWTSecret, "basicauth_credentials": BasicAuth,
+	"hmacauth_credentials": HMACAuth, "oauth2_credentials": OAuth2, "mtls_auth_credentials": MTLSAuth,
+	"upstreams": Upstream, "targets": Target, "certificates": Certificate, "snis": SNI,
+	"ca_certificates": CACertificate, "vaults": Vault,
+}
+
+// nested are the lists of entities that an entity can have.
+var nested = map[Type][]string{
+	Service: {"routes", "plugins"},
+	Route:   {"plugins"},
+	Consumer: {"plugins", "keyauth_credentials", "acls", "jwt_secrets", "basicauth_credentials", "hmacauth_credentials",
+		"oauth2_credentials", "mtls_auth_credentials"},
+	ConsumerGroup: {"plugins"},
+	Upstream:      {"targets"},
+	Certificate:   {"snis"},
+}
+
+// Entity is one thing that a file configures.
+type Entity struct {
+	Type    Type
+	Pointer string // into the file, such as /services/0/routes/1
+	Line    int
+	Value   Value // with defaults
+
+	Parent *Entity // that it is nested in; nil at the top
+
+	// What it refers to. A plugin without any of these is global.
+	Service, Route, Consumer, Group, Upstream, Certificate *Entity
+
+	// Missing are the references to entities that the file doesn't have.
+	Missing []string
+
+	Plugins     []*Entity // whose scope names this entity
+	Routes      []*Entity // of a service
+	Targets     []*Entity // of an upstream
+	Credentials []*Entity // of a consumer
+	ACLs        []*Entity // of a consumer
+	SNIs        []*Entity // of a certificate
+}
+
+// ID returns the entity's id in the file, "" if it has none.
+func (e *Entity) ID() string { return e.Value.Get("id").Text }
+
+// Name returns what people call the entity. It is never a credential.
+func (e *Entity) Name() string {
+	text := func(members ...string) string {
+		for _, name := range members {
+			if v := e.Value.Get(name); v.Text != "" {
+				return v.Text
+			}
+		}
+		return ""
+	}
+	switch e.Type {
+	case Service:
+		return cmp.Or(text("name", "host", "id"), e.Pointer)
+	case Route, Upstream, ConsumerGroup, SNI, CACertificate:
+		return cmp.Or(text("name", "id"), e.Pointer)
+	case Consumer:
+		return cmp.Or(text("username", "custom_id", "id"), e.Pointer)
+	case Plugin:
+		return cmp.Or(text("name"), "plugin") + e.scope()
+	case Target:
+		return cmp.Or(text("target"), e.Pointer)
+	case ACL:
+		return text("group") + of(e.Consumer)
+	case KeyAuth, JWTSecret, BasicAuth, HMACAuth, OAuth2, MTLSAuth:
+		return "credential" + of(e.Consumer)
+	}
+	return cmp.Or(text("name", "id"), e.Pointer)
+}
+
+func of(e *Entity) string {
+	if e == nil {
+		return ""
+	}
+	return " of " + e.Name()
+}
+
+// scope says what a plugin applies to.
+func (e *Entity) scope() string {
+	var on []string
+	for _, one := range []*Entity{e.Route, e.Service, e.Consumer, e.Group} {
+		if one != nil {
+			on = append(on, strings.ReplaceAll(string(one.Type), "_", " ")+" "+one.Name())
+		}
+	}
+	if len(on) == 0 && len(e.Missing) == 0 {
+		return " (global)"
+	}
+	return " on " + strings.Join(append(on, e.Missing...), ", ")
+}
+
+// Of returns the entities of a type, in the order of the file.
+func (f *File) Of(t Type) []*Entity { return f.byKind[t] }
+
+// collect finds all entities of a file.
+func (f *File) collect(root Value) error {
+	for _, m := range root.Members {
+		if strings.HasPrefix(m.Name, "_") || !m.Value.IsSet() {
+			continue
+		}
+		t, known := lists[m.Name]
+		if !known {
+			t = Type(m.Name)
+		}
+		if err := f.list(root, m.Value, t, "/"+m.Name, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) error {
+	items := all.Items
+	if all.Kind != List {
+		if _, known := nested[t]; known && parent == nil {
+			return refuse(all.Line, "This member isn't a list, as Kong requires. Begin each element with a hyphen.")
+		}
+		items = []Value{all}
+	}
+	for i, v := range items {
+		e := &Entity{Type: t, Pointer: pointer + "/" + strconv.Itoa(i), Line: v.Line, Parent: parent, Value: v}
+		if v.Kind != Object { // such as the names of a certificate's snis
+			e.Value = Value{Kind: Object, Line: v.Line, Members: []Member{{"name", v}}}
+		}
+		f.defaults(root, e)
+		f.Entities = append(f.Entities, e)
+		f.byKind[t] = append(f.byKind[t], e)
+		switch {
+		case int64(len(f.Entities)) > filelimits.KongEntities.Most:
+			return beyond(filelimits.KongEntities)
+		case int64(len(f.byKind[Plugin])) > filelimits.KongPlugins.Most:
+			return beyond(filelimits.KongPlugins)
+		case int64(len(f.byKind[Route])) > filelimits.KongRoutes.Most:
+			return beyond(filelimits.KongRoutes)
+		}
+		for _, name := range nested[t] {
+			if children := v.Get(name); children.IsSet() {
+				if err := f.list(root, children, lists[name], e.Pointer+"/"+name, e); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// names finds entities by name or ID.
+type names map[Type]map[string]*Entity
+
+// nameMembers are the members that references name entities by.
+var nameMembers = map[Type][]string{
+	Service: {"id", "name"}, Route: {"id", "name"}, Consumer: {"id", "username", "custom_id"},
+	ConsumerGroup: {"id", "name"}, Upstream: {"id", "name"}, Certificate: {"id"},
+}
+
+// resolve connects entities with those that they refer to, or that they are nested in.
+func (f *File) resolve() {
+	known := names{}
+	for t, members := range nameMembers {
+		known[t] = map[string]*Entity{}
+		for i := len(members) - 1; i >= 0; i-- { // an id wins over a name
+			for _, e := range f.byKind[t] {
+				if text := e.Value.Get(members[i]).Text; text != "" {
+					known[t][text] = e
+				}
+			}
+		}
+	}
+	for _, e := range f.Entities {
+		e.Service, e.Route = known.of(e, Service, "service"), known.of(e, Route, "route")
+		e.Consumer, e.Group = known.of(e, Consumer, "consumer"), known.of(e, ConsumerGroup, "consumer_group")
+		switch e.Type {
+		case Target:
+			e.Upstream = known.of(e, Upstream, "upstream")
+		case SNI:
+			e.Certificate = known.of(e, Certificate, "certificate")
+		case Service:
+			e.Certificate = known.of(e, Certificate, "client_certificate")
+		}
+		f.connect(e)
+	}
+}
+
+// of returns what an entity refers to: as a name, an ID or an object with either, or by being nested in it.
+func (n names) of(e *Entity, t Type, member string) *Entity {
+	if e.Type == t {
+		return nil
+	}
+	if e.Parent != nil && e.Parent.Type == t {
+		return e.Parent
+	}
+	v := e.Value.Get(member)
+	if !v.IsSet() || v.Kind == List {
+		return nil
+	}
+	candidates := []string{v.Text}
+	if v.Kind == Object {
+		candidates = nil
+		for _, name := range nameMembers[t] {
+			candidates = append(candidates, v.Get(name).Text)
+		}
+	}
+	for _, one := range candidates {
+		if found := n[t][one]; found != nil && one != "" {
+			return found
+		}
+	}
+	e.Missing = append(e.Missing, "a "+strings.ReplaceAll(string(t), "_", " ")+" that the file doesn't have")
+	return nil
+}
+
+// connect lists an entity at those that it refers to.
+func (f *File) connect(e *Entity) {
+	switch {
+	case e.Type == Plugin:
+		if e.Service == nil && e.Route == nil && e.Consumer == nil && e.Group == nil && len(e.Missing) == 0 {
+			f.globals = append(f.globals, e)
+		}
+		for _, scope := range []*Entity{e.Service, e.Route, e.Consumer, e.Group} {
+			if scope != nil {
+				scope.Plugins = append(scope.Plugins, e)
+			}
+		}
+	case e.Type == Route && e.Service != nil:
+		e.Service.Routes = append(e.Service.Routes, e)
+	case e.Type == Target && e.Upstream != nil:
+		e.Upstream.Targets = append(e.Upstream.Targets, e)
+	case e.Type == SNI && e.Certificate != nil:
+		e.Certificate.SNIs = append(e.Certificate.SNIs, e)
+	case e.Type == ACL && e.Consumer != nil:
+		e.Consumer.ACLs = append(e.Consumer.ACLs, e)
+	case e.Consumer != nil:
+		e.Consumer.Credentials = append(e.Consumer.Credentials, e)
+	}
+}

@@ -1,0 +1,158 @@
+package kongfile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Placeholder is a text that a template, a shell or a vault was meant to replace.
+type Placeholder struct {
+	Name   string // to be filled by
+	Text   string // as the file has it first
+	Line   int    // of the first one
+	Count  int
+	Filled bool
+}
+
+// forms are how placeholders are written. The group is the name. They are looked for in this order, and before the file
+// is parsed, since decK's aren't YAML until they are rendered.
+var forms = regexp.MustCompile(strings.Join([]string{
+	`\$\{\{\s*env\s+["']?([A-Za-z_][A-Za-z0-9_]*)["']?[^}\n]*\}\}`, // decK
+	`\$?\{\{\s*([^{}\n]{1,100}?)\s*\}\}`,                           // Helm, Jinja, GitHub
+	`\$\{([A-Za-z_][A-Za-z0-9_]*)[^}\n]*\}`,
+	`\$([A-Z_][A-Z0-9_]+)\b`,
+	`\{vault://([^}\n]{1,200})\}`,
+	`\b__([A-Z][A-Z0-9_]*[A-Z0-9])__`,
+	`(?i)<(your[-_ ][a-z0-9_ -]{1,60})>`,
+	`\b((?i:REPLACE|CHANGE)[-_]?(?i:ME)(?:[-_][A-Za-z0-9_-]{1,60})?)\b`,
+}, "|"))
+
+// maxPlaceholders bounds the different names.
+const maxPlaceholders = 1000
+
+// marks replaces placeholders by words that are valid in YAML and JSON, inside and outside of quotes.
+type marks struct {
+	begin string // of a mark: no other text of the file has it
+	texts []string
+	names []string
+	found map[string]*Placeholder
+	set   map[string]string
+}
+
+// replacePlaceholders returns a text with marks for its placeholders.
+func replacePlaceholders(text []byte, set map[string]string) ([]byte, *marks, error) {
+	m := &marks{begin: "PosternMark", found: map[string]*Placeholder{}, set: set}
+	if !bytes.ContainsAny(text, "$<{") && !bytes.Contains(text, []byte("__")) && !hasMe(text) {
+		return text, m, nil
+	}
+	for n := 0; bytes.Contains(text, []byte(m.begin)); n++ {
+		m.begin = fmt.Sprintf("PosternMark%dx", n)
+	}
+	var out bytes.Buffer
+	out.Grow(len(text))
+	line := 0
+	for raw := range bytes.Lines(text) {
+		line++
+		if trimmed := bytes.TrimLeft(raw, " \t"); len(trimmed) > 0 && trimmed[0] == '#' {
+			out.Write(raw)
+			continue
+		}
+		last := 0
+		for _, at := range forms.FindAllSubmatchIndex(raw, -1) {
+			out.Write(raw[last:at[0]])
+			last = at[1]
+			out.WriteString(m.mark(string(raw[at[0]:at[1]]), nameOf(raw, at), line))
+		}
+		out.Write(raw[last:])
+		if len(m.found) > maxPlaceholders {
+			return nil, nil, refuse(line, "The file has more than %d different placeholders. Render it first.",
+				maxPlaceholders)
+		}
+	}
+	return out.Bytes(), m, nil
+}
+
+func hasMe(text []byte) bool {
+	return bytes.Contains(text, []byte("REPLACE")) || bytes.Contains(text, []byte("replace")) ||
+		bytes.Contains(text, []byte("CHANGE")) || bytes.Contains(text, []byte("change"))
+}
+
+// nameOf returns the text of the group that matched. Names of templates can have dots and spaces: .Values.host.
+func nameOf(raw []byte, at []int) string {
+	for i := 2; i < len(at); i += 2 {
+		if at[i] >= 0 {
+			return strings.TrimPrefix(strings.Join(strings.Fields(string(raw[at[i]:at[i+1]])), " "), ".")
+		}
+	}
+	return ""
+}
+
+func (m *marks) mark(text, name string, line int) string {
+	p := m.found[name]
+	if p == nil {
+		_, filled := m.set[name]
+		p = &Placeholder{Name: name, Text: text, Line: line, Filled: filled}
+		m.found[name] = p
+	}
+	p.Count++
+	m.texts, m.names = append(m.texts, text), append(m.names, name)
+	return fmt.Sprintf("%s%dx", m.begin, len(m.texts)-1)
+}
+
+// fill replaces the marks in all texts of a value: by the values that were set, or by what the file had.
+func (m *marks) fill(v *Value) {
+	if len(m.texts) == 0 {
+		return
+	}
+	if strings.Contains(v.Text, m.begin) {
+		v.Text, v.Placeholders = m.unmark(v.Text)
+	}
+	for i := range v.Items {
+		m.fill(&v.Items[i])
+	}
+	for i := range v.Members {
+		if strings.Contains(v.Members[i].Name, m.begin) {
+			v.Members[i].Name, _ = m.unmark(v.Members[i].Name)
+		}
+		m.fill(&v.Members[i].Value)
+	}
+}
+
+func (m *marks) unmark(text string) (filled string, open []string) {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, m.begin)
+		out.WriteString(before)
+		if !found {
+			return out.String(), open
+		}
+		var n int
+		number, rest, _ := strings.Cut(after, "x")
+		if _, err := fmt.Sscanf(number, "%d", &n); err != nil || n >= len(m.texts) {
+			return out.String(), open
+		}
+		if value, ok := m.set[m.names[n]]; ok {
+			out.WriteString(value)
+		} else {
+			out.WriteString(m.texts[n])
+			open = append(open, m.names[n])
+		}
+		text = rest
+	}
+}
+
+// list returns the placeholders in the order of the file.
+func (m *marks) list() []Placeholder {
+	out := make([]Placeholder, 0, len(m.found))
+	for _, p := range m.found {
+		out = append(out, *p)
+	}
+	slices.SortFunc(out, func(a, b Placeholder) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}

@@ -1,0 +1,45 @@
+package kongfile
+
+// PluginName returns the name of a plugin.
+func (e *Entity) PluginName() string { return e.Value.Get("name").Text }
+
+// Config returns a member of a plugin's config.
+func (e *Entity) Config(path ...string) Value { return e.Value.Get("config").Get(path...) }
+
+// IsOn reports whether an entity isn't disabled.
+func (e *Entity) IsOn() bool { return e.Value.Get("enabled").Bool(true) }
+
+// Effective returns the plugins that apply to all calls of a route, by name: of several with a name, the one with the
+// most specific scope, whole. Plugins of consumers aren't among them. [Kong 3.10: kong/runloop/plugins_iterator.lua]
+func (f *File) Effective(route *Entity) map[string]*Entity {
+	found := map[string]*Entity{}
+	rank := map[string]int{}
+	for _, p := range f.pluginsOn(route) {
+		if !p.IsOn() || p.Consumer != nil || p.Group != nil || len(p.Missing) > 0 {
+			continue
+		}
+		if p.Route != nil && p.Route != route || p.Service != nil && p.Service != route.Service {
+			continue
+		}
+		specific := 1
+		if p.Service != nil {
+			specific++
+		}
+		if p.Route != nil {
+			specific += 2
+		}
+		if name := p.PluginName(); specific > rank[name] {
+			found[name], rank[name] = p, specific
+		}
+	}
+	return found
+}
+
+// pluginsOn returns the plugins whose scope can have the route.
+func (f *File) pluginsOn(route *Entity) []*Entity {
+	out := append([]*Entity{}, route.Plugins...)
+	if route.Service != nil {
+		out = append(out, route.Service.Plugins...)
+	}
+	return append(out, f.globals...)
+}

@@ -1,0 +1,150 @@
+package kongfile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind is what a Value is.
+type Kind uint8
+
+// The kinds of values. Null and Absent mean the same to Kong.
+const (
+	Absent Kind = iota
+	Null
+	Text
+	Number
+	Bool
+	List
+	Object
+)
+
+// Value is a value of a file. Numbers keep their digits.
+type Value struct {
+	Kind    Kind
+	Text    string // of a Text, a Number or a Bool
+	Line    int    // 1 is the first
+	Items   []Value
+	Members []Member
+
+	// Placeholders are the names of the placeholders in Text that have no value yet.
+	Placeholders []string
+}
+
+// Member is a member of an object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// IsSet reports whether the file has a value that isn't null.
+func (v Value) IsSet() bool { return v.Kind > Null }
+
+// Get returns a member, following a path of names. It returns an absent value if one is missing.
+func (v Value) Get(path ...string) Value {
+	for _, name := range path {
+		at := slices.IndexFunc(v.Members, func(m Member) bool { return m.Name == name })
+		if at < 0 {
+			return Value{}
+		}
+		v = v.Members[at].Value
+	}
+	return v
+}
+
+// String returns a text, the digits of a number or "true"; "" for others.
+func (v Value) String() string { return v.Text }
+
+// Int returns a number, and otherwise if there is none. Ports and timeouts that placeholders fill are texts.
+func (v Value) Int(otherwise int) int {
+	if n, err := strconv.Atoi(strings.TrimSpace(v.Text)); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f == float64(int(f)) {
+		return int(f)
+	}
+	return otherwise
+}
+
+// Float returns a number, and otherwise if there is none.
+func (v Value) Float(otherwise float64) float64 {
+	if f, err := strconv.ParseFloat(strings.TrimSpace(v.Text), 64); err == nil {
+		return f
+	}
+	return otherwise
+}
+
+// Bool returns a truth value, and otherwise if there is none. Kong's YAML reader also knows yes, no, on and off.
+func (v Value) Bool(otherwise bool) bool {
+	switch strings.ToLower(v.Text) {
+	case "true", "yes", "on":
+		return true
+	case "false", "no", "off":
+		return false
+	}
+	return otherwise
+}
+
+// Texts returns the elements of a list as texts, or a single text as a list of one.
+func (v Value) Texts() []string {
+	switch v.Kind {
+	case Text, Number, Bool:
+		return []string{v.Text}
+	case List:
+		out := make([]string, 0, len(v.Items))
+		for _, item := range v.Items {
+			if item.Kind == Text || item.Kind == Number || item.Kind == Bool {
+				out = append(out, item.Text)
+			}
+		}
+		return out
+	default:
+		return nil
+	}
+}
+
+// Unfilled returns the names of all placeholders within that have no value, none twice.
+func (v Value) Unfilled() []string {
+	var names []string
+	v.walk(func(one Value) {
+		for _, name := range one.Placeholders {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	})
+	return names
+}
+
+func (v Value) walk(visit func(Value)) {
+	visit(v)
+	for _, item := range v.Items {
+		item.walk(visit)
+	}
+	for _, m := range v.Members {
+		m.Value.walk(visit)
+	}
+}
+
+// over returns an object with the members of another where it has none itself, as deep as objects go.
+func (v Value) over(base Value) Value {
+	if v.Kind != Object || base.Kind != Object {
+		if v.IsSet() {
+			return v
+		}
+		return base
+	}
+	out := v
+	out.Members = slices.Clone(v.Members)
+	for _, m := range base.Members {
+		at := slices.IndexFunc(out.Members, func(own Member) bool { return own.Name == m.Name })
+		switch {
+		case at < 0:
+			out.Members = append(out.Members, m)
+		default:
+			out.Members[at].Value = out.Members[at].Value.over(m.Value)
+		}
+	}
+	return out
+}

@@ -1,0 +1,325 @@
+package movein
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+	"postern/core/policy"
+)
+
+// authPlugins are the plugins of Kong that authenticate, apart from key-auth. [Kong 3.10: plugins with a priority above
+// 1000 that read credentials]
+var authPlugins = []string{
+	"basic-auth", "hmac-auth", "jwt", "oauth2", "oauth2-introspection", "ldap-auth", "ldap-auth-advanced",
+	"openid-connect", "mtls-auth", "key-auth-enc", "vault-auth", "session", "saml", "header-cert-auth", "jwt-signer",
+	"jwe-decrypt",
+}
+
+// harmless are the plugins that check and block nothing: without them, no call is let through that Kong refuses.
+var harmless = []string{
+	"prometheus", "file-log", "http-log", "tcp-log", "udp-log", "syslog", "loggly", "statsd", "statsd-advanced",
+	"datadog", "zipkin", "opentelemetry", "correlation-id", "proxy-cache", "proxy-cache-advanced", "kafka-log",
+	"standard-webhooks", "app-dynamics",
+}
+
+// takenPlugins are the plugins that the import has a meaning for.
+var takenPlugins = []string{
+	"key-auth", "acl", "rate-limiting", "cors", "ip-restriction", "request-transformer", "response-transformer",
+}
+
+// access is what the plugins of a route do with its calls.
+type access struct {
+	keyAuth, acl, ip, limit, cors, request, response *kongfile.Entity
+
+	auth   contract.RequestsAuth
+	places []contractPlace
+	rules  contract.Rules
+	ranges contract.IPRules
+
+	closed []reason // why the route isn't opened
+}
+
+// reason is why a route is closed.
+type reason struct {
+	text   string
+	plugin *kongfile.Entity // nil: the route itself
+}
+
+// contractPlace is a place of keys as requests_auth.api_key.in names it, such as header=apikey.
+type contractPlace string
+
+// readAccess sets what the plugins of a route do.
+func (p *planner) readAccess(r *route) {
+	plugins := p.file.Effective(r.entity)
+	r.plugins = plugins
+	names := make([]string, 0, len(plugins))
+	for name := range plugins {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	a := &r.access
+	a.keyAuth, a.acl, a.ip = plugins["key-auth"], plugins["acl"], plugins["ip-restriction"]
+	a.limit, a.cors = plugins["rate-limiting"], plugins["cors"]
+	a.request, a.response = plugins["request-transformer"], plugins["response-transformer"]
+	for _, name := range names {
+		e := plugins[name]
+		switch {
+		case slices.Contains(takenPlugins, name), slices.Contains(authPlugins, name):
+		case slices.Contains(harmless, name):
+			p.use(e)
+			p.say(e, "plugin.harmless")
+		default:
+			p.use(e)
+			p.say(e, "plugin.closed")
+			a.closed = append(a.closed, reason{"the plugin " + name + " can't be imported", e})
+		}
+	}
+	p.readAuth(r, plugins, names)
+	p.readGroups(r)
+	p.readRanges(r)
+}
+
+// readAuth decides how calls of a route authenticate. Plugins without anonymous all have to agree (AND); plugins that
+// all have it are alternatives (OR).
+func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names []string) {
+	a := &r.access
+	optional := func(e *kongfile.Entity) bool { return e.Config("anonymous").Text != "" }
+	for _, name := range names {
+		if !slices.Contains(authPlugins, name) {
+			continue
+		}
+		e := plugins[name]
+		p.use(e)
+		switch {
+		case a.keyAuth == nil:
+			p.say(e, authCode(name, "closed"))
+			a.closed = append(a.closed, reason{"the plugin " + name + " can't be imported", e})
+		case !optional(e):
+			p.say(e, authCode(name, "closed"))
+			a.closed = append(a.closed, reason{"calls need the plugin " + name + " as well as a key", e})
+		default:
+			p.say(e, "plugin.alternative")
+		}
+	}
+	if a.keyAuth == nil {
+		a.auth = contract.RequestsAuth{
+			Mode: contract.Passthrough, Methods: []string{}, Keyless: contract.KeylessReject,
+		}
+		return
+	}
+	p.use(a.keyAuth)
+	a.auth = contract.RequestsAuth{
+		Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
+	}
+	a.places = p.keyPlaces(a.keyAuth)
+	if len(a.places) == 0 {
+		a.closed = append(a.closed, reason{"keys can't be sent in any of the places of key-auth", a.keyAuth})
+	}
+	if optional(a.keyAuth) && !p.refusesAnonymous(a.keyAuth) {
+		if p.isOpened(r.entity) {
+			r.opened = true
+			a.auth.Mode = contract.Passthrough
+			p.say(a.keyAuth, "key-auth.anonymous_open")
+		} else {
+			p.say(a.keyAuth, "key-auth.anonymous")
+			r.openable = append(r.openable, "calls without a key pass in Kong (anonymous)")
+		}
+	}
+}
+
+func authCode(name, reason string) string {
+	if name == "jwt" {
+		return "jwt." + reason
+	}
+	return "plugin.auth_" + reason
+}
+
+// refusesAnonymous reports whether the anonymous consumer of a plugin has request-termination, as Kong's documentation
+// has it for alternatives: then calls without a credential are refused.
+func (p *planner) refusesAnonymous(e *kongfile.Entity) bool {
+	name := e.Config("anonymous").Text
+	for _, c := range p.file.Of(kongfile.Consumer) {
+		if c.ID() != name && c.Value.Get("username").Text != name {
+			continue
+		}
+		for _, plugin := range c.Plugins {
+			if plugin.PluginName() == "request-termination" && plugin.IsOn() && plugin.Service == nil &&
+				plugin.Route == nil {
+				p.use(plugin)
+				p.say(plugin, "plugin.anonymous_refused")
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// keyPlaces returns where callers send their keys, and says what differs.
+func (p *planner) keyPlaces(e *kongfile.Entity) []contractPlace {
+	names := e.Config("key_names").Texts()
+	if len(names) == 0 {
+		names = []string{"apikey"}
+	}
+	var places []contractPlace
+	for _, name := range names {
+		if e.Config("key_in_header").Bool(true) {
+			if isKeyHeader(name) {
+				places = append(places, contractPlace("header="+name))
+				if strings.EqualFold(name, "Authorization") {
+					p.say(e, "key-auth.authorization")
+				}
+			} else {
+				p.say(e, "key-auth.place", "header "+name)
+			}
+		}
+		if e.Config("key_in_query").Bool(true) {
+			places = append(places, contractPlace("query="+name))
+		}
+	}
+	if len(places) > mostKeyPlaces {
+		p.say(e, "key-auth.place", "more than 8 places")
+		places = places[:mostKeyPlaces]
+	}
+	if len(places) > 1 {
+		p.say(e, "key-auth.places")
+	}
+	if e.Config("key_in_body").Bool(false) {
+		p.say(e, "key-auth.body")
+	}
+	if !e.Config("hide_credentials").Bool(false) {
+		p.say(e, "key-auth.hide_credentials")
+	}
+	if !e.Config("run_on_preflight").Bool(true) {
+		p.say(e, "key-auth.preflight")
+	}
+	if e.Value.Get("protocols").IsSet() && !servesBoth(e) {
+		p.say(e, "plugin.protocols")
+	}
+	return places
+}
+
+// mostKeyPlaces is how many places a version can have.
+const mostKeyPlaces = 8
+
+// servesBoth reports whether a plugin runs for calls with and without TLS.
+func servesBoth(e *kongfile.Entity) bool {
+	protocols := e.Value.Get("protocols").Texts()
+	return slices.Contains(protocols, "http") && slices.Contains(protocols, "https")
+}
+
+// isKeyHeader reports whether keys can travel in a header.
+func isKeyHeader(name string) bool {
+	lower := strings.ToLower(name)
+	if name == "" || strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		return false
+	}
+	if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || strings.HasPrefix(lower, "content-") {
+		return false
+	}
+	return !slices.Contains([]string{
+		"host", "cookie", "connection", "keep-alive", "upgrade", "trailer", "te", "transfer-encoding",
+		"proxy-connection", "proxy-authorization", "proxy-authenticate", "expect", "origin",
+	}, lower)
+}
+
+// readGroups turns acl into a rule for all paths.
+func (p *planner) readGroups(r *route) {
+	a := &r.access
+	a.rules = contract.Rules{Default: contract.RulesAllow, Mode: contract.RulesEnforce, List: []contract.Rule{}}
+	if a.acl == nil {
+		return
+	}
+	p.use(a.acl)
+	allow, deny := a.acl.Config("allow").Texts(), a.acl.Config("deny").Texts()
+	switch {
+	case len(deny) > 0:
+		p.say(a.acl, "acl.deny")
+		a.closed = append(a.closed, reason{"acl denies groups", a.acl})
+	case len(allow) == 0 || len(a.acl.Config("allow").Unfilled()) > 0:
+		p.say(a.acl, "acl.empty")
+		a.closed = append(a.closed, reason{"acl names no groups", a.acl})
+	case a.keyAuth == nil:
+		// Kong refuses every call: acl finds no consumer.
+		p.say(a.acl, "acl.no_auth")
+		a.closed = append(a.closed, reason{"acl needs an auth plugin that can be imported", a.acl})
+	default:
+		groups := make([]string, 0, len(allow))
+		for _, name := range allow {
+			if own := p.groups[name]; !slices.Contains(groups, own) {
+				groups = append(groups, own)
+			}
+		}
+		a.rules.List = []contract.Rule{{Methods: []string{policy.AnyMethod}, Path: "/**", Groups: groups}}
+		if a.acl.Config("hide_groups_header").Bool(false) {
+			p.say(a.acl, "acl.header")
+		}
+	}
+}
+
+// readRanges turns ip-restriction into the address ranges of a version.
+func (p *planner) readRanges(r *route) {
+	a := &r.access
+	a.ranges = contract.IPRules{Allow: []string{}, Deny: []string{}}
+	if a.ip == nil {
+		return
+	}
+	p.use(a.ip)
+	allow, ok := ranges(a.ip.Config("allow").Texts())
+	deny, okay := ranges(a.ip.Config("deny").Texts())
+	if !ok || !okay || len(allow)+len(deny) == 0 {
+		p.say(a.ip, "ip-restriction.ranges")
+		a.closed = append(a.closed, reason{"ip-restriction has addresses that can't be read", a.ip})
+		return
+	}
+	a.ranges = contract.IPRules{Allow: allow, Deny: deny}
+	if a.ip.Config("status").Int(403) != 403 {
+		p.say(a.ip, "ip-restriction.status")
+	}
+}
+
+// ranges returns addresses in CIDR notation, and false if one can't be read.
+func ranges(texts []string) ([]string, bool) {
+	out := make([]string, 0, len(texts))
+	for _, text := range texts {
+		if address, err := netip.ParseAddr(text); err == nil {
+			out = append(out, netip.PrefixFrom(address, address.BitLen()).String())
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, prefix.Masked().String())
+	}
+	return out, true
+}
+
+// isRestricted reports whether a route refuses any call that reaches it.
+func (a *access) isRestricted() bool {
+	return len(a.closed) > 0 || a.auth.Mode == contract.Authenticate || len(a.rules.List) > 0 ||
+		len(a.ranges.Allow)+len(a.ranges.Deny) > 0
+}
+
+// isAsStrict reports whether calls that a route serves would also be served by another.
+func (a *access) isAsStrict(other *access) bool {
+	if !other.isRestricted() {
+		return true
+	}
+	if len(a.closed) > 0 {
+		return true
+	}
+	if len(other.closed) > 0 {
+		return false
+	}
+	groups := func(a *access) []string {
+		if len(a.rules.List) == 0 {
+			return nil
+		}
+		return a.rules.List[0].Groups
+	}
+	return a.auth.Mode == other.auth.Mode && slices.Equal(groups(a), groups(other)) &&
+		slices.Equal(a.ranges.Allow, other.ranges.Allow) && slices.Equal(a.ranges.Deny, other.ranges.Deny)
+}

@@ -1,0 +1,303 @@
+package movein
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+)
+
+// builder makes the projects of a plan.
+type builder struct {
+	*planner
+	projects map[projectKey]int // places in the plan
+	byServe  map[*kongfile.Entity]int
+	versions map[versionKey]int
+	names    map[int]map[string]bool // of versions, by project
+}
+
+// projectKey is what the routes of a project have in common. CORS and limits are settings of projects, and each plugin
+// counts on its own.
+type projectKey struct{ service, cors, limit *kongfile.Entity }
+
+// versionKey is what the routes of a version have in common.
+type versionKey struct {
+	project                             int
+	keyAuth, acl, ip, request, response *kongfile.Entity
+	mode                                string
+	preserveHost, closed                bool
+}
+
+// build makes projects and versions of the routes.
+func (p *planner) build() {
+	b := &builder{
+		planner: p, projects: map[projectKey]int{}, byServe: map[*kongfile.Entity]int{}, versions: map[versionKey]int{},
+		names: map[int]map[string]bool{},
+	}
+	for _, closed := range []bool{false, true} { // so that closed routes find the project of their service
+		for _, r := range p.routes {
+			if r.left || (len(r.access.closed) > 0) != closed {
+				continue
+			}
+			where := p.onOpen
+			if closed {
+				where = p.onClosed
+				p.close(r)
+			} else {
+				p.sayRoute(r)
+			}
+			for _, e := range r.plugins {
+				where[e] = true
+			}
+			service := r.entity.Service
+			if service == nil || p.targetOf(service) == "" {
+				continue
+			}
+			b.add(r, closed)
+		}
+	}
+	b.addDenials()
+	for _, r := range p.routes {
+		p.byHand(r)
+	}
+}
+
+// add adds a route to its version.
+func (b *builder) add(r *route, closed bool) {
+	a := &r.access
+	n := b.project(r, closed)
+	key := versionKey{project: n, closed: closed}
+	if !closed {
+		key = versionKey{n, a.keyAuth, a.acl, a.ip, a.request, a.response, a.auth.Mode,
+			r.entity.Value.Get("preserve_host").Bool(false), false}
+	}
+	project := &b.plan.Projects[n]
+	at, known := b.versions[key]
+	if !known {
+		at = len(project.Versions)
+		b.versions[key] = at
+		project.Versions = append(project.Versions, b.version(r, n, b.environment(r), closed))
+	}
+	v := &project.Versions[at]
+	v.Routes = append(v.Routes, r.entity.Pointer)
+	for _, rule := range r.denials {
+		if !closed && !slices.ContainsFunc(v.Rules.List, func(one contract.Rule) bool {
+			return one.Path == rule.Path && slices.Equal(one.Methods, rule.Methods)
+		}) {
+			v.Rules.List = append(slices.Clone(v.Rules.List), rule)
+		}
+	}
+	for _, e := range b.entries[r] {
+		if !e.deny {
+			v.Domains = append(v.Domains, e.domain())
+		}
+	}
+}
+
+// project returns the place of the project of a route in the plan.
+func (b *builder) project(r *route, closed bool) int {
+	service := r.entity.Service
+	if n, known := b.byServe[service]; known && closed {
+		return n
+	}
+	key := projectKey{service: service}
+	if !closed {
+		key.cors, key.limit = r.access.cors, r.access.limit
+	}
+	if n, known := b.projects[key]; known {
+		return n
+	}
+	n := len(b.plan.Projects)
+	one := Project{
+		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer, Versions: []Version{},
+	}
+	if !closed {
+		one.Limits, one.CORS = r.limits, b.readCORS(r.access.cors)
+	}
+	b.plan.Projects = append(b.plan.Projects, one)
+	b.projects[key] = n
+	if _, known := b.byServe[service]; !known {
+		b.byServe[service] = n
+	}
+	return n
+}
+
+// version returns the version of a route, without domains.
+func (b *builder) version(r *route, project int, environment contract.NewEnvironment, closed bool) Version {
+	if b.names[project] == nil {
+		b.names[project] = map[string]bool{}
+	}
+	name := "closed"
+	switch {
+	case closed:
+	case !b.names[project]["1.0.0"]:
+		name = "1.0.0"
+	default:
+		name = r.entity.Name()
+	}
+	v := Version{
+		Name: versionName(b.names[project], strings.TrimPrefix(name, "/")), Closed: closed, KeyPlaces: []string{},
+		Domains: []Domain{}, Routes: []string{},
+		IP:    contract.IPRules{Allow: []string{}, Deny: []string{}},
+		Rules: contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}},
+		RequestsAuth: contract.RequestsAuth{
+			Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
+		},
+	}
+	v.Environment = Environment{NewEnvironment: environment, UpstreamHeaders: []string{}}
+	if closed {
+		return v
+	}
+	a := &r.access
+	v.RequestsAuth, v.Rules, v.IP = a.auth, a.rules, a.ranges
+	for _, place := range a.places {
+		v.KeyPlaces = append(v.KeyPlaces, string(place))
+	}
+	if a.request != nil || a.response != nil {
+		changes, secrets := b.readTransforms(a)
+		v.Transforms = &changes
+		v.Environment.UpstreamHeaders = append(v.Environment.UpstreamHeaders, secrets...)
+	}
+	return v
+}
+
+// addDenials adds the custom domains that lead to refusals only: parts of other routes, and routes whose service isn't
+// imported.
+func (b *builder) addDenials() {
+	for _, r := range b.routes {
+		homeless := !r.left && (r.entity.Service == nil || b.targetOf(r.entity.Service) == "")
+		for _, e := range b.entries[r] {
+			if !e.deny && !homeless {
+				continue
+			}
+			n, found := b.projectOn(e.host, r)
+			if !found {
+				continue // no call to the host name comes to a project
+			}
+			key := versionKey{project: n, closed: true}
+			at, known := b.versions[key]
+			project := &b.plan.Projects[n]
+			if !known {
+				at = len(project.Versions)
+				b.versions[key] = at
+				same := project.Versions[0].Environment.NewEnvironment
+				project.Versions = append(project.Versions, b.version(r, n, same, true))
+			}
+			project.Versions[at].Domains = append(project.Versions[at].Domains, e.domain())
+		}
+	}
+}
+
+// projectOn returns the project of a route, or otherwise one with a custom domain of this host name.
+func (b *builder) projectOn(host string, r *route) (int, bool) {
+	if n, known := b.byServe[r.entity.Service]; known && r.entity.Service != nil {
+		return n, true
+	}
+	for n := range b.plan.Projects {
+		for i := range b.plan.Projects[n].Versions {
+			for _, d := range b.plan.Projects[n].Versions[i].Domains {
+				if d.Host == host {
+					return n, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+func (e *entry) domain() Domain {
+	d := Domain{
+		Host: e.host, PathPrefix: e.prefix.path, StripPrefix: e.strip, Methods: []string{},
+		Route: e.route.entity.Pointer,
+	}
+	d.Methods = append(d.Methods, e.methods...)
+	return d
+}
+
+// close lists a route that stays closed.
+func (p *planner) close(r *route) {
+	one := Closed{
+		Kind: "route", Name: r.entity.Name(), Pointer: r.entity.Pointer, Line: r.entity.Line, Reasons: []string{},
+	}
+	pluginsOnly := true
+	for _, reason := range r.access.closed {
+		if !slices.Contains(one.Reasons, reason.text) {
+			one.Reasons = append(one.Reasons, reason.text)
+		}
+		pluginsOnly = pluginsOnly && (reason.plugin != nil || strings.HasPrefix(reason.text, "calls of the route"))
+	}
+	if pluginsOnly {
+		one.Open = "--open " + quoted(r.entity.Name())
+	}
+	p.plan.Closed = append(p.plan.Closed, one)
+	p.say(r.entity, "route.closed")
+}
+
+func quoted(name string) string {
+	if strings.ContainsAny(name, " \t'\"$`\\*?&|;<>()") {
+		return fmt.Sprintf("%q", name)
+	}
+	return name
+}
+
+// sayRoute says what differs about the calls that an imported route takes.
+func (p *planner) sayRoute(r *route) {
+	for _, text := range r.openable {
+		p.plan.Closed = append(p.plan.Closed, Closed{
+			Kind: "route", Name: r.entity.Name(), Pointer: r.entity.Pointer, Line: r.entity.Line,
+			Reasons: []string{text}, Open: "--open " + quoted(r.entity.Name()),
+		})
+		p.say(r.entity, "route.anonymous")
+	}
+	switch {
+	case len(r.hosts)+len(r.wild) == 0 && len(p.entries[r]) == 0 && len(p.knownHosts()) == 0:
+		p.say(r.entity, "route.no_host")
+	case len(r.hosts)+len(r.wild) == 0:
+		p.say(r.entity, "route.any_host")
+	case len(r.wild) > 0:
+		p.say(r.entity, "route.wildcard")
+	}
+	protocols := r.entity.Value.Get("protocols").Texts()
+	isGRPC := slices.Contains(protocols, "grpc") || slices.Contains(protocols, "grpcs")
+	if isGRPC && slices.ContainsFunc(p.entries[r], func(e *entry) bool { return e.strip }) {
+		p.say(r.entity, "route.grpc")
+	}
+}
+
+// byHand lists what an import of a route can't do.
+func (p *planner) byHand(r *route) {
+	for _, e := range p.entries[r] {
+		p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, e.host)
+	}
+}
+
+// planGroups gives each group of the file a name that is valid here.
+func (p *planner) planGroups() {
+	taken := map[string]bool{}
+	add := func(name string) {
+		if _, known := p.groups[name]; known || name == "" {
+			return
+		}
+		own := unique(taken, groupName(name), maxGroup)
+		p.groups[name] = own
+		group := contract.NewGroup{Name: own}
+		if own != name {
+			group.DisplayName = name
+		}
+		p.plan.Groups = append(p.plan.Groups, group)
+	}
+	for _, e := range p.file.Of(kongfile.ACL) {
+		if len(e.Value.Unfilled()) == 0 {
+			add(e.Value.Get("group").Text)
+		}
+	}
+	for _, e := range p.file.Of(kongfile.Plugin) {
+		if e.PluginName() == "acl" {
+			for _, name := range e.Config("allow").Texts() {
+				add(name)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package movein
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+)
+
+const maxCORSAge = 86_400
+
+// plainOrigin is an origin that Kong compares as it is. It takes others as regular expressions. [Kong 3.10:
+// kong/plugins/cors/handler.lua]
+var plainOrigin = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9.:-]+$`)
+
+// readCORS returns the CORS of a plugin, nil if none of its origins can be kept.
+func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
+	if e == nil {
+		return nil
+	}
+	p.use(e)
+	out := &contract.CORS{
+		Origins: []string{}, Methods: upperAll(e.Config("methods").Texts()), Headers: listOf(e.Config("headers")),
+		ExposedHeaders: listOf(e.Config("exposed_headers")), Credentials: e.Config("credentials").Bool(false),
+	}
+	origins := e.Config("origins").Texts()
+	switch {
+	case len(origins) == 0, slices.Contains(origins, "*"):
+		out.Origins = []string{"*"}
+		if out.Credentials {
+			out.Credentials = false
+			p.say(e, "cors.credentials")
+		}
+	default:
+		for _, origin := range origins {
+			if plainOrigin.MatchString(origin) && len(e.Config("origins").Unfilled()) == 0 {
+				out.Origins = append(out.Origins, origin)
+				continue
+			}
+			p.say(e, "cors.origin", origin)
+		}
+	}
+	if slices.Contains(out.Headers, "*") {
+		out.Headers = []string{}
+	}
+	if age := e.Config("max_age"); age.IsSet() {
+		n := age.Int(0)
+		if n > maxCORSAge {
+			n = maxCORSAge
+			p.say(e, "cors.max_age")
+		}
+		out.MaxAge = &n
+	}
+	if e.Config("preflight_continue").Bool(false) {
+		p.say(e, "cors.preflight")
+	}
+	if e.Config("private_network").Bool(false) {
+		p.say(e, "cors.private_network")
+	}
+	if len(out.Origins) == 0 {
+		p.say(e, "cors.none")
+		return nil
+	}
+	return out
+}
+
+func listOf(v kongfile.Value) []string {
+	if out := v.Texts(); out != nil {
+		return out
+	}
+	return []string{}
+}
+
+func upperAll(texts []string) []string {
+	out := []string{}
+	for _, text := range texts {
+		out = append(out, strings.ToUpper(text))
+	}
+	return out
+}

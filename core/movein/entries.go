@@ -1,0 +1,376 @@
+package movein
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/policy"
+)
+
+// entry is a custom domain of a route.
+type entry struct {
+	route   *route
+	host    string
+	prefix  prefix
+	strip   bool
+	methods []string // nil for all
+	gone    bool     // another route takes all its calls
+	deny    bool     // it leads to a version that refuses every call
+}
+
+// place gives each route its custom domains, so that a call that Kong gives to one route isn't given to another that
+// checks less.
+func (p *planner) place() error {
+	known := p.knownHosts()
+	byHost := map[string][]*entry{}
+	count := 0
+	for _, r := range p.routes {
+		if r.left {
+			continue
+		}
+		for _, host := range p.hostsOf(r, known) {
+			for _, one := range r.prefixes {
+				if count++; count > mostEntries {
+					return ErrTooMany
+				}
+				byHost[host] = append(byHost[host], &entry{
+					route: r, host: host, prefix: one, methods: r.methods,
+					strip: r.entity.Value.Get("strip_path").Bool(true) && one.path != "",
+				})
+			}
+		}
+	}
+	hosts := make([]string, 0, len(byHost))
+	for host := range byHost {
+		hosts = append(hosts, host)
+	}
+	slices.Sort(hosts)
+	p.entries = map[*route][]*entry{}
+	for _, host := range hosts {
+		byHost[host] = p.settle(byHost[host])
+	}
+	p.closeRegions(byHost, known)
+	for _, host := range hosts {
+		p.guard(byHost[host])
+	}
+	for _, host := range hosts {
+		for _, e := range byHost[host] {
+			if !e.gone {
+				p.entries[e.route] = append(p.entries[e.route], e)
+			}
+		}
+	}
+	for _, r := range p.routes {
+		if !r.left && len(p.hostsOf(r, known)) > 0 && len(r.prefixes) > 0 && len(p.entries[r]) == 0 {
+			p.say(r.entity, "route.shadowed")
+		}
+	}
+	return nil
+}
+
+// mostEntries bounds the custom domains of a plan.
+const mostEntries = 50_000
+
+// knownHosts returns the host names of the file and of the options.
+func (p *planner) knownHosts() []string {
+	known := slices.Clone(p.options.Hosts)
+	for _, r := range p.routes {
+		if !r.left {
+			known = append(known, r.hosts...)
+		}
+	}
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+// hostsOf returns the host names of a route. One without a host takes calls to all of them.
+func (p *planner) hostsOf(r *route, known []string) []string {
+	if len(r.hosts)+len(r.wild) == 0 {
+		return known
+	}
+	out := slices.Clone(r.hosts)
+	for _, host := range known {
+		for _, wild := range r.wild {
+			if matchesWild(wild, host) && !slices.Contains(out, host) {
+				out = append(out, host)
+			}
+		}
+	}
+	return out
+}
+
+// matchesWild reports whether a host name matches *.example.com or example.*.
+func matchesWild(wild, host string) bool {
+	if rest, ok := strings.CutPrefix(wild, "*"); ok {
+		return strings.HasSuffix(host, rest) && len(host) > len(rest)
+	}
+	if rest, ok := strings.CutSuffix(wild, "*"); ok {
+		return strings.HasPrefix(host, rest) && len(host) > len(rest)
+	}
+	return false
+}
+
+// mostRounds bounds how often the entries of a host are compared again after a change.
+const mostRounds = 4
+
+// settle changes the entries of a host until the gateway chooses among them as Kong does.
+func (p *planner) settle(entries []*entry) []*entry {
+	for range mostRounds {
+		changed := false
+		at := map[string][]*entry{}
+		for _, e := range entries {
+			if !e.gone {
+				at[e.prefix.path] = append(at[e.prefix.path], e)
+			}
+		}
+		for _, deeper := range slices.Clone(entries) {
+			for path := deeper.prefix.path; ; path = floorOf(path) {
+				for _, other := range at[path] {
+					if deeper.gone || other.gone || other.route == deeper.route {
+						continue
+					}
+					added, did := p.compare(deeper, other)
+					if added != nil {
+						if slices.ContainsFunc(entries, added.isSame) {
+							continue
+						}
+						entries = append(entries, added)
+					}
+					changed = changed || did
+				}
+				if path == "" {
+					break
+				}
+			}
+		}
+		if !changed {
+			return entries
+		}
+	}
+	return entries
+}
+
+// isSame reports whether two entries take the same calls to the same route.
+func (e *entry) isSame(other *entry) bool {
+	return e.route == other.route && e.prefix.path == other.prefix.path && slices.Equal(e.methods, other.methods)
+}
+
+// compare settles which of two entries gets the calls that both match. It returns an entry to add, and whether it
+// changed anything. The first one's prefix is that of the other or below it.
+func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
+	both, all := common(deeper.methods, other.methods)
+	if len(both) == 0 && !all {
+		return nil, false
+	}
+	kong := deeper.route.rank.compare(other.route.rank)
+	if kong == 0 {
+		kong = cmp.Compare(deeper.prefix.length, other.prefix.length)
+	}
+	own := cmp.Or(cmp.Compare(named(deeper.methods), named(other.methods)),
+		cmp.Compare(len(deeper.prefix.path), len(other.prefix.path)))
+	if kong == 0 { // equal to Kong: which one it takes isn't said
+		p.twins(deeper, other)
+		kong = 1
+		if other.route.entity.Line < deeper.route.entity.Line {
+			kong = -1
+		}
+	}
+	switch {
+	case kong > 0 && own > 0, kong < 0 && own < 0:
+		return nil, false
+	case own == 0: // one prefix: the loser keeps the methods that the winner doesn't have
+		if kong > 0 {
+			return nil, other.lose(deeper)
+		}
+		return nil, deeper.lose(other)
+	case kong > 0: // the other one would win, since it names methods
+		return &entry{
+			route: deeper.route, host: deeper.host, prefix: deeper.prefix, strip: deeper.strip, methods: both,
+		}, true
+	default:
+		return nil, deeper.lose(other)
+	}
+}
+
+// lose takes the methods of a winner from an entry.
+func (e *entry) lose(winner *entry) bool {
+	switch {
+	case winner.methods == nil:
+		e.gone = true
+		return true
+	case e.methods == nil:
+		return false // the winner names methods, so it wins here too
+	}
+	rest := slices.DeleteFunc(slices.Clone(e.methods), func(method string) bool {
+		return slices.Contains(winner.methods, method)
+	})
+	if len(rest) == len(e.methods) {
+		return false
+	}
+	e.methods, e.gone = rest, len(rest) == 0
+	return true
+}
+
+// twins closes two routes that match the same calls, unless both check the same.
+func (p *planner) twins(a, b *entry) {
+	for _, pair := range [][2]*entry{{a, b}, {b, a}} {
+		one, other := pair[0].route, pair[1].route
+		p.say(one.entity, "route.twin")
+		if !one.access.isAsStrict(&other.access) {
+			p.closeFor(one, other)
+		}
+	}
+}
+
+func named(methods []string) int { return min(len(methods), 1) }
+
+// common returns the methods that two lists have in common; all is true if both have all.
+func common(a, b []string) (both []string, all bool) {
+	switch {
+	case a == nil && b == nil:
+		return nil, true
+	case a == nil:
+		return b, false
+	case b == nil:
+		return a, false
+	}
+	for _, method := range a {
+		if slices.Contains(b, method) {
+			both = append(both, method)
+		}
+	}
+	return both, false
+}
+
+// closeRegions keeps calls of routes whose paths can't be imported from reaching routes that check less.
+func (p *planner) closeRegions(byHost map[string][]*entry, known []string) {
+	for _, q := range p.routes {
+		if q.left || len(q.regions) == 0 || q.opened || !q.access.isChecked() {
+			continue
+		}
+		for _, host := range p.hostsOf(q, known) {
+			for _, region := range q.regions {
+				byHost[host] = p.closeRegion(byHost[host], q, host, region)
+			}
+		}
+	}
+}
+
+// closeFor closes a route that calls of another would reach, unless an option opens it.
+func (p *planner) closeFor(r, other *route) {
+	if r.opened || len(r.access.closed) > 0 {
+		return
+	}
+	if p.isOpened(r.entity) {
+		r.opened = true
+		p.say(r.entity, "route.opened")
+		return
+	}
+	p.say(r.entity, "route.overlap")
+	r.access.closed = append(r.access.closed, reason{
+		text: "calls of the route " + other.entity.Name() + " would reach it, which checks them otherwise",
+	})
+}
+
+// isChecked reports whether a route's plugins check or block calls. What it matches doesn't count.
+func (a *access) isChecked() bool {
+	for _, one := range a.closed {
+		if one.plugin != nil {
+			return true
+		}
+	}
+	open := *a
+	open.closed = nil
+	return open.isRestricted()
+}
+
+func (p *planner) closeRegion(entries []*entry, q *route, host, region string) []*entry {
+	for _, e := range slices.Clone(entries) {
+		both, all := common(e.methods, q.methods)
+		if e.gone || e.deny || e.route == q || len(both) == 0 && !all || e.route.rank.compare(q.rank) > 0 ||
+			e.route.opened || e.route.access.isAsStrict(q.asChecked()) {
+			continue
+		}
+		switch {
+		case isBelow(e.prefix.path, region):
+			p.closeFor(e.route, q)
+		case isBelow(region, e.prefix.path):
+			entries = append(entries, &entry{
+				route: e.route, host: host, prefix: prefix{path: region, length: len(region)}, methods: both,
+				deny: true,
+			})
+		}
+	}
+	return entries
+}
+
+// asChecked returns the access of a route without the reasons that aren't plugins.
+func (r *route) asChecked() *access {
+	out := r.access
+	out.closed = slices.DeleteFunc(slices.Clone(out.closed), func(one reason) bool { return one.plugin == nil })
+	return &out
+}
+
+// closedGroup is a group without members: rules that require it refuse every call.
+const closedGroup = "kong-closed"
+
+// guard refuses calls that Kong gives to a route because its path goes on in the same segment (/admin matches
+// /administrator), and that would here reach a route that checks less.
+func (p *planner) guard(entries []*entry) {
+	at := map[string][]*entry{}
+	for _, e := range entries {
+		if !e.gone && !e.deny {
+			at[e.prefix.path] = append(at[e.prefix.path], e)
+		}
+	}
+	for _, e := range entries {
+		if e.gone || e.deny || !e.prefix.open || e.prefix.path == "" {
+			continue
+		}
+		for path := floorOf(e.prefix.path); ; path = floorOf(path) {
+			for _, other := range at[path] {
+				p.guardFrom(other, e)
+			}
+			if path == "" {
+				break
+			}
+		}
+	}
+}
+
+func (p *planner) guardFrom(other, e *entry) {
+	both, all := common(e.methods, other.methods)
+	if other.route == e.route || len(both) == 0 && !all || other.route.rank.compare(e.route.rank) > 0 ||
+		other.route.access.isAsStrict(&e.route.access) {
+		return
+	}
+	path := e.prefix.path
+	if other.strip {
+		path = path[len(other.prefix.path):]
+	}
+	rule := contract.Rule{Methods: both, Path: path + "{rest}/**", Groups: []string{closedGroup}}
+	if all {
+		rule.Methods = []string{policy.AnyMethod}
+	}
+	if policy.CheckRulePath(rule.Path) != nil {
+		p.closeFor(other.route, e.route)
+		return
+	}
+	if !slices.ContainsFunc(other.route.denials, func(one contract.Rule) bool { return one.Path == rule.Path }) {
+		other.route.denials = append(other.route.denials, rule)
+		p.say(other.route.entity, "route.guarded")
+		if _, known := p.groups[closedGroup]; !known {
+			p.groups[closedGroup] = closedGroup
+			p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
+				Name: closedGroup, DisplayName: "Nobody: rules that require it refuse every call",
+			})
+		}
+	}
+}
+
+// isBelow reports whether a prefix is another or below it.
+func isBelow(path, top string) bool {
+	return path == top || strings.HasPrefix(path, top+"/")
+}

@@ -1,0 +1,313 @@
+package movein
+
+const (
+	exact       = "exact"
+	approximate = "approximate"
+	lossy       = "lossy"
+	skipped     = "skipped"
+)
+
+const (
+	setIt      = "Give the placeholder a value with --set NAME=VALUE or --env NAME."
+	openIt     = "Open the route with --open if calls may come in without it."
+	openOwner  = "Open the consumer with --open to import its keys as active."
+	otherAuth  = "Have these callers use API keys or tokens, or open the route with --open."
+	unknownDo  = "Check whether you need it. If you do, set it up after the import."
+	hostDo     = "Name the host names that callers use with --host."
+	transforms = "Move the change to the upstream if callers depend on it."
+)
+
+// fates are what happens to entities, by the codes of their items. A note of what is approximate says the worst case.
+var fates = map[string]fate{
+	"unknown": {skipped, "Postern doesn't have this kind of entity.", unknownDo},
+
+	"service":           {exact, "It becomes a project. Its address becomes the target of each environment.", ""},
+	"service.off":       {exact, "It is off in the file, so it isn't imported. Calls get 404, as in Kong.", ""},
+	"service.no_routes": {skipped, "No route leads to it, so no call can reach it.", ""},
+	"service.protocol": {
+		skipped,
+		"Postern forwards HTTP and gRPC only.",
+		"Keep Kong or another proxy for this service.",
+	},
+	"service.placeholder": {
+		skipped,
+		"Its address has a placeholder without a value. Its routes stay closed.",
+		setIt,
+	},
+	"service.address": {
+		skipped,
+		"Its address isn't one that a target can have. Its routes stay closed.",
+		"Correct the url in the file.",
+	},
+	"service.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"service.unverified": {
+		approximate,
+		"Kong doesn't verify the target's certificate, and Postern does. If a public authority didn't issue it, " +
+			"calls get 502.",
+		"Set the authority in upstream.ca, or take the target's certificate with --trust HOST.",
+	},
+	"service.trusted": {
+		approximate,
+		"Kong accepts any certificate. Postern accepts the one that the target has during the import. Once it is " +
+			"replaced, calls get 502.",
+		"Set the authority that issues it in upstream.ca.",
+	},
+	"service.ca": {
+		lossy,
+		"An authority in ca_certificates isn't in the file, or isn't a certificate. Authorities that the " +
+			"gateway's machine trusts are accepted instead.",
+		"Set the authority in upstream.ca.",
+	},
+	"service.client_certificate": {
+		lossy, "The client certificate isn't imported. A target that requires it refuses calls.",
+		"Set it with postern upstreams certificate set.",
+	},
+	"service.timeouts": {
+		approximate,
+		"Postern's timeouts for reading apply to writing too, and are at most 1 hour. Calls that take longer get " +
+			"504.",
+		"",
+	},
+	"service.retries": {approximate, "A call is sent again up to 10 times, not more.", ""},
+	"service.slash": {
+		approximate,
+		"The slash at the end of its path is left out. A call to exactly the route's path reaches the target " +
+			"without that slash.",
+		"",
+	},
+
+	"route": {exact, "It becomes a custom domain with its path and methods.", ""},
+	"route.prefix": {
+		approximate,
+		"Kong's path also matches when a segment continues (/orders matches /ordersx). Here it ends at a segment, " +
+			"and such calls get 404.",
+		"",
+	},
+	"route.slash": {
+		approximate,
+		"Its path ends with a slash. Here a call without that slash is forwarded too; in Kong it gets 404.",
+		"",
+	},
+	"route.regex_prefix": {
+		approximate,
+		"Its regular expression comes to a prefix. Here the prefix ends at a segment, and calls whose segment " +
+			"continues get 404.",
+		"",
+	},
+	"route.no_host": {
+		lossy,
+		"It has no host. Callers reach it at the project's gateway URL only, not at the host name that they use " +
+			"now.",
+		hostDo,
+	},
+	"route.any_host": {
+		approximate,
+		"It takes calls to any host name. Here it takes those to the host names of the file and of --host. Calls " +
+			"to others get 404.",
+		"",
+	},
+	"route.wildcard": {
+		lossy,
+		"It takes calls to all names that match its hosts. Here it takes those to names in the file and in --host " +
+			"only. Calls to others get 404.",
+		hostDo,
+	},
+	"route.port": {
+		approximate,
+		"Its hosts have ports. Here calls to the host name on any port of the gateway match.",
+		"",
+	},
+	"route.https": {
+		approximate, "Kong refuses calls without TLS. Here they are served if the gateway listens without TLS.",
+		"Let callers reach the gateway by TLS only.",
+	},
+	"route.path_handling": {
+		approximate,
+		"path_handling v1 joins paths in another way. The target's path differs if the service's path and the " +
+			"call's path have slashes where they meet.",
+		"",
+	},
+	"route.grpc": {lossy, "gRPC isn't served where the path is stripped.", "Set strip_path: false in the file."},
+	"route.anonymous": {lossy, "Kong also forwards calls without a valid key (anonymous). Here they get 401.",
+		"Open the route with --open to let them through."},
+	"route.opened": {lossy, "It is open as you asked, without what can't be imported.", ""},
+	"route.closed": {
+		skipped,
+		"It stays closed: a plugin or match that checks its calls can't be imported. Calls get 401 or 403.",
+		"See the list of closed routes.",
+	},
+	"route.regex": {
+		skipped,
+		"Its path is a regular expression that isn't a prefix, so it isn't imported. Calls to it get an error, or " +
+			"reach a route that checks them in the same way.",
+		"Replace it with prefixes in the file (strip_path: false keeps the path).",
+	},
+	"route.match": {skipped, "It also matches by headers, SNI or addresses, which custom domains can't.",
+		"Split the service by host name or path."},
+	"route.expression":  {skipped, "Its expression can't be imported.", "Write it with hosts, paths and methods."},
+	"route.placeholder": {skipped, "Its hosts or paths have a placeholder without a value.", setIt},
+	"route.stream": {
+		skipped,
+		"It takes TCP, TLS or UDP. Postern forwards HTTP and gRPC only.",
+		"Keep Kong or another proxy for it.",
+	},
+	"route.no_service": {
+		skipped,
+		"It has no service, so Postern has no target for it.",
+		"Answer these calls in an upstream.",
+	},
+	"route.service_skipped": {skipped, "Its service can't be imported.", "See the service's item."},
+	"route.service_off":     {exact, "Its service is off. Calls get 404, as in Kong.", ""},
+	"route.shadowed":        {exact, "Other routes take all of its calls, as in Kong.", ""},
+	"route.twin": {
+		approximate,
+		"Another route matches the same calls. Kong takes either; here the first one of the file gets them.",
+		"Remove one of the two.",
+	},
+	"route.overlap": {skipped, "It stays closed: calls of another route, which checks them otherwise, would reach it.",
+		"Open it with --open if it may take them."},
+	"route.guarded": {
+		approximate,
+		"Calls whose segment continues the path of another route (/admin, and /administrator) get 401 or 403 here. " +
+			"In Kong they get to that route, which checks more.",
+		"",
+	},
+	"route.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+
+	"consumer": {exact, "It becomes an owner of keys, an app. Upstreams get the same X-Consumer headers.", ""},
+	"consumer.frozen": {
+		lossy,
+		"A plugin that checks its calls can't be imported, so its keys are imported frozen.",
+		openOwner,
+	},
+	"consumer.opened":      {lossy, "Its keys are active as you asked, without what can't be imported.", ""},
+	"consumer.placeholder": {skipped, "Its name has a placeholder without a value.", setIt},
+	"consumer.fields":      {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+
+	"keyauth_credential": {
+		exact, "The key keeps working for all imported projects. Only its hash is stored.", "",
+	},
+	"keyauth_credential.expires": {exact, "The key keeps working until it expires at the same time.", ""},
+	"keyauth_credential.ttl": {
+		approximate,
+		"Its ttl can be read in two ways. It is read as a time that has passed, so the key is imported as " +
+			"expired.",
+		"Write the end as seconds since 1970, or create a new key.",
+	},
+	"keyauth_credential.frozen": {
+		approximate,
+		"The key is imported frozen, because its consumer is closed. Calls get 403.",
+		openOwner,
+	},
+	"keyauth_credential.weak_allowed": {
+		exact,
+		"The key can be guessed, and is imported as you asked.",
+		"Rotate it.",
+	},
+	"keyauth_credential.weak": {skipped, "The key is so short or uniform that it can be guessed from its hash.",
+		"Import it with --allow-weak, or give its owner a new one."},
+	"keyauth_credential.placeholder": {skipped, "Its value is a placeholder, so it isn't imported.", setIt},
+	"keyauth_credential.no_key": {
+		skipped,
+		"The file doesn't have its value. Kong generates one when it loads the file.",
+		"Export the key with its value, or create a new one.",
+	},
+	"keyauth_credential.unusable": {
+		skipped,
+		"Its value can't be sent in a header: it has spaces at its ends, control characters or non-ASCII " +
+			"characters, or is too long.",
+		"Create a new key.",
+	},
+	"keyauth_credential.repeated": {
+		skipped,
+		"Another credential of the file has the same value.",
+		"Remove one of them.",
+	},
+	"keyauth_credential.consumer": {
+		skipped,
+		"Its consumer isn't in the file, or isn't imported.",
+		"Add the consumer to the file.",
+	},
+
+	"credential": {skipped, "Postern doesn't take this kind of credential.", otherAuth},
+
+	"acl": {exact, "The consumer becomes a member of the group.", ""},
+	"acl.renamed": {
+		approximate,
+		"The group has another name here, since names have lowercase letters, digits, dots, hyphens and " +
+			"underscores only. Upstreams get the new name in X-Consumer-Groups.",
+		"",
+	},
+	"acl.consumer":    {skipped, "Its consumer isn't in the file.", "Add the consumer to the file."},
+	"acl.placeholder": {skipped, "Its name is missing, or has a placeholder without a value.", setIt},
+
+	"upstream":        {exact, "Its targets become the targets of the environment.", ""},
+	"upstream.unused": {skipped, "No imported service uses it.", ""},
+	"upstream.no_targets": {
+		skipped,
+		"It has no target that can be imported. Its name is used as the host of the target.",
+		"Add targets to the file.",
+	},
+	"upstream.hash": {
+		approximate,
+		"Calls with the same value go to the same target, but to another one than in Kong. hash_fallback is left " +
+			"out.",
+		"",
+	},
+	"upstream.algorithm": {
+		lossy,
+		"Targets take turns instead: Postern can't spread calls in this way.",
+		"Use a hash of a header, the key, the owner or the address.",
+	},
+	"upstream.checks": {
+		approximate,
+		"One interval applies to all targets, and the conditions for failed checks are one number. A target can " +
+			"be taken out up to one interval later or earlier than in Kong.",
+		"",
+	},
+	"upstream.tcp_checks": {
+		lossy,
+		"Checks without HTTP aren't imported. Targets that fail get calls until one fails.",
+		"Set checks.path.",
+	},
+	"upstream.passive": {
+		approximate,
+		"Failed calls in a row are counted together, and a target that they take out is tried again after 10 " +
+			"seconds. In Kong it stays out until a check succeeds.",
+		"",
+	},
+	"upstream.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+
+	"target":             {exact, "It becomes a target with the same weight.", ""},
+	"target.unused":      {skipped, "No imported service uses its upstream.", ""},
+	"target.address":     {skipped, "Its address isn't a host name with a port.", "Correct it in the file."},
+	"target.too_many":    {skipped, "An environment has at most 32 targets.", "Put a load balancer in front of them."},
+	"target.placeholder": {skipped, "Its address has a placeholder without a value.", setIt},
+	"target.fields":      {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+
+	"certificate": {
+		skipped,
+		"Certificates of host names come from ACME or from the operator's files.",
+		"Give the operator the certificate, or let ACME issue one.",
+	},
+	"sni": {
+		skipped,
+		"The name's certificate comes from ACME or from the operator's files.",
+		"See \"By hand\" in the plan.",
+	},
+	"ca_certificate":        {exact, "It becomes an authority of the environment's upstream.", ""},
+	"ca_certificate.unused": {skipped, "No imported service uses it.", ""},
+	"ca_certificate.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"consumer_group": {
+		skipped,
+		"Consumer groups of Kong Enterprise aren't imported.",
+		"Set limits on key types or keys.",
+	},
+	"vault": {
+		skipped,
+		"Postern doesn't read secrets from vaults.",
+		"Give the placeholders values with --set or --env.",
+	},
+	"keyauth_credential.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"acl.fields":                {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+}

@@ -1,0 +1,252 @@
+package movein
+
+// pluginFates are what happens to plugins, by the codes of their items.
+var pluginFates = map[string]fate{
+	"plugin":        {exact, "Its settings apply to the routes that it applies to in Kong.", ""},
+	"plugin.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"plugin.off":    {exact, "It is off in the file, so it isn't imported.", ""},
+	"plugin.unused": {
+		exact,
+		"It applies to no imported route: there is none, or a more specific plugin replaces it.",
+		"",
+	},
+	"plugin.missing": {
+		skipped,
+		"It applies to something that the file doesn't have.",
+		"Export the whole configuration, without select_tags.",
+	},
+	"plugin.group": {
+		skipped,
+		"Consumer groups of Kong Enterprise aren't imported.",
+		"Set limits on key types or keys.",
+	},
+	"plugin.harmless": {
+		skipped,
+		"It isn't imported. It checks no calls, so its routes stay as they are.",
+		"Use Postern's usage, logs, metrics and traces.",
+	},
+	"plugin.route_closed": {skipped, "All of its routes stay closed.", "See the list of closed routes."},
+	"plugin.closed": {
+		skipped,
+		"It can't be imported, and may check or block calls. Its routes stay closed.",
+		openIt,
+	},
+	"plugin.auth_closed": {
+		skipped,
+		"This kind of authentication can't be imported. Its routes stay closed.",
+		otherAuth,
+	},
+	"plugin.alternative": {
+		skipped,
+		"Callers can use a key instead (anonymous). Those that use this get 401.",
+		otherAuth,
+	},
+	"plugin.consumer": {
+		skipped,
+		"It applies to one consumer and can't be imported. The consumer's keys are frozen.",
+		openOwner,
+	},
+	"plugin.consumer_transform": {
+		lossy,
+		"It applies to one consumer. The consumer's calls get the settings of their routes instead.",
+		transforms,
+	},
+	"plugin.anonymous_refused": {exact, "It refuses calls without a credential, as the import does.", ""},
+	"plugin.protocols":         {approximate, "It applies to some protocols only. Here it applies to all calls.", ""},
+
+	"jwt.closed": {
+		skipped,
+		"Kong verifies tokens with a secret or key of each consumer, without an audience. Postern needs an issuer " +
+			"and an audience. Its routes stay closed.",
+		"Add your issuer in requests_auth.jwt.allowed_pairs after the import, or open the route with --open.",
+	},
+
+	"key-auth.hide_credentials": {
+		approximate, "Kong forwards the key to the target (hide_credentials is off). Postern never does.",
+		"Change targets that read the key: they get X-Credential-Identifier and X-Consumer-ID.",
+	},
+	"key-auth.places": {
+		approximate,
+		"Keys can be sent in several places. A call with keys in two of them gets 401; Kong takes the first one.",
+		"",
+	},
+	"key-auth.authorization": {
+		approximate,
+		"Keys are sent in Authorization. A value that isn't a key is forwarded, and a key is removed.",
+		"",
+	},
+	"key-auth.body": {
+		lossy,
+		"Keys in bodies aren't read. Such calls get 401.",
+		"Have callers send the key in a header.",
+	},
+	"key-auth.place": {
+		lossy,
+		"A name in key_names can't be a place of keys here. Calls with keys in it get 401.",
+		"Have callers send the key in another header.",
+	},
+	"key-auth.preflight": {
+		approximate,
+		"Kong lets OPTIONS through without a key. Here it needs one, unless CORS is set.",
+		"",
+	},
+	"key-auth.anonymous": {
+		lossy,
+		"Kong also forwards calls without a valid key (anonymous). Here they get 401.",
+		"Open the route with --open to let them through.",
+	},
+	"key-auth.anonymous_open": {
+		approximate,
+		"Calls without a key are let through, as in Kong. They have no X-Consumer headers of the anonymous " +
+			"consumer.",
+		"",
+	},
+
+	"acl.deny": {
+		skipped,
+		"Postern has no rule that denies groups. Its routes stay closed.",
+		"List the allowed groups instead.",
+	},
+	"acl.empty": {
+		skipped,
+		"It names no group, or has a placeholder without a value. Its routes stay closed.",
+		setIt,
+	},
+	"acl.no_auth": {skipped, "It needs an auth plugin that can be imported. Its routes stay closed.", otherAuth},
+	"acl.header":  {approximate, "Upstreams get X-Consumer-Groups, which hide_groups_header leaves out.", ""},
+
+	"ip-restriction.ranges": {
+		skipped,
+		"It has no address that can be read. Its routes stay closed.",
+		"Correct the addresses in the file.",
+	},
+	"ip-restriction.status": {approximate, "Refused calls get 403 instead of its status.", ""},
+	"ip-restriction.consumer": {
+		approximate,
+		"It becomes the allowed addresses of the consumer's keys. The address ranges of a route apply as well; in " +
+			"Kong they are replaced.",
+		"",
+	},
+
+	"rate-limiting.values": {skipped, "It has no limit that can be read. Its routes stay closed.", setIt},
+	"rate-limiting.by": {
+		skipped,
+		"Postern counts calls by key, owner, address or project only. Its routes stay closed.",
+		"Set limit_by to consumer, credential, ip or service.",
+	},
+	"rate-limiting.service": {
+		approximate,
+		"It counts the calls of all routes that it applies to together. Here each project counts its own: n " +
+			"projects admit n times the limit.",
+		"",
+	},
+	"rate-limiting.global": {
+		approximate,
+		"It counts the calls to all services together. Here each project counts its own: n projects admit n times " +
+			"the limit.",
+		"",
+	},
+	"rate-limiting.per_key": {
+		approximate,
+		"Calls are counted by key instead of by consumer, since some consumers have limits of their own. A " +
+			"consumer with n keys has n times the limit.",
+		"",
+	},
+	"rate-limiting.anonymous": {
+		approximate,
+		"Calls without a key are counted by address. Kong counts those of all callers together.",
+		"",
+	},
+	"rate-limiting.status": {approximate, "Refused calls get 429 instead of error_code.", ""},
+	"rate-limiting.headers": {
+		approximate,
+		"Callers get the RateLimit headers, which hide_client_headers leaves out.",
+		"",
+	},
+	"rate-limiting.redis": {
+		approximate,
+		"Replicas share limits if the server has Redis (POSTERN_REDIS_URL). Otherwise n replicas admit n times " +
+			"the limit.",
+		"Set POSTERN_REDIS_URL if you run several replicas.",
+	},
+	"rate-limiting.consumer": {
+		approximate,
+		"It becomes the limit of each of the consumer's keys. Each project counts its own: n projects admit n " +
+			"times the limit.",
+		"",
+	},
+	"rate-limiting.consumer_part": {
+		lossy,
+		"It applies to a consumer on one service or route, or counts otherwise. The consumer's calls get the " +
+			"limits of the route, which may be higher.",
+		"Set limits on the keys.",
+	},
+
+	"cors.credentials": {
+		lossy,
+		"Pages of all origins can't send credentials here. They can call without them.",
+		"List the origins.",
+	},
+	"cors.origin": {
+		lossy,
+		"Some origins are regular expressions, which CORS here doesn't have. Pages of these origins can't call.",
+		"List the origins.",
+	},
+	"cors.none": {
+		skipped,
+		"None of its origins can be imported. Preflights need a key, or reach the target.",
+		"Set CORS for the project.",
+	},
+	"cors.max_age": {approximate, "Browsers cache preflights for at most 1 day.", ""},
+	"cors.preflight": {
+		lossy,
+		"Preflights are answered here; Kong forwards them to the target (preflight_continue).",
+		"Remove CORS from the project if the target has to answer.",
+	},
+	"cors.private_network": {
+		lossy,
+		"Access-Control-Allow-Private-Network isn't sent. Pages of public sites can't call private addresses.",
+		"",
+	},
+
+	"request-transformer.template": {
+		lossy,
+		"Values that Kong computes for each call ($(…)) are left out.",
+		transforms,
+	},
+	"request-transformer.secret": {
+		approximate,
+		"Headers with secrets become upstream headers. They replace the caller's, and their values aren't shown.",
+		"",
+	},
+	"request-transformer.fixed": {
+		lossy,
+		"Some headers can't be changed, because the gateway sets or checks them.",
+		transforms,
+	},
+	"request-transformer.uri": {
+		lossy,
+		"replace.uri is left out. Calls reach the target with their own path.",
+		"Put the path into the service's url.",
+	},
+	"request-transformer.method": {
+		lossy,
+		"http_method is left out. Calls reach the target with their own method.",
+		transforms,
+	},
+	"request-transformer.placeholder": {
+		lossy,
+		"Changes whose values have placeholders without a value are left out.",
+		setIt,
+	},
+	"response-transformer.fixed": {
+		lossy,
+		"Some headers can't be changed, because the gateway sets them.",
+		transforms,
+	},
+	"response-transformer.placeholder": {
+		lossy,
+		"Changes whose values have placeholders without a value are left out.",
+		setIt,
+	},
+}

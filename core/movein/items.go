@@ -1,0 +1,185 @@
+package movein
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+)
+
+// Item says how exactly an entity of the file moves.
+type Item struct {
+	Kind    string   `json:"kind"`
+	Title   string   `json:"title"` // what it is, for people
+	Name    string   `json:"name"`
+	Pointer string   `json:"pointer"`
+	Line    int      `json:"line"`
+	Status  string   `json:"status"` // exact, approximate, lossy or skipped: the worst of its codes
+	Codes   []string `json:"codes"`  // <kind>.<reason>
+	Note    string   `json:"note"`
+	Remedy  *string  `json:"remedy"`
+	Details []string `json:"details"` // such as names of members that aren't known
+
+	used bool // a route or an owner has it
+}
+
+// The statuses, from the best to the worst.
+var statuses = []string{"exact", "approximate", "lossy", "skipped"}
+
+// fate is what happens to entities for one reason.
+type fate struct{ status, note, remedy string }
+
+// say adds a reason to the item of an entity.
+func (p *planner) say(e *kongfile.Entity, code string, details ...string) {
+	item := p.items[e]
+	if item == nil {
+		return
+	}
+	if !slices.Contains(item.Codes, code) {
+		item.Codes = append(item.Codes, code)
+	}
+	for _, one := range details {
+		if one != "" && !slices.Contains(item.Details, one) {
+			item.Details = append(item.Details, one)
+		}
+	}
+}
+
+// used marks an entity as one that something imported has.
+func (p *planner) use(e *kongfile.Entity) {
+	if item := p.items[e]; item != nil {
+		item.used = true
+	}
+}
+
+// settle sets the status, the note and the remedy from the codes.
+func (i *Item) settle() {
+	if len(i.Codes) == 0 {
+		i.Codes = []string{i.Kind}
+	}
+	slices.SortStableFunc(i.Codes, func(a, b string) int {
+		return cmp.Compare(slices.Index(statuses, fateOf(b).status), slices.Index(statuses, fateOf(a).status))
+	})
+	var notes, remedies []string
+	for _, code := range i.Codes {
+		f := fateOf(code)
+		if i.Status == "" {
+			i.Status = f.status
+		}
+		notes = append(notes, f.note)
+		if f.remedy != "" && !slices.Contains(remedies, f.remedy) {
+			remedies = append(remedies, f.remedy)
+		}
+	}
+	if i.Status == "skipped" { // what is left out has no other differences
+		notes = notes[:1]
+		remedies = nil
+		if remedy := fateOf(i.Codes[0]).remedy; remedy != "" {
+			remedies = []string{remedy}
+		}
+		i.Codes = i.Codes[:1]
+	}
+	i.Note = strings.Join(notes, " ")
+	if len(remedies) > 0 {
+		i.Remedy = new(strings.Join(remedies, " "))
+	}
+}
+
+func fateOf(code string) fate {
+	if f, ok := fates[code]; ok {
+		return f
+	}
+	if f, ok := pluginFates[code]; ok {
+		return f
+	}
+	return fates["unknown"]
+}
+
+// Lines returns the items of a plan by their codes, as the ledger of an export has them.
+func (p *Plan) Lines() []contract.LedgerLine {
+	var lines []contract.LedgerLine
+	at := map[string]int{}
+	for i := range p.Items {
+		item := &p.Items[i]
+		key := item.Kind + " " + item.Title + " " + strings.Join(item.Codes, "+")
+		n, known := at[key]
+		if !known {
+			n = len(lines)
+			at[key] = n
+			lines = append(lines, contract.LedgerLine{
+				Code: "kong." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title, Status: item.Status,
+				Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
+			})
+		}
+		lines[n].Count++
+		if len(lines[n].Names) < 20 {
+			name := item.Name
+			if len(item.Details) > 0 {
+				name += ": " + strings.Join(item.Details, ", ")
+			}
+			lines[n].Names = append(lines[n].Names, name)
+		}
+	}
+	return lines
+}
+
+var titles = map[kongfile.Type]string{
+	kongfile.Service: "Services", kongfile.Route: "Routes", kongfile.Consumer: "Consumers",
+	kongfile.ACL:     "Groups of consumers",
+	kongfile.KeyAuth: "API keys", kongfile.JWTSecret: "JWT credentials", kongfile.BasicAuth: "Passwords",
+	kongfile.HMACAuth: "HMAC credentials", kongfile.OAuth2: "OAuth 2.0 clients",
+	kongfile.MTLSAuth: "Client certificates of callers",
+	kongfile.Upstream: "Upstreams", kongfile.Target: "Targets", kongfile.Certificate: "Certificates",
+	kongfile.SNI: "Names of certificates", kongfile.CACertificate: "Certificate authorities",
+	kongfile.ConsumerGroup: "Consumer groups", kongfile.Vault: "Vaults",
+}
+
+func titleOf(e *kongfile.Entity) string {
+	if e.Type == kongfile.Plugin {
+		return "Plugin " + e.PluginName()
+	}
+	if title := titles[e.Type]; title != "" {
+		return title
+	}
+	return "Other: " + string(e.Type)
+}
+
+// known are the members of entities that have no meaning of their own here, or that are read elsewhere.
+var known = map[kongfile.Type][]string{
+	kongfile.Service: {"name", "protocol", "host", "port", "path", "url", "retries", "connect_timeout", "write_timeout",
+		"read_timeout", "tls_verify", "tls_verify_depth", "ca_certificates", "client_certificate", "enabled", "routes",
+		"plugins"},
+	kongfile.Route: {"name", "service", "protocols", "hosts", "paths", "methods", "headers", "snis", "sources",
+		"destinations", "expression", "priority", "regex_priority", "strip_path", "preserve_host", "path_handling",
+		"https_redirect_status_code", "request_buffering", "response_buffering", "plugins"},
+	kongfile.Plugin: {"name", "instance_name", "config", "_config", "enabled", "service", "route", "consumer",
+		"consumer_group", "protocols", "run_on"},
+	kongfile.Consumer: {"username", "custom_id", "keyauth_credentials", "acls", "jwt_secrets", "basicauth_credentials",
+		"hmacauth_credentials", "oauth2_credentials", "mtls_auth_credentials", "plugins", "type"},
+	kongfile.KeyAuth: {"key", "ttl", "consumer"},
+	kongfile.ACL:     {"group", "consumer"},
+	kongfile.Upstream: {"name", "targets", "algorithm", "slots", "hash_on", "hash_fallback", "hash_on_header",
+		"hash_fallback_header", "hash_on_cookie", "hash_on_cookie_path", "hash_on_query_arg", "hash_fallback_query_arg",
+		"hash_on_uri_capture", "hash_fallback_uri_capture", "healthchecks", "host_header", "client_certificate",
+		"use_srv_name"},
+	kongfile.Target:        {"target", "weight", "upstream"},
+	kongfile.CACertificate: {"cert", "cert_digest", "name"},
+}
+
+// unknownFields notes the members of an entity that the plan doesn't know.
+func (p *planner) unknownFields(e *kongfile.Entity) {
+	names, listed := known[e.Type]
+	if !listed {
+		return
+	}
+	for _, m := range e.Value.Members {
+		switch {
+		case !m.Value.IsSet(), slices.Contains(names, m.Name),
+			slices.Contains([]string{"id", "tags", "created_at", "updated_at", "ws_id", "_comment", "_ignore"}, m.Name):
+		default:
+			p.say(e, string(e.Type)+".fields", m.Name)
+		}
+	}
+}

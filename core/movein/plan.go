@@ -1,0 +1,233 @@
+package movein
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+)
+
+// Options are the choices for a plan.
+type Options struct {
+	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
+	Hosts          []string // host names of routes that the file has none for
+	Trust          []string // hosts of targets whose certificates are taken as they are
+	AllowWeak      bool     // also keys that can be guessed
+	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
+	Now            time.Time
+}
+
+// Plan is what an import of a file would create.
+type Plan struct {
+	Source   string                `json:"source"`  // such as "kong 3.0"
+	Product  string                `json:"product"` // all projects and keys belong to it
+	Tenant   string                `json:"tenant"`  // attached to all projects
+	Projects []Project             `json:"projects"`
+	Owners   []Owner               `json:"owners"`
+	Groups   []contract.NewGroup   `json:"groups"`
+	Keys     KeyCounts             `json:"keys"`
+	Closed   []Closed              `json:"closed"`
+	ByHand   ByHand                `json:"by_hand"`
+	Notes    []contract.Warning    `json:"notes"` // about the whole file
+	Summary  contract.LedgerCounts `json:"summary"`
+	Items    []Item                `json:"items"` // one for each entity of the file
+}
+
+// Project is a project that would be created.
+type Project struct {
+	Name        string                 `json:"name"`
+	DisplayName string                 `json:"display_name"`
+	From        string                 `json:"from"` // pointer to the service
+	Limits      contract.ProjectLimits `json:"limits"`
+	CORS        *contract.CORS         `json:"cors,omitempty"`
+	Versions    []Version              `json:"versions"`
+}
+
+// Version is a version of a Project. All routes with equal plugins have one.
+type Version struct {
+	Name         string                `json:"name"`
+	Closed       bool                  `json:"closed"` // it refuses every call
+	RequestsAuth contract.RequestsAuth `json:"requests_auth"`
+	KeyPlaces    []string              `json:"key_places"` // as requests_auth.api_key.in names them
+	IP           contract.IPRules      `json:"ip"`
+	Rules        contract.Rules        `json:"rules"`
+	Transforms   *contract.Transforms  `json:"transforms,omitempty"`
+	Environment  Environment           `json:"environment"`
+	Domains      []Domain              `json:"domains"`
+	Routes       []string              `json:"routes"` // pointers
+}
+
+// Environment is the environment of a Version.
+type Environment struct {
+	contract.NewEnvironment
+	UpstreamHeaders []string `json:"upstream_headers"` // names; their values are secret
+}
+
+// Domain is a custom domain that leads to an environment.
+type Domain struct {
+	Host        string   `json:"host"`
+	PathPrefix  string   `json:"path_prefix"`
+	StripPrefix bool     `json:"strip_prefix"`
+	Methods     []string `json:"methods"`
+	Route       string   `json:"route"` // pointer
+}
+
+// Closed is a route or a consumer that stays closed.
+type Closed struct {
+	Kind    string   `json:"kind"` // route or consumer
+	Name    string   `json:"name"`
+	Pointer string   `json:"pointer"`
+	Line    int      `json:"line"`
+	Reasons []string `json:"reasons"`
+	Open    string   `json:"open"` // the flag that opens it
+}
+
+// ByHand is what an import can't do.
+type ByHand struct {
+	Hosts        []string      `json:"hosts"`        // for DNS, with a TXT record and a certificate
+	EgressCIDRs  []string      `json:"egress_cidrs"` // of targets, for POSTERN_EGRESS_ALLOW
+	EgressNames  []string      `json:"egress_names"` // of targets that probably have private addresses
+	Certificates []string      `json:"certificates"` // names in certificates of the file
+	Placeholders []Placeholder `json:"placeholders"` // without a value
+}
+
+// Placeholder is a placeholder that needs a value.
+type Placeholder struct {
+	Name  string `json:"name"`
+	Line  int    `json:"line"`
+	Count int    `json:"count"`
+}
+
+// planner makes a plan.
+type planner struct {
+	file    *kongfile.File
+	options Options
+	plan    *Plan
+	items   map[*kongfile.Entity]*Item
+	opened  map[string]bool // entries of Options.Open that were used
+
+	routes    []*route
+	entries   map[*route][]*entry
+	groups    map[string]string         // names here, by names in the file
+	onOpen    map[*kongfile.Entity]bool // plugins of routes that are imported
+	onClosed  map[*kongfile.Entity]bool
+	perKey    bool            // limits of consumers are limits of their keys
+	requested map[string]bool // names of projects
+}
+
+// Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
+// have.
+func Kong(file *kongfile.File, o Options) (*Plan, error) {
+	p := &planner{
+		file: file, options: o, items: map[*kongfile.Entity]*Item{}, opened: map[string]bool{},
+		groups: map[string]string{}, requested: map[string]bool{},
+		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
+		plan: &Plan{
+			Source: "kong " + file.Version, Product: "kong", Tenant: "kong",
+			Projects: []Project{}, Owners: []Owner{}, Groups: []contract.NewGroup{}, Closed: []Closed{},
+			Notes: []contract.Warning{}, Items: []Item{},
+			ByHand: ByHand{
+				Hosts: []string{}, EgressCIDRs: []string{}, EgressNames: []string{}, Certificates: []string{},
+				Placeholders: []Placeholder{},
+			},
+		},
+	}
+	for _, e := range file.Entities {
+		p.items[e] = &Item{
+			Kind: string(e.Type), Title: titleOf(e), Name: e.Name(), Pointer: e.Pointer, Line: e.Line,
+			Details: []string{},
+		}
+		p.unknownFields(e)
+	}
+	p.perKey = p.hasConsumerLimits()
+	p.planGroups()
+	for _, e := range file.Of(kongfile.Route) {
+		p.routes = append(p.routes, p.newRoute(e))
+	}
+	if err := p.place(); err != nil {
+		return nil, err
+	}
+	p.build()
+	p.planConsumers()
+	p.others()
+	p.notes()
+	for _, name := range o.Open {
+		if !p.opened[name] {
+			return nil, fmt.Errorf("--open %s: no closed route or consumer of the file has this name", name)
+		}
+	}
+	p.finish()
+	return p.plan, nil
+}
+
+// ErrTooMany is returned if routes without a host would need too many custom domains.
+var ErrTooMany = errors.New("routes without a host take calls to every host name of the file, which would need more " +
+	"than 50,000 custom domains. Split the file by host name")
+
+// isOpened reports whether an option opens an entity.
+func (p *planner) isOpened(e *kongfile.Entity) bool {
+	names := []string{e.Value.Get("name").Text, e.Value.Get("username").Text, e.Value.Get("custom_id").Text, e.ID(),
+		e.Pointer}
+	for _, name := range p.options.Open {
+		if slices.Contains(names, name) {
+			p.opened[name] = true
+			return true
+		}
+	}
+	return false
+}
+
+// finish settles the status of each item, and sorts the lists.
+func (p *planner) finish() {
+	for _, e := range p.file.Entities {
+		item := p.items[e]
+		item.settle()
+		p.plan.Summary.Add(item.Status, 1)
+		p.plan.Items = append(p.plan.Items, *item)
+	}
+	by := &p.plan.ByHand
+	for _, list := range []*[]string{&by.Hosts, &by.EgressCIDRs, &by.EgressNames, &by.Certificates} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	for _, one := range p.file.Placeholders {
+		if !one.Filled {
+			by.Placeholders = append(by.Placeholders, Placeholder{one.Name, one.Line, one.Count})
+		}
+	}
+	slices.SortStableFunc(p.plan.Closed, func(a, b Closed) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// notes says what is true of the whole file.
+func (p *planner) notes() {
+	note := func(code, detail string) {
+		p.plan.Notes = append(p.plan.Notes, contract.Warning{Code: code, Detail: detail})
+	}
+	if len(p.plan.Projects) == 0 {
+		return
+	}
+	if !p.options.RetryOnTimeout {
+		note("retry_on_timeout", "Kong sends a call again if the target doesn't answer in time, unless it is a POST "+
+			"or PATCH that was sent. Postern does so with --retry-on-timeout only.")
+	}
+	for _, e := range p.file.Of(kongfile.Plugin) {
+		item := p.items[e]
+		if item.used && (e.PluginName() == "ip-restriction" || e.PluginName() == "rate-limiting") {
+			note("client_addresses", "Kong takes the addresses of callers from proxies in trusted_ips, which the file "+
+				"doesn't have. Set POSTERN_TRUSTED_PROXIES to the same addresses. Otherwise, all callers behind a "+
+				"proxy have its address.")
+			break
+		}
+	}
+	if slices.ContainsFunc(p.plan.Projects, func(one Project) bool { return one.Limits.Owner != nil }) {
+		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
+	}
+	if len(p.file.Settings) > 0 {
+		note("file_settings", "The file has members that aren't known: "+strings.Join(p.file.Settings, ", ")+".")
+	}
+}

@@ -1,0 +1,285 @@
+package movein
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+)
+
+// route is a route of the file.
+type route struct {
+	entity  *kongfile.Entity
+	plugins map[string]*kongfile.Entity // that apply to all of its calls, by name
+	access  access
+	limits  contract.ProjectLimits
+
+	opened   bool     // by an option
+	openable []string // what an option would open, of a route that isn't closed
+	left     bool     // nothing of it is imported
+
+	hosts    []string // plain, in lowercase, without ports
+	wild     []string // with an asterisk
+	methods  []string // nil for all
+	prefixes []prefix
+	regions  []string // prefixes of the calls that a path matches which can't be imported; "" for all
+	rank     rank
+
+	denials []contract.Rule // for calls that Kong gives to another route
+}
+
+// prefix is a path of a route.
+type prefix struct {
+	path   string // as a custom domain has it, "" for all paths
+	length int    // of the path in the file; 0 for a regular expression
+	open   bool   // in Kong, it also matches when its last segment continues
+}
+
+// rank is how Kong chooses among the routes that match a call: the highest wins. [Kong 3.10: kong/router/transform.lua,
+// get_priority]
+type rank struct {
+	weight, plainHost, regex, headers, priority int
+}
+
+func (r rank) compare(other rank) int {
+	return cmp.Or(cmp.Compare(r.weight, other.weight), cmp.Compare(r.plainHost, other.plainHost),
+		cmp.Compare(r.regex, other.regex), cmp.Compare(r.headers, other.headers),
+		cmp.Compare(r.priority, other.priority))
+}
+
+// isHTTP reports whether a route takes calls of HTTP.
+func isHTTP(e *kongfile.Entity) bool {
+	protocols := e.Value.Get("protocols").Texts()
+	return len(protocols) == 0 || slices.ContainsFunc(protocols, func(one string) bool {
+		return slices.Contains([]string{"http", "https", "grpc", "grpcs", "ws", "wss"}, one)
+	})
+}
+
+// newRoute reads a route: what matches its calls, and what its plugins do with them.
+func (p *planner) newRoute(e *kongfile.Entity) *route {
+	r := &route{entity: e}
+	v := e.Value
+	switch {
+	case e.Service != nil && !e.Service.IsOn():
+		p.say(e, "route.service_off")
+		r.left = true
+		return r
+	case !isHTTP(e):
+		p.say(e, "route.stream")
+		r.left = true
+		return r
+	}
+	p.readAccess(r)
+	close := func(code, text string) {
+		p.say(e, code)
+		r.access.closed = append(r.access.closed, reason{text: text})
+	}
+	p.readMatch(r, close)
+	r.limits = p.readLimits(r)
+	switch {
+	case len(e.Missing) > 0:
+		close("route.no_service", "its service isn't in the file")
+	case e.Service == nil:
+		close("route.no_service", "it has no service")
+	case p.targetOf(e.Service) == "":
+		close("route.service_skipped", "its service can't be imported")
+	}
+	if protocols := v.Get("protocols").Texts(); len(protocols) > 0 && !slices.Contains(protocols, "http") &&
+		!slices.Contains(protocols, "grpc") {
+		p.say(e, "route.https")
+	}
+	if v.Get("path_handling").Text == "v1" {
+		p.say(e, "route.path_handling")
+	}
+	p.settleOpen(r)
+	return r
+}
+
+// settleOpen opens a route that is closed because of plugins, if an option says so. What a route matches can't be
+// opened.
+func (p *planner) settleOpen(r *route) {
+	if len(r.access.closed) == 0 || r.entity.Service == nil || p.targetOf(r.entity.Service) == "" ||
+		len(r.regions) > 0 && len(r.prefixes) == 0 {
+		return
+	}
+	if p.isOpened(r.entity) {
+		r.opened = true
+		r.access.closed = nil
+		if r.access.acl != nil && len(r.access.rules.List) == 0 {
+			r.access.acl = nil
+		}
+		p.say(r.entity, "route.opened")
+	}
+}
+
+// readMatch sets which calls a route matches.
+func (p *planner) readMatch(r *route, close func(code, text string)) {
+	v := r.entity.Value
+	if v.Get("expression").IsSet() {
+		close("route.expression", "its expression can't be imported")
+		r.regions, r.rank.weight = []string{""}, 8
+		return
+	}
+	if len(v.Get("hosts").Unfilled())+len(v.Get("paths").Unfilled())+len(v.Get("methods").Unfilled()) > 0 {
+		close("route.placeholder", "its hosts or paths have a placeholder without a value")
+	}
+	for _, name := range []string{"sources", "destinations", "headers", "snis"} {
+		if m := v.Get(name); len(m.Items)+len(m.Members) > 0 {
+			close("route.match", "it also matches by "+name)
+			p.say(r.entity, "route.match", name)
+			r.rank.weight++
+			if name == "headers" {
+				r.rank.headers = len(m.Members)
+			}
+		}
+	}
+	special := r.rank.weight > 0
+	p.readHosts(r)
+	for _, method := range v.Get("methods").Texts() {
+		r.methods = append(r.methods, strings.ToUpper(method))
+	}
+	slices.Sort(r.methods)
+	r.methods = slices.Compact(r.methods)
+	if len(r.methods) > 0 {
+		r.rank.weight++
+	}
+	p.readPaths(r, close)
+	if special { // another route takes the calls that it doesn't match
+		for _, one := range r.prefixes {
+			r.regions = append(r.regions, one.path)
+		}
+		r.prefixes = nil
+	}
+}
+
+func (p *planner) readHosts(r *route) {
+	hosts := r.entity.Value.Get("hosts")
+	if len(hosts.Items) == 0 {
+		return
+	}
+	r.rank.weight++
+	r.rank.plainHost = 1
+	for _, item := range hosts.Items {
+		host := strings.ToLower(item.Text)
+		if name, port, err := net.SplitHostPort(host); err == nil {
+			if _, err := strconv.Atoi(port); err == nil {
+				host = name
+				p.say(r.entity, "route.port")
+			}
+		}
+		switch {
+		case len(item.Placeholders) > 0:
+		case strings.Contains(host, "*"):
+			r.wild = append(r.wild, host)
+			r.rank.plainHost = 0
+		default:
+			r.hosts = append(r.hosts, host)
+		}
+	}
+}
+
+func (p *planner) readPaths(r *route, close func(code, text string)) {
+	v := r.entity.Value
+	paths := v.Get("paths")
+	if len(paths.Items) == 0 {
+		r.prefixes = []prefix{{}}
+		return
+	}
+	r.rank.weight++
+	strip := v.Get("strip_path").Bool(true)
+	for _, item := range paths.Items {
+		path := item.Text
+		switch {
+		case len(item.Placeholders) > 0:
+			r.regions = append(r.regions, "")
+		case strings.HasPrefix(path, "~"):
+			r.rank.regex, r.rank.priority = 1, v.Get("regex_priority").Int(0)
+			found, ok := readRegex(path[1:], strip)
+			if !ok {
+				close("route.regex", "a path is a regular expression that can't be imported")
+				r.regions = append(r.regions, floorOf(found.literal))
+				continue
+			}
+			if !found.whole {
+				p.say(r.entity, "route.regex_prefix")
+			}
+			// Kong doesn't choose among regular expressions by their length.
+			r.prefixes = append(r.prefixes, prefix{
+				strings.TrimSuffix(found.literal, "/"), 0, !found.whole && !strings.HasSuffix(found.literal, "/"),
+			})
+		default:
+			if strings.HasSuffix(path, "/") && path != "/" {
+				p.say(r.entity, "route.slash")
+			} else if path != "/" {
+				p.say(r.entity, "route.prefix")
+			}
+			r.prefixes = append(r.prefixes, prefix{
+				strings.TrimRight(path, "/"), len(path), !strings.HasSuffix(path, "/"),
+			})
+		}
+	}
+}
+
+// regex is what a regular expression of a path comes to.
+type regex struct {
+	literal string // that every path it matches begins with
+	whole   bool   // it matches whole segments, as a custom domain does
+}
+
+// readRegex returns what a regular expression comes to, and false if it isn't a prefix. Kong anchors it at the
+// beginning only, and strips all that it matched.
+func readRegex(text string, strip bool) (regex, bool) {
+	text = strings.TrimPrefix(text, "^")
+	var literal strings.Builder
+	at := 0
+	for at < len(text) {
+		c := text[at]
+		size := 1
+		if c == '\\' && at+1 < len(text) && strings.IndexByte(`./-_~`, text[at+1]) >= 0 {
+			c, size = text[at+1], 2
+		} else if !isPlain(c) {
+			break
+		}
+		if at+size < len(text) && strings.IndexByte("?*+{", text[at+size]) >= 0 {
+			break // the character is optional or repeated
+		}
+		literal.WriteByte(c)
+		at += size
+	}
+	found := regex{literal: literal.String()}
+	if !strings.HasPrefix(found.literal, "/") {
+		return regex{}, false
+	}
+	switch rest := text[at:]; rest {
+	case "":
+		found.whole = found.literal == "/"
+		return found, true
+	case "(/|$)", "(?:/|$)", "($|/)", "(?:$|/)":
+		found.whole = true
+		return found, !strings.HasSuffix(found.literal, "/")
+	case "(/.*)?$", "(?:/.*)?$", "(/.*)?", "(?:/.*)?":
+		found.whole = strings.HasSuffix(rest, "$")
+		return found, !strip && !strings.HasSuffix(found.literal, "/")
+	case ".*", "(.*)", ".*$", "(.*)$", "(?:.*)", "(?<path>.*)":
+		found.whole = found.literal == "/"
+		return found, !strip
+	}
+	return found, false
+}
+
+func isPlain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '/' || c == '-' || c == '_' ||
+		c == '~' || c == '%'
+}
+
+// floorOf returns the whole segments at the beginning of a text: "/admin" of "/admin/us".
+func floorOf(literal string) string {
+	if at := strings.LastIndexByte(literal, '/'); at > 0 {
+		return literal[:at]
+	}
+	return ""
+}
