@@ -72,7 +72,7 @@ const (
 	PlaceWebSocket = "websocket_protocol"
 )
 
-// Kind returns which kind of place it is, "" if it has none or several of the members.
+// Kind returns which kind of place it is, "" unless it has exactly one of the members.
 func (p KeyPlace) Kind() string {
 	kind, members := "", 0
 	for _, one := range []struct {
