@@ -95,9 +95,9 @@ func (d *draft) set(c cell) {
 	case fieldCIDRs:
 		d.row.AllowedCIDRs = d.words(c)
 	case fieldCreated:
-		d.row.CreatedAt, _ = d.moment(c)
+		d.row.CreatedAt = d.moment(c)
 	case fieldExpires:
-		d.row.ExpiresAt, _ = d.moment(c)
+		d.row.ExpiresAt = d.moment(c)
 	case fieldMetadata:
 		d.setMetadata(c)
 	case fieldLimits:
@@ -220,15 +220,15 @@ func (d *draft) words(c cell) []string {
 	return found
 }
 
-// moment reads a time. It returns whether there is one.
-func (d *draft) moment(c cell) (time.Time, bool) {
+// moment reads a time; the zero time is never.
+func (d *draft) moment(c cell) time.Time {
 	m, wrong := readMoment(c.value)
 	switch {
 	case wrong != "":
 		d.invalid(c, wrong)
-		return time.Time{}, false
+		return time.Time{}
 	case m.never:
-		return time.Time{}, true
+		return time.Time{}
 	}
 	if m.loose {
 		d.note(noteEarlier)
@@ -236,7 +236,7 @@ func (d *draft) moment(c cell) (time.Time, bool) {
 	if !m.zone {
 		d.note(noteUTC)
 	}
-	return m.at, true
+	return m.at
 }
 
 // objectOf reads an object, also one that is a text of JSON.

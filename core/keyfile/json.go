@@ -202,7 +202,8 @@ func (s *jsonScanner) peek() (byte, error) {
 // value reads the value that begins at the next character, after begin, which was read already. It is at most a row,
 // and stays until the next one is read.
 func (s *jsonScanner) value(row int64, begin ...byte) ([]byte, error) {
-	raw, depth, quoted := append(s.buffer[:0], begin...), len(begin), false
+	raw, depth, quoted := s.buffer[:0], len(begin), false
+	raw = append(raw, begin...)
 	defer func() { s.buffer = raw }()
 	for {
 		c, err := s.in.ReadByte()

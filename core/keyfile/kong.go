@@ -101,7 +101,7 @@ func (d *draft) kongTTL(c cell, container string) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(c.value.text), 64)
 	switch {
 	case err != nil:
-		d.row.ExpiresAt, _ = d.moment(c)
+		d.row.ExpiresAt = d.moment(c)
 	case n > kongMaxTTL || container != "data":
 		d.row.ExpiresAt = time.Unix(int64(min(n, 9e9)), 0).UTC()
 		if n <= kongMaxTTL {

@@ -110,11 +110,11 @@ func (d *draft) tykTimes(session value) {
 	}
 	if expires := at("expires"); expires.value.kind != absent {
 		if n, ok := whole(expires.value); !ok || n > 0 { // else never [user/session.go: Expires <= 0]
-			d.row.ExpiresAt, _ = d.moment(expires)
+			d.row.ExpiresAt = d.moment(expires)
 		}
 	}
 	if created := at("date_created"); created.value.text != "" && !strings.HasPrefix(created.value.text, "0001-") {
-		d.row.CreatedAt, _ = d.moment(created)
+		d.row.CreatedAt = d.moment(created)
 	}
 }
 
