@@ -124,8 +124,8 @@ func checkCalls(t *testing.T, proxy contract.Proxy, file keyfiles.File, want fun
 			t.Fatal(err)
 		}
 		answer.Body.Close()
-		if answer.StatusCode != want(key) {
-			t.Errorf("a call with the key of row %d.%d gets %d, want %d", key.Row, key.Part, answer.StatusCode, want(key))
+		if got := answer.StatusCode; got != want(key) {
+			t.Errorf("a call with the key of row %d.%d gets %d, want %d", key.Row, key.Part, got, want(key))
 		}
 	}
 }
