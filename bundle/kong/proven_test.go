@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"postern/bundle"
+	"postern/testkit/sample"
 )
 
 // unproven are the codes of exact items that no recorded request alone proves, each with the reason. The conformance
@@ -75,8 +76,11 @@ func TestLedger_probes(t *testing.T) {
 	tokens, minted := sampleInput(), sampleInput()
 	takeTokens(tokens.Project)
 	minted.Options.Keys = bundle.KeysMint
+	parts := sampleInput()
+	prod := &parts.Project.Versions[0].Environments[1]
+	prod.Domains = append(prod.Domains, sample.DomainAt("part.shop.example", "/orders", "GET"))
 	proven := map[string]bool{}
-	for _, in := range []bundle.Input{sampleInput(), tokens, minted} {
+	for _, in := range []bundle.Input{sampleInput(), tokens, minted, parts} {
 		for _, item := range ledgerOf(t, in) {
 			switch {
 			case item.Status != bundle.Exact:
