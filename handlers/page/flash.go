@@ -10,7 +10,7 @@ var flashes = map[string]string{
 	"environment_made":        "Added the environment %s, which serves calls now.",
 	"renamed":                 "Renamed to %s. The new gateway URL works, and the old one no longer does.",
 	"moved":                   "%s now belongs to the other team.",
-	"place_gone":              "Removed %s. Calls that no other domain takes get 404.",
+	"place_gone":              "Removed %s. Calls to it get 404.",
 	"domain_added":            "Added %s. Create the TXT record below, then press Verify.",
 	"domain_added_served":     "Added %s. It is served already, because its host name is verified.",
 	"domain_verified":         "%s is verified and served.",
