@@ -60,7 +60,8 @@ func (i *importer) project(name string, more ...string) string {
 	var made contract.Proxy
 	body := fmt.Sprintf(`{"target":%q,"name":%q,"requests_auth":{"mode":"authenticate"}%s}`, i.upstream, name,
 		strings.Join(more, ""))
-	if status, text := i.send("POST", "/proxy", []byte(body), &made, "Content-Type", "application/json"); status != 201 {
+	status, text := i.send("POST", "/proxy", []byte(body), &made, "Content-Type", "application/json")
+	if status != http.StatusCreated {
 		i.Fatalf("create %s: %d %s", name, status, text)
 	}
 	rules := `{"default":"allow","mode":"enforce","read_write_scopes":false,"rules":[]}` // any scopes will do
@@ -196,14 +197,16 @@ func TestImportKeys_existing(t *testing.T) {
 			expect("unknown type", i.take("shop", "", key(`,"key_type":"gold"`)), refused, "unknown_key_type")
 			weak := []byte(row(`"owner":"ana","key":"aaaaaaaaaaaaaaaaaaaa","key_type":"full"`))
 			expect("a weak key", i.take("shop", "", weak), refused, "weak_key")
-			members := `,"scopes":["orders:read"],"metadata":{"plan":"gold"},"credential_id":"c-1","consumer":{"username":"Ana"}`
+			members := `,"scopes":["orders:read"],"metadata":{"plan":"gold"},"credential_id":"c-1",` +
+				`"consumer":{"username":"Ana"}`
 			expect("new", i.take("shop", "", key(members)), created)
 			if status, _ := i.call(shop, strong); status != http.StatusOK {
 				t.Errorf("the key gets %d", status)
 			}
 			var list contract.List[contract.Key]
 			i.send("GET", "/api/v1/projects/shop/keys?q=gold", nil, &list)
-			if len(list.Items) != 1 || list.Items[0].KeyType != "orders-read" || list.Items[0].Consumer.Username != "Ana" ||
+			if len(list.Items) != 1 || list.Items[0].KeyType != "orders-read" ||
+				list.Items[0].Consumer.Username != "Ana" ||
 				list.Items[0].Last4 != strong[len(strong)-4:] || *list.Items[0].CredentialID != "c-1" {
 				t.Fatalf("the key is %+v", list.Items)
 			}

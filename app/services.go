@@ -102,7 +102,7 @@ func newServices(d serviceDeps) services {
 		idempotency: &idempotency.Service{DB: d.db},
 		imports:     &imports.Service{DB: d.db, Projects: made, AppClients: clients, Changed: d.changed},
 		keys: &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks,
-			Checks: &accounts.Attempts{Window: time.Minute}},
+			MayCheck: checks(keys.MaxChecks)},
 		login:     login.New(clients),
 		projects:  made,
 		relations: &relations.Service{DB: d.db, Changed: d.changed},
@@ -236,4 +236,10 @@ func newWorkers(o jobs.Options, s services) (*jobs.Workers, error) {
 		jobs.DomainJobs(s.domains),
 		jobs.MailJobs(s.accounts),
 	)
+}
+
+// checks returns a counter of attempts a minute by who makes them.
+func checks(most int) func(who string) bool {
+	made := &accounts.Attempts{Window: time.Minute}
+	return func(who string) bool { return made.Take(time.Now(), accounts.Bound{Key: who, Max: most}) }
 }

@@ -131,7 +131,8 @@ func (t *Tx) MoveProduct(one Product) error {
 // MarkImportedKeys records that keys of any form may be valid in a project, and in all projects of a product unless
 // it is nil. It returns the projects for which that is new.
 func (t *Tx) MarkImportedKeys(projectID string, productID *string) (news []string, err error) {
-	marked := t.db.Model(&Project{}).Where("id = ? AND NOT imported_keys", projectID).UpdateColumn("imported_keys", true)
+	const unmarked = "id = ? AND NOT imported_keys"
+	marked := t.db.Model(&Project{}).Where(unmarked, projectID).UpdateColumn("imported_keys", true)
 	if marked.Error != nil {
 		return nil, marked.Error
 	}
@@ -141,7 +142,7 @@ func (t *Tx) MarkImportedKeys(projectID string, productID *string) (news []strin
 	if productID == nil {
 		return news, nil
 	}
-	marked = t.db.Model(&Product{}).Where("id = ? AND NOT imported_keys", *productID).UpdateColumn("imported_keys", true)
+	marked = t.db.Model(&Product{}).Where(unmarked, *productID).UpdateColumn("imported_keys", true)
 	if marked.Error != nil || marked.RowsAffected == 0 {
 		return news, marked.Error
 	}

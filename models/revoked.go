@@ -43,7 +43,8 @@ func (t *Tx) RemoveRevokedKeysOf(projectID string, limit int) (int, error) {
 
 func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	var keys []APIKey
-	err := t.db.Select("id", "team_id", "project_id", "hash", "old_hash").Where(which, of).Limit(limit).Find(&keys).Error
+	columns := []string{"id", "team_id", "project_id", "hash", "old_hash"}
+	err := t.db.Select(columns).Where(which, of).Limit(limit).Find(&keys).Error
 	if err != nil || len(keys) == 0 {
 		return nil, err
 	}

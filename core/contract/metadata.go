@@ -23,7 +23,7 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	var escaped bytes.Buffer
-	json.HTMLEscape(&escaped, compact.Bytes()) // as json.Marshal writes it, so that it is the same text after a round trip
+	json.HTMLEscape(&escaped, compact.Bytes()) // as json.Marshal writes it: the text stays the same in a round trip
 	*m = Metadata(escaped.String())
 	if *m == "{}" || *m == "null" {
 		*m = ""

@@ -128,7 +128,7 @@ func checkFileType(r *http.Request) error {
 		strings.Join(keyFileTypes, ", "))
 }
 
-// repeatOf identifies the import if it is sent again with its Idempotency-Key; nil if it has none.
+// repeatOf identifies the import if it is sent again with its Idempotency-Key; nil if it has no such key.
 func (h *Handler) repeatOf(r *http.Request) ([]byte, error) {
 	values := r.Header.Values(idempotencyHeader)
 	if len(values) == 0 {

@@ -5,13 +5,14 @@ import (
 	"postern/platform/fault"
 )
 
-// CheckKeysMove refuses to give the keys of a team, or of one of its projects if project isn't "", to a team that has keys
-// with the same secrets, since a secret finds one key of a team. Revoked keys with such secrets are removed.
+// CheckKeysMove refuses to give the keys of a team, or of one of its projects if project isn't "", to a team that has
+// keys with the same secrets, since a secret finds one key of a team. Revoked keys with such secrets are removed.
 func CheckKeysMove(tx *models.Tx, from, project, into string) error {
 	taken, err := tx.FreeHashes(from, project, into)
 	if err != nil || taken == 0 {
 		return err
 	}
-	return fault.New(fault.Conflict, "keys_exist", "%d of these API keys were imported with the same secret as keys that "+
+	return fault.New(fault.Conflict, "keys_exist", "%d of these API keys were imported with the same secret as "+
+		"keys that "+
 		"the other team has. Rotate one key of each pair, or revoke the one that moves.", taken)
 }

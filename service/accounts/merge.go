@@ -15,8 +15,8 @@ const maxHeld = 40
 
 // merge moves everything of a workspace into a team. Products and tenants with a taken name
 // get the next free one, which it returns as "from → to": merging them with those of the
-// team would extend what their keys open. A key whose secret a key of the team has is refused as Conflict keys_exist. The audit log stays in the workspace's own hash
-// chain, where the team's members can read it.
+// team would extend what their keys open. A key whose secret a key of the team has is refused as Conflict keys_exist.
+// The audit log stays in the workspace's own hash chain, where the team's members can read it.
 func merge(tx *models.Tx, from, into string, now time.Time) (contract.ClaimedTeam, []string, error) {
 	var none contract.ClaimedTeam
 	team, err := tx.TeamByID(into)

@@ -75,7 +75,9 @@ func TestMerge_sameSecret(t *testing.T) {
 		}
 		keyOf := func(project models.Project) []any {
 			tenant := models.Tenant{ID: models.NewID("tnt"), ProjectID: &project.ID, Name: "own", CreatedAt: now}
-			keyType := models.KeyType{ID: models.NewID("kty"), ProjectID: project.ID, Name: "own", Scopes: []string{"*"}}
+			keyType := models.KeyType{
+				ID: models.NewID("kty"), ProjectID: project.ID, Name: "own", Scopes: []string{"*"},
+			}
 			return []any{&tenant, &keyType, &models.APIKey{
 				ID: models.NewID("key"), TeamID: project.TeamID, ProjectID: project.ID, TenantID: tenant.ID,
 				KeyTypeID: keyType.ID, Owner: "x", State: "active", Hash: make([]byte, 32), UpdatedAt: now,

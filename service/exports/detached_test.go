@@ -65,7 +65,8 @@ func (w *world) keyOfADetachedTenant(t *testing.T, db *models.DB) string {
 				return err
 			}
 		}
-		key, _, err = keys.Mint("pst", models.Project{ID: project.ID}, "tnt_gone", types[0], contract.NewKey{Owner: "ana"}, now)
+		key, _, err = keys.Mint("pst", models.Project{ID: project.ID}, "tnt_gone", types[0],
+			contract.NewKey{Owner: "ana"}, now)
 		if err != nil {
 			return err
 		}

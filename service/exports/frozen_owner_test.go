@@ -46,7 +46,8 @@ func (w *world) keyOfAFrozenUser(t *testing.T, db *models.DB) string {
 			CreatedAt: long,
 			UpdatedAt: long,
 		}
-		key, _, err = keys.Mint("pst", models.Project{ID: w.project}, tenants[0].ID, types[0], contract.NewKey{Owner: user.ID}, now)
+		key, _, err = keys.Mint("pst", models.Project{ID: w.project}, tenants[0].ID, types[0],
+			contract.NewKey{Owner: user.ID}, now)
 		if err != nil {
 			return err
 		}

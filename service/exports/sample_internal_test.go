@@ -131,7 +131,8 @@ func addRandomKeys(t *testing.T, db *models.DB, projectID string) {
 			owners = append(owners, user.ID)
 		}
 		for i := range 300 - len(created(tx, t, project)) {
-			key, _, err := keys.Mint("pst", models.Project{ID: projectID}, tenants[random.IntN(4)], types[random.IntN(len(types))],
+			key, _, err := keys.Mint("pst", models.Project{ID: projectID}, tenants[random.IntN(4)],
+				types[random.IntN(len(types))],
 				contract.NewKey{Owner: owners[max(0, random.IntN(20)-17)]}, now)
 			check(err)
 			// Ids of one millisecond are not in the order of their creation.

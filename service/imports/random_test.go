@@ -336,7 +336,9 @@ func (m *maker) key(p *snapshot.Project, t snapshot.Tenant) snapshot.Key {
 	}
 	if m.maybe() {
 		k.Metadata = `{"plan":"gold","n":12345678901234567890}`
-		k.Consumer = &contract.Consumer{ID: m.pick("", "c-1"), Username: m.pick("ana", "ana b"), CustomID: m.pick("", "7")}
+		k.Consumer = &contract.Consumer{
+			ID: m.pick("", "c-1"), Username: m.pick("ana", "ana b"), CustomID: m.pick("", "7"),
+		}
 		k.CredentialID = new("5f4dcc3b")
 	}
 	if m.maybe() {

@@ -9,11 +9,10 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/accounts"
 )
 
-// maxChecks is how many keys a caller can check in a minute.
-const maxChecks = 10
+// MaxChecks is how many keys a caller can check in a minute.
+const MaxChecks = 10
 
 // Check finds the key of a project, or of its product, with a plaintext that a caller has, now or before its last
 // rotation. It is written to the audit log without the plaintext, also if no key has it. It returns TooMany after 10
@@ -26,7 +25,7 @@ func (s *Service) Check(ctx context.Context, p access.Principal, in contract.Key
 		if err != nil {
 			return err
 		}
-		if s.Checks == nil || !s.Checks.Take(models.Now(), accounts.Bound{Key: p.Actor() + " " + parent.TeamID, Max: maxChecks}) {
+		if s.MayCheck == nil || !s.MayCheck(p.Actor()+" "+parent.TeamID) {
 			return errChecks
 		}
 		plaintext := in.Body.Key.Reveal()
@@ -56,6 +55,6 @@ func (s *Service) Check(ctx context.Context, p access.Principal, in contract.Key
 }
 
 var errChecks = fault.New(fault.TooMany, "too_many_checks", "You can check %d keys a minute. Try again in a minute.",
-	maxChecks)
+	MaxChecks)
 
 func samePointer(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

@@ -231,7 +231,8 @@ func (r *importing) unreadable(err error) error {
 	}
 	detail := file.Detail
 	if n := r.written.Created + r.written.Updated; n > 0 {
-		detail += fmt.Sprintf(" The rows before it were imported, with %d new or changed keys. Correct the file and import "+
+		detail += fmt.Sprintf(" The rows before it were imported, with %d new or changed keys. Correct the file "+
+			"and import "+
 			"it again: keys that exist stay unchanged.", n)
 	}
 	return FileFault(&keyfile.Error{Code: file.Code, Detail: detail, Proposals: file.Proposals})

@@ -16,7 +16,6 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/accounts"
 )
 
 // DefaultGrace is how long the old secret works after a rotation by default, and MaxGrace
@@ -39,7 +38,8 @@ type Service struct {
 	Prefix  string
 	Changed func(context.Context)
 	Events  Events // nil for none
-	Checks  *accounts.Attempts
+
+	MayCheck func(who string) bool // counts a check of a key, of which there are MaxChecks a minute
 
 	project string // set by InProject
 }

@@ -36,7 +36,8 @@ func TestTable_LoadKeys(t *testing.T) {
 		}
 		for secret, want := range map[contract.Secret]string{first.Secret: "default", second.Secret: "acme"} {
 			var key snapshot.Key
-			if table.Lookup(w.project.TeamID, policy.HashKey(secret.Reveal()), &key); key.Tenant != want || key.KeyType != "full" {
+			table.Lookup(w.project.TeamID, policy.HashKey(secret.Reveal()), &key)
+			if key.Tenant != want || key.KeyType != "full" {
 				t.Errorf("a key of %s is %+v", want, key)
 			}
 		}

@@ -97,7 +97,8 @@ func checkIdentity(at string, in contract.KeyIdentity) (wrong []fault.Field) {
 	switch {
 	case !in.Metadata.Valid() || !utf8.ValidString(string(in.Metadata)):
 		wrong = append(wrong, fault.Field{
-			Pointer: at + "/metadata", Code: "invalid_metadata", Detail: "Use a JSON object, such as {\"plan\": \"gold\"}.",
+			Pointer: at + "/metadata", Code: "invalid_metadata", Detail: "Use a JSON object, such as {\"plan\": " +
+				"\"gold\"}.",
 		})
 	case len(in.Metadata) > maxMetadata:
 		wrong = append(wrong, fault.Field{

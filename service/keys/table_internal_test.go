@@ -26,8 +26,8 @@ const team = "team_01"
 
 func someRow(i int) models.APIKey {
 	sum := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, uint64(i)))
-	return models.APIKey{ID: models.NewID("key"), TeamID: team, ProjectID: "prj_1", TenantID: "tnt_1", KeyTypeID: "kty_1",
-		Owner: fmt.Sprintf("customer-%07d", i), State: "active", Hash: sum[:]}
+	return models.APIKey{ID: models.NewID("key"), TeamID: team, ProjectID: "prj_1", TenantID: "tnt_1",
+		KeyTypeID: "kty_1", Owner: fmt.Sprintf("customer-%07d", i), State: "active", Hash: sum[:]}
 }
 
 func fill(t testing.TB, table *Table, n int) {

@@ -14,8 +14,8 @@ import (
 // Move gives a project to another team, of which the caller is an owner too. Its keys, its own tenant with its people
 // and app clients, its usage and its exports move with it. The team keeps its webhooks, products, tenants and the audit
 // log so far. It is refused as Conflict with the code project_in_use while the project or a key of it depends on these,
-// with keys_exist if keys of both teams have the same secrets, and with audience_taken if a project of the other team has
-// its audience. A project that is in the team already stays
+// with keys_exist if keys of both teams have the same secrets, and with audience_taken if a project of the other team
+// has its audience. A project that is in the team already stays
 // unchanged.
 func (s *Service) Move(
 	ctx context.Context, p access.Principal, in contract.ProjectMove,

@@ -68,7 +68,8 @@ func TestRestore_serves(t *testing.T) {
 			second.Secret.Reveal():               snapshot.KeyRevoked,
 		} {
 			var key snapshot.Key
-			if found, _ := table.Lookup(w.served[0].TeamID, policy.HashKey(plaintext), &key); !found || key.State != want {
+			found, _ := table.Lookup(w.served[0].TeamID, policy.HashKey(plaintext), &key)
+			if !found || key.State != want {
 				t.Errorf("a key is found %v as %q, want it %s", found, key.State, want)
 			}
 			if bytes.Contains(stored.Bytes(), []byte(plaintext)) {

@@ -211,7 +211,8 @@ func TestPurge_resumes(t *testing.T) {
 		m, next := l.make("shop"), l.make("next")
 		for range 1200 { // more than one step's worth
 			row, _, err := keys.Mint(
-				"pst", models.Project{ID: m.Project.ID, TeamID: m.principal.Teams()[0]}, l.tenant(m), l.keyType(m), contract.NewKey{Owner: "x"}, models.Now(),
+				"pst", models.Project{ID: m.Project.ID, TeamID: m.principal.Teams()[0]}, l.tenant(m), l.keyType(m),
+				contract.NewKey{Owner: "x"}, models.Now(),
 			)
 			if err != nil {
 				t.Fatal(err)

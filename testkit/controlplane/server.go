@@ -100,7 +100,7 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Ready:       func(context.Context) (string, error) { return "", nil },
 		Idempotency: &idempotency.Service{DB: db},
 		Usage:       &usage.Service{DB: db, Recorder: usage.NewRecorder(db, log)},
-		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved, Checks: &accounts.Attempts{Window: time.Minute}},
+		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved, MayCheck: checks(keys.MaxChecks)},
 		Projects:    made,
 		Imports:     &imports.Service{DB: db, Projects: made, AppClients: clients, Changed: unserved},
 		Domains: &domains.Service{
@@ -206,4 +206,10 @@ func newVerifier(t testing.TB, guard *egress.Guard, log *slog.Logger) *bearer.Ve
 	v := bearer.New(guard.Client(), log)
 	t.Cleanup(v.Close)
 	return v
+}
+
+// checks returns a counter of attempts a minute by who makes them.
+func checks(most int) func(who string) bool {
+	made := &accounts.Attempts{Window: time.Minute}
+	return func(who string) bool { return made.Take(time.Now(), accounts.Bound{Key: who, Max: most}) }
 }

@@ -75,8 +75,8 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 	if dryRun {
 		will = " (dry run: nothing was changed)"
 	}
-	fmt.Fprintf(t.Out, "%s: %d created, %d updated, %d unchanged, %d refused%s\n", terminal.Printable(name), done.Created,
-		done.Updated, done.Unchanged, done.Refused, will)
+	fmt.Fprintf(t.Out, "%s: %d created, %d updated, %d unchanged, %d refused%s\n", terminal.Printable(name),
+		done.Created, done.Updated, done.Unchanged, done.Refused, will)
 	for i, one := range done.Errors {
 		if i == shownErrors {
 			fmt.Fprintf(t.Out, "  Use --json to see more errors.\n")
@@ -115,7 +115,8 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			}
 			return nil
 		})
-	command.Long += "\n\nThe key is read from a prompt, or from standard input, so that it isn't in the shell's history."
+	command.Long += "\n\nThe key is read from a prompt, or from standard input, so that it isn't in the shell's " +
+		"history."
 	terminal.AddJSONFlag(command)
 	return command
 }

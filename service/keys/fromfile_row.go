@@ -1,0 +1,151 @@
+package keys
+
+import (
+	"fmt"
+	"slices"
+
+	"postern/core/contract"
+	"postern/core/keyfile"
+	"postern/models"
+	"postern/platform/fault"
+)
+
+// keyOf returns the key of a row, or what is wrong with the row.
+func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
+	key := models.APIKey{
+		ID: models.NewID("key"), TeamID: b.project.TeamID, ProjectID: b.project.ID, Owner: in.Owner,
+		Environment: in.Environment, State: in.State, Hash: in.SHA256[:], UpdatedAt: b.now,
+		KeyDetails: contract.KeyDetails{
+			Description: describe(in), Prefix: in.Prefix, Last4: in.Last4, CreatedAt: b.now,
+		},
+	}
+	if !in.CreatedAt.IsZero() {
+		key.CreatedAt = *storable(&in.CreatedAt)
+	}
+	if !in.ExpiresAt.IsZero() {
+		key.ExpiresAt = storable(&in.ExpiresAt)
+	}
+	if in.Limits != nil {
+		key.Limits = &in.Limits
+	}
+	if in.CredentialID != "" {
+		key.CredentialID = &in.CredentialID
+	}
+	if in.Consumer != (keyfile.Consumer{}) {
+		key.Consumer = &contract.Consumer{
+			ID: in.Consumer.ID, Username: in.Consumer.Username, CustomID: in.Consumer.CustomID,
+		}
+	}
+	if in.Metadata != nil {
+		if err := key.Metadata.UnmarshalJSON(in.Metadata); err != nil {
+			return key, nil, err
+		}
+	}
+	wrong := checkIdentity("", key.KeyIdentity)
+	if in.Weak && !b.in.AllowWeak {
+		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than " +
+			"16 " +
+			"characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow " +
+			"weak keys."})
+	}
+	if !ValidOwner(in.Owner) {
+		wrong = append(wrong, ownerFault)
+	}
+	wrong = append(append(wrong, checkDetails("", key.KeyDetails)...), CheckLimits("/limits", in.Limits)...)
+	if in.ExpiresAt.After(b.now.AddDate(maxYears, 0, 0)) {
+		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry",
+			Detail: fmt.Sprintf("Use a time at most %d years from now.", maxYears)})
+	}
+	var more []fault.Field
+	key.AllowedCIDRs, more = ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
+	wrong = append(wrong, more...)
+	return key, append(wrong, b.placeOf(in, &key)...), nil
+}
+
+// describe joins the name and the description of a row.
+func describe(in *keyfile.Row) string {
+	if in.Name == "" || in.Description == "" {
+		return in.Name + in.Description
+	}
+	return in.Name + ": " + in.Description
+}
+
+// placeOf sets what a row names in the project.
+func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Field) {
+	refuse := func(pointer, code, detail string, args ...any) {
+		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, args...)})
+	}
+	key.TenantID = b.known.ownTenant
+	if in.Tenant != "" {
+		if key.TenantID = b.known.tenants[in.Tenant]; key.TenantID == "" {
+			refuse("/tenant", "unknown_tenant", "This project doesn't serve a tenant %q. Attach the tenant to the "+
+				"project "+
+				"first.", in.Tenant)
+		}
+	}
+	if in.Environment != "" && !b.known.environments[in.Environment] {
+		refuse("/environment", "unknown_environment", "No version of this project has an environment "+
+			"%q.", in.Environment)
+	}
+	if in.Product != "" {
+		if key.ProductID = b.project.ProductID; b.known.product.Name != in.Product {
+			refuse("/product", "unknown_product", "This project isn't in a product %q. Add it to the product "+
+				"first, or "+
+				"leave this field out.", in.Product)
+		}
+	}
+	id, more := b.typeOf(in)
+	key.KeyTypeID = id
+	return append(wrong, more...)
+}
+
+// typeOf finds or creates the key type of a row.
+func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
+	name := in.KeyType
+	switch {
+	case len(in.Scopes) > 0:
+		return b.typeWith(in.Scopes)
+	case in.Scopes != nil:
+		return "", []fault.Field{{Pointer: "/scopes", Code: "no_scopes", Detail: "The key has no scopes, so it " +
+			"can't do " +
+			"anything. Give the row scopes or a key type."}}
+	case name == "" && b.in.KeyType == "":
+		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes " +
+			"and no " +
+			"key type. Name one for all such rows with key_type, or add a column."}}
+	case name == "":
+		name = b.in.KeyType
+	}
+	i := slices.IndexFunc(b.known.types, func(t models.KeyType) bool { return t.Name == name })
+	if i < 0 {
+		return "", []fault.Field{{Pointer: "/key_type", Code: "unknown_key_type",
+			Detail: fmt.Sprintf("This project has no key type %q.", name)}}
+	}
+	return b.known.types[i].ID, nil
+}
+
+func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
+	if found, ok := withScopes(b.known.types, scopes); ok {
+		return found.ID, nil
+	}
+	if wrong = CheckScopes("/scopes", scopes); len(wrong) > 0 {
+		return "", wrong
+	}
+	if len(b.known.types) >= MaxTypes+2 { // and the built-in full and read-only
+		return "", []fault.Field{{Pointer: "/scopes", Code: "too_many_key_types", Detail: fmt.Sprintf("No key type "+
+			"has "+
+			"exactly these scopes, and a project can have at most %d of its own. Use scopes that a key type "+
+			"has.", MaxTypes)}}
+	}
+	made := newType(b.project.ID, b.known.types, scopes)
+	b.known.types, b.invented = append(b.known.types, made), append(b.invented, made)
+	return made.ID, nil
+}
+
+// ownerFault is what is wrong with an owner.
+var ownerFault = fault.Field{
+	Pointer: "/owner",
+	Code:    "invalid_owner",
+	Detail: fmt.Sprintf("Enter the owner of the key, such as billing-service. Use 1 to %d printable ASCII characters. "+
+		"Don't begin or end with a space.", maxOwner),
+}
