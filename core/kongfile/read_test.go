@@ -84,7 +84,8 @@ func TestRead_defaults(t *testing.T) {
 		{"port with host and protocol", minimal + "services: [{host: a, protocol: https}]", "port", "80"},
 		{"url wins", minimal + "services: [{host: b, port: 1, url: 'http://a.example'}]", "host", "a.example"},
 		{"a URL that can't be read isn't repeated", minimal + "services: [{url: 'http://u:p@ h'}]", "host", ""},
-		{"decK's defaults", minimal + "_info: {defaults: {service: {retries: 9}}}\nservices: [{host: a}]", "retries", "9"},
+		{"decK's defaults", minimal + "_info: {defaults: {service: {retries: 9}}}\nservices: [{host: " +
+			"a}]", "retries", "9"},
 		{"target", minimal + "targets: [{target: a.example}]", "target", "a.example:8000"},
 		{"target with a port", minimal + "targets: [{target: 'a.example:1'}]", "target", "a.example:1"},
 		{"weight", minimal + "targets: [{target: a.example}]", "weight", "100"},
@@ -105,7 +106,8 @@ func TestRead_regexes(t *testing.T) {
 	for version, want := range map[string]string{
 		"1.1": "/a ~/b(.*) /c~d.e-f_%20", "2.1": "/a ~/b(.*) /c~d.e-f_%20", "3.0": "/a /b(.*) /c~d.e-f_%20",
 	} {
-		f, err := kongfile.Read([]byte(`{"_format_version":"`+version+`","routes":[{"paths":["/a","/b(.*)","/c~d.e-f_%20"]}]}`), nil)
+		text := `{"_format_version":"` + version + `","routes":[{"paths":["/a","/b(.*)","/c~d.e-f_%20"]}]}`
+		f, err := kongfile.Read([]byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,9 +223,11 @@ func TestRead_errors(t *testing.T) {
 		"no version":      {"services: []\n", "has no _format_version", 0},
 		"another version": {"x: 1\n_format_version: '0.1'\n", "isn't 1.1, 2.1 or 3.0", 2},
 		"twice": {
-			minimal + "services:\n- name: a\n  host: secretA\n  host: secretB\n", `"host" is here again, after line 4`, 5,
+			minimal + "services:\n- name: a\n  host: secretA\n  host: secretB\n", `"host" is here again, after ` +
+				`line 4`, 5,
 		},
-		"twice in JSON":   {"{\"_format_version\":\"3.0\",\n\"services\":[],\n\"services\":[]}", "is here again, after line 2", 3},
+		"twice in JSON": {"{\"_format_version\":\"3.0\",\n\"services\":[],\n\"services\":[]}", "is here again, " +
+			"after line 2", 3},
 		"NUL":             {minimal + "services: [\x00]", "NUL", 2},
 		"UTF-16":          {"\xff\xfe_\x00", "UTF-16", 0},
 		"not UTF-8":       {minimal + "services: [\xe9]", "UTF-8", 0},

@@ -287,21 +287,24 @@ func (a *access) isChecked() bool {
 }
 
 func (p *planner) closeRegion(entries []*entry, q *route, host, region string) []*entry {
-	for _, e := range slices.Clone(entries) {
-		both, all := common(e.methods, q.methods)
-		if e.gone || e.deny || e.route == q || len(both) == 0 && !all || e.route.rank.compare(q.rank) > 0 ||
-			e.route.opened || e.route.access.isAsStrict(q.asChecked()) {
+	checked := q.asChecked()
+	for _, e := range entries[:len(entries):len(entries)] {
+		within := isBelow(e.prefix.path, region)
+		if e.gone || e.deny || e.route == q || !within && !isBelow(region, e.prefix.path) {
 			continue
 		}
-		switch {
-		case isBelow(e.prefix.path, region):
-			p.closeFor(e.route, q)
-		case isBelow(region, e.prefix.path):
-			entries = append(entries, &entry{
-				route: e.route, host: host, prefix: prefix{path: region, length: len(region)}, methods: both,
-				deny: true,
-			})
+		both, all := common(e.methods, q.methods)
+		if len(both) == 0 && !all || e.route.rank.compare(q.rank) > 0 || e.route.opened ||
+			e.route.access.isAsStrict(checked) {
+			continue
 		}
+		if within {
+			p.closeFor(e.route, q)
+			continue
+		}
+		entries = append(entries, &entry{
+			route: e.route, host: host, prefix: prefix{path: region, length: len(region)}, methods: both, deny: true,
+		})
 	}
 	return entries
 }

@@ -31,9 +31,11 @@ func TestKong_facts(t *testing.T) {
 		has        string // a part of the plan as JSON
 	}{
 		{
-			name: "most specific plugin replaces the others whole", item: "/plugins/0", codes: []string{"plugin.unused"},
-			text: service + "plugins: [{name: cors, config: {max_age: 5}}, {name: cors, service: s, config: {max_age: 7}}]\n",
-			has:  `"max_age":7}`, status: "exact",
+			name: "most specific plugin replaces the others whole", item: "/plugins/0",
+			codes: []string{"plugin.unused"},
+			text: service + "plugins: [{name: cors, config: {max_age: 5}}, {name: cors, service: s, config: " +
+				"{max_age: 7}}]\n",
+			has: `"max_age":7}`, status: "exact",
 		},
 		{
 			name: "enabled: false is off", item: "/plugins/0", codes: []string{"plugin.off"}, status: "exact",
@@ -50,9 +52,10 @@ func TestKong_facts(t *testing.T) {
 			has:  `{"methods":["*"],"path":"/**","groups":["a","b-c"]}`,
 		},
 		{
-			name: "acl.deny is closed", item: "/services/0/routes/0", codes: []string{"route.closed"}, status: "skipped",
-			text: service + "plugins: [{name: key-auth}, {name: acl, config: {deny: [a]}}]\n",
-			has:  `"reasons":["acl denies groups"],"open":"--open r"`,
+			name: "acl.deny is closed", item: "/services/0/routes/0", codes: []string{"route.closed"},
+			status: "skipped",
+			text:   service + "plugins: [{name: key-auth}, {name: acl, config: {deny: [a]}}]\n",
+			has:    `"reasons":["acl denies groups"],"open":"--open r"`,
 		},
 		{
 			name: "hide_credentials is off by default", item: "/plugins/0", status: "approximate",
@@ -70,7 +73,8 @@ func TestKong_facts(t *testing.T) {
 			status: "lossy",
 		},
 		{
-			name: "keys in Authorization", item: "/plugins/0", codes: []string{"key-auth.authorization"}, status: "approximate",
+			name: "keys in Authorization", item: "/plugins/0", codes: []string{"key-auth.authorization"},
+			status: "approximate",
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_query: false, " +
 				"key_names: [Authorization]}}]\n",
 			has: `"key_places":["header=Authorization"]`,
@@ -81,8 +85,9 @@ func TestKong_facts(t *testing.T) {
 			status: "approximate", has: `"path_prefix":"/orders","strip_prefix":true`,
 		},
 		{
-			name: "a regular expression that isn't a prefix", item: "/services/0/routes/0", codes: []string{"route.regex"},
-			text: strings.Replace(service, "name: r,", `name: r, paths: ['~/o/\d+$'],`, 1), status: "skipped",
+			name: "a regular expression that isn't a prefix", item: "/services/0/routes/0",
+			codes: []string{"route.regex"},
+			text:  strings.Replace(service, "name: r,", `name: r, paths: ['~/o/\d+$'],`, 1), status: "skipped",
 			has: `"reasons":["a path is a regular expression that can't be imported"],"open":""`,
 		},
 		{
@@ -96,7 +101,8 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "methods", item: "/services/0/routes/0", codes: []string{"route"}, status: "exact",
-			text: strings.Replace(service, "name: r,", "name: r, methods: [post, GET],", 1), has: `"methods":["GET","POST"]`,
+			text: strings.Replace(service, "name: r,", "name: r, methods: [post, GET],", 1),
+			has:  `"methods":["GET","POST"]`,
 		},
 		{
 			name: "no host", item: "/services/0/routes/0", codes: []string{"route.no_host"}, status: "lossy",
@@ -105,7 +111,8 @@ func TestKong_facts(t *testing.T) {
 		{
 			name: "no host, with --host", item: "/services/0/routes/0", codes: []string{"route.any_host"},
 			text:    strings.Replace(service, ", hosts: [h.example.com]", "", 1),
-			options: movein.Options{Hosts: []string{"new.example.com"}}, status: "approximate", has: `"host":"new.example.com"`,
+			options: movein.Options{Hosts: []string{"new.example.com"}}, status: "approximate",
+			has: `"host":"new.example.com"`,
 		},
 		{
 			name: "a wildcard takes the known names", item: "/services/0/routes/0", codes: []string{"route.wildcard"},
@@ -115,7 +122,8 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "ports in hosts", item: "/services/0/routes/0", codes: []string{"route.port"}, status: "approximate",
-			text: strings.Replace(service, "[h.example.com]", "['h.example.com:8443']", 1), has: `"hosts":["h.example.com"]`,
+			text: strings.Replace(service, "[h.example.com]", "['h.example.com:8443']", 1),
+			has:  `"hosts":["h.example.com"]`,
 		},
 		{
 			name: "snis", item: "/services/0/routes/0", codes: []string{"route.match"}, status: "skipped",
@@ -130,8 +138,9 @@ func TestKong_facts(t *testing.T) {
 			text: strings.Replace(service, "name: r,", "name: r, protocols: [https],", 1),
 		},
 		{
-			name: "targets aren't verified", item: "/services/0", codes: []string{"service.unverified"}, status: "approximate",
-			text: strings.Replace(service, "http:", "https:", 1),
+			name: "targets aren't verified", item: "/services/0", codes: []string{"service.unverified"},
+			status: "approximate",
+			text:   strings.Replace(service, "http:", "https:", 1),
 		},
 		{
 			name: "unless tls_verify", item: "/services/0", codes: []string{"service"}, status: "exact",
@@ -139,7 +148,8 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "or --trust", item: "/services/0", codes: []string{"service.trusted"}, status: "approximate",
-			text: strings.Replace(service, "http:", "https:", 1), options: movein.Options{Trust: []string{"s.example.net"}},
+			text:    strings.Replace(service, "http:", "https:", 1),
+			options: movein.Options{Trust: []string{"s.example.net"}},
 		},
 		{
 			name: "private targets", item: "/services/0", codes: []string{"service"}, status: "exact",
@@ -150,8 +160,9 @@ func TestKong_facts(t *testing.T) {
 			text: strings.Replace(service, "s.example.net", "orders:80", 1), has: `"egress_names":["orders"]`,
 		},
 		{
-			name: "5 retries by default", item: "/services/0", codes: []string{"service"}, status: "exact", text: service,
-			has: `"retries":{"max":5}`,
+			name: "5 retries by default", item: "/services/0", codes: []string{"service"}, status: "exact",
+			text: service,
+			has:  `"retries":{"max":5}`,
 		},
 		{
 			name: "timeouts are retried where it is asked for", item: "/services/0", codes: []string{"service"},
@@ -168,13 +179,15 @@ func TestKong_facts(t *testing.T) {
 			has:  `"connect_ms":60000,"response_ms":5000,"idle_ms":5000,"stream_idle_ms":5000`,
 		},
 		{
-			name: "without anonymous, several auth plugins are AND", item: "/plugins/1", codes: []string{"plugin.auth_closed"},
+			name: "without anonymous, several auth plugins are AND", item: "/plugins/1",
+			codes:  []string{"plugin.auth_closed"},
 			text:   service + "plugins: [{name: key-auth}, {name: basic-auth}]\n",
 			status: "skipped", has: `"reasons":["calls need the plugin basic-auth as well as a key"]`,
 		},
 		{
 			name: "with it, OR", item: "/plugins/1", codes: []string{"plugin.alternative"}, status: "skipped",
-			text: service + "consumers: [{username: x, plugins: [{name: request-termination}]}]\nplugins: [{name: key-auth, " +
+			text: service + "consumers: [{username: x, plugins: [{name: request-termination}]}]\nplugins: [{name: " +
+				"key-auth, " +
 				"config: {anonymous: x}}, {name: basic-auth, config: {anonymous: x}}]\n",
 			has: `"closed":[],"by_hand"`,
 		},
@@ -192,30 +205,36 @@ func TestKong_facts(t *testing.T) {
 			text: service + "plugins: [{name: jwt}]\n", has: `"closed":true`,
 		},
 		{
-			// As Kong derives it: UUIDv5 of the name, below that of the schema.
+			// As Kong 3.9.3 derives it: UUIDv5 of the name, below that of the schema.
 			name: "consumers without an id", item: "/consumers/0", codes: []string{"consumer"}, status: "exact",
 			text: service + keyed + "consumers: [{username: billing-service}]\n",
 			has:  `"consumer_id":"35350059-a35b-58c9-9be9-c44b6088b5eb","username":"billing-service"`,
 		},
 		{
-			name: "limit_by consumer", item: "/plugins/1", codes: []string{"rate-limiting.global"}, status: "approximate",
-			text: service + strings.Replace(keyed, "}}]", "}}, {name: rate-limiting, config: {minute: 7}}]", 1),
-			has:  `"owner":{"minute":7}`,
+			name: "limit_by consumer", item: "/plugins/1", codes: []string{"rate-limiting.global"},
+			status: "approximate",
+			text:   service + strings.Replace(keyed, "}}]", "}}, {name: rate-limiting, config: {minute: 7}}]", 1),
+			has:    `"owner":{"minute":7}`,
 		},
 		{
-			name: "falls back to the address without a consumer", item: "/plugins/0", codes: []string{"plugin"}, status: "exact",
-			text: service + "plugins: [{name: rate-limiting, service: s, config: {minute: 7}}]\n", has: `"ip":{"minute":7}`,
+			name: "falls back to the address without a consumer", item: "/plugins/0", codes: []string{"plugin"},
+			status: "exact",
+			text:   service + "plugins: [{name: rate-limiting, service: s, config: {minute: 7}}]\n",
+			has:    `"ip":{"minute":7}`,
 		},
 		{
 			name: "limit_by header", item: "/plugins/0", codes: []string{"rate-limiting.by"}, status: "skipped",
-			text: service + "plugins: [{name: rate-limiting, config: {minute: 7, limit_by: header}}]\n", has: `"closed":true`,
+			text: service + "plugins: [{name: rate-limiting, config: {minute: 7, limit_by: header}}]\n",
+			has:  `"closed":true`,
 		},
 		{
 			name: "limit_by path", item: "/plugins/0", codes: []string{"rate-limiting.by"}, status: "skipped",
-			text: service + "plugins: [{name: rate-limiting, config: {minute: 7, limit_by: path}}]\n", has: `"closed":true`,
+			text: service + "plugins: [{name: rate-limiting, config: {minute: 7, limit_by: path}}]\n",
+			has:  `"closed":true`,
 		},
 		{
-			name: "limit_by credential", item: "/plugins/1", codes: []string{"rate-limiting.global"}, status: "approximate",
+			name: "limit_by credential", item: "/plugins/1", codes: []string{"rate-limiting.global"},
+			status: "approximate",
 			text: service + strings.Replace(keyed, "}}]",
 				"}}, {name: rate-limiting, config: {hour: 7, limit_by: credential}}]", 1), has: `"key":{"hour":7}`,
 		},
@@ -237,9 +256,11 @@ func TestKong_facts(t *testing.T) {
 			text: service + "plugins: [{name: cors}]\n", has: `"cors":{"origins":["*"]`,
 		},
 		{
-			name: "origins that are regular expressions", item: "/plugins/0", codes: []string{"cors.origin"}, status: "lossy",
-			text: service + `plugins: [{name: cors, config: {origins: ['.*\.example\.com', 'https://a.example.com']}}]`,
-			has:  `"cors":{"origins":["https://a.example.com"]`,
+			name: "origins that are regular expressions", item: "/plugins/0", codes: []string{"cors.origin"},
+			status: "lossy",
+			text: service + `plugins: [{name: cors, config: {origins: ['.*\.example\.com', ` +
+				`'https://a.example.com']}}]`,
+			has: `"cors":{"origins":["https://a.example.com"]`,
 		},
 		{
 			name: "run_on_preflight", item: "/plugins/0", codes: []string{"key-auth.preflight"}, status: "approximate",
@@ -247,7 +268,8 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "templates of transformers", item: "/plugins/0", codes: []string{"request-transformer.template"},
-			text:   service + "plugins: [{name: request-transformer, config: {add: {headers: ['a:$(headers.x)', 'b:1']}}}]\n",
+			text: service + "plugins: [{name: request-transformer, config: {add: {headers: ['a:$(headers.x)', " +
+				"'b:1']}}}]\n",
 			status: "lossy", has: `"add":{"headers":["b:1"]`,
 		},
 		{
@@ -256,22 +278,26 @@ func TestKong_facts(t *testing.T) {
 			codes: []string{"request-transformer.uri", "request-transformer.method"},
 		},
 		{
-			name: "transformers of consumers", item: "/consumers/0/plugins/0", codes: []string{"plugin.consumer_transform"},
-			text: service + "consumers: [{username: a, plugins: [{name: request-transformer}]}]\n", status: "lossy",
+			name: "transformers of consumers", item: "/consumers/0/plugins/0",
+			codes: []string{"plugin.consumer_transform"},
+			text:  service + "consumers: [{username: a, plugins: [{name: request-transformer}]}]\n", status: "lossy",
 		},
 		{
 			name: "secrets in transformers", item: "/plugins/0", codes: []string{"request-transformer.secret"},
-			text:   service + "plugins: [{name: request-transformer, config: {add: {headers: ['Authorization:Basic x']}}}]\n",
+			text: service + "plugins: [{name: request-transformer, config: {add: {headers: " +
+				"['Authorization:Basic x']}}}]\n",
 			status: "approximate", has: `"upstream_headers":["Authorization"]`,
 		},
 		{
 			name: "preserve_host", item: "/services/0/routes/0", codes: []string{"route"}, status: "exact",
-			text: strings.Replace(service, "name: r,", "name: r, preserve_host: true,", 1), has: `"host_header":"caller"`,
+			text: strings.Replace(service, "name: r,", "name: r, preserve_host: true,", 1),
+			has:  `"host_header":"caller"`,
 		},
 		{
-			name: "port 80 also for https", item: "/services/0", codes: []string{"service.unverified"}, status: "approximate",
-			text: strings.Replace(service, "url: http://s.example.net", "host: s.example.net\n  protocol: https", 1),
-			has:  `"target":"https://s.example.net:80"`,
+			name: "port 80 also for https", item: "/services/0", codes: []string{"service.unverified"},
+			status: "approximate",
+			text:   strings.Replace(service, "url: http://s.example.net", "host: s.example.net\n  protocol: https", 1),
+			has:    `"target":"https://s.example.net:80"`,
 		},
 		{
 			name: "target port 8000", item: "/upstreams/0/targets/0", codes: []string{"target"}, status: "exact",
@@ -280,7 +306,8 @@ func TestKong_facts(t *testing.T) {
 			has: `"targets":[{"url":"http://a.example.net:8000","weight":100}]`,
 		},
 		{
-			name: "a ttl that can be read in two ways", item: "/consumers/0/keyauth_credentials/0", status: "approximate",
+			name: "a ttl that can be read in two ways", item: "/consumers/0/keyauth_credentials/0",
+			status: "approximate",
 			text: service + "consumers: [{username: a, keyauth_credentials: [{key: 0123456789abcdef0123456789abcdef, " +
 				"ttl: 3600}]}]\n",
 			codes: []string{"keyauth_credential.ttl"}, has: `"imported":1,"frozen":0,"expired":1`,
@@ -297,24 +324,29 @@ func TestKong_facts(t *testing.T) {
 			has: `"imported":1,"frozen":0,"expired":0,"weak":1,"skipped":0`,
 		},
 		{
-			name: "$SUPABASE_ANON_KEY doesn't become a key", item: "/consumers/0/keyauth_credentials/0", status: "skipped",
+			name: "$SUPABASE_ANON_KEY doesn't become a key", item: "/consumers/0/keyauth_credentials/0",
+			status:  "skipped",
 			text:    service + "consumers: [{username: a, keyauth_credentials: [{key: $SUPABASE_ANON_KEY}]}]\n",
 			options: movein.Options{AllowWeak: true}, codes: []string{"keyauth_credential.placeholder"},
 			has: `"placeholders":[{"name":"SUPABASE_ANON_KEY","line":6,"count":1}]`,
 		},
 		{
-			name: "a consumer that is blocked", item: "/consumers/0", codes: []string{"consumer.frozen"}, status: "lossy",
-			text: service + "consumers: [{username: a, plugins: [{name: request-termination}]}]\n", has: `"frozen":true`,
+			name: "a consumer that is blocked", item: "/consumers/0", codes: []string{"consumer.frozen"},
+			status: "lossy",
+			text:   service + "consumers: [{username: a, plugins: [{name: request-termination}]}]\n",
+			has:    `"frozen":true`,
 		},
 		{
-			name: "a consumer that is opened", item: "/consumers/0", codes: []string{"consumer.opened"}, status: "lossy",
+			name: "a consumer that is opened", item: "/consumers/0", codes: []string{"consumer.opened"},
+			status:  "lossy",
 			text:    service + "consumers: [{username: a, plugins: [{name: request-termination}]}]\n",
 			options: movein.Options{Open: []string{"a"}}, has: `"frozen":false`,
 		},
 		{
 			name: "a closed route that is opened", item: "/services/0/routes/0", codes: []string{"route.opened"},
 			text:    service + "plugins: [{name: oauth2}]\n",
-			options: movein.Options{Open: []string{"/services/0/routes/0"}}, status: "lossy", has: `"mode":"passthrough"`,
+			options: movein.Options{Open: []string{"/services/0/routes/0"}}, status: "lossy",
+			has: `"mode":"passthrough"`,
 		},
 		{
 			name: "logs don't close a route", item: "/plugins/0", codes: []string{"plugin.harmless"}, status: "skipped",
@@ -323,12 +355,14 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "addresses", item: "/plugins/0", codes: []string{"plugin"}, status: "exact",
-			text: service + "plugins: [{name: ip-restriction, config: {allow: [192.0.2.1], deny: ['2001:db8::/32']}}]\n",
-			has:  `"ip":{"allow":["192.0.2.1/32"],"deny":["2001:db8::/32"]}`,
+			text: service + "plugins: [{name: ip-restriction, config: {allow: [192.0.2.1], deny: " +
+				"['2001:db8::/32']}}]\n",
+			has: `"ip":{"allow":["192.0.2.1/32"],"deny":["2001:db8::/32"]}`,
 		},
 		{
 			name: "addresses that can't be read", item: "/plugins/0", codes: []string{"ip-restriction.ranges"},
-			text: service + "plugins: [{name: ip-restriction, config: {deny: [x]}}]\n", status: "skipped", has: `"closed":true`,
+			text: service + "plugins: [{name: ip-restriction, config: {deny: [x]}}]\n", status: "skipped",
+			has: `"closed":true`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -374,11 +408,13 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"a closed route keeps its calls",
 			routes("  - {name: all, hosts: [h.example.com]}\n" +
 				"  - {name: closed, hosts: [h.example.com], paths: [/admin], plugins: [{name: oauth2}]}\n"),
-			`{"host":"h.example.com","path_prefix":"/admin","strip_prefix":true,"methods":[],"route":"/services/0/routes/1"}`,
+			`{"host":"h.example.com","path_prefix":"/admin","strip_prefix":true,"methods":[],` +
+				`"route":"/services/0/routes/1"}`,
 		},
 		{
 			"a path that goes on in the segment",
-			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], paths: [/admin], " +
+			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], paths: " +
+				"[/admin], " +
 				auth + "}\n"),
 			`{"methods":["*"],"path":"/admin{rest}/**","groups":["kong-closed"]}`,
 		},
@@ -386,13 +422,16 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"a regular expression above which a route is open",
 			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], " +
 				`paths: ['~/docs/\d+$'], ` + auth + "}\n"),
-			`{"host":"h.example.com","path_prefix":"/docs","strip_prefix":false,"methods":[],"route":"/services/0/routes/0"}`,
+			`{"host":"h.example.com","path_prefix":"/docs","strip_prefix":false,"methods":[],` +
+				`"route":"/services/0/routes/0"}`,
 		},
 		{
 			"a header that another route requires",
-			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], headers: {x: [y]}, " +
+			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], headers: " +
+				"{x: [y]}, " +
 				auth + "}\n"),
-			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed would reach it, ` +
+			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed would ` +
+				`reach it, ` +
 				`which checks them otherwise"],"open":"--open all"`,
 		},
 		{
@@ -404,7 +443,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 		{
 			"a route without a service",
 			routes("  - {name: all, hosts: [h.example.com]}\n") +
-				"routes: [{name: none, hosts: [h.example.com], paths: [/none], plugins: [{name: request-termination}]}]\n",
+				"routes: [{name: none, hosts: [h.example.com], paths: [/none], plugins: [{name: " +
+				"request-termination}]}]\n",
 			`{"host":"h.example.com","path_prefix":"/none","strip_prefix":true,"methods":[],"route":"/routes/0"}`,
 		},
 		{

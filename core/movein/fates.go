@@ -69,12 +69,6 @@ var fates = map[string]fate{
 		"",
 	},
 	"service.retries": {approximate, "A call is sent again up to 10 times, not more.", ""},
-	"service.slash": {
-		approximate,
-		"The slash at the end of its path is left out. A call to exactly the route's path reaches the target " +
-			"without that slash.",
-		"",
-	},
 
 	"route": {exact, "It becomes a custom domain with its path and methods.", ""},
 	"route.prefix": {

@@ -80,7 +80,8 @@ func TestKong_completeness(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, p := read(t, text, movein.Options{})
 			if len(p.Items) != len(f.Entities) || p.Summary.Total() != int64(len(f.Entities)) {
-				t.Errorf("%d items and a summary of %d for %d entities", len(p.Items), p.Summary.Total(), len(f.Entities))
+				t.Errorf("%d items and a summary of %d for %d "+
+					"entities", len(p.Items), p.Summary.Total(), len(f.Entities))
 			}
 			lines := int64(0)
 			for _, line := range p.Lines() {

@@ -86,9 +86,6 @@ func (p *planner) environment(r *route) contract.NewEnvironment {
 	if protocol := e.Value.Get("protocol").Text; protocol == "grpc" || protocol == "grpcs" {
 		u.HTTP = contract.HTTP2
 	}
-	if strings.HasSuffix(e.Value.Get("path").Text, "/") && e.Value.Get("path").Text != "/" {
-		p.say(e, "service.slash")
-	}
 	if r.entity.Value.Get("preserve_host").Bool(false) {
 		u.HostHeader = new(contract.HostOfCaller)
 	}

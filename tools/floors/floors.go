@@ -52,7 +52,9 @@ var folders = []folder{
 	{path: "cmd/internal/projects", floor: commands, only: append([]string{
 		"cmd/internal/credentials", "core/policy", "core/snapshot", "platform",
 	}, commandKit...)},
-	{path: "cmd/internal/export", floor: commands, only: append([]string{"bundle"}, commandKit...)},
+	{path: "cmd/internal/export", floor: commands, only: append([]string{
+		"bundle", "core/filelimits", "core/kongfile", "core/movein",
+	}, commandKit...)},
 	{path: "app", floor: wiring},
 
 	{path: "handlers", floor: edges, peers: []string{"handlers"}},

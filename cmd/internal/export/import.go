@@ -21,13 +21,14 @@ type importFlags struct {
 	in       contract.NewImport
 	sum, key string
 	yes      bool
+	kong     kongFlags
 }
 
 func newImport(t terminal.Terminal) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
 		Use:   "import FILE [--name NAME] [--dry-run]",
-		Short: "Import a project from an exported zip",
+		Short: "Import a project from an exported zip, or plan the import of a Kong file",
 		Long: `Import a project from an exported zip. The zip can come from another server. The command
 verifies it first, like postern verify. The import includes versions, environments,
 access settings, limits, key types, tenants, users, groups, app clients, owners of
@@ -36,15 +37,32 @@ all or nothing.
 
 Before it imports, the command lists what the zip doesn't contain, such as secrets and
 signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
-this list.`,
+this list.
+
+The file can also be one of Kong: declarative YAML or JSON, a dump of decK, or the answer
+of GET /config. With --dry-run, the command then shows the plan: what each entity of the
+file becomes, how exactly, what stays closed, and what you have to do by hand. It reads
+the file on this machine and sends nothing. Kong files can't be imported yet.`,
 		Example: `  postern import shop-data.zip --dry-run
-  postern import shop-data.zip --name shop-copy`,
+  postern import shop-data.zip --name shop-copy
+  postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal`,
 		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
 				return terminal.UsageError(
 					"--sha256 and --signed-by can't be empty: leave out the flags that you don't need",
 				)
+			}
+			if text, found, err := readKong(args[0]); found || err != nil {
+				if err != nil {
+					return err
+				}
+				return f.planKong(t, c, text)
+			}
+			if f.kong.areSet(c) {
+				return terminal.UsageError("--host, --open, --set, --env, --trust, --allow-weak and " +
+					"--retry-on-timeout " +
+					"are for Kong files, and this isn't one")
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {
@@ -74,6 +92,7 @@ this list.`,
 	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or "+
 		"the key in base64")
+	f.kong.add(command)
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command

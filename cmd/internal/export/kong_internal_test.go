@@ -1,0 +1,97 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"postern/cmd/internal/terminal"
+	"postern/core/movein"
+)
+
+const kongFile = `_format_version: "3.0"
+services:
+- name: orders
+  url: http://${UPSTREAM}:8080
+  routes:
+  - {name: orders, paths: [/orders]}
+  - {name: admin, paths: [/admin], plugins: [{name: oauth2}]}
+plugins: [{name: key-auth}]
+consumers: [{username: web, keyauth_credentials: [{key: 4d1c9a2b7e8f4a6db1c2d3e4f5a69788}]}]
+`
+
+// importing runs the command with a file, and returns what it printed.
+func importing(t *testing.T, text string, environ []string, args ...string) (string, error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "kong.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	command := newImport(terminal.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Environ: environ})
+	command.SetArgs(append([]string{name}, args...))
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetOut(&out)
+	err := command.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestImport_kong(t *testing.T) {
+	out, err := importing(t, kongFile, []string{"UPSTREAM=orders.internal"}, "--dry-run", "--env", "UPSTREAM", "--host",
+		"API.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Plan for a file of kong 3.0: 7 entities.",
+		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, closed",
+		"To\n    open it: --open admin", "Targets that probably have private addresses", "Nothing was changed.",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q isn't in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "4d1c9a2b") {
+		t.Error("the plan has a key")
+	}
+}
+
+func TestImport_kongJSON(t *testing.T) {
+	out, err := importing(t, kongFile, nil, "--dry-run", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan movein.Plan
+	if err := json.Unmarshal([]byte(out), &plan); err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Items) != 7 || len(plan.ByHand.Placeholders) != 1 || plan.ByHand.Placeholders[0].Name != "UPSTREAM" {
+		t.Errorf("%+v", plan)
+	}
+}
+
+func TestImport_kongRefused(t *testing.T) {
+	dry := func(args ...string) []string { return append([]string{"--dry-run"}, args...) }
+	for name, tt := range map[string]struct {
+		text string
+		args []string
+		want string
+	}{
+		"not a dry run": {kongFile, nil, "importing Kong files isn't available yet: nothing was changed"},
+		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". Its placeholders: ` +
+			`UPSTREAM`},
+		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "no variable of this name"},
+		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
+		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: no closed route or consumer"},
+		"a flag of zips":      {kongFile, dry("--name", "x"), "--name is for exported zips"},
+		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
+		"not a Kong file":     {"hello", dry("--host", "a.example.com"), "are for Kong files, and this isn't one"},
+	} {
+		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
