@@ -1,7 +1,9 @@
 package movein
 
 import (
+	"fmt"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,7 +37,6 @@ type access struct {
 	keyAuth, acl, ip, limit, cors, request, response *kongfile.Entity
 
 	auth   contract.RequestsAuth
-	places []contractPlace
 	rules  contract.Rules
 	ranges contract.IPRules
 
@@ -47,9 +48,6 @@ type reason struct {
 	text   string
 	plugin *kongfile.Entity // nil: the route itself
 }
-
-// contractPlace is a place of keys as requests_auth.api_key.in names it, such as header=apikey.
-type contractPlace string
 
 // readAccess sets what the plugins of a route do.
 func (p *planner) readAccess(r *route) {
@@ -114,8 +112,8 @@ func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names 
 	a.auth = contract.RequestsAuth{
 		Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
 	}
-	a.places = p.keyPlaces(a.keyAuth)
-	if len(a.places) == 0 {
+	a.auth.APIKey.In = p.keyPlaces(a.keyAuth)
+	if len(a.auth.APIKey.In) == 0 {
 		a.closed = append(a.closed, reason{"keys can't be sent in any of the places of key-auth", a.keyAuth})
 	}
 	if optional(a.keyAuth) && !p.refusesAnonymous(a.keyAuth) {
@@ -157,17 +155,20 @@ func (p *planner) refusesAnonymous(e *kongfile.Entity) bool {
 	return false
 }
 
+// argument is a query parameter that can have a key.
+var argument = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
 // keyPlaces returns where callers send their keys, and says what differs.
-func (p *planner) keyPlaces(e *kongfile.Entity) []contractPlace {
+func (p *planner) keyPlaces(e *kongfile.Entity) []contract.KeyPlace {
 	names := e.Config("key_names").Texts()
 	if len(names) == 0 {
 		names = []string{"apikey"}
 	}
-	var places []contractPlace
+	var places []contract.KeyPlace
 	for _, name := range names {
 		if e.Config("key_in_header").Bool(true) {
-			if isKeyHeader(name) {
-				places = append(places, contractPlace("header="+name))
+			if policy.CanCarryKeys(name) {
+				places = append(places, contract.KeyPlace{Header: name})
 				if strings.EqualFold(name, "Authorization") {
 					p.say(e, "key-auth.authorization")
 				}
@@ -175,13 +176,17 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contractPlace {
 				p.say(e, "key-auth.place", "header "+name)
 			}
 		}
-		if e.Config("key_in_query").Bool(true) {
-			places = append(places, contractPlace("query="+name))
+		switch {
+		case !e.Config("key_in_query").Bool(true):
+		case argument.MatchString(name):
+			places = append(places, contract.KeyPlace{Query: name})
+		default:
+			p.say(e, "key-auth.place", "query "+name)
 		}
 	}
-	if len(places) > mostKeyPlaces {
-		p.say(e, "key-auth.place", "more than 8 places")
-		places = places[:mostKeyPlaces]
+	if len(places) > contract.MostKeyPlaces {
+		p.say(e, "key-auth.place", fmt.Sprintf("more than %d places", contract.MostKeyPlaces))
+		places = places[:contract.MostKeyPlaces]
 	}
 	if len(places) > 1 {
 		p.say(e, "key-auth.places")
@@ -201,28 +206,10 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contractPlace {
 	return places
 }
 
-// mostKeyPlaces is how many places a version can have.
-const mostKeyPlaces = 8
-
 // servesBoth reports whether a plugin runs for calls with and without TLS.
 func servesBoth(e *kongfile.Entity) bool {
 	protocols := e.Value.Get("protocols").Texts()
 	return slices.Contains(protocols, "http") && slices.Contains(protocols, "https")
-}
-
-// isKeyHeader reports whether keys can travel in a header.
-func isKeyHeader(name string) bool {
-	lower := strings.ToLower(name)
-	if name == "" || strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-		return false
-	}
-	if policy.IsIdentityHeader(name) || policy.IsForwardedHeader(name) || strings.HasPrefix(lower, "content-") {
-		return false
-	}
-	return !slices.Contains([]string{
-		"host", "cookie", "connection", "keep-alive", "upgrade", "trailer", "te", "transfer-encoding",
-		"proxy-connection", "proxy-authorization", "proxy-authenticate", "expect", "origin",
-	}, lower)
 }
 
 // readGroups turns acl into a rule for all paths.

@@ -91,7 +91,7 @@ func (b *builder) add(r *route, closed bool) {
 	}
 	for _, e := range b.entries[r] {
 		if !e.deny {
-			v.Domains = append(v.Domains, e.domain())
+			v.Domains = append(v.Domains, e.domain(v.Name))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (b *builder) version(r *route, project int, environment contract.NewEnviron
 		name = r.entity.Name()
 	}
 	v := Version{
-		Name: versionName(b.names[project], strings.TrimPrefix(name, "/")), Closed: closed, KeyPlaces: []string{},
+		Name: versionName(b.names[project], strings.TrimPrefix(name, "/")), Closed: closed,
 		Domains: []Domain{}, Routes: []string{},
 		IP:    contract.IPRules{Allow: []string{}, Deny: []string{}},
 		Rules: contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}},
@@ -152,9 +152,6 @@ func (b *builder) version(r *route, project int, environment contract.NewEnviron
 	}
 	a := &r.access
 	v.RequestsAuth, v.Rules, v.IP = a.auth, a.rules, a.ranges
-	for _, place := range a.places {
-		v.KeyPlaces = append(v.KeyPlaces, string(place))
-	}
 	if a.request != nil || a.response != nil {
 		changes, secrets := b.readTransforms(a)
 		v.Transforms = &changes
@@ -185,7 +182,8 @@ func (b *builder) addDenials() {
 				same := project.Versions[0].Environment.NewEnvironment
 				project.Versions = append(project.Versions, b.version(r, n, same, true))
 			}
-			project.Versions[at].Domains = append(project.Versions[at].Domains, e.domain())
+			v := &project.Versions[at]
+			v.Domains = append(v.Domains, e.domain(v.Name))
 		}
 	}
 }
@@ -207,12 +205,13 @@ func (b *builder) projectOn(host string, r *route) (int, bool) {
 	return 0, false
 }
 
-func (e *entry) domain() Domain {
-	d := Domain{
-		Host: e.host, PathPrefix: e.prefix.path, StripPrefix: e.strip, Methods: []string{},
-		Route: e.route.entity.Pointer,
+func (e *entry) domain(version string) Domain {
+	d := Domain{Route: e.route.entity.Pointer, NewDomain: contract.NewDomain{
+		Host: e.host, PathPrefix: e.prefix.path, Methods: e.methods, Version: version, Environment: environment,
+	}}
+	if e.prefix.path != "" {
+		d.StripPrefix = &e.strip
 	}
-	d.Methods = append(d.Methods, e.methods...)
 	return d
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/core/keyfile"
 	"postern/core/kongfile"
 )
 
@@ -104,30 +105,15 @@ func (p *planner) skipKey(e *kongfile.Entity, code string) {
 	p.plan.Keys.Skipped++
 }
 
-// A key is weak if it can be guessed from its hash. core/keyfile has the same bounds.
-const (
-	strongLength     = 16
-	strongCharacters = 8
-	longestKey       = 4096
-)
-
-func isWeak(value string) bool {
-	different := map[byte]bool{}
-	for i := range len(value) {
-		different[value[i]] = true
-		if len(different) >= strongCharacters {
-			return len(value) < strongLength
-		}
-	}
-	return true
-}
+// longestKey is the length of the longest key that servers take in a header.
+const longestKey = 4096
 
 // planKey adds a key to its owner. Only its hash is kept.
 func (p *planner) planKey(e *kongfile.Entity, o *Owner, seen map[[32]byte]bool) {
 	value := e.Value.Get("key")
 	text := value.Text
 	counts := &p.plan.Keys
-	weak := isWeak(text)
+	weak := keyfile.IsWeak(text)
 	hash := sha256.Sum256([]byte(text))
 	switch {
 	case len(value.Unfilled()) > 0:

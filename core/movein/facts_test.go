@@ -65,7 +65,7 @@ func TestKong_facts(t *testing.T) {
 		{
 			name: "key_names in header and query", item: "/plugins/0", codes: []string{"key-auth.places"},
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_names: [k, l]}}]\n",
-			has:  `"key_places":["header=k","query=k","header=l","query=l"]`, status: "approximate",
+			has:  `"api_key":{"in":[{"header":"k"},{"query":"k"},{"header":"l"},{"query":"l"}]}`, status: "approximate",
 		},
 		{
 			name: "key_in_body isn't possible", item: "/plugins/0", codes: []string{"key-auth.body", "key-auth.places"},
@@ -77,7 +77,7 @@ func TestKong_facts(t *testing.T) {
 			status: "approximate",
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_query: false, " +
 				"key_names: [Authorization]}}]\n",
-			has: `"key_places":["header=Authorization"]`,
+			has: `"api_key":{"in":[{"header":"Authorization"}]}`,
 		},
 		{
 			name: "/orders also matches /ordersx", item: "/services/0/routes/0", codes: []string{"route.prefix"},
@@ -408,8 +408,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"a closed route keeps its calls",
 			routes("  - {name: all, hosts: [h.example.com]}\n" +
 				"  - {name: closed, hosts: [h.example.com], paths: [/admin], plugins: [{name: oauth2}]}\n"),
-			`{"host":"h.example.com","path_prefix":"/admin","strip_prefix":true,"methods":[],` +
-				`"route":"/services/0/routes/1"}`,
+			`{"host":"h.example.com","path_prefix":"/admin","strip_prefix":true,` +
+				`"version":"closed","environment":"prod","route":"/services/0/routes/1"}`,
 		},
 		{
 			"a path that goes on in the segment",
@@ -422,8 +422,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"a regular expression above which a route is open",
 			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], " +
 				`paths: ['~/docs/\d+$'], ` + auth + "}\n"),
-			`{"host":"h.example.com","path_prefix":"/docs","strip_prefix":false,"methods":[],` +
-				`"route":"/services/0/routes/0"}`,
+			`{"host":"h.example.com","path_prefix":"/docs","strip_prefix":false,` +
+				`"version":"closed","environment":"prod","route":"/services/0/routes/0"}`,
 		},
 		{
 			"a header that another route requires",
@@ -445,7 +445,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			routes("  - {name: all, hosts: [h.example.com]}\n") +
 				"routes: [{name: none, hosts: [h.example.com], paths: [/none], plugins: [{name: " +
 				"request-termination}]}]\n",
-			`{"host":"h.example.com","path_prefix":"/none","strip_prefix":true,"methods":[],"route":"/routes/0"}`,
+			`{"host":"h.example.com","path_prefix":"/none","strip_prefix":true,"version":"closed",` +
+				`"environment":"prod","route":"/routes/0"}`,
 		},
 		{
 			"a route with a host wins over one without",
@@ -457,7 +458,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"a deeper route with a host wins over methods",
 			routes("  - {name: host, hosts: [h.example.com], paths: [/a/b], " + auth + "}\n" +
 				"  - {name: any, paths: [/a], methods: [GET]}\n"),
-			`"path_prefix":"/a/b","strip_prefix":true,"methods":["GET"],"route":"/services/0/routes/0"`,
+			`"path_prefix":"/a/b","strip_prefix":true,"methods":["GET"],"version":"1.0.0",` +
+				`"environment":"prod","route":"/services/0/routes/0"`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

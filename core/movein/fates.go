@@ -136,6 +136,12 @@ var fates = map[string]fate{
 			"reach a route that checks them in the same way.",
 		"Replace it with prefixes in the file (strip_path: false keeps the path).",
 	},
+	"route.path": {
+		skipped,
+		"Its path has characters that a path prefix can't have, such as encoded ones. Calls to it get an error, or " +
+			"reach a route that checks them in the same way.",
+		"Write the path with plain characters in the file.",
+	},
 	"route.match": {skipped, "It also matches by headers, SNI or addresses, which custom domains can't.",
 		"Split the service by host name or path."},
 	"route.expression":  {skipped, "Its expression can't be imported.", "Write it with hosts, paths and methods."},

@@ -53,7 +53,6 @@ type Version struct {
 	Name         string                `json:"name"`
 	Closed       bool                  `json:"closed"` // it refuses every call
 	RequestsAuth contract.RequestsAuth `json:"requests_auth"`
-	KeyPlaces    []string              `json:"key_places"` // as requests_auth.api_key.in names them
 	IP           contract.IPRules      `json:"ip"`
 	Rules        contract.Rules        `json:"rules"`
 	Transforms   *contract.Transforms  `json:"transforms,omitempty"`
@@ -70,11 +69,8 @@ type Environment struct {
 
 // Domain is a custom domain that leads to an environment.
 type Domain struct {
-	Host        string   `json:"host"`
-	PathPrefix  string   `json:"path_prefix"`
-	StripPrefix bool     `json:"strip_prefix"`
-	Methods     []string `json:"methods"`
-	Route       string   `json:"route"` // pointer
+	contract.NewDomain
+	Route string `json:"route"` // pointer
 }
 
 // Closed is a route or a consumer that stays closed.

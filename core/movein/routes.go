@@ -9,6 +9,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/kongfile"
+	"postern/core/policy"
 )
 
 // route is a route of the file.
@@ -199,7 +200,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 		case strings.HasPrefix(path, "~"):
 			r.rank.regex, r.rank.priority = 1, v.Get("regex_priority").Int(0)
 			found, ok := readRegex(path[1:], strip)
-			if !ok {
+			if !ok || !isPrefix(strings.TrimSuffix(found.literal, "/")) {
 				close("route.regex", "a path is a regular expression that can't be imported")
 				r.regions = append(r.regions, floorOf(found.literal))
 				continue
@@ -212,6 +213,11 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 				strings.TrimSuffix(found.literal, "/"), 0, !found.whole && !strings.HasSuffix(found.literal, "/"),
 			})
 		default:
+			if !isPrefix(strings.TrimRight(path, "/")) {
+				close("route.path", "a path has characters that a path prefix can't have")
+				r.regions = append(r.regions, floorOf(path))
+				continue
+			}
 			if strings.HasSuffix(path, "/") && path != "/" {
 				p.say(r.entity, "route.slash")
 			} else if path != "/" {
@@ -222,6 +228,19 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			})
 		}
 	}
+}
+
+// mostPrefix is the length of the longest path prefix of a custom domain.
+const mostPrefix = 200
+
+// isPrefix reports whether a path can be the prefix of a custom domain.
+func isPrefix(path string) bool {
+	const characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,=:@/"
+	if path == "" {
+		return true
+	}
+	normal, err := policy.NormalizePath(path)
+	return err == nil && normal == path && len(path) <= mostPrefix && strings.Trim(path, characters) == ""
 }
 
 // regex is what a regular expression of a path comes to.

@@ -225,7 +225,11 @@ func accessOf(v *movein.Version) string {
 	case v.Closed:
 		return "closed"
 	case v.RequestsAuth.Mode == contract.Authenticate:
-		return "with a key in " + strings.Join(v.KeyPlaces, ", ")
+		places := make([]string, 0, len(v.RequestsAuth.APIKey.In))
+		for _, place := range v.RequestsAuth.APIKey.In {
+			places = append(places, place.String())
+		}
+		return "with a key in " + strings.Join(places, ", ")
 	}
 	return "without a key"
 }
