@@ -48,7 +48,7 @@ func TestImport_kong(t *testing.T) {
 	for _, want := range []string{
 		"Plan for a file of kong 3.0: 7 entities.",
 		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, closed",
-		"To\n    open it: --open admin", "Targets that probably have private addresses", "Nothing was changed.",
+		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q isn't in\n%s", want, out)
