@@ -76,7 +76,7 @@ type Entity struct {
 	SNIs        []*Entity // of a certificate
 }
 
-// ID returns the entity's id in the file, "" if it has none.
+// ID returns the entity's id in the file, "" if it doesn't have one.
 func (e *Entity) ID() string { return e.Value.Get("id").Text }
 
 // Name returns what people call the entity. It is never a credential.

@@ -127,7 +127,7 @@ func (v Value) walk(visit func(Value)) {
 	}
 }
 
-// over returns an object with the members of another where it has none itself, as deep as objects go.
+// over returns an object with the members of another that it lacks, as deep as objects go.
 func (v Value) over(base Value) Value {
 	if v.Kind != Object || base.Kind != Object {
 		if v.IsSet() {

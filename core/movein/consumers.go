@@ -34,7 +34,7 @@ type Owner struct {
 type Key struct {
 	SHA256       [32]byte
 	Last4        string // at most a quarter of the key
-	CredentialID string // X-Credential-Identifier; "" if the file has none, and Kong a new one each time it starts
+	CredentialID string // X-Credential-Identifier; "" without one in the file: Kong makes one at each start
 	State        string // contract.KeyActive or contract.KeyFrozen
 	ExpiresAt    time.Time
 	Pointer      string

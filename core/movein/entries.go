@@ -367,7 +367,7 @@ func (p *planner) guardFrom(other, e *entry) {
 		if _, known := p.groups[closedGroup]; !known {
 			p.groups[closedGroup] = closedGroup
 			p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
-				Name: closedGroup, DisplayName: "Nobody: rules that require it refuse every call",
+				Name: closedGroup, DisplayName: "No members: rules that require it refuse every call",
 			})
 		}
 	}

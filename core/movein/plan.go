@@ -15,7 +15,7 @@ import (
 // Options are the choices for a plan.
 type Options struct {
 	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
-	Hosts          []string // host names of routes that the file has none for
+	Hosts          []string // host names of routes without one
 	Trust          []string // hosts of targets whose certificates are taken as they are
 	AllowWeak      bool     // also keys that can be guessed
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
