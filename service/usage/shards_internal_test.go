@@ -103,6 +103,7 @@ func TestSlot_everyField(t *testing.T) {
 		RemoteIP:      "192.0.2.7",
 		Method:        "GET",
 		Path:          "/a",
+		Host:          "api.example.com",
 		Route:         "/*",
 		Status:        403,
 		Code:          "key_frozen",
