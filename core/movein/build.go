@@ -83,10 +83,8 @@ func (b *builder) add(r *route, closed bool) {
 	v := &project.Versions[at]
 	v.Routes = append(v.Routes, r.entity.Pointer)
 	for _, rule := range r.denials {
-		if !closed && !slices.ContainsFunc(v.Rules.List, func(one contract.Rule) bool {
-			return one.Path == rule.Path && slices.Equal(one.Methods, rule.Methods)
-		}) {
-			v.Rules.List = append(slices.Clone(v.Rules.List), rule)
+		if !closed {
+			v.Rules.List = withRule(v.Rules.List, rule)
 		}
 	}
 	for _, e := range b.entries[r] {

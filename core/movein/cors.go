@@ -42,8 +42,12 @@ func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
 			p.say(e, "cors.origin", origin)
 		}
 	}
-	if slices.Contains(out.Headers, "*") {
-		out.Headers = []string{}
+	if slices.Contains(out.Headers, "*") { // with credentials, browsers take it as the name of a header
+		out.Headers = []string{"*"}
+		if out.Credentials {
+			out.Credentials = false
+			p.say(e, "cors.credentials")
+		}
 	}
 	if age := e.Config("max_age"); age.IsSet() {
 		n := age.Int(0)

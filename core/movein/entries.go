@@ -16,6 +16,7 @@ type entry struct {
 	prefix  prefix
 	strip   bool
 	methods []string // nil for all
+	asked   []string // methods for which the entry was added; nil for one of the file
 	gone    bool     // another route takes all its calls
 	deny    bool     // it leads to a version that refuses every call
 }
@@ -53,6 +54,9 @@ func (p *planner) place() error {
 	}
 	p.closeRegions(byHost, known)
 	for _, host := range hosts {
+		for _, denial := range overtaken(byHost[host]) {
+			byHost[host] = withDenial(byHost[host], denial)
+		}
 		p.guard(byHost[host])
 	}
 	for _, host := range hosts {
@@ -113,7 +117,7 @@ func matchesWild(wild, host string) bool {
 }
 
 // mostRounds bounds how often the entries of a host are compared again after a change.
-const mostRounds = 4
+const mostRounds = 20
 
 // settle changes the entries of a host until the gateway chooses among them as Kong does.
 func (p *planner) settle(entries []*entry) []*entry {
@@ -152,9 +156,9 @@ func (p *planner) settle(entries []*entry) []*entry {
 	return entries
 }
 
-// isSame reports whether two entries take the same calls to the same route.
+// isSame reports whether two entries were added for the same calls to the same route.
 func (e *entry) isSame(other *entry) bool {
-	return e.route == other.route && e.prefix.path == other.prefix.path && slices.Equal(e.methods, other.methods)
+	return e.route == other.route && e.prefix.path == other.prefix.path && slices.Equal(e.asked, other.asked)
 }
 
 // compare settles which of two entries gets the calls that both match. It returns an entry to add, and whether it
@@ -188,6 +192,7 @@ func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
 	case kong > 0: // the other one would win, since it names methods
 		return &entry{
 			route: deeper.route, host: deeper.host, prefix: deeper.prefix, strip: deeper.strip, methods: both,
+			asked: both,
 		}, true
 	default:
 		return nil, deeper.lose(other)
@@ -302,11 +307,25 @@ func (p *planner) closeRegion(entries []*entry, q *route, host, region string) [
 			p.closeFor(e.route, q)
 			continue
 		}
-		entries = append(entries, &entry{
+		entries = withDenial(entries, &entry{
 			route: e.route, host: host, prefix: prefix{path: region, length: len(region)}, methods: both, deny: true,
 		})
 	}
 	return entries
+}
+
+// withDenial adds an entry that refuses calls, apart from those that another entry takes. That one was compared with
+// the route itself.
+func withDenial(entries []*entry, denial *entry) []*entry {
+	for _, other := range entries {
+		if !other.gone && other.prefix.path == denial.prefix.path && named(other.methods) == named(denial.methods) {
+			denial.lose(other)
+		}
+	}
+	if denial.gone {
+		return entries
+	}
+	return append(entries, denial)
 }
 
 // asChecked returns the access of a route without the reasons that aren't plugins.
@@ -329,7 +348,8 @@ func (p *planner) guard(entries []*entry) {
 		}
 	}
 	for _, e := range entries {
-		if e.gone || e.deny || !e.prefix.open || e.prefix.path == "" {
+		// Also one that another route took over: that route doesn't get the calls that go on in the segment.
+		if e.deny || !e.prefix.open || e.prefix.path == "" {
 			continue
 		}
 		for path := floorOf(e.prefix.path); ; path = floorOf(path) {
@@ -343,8 +363,34 @@ func (p *planner) guard(entries []*entry) {
 	}
 }
 
+// overtaken takes calls from entries that Kong gives to another route because its path goes on in the segment: /admin
+// with a host wins over /administrator without one. It returns entries that refuse some of these calls.
+func overtaken(entries []*entry) (denials []*entry) {
+	for _, winner := range entries {
+		if winner.deny || !winner.prefix.open || winner.asked != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.gone || e.deny || e.route == winner.route || !strings.HasPrefix(e.prefix.path, winner.prefix.path) ||
+				isBelow(e.prefix.path, winner.prefix.path) || winner.route.rank.compare(e.route.rank) <= 0 {
+				continue
+			}
+			switch both, all := common(e.methods, winner.route.methods); {
+			case len(both) == 0 && !all:
+			case e.methods == nil && winner.route.methods != nil:
+				denials = append(denials, &entry{
+					route: e.route, host: e.host, prefix: e.prefix, methods: both, deny: true,
+				})
+			default:
+				e.lose(&entry{methods: winner.route.methods})
+			}
+		}
+	}
+	return denials
+}
+
 func (p *planner) guardFrom(other, e *entry) {
-	both, all := common(e.methods, other.methods)
+	both, all := common(e.route.methods, other.methods)
 	if other.route == e.route || len(both) == 0 && !all || other.route.rank.compare(e.route.rank) > 0 ||
 		other.route.access.isAsStrict(&e.route.access) {
 		return
@@ -361,16 +407,30 @@ func (p *planner) guardFrom(other, e *entry) {
 		p.closeFor(other.route, e.route)
 		return
 	}
-	if !slices.ContainsFunc(other.route.denials, func(one contract.Rule) bool { return one.Path == rule.Path }) {
-		other.route.denials = append(other.route.denials, rule)
-		p.say(other.route.entity, "route.guarded")
-		if _, known := p.groups[closedGroup]; !known {
-			p.groups[closedGroup] = closedGroup
-			p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
-				Name: closedGroup, DisplayName: "No members: rules that require it refuse every call",
-			})
-		}
+	other.route.denials = withRule(other.route.denials, rule)
+	p.say(other.route.entity, "route.guarded")
+	if _, known := p.groups[closedGroup]; !known {
+		p.groups[closedGroup] = closedGroup
+		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
+			Name: closedGroup, DisplayName: "No members: rules that require it refuse every call",
+		})
 	}
+}
+
+// withRule returns a list with a rule added, without two rules for one path.
+func withRule(list []contract.Rule, rule contract.Rule) []contract.Rule {
+	list = slices.Clone(list)
+	at := slices.IndexFunc(list, func(one contract.Rule) bool { return one.Path == rule.Path })
+	if at < 0 {
+		return append(list, rule)
+	}
+	methods := slices.Concat(list[at].Methods, rule.Methods)
+	slices.Sort(methods)
+	if methods = slices.Compact(methods); slices.Contains(methods, policy.AnyMethod) {
+		methods = []string{policy.AnyMethod}
+	}
+	list[at].Methods = methods
+	return list
 }
 
 // isBelow reports whether a prefix is another or below it.

@@ -256,6 +256,12 @@ func TestKong_facts(t *testing.T) {
 			text: service + "plugins: [{name: cors}]\n", has: `"cors":{"origins":["*"]`,
 		},
 		{
+			name: "all headers with credentials", item: "/plugins/0", codes: []string{"cors.credentials"},
+			text: service + "plugins: [{name: cors, config: {origins: ['https://a.example.com'], headers: ['*'], " +
+				"credentials: true}}]\n",
+			status: "lossy", has: `"headers":["*"],"exposed_headers":[],"credentials":false`,
+		},
+		{
 			name: "origins that are regular expressions", item: "/plugins/0", codes: []string{"cors.origin"},
 			status: "lossy",
 			text: service + `plugins: [{name: cors, config: {origins: ['.*\.example\.com', ` +

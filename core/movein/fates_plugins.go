@@ -184,8 +184,8 @@ var pluginFates = map[string]fate{
 
 	"cors.credentials": {
 		lossy,
-		"Pages of all origins can't send credentials here. They can call without them.",
-		"List the origins.",
+		"Pages can't send credentials where all origins or all headers are allowed. They can call without them.",
+		"List the origins and the headers.",
 	},
 	"cors.origin": {
 		lossy,

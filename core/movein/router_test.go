@@ -1,0 +1,165 @@
+package movein_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/core/movein"
+)
+
+// kongRoute is a route as Kong's router sees it.
+type kongRoute struct {
+	host, method, path string // "" for any
+	keyed              bool
+	plugin             string // that checks keys, or that can't be imported
+	keeps              bool   // strip_path: false
+}
+
+func (r kongRoute) yaml(i int) string {
+	out := fmt.Sprintf("  - {name: r%d", i)
+	for _, one := range []struct{ name, value string }{{"hosts", r.host}, {"methods", r.method}, {"paths", r.path}} {
+		if one.value != "" {
+			out += fmt.Sprintf(", %s: ['%s']", one.name, one.value)
+		}
+	}
+	if r.keyed {
+		out += ", plugins: [{name: " + r.plugin + "}]"
+	}
+	if r.keeps {
+		out += ", strip_path: false"
+	}
+	return out + "}\n"
+}
+
+func (r kongRoute) matches(host, method, path string) bool {
+	if r.host != "" && r.host != host || r.method != "" && r.method != method {
+		return false
+	}
+	if pattern, ok := strings.CutPrefix(r.path, "~"); ok {
+		return regexp.MustCompile("^(?:" + pattern + ")").MatchString(path)
+	}
+	return strings.HasPrefix(path, r.path)
+}
+
+// rank is Kong's get_priority: attributes, plain host, regular expression, length of the path.
+func (r kongRoute) rank() [4]int {
+	var out [4]int
+	for _, value := range []string{r.host, r.method, r.path} {
+		if value != "" {
+			out[0]++
+		}
+	}
+	if r.host != "" {
+		out[1] = 1
+	}
+	if strings.HasPrefix(r.path, "~") {
+		out[2] = 1
+	} else {
+		out[3] = len(r.path)
+	}
+	return out
+}
+
+// needsKey reports whether Kong can refuse a call without a key: routes of equal rank come in any order.
+func needsKey(routes []kongRoute, host, method, path string) bool {
+	var best [4]int
+	needs := false
+	for _, r := range routes {
+		if !r.matches(host, method, path) {
+			continue
+		}
+		rank := r.rank()
+		switch slices.Compare(rank[:], best[:]) {
+		case 1:
+			best, needs = rank, r.keyed
+		case 0:
+			needs = needs || r.keyed
+		}
+	}
+	return needs
+}
+
+// isServed reports whether the projects of a plan forward a call without a key.
+func isServed(t *testing.T, p *movein.Plan, host, method, path string) bool {
+	t.Helper()
+	type choice struct {
+		version *movein.Version
+		domain  movein.Domain
+	}
+	var found []choice
+	for i := range p.Projects {
+		for j := range p.Projects[i].Versions {
+			v := &p.Projects[i].Versions[j]
+			for _, d := range v.Domains {
+				if d.Host == host && (len(d.Methods) == 0 || slices.Contains(d.Methods, method)) &&
+					(path == d.PathPrefix || strings.HasPrefix(path, d.PathPrefix+"/")) {
+					found = append(found, choice{v, d})
+				}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return false
+	}
+	slices.SortStableFunc(found, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(min(len(b.domain.Methods), 1), min(len(a.domain.Methods), 1)),
+			cmp.Compare(len(b.domain.PathPrefix), len(a.domain.PathPrefix)))
+	})
+	first := found[0]
+	if len(found) > 1 && found[1].domain.PathPrefix == first.domain.PathPrefix &&
+		len(found[1].domain.Methods) == len(first.domain.Methods) && found[1].version != first.version {
+		t.Errorf("two custom domains take %s %s%s: %v and %v", method, host, path, first.domain, found[1].domain)
+	}
+	if first.version.Closed || first.version.RequestsAuth.Mode == "authenticate" {
+		return false
+	}
+	if first.domain.StripPrefix != nil && *first.domain.StripPrefix {
+		path = path[len(first.domain.PathPrefix):]
+	}
+	for _, rule := range first.version.Rules.List {
+		begin, _, _ := strings.Cut(rule.Path, "{rest}")
+		rest, goesOn := strings.CutPrefix(path, begin)
+		if goesOn && rest != "" && rest[0] != '/' && (rule.Methods[0] == "*" || slices.Contains(rule.Methods, method)) {
+			return false
+		}
+	}
+	return true
+}
+
+// No call without a key is forwarded that Kong refuses, whatever routes a file has.
+func TestKong_routesOfRandomFiles(t *testing.T) {
+	pick := func(r *rand.Rand, values ...string) string { return values[r.IntN(len(values))] }
+	paths := []string{"", "/", "/a", "/a/b", "/ab", "/a/b/c", `~/a/[0-9]+$`, `~/a(/|$)`, `~/a/b/.+/x`, "~/b"}
+	calls := []string{"/", "/a", "/a/", "/ab", "/abc/d", "/a/b", "/a/bc", "/a/1", "/a/b/c/x", "/a/b/cd", "/b", "/bc"}
+	for seed := range uint64(1500) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		routes := make([]kongRoute, 2+r.IntN(4))
+		text := "_format_version: '3.0'\nservices:\n- name: api\n  url: http://api.example.net\n  routes:\n"
+		for i := range routes {
+			routes[i] = kongRoute{
+				host: pick(r, "", "h.example.com", "g.example.com"), method: pick(r, "", "", "GET", "POST"),
+				path: pick(r, paths...), keyed: r.IntN(2) == 0, plugin: pick(r, "key-auth", "key-auth", "oauth2"),
+				keeps: r.IntN(3) == 0,
+			}
+			text += routes[i].yaml(i)
+		}
+		_, p := read(t, text, movein.Options{Hosts: []string{"h.example.com", "g.example.com"}})
+		for _, host := range []string{"h.example.com", "g.example.com"} {
+			for _, method := range []string{"GET", "POST", "PUT"} {
+				for _, path := range calls {
+					if t.Failed() {
+						t.Fatal(text)
+					}
+					if needsKey(routes, host, method, path) && isServed(t, p, host, method, path) {
+						t.Fatalf("seed %d: %s %s%s is served without a key\n%s", seed, method, host, path, text)
+					}
+				}
+			}
+		}
+	}
+}
