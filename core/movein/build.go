@@ -7,6 +7,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/kongfile"
+	"postern/core/policy"
 )
 
 // builder makes the projects of a plan.
@@ -58,6 +59,13 @@ func (p *planner) build() {
 			b.add(r, closed)
 		}
 	}
+	for n := range b.plan.Projects {
+		for i := range b.plan.Projects[n].Versions {
+			if v := &b.plan.Projects[n].Versions[i]; !v.Closed {
+				v.Rules = settled(v.Rules)
+			}
+		}
+	}
 	b.addDenials()
 	for _, r := range p.routes {
 		p.byHand(r)
@@ -82,10 +90,8 @@ func (b *builder) add(r *route, closed bool) {
 	}
 	v := &project.Versions[at]
 	v.Routes = append(v.Routes, r.entity.Pointer)
-	for _, rule := range r.denials {
-		if !closed {
-			v.Rules.List = withRule(v.Rules.List, rule)
-		}
+	if !closed {
+		v.Rules = withRoute(v.Rules, r)
 	}
 	for _, e := range b.entries[r] {
 		if !e.deny {
@@ -149,13 +155,52 @@ func (b *builder) version(r *route, project int, environment contract.NewEnviron
 		return v
 	}
 	a := &r.access
-	v.RequestsAuth, v.Rules, v.IP = a.auth, a.rules, a.ranges
+	v.RequestsAuth, v.IP = a.auth, a.ranges
 	if a.request != nil || a.response != nil {
 		changes, secrets := b.readTransforms(a)
 		v.Transforms = &changes
 		v.Environment.UpstreamHeaders = append(v.Environment.UpstreamHeaders, secrets...)
 	}
 	return v
+}
+
+// everything is the path of a rule for all calls.
+const everything = "/**"
+
+// withRoute adds the calls of a route to the rules of its version. The version also has a gateway URL, which takes all
+// paths and methods, so the rules allow only those that the route has.
+func withRoute(rules contract.Rules, r *route) contract.Rules {
+	var groups []string
+	if len(r.access.rules.List) > 0 {
+		groups = r.access.rules.List[0].Groups
+	}
+	methods := r.methods
+	if methods == nil {
+		methods = []string{policy.AnyMethod}
+	}
+	for _, one := range r.prefixes {
+		path := everything
+		if !r.strips() && one.path != "" {
+			path = one.path + everything
+		}
+		rules.List = withRule(rules.List, contract.Rule{Methods: methods, Path: path, Groups: groups})
+	}
+	for _, rule := range r.denials {
+		rules.List = withRule(rules.List, rule)
+	}
+	return rules
+}
+
+// settled returns rules with their default. If they allow everything, only groups and denials are left.
+func settled(rules contract.Rules) contract.Rules {
+	if !slices.ContainsFunc(rules.List, func(one contract.Rule) bool {
+		return one.Path == everything && slices.Contains(one.Methods, policy.AnyMethod)
+	}) {
+		return rules
+	}
+	rules.Default = contract.RulesAllow
+	rules.List = slices.DeleteFunc(rules.List, func(one contract.Rule) bool { return len(one.Groups) == 0 })
+	return rules
 }
 
 // addDenials adds the custom domains that lead to refusals only: parts of other routes, and routes whose service isn't

@@ -38,7 +38,7 @@ func (p *planner) place() error {
 				}
 				byHost[host] = append(byHost[host], &entry{
 					route: r, host: host, prefix: one, methods: r.methods,
-					strip: r.entity.Value.Get("strip_path").Bool(true) && one.path != "",
+					strip: r.strips() && one.path != "",
 				})
 			}
 		}

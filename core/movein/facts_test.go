@@ -105,6 +105,20 @@ func TestKong_facts(t *testing.T) {
 			has:  `"methods":["GET","POST"]`,
 		},
 		{
+			name: "the gateway URL of a version takes no other methods", item: "/services/0/routes/0",
+			text:  strings.Replace(service, "name: r,", "name: r, methods: [GET],", 1),
+			codes: []string{"route"}, status: "exact",
+			has: `"rules":{"default":"deny","mode":"enforce","read_write_scopes":false,"rules":[{"methods":["GET"],` +
+				`"path":"/**"}]}`,
+		},
+		{
+			name: "and no paths that the route doesn't have", item: "/services/0/routes/0", status: "approximate",
+			text:  strings.Replace(service, "name: r,", "name: r, strip_path: false, paths: [/a/b],", 1),
+			codes: []string{"route.prefix"},
+			has: `"rules":{"default":"deny","mode":"enforce","read_write_scopes":false,"rules":[{"methods":["*"],` +
+				`"path":"/a/b/**"}]}`,
+		},
+		{
 			name: "no host", item: "/services/0/routes/0", codes: []string{"route.no_host"}, status: "lossy",
 			text: strings.Replace(service, ", hosts: [h.example.com]", "", 1), has: `"domains":[]`,
 		},

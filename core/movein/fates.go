@@ -73,8 +73,8 @@ var fates = map[string]fate{
 	"route": {exact, "It becomes a custom domain with its path and methods.", ""},
 	"route.prefix": {
 		approximate,
-		"Kong's path also matches when a segment continues (/orders matches /ordersx). Here it ends at a segment: such " +
-			"calls get 404, or reach another route that checks at least as much.",
+		"Kong's path also matches when a segment continues (/orders matches /ordersx). Here it ends at a segment: " +
+			"such calls get 404, or reach another route that checks at least as much.",
 		"",
 	},
 	"route.slash": {
@@ -84,8 +84,8 @@ var fates = map[string]fate{
 	},
 	"route.regex_prefix": {
 		approximate,
-		"Its regular expression comes to a prefix, which ends at a segment here. Calls whose segment continues get 404, " +
-			"or reach another route that checks at least as much.",
+		"Its regular expression comes to a prefix, which ends at a segment here. Calls whose segment continues get " +
+			"404, or reach another route that checks at least as much.",
 		"",
 	},
 	"route.no_host": {

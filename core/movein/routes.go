@@ -52,6 +52,9 @@ func (r rank) compare(other rank) int {
 		cmp.Compare(r.priority, other.priority))
 }
 
+// strips reports whether Kong removes the path that matched before it forwards a call.
+func (r *route) strips() bool { return r.entity.Value.Get("strip_path").Bool(true) }
+
 // isHTTP reports whether a route takes calls of HTTP.
 func isHTTP(e *kongfile.Entity) bool {
 	protocols := e.Value.Get("protocols").Texts()
@@ -139,6 +142,13 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 		}
 	}
 	special := r.rank.weight > 0
+	defer func() { // the rules of its version name its paths
+		for _, one := range r.prefixes {
+			if !r.strips() && policy.CheckRulePath(one.path+everything) != nil {
+				close("route.path", "a path has characters that the path of a rule can't have")
+			}
+		}
+	}()
 	p.readHosts(r)
 	for _, method := range v.Get("methods").Texts() {
 		r.methods = append(r.methods, strings.ToUpper(method))
@@ -191,7 +201,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 		return
 	}
 	r.rank.weight++
-	strip := v.Get("strip_path").Bool(true)
+	strip := r.strips()
 	for _, item := range paths.Items {
 		path := item.Text
 		switch {
