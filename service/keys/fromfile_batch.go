@@ -379,7 +379,7 @@ func (b *batchOf) write(number int64) error {
 		}
 	}
 	if len(b.created) > 0 {
-		if err := b.tx.Insert(&b.created); err != nil {
+		if err := b.tx.InsertKeys(b.created); err != nil {
 			return err
 		}
 		if err := stillThere(b.tx, b.project, ""); err != nil {
