@@ -2,7 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
-	"crypto/sha1" //nolint:gosec // RFC 6455, 4.2.2 demands it
+	"crypto/sha1"
 	"encoding/base64"
 	"io"
 	"net"
@@ -31,7 +31,7 @@ func TestKeyPlaces_browser(t *testing.T) {
 			return
 		}
 		const guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-		sum := sha1.Sum([]byte(head.Header.Get("Sec-WebSocket-Key") + guid)) //nolint:gosec
+		sum := sha1.Sum([]byte(head.Header.Get("Sec-WebSocket-Key") + guid)) // RFC 6455, 4.2.2
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 			"Sec-WebSocket-Accept: "+base64.StdEncoding.EncodeToString(sum[:])+"\r\n\r\n")
 		_, _ = io.Copy(io.Discard, from)

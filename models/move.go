@@ -30,6 +30,14 @@ func (t *Tx) MoveProject(id, team string, now time.Time) error {
 	if err := t.db.Model(&APIKey{}).Where("project_id = ?", id).UpdateColumn("team_id", team).Error; err != nil {
 		return err
 	}
+	// The hashes of removed keys don't say which project the keys were in.
+	moved, err := t.ProjectByID(id)
+	if err != nil {
+		return err
+	}
+	if err := t.moveRevokedHashes(moved.TeamID, team); err != nil {
+		return err
+	}
 	return t.db.
 		Model(&Project{}).
 		Where("id = ?", id).

@@ -133,7 +133,7 @@ func TestDomains_precedence(t *testing.T) {
 		for _, host := range []string{"a.example.com", "b.example.com"} {
 			for _, method := range []string{"GET", "POST", "PUT"} {
 				for _, path := range paths {
-					want := ""
+					var want string
 					if d := taker(p, host, method, path); d != nil {
 						want = "host~" + domainName(d)
 					} else if len(domainsByHost(p)[host]) > 0 {

@@ -49,7 +49,8 @@ func (e *Entity) set(name, text string) {
 		members = append(members, m)
 	}
 	old.Kind, old.Text = Text, text
-	e.Value.Members = append(members, Member{name, old})
+	members = append(members, Member{name, old})
+	e.Value.Members = members
 }
 
 // splitURL sets protocol, host, port and path from url, which wins over them.
@@ -137,5 +138,6 @@ func (f *File) pluginDefaults(e *Entity) {
 			rest = append(rest, m)
 		}
 	}
-	e.Value.Members = append(rest, Member{"config", config})
+	rest = append(rest, Member{"config", config})
+	e.Value.Members = rest
 }

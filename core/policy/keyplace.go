@@ -202,7 +202,7 @@ func (p *KeyPlaces) readAuthorization(from KeySource, tokens bool, found *Presen
 	line = trimBlanks(line)
 	_, isToken := BearerToken(line)
 	foreign := key == line && strings.ContainsAny(key, " \t") // a credential of another scheme
-	found.Sure = WellFormedKey(key) || !foreign && !(tokens && isToken)
+	found.Sure = WellFormedKey(key) || !foreign && (!tokens || !isToken)
 	found.Maybe = !found.Sure
 }
 

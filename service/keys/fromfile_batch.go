@@ -120,7 +120,7 @@ func (b *batchOf) readPlaces() error {
 	}
 	b.known = places{tenants: map[string]string{}, environments: map[string]bool{}}
 	if b.in.DryRun {
-		b.invented = b.importing.types
+		b.invented = b.types
 		types = append(types, b.invented...)
 	}
 	b.known.types = types

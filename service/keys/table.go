@@ -296,7 +296,7 @@ func (t *Table) put(n names, row *models.APIKey) error {
 		old := [32]byte(row.OldHash)
 		t.graces[secretOf{row.TeamID, old}], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
 	}
-	if !row.KeyIdentity.IsZero() {
+	if !row.IsZero() {
 		t.kept[at] = row.KeyIdentity
 	}
 	return nil

@@ -186,7 +186,7 @@ func TestTable_identity(t *testing.T) {
 			t.Errorf("got %+v", key.KeyIdentity)
 		}
 		table.Lookup(team, [32]byte(plain.Hash), &key)
-		if !key.KeyIdentity.IsZero() {
+		if !key.IsZero() {
 			t.Errorf("another key has %+v", key.KeyIdentity)
 		}
 	}

@@ -205,6 +205,31 @@ func TestMove_whileAKeyIsCreated(t *testing.T) {
 	})
 }
 
+// TestMove_removedKeys: a secret that was revoked stays so in the team that a project is moved to, even if its key has
+// been removed in the meantime.
+func TestMove_removedKeys(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		o := newOwnedTwice(t, db)
+		hash := []byte(strings.Repeat("h", 32))
+		err := db.Write(t.Context(), func(tx *models.Tx) error {
+			moved, err := tx.ProjectByID(o.shop)
+			if err != nil {
+				return err
+			}
+			if err := tx.Insert(&models.RevokedHash{TeamID: moved.TeamID, Hash: hash}); err != nil {
+				return err
+			}
+			return tx.MoveProject(o.shop, otherTeam, models.Now())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := db.Read(t.Context()).RevokedHashes(otherTeam, [][]byte{hash}); err != nil || len(found) != 1 {
+			t.Errorf("the other team knows %d of the secrets, %v; want 1", len(found), err)
+		}
+	})
+}
+
 // awaitLockWaiter returns once a statement waits for a lock or done is closed, on
 // PostgreSQL. On SQLite a second write waits for the whole first one.
 func awaitLockWaiter(t *testing.T, db *models.DB, done <-chan struct{}) {
