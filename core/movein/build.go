@@ -29,6 +29,7 @@ type versionKey struct {
 	keyAuth, acl, ip, request, response *kongfile.Entity
 	mode                                string
 	preserveHost, closed                bool
+	denies                              *route // one whose version refuses calls of other routes: it shares with none
 }
 
 // build makes projects and versions of the routes.
@@ -79,7 +80,10 @@ func (b *builder) add(r *route, closed bool) {
 	key := versionKey{project: n, closed: closed}
 	if !closed {
 		key = versionKey{n, a.keyAuth, a.acl, a.ip, a.request, a.response, a.auth.Mode,
-			r.entity.Value.Get("preserve_host").Bool(false), false}
+			r.entity.Value.Get("preserve_host").Bool(false), false, nil}
+		if len(r.denials) > 0 {
+			key.denies = r
+		}
 	}
 	project := &b.plan.Projects[n]
 	at, known := b.versions[key]
@@ -91,10 +95,10 @@ func (b *builder) add(r *route, closed bool) {
 	v := &project.Versions[at]
 	v.Routes = append(v.Routes, r.entity.Pointer)
 	if !closed {
-		v.Rules = withRoute(v.Rules, r)
+		v.Rules = withRoute(v.Rules, r, b.entries[r])
 	}
 	for _, e := range b.entries[r] {
-		if !e.deny {
+		if !e.deny && isReal(e.host) {
 			v.Domains = append(v.Domains, e.domain(v.Name))
 		}
 	}
@@ -169,19 +173,21 @@ const everything = "/**"
 
 // withRoute adds the calls of a route to the rules of its version. The version also has a gateway URL, which takes all
 // paths and methods, so the rules allow only those that the route has.
-func withRoute(rules contract.Rules, r *route) contract.Rules {
+func withRoute(rules contract.Rules, r *route, entries []*entry) contract.Rules {
 	var groups []string
 	if len(r.access.rules.List) > 0 {
 		groups = r.access.rules.List[0].Groups
 	}
-	methods := r.methods
-	if methods == nil {
-		methods = []string{policy.AnyMethod}
-	}
-	for _, one := range r.prefixes {
-		path := everything
-		if !r.strips() && one.path != "" {
-			path = one.path + everything
+	for _, e := range entries {
+		if e.deny || e.asked != nil {
+			continue
+		}
+		path, methods := everything, e.methods
+		if !r.strips() {
+			path = e.prefix.path + everything
+		}
+		if methods == nil {
+			methods = []string{policy.AnyMethod}
 		}
 		rules.List = withRule(rules.List, contract.Rule{Methods: methods, Path: path, Groups: groups})
 	}
@@ -193,8 +199,23 @@ func withRoute(rules contract.Rules, r *route) contract.Rules {
 
 // settled returns rules with their default. If they allow everything, only groups and denials are left.
 func settled(rules contract.Rules) contract.Rules {
+	for _, denial := range rules.List {
+		if !slices.Contains(denial.Groups, closedGroup) {
+			continue
+		}
+		for i := range rules.List {
+			one := &rules.List[i]
+			if one.Path == denial.Path && !slices.Contains(one.Groups, closedGroup) {
+				one.Methods = slices.DeleteFunc(slices.Clone(one.Methods), func(method string) bool {
+					return slices.Contains(denial.Methods, method) || slices.Contains(denial.Methods, policy.AnyMethod)
+				})
+			}
+		}
+	}
+	rules.List = slices.DeleteFunc(rules.List, func(one contract.Rule) bool { return len(one.Methods) == 0 })
 	if !slices.ContainsFunc(rules.List, func(one contract.Rule) bool {
-		return one.Path == everything && slices.Contains(one.Methods, policy.AnyMethod)
+		return one.Path == everything && slices.Contains(one.Methods, policy.AnyMethod) &&
+			!slices.Contains(one.Groups, closedGroup)
 	}) {
 		return rules
 	}
@@ -209,7 +230,7 @@ func (b *builder) addDenials() {
 	for _, r := range b.routes {
 		homeless := !r.left && (r.entity.Service == nil || b.targetOf(r.entity.Service) == "")
 		for _, e := range b.entries[r] {
-			if !e.deny && !homeless {
+			if !e.deny && !homeless || !isReal(e.host) {
 				continue
 			}
 			n, found := b.projectOn(e.host, r)
@@ -294,7 +315,7 @@ func (p *planner) sayRoute(r *route) {
 		p.say(r.entity, "route.anonymous")
 	}
 	switch {
-	case len(r.hosts)+len(r.wild) == 0 && len(p.entries[r]) == 0 && len(p.knownHosts()) == 0:
+	case len(r.hosts)+len(r.wild) == 0 && !slices.ContainsFunc(p.knownHosts(), isReal):
 		p.say(r.entity, "route.no_host")
 	case len(r.hosts)+len(r.wild) == 0:
 		p.say(r.entity, "route.any_host")
@@ -311,7 +332,9 @@ func (p *planner) sayRoute(r *route) {
 // byHand lists what an import of a route can't do.
 func (p *planner) byHand(r *route) {
 	for _, e := range p.entries[r] {
-		p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, e.host)
+		if isReal(e.host) {
+			p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, e.host)
+		}
 	}
 }
 

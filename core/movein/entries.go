@@ -54,7 +54,7 @@ func (p *planner) place() error {
 	}
 	p.closeRegions(byHost, known)
 	for _, host := range hosts {
-		for _, denial := range overtaken(byHost[host]) {
+		for _, denial := range p.overtaken(byHost[host]) {
 			byHost[host] = withDenial(byHost[host], denial)
 		}
 		p.guard(byHost[host])
@@ -77,12 +77,19 @@ func (p *planner) place() error {
 // mostEntries bounds the custom domains of a plan.
 const mostEntries = 50_000
 
-// knownHosts returns the host names of the file and of the options.
+// anyHost stands for all host names that aren't known. It has no custom domain, but its routes have gateway URLs, and
+// are compared like those of a host name. So are the hosts with an asterisk.
+const anyHost = "*"
+
+// isReal reports whether a host can have custom domains.
+func isReal(host string) bool { return !strings.Contains(host, "*") }
+
+// knownHosts returns the host names of the file and of the options, those with an asterisk, and anyHost.
 func (p *planner) knownHosts() []string {
-	known := slices.Clone(p.options.Hosts)
+	known := append(slices.Clone(p.options.Hosts), anyHost)
 	for _, r := range p.routes {
 		if !r.left {
-			known = append(known, r.hosts...)
+			known = slices.Concat(known, r.hosts, r.wild)
 		}
 	}
 	slices.Sort(known)
@@ -94,7 +101,7 @@ func (p *planner) hostsOf(r *route, known []string) []string {
 	if len(r.hosts)+len(r.wild) == 0 {
 		return known
 	}
-	out := slices.Clone(r.hosts)
+	out := slices.Concat(r.hosts, r.wild)
 	for _, host := range known {
 		for _, wild := range r.wild {
 			if matchesWild(wild, host) && !slices.Contains(out, host) {
@@ -182,7 +189,10 @@ func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
 		}
 	}
 	switch {
-	case kong > 0 && own > 0, kong < 0 && own < 0:
+	case kong > 0 && own > 0:
+		return nil, false
+	case kong < 0 && own < 0: // the other one names methods; the gateway URL has them too
+		p.denyOwn(deeper, other.route, both)
 		return nil, false
 	case own == 0: // one prefix: the loser keeps the methods that the winner doesn't have
 		if kong > 0 {
@@ -310,6 +320,14 @@ func (p *planner) closeRegion(entries []*entry, q *route, host, region string) [
 		entries = withDenial(entries, &entry{
 			route: e.route, host: host, prefix: prefix{path: region, length: len(region)}, methods: both, deny: true,
 		})
+		path := region
+		if e.strip {
+			path = path[len(e.prefix.path):]
+		}
+		if all {
+			both = []string{policy.AnyMethod}
+		}
+		p.deny(e.route, q, path+everything, both)
 	}
 	return entries
 }
@@ -338,8 +356,8 @@ func (r *route) asChecked() *access {
 // closedGroup is a group without members: rules that require it refuse every call.
 const closedGroup = "kong-closed"
 
-// guard refuses calls that Kong gives to a route because its path goes on in the same segment (/admin matches
-// /administrator), and that would here reach a route that checks less.
+// guard refuses calls that Kong gives to a route, and that would here reach one that checks less: at that one's gateway
+// URL, which has all paths, or because the path goes on in the same segment (/admin matches /administrator).
 func (p *planner) guard(entries []*entry) {
 	at := map[string][]*entry{}
 	for _, e := range entries {
@@ -349,7 +367,7 @@ func (p *planner) guard(entries []*entry) {
 	}
 	for _, e := range entries {
 		// Also one that another route took over: that route doesn't get the calls that go on in the segment.
-		if e.deny || !e.prefix.open || e.prefix.path == "" {
+		if e.deny || e.prefix.path == "" {
 			continue
 		}
 		for path := floorOf(e.prefix.path); ; path = floorOf(path) {
@@ -365,7 +383,7 @@ func (p *planner) guard(entries []*entry) {
 
 // overtaken takes calls from entries that Kong gives to another route because its path goes on in the segment: /admin
 // with a host wins over /administrator without one. It returns entries that refuse some of these calls.
-func overtaken(entries []*entry) (denials []*entry) {
+func (p *planner) overtaken(entries []*entry) (denials []*entry) {
 	for _, winner := range entries {
 		if winner.deny || !winner.prefix.open || winner.asked != nil {
 			continue
@@ -381,6 +399,7 @@ func overtaken(entries []*entry) (denials []*entry) {
 				denials = append(denials, &entry{
 					route: e.route, host: e.host, prefix: e.prefix, methods: both, deny: true,
 				})
+				p.denyOwn(e, winner.route, both)
 			default:
 				e.lose(&entry{methods: winner.route.methods})
 			}
@@ -399,16 +418,35 @@ func (p *planner) guardFrom(other, e *entry) {
 	if other.strip {
 		path = path[len(other.prefix.path):]
 	}
-	rule := contract.Rule{Methods: both, Path: path + "{rest}/**", Groups: []string{closedGroup}}
 	if all {
-		rule.Methods = []string{policy.AnyMethod}
+		both = []string{policy.AnyMethod}
 	}
-	if policy.CheckRulePath(rule.Path) != nil {
-		p.closeFor(other.route, e.route)
+	p.deny(other.route, e.route, path+everything, both)
+	if e.prefix.open {
+		p.deny(other.route, e.route, path+"{rest}"+everything, both)
+		p.say(other.route.entity, "route.guarded")
+	}
+}
+
+// denyOwn has the version of an entry refuse calls to the entry's own paths that Kong gives to another route.
+func (p *planner) denyOwn(e *entry, other *route, methods []string) {
+	if e.route.access.isAsStrict(&other.access) {
 		return
 	}
-	other.route.denials = withRule(other.route.denials, rule)
-	p.say(other.route.entity, "route.guarded")
+	path := everything
+	if !e.strip {
+		path = e.prefix.path + path
+	}
+	p.deny(e.route, other, path, methods)
+}
+
+// deny has the version of a route refuse calls that Kong gives to another.
+func (p *planner) deny(r, other *route, path string, methods []string) {
+	if policy.CheckRulePath(path) != nil {
+		p.closeFor(r, other)
+		return
+	}
+	r.denials = withRule(r.denials, contract.Rule{Methods: methods, Path: path, Groups: []string{closedGroup}})
 	if _, known := p.groups[closedGroup]; !known {
 		p.groups[closedGroup] = closedGroup
 		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
@@ -417,10 +455,12 @@ func (p *planner) guardFrom(other, e *entry) {
 	}
 }
 
-// withRule returns a list with a rule added, without two rules for one path.
+// withRule returns a list with a rule added, without two rules for one path that require the same.
 func withRule(list []contract.Rule, rule contract.Rule) []contract.Rule {
 	list = slices.Clone(list)
-	at := slices.IndexFunc(list, func(one contract.Rule) bool { return one.Path == rule.Path })
+	at := slices.IndexFunc(list, func(one contract.Rule) bool {
+		return one.Path == rule.Path && slices.Equal(one.Groups, rule.Groups)
+	})
 	if at < 0 {
 		return append(list, rule)
 	}
