@@ -162,7 +162,8 @@ func isReachable(routes []kongRoute, method, upstream string) bool {
 			prefix = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(r.path, "~"), "(/|$)"), "/")
 		}
 		for _, host := range []string{"h.example.com", "g.example.com", "other.example.com"} {
-			if path := prefix + upstream; !r.keyed && r.matches(host, method, path) && !needsKey(routes, host, method, path) {
+			path := prefix + upstream
+			if !r.keyed && r.matches(host, method, path) && !needsKey(routes, host, method, path) {
 				return true
 			}
 		}
