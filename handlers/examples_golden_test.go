@@ -77,7 +77,8 @@ var betterBodies = map[string]string{
 	"POST /api/v1/account/delete": `{"confirm":"ana@example.com","password":"correct horse battery"}`,
 
 	"POST /api/v1/projects/:project/keys/check":  `{"key":"k9J2hG5fD8sA1pO4iU7yT0rE"}`,
-	"POST /api/v1/projects/:project/keys/import": `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE","key_type":"full"}]`,
+	"POST /api/v1/projects/:project/keys/import": `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE",` +
+		`"key_type":"full"}]`,
 }
 
 // observed puts a call into the log of a project, and returns its id.
