@@ -76,7 +76,7 @@ var betterBodies = map[string]string{
 	"PATCH /api/v1/account":       `{"name":"Ana"}`,
 	"POST /api/v1/account/delete": `{"confirm":"ana@example.com","password":"correct horse battery"}`,
 
-	"POST /api/v1/projects/:project/keys/check":  `{"key":"k9J2hG5fD8sA1pO4iU7yT0rE"}`,
+	"POST /api/v1/projects/:project/keys/check": `{"key":"k9J2hG5fD8sA1pO4iU7yT0rE"}`,
 	"POST /api/v1/projects/:project/keys/import": `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE",` +
 		`"key_type":"full"}]`,
 }
