@@ -17,6 +17,7 @@ local ownership = require "kong.plugins.postern-auth.ownership"
 local paths = require "kong.plugins.postern-auth.paths"
 local places = require "kong.plugins.postern-auth.places"
 local rules = require "kong.plugins.postern-auth.rules"
+local schema = require "kong.plugins.postern-auth.schema"
 local signature = require "kong.plugins.postern-auth.signature"
 local tokens = require "kong.plugins.postern-auth.tokens"
 local transforms = require "kong.plugins.postern-auth.transforms"
@@ -118,10 +119,13 @@ local function fallback_of(settings)
 end
 
 
-local FIELDS = {
-  "project", "routes", "keys", "key_types", "tenants", "limits", "fallback", "signing_key", "clients", "audience",
-  "refused", "realm", "introspection", "rules", "members", "openfga", "transforms", "unrouted",
-}
+-- The names of all fields of our configuration. A handler that forgot one would work without it.
+local FIELDS = {}
+for _, part in ipairs(schema.fields) do
+  for _, field in ipairs(part.config and part.config.fields or {}) do
+    FIELDS[#FIELDS + 1] = next(field)
+  end
+end
 
 -- Takes our fields out of one of Kong's configurations. On every call, Kong walks through everything that is left in it
 -- (kong.vault.update). With thousands of keys, that takes longer than the rest of the call.

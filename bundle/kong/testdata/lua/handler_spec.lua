@@ -114,6 +114,20 @@ check("an accepted key sets every identity header and goes no further", function
   equal(seen.credential.id, "key_1")
 end)
 
+check("keys of any form are accepted where some were imported", function()
+  local function with(imported)
+    local out = config()
+    out.imported_keys = imported
+    out.keys[digest("legacy-0123456789")] = "key_2 tenant=tnt_1 type=kty_1 ascredential=old-7 consumer=u2 owner=bob"
+    return out
+  end
+  refused(call("guarded", { { "X-API-Key", "legacy-0123456789" } }, with(nil)), 401, "invalid_key")
+  local seen = call("guarded", { { "X-API-Key", "legacy-0123456789" } }, with(true))
+  passed(seen)
+  equal(value(seen, "X-Consumer-Username"), "bob")
+  equal(value(seen, "X-Credential-Identifier"), "old-7")
+end)
+
 check("scopes of the key's own come before those of its type", function()
   equal(value(call("guarded", { { "X-API-Key", good } }, config({ scopes = "x,y:z" })), "X-Authenticated-Scope"), "x y:z")
 end)

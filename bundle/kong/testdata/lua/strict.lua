@@ -373,8 +373,8 @@ end
 
 -- The plugin's modules by the names that Kong has for them.
 for _, part in ipairs({ "addresses", "answers", "bodies", "fetch", "headers", "introspection", "issuers", "json", "jwks",
-  "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "places", "queue", "realm", "rules", "signature",
-  "templates", "tokens", "transforms", "upstream" }) do
+  "jwt", "keys", "limits", "objects", "openfga", "own", "ownership", "paths", "places", "queue", "realm", "rules",
+  "schema", "signature", "templates", "tokens", "transforms", "upstream" }) do
   package.preload["kong.plugins.postern-auth." .. part] = function() return require(part) end
 end
 
