@@ -107,12 +107,10 @@ func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
 		return b.typeWith(in.Scopes)
 	case in.Scopes != nil:
 		return "", []fault.Field{{Pointer: "/scopes", Code: "no_scopes", Detail: "The key has no scopes, so it " +
-			"can't do " +
-			"anything. Give the row scopes or a key type."}}
+			"can't do anything. Give the row scopes or a key type."}}
 	case name == "" && b.in.KeyType == "":
 		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes " +
-			"and no " +
-			"key type. Name one for all such rows with key_type, or add a column."}}
+			"and no key type. Name one for all such rows with key_type, or add a column."}}
 	case name == "":
 		name = b.in.KeyType
 	}
