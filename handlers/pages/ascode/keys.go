@@ -23,13 +23,14 @@ var keyPages = map[string]Page{
 }
 
 var keyForms = map[string][]Call{
-	keysRoute: carriesOut(contract.CreateKey, allFields(contract.CreateKey, keyLimits(false))...),
+	keysRoute: carriesOut(contract.CreateKey, allFields(contract.CreateKey, keyLimits(false), noMetadata)...),
 	keysRoute + "/change": {
 		{When: is("do", "revoke"), Operation: "revoke-key", Command: "keys revoke {key} --yes", Note: eachKey},
 		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
 		{Operation: "freeze-key", Command: "keys freeze {key}", Note: eachKey},
 	},
-	keysRoute + "/:key":          carriesOut(contract.UpdateKey, allFields(contract.UpdateKey, keyLimits(true))...),
+	keysRoute + "/:key": carriesOut(contract.UpdateKey,
+		allFields(contract.UpdateKey, keyLimits(true), noMetadata)...),
 	keysRoute + "/:key/freeze":   submits(contract.FreezeKey),
 	keysRoute + "/:key/unfreeze": submits(contract.UnfreezeKey),
 	keysRoute + "/:key/revoke":   does("revoke-key", "keys revoke {key} --yes"),
@@ -41,6 +42,9 @@ var keyForms = map[string][]Call{
 		allFields(contract.UpdateKeyType, lifetime(true))...),
 	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
+
+// noMetadata leaves out the metadata of a key, which the forms have no field for.
+var noMetadata = Func("metadata", "metadata", func(url.Values) (any, [][]string) { return nil, nil })
 
 const eachKey = "Run it once for each selected key."
 
