@@ -1,6 +1,11 @@
 package models
 
-import "time"
+import (
+	"database/sql"
+	"time"
+
+	"gorm.io/gorm"
+)
 
 // CountKeysOfTeam counts the keys created in a project that are not revoked and are of a
 // product or of a tenant of its team.
@@ -45,16 +50,30 @@ func (t *Tx) MoveProject(id, team string, now time.Time) error {
 }
 
 // FreeHashes prepares the keys of a team, or of one of its projects if project isn't "", for another team: it removes
-// the revoked ones with a hash that a key of that team has, and returns how many others have such a hash.
+// the revoked ones with a hash that a key of that team has, and returns how many others have a hash, now or before their
+// rotation, that a key of that team has or had.
 func (t *Tx) FreeHashes(from, project, into string) (taken int64, err error) {
-	of := "team_id = ? AND EXISTS (SELECT 1 FROM api_keys AS theirs WHERE theirs.team_id = ? AND theirs.hash = " +
-		"api_keys.hash)"
-	args := []any{from, into}
-	if project != "" {
-		of, args = of+" AND project_id = ?", append(args, project)
+	moved := func() *gorm.DB {
+		q := t.db.Where("team_id = ?", from)
+		if project != "" {
+			q = q.Where("project_id = ?", project)
+		}
+		return q
 	}
-	if err := t.db.Where(of+" AND state = 'revoked'", args...).Delete(&APIKey{}).Error; err != nil {
+	const theirs = "EXISTS (SELECT 1 FROM api_keys AS theirs WHERE theirs.team_id = @into AND theirs.hash = api_keys."
+	name := sql.Named("into", into)
+	err = moved().Where(theirs+"hash)", name).Where("state = 'revoked'").Delete(&APIKey{}).Error
+	if err != nil {
 		return 0, err
 	}
-	return taken, t.db.Model(&APIKey{}).Where(of, args...).Count(&taken).Error
+	const (
+		old  = "(SELECT old_hash FROM api_keys AS theirs WHERE theirs.team_id = @into AND theirs.old_hash IS NOT NULL)"
+		gone = "EXISTS (SELECT 1 FROM revoked_hashes WHERE revoked_hashes.team_id = @into AND revoked_hashes.hash = " +
+			"api_keys."
+	)
+	return taken, moved().Model(&APIKey{}).
+		Where("state <> 'revoked'").
+		Where(theirs+"hash) OR "+gone+"hash) OR hash IN "+old+" OR (old_hash IS NOT NULL AND ("+
+			theirs+"old_hash) OR "+gone+"old_hash) OR old_hash IN "+old+"))", name).
+		Count(&taken).Error
 }

@@ -1,13 +1,15 @@
 package models
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
 	"gorm.io/gorm/clause"
 )
 
-// RevokedHash is a row of revoked_hashes: the hash of a secret of a revoked key that was removed.
+// RevokedHash is a row of revoked_hashes: the hash of a secret that no key has any more, because its key was rotated, or
+// revoked and removed. An import doesn't make such a secret valid again.
 type RevokedHash struct {
 	TeamID string `gorm:"primaryKey"`
 	Hash   []byte `gorm:"primaryKey"`
@@ -63,7 +65,21 @@ func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	return keys, t.db.Where("id IN ?", ids).Delete(&APIKey{}).Error
 }
 
-// RevokedHashes returns those of the hashes that revoked keys of a team had which were removed.
+// KeepDroppedHashes keeps the hashes of a key that it doesn't have after a change.
+func (t *Tx) KeepDroppedHashes(before, after *APIKey) error {
+	var dropped []RevokedHash
+	for _, hash := range [][]byte{before.Hash, before.OldHash} {
+		if hash != nil && !bytes.Equal(hash, after.Hash) && !bytes.Equal(hash, after.OldHash) {
+			dropped = append(dropped, RevokedHash{after.TeamID, hash})
+		}
+	}
+	if len(dropped) == 0 {
+		return nil
+	}
+	return t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&dropped).Error
+}
+
+// RevokedHashes returns those of the hashes that keys of a team had and no longer have.
 func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	var out [][]byte
 	for batch := range slices.Chunk(hashes, batchSize) {
@@ -77,7 +93,7 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// moveRevokedHashes adds the hashes of removed keys of a team to those of another team.
+// moveRevokedHashes adds the hashes that keys of a team had to those of another team.
 func (t *Tx) moveRevokedHashes(from, into string) error {
 	return t.db.Exec("INSERT INTO revoked_hashes (team_id, hash) SELECT ?, hash FROM revoked_hashes WHERE team_id = ? "+
 		"ON CONFLICT DO NOTHING", into, from).Error

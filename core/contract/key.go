@@ -234,6 +234,9 @@ type KeyCheck struct {
 	Body KeyValue
 }
 
+// LogValue implements slog.LogValuer.
+func (c KeyCheck) LogValue() slog.Value { return slog.StringValue(c.Project) }
+
 // KeyValue is the plaintext of a key.
 type KeyValue struct {
 	Key Secret `json:"key" minLength:"1" flag:"-" doc:"Plaintext of the key. It isn't stored"`

@@ -59,7 +59,7 @@ func TestCommandLine_browser(t *testing.T) {
 	p.Reaches(`//tr[contains(., "ana@laptop")][contains(., "command line")]`)
 	p.Follows("Revoke")
 	confirms(p, "Revoke")
-	p.Reaches(`//*[@role="status"][contains(., "ana@laptop is revoked")]`)
+	p.Reaches(`//*[@role="status"][contains(., "Revoked the token ana@laptop")]`)
 	if code, said := shell.exits("whoami"); code != 3 {
 		t.Errorf("whoami with a revoked token: exit %d\n%s", code, said)
 	}

@@ -12,7 +12,6 @@ func CheckKeysMove(tx *models.Tx, from, project, into string) error {
 	if err != nil || taken == 0 {
 		return err
 	}
-	return fault.New(fault.Conflict, "keys_exist", "%d of these API keys were imported with the same secret as "+
-		"keys that "+
-		"the other team has. Rotate one key of each pair, or revoke the one that moves.", taken)
+	return fault.New(fault.Conflict, "keys_exist", "%d of these API keys have the same secret as keys that the other "+
+		"team has or had. Rotate them with a grace period of 0, or revoke them.", taken)
 }

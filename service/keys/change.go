@@ -173,6 +173,9 @@ func saveChange(
 	if !updated {
 		return errChanged
 	}
+	if err := tx.KeepDroppedHashes(&before, &row); err != nil {
+		return err
+	}
 	entry := access.Entry{
 		Action:  access.KeyChange,
 		Object:  row.ID,

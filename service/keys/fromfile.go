@@ -137,7 +137,8 @@ var errOtherFile = fault.New(fault.Invalid, "idempotency_key_reused", "This Idem
 func (r *importing) batches(ctx context.Context) error {
 	batch := make([]item, 0, importAtOnce)
 	var rest error
-	for number := int64(1); rest == nil; number++ {
+	number := int64(1)
+	for ; rest == nil; number++ {
 		if batch, rest = r.read(batch[:0]); rest != nil && !errors.Is(rest, io.EOF) && number == 1 {
 			return r.unreadable(rest) // nothing is written
 		}
@@ -167,6 +168,9 @@ func (r *importing) batches(ctx context.Context) error {
 	}
 	if rest != nil && !errors.Is(rest, io.EOF) {
 		return r.unreadable(rest)
+	}
+	if number <= r.skip {
+		return errOtherFile // it has fewer rows
 	}
 	return nil
 }

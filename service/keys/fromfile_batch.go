@@ -124,6 +124,9 @@ func (b *batchOf) readPlaces() error {
 		types = append(types, b.invented...)
 	}
 	b.known.types = types
+	if err := b.checkKeyType(); err != nil {
+		return err
+	}
 	tenants, err := b.tx.TenantsOf(b.project.ID)
 	if err != nil {
 		return err
@@ -171,7 +174,7 @@ func (b *batchOf) row(in *item) error {
 		var wrong []contract.KeyImportError
 		for _, one := range fields {
 			wrong = append(wrong, contract.KeyImportError{
-				Row: in.row.Number, Pointer: one.Pointer, Code: one.Code, Detail: one.Detail,
+				Row: in.row.Number, Pointer: one.Pointer, Code: one.Code, Detail: withoutCells(one.Detail, &in.row),
 			})
 		}
 		b.refuse(in.row.Number, wrong...)
@@ -225,9 +228,8 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 	case exists:
 		return b.again(in, key, mark, b.priorOf(&was, in), "The project has this key as "+was.ID), nil
 	case b.revoked[in.SHA256] && key.State != contract.KeyRevoked:
-		return refused("revoked_before", "A key of your team with this secret was revoked. It stays revoked. "+
-			"Create a new "+
-			"key for its owner."), nil
+		return refused("revoked_before", "A key of your team had this secret, and was rotated or revoked. The "+
+			"secret stays invalid. Create a new key for its owner."), nil
 	case b.room == 0:
 		return refused("workspace_full", "An unclaimed workspace can't have more API keys. Claim it, and import "+
 			"the file "+
@@ -266,13 +268,22 @@ func (b *batchOf) priorOf(key *models.APIKey, in *keyfile.Row) prior {
 
 // again decides on a row whose key exists, in the project or in the file before.
 func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had prior, where string) []fault.Field {
-	now := b.priorOf(&key, in)
 	at, here := b.at[in.SHA256]
 	was, stored := b.existing[in.SHA256]
 	id := was.ID
 	if here {
 		id = b.created[at].ID
 	}
+	if b.in.Update && (here || stored) {
+		before := was
+		if here {
+			before = b.created[at]
+		} else if i := b.updatedAt(id); i >= 0 {
+			before = b.updated[i].after
+		}
+		key = changed(before, key, in, b.now)
+	}
+	now := b.priorOf(&key, in)
 	switch {
 	case now.print == had.print:
 		b.seen[mark] = had
@@ -293,21 +304,48 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 	b.seen[mark] = now
 	b.count(in, contract.KeyRowUpdated, id)
 	if here {
-		key.ID, key.CreatedAt = id, b.created[at].CreatedAt
 		b.created[at] = key
-	} else if i := slices.IndexFunc(b.updated, func(c change) bool { return c.after.ID == id }); i >= 0 {
-		b.updated[i].after = changed(was, key, b.now)
+	} else if i := b.updatedAt(id); i >= 0 {
+		b.updated[i].after = key
 	} else if stored {
-		b.updated = append(b.updated, change{was, changed(was, key, b.now)})
+		b.updated = append(b.updated, change{was, key})
 	}
 	return nil
 }
 
-// changed is a key with the attributes of a row.
-func changed(was, row models.APIKey, now time.Time) models.APIKey {
+// updatedAt returns the index of an updated key; -1 if it isn't updated.
+func (b *batchOf) updatedAt(id string) int {
+	return slices.IndexFunc(b.updated, func(c change) bool { return c.after.ID == id })
+}
+
+// changed is a key with the attributes that a row has. The others stay, so that a file without a column for them never
+// removes a restriction, and so does an end that is another time in each reading of the file.
+func changed(was, row models.APIKey, in *keyfile.Row, now time.Time) models.APIKey {
 	out := was
-	out.Description, out.State, out.Limits, out.AllowedCIDRs = row.Description, row.State, row.Limits, row.AllowedCIDRs
-	out.ExpiresAt, out.KeyIdentity, out.UpdatedAt = row.ExpiresAt, row.KeyIdentity, now
+	out.UpdatedAt, out.State = now, row.State
+	out.Owner, out.Environment, out.ProjectID = row.Owner, row.Environment, row.ProjectID // refused if they differ
+	out.TenantID, out.KeyTypeID, out.ProductID = row.TenantID, row.KeyTypeID, row.ProductID
+	if row.Description != "" {
+		out.Description = row.Description
+	}
+	if row.Limits != nil {
+		out.Limits = row.Limits
+	}
+	if len(row.AllowedCIDRs) > 0 {
+		out.AllowedCIDRs = row.AllowedCIDRs
+	}
+	if row.ExpiresAt != nil && (!in.Relative || was.ExpiresAt == nil || row.ExpiresAt.Before(*was.ExpiresAt)) {
+		out.ExpiresAt = row.ExpiresAt
+	}
+	if row.CredentialID != nil {
+		out.CredentialID = row.CredentialID
+	}
+	if row.Consumer != nil {
+		out.Consumer = row.Consumer
+	}
+	if row.Metadata != "" {
+		out.Metadata = row.Metadata
+	}
 	if out.State == contract.KeyRevoked {
 		out.OldHash, out.GraceEndsAt = nil, nil
 	}

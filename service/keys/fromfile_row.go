@@ -3,6 +3,8 @@ package keys
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"postern/core/contract"
 	"postern/core/keyfile"
@@ -97,6 +99,38 @@ func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Fi
 	id, more := b.typeOf(in)
 	key.KeyTypeID = id
 	return append(wrong, more...)
+}
+
+// checkKeyType refuses a key type for all rows that the project doesn't have.
+func (b *batchOf) checkKeyType() error {
+	names := make([]string, 0, len(b.known.types))
+	for _, one := range b.known.types {
+		names = append(names, one.Name)
+	}
+	if b.in.KeyType == "" || slices.Contains(names, b.in.KeyType) {
+		return nil
+	}
+	slices.Sort(names)
+	return fault.InvalidField("/key_type", "unknown_key_type", "Use one of the project's key types: %s.",
+		strings.Join(names, ", "))
+}
+
+// longestShown is how many bytes of a cell an answer repeats. A longer cell may be a key, if columns were mixed up.
+const longestShown = 15
+
+// withoutCells returns a text about a row without what the row has, unless that is too short for a key.
+func withoutCells(text string, in *keyfile.Row) string {
+	cells := append([]string{
+		in.Owner, in.Name, in.Description, in.KeyType, in.Tenant, in.Product, in.Environment, in.CredentialID,
+		in.Consumer.ID, in.Consumer.Username, in.Consumer.CustomID,
+	}, in.Scopes...)
+	for _, cell := range append(cells, in.AllowedCIDRs...) {
+		if len(cell) > longestShown {
+			quoted := strconv.Quote(cell)
+			text = strings.ReplaceAll(strings.ReplaceAll(text, cell, "…"), quoted[1:len(quoted)-1], "…")
+		}
+	}
+	return text
 }
 
 // typeOf finds or creates the key type of a row.
