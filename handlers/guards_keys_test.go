@@ -4,9 +4,17 @@ import "postern/service/access"
 
 // keyGuards are the routes of API keys and key types.
 var keyGuards = map[string]guard{
-	"GET /projects/:project/keys/:key/secret":    {action: access.KeyRead},
-	"GET /projects/:project/keys":                {action: access.ProjectRead},
-	"POST /projects/:project/keys":               {action: access.KeyCreate, body: "owner=billing"},
+	"GET /projects/:project/keys/:key/secret":     {action: access.KeyRead},
+	"GET /projects/:project/keys":                 {action: access.ProjectRead},
+	"POST /projects/:project/keys":                {action: access.KeyCreate, body: "owner=billing"},
+	"GET /projects/:project/keys/import":          {action: access.ProjectRead},
+	"POST /projects/:project/keys/import":         {action: access.KeyCreate, owner: 422, silent: true},
+	"POST /projects/:project/keys/import/preview": {action: access.KeyCreate, owner: 422, silent: true},
+	"POST /projects/:project/keys/check": {
+		action: access.KeyChange,
+		body:   "secret=k9J2hG5fD8sA1pO4",
+		owner:  200,
+	},
 	"GET /projects/:project/keys/:key":           {action: access.KeyRead},
 	"POST /projects/:project/keys/:key":          {action: access.KeyChange, body: "description=For+the+invoices"},
 	"POST /projects/:project/keys/change":        {action: access.KeyChange, body: "do=freeze&confirm=true&key={key}"},

@@ -44,12 +44,15 @@ var creates = regexp.MustCompile(`/(new|versions|environments|keys|key-types|dom
 	`approvals|invitations|tokens|webhooks|teams|export)$`)
 
 // joins are forms among them that change nothing when they are sent again.
-var joins = []string{"/users/:user/groups", "/projects/:project/relations/import"}
+var joins = []string{
+	"/users/:user/groups", "/projects/:project/relations/import", "/projects/:project/keys/import/preview",
+}
 
 // notWalked are the forms that no page of this walk has.
 var notWalked = map[string]string{
-	"/as-code": "it is not a form: scripts send the typed text",
-	"/imports": "a zip comes with it; see TestImportPage",
+	"/as-code":                       "it is not a form: scripts send the typed text",
+	"/imports":                       "a zip comes with it; see TestImportPage",
+	"/projects/:project/keys/import": "a button of the form of its preview, which is walked",
 	"/projects/:project/login/:client/preview": "a button of the branding form, which is walked",
 	"/projects/:project/relations/forget":      "its page asks about a relation; see TestRelations_page",
 	"/signin/:provider/callback":               "a provider has the browser send it",

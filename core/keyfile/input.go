@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,16 +81,14 @@ func brokenText(row []byte) string {
 var nameLike = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_ .:/@()\[\]-]{0,59}$`)
 
 // isName reports whether the name of a column may be repeated in errors: without long words that are random.
-func isName(name string) bool {
-	if !nameLike.MatchString(name) {
-		return false
-	}
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_ .:/@()[]-", r) }) {
-		if isRandom(word) {
-			return false
-		}
-	}
-	return true
+func isName(name string) bool { return nameLike.MatchString(name) && !MayBeKey(name) }
+
+// MayBeKey reports whether a text has a long word that is random, so that it may be a key: a wrong mapping reads keys
+// as owners or names.
+func MayBeKey(text string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool {
+		return strings.ContainsRune("_ .:/@()[]-", r)
+	}), isRandom)
 }
 
 // isRandom reports whether a word of letters and digits is likely a part of a key. Words that people write have few

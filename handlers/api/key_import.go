@@ -3,8 +3,6 @@ package api
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/csv"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +18,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"postern/core/contract"
-	"postern/core/keyfile"
 	"postern/handlers/web"
-	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/scratch"
 	"postern/service/idempotency"
@@ -68,29 +64,11 @@ func (h *Handler) importKeysOf(c *gin.Context, in contract.KeyImport) error {
 	if file.Again, err = h.repeatOf(c.Request); err != nil {
 		return err
 	}
-	options := keyfile.Options{Now: models.Now()}
-	if options.Map, err = mappingOf(in.Map); err != nil {
-		return err
-	}
 	body, leave, err := h.Web.ReceiveKeys(c.Writer, c.Request)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	sum := sha256.New()
-	whole := io.TeeReader(body, sum)
-	reader, err := keyfile.Open(whole, options)
-	if wrong, ok := errors.AsType[*keyfile.Error](err); ok {
-		return keys.FileFault(wrong)
-	}
-	if err != nil {
-		return err
-	}
-	file.Rows = reader
-	file.SHA256 = func() string {
-		_, _ = io.Copy(io.Discard, whole) // what may follow the last row
-		return hex.EncodeToString(sum.Sum(nil))
-	}
 	var lines *rowLines
 	if wantsLines(c.Request) {
 		if lines, err = h.newRowLines(); err != nil {
@@ -99,18 +77,12 @@ func (h *Handler) importKeysOf(c *gin.Context, in contract.KeyImport) error {
 		defer lines.close()
 		file.Line = lines.add
 	}
-	out, err := h.Keys.Import(ctx, who, in, file)
+	out, err := h.Keys.ImportFrom(ctx, who, in, file, body)
 	if err != nil {
 		return err
 	}
 	if lines != nil {
 		return lines.send(c)
-	}
-	out.Source = string(reader.Source())
-	for _, note := range reader.Notes() {
-		out.Notes = append(out.Notes, contract.KeyImportNote{
-			Code: note.Code, Detail: note.Detail, Row: note.First, Rows: note.Rows,
-		})
 	}
 	h.answer(c, out)
 	return nil
@@ -144,25 +116,6 @@ func (h *Handler) repeatOf(r *http.Request) ([]byte, error) {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	return sum.Sum(nil), nil
-}
-
-// mappingOf parses column=field, of which a parameter can have several with commas between them.
-func mappingOf(texts []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, text := range texts {
-		pairs, err := csv.NewReader(strings.NewReader(text)).Read()
-		if err != nil {
-			pairs = []string{text}
-		}
-		for _, pair := range pairs {
-			at := strings.LastIndexByte(pair, '=')
-			if at <= 0 || at == len(pair)-1 {
-				return nil, fault.InvalidField("/map", "invalid_map", "Use column=field, such as apiKey=key.")
-			}
-			out[pair[:at]] = pair[at+1:]
-		}
-	}
-	return out, nil
 }
 
 // wantsLines reports whether the caller wants a line for each row.

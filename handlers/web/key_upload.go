@@ -19,9 +19,15 @@ const maxKeyFiles = 8
 // KeyImportRoute is the path of the operation whose body is a file of API keys.
 const KeyImportRoute = "/api/v1/projects/:project/keys/import"
 
+// takesKeys reports whether a request has a file of API keys: of the operation, or a form of the dashboard's page.
 func takesKeys(r *http.Request) bool {
-	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/api/v1/projects/") &&
-		strings.HasSuffix(r.URL.Path, "/keys/import")
+	ofPage, isPage := strings.CutPrefix(r.URL.Path, "/projects/")
+	if isPage {
+		ofPage = strings.TrimSuffix(ofPage, "/preview")
+	}
+	ofAPI, isAPI := strings.CutPrefix(r.URL.Path, "/api/v1/projects/")
+	return r.Method == http.MethodPost && (isPage && strings.HasSuffix(ofPage, "/keys/import") ||
+		isAPI && strings.HasSuffix(ofAPI, "/keys/import"))
 }
 
 // ReceiveKeys returns the body of a request with a file of keys, to be read as it arrives, and waits for a place to do

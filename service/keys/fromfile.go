@@ -38,6 +38,7 @@ type ImportFile struct {
 	Rows   Rows
 	SHA256 func() string                     // of the file, once it has been read
 	Again  []byte                            // the same for a repeated import; nil if it can't be repeated
+	Read   func(keyfile.Row)                 // takes each row as it is read, before its result; nil: none are wanted
 	Line   func(contract.KeyImportRow) error // takes the result of each row; nil: none are wanted
 }
 
@@ -239,11 +240,8 @@ func (r *importing) unreadable(err error) error {
 			"and import "+
 			"it again: keys that exist stay unchanged.", n)
 	}
-	return FileFault(&keyfile.Error{Code: file.Code, Detail: detail, Proposals: file.Proposals})
+	return fileFault(&keyfile.Error{Code: file.Code, Detail: detail, Proposals: file.Proposals})
 }
-
-// FileFault is the fault of a file that can't be read.
-func FileFault(err *keyfile.Error) error { return fault.New(fault.Invalid, err.Code, "%s", err.Detail) }
 
 // take writes a batch in one transaction.
 func (r *importing) take(ctx context.Context, batch []item, number int64) error {

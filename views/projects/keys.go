@@ -20,6 +20,8 @@ type Keys struct {
 	Filter   KeyFilter
 	List     ui.List // without a search of its own: Filter has it
 
+	ImportURL string // of the page that imports keys; "" for viewers
+
 	BulkAction string // changes the chosen rows, see KeyBulk; "" for viewers
 	BulkError  string
 }

@@ -54,8 +54,8 @@ func New(document []byte, server string) (*API, error) {
 	for path, methods := range doc.Paths {
 		for method, one := range methods {
 			o := operation{method: strings.ToUpper(method), path: path, summary: one.Summary}
-			for media := range one.Body.Content {
-				o.media = media
+			for media := range one.Body.Content { // of several, always the same
+				o.media = max(o.media, media)
 			}
 			api.operations[one.ID] = o
 		}

@@ -16,6 +16,7 @@ var keyPages = map[string]Page{
 		Text("keys_state", "state", "--state"), Text("keys_tenant", "tenant", "--tenant"),
 		Text("keys_type", "key_type", "--key-type"), Text("keys_environment", "environment", "--environment"),
 		Text("keys_text", "q", "--search"), sorted("keys_sort", "keys_dir", "-created", "owner", "-last_used")),
+	keysRoute + "/import":        shows(contract.ListKeyTypes),
 	keysRoute + "/:key":          shows(contract.GetKey),
 	keysRoute + "/:key/secret":   shows(contract.GetKey),
 	keyTypesRoute:                shows(contract.ListKeyTypes),
@@ -29,6 +30,9 @@ var keyForms = map[string][]Call{
 		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
 		{Operation: "freeze-key", Command: "keys freeze {key}", Note: eachKey},
 	},
+	keysRoute + "/import":         keyImport(),
+	keysRoute + "/import/preview": keyImport(Fixed("dry_run", true, "--dry-run")),
+	keysRoute + "/check":          carriesOut(contract.CheckKey, Secret("secret", "key", "").Need()),
 	keysRoute + "/:key": carriesOut(contract.UpdateKey,
 		allFields(contract.UpdateKey, keyLimits(true), noMetadata)...),
 	keysRoute + "/:key/freeze":   submits(contract.FreezeKey),
@@ -47,6 +51,26 @@ var keyForms = map[string][]Call{
 var noMetadata = Func("metadata", "metadata", func(url.Values) (any, [][]string) { return nil, nil })
 
 const eachKey = "Run it once for each selected key."
+
+// keyImport is the import of a file with the fields of its form, and more of them.
+func keyImport(more ...Field) []Call {
+	mapping := Func("map", "map", func(form url.Values) (any, [][]string) {
+		lines, flags := PerLine("map", "map", "--map").value(form)
+		texts, ok := lines.([]string)
+		if !ok {
+			return nil, nil
+		}
+		return repeated(texts), flags
+	})
+	return []Call{{
+		Operation: contract.ImportKeys.ID, Command: "keys import {project} FILE",
+		Query: append([]Field{
+			Text("key_type", "key_type", "--key-type"), mapping, Bool("update", "update", "--update"),
+			Bool("allow_weak", "allow_weak", "--allow-weak"),
+		}, more...),
+		Body: func(url.Values) any { return Raw("@FILE") },
+	}}
+}
 
 // keyLimits are a key's own limits, none, or those of its type.
 func keyLimits(stored bool) Field {

@@ -56,7 +56,7 @@ func (h *Handler) keySection(v *page.Visit, p rules.Project) (projects.Keys, err
 	list := keyList(p).Read(v)
 	m := projects.Keys{TypesURL: keyTypesPath(p), Create: keyFormOf(p), SentIn: sentIn(p)}
 	if v.MayChange(p, access.KeyCreate) {
-		m.Action = page.KeysPath(p)
+		m.Action, m.ImportURL = page.KeysPath(p), importPath(p)
 		m.Curl = ui.Page{
 			Control: h.Web.Config.PublicURL,
 		}.Curl(

@@ -1,0 +1,64 @@
+package projects
+
+import "postern/views/ui"
+
+// KeyImport is the page that imports API keys from a file, and checks one of them.
+type KeyImport struct {
+	Page    ui.Page
+	Form    *KeyImportForm // nil for viewers
+	Done    *KeysImported  // nil before a file was read
+	Check   *KeyCheck      // nil for viewers
+	BackURL string
+}
+
+// KeyImportForm posts allow_weak, update, key_type, map (column=field on each line) and, as the last field, file: to
+// Action, or to preview below it to be told what an import would do.
+type KeyImportForm struct {
+	Action    string
+	Types     []ui.Option // for rows without one
+	Mapping   ui.Value
+	AllowWeak bool
+	Update    bool
+	FileError string
+	Error     string
+}
+
+func (m KeyImportForm) preview() string { return m.Action + "/preview" }
+
+// KeysImported says what an import of a file did, or would do.
+type KeysImported struct {
+	DryRun     bool
+	Facts      []ui.Fact
+	Notes      []string
+	Rows       []KeyImportRow // the first ones
+	Errors     []KeyImportError
+	MoreErrors bool
+}
+
+// KeyImportRow is a row of a file, without its key.
+type KeyImportRow struct {
+	Row                 int64
+	Owner, Name, Result string
+}
+
+// KeyImportError is why a row wasn't imported.
+type KeyImportError struct {
+	Row            int64
+	Column, Detail string
+}
+
+// heading says in a line what happened.
+func (m KeysImported) heading() string {
+	if m.DryRun {
+		return "Result of the check"
+	}
+	return "Result of the import"
+}
+
+// KeyCheck posts secret to Action, which says whether a key of the project has this plaintext.
+type KeyCheck struct {
+	Action  string
+	Error   string
+	NoMatch bool
+	Match   *KeyRow
+}
