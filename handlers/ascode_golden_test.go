@@ -32,6 +32,7 @@ var typedCode = map[string][]string{
 	"ip_allow":       {"203.0.113.0/24\n2001:db8::/32"},
 	"ip_deny":        {"203.0.113.7"},
 	"limits_of":      {"own"},
+	"map":            {"apiKey=key\nplan=-"},
 	"max_age":        {"600"},
 	"refresh_days":   {"30"},
 	"rules": {"GET,HEAD /orders/{id} scopes=orders:read owner=order:{id}\n" +
@@ -47,6 +48,7 @@ var codeForms = map[string][]url.Values{
 	"/products/:product/delete":      {{"typed_name": {"store"}}},
 	"/projects/:project/delete":      {{"typed_name": {"shop"}}},
 	"/projects/:project/keys/change": {{"do": {"revoke"}, "key": {"key_1"}}, {"do": {"unfreeze"}, "key": {"key_1"}}},
+	"/projects/:project/keys/import": {{"key_type": {"full"}, "map": {"apiKey=key\nUser ID=owner"}}},
 	"/projects/:project/limits": {{
 		"limit_of": {"key", "ip"}, "limit_window": {"minute", "second"}, "limit_calls": {"60", "5"},
 	}},
