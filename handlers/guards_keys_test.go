@@ -36,4 +36,8 @@ var keyGuards = map[string]guard{
 	"PATCH /api/v1/keys/:key":                             {body: `{"description":"For the invoices"}`},
 	"POST /api/v1/projects/:project/keys":                 {body: `{"owner":"billing"}`},
 	"POST /api/v1/keys/:key/unfreeze":                     {needs: "frozen"},
+	"POST /api/v1/projects/:project/keys/check":           {body: `{"key":"k9J2hG5fD8sA1pO4iU7yT0rE"}`},
+	"POST /api/v1/projects/:project/keys/import": {
+		body: `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE","key_type":"full"}]`,
+	},
 }

@@ -125,6 +125,11 @@ var growingTables = map[string]growing{
 	"target_health": {says: "30 days", kept: 30 * day, rows: func(now time.Time) []any {
 		return []any{&models.TargetHealth{EnvironmentID: "env_1", Target: "a.example", State: "healthy", Since: now}}
 	}},
+	"key_imports": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
+		return []any{&models.KeyImport{
+			Lookup: []byte("l"), Attempt: "try_1", LeaseUntil: now, Digest: []byte{}, ExpiresAt: now.Add(day),
+		}}
+	}},
 	"idempotent_requests": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
 		return []any{&models.IdempotentRequest{
 			Lookup: []byte("l"), Fingerprint: []byte{}, Answer: []byte{}, LeaseUntil: now, ExpiresAt: now.Add(day),
