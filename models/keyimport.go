@@ -67,7 +67,7 @@ const keysOfStatement = 40
 // InsertKeys inserts keys, up to about two thousand.
 func (t *Tx) InsertKeys(rows []APIKey) error {
 	if t.dialect == migrations.Postgres {
-		return t.Insert(&rows)
+		return t.insertKeyArrays(rows)
 	}
 	for some := range slices.Chunk(rows, keysOfStatement) {
 		if err := t.Insert(&some); err != nil {
