@@ -11,9 +11,10 @@ var keyGuards = map[string]guard{
 	"POST /projects/:project/keys/import":         {action: access.KeyCreate, owner: 422, silent: true},
 	"POST /projects/:project/keys/import/preview": {action: access.KeyCreate, owner: 422, silent: true},
 	"POST /projects/:project/keys/check": {
-		action: access.KeyChange,
-		body:   "secret=k9J2hG5fD8sA1pO4",
-		owner:  200,
+		action:  access.KeyChange,
+		body:    "secret=k9J2hG5fD8sA1pO4",
+		audited: true,
+		owner:   200,
 	},
 	"GET /projects/:project/keys/:key":           {action: access.KeyRead},
 	"POST /projects/:project/keys/:key":          {action: access.KeyChange, body: "description=For+the+invoices"},
@@ -35,9 +36,10 @@ var keyGuards = map[string]guard{
 	"PATCH /api/v1/projects/:project/key-types/:key_type": {body: `{"limits":{"minute":10}}`},
 	"PATCH /api/v1/keys/:key":                             {body: `{"description":"For the invoices"}`},
 	"POST /api/v1/projects/:project/keys":                 {body: `{"owner":"billing"}`},
-	"POST /api/v1/keys/:key/unfreeze":                     {needs: "frozen"},
-	"POST /api/v1/projects/:project/keys/check":           {body: `{"key":"k9J2hG5fD8sA1pO4iU7yT0rE"}`},
 	"POST /api/v1/projects/:project/keys/import": {
-		body: `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE","key_type":"full"}]`,
+		body:    `[{"owner":"billing","key":"k9J2hG5fD8sA1pO4iU7yT0rE","key_type":"full"}]`,
+		audited: true,
 	},
+	"POST /api/v1/projects/:project/keys/check": {body: `{"key":"k9J2hG5fD8sA1pO4"}`, audited: true},
+	"POST /api/v1/keys/:key/unfreeze":           {needs: "frozen"},
 }

@@ -23,7 +23,7 @@ type guard struct {
 	body     string // JSON for the API, a form for pages; placeholders as in Fixture.FillBody
 	needs    string // state that the route's object must be in, one of those that Fixture.NewObjects knows
 	operator bool   // for operators of the installation only; all others get 404, in their own team too
-	audited  bool   // adds to the audit log although it is a GET
+	audited  bool   // adds to the audit log although it is a GET or has no list of changes
 	silent   bool   // changes nothing that is audited
 
 	anonymous int // status without a credential
