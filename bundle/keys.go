@@ -10,6 +10,7 @@ import (
 
 	"postern/bundle/jsonfile"
 	"postern/core/contract"
+	"postern/core/policy"
 	"postern/core/snapshot"
 )
 
@@ -196,8 +197,8 @@ func rangeTexts(ranges []netip.Prefix) []string {
 }
 
 // KeptIdentity returns the fields of the gateway's key table with the identity that upstreams know from the gateway
-// that a key was imported from, escaped as in a URL; "" if there is none.
-func KeptIdentity(k *snapshot.Key) (out string) {
+// that a key was imported from, and the metadata if a version sends it, escaped as in a URL; "" if there are none.
+func KeptIdentity(k *snapshot.Key, metadata bool) (out string) {
 	add := func(name, value string) {
 		if value != "" {
 			out += " " + name + "=" + url.PathEscape(value)
@@ -210,6 +211,9 @@ func KeptIdentity(k *snapshot.Key) (out string) {
 	}
 	if k.CredentialID != nil {
 		add("ascredential", *k.CredentialID)
+	}
+	if metadata {
+		add("asmetadata", policy.MetadataValue(k.Metadata))
 	}
 	return out
 }

@@ -36,6 +36,9 @@ func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 		pointers: map[string]map[uint64]int64{},
 		probes:   map[string]bool{},
 		entries:  map[uint64]rowRef{},
+		metadata: slices.ContainsFunc(config.Versions, func(d versionDoc) bool {
+			return d.RequestsAuth.SendsMetadata()
+		}),
 	}
 	if err := v.required(report.Manifest.Options, config); err != nil {
 		return Report{}, nil, err
@@ -153,6 +156,7 @@ type ledgerCheck struct {
 	pointers map[string]map[uint64]int64 // by file: pointers to resolve, with the number of their item
 	probes   map[string]bool             // ids of recorded probes
 	entries  map[uint64]rowRef           // entries that the gateway's key table must have
+	metadata bool                        // entries have the metadata of keys
 	token    *ration                     // of the current document; nil for a line, whose length is limited
 	target   Target
 	digest   Digest // of the items

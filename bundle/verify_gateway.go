@@ -83,7 +83,7 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, k *snapshot.Key, ref rowRef) {
 	if k.OwnerFrozen {
 		line += " user_frozen"
 	}
-	line += KeptIdentity(k) + " consumer=" + policy.ConsumerID(k.ProjectID, k.Owner) + " owner=" + k.Owner
+	line += KeptIdentity(k, l.metadata) + " consumer=" + policy.ConsumerID(k.ProjectID, k.Owner) + " owner=" + k.Owner
 	for _, sum := range []*string{&row.SHA256, row.PreviousSHA256, row.MintedSHA256} {
 		if sum != nil {
 			l.entries[l.hash(*sum+" "+line)] = ref

@@ -61,7 +61,7 @@ func (c *httpCall) rewriteRequest(upgrade bool) {
 }
 
 // usualLines are the most lines that forwarded and identityLines set.
-const usualLines = 19
+const usualLines = 20
 
 // withholds reports whether a field of the caller never reaches the upstream.
 func (c *call) withholds(name string) bool {
@@ -116,6 +116,9 @@ func (c *call) identityLines(set func(name, value string)) {
 	}
 	if of.CredentialID != "" {
 		set(policy.CredentialHeader, of.CredentialID)
+	}
+	if id.Metadata != "" {
+		set(policy.MetadataHeader, id.Metadata)
 	}
 	if id.User != "" {
 		set(policy.UserHeader, id.User)

@@ -88,7 +88,7 @@ type ownerDoc struct {
 type entry struct {
 	id, tenant, keyType, environment, consumer, owner string
 
-	kept               string    // fields of the identity that upstreams know from another gateway
+	kept               string    // fields of the identity that upstreams know from another gateway, and the metadata
 	scopes             []string  // nil: the type's limits
 	until              time.Time // zero: never expires
 	limits             *snapshot.Limits
@@ -135,10 +135,12 @@ func seconds(t time.Time) float64 { return math.Max(float64(t.UnixMilli())/1000,
 type configWriter struct {
 	b   *bundle.Build
 	out *jsonfile.Stream
+
+	metadata bool // a version sends the metadata of keys
 }
 
 func writeConfig(ctx context.Context, b *bundle.Build, w io.Writer) error {
-	c := &configWriter{b: b, out: jsonfile.NewStream(w)}
+	c := &configWriter{b: b, out: jsonfile.NewStream(w), metadata: sendsMetadata(b.Project)}
 	c.out.Raw("{\n  \"_format_version\": \"3.0\",\n  \"services\": ")
 	if err := c.services(); err != nil {
 		return err
@@ -319,7 +321,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		userFrozen:  k.OwnerFrozen,
 		consumer:    policy.ConsumerID(c.b.Project.ID, k.Owner),
 		owner:       k.Owner,
-		kept:        bundle.KeptIdentity(k),
+		kept:        bundle.KeptIdentity(k, c.metadata),
 	}
 	keyType := typeOf(c.b.Project, k.KeyType)
 	e.keyType = keyType.ID

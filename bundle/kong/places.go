@@ -1,6 +1,7 @@
 package kong
 
 import (
+	"slices"
 	"strings"
 
 	"postern/bundle"
@@ -31,6 +32,11 @@ func apiKeyOf(access snapshot.Access) *apiKeyDoc {
 	}}
 	out.Challenge, out.EitherChallenge = compiled.Challenges()
 	return out
+}
+
+// sendsMetadata reports whether a version of the project sends the metadata of keys to its upstream.
+func sendsMetadata(p *snapshot.Project) bool {
+	return slices.ContainsFunc(p.Versions, func(v snapshot.Version) bool { return v.Access.SendsMetadata() })
 }
 
 // keyMark stands for a key in a probe and in the files that send one.

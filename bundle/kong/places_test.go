@@ -1,8 +1,10 @@
 package kong
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -195,5 +197,56 @@ func TestExampleCall(t *testing.T) {
 		if text := write(t, placedInput(place))["gateway/README.md"]; !strings.Contains(text, "curl "+want+"\n") {
 			t.Errorf("the README doesn't have %s", want)
 		}
+	}
+}
+
+// Routes of a version that sends metadata say so, and the entries of keys have it if there is such a version.
+func TestSendMetadata_export(t *testing.T) {
+	in := sampleInput()
+	if text := write(t, in)[gatewayFile]; strings.Contains(text, "metadata") {
+		t.Error("without the setting, gateway.yaml has metadata")
+	}
+	in.Project.Versions[0].Access.APIKey.SendMetadata = new(true)
+	keys := in.Keys
+	in.Keys = func(ctx context.Context) iter.Seq2[snapshot.Key, error] {
+		return func(yield func(snapshot.Key, error) bool) {
+			for k, err := range keys(ctx) {
+				k.Metadata = `{"plan":"gold","city":"Zürich"}`
+				if !yield(k, err) {
+					return
+				}
+			}
+		}
+	}
+	var doc struct {
+		Plugins []struct {
+			Config struct {
+				Routes map[string]struct {
+					SendMetadata bool `json:"send_metadata"`
+				}
+				Keys map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(write(t, in)[gatewayFile]), &doc); err != nil {
+		t.Fatal(err)
+	}
+	sends := 0
+	for _, route := range doc.Plugins[0].Config.Routes {
+		if route.SendMetadata {
+			sends++
+		}
+	}
+	if sends == 0 || sends == len(doc.Plugins[0].Config.Routes) {
+		t.Errorf("%d of %d routes send metadata", sends, len(doc.Plugins[0].Config.Routes))
+	}
+	const want = " asmetadata=%7B%22plan%22:%22gold%22%2C%22city%22:%22Z%5Cu00fcrich%22%7D consumer="
+	for hash, line := range doc.Plugins[0].Config.Keys {
+		if !strings.Contains(line, want) {
+			t.Errorf("%s: %s", hash, line)
+		}
+	}
+	if len(doc.Plugins[0].Config.Keys) == 0 {
+		t.Error("there are no keys")
 	}
 }

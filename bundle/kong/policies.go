@@ -16,6 +16,8 @@ type routePolicyDoc struct {
 	APIKey   *apiKeyDoc        `json:"api_key,omitempty"`
 	IP       *contract.IPRules `json:"ip,omitempty"`
 
+	SendMetadata bool `json:"send_metadata,omitempty"` // of keys
+
 	Rules  string `json:"rules,omitempty"`  // the version's ID; "": none
 	Prefix string `json:"prefix,omitempty"` // the prefix of the paths of rules
 
@@ -53,6 +55,7 @@ func (c *configWriter) policies() {
 				Endpoint:     endpoint,
 				APIKey:       apiKeyOf(access),
 				IP:           rangesOf(access.IP),
+				SendMetadata: access.SendsMetadata(),
 				Host:         hostHeaderOf(pl.environment, r),
 				Tag:          signingTag(c.b.Project, pl.environment),
 				Upstream:     headers[pl.environment],

@@ -8,9 +8,12 @@ import (
 	"strings"
 )
 
-// APIKeyAuth says how callers send their API keys. It is one type in requests, rows, snapshots and exports.
+// APIKeyAuth says how callers send their API keys, and what the upstream gets of them. It is one type in requests, rows,
+// snapshots and exports.
 type APIKeyAuth struct {
 	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces all places. Defaults to header=X-API-Key"`
+
+	SendMetadata *bool `json:"send_metadata,omitempty" flag:"send-key-metadata" doc:"Whether the upstream gets the metadata of the key as X-Consumer-Metadata. Left out, or false by default"`
 }
 
 // KeyPlace is a place where callers can send their keys: a header, a query parameter, a cookie, or a subprotocol of
@@ -60,6 +63,9 @@ func (a APIKeyAuth) IsDefault() bool {
 func (a APIKeyAuth) over(was APIKeyAuth) APIKeyAuth {
 	if a.In != nil {
 		was.In = a.In
+	}
+	if a.SendMetadata != nil {
+		was.SendMetadata = a.SendMetadata
 	}
 	return was
 }

@@ -29,7 +29,7 @@ type RequestsAuth struct {
 	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
 	Keyless string              `json:"keyless" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
-	APIKey  APIKeyAuth          `json:"api_key,omitzero" doc:"How callers send keys. Left out if they are sent in the X-API-Key header"`
+	APIKey  APIKeyAuth          `json:"api_key,omitzero" doc:"How callers send keys, and what the upstream gets of them. Left out if keys are sent in the X-API-Key header and their metadata isn't sent"`
 	JWT     *JWT                `json:"jwt,omitempty"`
 	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method, without its secret"`
 }
@@ -40,6 +40,11 @@ func (a RequestsAuth) Allows(method string) bool { return slices.Contains(a.Meth
 
 // TakesTokens reports whether a method reads the Authorization header.
 func (a RequestsAuth) TakesTokens() bool { return a.Allows(MethodJWT) || a.Allows(MethodOpaque) }
+
+// SendsMetadata reports whether the upstream gets the metadata of keys.
+func (a RequestsAuth) SendsMetadata() bool {
+	return a.APIKey.SendMetadata != nil && *a.APIKey.SendMetadata && a.Allows(MethodAPIKey)
+}
 
 // Issuers returns the issuers that the method jwt accepts, in the order given.
 func (a RequestsAuth) Issuers() []TokenIssuer {
@@ -97,7 +102,7 @@ type NewRequestsAuth struct {
 	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
 	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
-	APIKey   APIKeyAuth        `json:"api_key,omitzero" doc:"How callers send keys. Defaults to the X-API-Key header"`
+	APIKey   APIKeyAuth        `json:"api_key,omitzero" doc:"How callers send keys, and what the upstream gets of them. Defaults to the X-API-Key header"`
 	JWT      *JWT              `json:"jwt,omitempty"`
 	Opaque   *NewIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method"`
 }
@@ -105,7 +110,7 @@ type NewRequestsAuth struct {
 // IsSet reports whether it has any member.
 func (n NewRequestsAuth) IsSet() bool {
 	return n.Mode != "" || n.Methods != nil || n.Keyless != "" || len(n.KeyTypes) > 0 || len(n.Value().Issuers()) > 0 ||
-		n.Opaque != nil || n.APIKey.In != nil
+		n.Opaque != nil || n.APIKey.In != nil || n.APIKey.SendMetadata != nil
 }
 
 // Value returns it without the key types and secrets. Missing members are empty; Methods is nil then.

@@ -202,6 +202,7 @@ type Identity struct {
 	ConsumerID   string   // X-Consumer-ID
 	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key and without a fallback owner
 	CredentialID string   // X-Credential-Identifier: the key's id; "" without a key
+	Metadata     string   // X-Consumer-Metadata: the key's, if the version sends it; see MetadataValue
 	Kept         Kept     // replaces the ones above in the headers; calls count for the ones above
 	User         string   // X-Authenticated-Userid; "" without a token
 	Issuer       string   // the issuer that User is a subject of; "" for one of our end users
@@ -366,14 +367,18 @@ func decideKey(c *Call) Decision {
 	case len(k.AllowedIPs) > 0 && !Contains(k.AllowedIPs, c.RemoteIP):
 		return denyKnown(IPDenied, caller, grant.TenantID)
 	}
-	return Decision{Allow: true, StripKey: true, Identity: Identity{
+	id := Identity{
 		ConsumerID:   c.Consumers.ID(c.Realm.ID, k.Owner),
 		Owner:        k.Owner,
 		CredentialID: k.ID,
 		Kept:         Kept{k.Consumer, k.CredentialID},
 		Scopes:       grant.Scopes,
 		TenantID:     grant.TenantID,
-	}}
+	}
+	if c.Access.SendsMetadata() {
+		id.Metadata = MetadataValue(k.Metadata)
+	}
+	return Decision{Allow: true, StripKey: true, Identity: id}
 }
 
 // decideToken judges a token that came without a key. An app client that calls for itself

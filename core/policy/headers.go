@@ -1,6 +1,13 @@
 package policy
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"postern/core/contract"
+)
 
 // Names of headers, in the canonical form of net/http.
 const (
@@ -9,6 +16,7 @@ const (
 	UsernameHeader   = "X-Consumer-Username"
 	CustomIDHeader   = "X-Consumer-Custom-Id"
 	CredentialHeader = "X-Credential-Identifier"
+	MetadataHeader   = "X-Consumer-Metadata"
 	ScopeHeader      = "X-Authenticated-Scope"
 	UserHeader       = "X-Authenticated-Userid"
 	GroupsHeader     = "X-Consumer-Groups"
@@ -40,6 +48,30 @@ func FirstGroups(groups []string) []string {
 	return groups
 }
 
+// MetadataValue returns the value of MetadataHeader, "" for none: the JSON of the metadata, in which \u escapes replace
+// the characters that a header can't have (RFC 9110, 5.5) or that HTTP libraries read in different charsets.
+func MetadataValue(m contract.Metadata) string {
+	text := string(m)
+	if !strings.ContainsFunc(text, needsEscape) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		switch high, low := utf16.EncodeRune(r); {
+		case !needsEscape(r):
+			out.WriteRune(r)
+		case high == unicode.ReplacementChar:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.String()
+}
+
+// needsEscape reports whether a character isn't printable ASCII. JSON without spaces has others in its strings only.
+func needsEscape(r rune) bool { return r < ' ' || r > '~' }
+
 // WWWAuthenticateValue is the challenge of every 401 of a version that accepts keys,
 // except those about a token.
 const WWWAuthenticateValue = `Key realm="postern"`
@@ -49,7 +81,7 @@ const WWWAuthenticateValue = `Key realm="postern"`
 func IdentityHeaders() []string {
 	return []string{
 		"X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups",
-		"X-Consumer-Groups-Truncated",
+		"X-Consumer-Groups-Truncated", "X-Consumer-Metadata",
 		"X-Credential-Identifier", "X-Credential-Username", "X-Anonymous-Consumer",
 		"X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID", "X-Project-ID",
 	}

@@ -1,10 +1,14 @@
 package policy_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/policy"
 )
 
@@ -89,6 +93,53 @@ func TestIsIdentityHeader_table(t *testing.T) {
 			}[fate]
 			if !known || got != want {
 				t.Errorf("%s: for gateways alone, a key: %v; want %v", fate, got, want)
+			}
+		})
+	}
+}
+
+func TestMetadataValue(t *testing.T) {
+	for in, want := range map[contract.Metadata]string{
+		"":                            "",
+		`{"plan":"gold","n":1.50}`:    `{"plan":"gold","n":1.50}`,
+		`{"a":"b\u003cc","d":"\"\\"}`: `{"a":"b\u003cc","d":"\"\\"}`,
+		`{"city":"Zürich"}`:           `{"city":"Z\u00fcrich"}`,
+		`{"日":"€"}`:                   `{"\u65e5":"\u20ac"}`,
+		`{"a":"😀"}`:                   `{"a":"\ud83d\ude00"}`,
+		"{\"a\":\"\x7f\ufffd\"}":      `{"a":"\u007f\ufffd"}`,
+	} {
+		got := policy.MetadataValue(in)
+		if got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+		if in == "" {
+			continue
+		}
+		var sent, read any
+		if err := errors.Join(json.Unmarshal([]byte(in), &sent), json.Unmarshal([]byte(got), &read)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(sent, read) {
+			t.Errorf("%s: the upstream reads %v", in, read)
+		}
+	}
+}
+
+func TestDecide_metadata(t *testing.T) {
+	for name, tc := range map[string]struct {
+		send *bool
+		want string
+	}{
+		"by default": {},
+		"not sent":   {send: new(false)},
+		"sent":       {send: new(true), want: `{"city":"Z\u00fcrich"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := call(func(c *policy.Call) {
+				c.Key.Metadata, c.Access.APIKey.SendMetadata = `{"city":"Zürich"}`, tc.send
+			})
+			if got := policy.Decide(&c); !got.Allow || got.Identity.Metadata != tc.want {
+				t.Errorf("allowed %t with %q, want %q", got.Allow, got.Identity.Metadata, tc.want)
 			}
 		})
 	}

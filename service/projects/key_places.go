@@ -17,8 +17,12 @@ var (
 	argumentPattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 )
 
-// checkKeyPlaces checks where keys travel. A version whose keys travel in X-API-Key alone doesn't say so.
+// checkKeyPlaces checks where keys travel. A version whose keys travel in X-API-Key alone doesn't say so, and neither
+// does one that doesn't send their metadata.
 func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.Field) {
+	if send := auth.APIKey.SendMetadata; send != nil && !*send {
+		auth.APIKey.SendMetadata = nil
+	}
 	in, prefix := auth.APIKey.In, prefix+"/api_key/in"
 	switch {
 	case in == nil:
@@ -51,16 +55,25 @@ func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.F
 	return wrong
 }
 
-// needsAPIKey refuses places of keys without the method api_key, which would have no effect.
-func needsAPIKey(asked contract.APIKeyAuth, in contract.RequestsAuth, prefix string) []fault.Field {
-	if len(asked.In) == 0 || in.Allows(snapshot.APIKey) {
+// needsAPIKey refuses settings of keys without the method api_key, which would have no effect.
+func needsAPIKey(asked contract.APIKeyAuth, in contract.RequestsAuth, prefix string) (wrong []fault.Field) {
+	if in.Allows(snapshot.APIKey) {
 		return nil
 	}
-	return []fault.Field{{
-		Pointer: prefix + "/api_key/in",
-		Code:    "method_missing",
-		Detail:  "Add api_key to the methods, or set the mode to authenticate. Otherwise, keys aren't checked.",
-	}}
+	add := func(member string) {
+		wrong = append(wrong, fault.Field{
+			Pointer: prefix + "/api_key" + member,
+			Code:    "method_missing",
+			Detail:  "Add api_key to the methods, or set the mode to authenticate. Otherwise, keys aren't checked.",
+		})
+	}
+	if len(asked.In) > 0 {
+		add("/in")
+	}
+	if send := asked.SendMetadata; send != nil && *send {
+		add("/send_metadata")
+	}
+	return wrong
 }
 
 // sameKeyPlace ignores the prefix: a header is read once.

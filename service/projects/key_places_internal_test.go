@@ -107,3 +107,34 @@ func TestQueryWarning(t *testing.T) {
 		t.Errorf("without keys: %q", got)
 	}
 }
+
+// A version that doesn't send metadata doesn't say so, and one without keys can't send it.
+func TestSendMetadata(t *testing.T) {
+	for name, tc := range map[string]struct {
+		send    *bool
+		methods []string
+		kept    bool
+		wrong   string
+	}{
+		"left out":      {methods: []string{"api_key"}},
+		"false":         {send: new(false), methods: []string{"api_key"}},
+		"true":          {send: new(true), methods: []string{"api_key"}, kept: true},
+		"without keys":  {send: new(true), methods: []string{"jwt"}, kept: true, wrong: "/a/api_key/send_metadata"},
+		"false, no key": {send: new(false), methods: []string{"jwt"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := contract.APIKeyAuth{SendMetadata: tc.send}
+			auth := contract.RequestsAuth{Methods: tc.methods, APIKey: asked}
+			var wrong []string
+			for _, f := range append(checkKeyPlaces(&auth, "/a"), needsAPIKey(asked, auth, "/a")...) {
+				wrong = append(wrong, f.Pointer)
+			}
+			if got := strings.Join(wrong, " "); got != tc.wrong {
+				t.Errorf("errors at %q, want %q", got, tc.wrong)
+			}
+			if kept := auth.APIKey.SendMetadata != nil; kept != tc.kept {
+				t.Errorf("it says whether metadata is sent: %t", kept)
+			}
+		})
+	}
+}

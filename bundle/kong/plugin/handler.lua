@@ -304,10 +304,24 @@ local function hides_dot_segment()
 end
 
 
+-- The identity headers of a call. The key's metadata depends on the route.
+local function identity_of(whose, policy)
+  if not policy.send_metadata or not whose.metadata then
+    return whose.headers
+  end
+  local identity = { ["X-Consumer-Metadata"] = whose.metadata }
+  for name, value in pairs(whose.headers) do
+    identity[name] = value
+  end
+  return identity
+end
+
+
 -- kong.client.authenticate tells the other plugins who the caller is, but leaves the upstream's headers to us. Reports
 -- whether the call may continue.
-local function let_through(whose, in_authorization, credentials, signer, tag)
-  local signed = signer and signature.headers(signer, tag, whose.headers)
+local function let_through(whose, in_authorization, credentials, signer, policy)
+  local identity = identity_of(whose, policy)
+  local signed = signer and signature.headers(signer, policy.tag, identity)
   if signer and not signed then
     return false
   end
@@ -317,7 +331,7 @@ local function let_through(whose, in_authorization, credentials, signer, tag)
   if whose.dropped or in_authorization then
     kong.service.request.clear_header(TOKEN_HEADER)
   end
-  kong.service.request.set_headers(whose.headers)
+  kong.service.request.set_headers(identity)
   if credentials then
     kong.service.request.set_headers(credentials)
   end
@@ -403,7 +417,7 @@ function PosternAuth:access(config)
   if changes then -- before the call is signed
     transforms.request(changes, received["connection"])
   end
-  if not let_through(whose, in_authorization, credentials, signer, policy.tag) then
+  if not let_through(whose, in_authorization, credentials, signer, policy) then
     return answers.refuse("upstream_credentials_missing")
   end
   if policy.host then -- Kong takes it as the server name of the TLS handshake too

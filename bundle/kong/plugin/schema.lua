@@ -121,6 +121,8 @@ local policy = {
     { introspection = { type = "string", required = false } },
     { keyless = { type = "string", required = true, one_of = { "reject", "owner_fallback" } } },
     { api_key = api_key },
+    -- whether the upstream gets the metadata of keys
+    { send_metadata = { type = "boolean", required = false } },
     { ip = ip },
     -- the id of the version whose rules apply, and the prefix of its paths
     { rules = { type = "string", required = false, match = "^[%w_]+$" } },

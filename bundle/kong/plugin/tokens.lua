@@ -200,7 +200,7 @@ function tokens.with_key(entry, token)
   end
   name_user(headers, token)
   return {
-    headers = headers, limited = entry.limited, dropped = token.dropped,
+    headers = headers, metadata = entry.metadata, limited = entry.limited, dropped = token.dropped,
     groups = not token.machine and token.groups or nil, admin_of = token.admin_of,
     subject = token.machine and entry.owner or account_of(token),
     kong_consumer = entry.kong_consumer, kong_credential = entry.kong_credential,

@@ -25,6 +25,7 @@ type createFlags struct {
 	issuers      []string
 	auth         contract.NewRequestsAuth
 	keyPlaces    []string
+	sendMetadata bool
 	requireKey   bool
 
 	upstream    contract.Upstream // of all environments
@@ -108,6 +109,8 @@ targets, use --weighted-target instead of URL.`,
 		"owner_fallback counts them for the fallback owner (default: reject)")
 	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
 		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
+	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "whether the upstream gets the metadata of the key as "+
+		"X-Consumer-Metadata")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
 		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed (repeatable). SECRET-VARIABLE is the environment "+
@@ -143,6 +146,8 @@ var createPointers = map[string]string{
 	"/requests_auth/key_types": "--key-type",
 	"/login":                   "--login",
 	"/login/redirect_uris":     "--redirect-uri",
+
+	"/requests_auth/api_key/send_metadata": "--send-key-metadata",
 }
 
 // input returns the request that the flags describe. The server validates the values.
@@ -197,6 +202,9 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		}
 		auth.APIKey.In = append(auth.APIKey.In, in)
 	}
+	if f.sendMetadata {
+		auth.APIKey.SendMetadata = &f.sendMetadata
+	}
 	var err error
 	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
 		return in, err
@@ -205,7 +213,7 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		return in, err
 	}
 	if auth.Opaque != nil || auth.JWT != nil || auth.Mode != "" || auth.Methods != nil || auth.Keyless != "" ||
-		auth.KeyTypes != nil || auth.APIKey.In != nil {
+		auth.KeyTypes != nil || auth.APIKey.In != nil || f.sendMetadata {
 		in.RequestsAuth = &auth
 	}
 	return in, nil

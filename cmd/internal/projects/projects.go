@@ -255,6 +255,9 @@ func accessOf(a contract.RequestsAuth) string {
 	if a.Allows(contract.MethodAPIKey) && !a.APIKey.IsDefault() {
 		text += "; keys " + policy.KeyPlaceText(a.APIKey)
 	}
+	if a.SendsMetadata() {
+		text += "; metadata of keys is sent upstream"
+	}
 	if a.Keyless == contract.KeylessOwnerFallback {
 		text += "; calls without a key count for the fallback owner"
 	}

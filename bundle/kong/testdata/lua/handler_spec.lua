@@ -30,6 +30,10 @@ local ROUTES = {
   grouped = {
     environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject", rules = "ver_1",
   },
+  sending = {
+    environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "owner_fallback",
+    send_metadata = true, tag = "env_1",
+  },
   closed = { environment = "prod", mode = "authenticate", methods = {}, keyless = "reject" },
 }
 
@@ -126,6 +130,25 @@ check("keys of any form are accepted where some were imported", function()
   passed(seen)
   equal(value(seen, "X-Consumer-Username"), "bob")
   equal(value(seen, "X-Credential-Identifier"), "old-7")
+end)
+
+check("the metadata of a key goes to the routes that send it, and never a caller's", function()
+  local with = config({
+    line = "key_1 tenant=tnt_1 asmetadata=%7B%22city%22:%22Z%5Cu00fcrich%22%2C%22p%22:%22%2525%22%7D" ..
+      " consumer=uuid-ana owner=ana & co",
+  })
+  local function sent(route, to, more)
+    local lines = { { "X-API-Key", good }, { "X-Consumer-Metadata", "theirs" }, { "x_consumer_metadata", "theirs" } }
+    local seen = call(route, more or lines, to)
+    passed(seen)
+    equal(value(seen, "x_consumer_metadata"), nil)
+    return value(seen, "X-Consumer-Metadata")
+  end
+  equal(sent("sending", with), '{"city":"Z\\u00fcrich","p":"%25"}')
+  equal(sent("guarded", with), nil)
+  equal(sent("sending", with), '{"city":"Z\\u00fcrich","p":"%25"}')
+  equal(sent("sending", config()), nil)
+  equal(sent("sending", with, { { "X-Consumer-Metadata", "theirs" } }), nil, "fallback owner")
 end)
 
 check("scopes of the key's own come before those of its type", function()
@@ -549,7 +572,7 @@ end)
 local IDENTITY = {
   "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Consumer-Groups", "X-Credential-Identifier",
   "X-Credential-Username", "X-Anonymous-Consumer", "X-Authenticated-Scope", "X-Authenticated-Userid", "X-Tenant-ID",
-  "X-Project-ID", "X-Consumer-Groups-Truncated",
+  "X-Project-ID", "X-Consumer-Groups-Truncated", "X-Consumer-Metadata",
 }
 
 check("what a caller sends under our names is gone, in any spelling", function()

@@ -9,6 +9,10 @@ local function config()
     project = "prj_1", signing_key = "CALL_SIGNING_KEY",
     routes = {
       signed = { environment = "prod", mode = "passthrough", methods = {}, keyless = "reject", tag = "env_1" },
+      sending = {
+        environment = "prod", mode = "authenticate", methods = { "api_key" }, keyless = "reject", tag = "env_1",
+        send_metadata = true,
+      },
       fallback = {
         environment = "prod", mode = "passthrough", methods = { "api_key" }, keyless = "owner_fallback", tag = "env_1",
       },
@@ -63,6 +67,18 @@ check("every identity header is covered", function()
       assert(value(seen, "signature"):find('"' .. name .. '": ' .. line[2] .. " / ", 1, true), name)
     end
   end
+end)
+
+check("the metadata of a key is covered", function()
+  local key = made.key("pst", "prod", ("s"):rep(32))
+  local with = config()
+  with.tenants.tnt_1 = { name = "default" }
+  with.keys[made.digest(key)] = "key_1 tenant=tnt_1 asmetadata=%7B%22a%22:1%7D consumer=u1 owner=ana"
+  local seen = call({ route = "sending", lines = { { "X-API-Key", key } } }, with)
+  equal(value(seen, "signature-input"):match('"@query" (.-)%)'),
+    '"x-project-id" "x-consumer-id" "x-consumer-username" "x-consumer-custom-id" "x-credential-identifier" ' ..
+    '"x-consumer-metadata" "x-tenant-id"')
+  assert(value(seen, "signature"):find('"x-consumer-metadata": {"a":1} / ', 1, true))
 end)
 
 check("the caller's signature is removed in every spelling", function()
