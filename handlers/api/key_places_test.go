@@ -48,7 +48,12 @@ func TestKeyPlaces_setAndReset(t *testing.T) {
 				`[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}]}}}`,
 			`{"in":[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}]}`,
 		},
-		{`{"requests_auth":{"api_key":{"in":[{"header":"x-api-key"}]}}}`, ""},
+		{
+			`{"requests_auth":{"api_key":{"send_metadata":true}}}`,
+			`{"in":[{"header":"Authorization","prefix":"Bearer","prefix_optional":true}],"send_metadata":true}`,
+		},
+		{`{"requests_auth":{"api_key":{"in":[{"header":"x-api-key"}]}}}`, `{"send_metadata":true}`},
+		{`{"requests_auth":{"api_key":{"send_metadata":false}}}`, ""},
 	} {
 		changed := controlplane.Call(t, h, "PATCH", path+"/versions/1.0.0", key, tc.body)
 		if got := placesOf(t, changed.Body); changed.Status != 200 || got != tc.want {

@@ -215,6 +215,29 @@ func TestKeyPlaces_save(t *testing.T) {
 	s.Get("/projects/shop").Says("main", "accepts keys in the query")
 }
 
+func TestSendMetadata_save(t *testing.T) {
+	t.Parallel()
+	db := state.OpenSQLite(t)
+	s, _ := controlplane.NewOwnerWithShop(t, db)
+	action := s.Get("/projects/shop/versions/1.0.0/access").Action("mode")
+	for _, tc := range []struct {
+		fields  []string
+		checked int
+	}{
+		{[]string{"methods", "api_key", "key_send_metadata", "true"}, 1},
+		{[]string{"methods", "api_key"}, 0},
+		{[]string{"methods", "jwt", "key_send_metadata", "true"}, 0}, // the form hides it
+	} {
+		page := s.Get(action)
+		s.Post(action, append([]string{
+			"revision", page.Value("form:has([name=mode]) [name=revision]"), "mode", "authenticate", "keyless", "reject",
+		}, tc.fields...)...).LeadsTo(action)
+		if n := s.Get(action).Find("[name=key_send_metadata][checked]").Length(); n != tc.checked {
+			t.Errorf("%q: %d checked, want %d", tc.fields, n, tc.checked)
+		}
+	}
+}
+
 // TestTokenIssuers_rows presses the buttons of the form that do not save it, as a browser without scripts does.
 func TestTokenIssuers_rows(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,7 @@ type Access struct {
 	KeyPlaces []KeyPlaceRow
 
 	KeyPlacesError string
+	SendMetadata   bool
 
 	Issuers       []IssuerRow
 	IssuersError  string

@@ -23,6 +23,25 @@ type KeyPlaceRow struct {
 // do is the value of the button that does something with the row.
 func (r KeyPlaceRow) do(what string) string { return what + " " + strconv.Itoa(r.N) }
 
+// SendMetadataText says whether the upstream gets the metadata of keys.
+func SendMetadataText(send bool) string {
+	if send {
+		return "sent to the upstream"
+	}
+	return "not sent"
+}
+
+// sendMetadata is the checkbox about the metadata of keys.
+func (a Access) sendMetadata(id string) ui.Group {
+	return ui.Group{
+		ID: id + "-key-send-metadata", Name: "key_send_metadata", Legend: "Metadata of API keys",
+		Options: []ui.Option{{
+			Value: "true", Title: "Send to the upstream", Chosen: a.SendMetadata,
+			Text: "Your upstream gets the metadata of the caller's key as X-Consumer-Metadata, in JSON.",
+		}},
+	}
+}
+
 func (r KeyPlaceRow) kinds() []ui.Option {
 	option := func(value, title string) ui.Option {
 		return ui.Option{Value: value, Title: title, Chosen: r.Kind == value}

@@ -1,6 +1,7 @@
 package ascode
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -210,6 +211,13 @@ func accessFields(read Readers) []Field {
 				flags = append(flags, []string{"--key-in", line})
 			}
 			return places, flags
+		}),
+		Func("key_send_metadata", "requests_auth.api_key.send_metadata", func(form url.Values) (any, [][]string) {
+			if !takes(form, "api_key") {
+				return nil, nil
+			}
+			send := form.Get("key_send_metadata") == "true"
+			return send, [][]string{{fmt.Sprintf("--send-key-metadata=%t", send)}}
 		}),
 		Func("issuer", "requests_auth.jwt.allowed_pairs", func(form url.Values) (any, [][]string) {
 			if !takes(form, "jwt") {

@@ -145,6 +145,7 @@ func (h *Handler) versionSection(p rules.Project, version rules.Version) project
 			Revision:      version.ETag,
 			RequestsAuth:  auth,
 			KeyPlaces:     keyPlaceRows(version.ID, keyPlacesAsForm(auth.APIKey), &page.Errors{}),
+			SendMetadata:  auth.SendsMetadata(),
 			Issuers:       issuerRows(version.ID, issuersAsForm(auth.Issuers()), &page.Errors{}),
 			Introspection: introspectionOf(auth.Opaque),
 			FallbackOwner: ui.Value{Text: p.FallbackOwner},

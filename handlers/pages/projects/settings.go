@@ -47,6 +47,7 @@ type accessForm struct {
 
 	auth          contract.RequestsAuthChange
 	keyPlaces     []keyPlaceForm
+	sendMetadata  bool
 	issuers       []issuerForm
 	introspection introspectionForm
 }
@@ -64,6 +65,7 @@ func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 		fallbackOwner: strings.TrimSpace(v.Posted("fallback_owner")),
 		auth:          change.RequestsAuth,
 		keyPlaces:     postedKeyPlaces(v.Gin.Request.PostForm),
+		sendMetadata:  v.Posted("key_send_metadata") == "true",
 		issuers:       postedIssuers(v.Gin.Request.PostForm),
 		introspection: postedIntrospection(v.Gin.Request.PostForm),
 	}
@@ -80,11 +82,12 @@ func (h *Handler) saveAccess(v *page.Visit) (web.Answer, error) {
 	return h.saved(v, err, "access", v.Param("project"), form)
 }
 
-// change leaves out fields that the form hides: places of keys, issuers and introspection without their method.
+// change leaves out fields that the form hides: settings of keys, issuers and introspection without their method.
 func (f accessForm) change() contract.VersionChange {
 	out := f.auth
 	if f.value().Allows(snapshot.APIKey) {
 		out.APIKey = keptPlaces(f.keyPlaces)
+		out.APIKey.SendMetadata = &f.sendMetadata
 	}
 	if f.value().Allows(snapshot.Opaque) {
 		out.Opaque = f.introspection.input()
@@ -110,6 +113,7 @@ func (f accessForm) mark(m *projects.Configure, wrong *page.Errors) {
 		shown := &m.Versions[i].Access
 		shown.Revision, shown.RequestsAuth, shown.Wrong = f.revision, f.value(), map[string]string{}
 		shown.KeyPlaces = keyPlaceRows(f.version, f.keyPlaces, wrong)
+		shown.SendMetadata = f.sendMetadata
 		shown.KeyPlacesError = wrong.Take(keyPlacesPointer)
 		shown.Issuers = issuerRows(f.version, f.issuers, wrong)
 		shown.IssuersError = wrong.Take(issuersPointer)
@@ -149,6 +153,11 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 			Theirs: keyPlaceLines(auth.APIKey),
 		},
 		projects.Difference{
+			Label:  "Metadata of API keys",
+			Yours:  projects.SendMetadataText(f.sendMetadata),
+			Theirs: projects.SendMetadataText(auth.SendsMetadata()),
+		},
+		projects.Difference{
 			Label: "Token issuers", Yours: issuerLines(kept(f.issuers)), Theirs: issuerLines(auth.Issuers()),
 		},
 		projects.Difference{
@@ -156,6 +165,9 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 			Yours:  f.introspection.line(),
 			Theirs: introspectionFormOf(auth.Opaque).line(),
 		})
+	if f.sendMetadata {
+		m.Hidden = append(m.Hidden, projects.Pair{Name: "key_send_metadata", Value: "true"})
+	}
 	m.Hidden = append(m.Hidden, keyPlacePairs(keptPlaces(f.keyPlaces))...)
 	m.Hidden = append(append(m.Hidden, issuerPairs(kept(f.issuers))...), f.introspection.pairs()...)
 	if f.falls() {
