@@ -144,6 +144,7 @@ var fields = map[string]shown{
 	"Access.Mode":    {snapshot.FeatureAccess, "authenticate"},
 	"Access.Methods": {snapshot.FeatureAccess, "api_key"},
 	"Access.Keyless": {snapshot.FeatureAccess, "owner_fallback"},
+	"Access.APIKey":  {snapshot.FeatureAccess, "X-Full-Key"},
 
 	"Access.JWT":           {snapshot.FeatureTokenIssuer, "https://ti.example/"},
 	"TokenIssuer.Issuer":   {snapshot.FeatureTokenIssuer, `"iss": "https://ti.example/"`},

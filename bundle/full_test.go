@@ -165,6 +165,7 @@ func fullProject() (*snapshot.Project, snapshot.Key) {
 					Mode:    snapshot.Authenticate,
 					Methods: []string{snapshot.APIKey, snapshot.JWT},
 					Keyless: snapshot.OwnerFallback,
+					APIKey:  snapshot.APIKeyAuth{In: []snapshot.KeyPlace{{Header: "X-Full-Key"}}},
 					JWT: &snapshot.AllowedPairs{AllowedPairs: []snapshot.TokenIssuer{{
 						Issuer:   "https://ti.example/",
 						Audience: "ti-audience",

@@ -50,7 +50,7 @@ func TestWebhooks_everyEvent(t *testing.T) {
 			{"project.claimed", "project", unclaimed.Project.ID},
 		} {
 			if got := received[tt.event][tt.member]; got != tt.want {
-				t.Errorf("%s: %s is %q, want %q", tt.event, tt.member, got, tt.want)
+				t.Errorf("%s: %s is %v, want %q", tt.event, tt.member, got, tt.want)
 			}
 		}
 		if received["key.created"] == nil {
@@ -63,9 +63,9 @@ func TestWebhooks_everyEvent(t *testing.T) {
 // with a wrong signature, without a timestamp, with a secret, or sent twice.
 func receivedEvents(
 	t *testing.T, official *standardwebhooks.Webhook, messages []message, secrets ...string,
-) map[string]map[string]string {
+) map[string]map[string]any {
 	t.Helper()
-	received := map[string]map[string]string{}
+	received := map[string]map[string]any{}
 	for _, m := range messages {
 		if err := official.Verify([]byte(m.body), m.header); err != nil {
 			t.Errorf("%s: %v", m.body, err)
@@ -73,7 +73,7 @@ func receivedEvents(
 		var event struct {
 			Type      string
 			Timestamp time.Time
-			Data      map[string]string
+			Data      map[string]any
 		}
 		if err := json.Unmarshal([]byte(m.body), &event); err != nil {
 			t.Errorf("%s: %v", m.body, err)

@@ -22,7 +22,7 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{},
 	&models.Version{}, &models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{},
-	&models.Revision{}, &models.Export{}, &models.ExportLedger{}, &models.ExportKey{}, &models.AuditEntry{},
+	&models.Revision{}, &models.KeyImport{}, &models.Export{}, &models.ExportLedger{}, &models.ExportKey{}, &models.AuditEntry{},
 	&models.UsageHour{},
 	&models.UsageDay{},
 	&models.UsageFold{},
@@ -79,7 +79,8 @@ func TestModels_schema(t *testing.T) {
 
 // isNilable tells types whose nil is kept as NULL.
 func isNilable(t reflect.Type) bool {
-	return t == reflect.TypeFor[models.Digest]() || t == reflect.TypeFor[secrets.Sealed]()
+	return t == reflect.TypeFor[models.Digest]() || t == reflect.TypeFor[secrets.Sealed]() ||
+		t == reflect.TypeFor[models.KeyList]()
 }
 
 func kindOf(f *schema.Field) string {

@@ -8,13 +8,16 @@ import (
 	"postern/migrations"
 )
 
+// KeyList are IDs of keys. nil is NULL.
+type KeyList []string
+
 // Revision is a row of revisions, the change feed that gateways follow. KeyID
 // is set when just that key changed, KeyIDs when just those keys did, Relations when just those relations did.
 type Revision struct {
 	ID        int64 `gorm:"primaryKey;autoIncrement"`
 	ProjectID string
 	KeyID     string
-	KeyIDs    []string `gorm:"serializer:json"`
+	KeyIDs    KeyList `gorm:"serializer:json"`
 	Relations RelationChanges
 	CreatedAt time.Time
 }

@@ -49,9 +49,10 @@ func fillKeys(t *testing.T, db *models.DB) (project models.Project, product *str
 	if db.Dialect() == migrations.Postgres {
 		hash = "convert_to('hash' || i, 'UTF8')"
 	}
-	fill(t, db, with+"INSERT INTO api_keys (id, project_id, product_id, tenant_id, key_type_id, owner, environment, "+
+	fill(t, db, with+"INSERT INTO api_keys (id, team_id, project_id, product_id, tenant_id, key_type_id, owner, environment, "+
 		"description, state, hash, prefix, last4, created_at, updated_at) SELECT "+strings.Join([]string{
 		"'key_' || " + number,
+		"'" + project.TeamID + "'",
 		inProject("'"+project.ID+"'", "'"+other.ID+"'"),
 		"'" + of.ID + "'",
 		inProject(either(tenants[0].ID, tenants[1].ID), either(theirTenants[0].ID, theirTenants[1].ID)),

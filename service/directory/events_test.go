@@ -154,7 +154,7 @@ func TestChange_events(t *testing.T) {
 				t.Errorf("%s: events %q, want %q", tt.what, to.list, tt.want)
 			}
 		}
-		want := map[string]string{
+		want := map[string]any{
 			"user":        s.user,
 			"state":       directory.Invited,
 			"external_id": "",

@@ -104,6 +104,7 @@ var columns = map[string]map[string]string{
 		"snapshot Membership.*":     "group_id role created_at mapped",
 		"snapshot User.Memberships": "user_id",
 	},
+	"key_imports":         {internal: "lookup attempt lease_until batches digest result done expires_at"},
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
 	"identities": {
 		"snapshot Identity.*":      "issuer subject provider_id created_at",
@@ -177,7 +178,7 @@ var columns = map[string]map[string]string{
 		"stays: it keeps revoked keys from coming back to their team": "team_id hash",
 	},
 	"revisions": {
-		"snapshot Project.Revision": "id project_id key_id relations", "snapshot Project.RevisedAt": "created_at",
+		"snapshot Project.Revision": "id project_id key_id key_ids relations", "snapshot Project.RevisedAt": "created_at",
 	},
 	"relations": {"ledger object_ownership": "project_id tenant_id object relation user created_at"},
 	"relation_misses": {

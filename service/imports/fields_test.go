@@ -21,6 +21,7 @@ var fates = map[string]string{
 		Environments, ExpiresAt, ExpiresIn, ExposedHeaders,
 		ExternalID, FallbackOwner, Frozen, GraceEndsAt, GrantTypes, Group, GroupID, Groups, Hash, ID, IP, Identities,
 		InviteOnly, Issuer, JWKSURL, JWT, AllowedPairs,
+		APIKey, In, Header, PrefixOptional, Query, Cookie, WebSocketProtocol, SendMetadata,
 		Key, KeyDetails, KeyIdentity, Metadata, Consumer, CredentialID, Username, CustomID,
 		ImportedKeys, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits,
 		List, LogoURL, LogoutURIs, Managed, Mapped, Mappings, Match, MaxAge, Memberships, Method, Methods, Mode, Name,
