@@ -3,11 +3,15 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -256,6 +260,94 @@ func TestImportKeys_existing(t *testing.T) {
 	})
 }
 
+// No import makes a secret valid again, removes a restriction, or repeats what may be a key.
+func TestImportKeys_neverOpens(t *testing.T) {
+	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
+		dir := t.TempDir()
+		a := newApp(t, settings(dir, databaseURL))
+		during(t, a, func(browser *http.Client) {
+			i := newImporter(t, a, browser)
+			shop := i.project("shop")
+			key := func(members string) []byte { return []byte(row(`"owner":"ana","key":"` + strong + `"` + members)) }
+			wantCall := func(what string, want int) {
+				t.Helper()
+				if status, _ := i.call(shop, strong); status != want {
+					t.Errorf("%s: the key gets %d, want %d", what, status, want)
+				}
+			}
+			wantCode := func(what string, out contract.KeysImported, want string) {
+				t.Helper()
+				if len(out.Errors) != 1 || out.Errors[0].Code != want {
+					t.Errorf("%s: %+v, want %s", what, out, want)
+				}
+			}
+
+			limited := `,"allowed_cidrs":["192.0.2.0/24"],"expires_at":"2100-01-01T00:00:00Z","limits":{"minute":5}`
+			i.take("shop", "key_type=full", key(limited))
+			wantCall("from another address", http.StatusForbidden)
+			out := i.take("shop", "key_type=full&update=true", key(`,"description":"new"`))
+			if out.Updated != 1 {
+				t.Errorf("an update without columns for restrictions: %+v", out)
+			}
+			wantCall("after an update without its address ranges", http.StatusForbidden)
+			var list contract.List[contract.Key]
+			i.send("GET", "/api/v1/projects/shop/keys?owner=ana", nil, &list)
+			if got := list.Items[0]; got.Description != "new" || got.ExpiresAt == nil || got.Limits == nil {
+				t.Errorf("the key is %+v", got)
+			}
+			i.take("shop", "key_type=full&update=true", key(`,"allowed_cidrs":["0.0.0.0/0","::/0"]`))
+			wantCall("from any address", http.StatusOK)
+
+			id := list.Items[0].ID
+			for range 2 { // the first secret is neither the current nor the one before
+				i.send("POST", "/api/v1/keys/"+id+"/rotate", []byte(`{"grace_seconds":0}`), nil,
+					"Content-Type", "application/json")
+			}
+			wantCode("after rotations", i.take("shop", "key_type=full", key("")), "revoked_before")
+			wantCall("after rotations", http.StatusUnauthorized)
+
+			const mixedUp = "k9J2hG5fD8sA1pO4iU7yT0rE"
+			for _, member := range []string{"tenant", "environment", "product", "key_type"} {
+				status, answer := i.send("POST", "/api/v1/projects/shop/keys/import",
+					[]byte(row(`"owner":"bo","key":"`+strong+`3","`+member+`":"`+mixedUp+`"`)), nil,
+					"Content-Type", "application/x-ndjson", "Idempotency-Key", "mixed-up-"+member)
+				if status != http.StatusOK || strings.Contains(answer, mixedUp) ||
+					!strings.Contains(answer, "unknown_"+member) {
+					t.Errorf("a key as %s: %d %s", member, status, answer)
+				}
+			}
+			status, answer := i.send("POST", "/api/v1/projects/shop/keys/import?key_type=gold", key(""), nil)
+			if status != http.StatusUnprocessableEntity || !strings.Contains(answer, "full, read-only") {
+				t.Errorf("an unknown key type for all rows: %d %s", status, answer)
+			}
+			wantNowhere(t, dir, mixedUp, strong)
+		})
+	})
+}
+
+// wantNowhere fails the test if a file in the folder has one of the secrets.
+func wantNowhere(t *testing.T, dir string, secrets ...string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a temporary file of the database
+		}
+		for _, secret := range secrets {
+			if bytes.Contains(text, []byte(secret)) {
+				t.Errorf("%s has a key", path)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // brokenAfter ends an upload after some bytes, as a client that is killed.
 type brokenAfter struct {
 	text io.Reader
@@ -323,6 +415,11 @@ func TestImportKeys_repeated(t *testing.T) {
 			if status, answer := i.send("POST", path, []byte(other), nil, "Idempotency-Key", once); status != 422 ||
 				!strings.Contains(answer, "idempotency_key_reused") {
 				t.Errorf("another file: %d %s", status, answer)
+			}
+			shorter := row(`"owner":"zoe","key":"` + strong + `-zoe"`)
+			if status, answer := i.send("POST", path, []byte(shorter), nil, "Idempotency-Key", once); status != 422 ||
+				!strings.Contains(answer, "idempotency_key_reused") {
+				t.Errorf("a file with fewer rows: %d %s", status, answer)
 			}
 			status, lines := i.send("POST", path, []byte(whole), nil, "Accept", "application/x-ndjson")
 			if n := strings.Count(lines, `"result":"unchanged"`); status != 200 || n != rows ||

@@ -26,7 +26,7 @@ func TestImport_expiryOfUpdate(t *testing.T) {
 		"time left, never before":    {row: at(5), relative: true, want: at(5)},
 		"a date, later":              {was: at(1), row: at(5), want: at(5)},
 		"a date, earlier":            {was: at(5), row: at(1), want: at(1)},
-		"no expiry, a date before":   {was: at(5)},
+		"no expiry, a date before":   {was: at(5), want: at(5)},
 		"time left that has run out": {was: at(-1), row: at(0), relative: true, want: at(-1)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package projects_test
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"testing"
@@ -228,6 +229,72 @@ func TestMove_removedKeys(t *testing.T) {
 			t.Errorf("the other team knows %d of the secrets, %v; want 1", len(found), err)
 		}
 	})
+}
+
+// TestMove_secretsOfTheOtherTeam: a project doesn't move with a key whose secret a key of the other team has or had.
+func TestMove_secretsOfTheOtherTeam(t *testing.T) {
+	hash, old := []byte(strings.Repeat("h", 32)), []byte(strings.Repeat("o", 32))
+	for _, tc := range []struct {
+		name             string
+		ours, theirs     models.APIKey
+		gone             []byte // a secret that the other team had
+		taken, remaining int64
+	}{
+		{name: "other secrets", ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: old}, remaining: 1},
+		{name: "the same one", ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: hash}, taken: 1, remaining: 1},
+		{name: "theirs before a rotation", ours: models.APIKey{Hash: hash}, taken: 1, remaining: 1,
+			theirs: models.APIKey{Hash: []byte(strings.Repeat("n", 32)), OldHash: hash}},
+		{name: "ours before a rotation", taken: 1, remaining: 1,
+			ours: models.APIKey{Hash: hash, OldHash: old}, theirs: models.APIKey{Hash: old}},
+		{name: "both before", ours: models.APIKey{Hash: hash, OldHash: old}, taken: 1, remaining: 1,
+			theirs: models.APIKey{Hash: []byte(strings.Repeat("n", 32)), OldHash: old}},
+		{name: "one that they revoked", ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: old}, gone: hash,
+			taken: 1, remaining: 1},
+		{name: "ours is revoked", theirs: models.APIKey{Hash: hash},
+			ours: models.APIKey{Hash: hash, State: contract.KeyRevoked}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			state.Each(t, func(t *testing.T, db *models.DB) {
+				o := newOwnedTwice(t, db)
+				err := db.Write(t.Context(), func(tx *models.Tx) error {
+					if tc.gone != nil {
+						if err := tx.Insert(&models.RevokedHash{TeamID: "team_into", Hash: tc.gone}); err != nil {
+							return err
+						}
+					}
+					like, err := tx.KeyTypesOf(o.shop)
+					if err != nil {
+						return err
+					}
+					for team, key := range map[string]models.APIKey{"team_from": tc.ours, "team_into": tc.theirs} {
+						key.ID, key.TeamID, key.ProjectID, key.TenantID = models.NewID("key"), team, o.shop, o.acme
+						key.KeyTypeID, key.Owner, key.State = like[0].ID, "ana", cmp.Or(key.State, contract.KeyActive)
+						if key.OldHash != nil {
+							key.GraceEndsAt = new(models.Now())
+						}
+						if err := tx.Insert(&key); err != nil {
+							return err
+						}
+					}
+					taken, err := tx.FreeHashes("team_from", o.shop, "team_into")
+					if taken != tc.taken {
+						t.Errorf("%d keys are in the way, want %d", taken, tc.taken)
+					}
+					if err != nil {
+						return err
+					}
+					left, err := tx.KeysByHash("team_from", [][]byte{tc.ours.Hash})
+					if int64(len(left)) != tc.remaining {
+						t.Errorf("%d keys are left, want %d", len(left), tc.remaining)
+					}
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
 }
 
 // awaitLockWaiter returns once a statement waits for a lock or done is closed, on
