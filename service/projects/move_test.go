@@ -241,7 +241,8 @@ func TestMove_secretsOfTheOtherTeam(t *testing.T) {
 		taken, remaining int64
 	}{
 		{name: "other secrets", ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: old}, remaining: 1},
-		{name: "the same one", ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: hash}, taken: 1, remaining: 1},
+		{name: "the same one", taken: 1, remaining: 1,
+			ours: models.APIKey{Hash: hash}, theirs: models.APIKey{Hash: hash}},
 		{name: "theirs before a rotation", ours: models.APIKey{Hash: hash}, taken: 1, remaining: 1,
 			theirs: models.APIKey{Hash: []byte(strings.Repeat("n", 32)), OldHash: hash}},
 		{name: "ours before a rotation", taken: 1, remaining: 1,
