@@ -13,6 +13,7 @@ import (
 
 	"postern/core/contract"
 	"postern/models"
+	"postern/testkit"
 	"postern/testkit/state"
 )
 
@@ -93,15 +94,16 @@ func TestInsertKeys(t *testing.T) {
 	})
 }
 
-// BenchmarkInsertKeys measures how long a batch of an import takes to write: InsertKeys, and a parameter for each value.
+// BenchmarkInsertKeys measures how long a batch of an import takes to write with InsertKeys, and with a parameter for
+// each value.
 func BenchmarkInsertKeys(b *testing.B) {
 	state.EachBenchmark(b, func(b *testing.B, db *models.DB) {
 		plain := importable(b, db)
 		n := 0
-		for name, insert := range map[string]func(*models.Tx, []models.APIKey) error{
+		for name, insert := range testkit.ByName(map[string]func(*models.Tx, []models.APIKey) error{
 			"InsertKeys": (*models.Tx).InsertKeys,
 			"parameters": func(tx *models.Tx, rows []models.APIKey) error { return tx.Insert(&rows) },
-		} {
+		}) {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
 					rows := make([]models.APIKey, 1000)

@@ -50,8 +50,8 @@ func (t *Tx) MoveProject(id, team string, now time.Time) error {
 }
 
 // FreeHashes prepares the keys of a team, or of one of its projects if project isn't "", for another team: it removes
-// the revoked ones with a hash that a key of that team has, and returns how many others have a hash, now or before their
-// rotation, that a key of that team has or had.
+// the revoked ones with a hash that a key of that team has, and returns how many others have a hash, now or before
+// their rotation, that a key of that team has or had.
 func (t *Tx) FreeHashes(from, project, into string) (taken int64, err error) {
 	moved := func() *gorm.DB {
 		q := t.db.Where("team_id = ?", from)

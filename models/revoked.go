@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// RevokedHash is a row of revoked_hashes: the hash of a secret that no key has any more, because its key was rotated, or
-// revoked and removed. An import doesn't make such a secret valid again.
+// RevokedHash is a row of revoked_hashes: the hash of a secret that no key has any more, because its key was rotated,
+// or revoked and removed. An import doesn't make such a secret valid again.
 type RevokedHash struct {
 	TeamID string `gorm:"primaryKey"`
 	Hash   []byte `gorm:"primaryKey"`

@@ -29,8 +29,8 @@ func fillPeople(t *testing.T, db *models.DB, project models.Project, n int) (ten
 	}
 	rows := fmt.Sprintf("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ", n)
 	fill(t, db,
-		rows+fmt.Sprintf(`INSERT INTO api_keys (id, team_id, project_id, tenant_id, key_type_id, owner, environment, description,
-			state, hash, prefix, last4, created_at, updated_at)
+		rows+fmt.Sprintf(`INSERT INTO api_keys (id, team_id, project_id, tenant_id, key_type_id, owner, environment,
+			description, state, hash, prefix, last4, created_at, updated_at)
 			SELECT 'key_' || %[1]s, '%[6]s', '%[2]s', '%[3]s', '%[4]s', 'o', '', 'Number ' || %[1]s, 'active', %[5]s,
 			'pst', 'abcd', CURRENT_TIMESTAMP, CURRENT_TIMESTAMP FROM n`, number, project.ID, at.ID, kind.ID, hash,
 			project.TeamID),

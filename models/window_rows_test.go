@@ -49,8 +49,8 @@ func fillKeys(t *testing.T, db *models.DB) (project models.Project, product *str
 	if db.Dialect() == migrations.Postgres {
 		hash = "convert_to('hash' || i, 'UTF8')"
 	}
-	fill(t, db, with+"INSERT INTO api_keys (id, team_id, project_id, product_id, tenant_id, key_type_id, owner, environment, "+
-		"description, state, hash, prefix, last4, created_at, updated_at) SELECT "+strings.Join([]string{
+	fill(t, db, with+"INSERT INTO api_keys (id, team_id, project_id, product_id, tenant_id, key_type_id, owner, "+
+		"environment, description, state, hash, prefix, last4, created_at, updated_at) SELECT "+strings.Join([]string{
 		"'key_' || " + number,
 		"'" + project.TeamID + "'",
 		inProject("'"+project.ID+"'", "'"+other.ID+"'"),

@@ -107,8 +107,8 @@ func fillTeams(t *testing.T, db *models.DB, ours, theirs models.Project) {
 				ID: "usr_" + number, TenantID: of, Email: "u" + number, State: "active", CreatedAt: now, UpdatedAt: now,
 			},
 			&models.APIKey{
-				ID: "key_" + number, TeamID: ours.TeamID, ProjectID: ours.ID, TenantID: of, KeyTypeID: kind.ID, Owner: "o" + number,
-				State: "active", Hash: []byte("hash" + number),
+				ID: "key_" + number, TeamID: ours.TeamID, ProjectID: ours.ID, TenantID: of, KeyTypeID: kind.ID,
+				Owner: "o" + number, State: "active", Hash: []byte("hash" + number),
 			},
 		)
 	}
@@ -134,8 +134,8 @@ func fillTeams(t *testing.T, db *models.DB, ours, theirs models.Project) {
 			numbered("apc_"), quoted(theirTenant.ID), numbered("c"), "'[]', '[]', 60, 0, 'RS256', '', '', '', ''"),
 		insert("end_users", "id, tenant_id, email, email_verified, name, state",
 			numbered("usr_"), quoted(theirTenant.ID), numbered("u"), "TRUE, '', 'active'"),
-		insert("api_keys", "id, team_id, project_id, tenant_id, key_type_id, owner, environment, description, state, hash, "+
-			"prefix, last4", numbered("key_"), quoted(theirs.TeamID), quoted(theirs.ID), quoted(theirTenant.ID),
+		insert("api_keys", "id, team_id, project_id, tenant_id, key_type_id, owner, environment, description, state, "+
+			"hash, prefix, last4", numbered("key_"), quoted(theirs.TeamID), quoted(theirs.ID), quoted(theirTenant.ID),
 			quoted(theirType.ID),
 			numbered("o"), "'', '', 'active'", hash, "'pst', 'abcd'"),
 	)

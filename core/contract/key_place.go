@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// APIKeyAuth says how callers send their API keys, and what the upstream gets of them. It is one type in requests, rows,
-// snapshots and exports.
+// APIKeyAuth says how callers send their API keys, and what the upstream gets of them. It is one type in requests,
+// rows, snapshots and exports.
 type APIKeyAuth struct {
 	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces all places. Defaults to header=X-API-Key"`
 

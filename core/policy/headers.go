@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"postern/core/contract"
+	"postern/core/snapshot"
 )
 
 // Names of headers, in the canonical form of net/http.
@@ -50,7 +50,7 @@ func FirstGroups(groups []string) []string {
 
 // MetadataValue returns the value of MetadataHeader, "" for none: the JSON of the metadata, in which \u escapes replace
 // the characters that a header can't have (RFC 9110, 5.5) or that HTTP libraries read in different charsets.
-func MetadataValue(m contract.Metadata) string {
+func MetadataValue(m snapshot.Metadata) string {
 	text := string(m)
 	if !strings.ContainsFunc(text, needsEscape) {
 		return text

@@ -22,6 +22,9 @@ type AllowedPairs = contract.JWT
 // KeyPlace is a place where callers can send their keys.
 type KeyPlace = contract.KeyPlace
 
+// Metadata is a team's own data about a key.
+type Metadata = contract.Metadata
+
 // APIKeyAuth says how callers send their keys.
 type APIKeyAuth = contract.APIKeyAuth
 

@@ -117,6 +117,12 @@ var fieldLabels = map[string]string{
 	"user_code":         "Code",
 	"validation":        "Request validation",
 	"value":             "Address or domain",
+
+	"allow_weak":        "Import weak keys",
+	"key_send_metadata": "Metadata of API keys",
+	"map":               "Columns with other names",
+	"secret":            "Key",
+	"update":            "Update keys that changed",
 }
 
 // FieldLabel returns the label of a form field for use outside its page. Unknown fields

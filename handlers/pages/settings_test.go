@@ -230,7 +230,8 @@ func TestSendMetadata_save(t *testing.T) {
 	} {
 		page := s.Get(action)
 		s.Post(action, append([]string{
-			"revision", page.Value("form:has([name=mode]) [name=revision]"), "mode", "authenticate", "keyless", "reject",
+			"revision", page.Value("form:has([name=mode]) [name=revision]"), "mode", "authenticate",
+			"keyless", "reject",
 		}, tc.fields...)...).LeadsTo(action)
 		if n := s.Get(action).Find("[name=key_send_metadata][checked]").Length(); n != tc.checked {
 			t.Errorf("%q: %d checked, want %d", tc.fields, n, tc.checked)

@@ -178,7 +178,8 @@ var columns = map[string]map[string]string{
 		"stays: it keeps revoked keys from coming back to their team": "team_id hash",
 	},
 	"revisions": {
-		"snapshot Project.Revision": "id project_id key_id key_ids relations", "snapshot Project.RevisedAt": "created_at",
+		"snapshot Project.Revision":  "id project_id key_id key_ids relations",
+		"snapshot Project.RevisedAt": "created_at",
 	},
 	"relations": {"ledger object_ownership": "project_id tenant_id object relation user created_at"},
 	"relation_misses": {

@@ -68,8 +68,8 @@ end
 --   key_01 tenant=tnt_1 type=kty_1 scopes=a,b env=prod until=1767225600 limits=hour:9,day:99
 --   ips=192.0.2.0/24,::1/128 frozen user_frozen asid=a%20b consumer=<uuid> owner=billing service
 -- asid, asname, ascustom and ascredential are the identity that upstreams know from another gateway, and asmetadata is
--- the key's metadata, escaped as in a URL. Only the id, tenant, consumer and owner are always there; the owner is last and may contain spaces. Returns
--- nil for an invalid line, damaged by hand.
+-- the key's metadata, escaped as in a URL. Only the id, tenant, consumer and owner are always there; the owner is last
+-- and may contain spaces. Returns nil for an invalid line, damaged by hand.
 local function parse(line)
   local head, owner = line:match("^(.-) owner=(.+)$")
   if not head then

@@ -19,8 +19,8 @@ signature.NAMES = { "signature", "signature-input", "signature-agent" }
 -- The identity headers in the order in which they are covered.
 local IDENTITY = {
   "X-Project-ID", "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Credential-Identifier",
-  "X-Consumer-Metadata", "X-Authenticated-Userid", "X-Consumer-Groups", "X-Consumer-Groups-Truncated", "X-Authenticated-Scope",
-  "X-Tenant-ID",
+  "X-Consumer-Metadata", "X-Authenticated-Userid", "X-Consumer-Groups", "X-Consumer-Groups-Truncated",
+  "X-Authenticated-Scope", "X-Tenant-ID",
 }
 
 

@@ -88,7 +88,7 @@ func (h *Handler) Mount(p page.Router) {
 		"do fallback_owner introspection introspection_audience introspection_client introspection_issuer "+
 			"introspection_method introspection_secret introspection_secret_token issuer issuer_audience "+
 			"issuer_jwks_url issuer_tenant issuer_removed key_in key_in_name key_in_prefix key_in_prefix_use "+
-			"secret_token")
+			"key_send_metadata secret_token")
 	p.SignedIn("POST", "/projects/:project/versions/:version/addresses", h.saveRanges, "ip_allow ip_deny")
 	p.SignedIn("GET", "/projects/:project/versions/:version/rules", h.showRules)
 	p.SignedIn("POST", "/projects/:project/versions/:version/rules", h.saveRules,
