@@ -183,6 +183,10 @@ func (w refusals) refuse(t *testing.T, at refusedPage, has *controlplane.Objects
 		if name == "openapi_document" {
 			values.Set("openapi_url", "") // one of the two
 		}
+		if strings.HasPrefix(name, "key_in_") {
+			values["methods"] = []string{"api_key"} // without which no call has a key
+			values["key_in"] = []string{"header"}   // which alone has all fields
+		}
 		got := w.o.Do(t, http.MethodPost, action, values.Encode(), at.caller)
 		w.o.KeepSession(got)
 		if got.Status >= 400 {
