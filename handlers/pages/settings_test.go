@@ -226,7 +226,10 @@ func TestSendMetadata_save(t *testing.T) {
 	}{
 		{[]string{"methods", "api_key", "key_send_metadata", "true"}, 1},
 		{[]string{"methods", "api_key"}, 0},
-		{[]string{"methods", "jwt", "key_send_metadata", "true"}, 0}, // the form hides it
+		{[]string{ // the form hides it
+			"methods", "jwt", "issuer", "https://accounts.example/", "issuer_audience", "shop", "issuer_jwks_url", "",
+			"issuer_tenant", "", "key_send_metadata", "true",
+		}, 0},
 	} {
 		page := s.Get(action)
 		s.Post(action, append([]string{
