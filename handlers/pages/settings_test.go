@@ -227,7 +227,7 @@ func TestSendMetadata_save(t *testing.T) {
 		{[]string{"methods", "api_key", "key_send_metadata", "true"}, 1},
 		{[]string{"methods", "api_key"}, 0},
 		{[]string{ // the form hides it
-			"methods", "jwt", "issuer", "https://accounts.example/", "issuer_audience", "shop", "issuer_jwks_url", "",
+			"methods", "jwt", "issuer", "http://127.0.0.1:9/", "issuer_audience", "shop", "issuer_jwks_url", "",
 			"issuer_tenant", "", "key_send_metadata", "true",
 		}, 0},
 	} {
