@@ -267,6 +267,8 @@ var kept = map[string]string{
 	"audit_entries": "what happened stays on record",
 	"audit_chains":  "and can be checked",
 	"memberships":   "an unclaimed workspace has no members",
+
+	"revoked_hashes": "the secrets of removed keys stay invalid in their team",
 }
 
 // A table that knows of projects or teams and is not in the purge would keep
