@@ -93,7 +93,7 @@ const (
 
 func statusProblem(status int) string { return "status " + strconv.Itoa(status) }
 
-// connectProblem says in a few words why there is no connection to a target.
+// connectProblem says in a few words why a connection to a target failed.
 func connectProblem(err error) string {
 	var (
 		name        *net.DNSError

@@ -54,8 +54,7 @@ func servedFields(expires string) string {
 		"team_id", "project_id", "tenant_id", "key_type_id", "coalesce(product_id, '')", "environment", "state",
 		expires,
 		"CASE WHEN limits IS NULL AND allowed_cidrs = '[]' AND old_hash IS NULL AND metadata = '' AND consumer IS " +
-			"NULL " +
-			"AND credential_id IS NULL THEN '' ELSE '1' END",
+			"NULL AND credential_id IS NULL THEN '' ELSE '1' END",
 		"id", "owner", // the last one may have any character
 	}, " || '"+unitSeparator+"' || ")
 }

@@ -313,8 +313,7 @@ var (
 		Summary: "Import API keys from a file", Command: "keys import PROJECT", Permission: CreateKeys,
 		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
 		Doc: "The request body is a file of up to 1,000,000 keys as NDJSON, a JSON array or CSV. The keys keep " +
-			"working " +
-			"as they are. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed as they " +
+			"working unchanged. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed as they " +
 			"arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request with " +
 			"the same " +
 			"Idempotency-Key continues where the earlier one ended and returns the totals of both. With Accept: " +
@@ -324,8 +323,7 @@ var (
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
 		Doc: "Finds out whether the hash of an imported key belongs to a key that a caller has. You can check 10 " +
-			"keys " +
-			"a minute. The audit log has no key.",
+			"keys a minute. The audit log has no key.",
 	}}
 )
 

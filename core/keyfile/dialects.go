@@ -9,7 +9,7 @@ import (
 // dialect is how a source names and writes what our rows have.
 type dialect struct {
 	source Source
-	fields map[string]string     // by names of columns in lower case; fields of its own begin with "_"
+	fields map[string]string     // by names of columns in lower case; its own fields begin with "_"
 	finish func(d *draft, e row) // sets what the columns alone don't
 }
 

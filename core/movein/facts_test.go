@@ -201,8 +201,7 @@ func TestKong_facts(t *testing.T) {
 		{
 			name: "with it, OR", item: "/plugins/1", codes: []string{"plugin.alternative"}, status: "skipped",
 			text: service + "consumers: [{username: x, plugins: [{name: request-termination}]}]\nplugins: [{name: " +
-				"key-auth, " +
-				"config: {anonymous: x}}, {name: basic-auth, config: {anonymous: x}}]\n",
+				"key-auth, config: {anonymous: x}}, {name: basic-auth, config: {anonymous: x}}]\n",
 			has: `"closed":[],"by_hand"`,
 		},
 		{
@@ -389,7 +388,7 @@ func TestKong_facts(t *testing.T) {
 			_, p := read(t, tt.text, tt.options)
 			at := slices.IndexFunc(p.Items, func(one movein.Item) bool { return one.Pointer == tt.item })
 			if at < 0 {
-				t.Fatal("there is no such item")
+				t.Fatal("the plan lacks the item")
 			}
 			item := p.Items[at]
 			if !slices.Equal(item.Codes, tt.codes) || item.Status != tt.status {

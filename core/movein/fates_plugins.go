@@ -22,7 +22,7 @@ var pluginFates = map[string]fate{
 	},
 	"plugin.harmless": {
 		skipped,
-		"It isn't imported. It checks no calls, so its routes stay as they are.",
+		"It isn't imported. It doesn't check calls, so its routes don't change.",
 		"Use Postern's usage, logs, metrics and traces.",
 	},
 	"plugin.route_closed": {skipped, "All of its routes stay closed.", "See the list of closed routes."},

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
 	Hosts          []string // host names of routes without one
-	Trust          []string // hosts of targets whose certificates are taken as they are
+	Trust          []string // hosts of targets whose certificates are trusted without an authority
 	AllowWeak      bool     // also keys that can be guessed
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
 	Now            time.Time

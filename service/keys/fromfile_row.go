@@ -46,8 +46,7 @@ func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
 	wrong := checkIdentity("", key.KeyIdentity)
 	if in.Weak && !b.in.AllowWeak {
 		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than " +
-			"16 " +
-			"characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow " +
+			"16 characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow " +
 			"weak keys."})
 	}
 	if !ValidOwner(in.Owner) {

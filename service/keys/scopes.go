@@ -10,7 +10,7 @@ import (
 	"postern/platform/fault"
 )
 
-// MaxTypes is how many key types of its own a project can have.
+// MaxTypes is how many key types a project can have in addition to the built-in ones.
 const MaxTypes = 50
 
 // maxScopes bounds the scopes of one key type: they are sent in one header.

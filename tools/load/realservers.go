@@ -122,7 +122,7 @@ type running struct {
 	addr   string
 }
 
-// start runs the server in a directory of its own and waits until it listens.
+// start runs the server in its own directory and waits until it listens.
 func (r realServer) start(dir string) (*running, error) {
 	program, err := r.path()
 	if err != nil {

@@ -81,7 +81,7 @@ type Version struct {
 
 // Access posts revision, mode, methods (any of api_key, jwt and opaque), keyless, fallback_owner, and the fields of
 // KeyPlaceRow, IssuerRow and Introspection to Action. With do it is not saved: the page shows the form with what that
-// asks for.
+// requests.
 type Access struct {
 	Action   string
 	Revision string

@@ -190,7 +190,7 @@ function places.repeats(lines, key)
 end
 
 
--- The text without some of its parts, and with the bytes of the others as they are; or nil if none is left.
+-- The text without some of its parts, and with the bytes of the others unchanged; nil if nothing is left.
 local function without(text, separator, removes)
   local kept, removed = {}, false
   each_part(text, separator, function(part)

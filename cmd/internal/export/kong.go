@@ -71,8 +71,7 @@ func readKong(name string) (text []byte, found bool, err error) {
 
 // errNoKongImport is returned instead of writing a plan.
 var errNoKongImport = errors.New("importing Kong files isn't available yet: nothing was changed. Use --dry-run to " +
-	"see " +
-	"the plan")
+	"see the plan")
 
 // planKong shows the plan of a Kong file. It makes the plan on this machine, so no secret leaves it.
 func (f importFlags) planKong(t terminal.Terminal, c *cobra.Command, text []byte) error {

@@ -82,7 +82,7 @@ func ReadText(t Terminal, path string) (string, error) {
 	return readValue(t, path, "file", maxTextFile)
 }
 
-// ReadHidden asks for a secret on a terminal, without showing it, or else reads standard input.
+// ReadHidden prompts for a secret on a terminal, without showing it, or else reads standard input.
 func ReadHidden(t Terminal, prompt string) (string, error) {
 	file, ok := t.In.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

@@ -55,7 +55,7 @@ func keyPlacesAsForm(saved contract.APIKeyAuth) (out []keyPlaceForm) {
 	return out
 }
 
-// keptPlaces returns the places of rows that aren't empty. A form without any asks for the default.
+// keptPlaces returns the places of rows that aren't empty. A form without any sets the default.
 func keptPlaces(rows []keyPlaceForm) contract.APIKeyAuth {
 	out := contract.APIKeyAuth{In: []contract.KeyPlace{}}
 	for _, row := range rows {

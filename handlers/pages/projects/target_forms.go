@@ -156,7 +156,7 @@ func (f targetsForm) mark(m *projects.Place, wrong *page.Errors) {
 	m.Targets = shown
 }
 
-// changeTargets does what a button of the form asks for.
+// changeTargets carries out a button of the form.
 func (h *Handler) changeTargets(v *page.Visit, form targetsForm, do string) (web.Answer, error) {
 	at, err := h.placeOf(v)
 	if err == nil {
