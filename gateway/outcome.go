@@ -84,7 +84,8 @@ func (c *call) tries() int {
 	return 1 + c.repeated
 }
 
-// lastTarget returns the host that the last try was sent to, "" for an upstream with one target. The lease is released already.
+// lastTarget returns the host that the last try was sent to, "" for an upstream with one target. The lease is released
+// already.
 func (c *call) lastTarget() string {
 	if e := c.route.environment; c.asked && len(e.endpoints) > 1 && c.tried != (balance.Tried{}) {
 		return e.endpoints[c.lease.Index()].host
