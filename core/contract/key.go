@@ -313,7 +313,8 @@ var (
 		Summary: "Import API keys from a file", Command: "keys import PROJECT", Permission: CreateKeys,
 		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
 		Doc: "The request body is a file of up to 1,000,000 keys as NDJSON, a JSON array or CSV. The keys keep " +
-			"working unchanged. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed as they " +
+			"working unchanged. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are " +
+			"hashed as they " +
 			"arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request with " +
 			"the same " +
 			"Idempotency-Key continues where the earlier one ended and returns the totals of both. With Accept: " +
