@@ -52,6 +52,7 @@ func recognize(names map[string]bool, container string, mapping map[string]strin
 		container == "data" && any("username", "custom_id"):
 		return kong()
 	case all("name", "key") && onlyAWS(names) || any("usageplanids", "stagekeys", "apistages") ||
+		any("throttle.ratelimit", "throttle.burstlimit", "quota.limit") ||
 		all("id", "value", "enabled") || all("id", "type", "value"):
 		return aws()
 	}

@@ -3,6 +3,7 @@ package keyfile
 import (
 	"crypto/sha256"
 	"slices"
+	"strings"
 )
 
 // byValue returns a row for each value of a key.
@@ -21,6 +22,11 @@ func (d *draft) byValue() (rows []Row) {
 			d.refuse(c, code, wrong)
 			continue
 		}
+		if d.repeats(value) {
+			d.refuse(c, CodeInvalid, "Another column has the key too, and would be stored and shown. Check the "+
+				"mapping of the columns, or leave that column out.")
+			continue
+		}
 		row := d.row
 		row.SHA256, row.ByValue, row.Weak = sha256.Sum256([]byte(value)), true, IsWeak(value)
 		row.Prefix, row.Last4 = shown(value)
@@ -29,6 +35,19 @@ func (d *draft) byValue() (rows []Row) {
 		}
 	}
 	return rows
+}
+
+// repeats reports whether a part of the row that isn't hashed has the key. Shorter keys can be a word by chance.
+func (d *draft) repeats(key string) bool {
+	if len(key) < strongLength {
+		return false
+	}
+	texts := []string{
+		d.row.Owner, d.row.CredentialID, d.row.Name, d.row.Description, d.row.KeyType, d.row.Tenant, d.row.Product,
+		d.row.Environment, d.row.Consumer.ID, d.row.Consumer.Username, d.row.Consumer.CustomID,
+	}
+	has := func(text string) bool { return strings.Contains(text, key) }
+	return slices.ContainsFunc(texts, has) || slices.ContainsFunc(d.row.Scopes, has) || has(string(d.row.Metadata))
 }
 
 // byHash returns a row for each hash, unless the row has the hash's key.

@@ -206,6 +206,13 @@ func TestNext_values(t *testing.T) {
 	checkOneRefused(t, `{"owner":"a","key":12345678901234567890123}`, nil, keyfile.CodeUnusable, "text")
 	checkOneRefused(t, `{"owner":"a","key":"`+strong+`","sha256":"`+strings.Repeat("ab", 32)+`"}`, nil,
 		keyfile.CodeHash, "isn't the SHA-256 of the key")
+	for _, member := range []string{"name", "description", "credential_id", "tenant", "environment"} {
+		checkOneRefused(t, `{"owner":"a","key":"`+strong+`","`+member+`":"x `+strong+`"}`, nil, keyfile.CodeInvalid,
+			"Another column")
+	}
+	checkOneRefused(t, `{"owner":"`+strong+`","key":"`+strong+`"}`, nil, keyfile.CodeInvalid, "Another column")
+	checkOneRefused(t, `{"owner":"a","key":"`+strong+`","metadata":{"k":"`+strong+`"}}`, nil, keyfile.CodeInvalid,
+		"Another column")
 	row := one(t, `{"owner":"a","key":"with a space, 100% & ~ok"}`, nil)
 	if row.SHA256 != sha256.Sum256([]byte("with a space, 100% & ~ok")) {
 		t.Error("a key with spaces inside was changed")

@@ -307,6 +307,8 @@ func TestOpen_recognized(t *testing.T) {
 		"Key,name\n":                                             keyfile.AWS,
 		"Name,key,description,Enabled,usageplanIds\n":            keyfile.AWS,
 		`{"items":[{"id":"k","name":"n","stageKeys":[]}]}`:       keyfile.AWS,
+		`{"items":[{"id":"p","throttle":{"rateLimit":10}}]}`:     keyfile.AWS,
+		`{"items":[{"id":"p","quota":{"limit":9}}]}`:             keyfile.AWS,
 		`{"item":[{"id":"k","value":"v","enabled":true}]}`:       keyfile.AWS,
 		`{"keys":[{"hash":"h","externalId":"a"}]}`:               keyfile.Unkey,
 		`{"data":[{"keyId":"k","start":"s"}]}`:                   keyfile.Unkey,
