@@ -37,7 +37,7 @@ func (c *call) credentialsFor(d *policy.Decision) (upstreamCredentials, policy.D
 		withoutAuthorization: d.Authorization != policy.KeepAuthorization || c.keyInAuthorization,
 	}
 	if p := c.places(); p != nil && d.StripKey {
-		out.withoutKey, out.places = false, p
+		out.withoutKey, out.places = c.keyInDefaultPlace, p
 	}
 	if c.route.environment.proof.replacesAuthorization() {
 		return out, policy.Denial{}, true

@@ -60,6 +60,7 @@ type call struct {
 	secret         [32]byte // hash of the key as it was presented
 
 	keyInAuthorization bool // Authorization has the key, and is removed
+	keyInDefaultPlace  bool // X-API-Key has the key too, where that isn't a place for keys, and is removed
 	ownProtocol        bool // the caller offers the gateway's protocol of WebSockets
 
 	trace trace // of the call, if it is recorded

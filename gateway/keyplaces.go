@@ -81,13 +81,14 @@ func (c *call) findKey(r *request, in *policy.Call) (text string) {
 	return text
 }
 
-// repeatsKey reports whether Authorization has the key that the call also has elsewhere. A version that accepts tokens
-// refuses such a call; others forward an Authorization that isn't the key.
-func (c *call) repeatsKey(r *request, key string) bool {
-	if r.authorization.n == 1 {
-		return policy.HasKey(r.authorization.first, key)
+// repeatsKey reports whether a header that isn't a place for keys has the key that the call also has elsewhere: the
+// upstream would get it. A version that accepts tokens refuses such an Authorization; others forward one that isn't the
+// key.
+func (c *call) repeatsKey(r *request, header string, found *lines, key string) bool {
+	if found.n == 1 {
+		return policy.HasKey(found.first, key)
 	}
-	for _, line := range c.keySource(r).All(authorizationHeader) {
+	for _, line := range c.keySource(r).All(header) {
 		if policy.HasKey(line, key) {
 			return true
 		}

@@ -72,6 +72,23 @@ var placeCases = map[string]placeCase{
 		lines: []string{"X-API-Key: KEY", "Authorization: KEY"}, status: 200,
 		got: []string{billingConsumer, "Authorization:", "X-Api-Key:"},
 	},
+	"header, the same key in X-API-Key": {
+		in: inHeader, lines: []string{"apikey: KEY", "X-API-Key: KEY"}, status: 200,
+		got: []string{billingConsumer, "Apikey:", "X-Api-Key:"},
+	},
+	"header, the same key in the second X-API-Key": {
+		in: inHeader, lines: []string{"apikey: KEY", "X-API-Key: x", "x-api-key: KEY"}, status: 200,
+		got: []string{billingConsumer, "X-Api-Key:"},
+	},
+	"query, the same key in X-API-Key": {
+		in: inQuery, query: "?api_key=KEY", lines: []string{"X-API-Key: KEY"}, status: 200,
+		got: []string{billingConsumer, "X-Api-Key:"},
+	},
+	"header, tokens too, the same key in X-API-Key": {
+		in: inHeader, mode: []rigOption{either}, status: 200,
+		lines: []string{"apikey: KEY", "X-API-Key: KEY", "Authorization: Bearer good"},
+		got:   []string{billingConsumer, "X-Api-Key:", "Authorization: Bearer good"},
+	},
 	"header, tokens too": {
 		in: inHeader, mode: []rigOption{either}, lines: []string{"apikey: KEY", "Authorization: Bearer good"},
 		status: 200, got: []string{billingConsumer, "X-Authenticated-Userid: alice", "Authorization: Bearer good"},

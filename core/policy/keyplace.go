@@ -372,7 +372,7 @@ func (p *KeyPlaces) OffersOwnProtocol(from KeySource) bool {
 	return false
 }
 
-// HasKey reports whether a line of Authorization has a key, alone or after a scheme. Such a line isn't forwarded.
+// HasKey reports whether a line of a header has a key, alone or after a scheme. Such a line isn't forwarded.
 func HasKey(line, key string) bool {
 	line, key = trimBlanks(line), trimBlanks(key)
 	before, ok := strings.CutSuffix(line, key)

@@ -90,6 +90,12 @@ func placedCases(k string) (out []Case) {
 		add("apikey and a foreign authorization", "", "apikey: "+k, "Authorization: Bearer a.b.c")
 		add("apikey and the same in authorization", "", "apikey: "+k, "Authorization: Bearer "+k)
 		add("X-API-Key and the same in authorization", "", "X-API-Key: "+k, "Authorization: "+k)
+		add("apikey and the same in X-API-Key", "", "apikey: "+k, "X-API-Key: "+k)
+		add("apikey and another X-API-Key", "", "apikey: "+k, "X-API-Key: of-the-upstream")
+		add("X-API-Key after a scheme", "", "apikey: "+k, "X-API-Key: Key "+k)
+		add("query and the same in X-API-Key", "?api_key="+k, "X-API-Key: "+k)
+		add("cookie and the same in X-API-Key", "", "Cookie: session="+k, "X-API-Key: "+k)
+		add("bearer and the same in X-API-Key", "", "Authorization: Bearer "+k, "X-API-Key: "+k)
 		add("apikey and a parameter", "?api_key="+k, "apikey: "+k)
 		add("apikey and a cookie", "", "apikey: "+k, "Cookie: session="+k)
 		for n, query := range []string{

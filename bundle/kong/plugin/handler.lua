@@ -31,7 +31,7 @@ local PosternAuth = {
   VERSION = "1.0.0",
 }
 
-local TOKEN_HEADER = "authorization"
+local KEY_HEADER, TOKEN_HEADER = "x-api-key", "authorization"
 
 -- Kong returns at most this many header lines, and silently drops the rest.
 local MOST_HEADERS = 1000
@@ -263,8 +263,11 @@ local function authenticate(state, policy, received)
     return nil, "invalid_key"
   elseif count == 1 then
     local entry, wrong = check_key(state, policy.environment, text or "")
+    -- Otherwise the upstream would get the key of a call that sends it twice. The same goes for Authorization below.
+    if not policy.places.stripped[KEY_HEADER] and places.repeats(received[KEY_HEADER], text or "") then
+      kong.service.request.clear_header(KEY_HEADER)
+    end
     if not entry or token == nil then
-      -- Otherwise the upstream would get the key of a call that sends it twice.
       return entry, wrong, in_authorization or (not takes_tokens and places.repeats(received[TOKEN_HEADER], text))
     end
     return of_token(state, policy, token, refusal, entry)

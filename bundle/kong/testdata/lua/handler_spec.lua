@@ -275,6 +275,14 @@ check("the key isn't forwarded if Authorization repeats it", function()
   equal(value(call("guarded", { { "X-API-Key", good }, { "Authorization", "Bearer x" } }), "Authorization"), "Bearer x")
 end)
 
+check("the key isn't forwarded if X-API-Key repeats it elsewhere", function()
+  local places = { { header = "apikey" } }
+  local seen = call_elsewhere(places, { { "apikey", good }, { "X-API-Key", good } })
+  passed(seen)
+  equal(value(seen, "X-API-Key"), nil)
+  equal(value(call_elsewhere(places, { { "apikey", good }, { "X-API-Key", "x" } }), "X-API-Key"), "x")
+end)
+
 check("a browser's WebSocket gets the protocol that it offers", function()
   local places = { { websocket_protocol = true } }
   local entry = "postern.key." .. made.base64(good):gsub("+", "-"):gsub("/", "_"):gsub("=", "")
