@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,8 @@ func (f *kongFlags) areSet(c *cobra.Command) bool {
 	return slices.ContainsFunc(kongFlagNames, func(name string) bool { return c.Flags().Changed(name) })
 }
 
-// readKong returns the text of a file if it looks like one of Kong.
+// readKong returns the text of a file if it looks like one of Kong, and false for an exported zip. Any other file is an
+// error.
 func readKong(name string) (text []byte, found bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -66,7 +68,11 @@ func readKong(name string) (text []byte, found bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
-	return text, kongfile.Recognizes(text), nil
+	if !kongfile.Recognizes(text) {
+		return nil, false, fmt.Errorf("%s isn't a file that import reads: an exported zip, or a Kong file in YAML or "+
+			"JSON with the member _format_version", filepath.Base(name))
+	}
+	return text, true, nil
 }
 
 // errNoKongImport is returned instead of writing a plan.

@@ -83,12 +83,14 @@ func TestImport_kongRefused(t *testing.T) {
 		"not a dry run": {kongFile, nil, "importing Kong files isn't available yet: nothing was changed"},
 		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". Its placeholders: ` +
 			`UPSTREAM`},
-		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "no variable of this name"},
-		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
-		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: no closed route or consumer"},
-		"a flag of zips":      {kongFile, dry("--name", "x"), "--name is for exported zips"},
-		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
-		"not a Kong file":     {"hello", dry("--host", "a.example.com"), "are for Kong files, and this isn't one"},
+		"unset variable":       {kongFile, dry("--env", "UPSTREAM"), "no variable of this name"},
+		"set without a value":  {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
+		"unknown route":        {kongFile, dry("--open", "nothing"), "--open nothing: no closed route or consumer"},
+		"a flag of zips":       {kongFile, dry("--name", "x"), "--name is for exported zips"},
+		"a duplicate":          {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
+		"a flag of Kong files": {"PK\x03\x04", dry("--host", "a.example.com"), "are for Kong files"},
+		"another file":         {"openapi: 3.1.0\n", dry(), "isn't a file that import reads"},
+		"an empty file":        {"", dry(), "with the member _format_version"},
 	} {
 		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
