@@ -170,7 +170,7 @@ func TestStartScript_keyPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := placedInput(place)
 			r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
-			r.places = policy.CompileKeyPlaces(in.Project.Versions[0].Access.APIKey)
+			r.places.Store(policy.CompileKeyPlaces(in.Project.Versions[0].Access.APIKey))
 			code, out := r.start(t, "ok", "--key", r.key)
 			expect(t, code, 0, out, "ok    /1.0.0/prod/ with an unknown key: 401",
 				"ok    /1.0.0/prod/ with your key: let through, and the upstream returned 200")

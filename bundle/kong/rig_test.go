@@ -30,10 +30,10 @@ type rig struct {
 	log    string // calls of those
 	env    []string
 	key    string
-	places *policy.KeyPlaces             // where keys travel; nil: in X-API-Key
-	token  atomic.Pointer[string]        // what is let in, nil: none
-	denial atomic.Pointer[policy.Denial] // of every token, if there is one
-	ruled  atomic.Pointer[policy.Denial] // of calls with the key, if there is one
+	places atomic.Pointer[policy.KeyPlaces] // where keys travel; nil: in X-API-Key
+	token  atomic.Pointer[string]           // what is let in, nil: none
+	denial atomic.Pointer[policy.Denial]    // of every token, if there is one
+	ruled  atomic.Pointer[policy.Denial]    // of calls with the key, if there is one
 
 	says atomic.Pointer[string] // the body of the upstream's answers, if there is one
 
@@ -140,8 +140,8 @@ const (
 // proxy plays the gateway: routes that the admin API was given ask for no key.
 func (r *rig) proxy(w http.ResponseWriter, req *http.Request) {
 	key := req.Header.Get("X-API-Key")
-	if r.places != nil {
-		key = r.places.Read(requestSource{req}, false).Text
+	if places := r.places.Load(); places != nil {
+		key = places.Read(requestSource{req}, false).Text
 	}
 	token, hasToken := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if key == r.key {
