@@ -8,6 +8,7 @@ import (
 
 	"postern/models"
 	"postern/platform/config"
+	"postern/platform/fault"
 	"postern/platform/secrets"
 )
 
@@ -120,14 +121,15 @@ func (a *App) checkMark(ctx context.Context) error {
 	return a.explainVault(err)
 }
 
+// explainVault says how to fix a key that doesn't fit. An error of the database isn't about the key.
 func (a *App) explainVault(err error) error {
-	if err != nil {
+	if err != nil && fault.KindOf(err) != fault.Unavailable && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("the key in %s can't decrypt the secrets in the database (%w): give every replica the same "+
 			"POSTERN_SECRETS_KEY (and processes with only the role gateway the output of `postern secrets "+
 			"gateway-key`), or restore the original key",
 			secretsFrom(a.Config), err)
 	}
-	return nil
+	return err
 }
 
 // markDatabase checks the database's mark with the key, and creates the mark if there is
