@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"postern/core/contract"
@@ -31,7 +32,9 @@ const aliveEvery = models.GatewaySilence / 3
 
 // targetReporter writes what this process's gateway knows of targets.
 type targetReporter struct {
-	id      string // of the gateway; "" before the first report
+	mu      sync.Mutex // Close may come while Run reports
+	ended   bool       // Close has withdrawn the reports
+	id      string     // of the gateway; "" before the first report
 	aliveAt time.Time
 	written []models.TargetReport
 	failing bool
@@ -43,7 +46,9 @@ func (r *Recorder) reportTargets(ctx context.Context) {
 	if r.Targets == nil {
 		return
 	}
-	if err := r.ReportTargets(ctx); err != nil && !r.reporter.failing {
+	r.reporter.mu.Lock()
+	defer r.reporter.mu.Unlock()
+	if err := r.writeTargets(ctx); err != nil && !r.reporter.failing {
 		r.log.Error("could not write the health of targets; trying again", "error", err)
 		r.reporter.failing = true
 	} else if err == nil {
@@ -53,8 +58,14 @@ func (r *Recorder) reportTargets(ctx context.Context) {
 
 // ReportTargets is what Run does each second about the health of targets.
 func (r *Recorder) ReportTargets(ctx context.Context) error {
+	r.reporter.mu.Lock()
+	defer r.reporter.mu.Unlock()
+	return r.writeTargets(ctx)
+}
+
+func (r *Recorder) writeTargets(ctx context.Context) error {
 	all, now := r.Targets(), models.Now()
-	if len(all) == 0 && r.reporter.id == "" {
+	if r.reporter.ended || len(all) == 0 && r.reporter.id == "" {
 		return nil
 	}
 	id := cmp.Or(r.reporter.id, models.NewID("gwy"))
@@ -101,6 +112,9 @@ func reportsOf(gateway string, all []TargetHealth) (rows []models.TargetReport) 
 
 // forgetGateway deletes the reports of this process, which stops.
 func (r *Recorder) forgetGateway(ctx context.Context) {
+	r.reporter.mu.Lock()
+	defer r.reporter.mu.Unlock()
+	r.reporter.ended = true
 	if r.reporter.id == "" {
 		return
 	}
