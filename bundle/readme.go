@@ -150,7 +150,7 @@ func (d *Digest) groups() []group {
 		{title: "Moved in part"},
 		{title: "Moved with differences"},
 		{title: "Moved exactly", text: "The same call gets the same response."},
-		{title: "The same for every project", text: "These items don't depend on what you configured."},
+		{title: "The same for every project", text: "Every project has these items."},
 	}
 	for i, status := range statuses {
 		for _, line := range d.Lines {

@@ -48,7 +48,7 @@ func parseTarget(target string) (*url.URL, error) {
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		return nil, fmt.Errorf("target isn't an http or https URL without user, query and fragment")
+		return nil, fmt.Errorf("target must be an http or https URL without a user name, query or fragment")
 	}
 	if strings.HasPrefix(u.EscapedPath(), "//") {
 		return nil, fmt.Errorf("the path of the target starts with an empty segment")

@@ -13,8 +13,8 @@ type CallFilter struct {
 }
 
 // CountCallers counts the owners who called since the hour, in whole hours since 1970, and
-// their calls. Calls without an owner count as those of one owner.
-func (t *Tx) CountCallers(of CallFilter, since int64) (owners, calls int64, err error) {
+// their calls. ownerless reports whether there were calls without an owner too.
+func (t *Tx) CountCallers(of CallFilter, since int64) (owners, calls int64, ownerless bool, err error) {
 	q := t.db.Model(&UsageHour{}).Where("hour >= ?", since)
 	switch {
 	case of.Project != "":
@@ -35,11 +35,12 @@ func (t *Tx) CountCallers(of CallFilter, since int64) (owners, calls int64, err 
 	if of.Product != "" {
 		q = q.Where("EXISTS (SELECT 1 FROM api_keys WHERE api_keys.id = key_id AND product_id = ?)", of.Product)
 	}
-	var sums struct{ Owners, Calls int64 }
+	var sums struct{ Owners, Calls, Ownerless int64 }
 	// PostgreSQL's sum of BIGINT is NUMERIC.
-	const columns = "count(DISTINCT owner) AS owners, CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls"
+	const columns = "count(DISTINCT nullif(owner, '')) AS owners, CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls, " +
+		"coalesce(max(CASE WHEN owner = '' THEN 1 ELSE 0 END), 0) AS ownerless"
 	err = q.Select(columns).Scan(&sums).Error
-	return sums.Owners, sums.Calls, err
+	return sums.Owners, sums.Calls, sums.Ownerless > 0, err
 }
 
 // CountSignIns counts the users who signed in through an app client since a time, and with

@@ -47,7 +47,7 @@ func (t *Tx) CallersOf(
 	var all struct{ Owners, Calls int64 }
 	// PostgreSQL's sum of BIGINT is NUMERIC.
 	const sum = "CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls"
-	if err := where().Select("count(DISTINCT owner) AS owners, " + sum).Scan(&all).Error; err != nil {
+	if err := where().Select("count(DISTINCT nullif(owner, '')) AS owners, " + sum).Scan(&all).Error; err != nil {
 		return nil, 0, 0, err
 	}
 	err = where().Select("owner, " + sum).Group("owner").Order("sum(calls) DESC, owner").Limit(limit).Scan(&list).Error

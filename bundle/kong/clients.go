@@ -233,7 +233,7 @@ func providerFates() []bundle.Fate {
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
 		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only Postern " +
-			"can unseal it. The exported gateway answers 503 provider_token_unavailable, even to calls with " +
+			"can unseal it. The exported gateway returns 503 provider_token_unavailable, even to calls with " +
 			"tokens from the exported realm.",
 		Remedy: "Change the upstream so that it doesn't need the token. Then set the provider to `service` under " +
 			"`upstream` in gateway/gateway.yaml.",

@@ -27,13 +27,13 @@ func responseFates() []bundle.Fate {
 		{Reason: "error_bodies", Title: "Bodies of the gateway's own errors", Status: bundle.Approximate,
 			How: "Kong's own error pages",
 			Note: "If no route matches or the upstream fails, the body is Kong's own and has no code. The status is " +
-				"the same (404, 502, 504), except that Kong answers 503 instead of 502 if the upstream's host name " +
+				"the same (404, 502, 504), except that Kong returns 503 instead of 502 if the upstream's host name " +
 				"can't be resolved."},
 		{Reason: "upstream_certificates", Title: "Certificates of https upstreams", Status: bundle.Approximate,
 			How: "proxy_ssl_verify, the image's certificate authorities",
 			Note: "Each gateway checks certificates of https upstreams against its own certificate authorities. Kong " +
 				"also accepts a certificate that names the host only in its common name (CN). The hosted gateway " +
-				"doesn't, and answers 502. At worst, calls reach an upstream that they didn't reach before, or no " +
+				"doesn't, and returns 502. At worst, calls reach an upstream that they didn't reach before, or no " +
 				"longer reach an upstream whose certificate authority only the hosted gateway's machine trusts.",
 			Remedy: "gateway/README.md says how to add a certificate authority. start.sh reports the upstreams that " +
 				"don't respond."},
@@ -63,15 +63,15 @@ func responseFates() []bundle.Fate {
 			How: "nginx passes it on",
 			Note: "If an upstream sends 101 although the request didn't ask for a WebSocket, the caller gets 502 " +
 				"from the hosted gateway. Kong passes the 101 on. At worst, the caller waits on its connection for a " +
-				"response that doesn't come.",
+				"response that never comes.",
 			Remedy: "Have the upstream send 101 only in response to requests with a matching Upgrade header."},
 		{Reason: "malformed_answers", Title: "Malformed upstream responses", Status: bundle.Approximate,
 			How: "nginx's own checks",
-			Note: "Each gateway answers 502 to a response that isn't valid HTTP/1.x, but the two gateways check " +
-				"differently. Kong passes on some malformed responses: a response that doesn't begin with an " +
+			Note: "Each gateway returns 502 if the upstream's response isn't valid HTTP/1.x, but the two gateways " +
+				"check differently. Kong passes on some malformed responses: a response that doesn't begin with an " +
 				"HTTP/1.x status line reaches the caller unchanged, a header line without a colon is skipped, " +
 				"control characters in header values are kept, and chunked encoding in an HTTP/1.0 response is " +
-				"decoded. Conversely, Kong answers 502 to a response that has both Content-Length and chunked " +
+				"decoded. Conversely, Kong returns 502 if a response has both Content-Length and chunked " +
 				"encoding, or the same Content-Length twice; the hosted gateway accepts such responses. The hosted " +
 				"gateway passes on everything before a malformed chunk; Kong may pass on nothing.",
 			Remedy: "Fix the upstream. start.sh reports the upstreams that don't respond."},
@@ -100,20 +100,20 @@ func requestFates() []bundle.Fate {
 		{Reason: "control_cookies", Title: "The dashboard's cookies", Status: bundle.Approximate,
 			How: "all cookies pass",
 			Note: "Cookies named postern, or with a name that begins with postern-, belong to the dashboard. The " +
-				"hosted gateway removes them from requests and responses. Kong has no dashboard and lets them pass. " +
+				"hosted gateway removes them from requests and responses. Kong has no dashboard and passes them on. " +
 				"At worst, an upstream gets a dashboard cookie that a browser still has for the same host name.",
 			Remedy: "Run the gateway on a host name that has never served a dashboard."},
 		{Reason: "refused_requests", Title: "Malformed and oversized requests", Status: bundle.Approximate,
 			How: "nginx's own checks",
-			Note: "Each gateway refuses malformed and oversized requests in its own way. Kong answers with an HTML " +
+			Note: "Each gateway refuses malformed and oversized requests in its own way. Kong responds with an HTML " +
 				"page. Kong accepts request heads of up to 73 KB with lines of up to 36 KB; the hosted gateway " +
-				"accepts heads of up to 36 KB. Kong answers 431 to a request with exactly 1,000 header lines, and " +
-				"400 to a request with more; the hosted gateway accepts both. Kong accepts some malformed requests " +
+				"accepts heads of up to 36 KB. A request with exactly 1,000 header lines gets 431 from Kong, and " +
+				"one with more gets 400; the hosted gateway accepts both. Kong accepts some malformed requests " +
 				"that get 400 from the hosted gateway, such as a raw # in a path. At worst, such a request reaches " +
 				"the upstream as nginx interprets it. Kong refuses a request with an empty Host header; the hosted " +
 				"gateway routes it by its path."},
 		{Reason: "fields_refused_twice", Title: "Repeated request headers", Status: bundle.Approximate,
-			How: "nginx answers 400",
+			How: "nginx returns 400",
 			Note: "A request with two Authorization, Content-Range, If-Match, If-Modified-Since, If-None-Match, " +
 				"If-Range or If-Unmodified-Since headers gets 400 with an HTML page from Kong. The hosted gateway " +
 				"forwards it. At worst, a caller that splits a list of entity tags across two If-Match or " +
@@ -147,22 +147,22 @@ func requestFates() []bundle.Fate {
 			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "body_memory", Title: "Memory for large bodies", Status: bundle.Approximate,
 			How: "client_body_buffer_size, and files",
-			Note: "The hosted gateway holds at most 256 MB of bodies that it has to read completely, and answers 503 " +
+			Note: "The hosted gateway holds at most 256 MB of bodies that it has to read completely, and returns 503 " +
 				"busy beyond that. Kong writes long request bodies to files, without a limit on their total, and " +
 				"doesn't limit response bodies that it changes. At worst, many large calls use up all of the " +
 				"container's memory.",
 			Remedy: "Limit the container's memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
 				"docker-compose.yaml."},
 		{Reason: "loop_guard", Title: "Calls that come back to the gateway", Status: bundle.Lossy, How: "not available",
-			Note: "Kong doesn't detect a call that comes back to it. A gateway that is its own upstream answers 502 " +
-				"or 504 after a while, instead of 508 at once.",
+			Note: "Kong doesn't detect a call that comes back to it. A gateway that is its own upstream returns 502 " +
+				"or 504 after a while, instead of 508 immediately.",
 			Remedy: "Don't use the gateway's own address as an upstream."},
 		{Reason: "private_addresses", Title: "Upstreams with private addresses", Status: bundle.Lossy,
 			How: "not available",
 			Note: "Kong connects to any address that the name of an upstream, token issuer or introspection endpoint " +
 				"resolves to, including private and loopback addresses. The hosted gateway refuses those that its " +
-				"operator didn't allow. At worst, a name that resolves to a loopback address leads to the container " +
-				"itself, and on port 8001 to Kong's own admin API.",
+				"operator hasn't allowed. At worst, a name that resolves to a loopback address leads to the " +
+				"container itself, and on port 8001 to Kong's own admin API.",
 			Remedy: "Run the gateway in a network that allows connections only to its upstreams. If a name is " +
 				"supposed to refer to the gateway's own machine, use host.docker.internal instead."},
 	}

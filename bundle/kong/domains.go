@@ -122,7 +122,7 @@ const pointName = "Point the domain's DNS record at the exported gateway, and gi
 func domainFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes accept any host name", Always: true,
 		Note: "Domains that point at the hosted gateway are records in your own DNS. The exported gateway accepts " +
-			"any host name, with both forms of each path.",
+			"any host name, with and without the project's name in the path.",
 		Remedy: "Point the domains at the exported gateway and give it certificates for them."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
 			Note:   "The gateway also serves the domain, with the same paths: the environment begins at /.",

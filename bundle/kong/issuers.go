@@ -68,7 +68,7 @@ func issuerFates() []bundle.Fate {
 			Status: bundle.Exact,
 			How:    how,
 			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches and " +
-				"caches the issuer's keys. While it doesn't have any keys, it answers 503 issuer_unavailable.",
+				"caches the issuer's keys. While it doesn't have any keys, it returns 503 issuer_unavailable.",
 			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
 				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
 		},

@@ -11,8 +11,8 @@ func retryFates() []bundle.Fate {
 	const (
 		how  = "retries of the service"
 		slow = "Kong also retries a call that gets no response within read_timeout, unless its method is POST, LOCK " +
-			"or PATCH. In that case, the hosted gateway answers 504. At worst, a call that takes the upstream too " +
-			"long is carried out again with each retry, and the caller waits that many times longer for the 504."
+			"or PATCH. In that case, the hosted gateway returns 504. At worst, a call that takes the upstream too " +
+			"long is carried out again with each retry, and each retry makes the caller wait longer for the 504."
 		remedy = `To get the same behavior on both gateways, add "timeout" to the environment's conditions for ` +
 			"retries, or set its retries to 0."
 		statuses = "Kong doesn't retry a call because of the status of its response. At worst, callers get each 502, " +

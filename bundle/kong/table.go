@@ -137,7 +137,7 @@ func projectFates() []bundle.Fate {
 				"X-Project-ID."},
 		{Reason: "unclaimed", Status: bundle.Approximate, Always: true,
 			How: "without the end date and the caps of an unclaimed project",
-			Note: "The hosted gateway answers 410 after the unclaimed project's end date, which it announces in the " +
+			Note: "The hosted gateway returns 410 after the unclaimed project's end date, which it announces in the " +
 				"Sunset and Postern-Expires headers. Until then it applies caps: no WebSockets, request bodies of 1 " +
 				"MiB, response bodies of 10 MiB, 120 calls a minute from one address, 1,200 a minute and 50,000 a " +
 				"day in total, and 1 GiB a day. It also removes Set-Cookie and other headers that leave state in a " +
@@ -179,7 +179,7 @@ func routeFates() []bundle.Fate {
 		{Reason: "regex_path", Status: bundle.Approximate,
 			How: "a route with an anchored regular expression, under any host name",
 			Note: "The same paths reach the upstream. They are matched by whole segments, with the same " +
-				"normalization. At worst, a URL that gets 404 from the hosted gateway is served: paths without the " +
+				"normalization. At worst, Kong serves URLs that get 404 from the hosted gateway: paths without the " +
 				"project's name at any host name, and paths with the project's name also at the project's own host " +
 				"name."},
 		{Reason: "shadowed", Status: bundle.Approximate, How: "the longer path wins",

@@ -39,7 +39,7 @@ func timeoutFates() []bundle.Fate {
 		streams = "Kong has the same timeouts for connecting, for waiting for a response, and for pauses within it. " +
 			"It has no separate timeout for event streams and WebSockets, so read_timeout applies to them too. At " +
 			"worst, a stream that is silent for longer than read_timeout is cut off; a WebSocket is closed without " +
-			"a close frame. One that the hosted gateway would cut off earlier stays open until then."
+			"a close frame. A stream that the hosted gateway would cut off earlier stays open until read_timeout."
 		remedy = "Have streams send something, such as a comment or a ping, more often than that."
 	)
 	return []bundle.Fate{

@@ -172,7 +172,7 @@ func transformFates() []bundle.Fate {
 				"number, such as a 64-bit ID, reaches the upstream rounded and with an exponent: 9007199254740993 " +
 				"becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and similar values as JSON, and replaces a " +
 				"malformed multipart form with only the added members; the hosted gateway leaves both unchanged. " +
-				"Kong answers 500 to some of these requests. If a request has two Accept-Encoding, Content-Type, " +
+				"Kong returns 500 for some of these requests. If a request has two Accept-Encoding, Content-Type, " +
 				"Range, Referer or User-Agent headers, the upstream gets the second one twice, even if the request " +
 				"has no body. An empty User-Agent header also reaches the upstream.",
 			Remedy: "Have callers send numbers of more than 14 digits as strings.",
@@ -189,7 +189,7 @@ func transformFates() []bundle.Fate {
 				"9007199254740993 becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, " +
 				"which the hosted gateway leaves unchanged. Kong cuts off a response whose JSON is neither an object " +
 				"nor an array; the hosted gateway passes it on. Kong also changes responses of more than 4 MiB; the " +
-				"hosted gateway answers 502 response_too_large instead.",
+				"hosted gateway returns 502 response_too_large instead.",
 			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
 		},
 		{

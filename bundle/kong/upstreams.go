@@ -256,7 +256,7 @@ func checkFates() []bundle.Fate {
 				"out",
 			Note: "Kong takes a target out after as many failed connections, timeouts or statuses of retries in a " +
 				"row, up to 255. It brings the target back once a connection succeeds, which it tries at the same " +
-				"interval. If all targets are out, Kong answers with 503, while the hosted gateway uses all of them. " +
+				"interval. If all targets are out, Kong returns 503, while the hosted gateway uses all of them. " +
 				"At worst, all calls fail for one interval after the targets work again.",
 			Remedy: "Set a check path, so that both gateways decide by the same checks."},
 		{Reason: "none", Status: bundle.Exact, How: "no `healthchecks`", Note: "Targets aren't checked."},

@@ -9,7 +9,7 @@ import (
 // DomainPath are the path parameters of a custom domain.
 type DomainPath struct {
 	ProjectPath
-	Domain string `path:"domain" doc:"ID, or host name if one domain has it, or one without a path prefix"`
+	Domain string `path:"domain" doc:"ID or host name. If several domains share the host name, it means the one without a path prefix"`
 }
 
 // DomainOf returns the path parameters of a project's domain.
@@ -127,13 +127,13 @@ type DomainCreation struct {
 	Body NewDomain
 }
 
-// DomainChange leads a domain to another environment, or changes which calls it takes. Its host name stays.
+// DomainChange leads a domain to another environment, or changes which calls it matches. Its host name stays.
 type DomainChange struct {
-	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Take only calls whose path is this prefix or is below it; an empty value takes all paths"`
+	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only calls whose path is this prefix or is below it; an empty value matches all paths"`
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
-	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Take only calls with these methods; an empty list takes all methods"`
+	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
 	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
-	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. Defaults to the one with the same name"`
+	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. Defaults to the environment with the same name as the current one"`
 }
 
 // DomainUpdate is a request to change a domain.
@@ -184,7 +184,7 @@ var (
 		ID: "update-domain", Method: http.MethodPatch, Path: domain, Permission: ChangeDomains,
 		Summary: "Update a custom domain", Command: "domains update PROJECT DOMAIN",
 		Example: "domains update shop api.example.com --version 2.0.0",
-		Doc: "Points the domain to another environment, or changes which calls it takes. The change takes effect " +
+		Doc: "Points the domain to another environment, or changes which calls it matches. The change takes effect " +
 			"within a second.",
 	}}
 	VerifyDomain = Op[DomainPath, Domain]{Operation{
@@ -198,7 +198,7 @@ var (
 		ID: "delete-domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain", Command: "domains delete PROJECT DOMAIN",
 		Permission: ChangeDomains,
-		Doc: "Calls to the domain get 404, unless another custom domain with its host name takes them. The " +
+		Doc: "Calls to the domain get 404, unless another custom domain with its host name matches them. The " +
 			"certificate is deleted with the last custom domain that has the host name.",
 	}}
 	ApproveDomain = Op[DomainPath, DomainApproval]{Operation{

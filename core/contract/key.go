@@ -323,8 +323,8 @@ var (
 	CheckKey = Op[KeyCheck, KeyMatch]{Operation{
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
-		Doc: "Finds out whether the hash of an imported key belongs to a key that a caller has. You can check 10 " +
-			"keys a minute. The audit log has no key.",
+		Doc: "Checks whether a caller's key matches a key of the project, for example one whose hash you imported. " +
+			"You can check 10 keys a minute. The key isn't written to the audit log.",
 	}}
 )
 

@@ -90,8 +90,8 @@ var (
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
 		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
-		Doc: "Changes only the fields you send. New scopes and limits apply to existing keys too, a new lifetime " +
-			"only to new keys.",
+		Doc: "Changes only the fields you send. New scopes and limits apply to existing keys too. A new " +
+			"lifetime applies only to new keys.",
 	}}
 	DeleteKeyType = Op[KeyTypeDeletion, None]{Operation{
 		ID: "delete-key-type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,

@@ -23,7 +23,7 @@ type Request struct {
 	Status      int           `json:"status" doc:"Status code. 499 if the caller closed the connection first"`
 	Code        *string       `json:"code" doc:"Error code of the gateway; null if the upstream responded"`
 	Step        string        `json:"step" enum:"route,cors,access,limits,document,validate,forward" doc:"Step that answered the call"`
-	Tries       int           `json:"tries" doc:"How often the call was sent to the upstream; 0 if it wasn't"`
+	Tries       int           `json:"tries" doc:"How many times the call was sent to the upstream; 0 if it wasn't"`
 	Target      *string       `json:"target" doc:"Host of the target that the call was sent to last; null if the environment has only one"`
 	Version     string        `json:"version"`
 	Environment string        `json:"environment"`

@@ -28,7 +28,7 @@ const (
 type RequestsAuth struct {
 	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless string              `json:"keyless" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
+	Keyless string              `json:"keyless" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them toward the fallback owner"`
 	APIKey  APIKeyAuth          `json:"api_key,omitzero" doc:"How callers send keys, and what the upstream gets of them. Left out if keys are sent in the X-API-Key header and their metadata isn't sent"`
 	JWT     *JWT                `json:"jwt,omitempty"`
 	Opaque  *SavedIntrospection `json:"opaque,omitempty" doc:"Introspection endpoint for the opaque method, without its secret"`
@@ -66,7 +66,7 @@ func (a RequestsAuth) Introspection() SavedIntrospection {
 type RequestsAuthChange struct {
 	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires one"`
 	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
-	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner"`
+	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them toward the fallback owner"`
 	APIKey  APIKeyAuth        `json:"api_key,omitzero" flag:",each"`
 	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
 	Opaque  *NewIntrospection `json:"opaque,omitempty" flag:"-" doc:"Replaces the introspection endpoint"`
@@ -100,7 +100,7 @@ func replace[T any](value, by *T) {
 type NewRequestsAuth struct {
 	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires one. Defaults to authenticate with login, otherwise to passthrough"`
 	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
-	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them for the fallback owner. Defaults to reject"`
+	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"What happens to calls without a key: reject refuses them; owner_fallback counts them toward the fallback owner. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
 	APIKey   APIKeyAuth        `json:"api_key,omitzero" doc:"How callers send keys, and what the upstream gets of them. Defaults to the X-API-Key header"`
 	JWT      *JWT              `json:"jwt,omitempty"`

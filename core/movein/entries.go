@@ -285,7 +285,7 @@ func (p *planner) closeFor(r, other *route) {
 	}
 	p.say(r.entity, "route.overlap")
 	r.access.closed = append(r.access.closed, reason{
-		text: "calls of the route " + other.entity.Name() + " would reach it, which checks them otherwise",
+		text: "calls of the route " + other.entity.Name() + " would reach it, which checks them differently",
 	})
 }
 

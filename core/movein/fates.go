@@ -68,7 +68,7 @@ var fates = map[string]fate{
 			"504.",
 		"",
 	},
-	"service.retries": {approximate, "A call is sent again up to 10 times, not more.", ""},
+	"service.retries": {approximate, "A call is retried at most 10 times.", ""},
 
 	"route": {exact, "It becomes a custom domain with its path and methods.", ""},
 	"route.prefix": {
@@ -84,8 +84,8 @@ var fates = map[string]fate{
 	},
 	"route.regex_prefix": {
 		approximate,
-		"Its regular expression comes to a prefix, which ends at a segment here. Calls whose segment continues get " +
-			"404, or reach another route that checks at least as much.",
+		"Its regular expression is equivalent to a prefix, which ends at a segment here. Calls whose last segment is " +
+			"longer get 404, or reach another route that checks at least as much.",
 		"",
 	},
 	"route.no_host": {
@@ -96,14 +96,14 @@ var fates = map[string]fate{
 	},
 	"route.any_host": {
 		approximate,
-		"It takes calls to any host name. Here it takes those to the host names of the file and of --host. Calls " +
+		"It matches calls to any host name. Here it matches only the host names in the file and in --host. Calls " +
 			"to others get 404.",
 		"",
 	},
 	"route.wildcard": {
 		lossy,
-		"It takes calls to all names that match its hosts. Here it takes those to names in the file and in --host " +
-			"only. Calls to others get 404.",
+		"It matches calls to all names that fit its hosts. Here it matches only the names in the file and in " +
+			"--host. Calls to others get 404.",
 		hostDo,
 	},
 	"route.port": {
@@ -148,7 +148,7 @@ var fates = map[string]fate{
 	"route.placeholder": {skipped, "Its hosts or paths have a placeholder without a value.", setIt},
 	"route.stream": {
 		skipped,
-		"It takes TCP, TLS or UDP. Postern forwards HTTP and gRPC only.",
+		"It handles TCP, TLS or UDP. Postern forwards HTTP and gRPC only.",
 		"Keep Kong or another proxy for it.",
 	},
 	"route.no_service": {
@@ -158,14 +158,16 @@ var fates = map[string]fate{
 	},
 	"route.service_skipped": {skipped, "Its service can't be imported.", "See the service's item."},
 	"route.service_off":     {exact, "Its service is off. Calls get 404, as in Kong.", ""},
-	"route.shadowed":        {exact, "Other routes take all of its calls, as in Kong.", ""},
+	"route.shadowed":        {exact, "Other routes match all of its calls, as in Kong.", ""},
 	"route.twin": {
 		approximate,
-		"Another route matches the same calls. Kong takes either; here the first one of the file gets them.",
+		"Another route matches the same calls. Kong picks one of them; here the first one in the file gets the calls.",
 		"Remove one of the two.",
 	},
-	"route.overlap": {skipped, "It stays closed: calls of another route, which checks them otherwise, would reach it.",
-		"Open it with --open if it may take them."},
+	"route.overlap": {
+		skipped, "It stays closed: calls of another route, which checks them differently, would reach it.",
+		"Open it with --open if it may receive them.",
+	},
 	"route.guarded": {
 		approximate,
 		"Calls whose segment continues the path of another route (/admin, and /administrator) get 401 or 403 here. " +
@@ -220,7 +222,7 @@ var fates = map[string]fate{
 	},
 	"keyauth_credential.repeated": {
 		skipped,
-		"Another credential of the file has the same value.",
+		"Another credential in the file has the same value.",
 		"Remove one of them.",
 	},
 	"keyauth_credential.consumer": {
@@ -267,7 +269,7 @@ var fates = map[string]fate{
 	},
 	"upstream.tcp_checks": {
 		lossy,
-		"Checks without HTTP aren't imported. Targets that fail get calls until one fails.",
+		"Checks without HTTP aren't imported. A broken target gets calls until a call to it fails.",
 		"Set checks.path.",
 	},
 	"upstream.passive": {

@@ -177,7 +177,7 @@ var pluginFates = map[string]fate{
 	},
 	"rate-limiting.consumer_part": {
 		lossy,
-		"It applies to a consumer on one service or route, or counts otherwise. The consumer's calls get the " +
+		"It applies to a consumer on one service or route, or counts calls differently. The consumer's calls get the " +
 			"limits of the route, which may be higher.",
 		"Set limits on the keys.",
 	},

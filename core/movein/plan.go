@@ -154,7 +154,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	p.notes()
 	for _, name := range o.Open {
 		if !p.opened[name] {
-			return nil, fmt.Errorf("--open %s: no closed route or consumer of the file has this name", name)
+			return nil, fmt.Errorf("--open %s: no closed route or consumer in the file has this name", name)
 		}
 	}
 	p.finish()
@@ -162,7 +162,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 }
 
 // ErrTooMany is returned if routes without a host would need too many custom domains.
-var ErrTooMany = errors.New("routes without a host take calls to every host name of the file, which would need more " +
+var ErrTooMany = errors.New("routes without a host match calls to every host name in the file, which would need more " +
 	"than 50,000 custom domains. Split the file by host name")
 
 // isOpened reports whether an option opens an entity.

@@ -68,7 +68,14 @@ func CallersText(c projects.Callers) string {
 	if c.Calls == 0 {
 		return "No calls" + since + "."
 	}
-	return CountText(c.Owners, "owner") + " made " + CountText(c.Calls, "call") + since + "."
+	who := CountText(c.Owners, "owner")
+	switch {
+	case c.Ownerless && c.Owners == 0:
+		who = "Callers without a key"
+	case c.Ownerless:
+		who += " and callers without a key"
+	}
+	return who + " made " + CountText(c.Calls, "call") + since + "."
 }
 
 // SignInsText is such as "4 users signed in through it today."

@@ -52,7 +52,7 @@ var flashes = map[string]string{
 	"tenant_made":      "Created the tenant %s. Attach it to each project that should serve it.",
 	"project_deleted":  "%s is in the bin. Calls to it get 410.",
 	"project_erased":   "Permanently deleted %s.",
-	"project_restored": "%s is served again, with everything it had.",
+	"project_restored": "%s is served again, with everything in it.",
 	"team_gone":        "Deleted the team %s.",
 	"tenant_gone":      "Deleted the tenant %s.",
 	"attached":         "Attached the tenant %s. The project serves it starting with the next call.",

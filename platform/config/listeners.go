@@ -186,8 +186,8 @@ func limitSettings() []setting {
 		{
 			"gateway-stale-after",
 			"0s",
-			"age of the gateway's state, such as 1m, from which its /readyz returns 503, so that load balancers " +
-				"prefer replicas that know about revoked keys; calls are still served; 0s means never",
+			"age, such as 1m, at which the gateway's state counts as stale and its /readyz returns 503, so that " +
+				"load balancers prefer replicas that know about revoked keys; calls are still served; 0s means never",
 			duration(func(c *Config) *time.Duration { return &c.GatewayStaleAfter }),
 		},
 		{

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/core/snapshot"
@@ -165,8 +167,8 @@ func (b *budget) enter(p access.Principal, now time.Time) (leave func(), err err
 	wait := b.window.Add(time.Minute).Sub(now)
 	if b.started[who] >= perMinute {
 		return nil, fault.New(fault.TooMany, "too_many_tests",
-			"You can run at most %d tests per minute. Try again in %d seconds.", perMinute,
-			int(wait/time.Second)+1).After(wait)
+			"You can run at most %d tests per minute. Try again in %s.", perMinute,
+			english.Plural(int(wait/time.Second)+1, "second", "")).After(wait)
 	}
 	if b.running >= atOnce {
 		return nil, fault.New(fault.TooMany, "too_many_tests",

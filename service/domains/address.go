@@ -45,7 +45,7 @@ func checkPrefix(raw string) (string, *fault.Field) {
 		return wrong("Leave out dot segments and repeated slashes. The gateway resolves them before it compares paths.")
 	case strings.HasSuffix(raw, "/"):
 		return wrong("Leave out the slash at the end: " + strings.TrimSuffix(raw, "/") +
-			" also takes all paths below it.")
+			" also matches all paths below it.")
 	}
 	return raw, nil
 }
@@ -55,7 +55,7 @@ func checkPrefix(raw string) (string, *fault.Field) {
 func checkMethods(methods []string) (string, *fault.Field) {
 	if len(methods) > maxMethods {
 		return "", &fault.Field{Pointer: "/methods", Code: "too_many",
-			Detail: fmt.Sprintf("Use at most %d methods. Without methods, the domain takes all of them.", maxMethods)}
+			Detail: fmt.Sprintf("Use at most %d methods. Without methods, the domain matches all of them.", maxMethods)}
 	}
 	for i, method := range methods {
 		wrong := fault.Field{Pointer: fmt.Sprintf("/methods/%d", i), Code: "invalid_method"}
@@ -118,8 +118,8 @@ func noOptions(row models.Domain, cors bool) []contract.Warning {
 	}
 	return []contract.Warning{{
 		Code: "no_options",
-		Detail: "CORS is set, but the domain doesn't take OPTIONS, so browsers' preflight requests to it get 404. " +
-			"Add OPTIONS to its methods, or create a domain with the same path prefix that takes OPTIONS.",
+		Detail: "CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests to it get 404. " +
+			"Add OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS.",
 		About: row.ID,
 	}}
 }

@@ -31,7 +31,7 @@ func normalize(raw string) (string, *fault.Field) {
 	case name == "":
 		return "", invalid("required", "Enter a host name, such as api.example.com.")
 	case strings.ContainsAny(name, "/:@?#[]"):
-		return "", invalid("invalid_host", "Use only the host name, without scheme, port or path, such as "+
+		return "", invalid("invalid_host", "Use only the host name, without a scheme, port or path, such as "+
 			"api.example.com.")
 	case strings.Contains(name, "*"):
 		return "", invalid("invalid_host", "You can't use wildcards. Add each host name separately.")

@@ -13,8 +13,10 @@ import (
 // what it counted every few seconds.
 type Callers struct {
 	Since  time.Time // begin of the time that the calls are from: between one and two hours ago
-	Owners int64     // calls without an owner count as those of one owner
+	Owners int64
 	Calls  int64
+
+	Ownerless bool // there were calls without an owner too
 }
 
 // Callers counts who called a project, one of its environments (an id), or both with keys
@@ -65,7 +67,7 @@ func (s *Service) CallersOfProduct(ctx context.Context, p access.Principal, ref 
 
 func countCallers(tx *models.Tx, of models.CallFilter) (out Callers, err error) {
 	out.Since = callersSince(models.Now())
-	out.Owners, out.Calls, err = tx.CountCallers(of, out.Since.Unix()/3600)
+	out.Owners, out.Calls, out.Ownerless, err = tx.CountCallers(of, out.Since.Unix()/3600)
 	return out, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/policy"
 	"postern/platform/fault"
 )
@@ -42,8 +44,8 @@ func (q *CreationQuota) Allow(remoteAddr string, now time.Time) error {
 		wait := q.window.Add(quotaWindow).Sub(now)
 		return fault.New(fault.TooMany, "too_many_proxies",
 			"Too many proxies were created from your network in the last hour. Sign in to create more, or try again "+
-				"in %d minutes.",
-			int(wait/time.Minute)+1).After(wait)
+				"in %s.",
+			english.Plural(int(wait/time.Minute)+1, "minute", "")).After(wait)
 	}
 	q.created[address]++
 	q.created[network]++

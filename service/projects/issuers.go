@@ -109,7 +109,7 @@ func checkTrusted(raw, pointer string) *fault.Field {
 		return &fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_url",
-			Detail:  detail + " Leave out user, query and fragment.",
+			Detail:  detail + " Leave out the user name, query and fragment.",
 		}
 	}
 	return nil

@@ -79,8 +79,8 @@ func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out 
 		return out
 	}
 	if auth.Keyless == snapshot.OwnerFallback {
-		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them for %s. To refuse them, set "+
-			"keyless (requests_auth.keyless) to reject.", v.Name, fallbackOwner)
+		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them toward %s. To refuse them, "+
+			"set keyless (requests_auth.keyless) to reject.", v.Name, fallbackOwner)
 	}
 	if login && !auth.Allows(snapshot.JWT) {
 		warn(WarnLoginUnused, "Version %s doesn't accept the tokens of users who sign in. Add jwt to its methods "+

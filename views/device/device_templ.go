@@ -41,7 +41,7 @@ func EnterPage(m Enter) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Sign in to the command line</h1><p class=\"text-muted mt-1 mb-6\">Enter the code that <code class=\"font-mono\">postern login</code> shows.</p><form method=\"post\" action=\"/device\" class=\"space-y-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Sign in to the Postern CLI</h1><p class=\"text-muted mt-1 mb-6\">Enter the code that <code class=\"font-mono\">postern login</code> shows.</p><form method=\"post\" action=\"/device\" class=\"space-y-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -103,7 +103,7 @@ func ConfirmPage(m Confirm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h1>Let this command line act as you?</h1><p class=\"mt-4 text-center font-mono text-2xl tracking-widest\" aria-label=\"Code\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h1>Let the Postern CLI act as you?</h1><p class=\"mt-4 text-center font-mono text-2xl tracking-widest\" aria-label=\"Code\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -215,7 +215,7 @@ func DonePage(m Done) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " is signed in</h1><p class=\"text-muted mt-1\">You can close this page and go back to the command line. Its token is listed under your <a class=\"link\" href=\"/settings/tokens\">access tokens</a>, where you can revoke it.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, " is signed in</h1><p class=\"text-muted mt-1\">You can close this page and go back to your terminal. The token is listed under your <a class=\"link\" href=\"/settings/tokens\">access tokens</a>, where you can revoke it.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

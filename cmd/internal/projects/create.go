@@ -106,7 +106,7 @@ targets, use --weighted-target instead of URL.`,
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them; "+
-		"owner_fallback counts them for the fallback owner (default: reject)")
+		"owner_fallback counts them toward the fallback owner (default: reject)")
 	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
 		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
 	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "whether the upstream gets the metadata of the key as "+

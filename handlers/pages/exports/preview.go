@@ -76,7 +76,7 @@ func ledgerSections(lines []contract.LedgerLine, listsTodos bool) []exports.Sect
 	todo := exports.Section{ID: "todo", Title: "To do", Text: "Each line says what you still have to do.", Open: true,
 		Mixed: true}
 	everywhere := exports.Section{ID: ofEveryProject, Title: "The same for every project",
-		Text: "Your settings don't affect these.", Mixed: true}
+		Text: "Every project has these items.", Mixed: true}
 	byStatus := statusSections()
 	for i := range byStatus {
 		for _, line := range lines {

@@ -91,7 +91,7 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 			Kind:   "project",
 			Name:   p.DisplayName,
 			Impact: append(h.callersOf(v, p, "", ""), "All calls will get 410."),
-			Undo:   "You can restore it from the bin for 30 days, with everything it had.",
+			Undo:   "You can restore it from the bin for 30 days, with everything in it.",
 		}
 	}
 	if v.Who.May(p.Team, access.ProjectErase) {

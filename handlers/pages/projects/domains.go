@@ -231,7 +231,7 @@ func (h *Handler) domainWith(
 				Kind:   "domain",
 				Name:   d.Address(),
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls that this domain takes will get 404, unless another domain with the host name takes them. "+
+					"Calls that match only this domain will get 404. "+
 						"The environment's gateway URL keeps working."),
 				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again " +
 					"that you own the name.",

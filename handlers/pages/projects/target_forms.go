@@ -195,8 +195,8 @@ var checkHints = map[string]string{
 	"timeout_ms":  "How long a check can take.",
 	"healthy":     "Successful checks in a row that bring a target back.",
 	"unhealthy":   "Failed checks in a row that take a target out.",
-	"passive_failures": "Failed calls in a row that take a target out, if there is no path and another target. " +
-		"Enter 0 for never.",
+	"passive_failures": "Failed calls in a row that take a target out. Applies only without a path and " +
+		"with more than one target. Enter 0 for never.",
 	"failures":  "Failed calls within the window that stop calls to a target. Enter 0 for no breaker.",
 	"window_ms": "Time in which failures count.",
 	"open_ms":   "How long calls stay stopped before one call tests the target.",
@@ -239,7 +239,7 @@ func checksModel(c contract.UpstreamChecks) *projects.UpstreamNumbers {
 			{
 				ID: "statuses", Name: "statuses", Label: page.FieldLabel("statuses"), Mono: true, Conditional: true,
 				Value: ui.Value{Text: statusesText(c.Statuses)}, Autocomplete: "off", Placeholder: "200-399",
-				Hint: "Statuses of a successful check: numbers or ranges, with commas between them. Default: 200-399.",
+				Hint: "Statuses of a successful check: numbers or ranges, separated by commas. Default: 200-399.",
 			},
 		},
 	}

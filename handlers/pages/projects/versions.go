@@ -226,7 +226,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		}
 		m.Facts = append(m.Facts, targetFacts(e)...)
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
-		form.Hint = "Its gateway URL changes immediately. API keys that are limited to it stay valid."
+		form.Hint = "Renaming changes the gateway URL immediately. API keys limited to this environment stay valid."
 		var err error
 		if m.Health, err = h.targetHealth(v, at); err != nil {
 			return m, err

@@ -20,7 +20,7 @@ import (
 func (h *Handler) showDevice(v *page.Visit) (web.Answer, error) {
 	code := v.Gin.Query("user_code")
 	if code == "" {
-		page := v.Shell("Sign in to the command line", web.DevicePath)
+		page := v.Shell("Sign in to the Postern CLI", web.DevicePath)
 		return web.Show(device.EnterPage(device.Enter{Page: page})), nil
 	}
 	return h.confirmDevice(v, code)
@@ -32,7 +32,7 @@ func (h *Handler) confirmDevice(v *page.Visit, code string) (web.Answer, error) 
 		return h.wrongCode(v, code, err)
 	}
 	m := device.Confirm{
-		Page:  v.Shell("Sign in to the command line", web.DevicePath),
+		Page:  v.Shell("Sign in to the Postern CLI", web.DevicePath),
 		Code:  found.UserCode,
 		Facts: deviceFacts(v, found),
 	}
@@ -90,8 +90,8 @@ func (h *Handler) showDecided(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := device.Done{
-		Page:     v.Shell("Sign in to the command line", path),
-		Machine:  "The command line",
+		Page:     v.Shell("Sign in to the Postern CLI", path),
+		Machine:  "The Postern CLI",
 		Approved: path == deviceApproved,
 	}
 	if found != nil && found.Text != "" {
@@ -103,7 +103,7 @@ func (h *Handler) showDecided(v *page.Visit) (web.Answer, error) {
 // wrongCode shows the form again with the reason.
 func (h *Handler) wrongCode(v *page.Visit, code string, err error) (web.Answer, error) {
 	web.RecordError(v.Ctx(), err)
-	m := device.Enter{Page: v.Shell("Sign in to the command line", web.DevicePath), Code: ui.Value{Text: code}}
+	m := device.Enter{Page: v.Shell("Sign in to the Postern CLI", web.DevicePath), Code: ui.Value{Text: code}}
 	status := http.StatusTooManyRequests
 	if wrong, ok := page.ErrorsIn(err); ok {
 		status, m.Code = wrong.Status, wrong.Value("/user_code", code)

@@ -16,8 +16,8 @@ import (
 
 // scopeTexts describe what each scope covers.
 var scopeTexts = map[access.Scope]string{
-	access.ScopeRead:   "See projects, keys, usage and requests.",
-	access.ScopeWrite:  "Create, change and claim projects.",
+	access.ScopeRead:   "See projects, keys, usage, requests, login settings and teams.",
+	access.ScopeWrite:  "Create, change and claim projects, and change hosted login.",
 	access.ScopeKeys:   "Create, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
 	access.ScopeUsers:  "See and change the users and groups of tenants. Provisioning with SCIM needs this scope.",
