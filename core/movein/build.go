@@ -118,8 +118,8 @@ func (b *builder) project(r *route, closed bool) int {
 		return n
 	}
 	n := len(b.plan.Projects)
-	one := Project{
-		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer, Versions: []Version{},
+	one := contract.PlannedProject{
+		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer, Versions: []contract.PlannedVersion{},
 	}
 	if !closed {
 		one.Limits, one.CORS = r.limits, b.readCORS(r.access.cors)
@@ -133,7 +133,7 @@ func (b *builder) project(r *route, closed bool) int {
 }
 
 // version returns the version of a route, without domains.
-func (b *builder) version(r *route, project int, environment contract.NewEnvironment, closed bool) Version {
+func (b *builder) version(r *route, project int, environment contract.NewEnvironment, closed bool) contract.PlannedVersion {
 	if b.names[project] == nil {
 		b.names[project] = map[string]bool{}
 	}
@@ -145,25 +145,30 @@ func (b *builder) version(r *route, project int, environment contract.NewEnviron
 	default:
 		name = r.entity.Name()
 	}
-	v := Version{
+	v := contract.PlannedVersion{
 		Name: versionName(b.names[project], strings.TrimPrefix(name, "/")), Closed: closed,
-		Domains: []Domain{}, Routes: []string{},
+		Domains: []contract.PlannedDomain{}, Routes: []string{},
 		IP:    contract.IPRules{Allow: []string{}, Deny: []string{}},
 		Rules: contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}},
 		RequestsAuth: contract.RequestsAuth{
 			Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
 		},
 	}
-	v.Environment = Environment{NewEnvironment: environment, UpstreamHeaders: []string{}}
+	v.Environment = contract.PlannedEnvironment{NewEnvironment: environment, UpstreamHeaders: []string{}}
 	if closed {
 		return v
 	}
 	a := &r.access
 	v.RequestsAuth, v.IP = a.auth, a.ranges
 	if a.request != nil || a.response != nil {
-		changes, secrets := b.readTransforms(a)
+		changes, headers := b.readTransforms(a)
 		v.Transforms = &changes
-		v.Environment.UpstreamHeaders = append(v.Environment.UpstreamHeaders, secrets...)
+		for _, header := range headers {
+			v.Environment.UpstreamHeaders = append(v.Environment.UpstreamHeaders, header.Name)
+		}
+		if len(headers) > 0 {
+			b.plan.Headers[VersionPlace{project, len(b.plan.Projects[project].Versions)}] = headers
+		}
 	}
 	return v
 }
@@ -269,8 +274,8 @@ func (b *builder) projectOn(host string, r *route) (int, bool) {
 	return 0, false
 }
 
-func (e *entry) domain(version string) Domain {
-	d := Domain{Route: e.route.entity.Pointer, NewDomain: contract.NewDomain{
+func (e *entry) domain(version string) contract.PlannedDomain {
+	d := contract.PlannedDomain{Route: e.route.entity.Pointer, NewDomain: contract.NewDomain{
 		Host: e.host, PathPrefix: e.prefix.path, Methods: e.methods, Version: version, Environment: environment,
 	}}
 	if e.prefix.path != "" {
@@ -281,7 +286,7 @@ func (e *entry) domain(version string) Domain {
 
 // close lists a route that stays closed.
 func (p *planner) close(r *route) {
-	one := Closed{
+	one := contract.ClosedEntity{
 		Kind: "route", Name: r.entity.Name(), Pointer: r.entity.Pointer, Line: r.entity.Line, Reasons: []string{},
 	}
 	pluginsOnly := true
@@ -308,7 +313,7 @@ func quoted(name string) string {
 // sayRoute says what differs about the calls that an imported route takes.
 func (p *planner) sayRoute(r *route) {
 	for _, text := range r.openable {
-		p.plan.Closed = append(p.plan.Closed, Closed{
+		p.plan.Closed = append(p.plan.Closed, contract.ClosedEntity{
 			Kind: "route", Name: r.entity.Name(), Pointer: r.entity.Pointer, Line: r.entity.Line,
 			Reasons: []string{text}, Open: "--open " + quoted(r.entity.Name()),
 		})

@@ -15,21 +15,6 @@ import (
 	"postern/core/kongfile"
 )
 
-// Owner is an owner of keys: an app with the name of the consumer.
-type Owner struct {
-	Name         string          `json:"name"`
-	ConsumerID   string          `json:"consumer_id"` // X-Consumer-ID
-	Username     string          `json:"username"`    // X-Consumer-Username
-	CustomID     string          `json:"custom_id"`   // X-Consumer-Custom-ID
-	Groups       []string        `json:"groups"`
-	Limits       contract.Limits `json:"limits"` // of each key; {} for those of the project
-	AllowedCIDRs []string        `json:"allowed_cidrs"`
-	Frozen       bool            `json:"frozen"` // its keys are frozen
-	KeyCount     int64           `json:"keys"`
-
-	Keys []Key `json:"-"` // weak keys can be guessed from their hashes
-}
-
 // Key is an API key to be imported.
 type Key struct {
 	SHA256       [32]byte
@@ -39,15 +24,6 @@ type Key struct {
 	ExpiresAt    time.Time
 	Pointer      string
 	Line         int
-}
-
-// KeyCounts are the numbers of keys in a file.
-type KeyCounts struct {
-	Imported int64 `json:"imported"`
-	Frozen   int64 `json:"frozen"`
-	Expired  int64 `json:"expired"`
-	Weak     int64 `json:"weak"`    // that can be guessed
-	Skipped  int64 `json:"skipped"` // weak ones included, unless they are allowed
 }
 
 // planConsumers makes owners of consumers.
@@ -61,7 +37,7 @@ func (p *planner) planConsumers() {
 			}
 			continue
 		}
-		o := Owner{
+		o := contract.PlannedOwner{
 			Name: c.Name(), Username: c.Value.Get("username").Text, CustomID: c.Value.Get("custom_id").Text,
 			ConsumerID: c.ID(), Groups: []string{}, AllowedCIDRs: []string{}, Limits: contract.Limits{},
 		}
@@ -82,13 +58,14 @@ func (p *planner) planConsumers() {
 			}
 		}
 		p.consumerPlugins(c, &o)
+		var keys []Key
 		for _, e := range c.Credentials {
 			if e.Type == kongfile.KeyAuth {
-				p.planKey(e, &o, seen)
+				keys = p.planKey(e, keys, o.Frozen, seen)
 			}
 		}
-		o.KeyCount = int64(len(o.Keys))
-		p.plan.Owners = append(p.plan.Owners, o)
+		o.Keys = int64(len(keys))
+		p.plan.Owners, p.plan.OwnerKeys = append(p.plan.Owners, o), append(p.plan.OwnerKeys, keys)
 	}
 	for _, e := range p.file.Of(kongfile.KeyAuth) {
 		if e.Consumer == nil {
@@ -108,8 +85,8 @@ func (p *planner) skipKey(e *kongfile.Entity, code string) {
 // longestKey is the length of the longest key that servers take in a header.
 const longestKey = 4096
 
-// planKey adds a key to its owner. Only its hash is kept.
-func (p *planner) planKey(e *kongfile.Entity, o *Owner, seen map[[32]byte]bool) {
+// planKey adds a key to those of its owner. Only its hash is kept.
+func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[[32]byte]bool) []Key {
 	value := e.Value.Get("key")
 	text := value.Text
 	counts := &p.plan.Keys
@@ -118,24 +95,24 @@ func (p *planner) planKey(e *kongfile.Entity, o *Owner, seen map[[32]byte]bool) 
 	switch {
 	case len(value.Unfilled()) > 0:
 		p.skipKey(e, "keyauth_credential.placeholder")
-		return
+		return keys
 	case text == "":
 		p.skipKey(e, "keyauth_credential.no_key")
-		return
+		return keys
 	case strings.TrimSpace(text) != text || len(text) > longestKey ||
 		strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }):
 		p.skipKey(e, "keyauth_credential.unusable")
-		return
+		return keys
 	case seen[hash]:
 		p.skipKey(e, "keyauth_credential.repeated")
-		return
+		return keys
 	}
 	seen[hash] = true
 	if weak {
 		counts.Weak++
 		if !p.options.AllowWeak {
 			p.skipKey(e, "keyauth_credential.weak")
-			return
+			return keys
 		}
 		p.say(e, "keyauth_credential.weak_allowed")
 	}
@@ -147,14 +124,14 @@ func (p *planner) planKey(e *kongfile.Entity, o *Owner, seen map[[32]byte]bool) 
 	switch {
 	case !key.ExpiresAt.IsZero() && !key.ExpiresAt.After(p.options.Now):
 		counts.Expired++
-	case o.Frozen:
+	case frozen:
 		key.State = contract.KeyFrozen
 		counts.Frozen++
 		p.say(e, "keyauth_credential.frozen")
 	}
 	counts.Imported++
 	p.use(e)
-	o.Keys = append(o.Keys, key)
+	return append(keys, key)
 }
 
 // longestTTL is the most seconds that Kong takes as the life of a key. [Kong 3.10: kong/constants.lua, DAO_MAX_TTL]
@@ -181,7 +158,7 @@ func (p *planner) expiry(e *kongfile.Entity, key *Key) {
 
 // consumerPlugins reads the plugins that apply to a consumer's calls. Those that check calls and can't be imported
 // freeze its keys.
-func (p *planner) consumerPlugins(c *kongfile.Entity, o *Owner) {
+func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) {
 	var reasons []string
 	for _, e := range c.Plugins {
 		name := e.PluginName()
@@ -228,13 +205,13 @@ func (p *planner) consumerPlugins(c *kongfile.Entity, o *Owner) {
 	}
 	o.Frozen = true
 	p.say(c, "consumer.frozen")
-	p.plan.Closed = append(p.plan.Closed, Closed{
+	p.plan.Closed = append(p.plan.Closed, contract.ClosedEntity{
 		Kind: "consumer", Name: c.Name(), Pointer: c.Pointer, Line: c.Line, Reasons: reasons,
 		Open: "--open " + quoted(c.Name()),
 	})
 }
 
-func (i *Item) hasCode(code string) bool { return slices.Contains(i.Codes, code) }
+func (i *item) hasCode(code string) bool { return slices.Contains(i.Codes, code) }
 
 // entitySpace is the namespace of the IDs that Kong derives for entities without one. [Kong 3.10:
 // kong/db/schema/others/declarative_config.lua, generate_uuid]
@@ -301,7 +278,7 @@ func (p *planner) others() {
 	}
 }
 
-func (p *planner) sayPlugin(e *kongfile.Entity, item *Item) {
+func (p *planner) sayPlugin(e *kongfile.Entity, item *item) {
 	switch {
 	case !e.IsOn():
 		p.say(e, "plugin.off")

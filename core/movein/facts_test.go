@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/kongfile"
 	"postern/core/movein"
 )
@@ -386,7 +387,7 @@ func TestKong_facts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, p := read(t, tt.text, tt.options)
-			at := slices.IndexFunc(p.Items, func(one movein.Item) bool { return one.Pointer == tt.item })
+			at := slices.IndexFunc(p.Items, func(one contract.ImportItem) bool { return one.Pointer == tt.item })
 			if at < 0 {
 				t.Fatal("the plan lacks the item")
 			}

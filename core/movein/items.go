@@ -9,19 +9,9 @@ import (
 	"postern/core/kongfile"
 )
 
-// Item says how exactly an entity of the file moves.
-type Item struct {
-	Kind    string   `json:"kind"`
-	Title   string   `json:"title"` // what it is, for people
-	Name    string   `json:"name"`
-	Pointer string   `json:"pointer"`
-	Line    int      `json:"line"`
-	Status  string   `json:"status"` // exact, approximate, lossy or skipped: the worst of its codes
-	Codes   []string `json:"codes"`  // <kind>.<reason>
-	Note    string   `json:"note"`
-	Remedy  *string  `json:"remedy"`
-	Details []string `json:"details"` // such as names of members that aren't known
-
+// item is an item of the plan that isn't settled yet.
+type item struct {
+	contract.ImportItem
 	used bool // a route or an owner has it
 }
 
@@ -55,7 +45,7 @@ func (p *planner) use(e *kongfile.Entity) {
 }
 
 // settle sets the status, the note and the remedy from the codes.
-func (i *Item) settle() {
+func (i *item) settle() {
 	if len(i.Codes) == 0 {
 		i.Codes = []string{i.Kind}
 	}
@@ -95,34 +85,6 @@ func fateOf(code string) fate {
 		return f
 	}
 	return fates["unknown"]
-}
-
-// Lines returns the items of a plan by their codes, as the ledger of an export has them.
-func (p *Plan) Lines() []contract.LedgerLine {
-	var lines []contract.LedgerLine
-	at := map[string]int{}
-	for i := range p.Items {
-		item := &p.Items[i]
-		key := item.Kind + " " + item.Title + " " + strings.Join(item.Codes, "+")
-		n, known := at[key]
-		if !known {
-			n = len(lines)
-			at[key] = n
-			lines = append(lines, contract.LedgerLine{
-				Code: "kong." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title, Status: item.Status,
-				Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
-			})
-		}
-		lines[n].Count++
-		if len(lines[n].Names) < 20 {
-			name := item.Name
-			if len(item.Details) > 0 {
-				name += ": " + strings.Join(item.Details, ", ")
-			}
-			lines[n].Names = append(lines[n].Names, name)
-		}
-	}
-	return lines
 }
 
 var titles = map[kongfile.Type]string{

@@ -22,89 +22,25 @@ type Options struct {
 	Now            time.Time
 }
 
-// Plan is what an import of a file would create.
+// Plan is what an import of a file would create, with what its JSON hides.
 type Plan struct {
-	Source   string                `json:"source"`  // such as "kong 3.0"
-	Product  string                `json:"product"` // all projects and keys belong to it
-	Tenant   string                `json:"tenant"`  // attached to all projects
-	Projects []Project             `json:"projects"`
-	Owners   []Owner               `json:"owners"`
-	Groups   []contract.NewGroup   `json:"groups"`
-	Keys     KeyCounts             `json:"keys"`
-	Closed   []Closed              `json:"closed"`
-	ByHand   ByHand                `json:"by_hand"`
-	Notes    []contract.Warning    `json:"notes"` // about the whole file
-	Summary  contract.LedgerCounts `json:"summary"`
-	Items    []Item                `json:"items"` // one for each entity of the file
+	contract.ImportPlan
+	OwnerKeys [][]Key                   `json:"-"` // of each owner, since weak keys can be guessed from their hashes
+	Headers   map[VersionPlace][]Header `json:"-"` // that upstreams get, with secret values
 }
 
-// Project is a project that would be created.
-type Project struct {
-	Name        string                 `json:"name"`
-	DisplayName string                 `json:"display_name"`
-	From        string                 `json:"from"` // pointer to the service
-	Limits      contract.ProjectLimits `json:"limits"`
-	CORS        *contract.CORS         `json:"cors,omitempty"`
-	Versions    []Version              `json:"versions"`
-}
+// VersionPlace is the place of a version in a plan.
+type VersionPlace struct{ Project, Version int }
 
-// Version is a version of a Project. All routes with equal plugins have one.
-type Version struct {
-	Name         string                `json:"name"`
-	Closed       bool                  `json:"closed"` // it refuses every call
-	RequestsAuth contract.RequestsAuth `json:"requests_auth"`
-	IP           contract.IPRules      `json:"ip"`
-	Rules        contract.Rules        `json:"rules"`
-	Transforms   *contract.Transforms  `json:"transforms,omitempty"`
-	Environment  Environment           `json:"environment"`
-	Domains      []Domain              `json:"domains"`
-	Routes       []string              `json:"routes"` // pointers
-}
-
-// Environment is the environment of a Version.
-type Environment struct {
-	contract.NewEnvironment
-	UpstreamHeaders []string `json:"upstream_headers"` // names; their values are secret
-}
-
-// Domain is a custom domain that leads to an environment.
-type Domain struct {
-	contract.NewDomain
-	Route string `json:"route"` // pointer
-}
-
-// Closed is a route or a consumer that stays closed.
-type Closed struct {
-	Kind    string   `json:"kind"` // route or consumer
-	Name    string   `json:"name"`
-	Pointer string   `json:"pointer"`
-	Line    int      `json:"line"`
-	Reasons []string `json:"reasons"`
-	Open    string   `json:"open"` // the flag that opens it
-}
-
-// ByHand is what an import can't do.
-type ByHand struct {
-	Hosts        []string      `json:"hosts"`        // for DNS, with a TXT record and a certificate
-	EgressCIDRs  []string      `json:"egress_cidrs"` // of targets, for POSTERN_EGRESS_ALLOW
-	EgressNames  []string      `json:"egress_names"` // of targets that probably have private addresses
-	Certificates []string      `json:"certificates"` // names in certificates of the file
-	Placeholders []Placeholder `json:"placeholders"` // without a value
-}
-
-// Placeholder is a placeholder that needs a value.
-type Placeholder struct {
-	Name  string `json:"name"`
-	Line  int    `json:"line"`
-	Count int    `json:"count"`
-}
+// Header is a header that an upstream gets.
+type Header struct{ Name, Value string }
 
 // planner makes a plan.
 type planner struct {
 	file    *kongfile.File
 	options Options
 	plan    *Plan
-	items   map[*kongfile.Entity]*Item
+	items   map[*kongfile.Entity]*item
 	opened  map[string]bool // entries of Options.Open that were used
 
 	routes    []*route
@@ -120,24 +56,28 @@ type planner struct {
 // have.
 func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	p := &planner{
-		file: file, options: o, items: map[*kongfile.Entity]*Item{}, opened: map[string]bool{},
+		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
 		groups: map[string]string{}, requested: map[string]bool{},
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
 		plan: &Plan{
-			Source: "kong " + file.Version, Product: "kong", Tenant: "kong",
-			Projects: []Project{}, Owners: []Owner{}, Groups: []contract.NewGroup{}, Closed: []Closed{},
-			Notes: []contract.Warning{}, Items: []Item{},
-			ByHand: ByHand{
-				Hosts: []string{}, EgressCIDRs: []string{}, EgressNames: []string{}, Certificates: []string{},
-				Placeholders: []Placeholder{},
+			ImportPlan: contract.ImportPlan{
+				Source: "kong " + file.Version, Product: "kong", Tenant: "kong",
+				Projects: []contract.PlannedProject{}, Owners: []contract.PlannedOwner{},
+				Groups: []contract.NewGroup{}, Closed: []contract.ClosedEntity{}, Notes: []contract.Warning{},
+				Items: []contract.ImportItem{},
+				ByHand: contract.ImportByHand{
+					Hosts: []string{}, EgressCIDRs: []string{}, EgressNames: []string{}, Certificates: []string{},
+					Placeholders: []contract.ImportPlaceholder{},
+				},
 			},
+			Headers: map[VersionPlace][]Header{},
 		},
 	}
 	for _, e := range file.Entities {
-		p.items[e] = &Item{
+		p.items[e] = &item{ImportItem: contract.ImportItem{
 			Kind: string(e.Type), Title: titleOf(e), Name: e.Name(), Pointer: e.Pointer, Line: e.Line,
 			Details: []string{},
-		}
+		}}
 		p.unknownFields(e)
 	}
 	p.perKey = p.hasConsumerLimits()
@@ -184,7 +124,7 @@ func (p *planner) finish() {
 		item := p.items[e]
 		item.settle()
 		p.plan.Summary.Add(item.Status, 1)
-		p.plan.Items = append(p.plan.Items, *item)
+		p.plan.Items = append(p.plan.Items, item.ImportItem)
 	}
 	by := &p.plan.ByHand
 	for _, list := range []*[]string{&by.Hosts, &by.EgressCIDRs, &by.EgressNames, &by.Certificates} {
@@ -193,10 +133,12 @@ func (p *planner) finish() {
 	}
 	for _, one := range p.file.Placeholders {
 		if !one.Filled {
-			by.Placeholders = append(by.Placeholders, Placeholder{one.Name, one.Line, one.Count})
+			by.Placeholders = append(by.Placeholders, contract.ImportPlaceholder{
+				Name: one.Name, Line: one.Line, Count: one.Count,
+			})
 		}
 	}
-	slices.SortStableFunc(p.plan.Closed, func(a, b Closed) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.plan.Closed, func(a, b contract.ClosedEntity) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 // notes says what is true of the whole file.
@@ -220,7 +162,7 @@ func (p *planner) notes() {
 			break
 		}
 	}
-	if slices.ContainsFunc(p.plan.Projects, func(one Project) bool { return one.Limits.Owner != nil }) {
+	if slices.ContainsFunc(p.plan.Projects, func(one contract.PlannedProject) bool { return one.Limits.Owner != nil }) {
 		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
 	}
 	if len(p.file.Settings) > 0 {

@@ -90,8 +90,8 @@ func needsKey(routes []kongRoute, host, method, path string) bool {
 func isServed(t *testing.T, p *movein.Plan, host, method, path string) bool {
 	t.Helper()
 	type choice struct {
-		version *movein.Version
-		domain  movein.Domain
+		version *contract.PlannedVersion
+		domain  contract.PlannedDomain
 	}
 	var found []choice
 	for i := range p.Projects {
@@ -127,7 +127,7 @@ func isServed(t *testing.T, p *movein.Plan, host, method, path string) bool {
 }
 
 // rulesAllow reports whether the rules of a version let a call without a key through: the longest path decides.
-func rulesAllow(t *testing.T, v *movein.Version, method, path string) bool {
+func rulesAllow(t *testing.T, v *contract.PlannedVersion, method, path string) bool {
 	t.Helper()
 	if first, second, tied := policy.TiedRules(v.Rules.List); tied {
 		t.Errorf("rules %d and %d of %s are for the same calls", first, second, v.Name)

@@ -13,8 +13,8 @@ import (
 // secretHeader is a header whose value is probably a secret. It becomes an upstream header, whose value is never shown.
 var secretHeader = regexp.MustCompile(`(?i)authorization|cookie|key|token|secret|password|credential|auth`)
 
-// readTransforms returns the transforms of a route, and the names of its upstream headers.
-func (p *planner) readTransforms(a *access) (out contract.Transforms, secrets []string) {
+// readTransforms returns the transforms of a route, and its upstream headers, whose values are secret.
+func (p *planner) readTransforms(a *access) (out contract.Transforms, secrets []Header) {
 	out.Request.Changes = contract.Changes[contract.RequestChange, contract.RequestChange]{
 		Remove: emptyRequest(), Rename: emptyRequest(), Replace: emptyRequest(), Add: emptyRequest(),
 		Append: emptyRequest(),
@@ -39,7 +39,7 @@ func emptyRequest() contract.RequestChange {
 	return contract.RequestChange{Headers: []string{}, Query: []string{}, Body: []string{}}
 }
 
-func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (secrets []string) {
+func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (secrets []Header) {
 	request := &out.Request.Changes
 	for _, one := range []struct {
 		operation string
@@ -58,7 +58,7 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 			case operation != "remove" && operation != "rename" && isTemplate(value):
 				p.say(e, "request-transformer.template", operation+" "+name)
 			case operation != "remove" && operation != "rename" && secretHeader.MatchString(name):
-				secrets = append(secrets, name)
+				secrets = withHeader(secrets, Header{name, value})
 				p.say(e, "request-transformer.secret", name)
 			case policy.FixedRequestHeader(name) || operation == "rename" && policy.FixedRequestHeader(value),
 				operation != "remove" && policy.IsCookieHeader(name):
@@ -76,8 +76,18 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 	if e.Config("http_method").Text != "" {
 		p.say(e, "request-transformer.method")
 	}
-	slices.Sort(secrets)
-	return slices.Compact(secrets)
+	return secrets
+}
+
+// withHeader adds a header to a list that is sorted by name. Of two values, the first one counts.
+func withHeader(list []Header, header Header) []Header {
+	at, found := slices.BinarySearchFunc(list, header.Name, func(one Header, name string) int {
+		return strings.Compare(one.Name, name)
+	})
+	if found {
+		return list
+	}
+	return slices.Insert(list, at, header)
 }
 
 // filled returns the entries of an operation, without those that have a placeholder: an upstream must not get one.

@@ -109,7 +109,7 @@ func (f importFlags) planKong(t terminal.Terminal, c *cobra.Command, text []byte
 	if terminal.WantsJSON(c) {
 		err = terminal.PrintJSON(t.Out, plan)
 	} else {
-		_, err = io.WriteString(t.Out, kongText(plan))
+		_, err = io.WriteString(t.Out, kongText(&plan.ImportPlan))
 	}
 	if err != nil || f.in.DryRun {
 		return err //nolint:wrapcheck // of the terminal
@@ -176,7 +176,7 @@ func lowerAll(names []string) []string {
 }
 
 // kongText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.
-func kongText(p *movein.Plan) string {
+func kongText(p *contract.ImportPlan) string {
 	var out strings.Builder
 	s := p.Summary
 	fmt.Fprintf(&out, "Plan for a file of %s: %d entities. %d move exactly, %d with differences, %d in part, %d don't "+
@@ -205,7 +205,7 @@ func kongText(p *movein.Plan) string {
 	return strings.TrimRight(out.String(), "\n") + "\n\nNothing was changed.\n"
 }
 
-func writeProject(out *strings.Builder, p *movein.Project) {
+func writeProject(out *strings.Builder, p *contract.PlannedProject) {
 	fmt.Fprintf(out, "  project %s\n", p.Name)
 	for i := range p.Versions {
 		v := &p.Versions[i]
@@ -225,7 +225,7 @@ func writeProject(out *strings.Builder, p *movein.Project) {
 }
 
 // accessOf says which calls a version serves.
-func accessOf(v *movein.Version) string {
+func accessOf(v *contract.PlannedVersion) string {
 	switch {
 	case v.Closed:
 		return "closed"
@@ -239,7 +239,7 @@ func accessOf(v *movein.Version) string {
 	return "without a key"
 }
 
-func writeClosed(out *strings.Builder, all []movein.Closed) {
+func writeClosed(out *strings.Builder, all []contract.ClosedEntity) {
 	for i, c := range all {
 		if i == 0 {
 			out.WriteString("Closed\n")
@@ -255,7 +255,7 @@ func writeClosed(out *strings.Builder, all []movein.Closed) {
 	}
 }
 
-func writeByHand(out *strings.Builder, p *movein.Plan) {
+func writeByHand(out *strings.Builder, p *contract.ImportPlan) {
 	by := &p.ByHand
 	var placeholders []string
 	for _, one := range by.Placeholders {
