@@ -119,7 +119,8 @@ func (b *builder) project(r *route, closed bool) int {
 	}
 	n := len(b.plan.Projects)
 	one := contract.PlannedProject{
-		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer, Versions: []contract.PlannedVersion{},
+		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer,
+		Versions: []contract.PlannedVersion{},
 	}
 	if !closed {
 		one.Limits, one.CORS = r.limits, b.readCORS(r.access.cors)
@@ -133,7 +134,9 @@ func (b *builder) project(r *route, closed bool) int {
 }
 
 // version returns the version of a route, without domains.
-func (b *builder) version(r *route, project int, environment contract.NewEnvironment, closed bool) contract.PlannedVersion {
+func (b *builder) version(
+	r *route, project int, environment contract.NewEnvironment, closed bool,
+) contract.PlannedVersion {
 	if b.names[project] == nil {
 		b.names[project] = map[string]bool{}
 	}
