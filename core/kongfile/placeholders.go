@@ -44,8 +44,8 @@ type marks struct {
 }
 
 // replacePlaceholders returns a text with marks for its placeholders.
-func replacePlaceholders(text []byte, set map[string]string) ([]byte, *marks, error) {
-	m := &marks{begin: "PosternMark", found: map[string]*Placeholder{}, set: set}
+func replacePlaceholders(text []byte) ([]byte, *marks, error) {
+	m := &marks{begin: "PosternMark", found: map[string]*Placeholder{}}
 	if !bytes.ContainsAny(text, "$<{") && !bytes.Contains(text, []byte("__")) && !hasMe(text) {
 		return text, m, nil
 	}
@@ -94,13 +94,29 @@ func nameOf(raw []byte, at []int) string {
 func (m *marks) mark(text, name string, line int) string {
 	p := m.found[name]
 	if p == nil {
-		_, filled := m.set[name]
-		p = &Placeholder{Name: name, Text: text, Line: line, Filled: filled}
+		p = &Placeholder{Name: name, Text: text, Line: line}
 		m.found[name] = p
 	}
 	p.Count++
 	m.texts, m.names = append(m.texts, text), append(m.names, name)
 	return fmt.Sprintf("%s%dx", m.begin, len(m.texts)-1)
+}
+
+// isMarked reports whether a text has a placeholder.
+func (m *marks) isMarked(text string) bool {
+	return len(m.texts) > 0 && strings.Contains(text, m.begin)
+}
+
+// with returns the marks with values for placeholders.
+func (m *marks) with(set map[string]string) *marks {
+	out := *m
+	out.set, out.found = set, make(map[string]*Placeholder, len(m.found))
+	for name, p := range m.found {
+		one := *p
+		_, one.Filled = set[name]
+		out.found[name] = &one
+	}
+	return &out
 }
 
 // fill replaces the marks in all texts of a value: by the values that were set, or by what the file had.

@@ -46,6 +46,15 @@ func Recognizes(text []byte) bool {
 
 // Read reads a file. set has the values of placeholders by their names. Errors are *Error.
 func Read(text []byte, set map[string]string) (*File, error) {
+	d, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return d.File(set)
+}
+
+// Parse reads a file without filling its placeholders. Errors are *Error.
+func Parse(text []byte) (*Document, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	switch {
 	case int64(len(text)) > filelimits.KongSize.Most:
@@ -58,38 +67,28 @@ func Read(text []byte, set map[string]string) (*File, error) {
 	case !utf8.Valid(text):
 		return nil, refuse(0, "The file isn't in UTF-8. Save it as UTF-8.")
 	}
-	form := Declarative
+	d := &Document{form: Declarative}
 	if dump.Match(text) {
 		answer, err := fromJSON(text)
 		if err != nil {
 			return nil, err
 		}
 		if len(answer.Members) == 1 {
-			form, text = ConfigDump, []byte(answer.Get("config").Text)
+			d.form, text = ConfigDump, []byte(answer.Get("config").Text)
 		}
 	}
-	text, marks, err := replacePlaceholders(text, set)
-	if err != nil {
+	var err error
+	if text, d.marks, err = replacePlaceholders(text); err != nil {
 		return nil, err
 	}
-	root, err := parse(text)
-	if err != nil {
+	if d.root, err = parse(text); err != nil {
 		return nil, err
 	}
-	if root.Kind != Object {
-		return nil, refuse(root.Line, "The file isn't an object with services or other members. Check whether it is a "+
-			"file of Kong.")
+	if d.root.Kind != Object {
+		return nil, refuse(d.root.Line, "The file isn't an object with services or other members. Check whether it is "+
+			"a file of Kong.")
 	}
-	marks.fill(&root)
-	f := &File{Form: form, Placeholders: marks.list(), byKind: map[Type][]*Entity{}}
-	if err := f.header(root); err != nil {
-		return nil, err
-	}
-	if err := f.collect(root); err != nil {
-		return nil, err
-	}
-	f.resolve()
-	return f, nil
+	return d, nil
 }
 
 func parse(text []byte) (Value, error) {

@@ -18,6 +18,7 @@ const (
 	Bool
 	List
 	Object
+	Hashed // an API key, whose value isn't kept
 )
 
 // Value is a value of a file. Numbers keep their digits.
@@ -30,6 +31,8 @@ type Value struct {
 
 	// Placeholders are the names of the placeholders in Text that have no value yet.
 	Placeholders []string
+
+	Key *Key // of a Hashed
 }
 
 // Member is a member of an object.

@@ -85,30 +85,40 @@ func (p *planner) skipKey(e *kongfile.Entity, code string) {
 // longestKey is the length of the longest key that servers take in a header.
 const longestKey = 4096
 
+// HashKey returns what stands for the value of an API key.
+func HashKey(text string) kongfile.Key {
+	return kongfile.Key{
+		SHA256: sha256.Sum256([]byte(text)), Last4: text[len(text)-min(4, len(text)/4):],
+		IsWeak: keyfile.IsWeak(text), IsEmpty: text == "",
+		IsUsable: strings.TrimSpace(text) == text && len(text) <= longestKey &&
+			!strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }),
+	}
+}
+
 // planKey adds a key to those of its owner. Only its hash is kept.
 func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[[32]byte]bool) []Key {
 	value := e.Value.Get("key")
-	text := value.Text
+	found := HashKey(value.Text)
+	if value.Kind == kongfile.Hashed {
+		found = *value.Key
+	}
 	counts := &p.plan.Keys
-	weak := keyfile.IsWeak(text)
-	hash := sha256.Sum256([]byte(text))
 	switch {
 	case len(value.Unfilled()) > 0:
 		p.skipKey(e, "keyauth_credential.placeholder")
 		return keys
-	case text == "":
+	case found.IsEmpty:
 		p.skipKey(e, "keyauth_credential.no_key")
 		return keys
-	case strings.TrimSpace(text) != text || len(text) > longestKey ||
-		strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }):
+	case !found.IsUsable:
 		p.skipKey(e, "keyauth_credential.unusable")
 		return keys
-	case seen[hash]:
+	case seen[found.SHA256]:
 		p.skipKey(e, "keyauth_credential.repeated")
 		return keys
 	}
-	seen[hash] = true
-	if weak {
+	seen[found.SHA256] = true
+	if found.IsWeak {
 		counts.Weak++
 		if !p.options.AllowWeak {
 			p.skipKey(e, "keyauth_credential.weak")
@@ -117,7 +127,7 @@ func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[
 		p.say(e, "keyauth_credential.weak_allowed")
 	}
 	key := Key{
-		SHA256: hash, Last4: text[len(text)-min(4, len(text)/4):], CredentialID: e.ID(), State: contract.KeyActive,
+		SHA256: found.SHA256, Last4: found.Last4, CredentialID: e.ID(), State: contract.KeyActive,
 		Pointer: e.Pointer, Line: e.Line,
 	}
 	p.expiry(e, &key)

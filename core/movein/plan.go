@@ -18,6 +18,7 @@ type Options struct {
 	Hosts          []string // host names of routes without one
 	Trust          []string // hosts of targets whose certificates are trusted without an authority
 	AllowWeak      bool     // also keys that can be guessed
+	Theirs         bool     // an import that is repeated overwrites what was changed here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
 	Now            time.Time
 }
@@ -27,6 +28,7 @@ type Plan struct {
 	contract.ImportPlan
 	OwnerKeys [][]Key                   `json:"-"` // of each owner, since weak keys can be guessed from their hashes
 	Headers   map[VersionPlace][]Header `json:"-"` // that upstreams get, with secret values
+	Options   Options                   `json:"-"` // by which it was made
 }
 
 // VersionPlace is the place of a version in a plan.
@@ -70,7 +72,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 					Placeholders: []contract.ImportPlaceholder{},
 				},
 			},
-			Headers: map[VersionPlace][]Header{},
+			Headers: map[VersionPlace][]Header{}, Options: o,
 		},
 	}
 	for _, e := range file.Entities {
@@ -94,11 +96,19 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	p.notes()
 	for _, name := range o.Open {
 		if !p.opened[name] {
-			return nil, fmt.Errorf("--open %s: no closed route or consumer in the file has this name", name)
+			return nil, &UnknownOpenError{name}
 		}
 	}
 	p.finish()
 	return p.plan, nil
+}
+
+// UnknownOpenError is the error of opening what the file doesn't have or what isn't closed.
+type UnknownOpenError struct{ Name string }
+
+// Error implements error.
+func (e *UnknownOpenError) Error() string {
+	return fmt.Sprintf("--open %s: no closed route or consumer in the file has this name", e.Name)
 }
 
 // ErrTooMany is returned if routes without a host would need too many custom domains.
