@@ -52,7 +52,7 @@ func exportPreview() exports.Preview {
 					Note:  "The consumer's key keeps working. The gateway knows only its hash.",
 					Names: []string{"pst_prod_…wXyZ", "pst_prod_…aBcD"},
 				})},
-			{ID: "everywhere", Title: "The same for every project", Text: "Your settings don't affect these.",
+			{ID: "everywhere", Title: "The same for every project", Text: "Every project has these items.",
 				Mixed: true,
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:   "kong.login_sessions.not_transferable",

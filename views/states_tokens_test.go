@@ -20,14 +20,14 @@ func tokenStates() []state {
 			Token:   "postern_pat_Zx81mB0aQw7Lr2Yc93TkVf5NhDsE6uPjR0d9Qx",
 			Facts:   []ui.Fact{{Label: "Name", Value: "deploy pipeline"}, {Label: "Scopes", Value: "read, export"}},
 		})},
-		{"device", device.EnterPage(device.Enter{Page: in("Sign in to the command line", "/device")})},
+		{"device", device.EnterPage(device.Enter{Page: in("Sign in to the Postern CLI", "/device")})},
 		{"device-wrong", device.EnterPage(device.Enter{
-			Page: in("Sign in to the command line", "/device"),
+			Page: in("Sign in to the Postern CLI", "/device"),
 			Code: ui.Value{Text: "BCDF-GHJK", Error: "No program is waiting with this code. Check the code. It " +
 				"expires after ten minutes."},
 		})},
 		{"device-confirm", device.ConfirmPage(device.Confirm{
-			Page: in("Sign in to the command line", "/device"),
+			Page: in("Sign in to the Postern CLI", "/device"),
 			Code: "BCDF-GHJK",
 			Facts: []ui.Fact{
 				{Label: "Machine", Value: "ana@laptop"},
@@ -39,12 +39,12 @@ func tokenStates() []state {
 			},
 		})},
 		{"device-approved", device.DonePage(device.Done{
-			Page:     in("Sign in to the command line", "/device"),
+			Page:     in("Sign in to the Postern CLI", "/device"),
 			Machine:  "ana@laptop",
 			Approved: true,
 		})},
 		{"device-denied", device.DonePage(device.Done{
-			Page:    in("Sign in to the command line", "/device"),
+			Page:    in("Sign in to the Postern CLI", "/device"),
 			Machine: "ana@laptop",
 		})},
 	}
@@ -52,8 +52,8 @@ func tokenStates() []state {
 
 func scopes() []ui.Option {
 	return []ui.Option{
-		{Value: "read", Title: "read", Text: "See projects, keys, usage and requests.", Chosen: true},
-		{Value: "write", Title: "write", Text: "Create, change and claim projects."},
+		{Value: "read", Title: "read", Text: "See projects, keys, usage, requests, login settings and teams.", Chosen: true},
+		{Value: "write", Title: "write", Text: "Create, change and claim projects, and change hosted login."},
 		{Value: "keys", Title: "keys", Text: "Create, rotate, freeze and revoke API keys."},
 		{Value: "export", Title: "export", Text: "Export projects and download the zips."},
 		{Value: "admin", Title: "admin", Text: "Manage teams, members, access tokens and webhooks, and read the " +

@@ -117,7 +117,7 @@ func environmentPlace() projects.Place {
 				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a " +
 					"hyphen.",
 			},
-			Hint: "Its gateway URL changes immediately. API keys that are limited to it stay valid.",
+			Hint: "Renaming changes the gateway URL immediately. API keys limited to this environment stay valid.",
 		},
 		Timeouts: &projects.Timeouts{
 			Open:   true,

@@ -43,13 +43,13 @@ func TestKong_neverMoreOpen(t *testing.T) {
 				auth + "}\n"),
 			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed would ` +
 				`reach it, ` +
-				`which checks them otherwise"],"open":"--open all"`,
+				`which checks them differently"],"open":"--open all"`,
 		},
 		{
 			"two routes with the same calls",
 			routes("  - {name: open, hosts: [h.example.com], paths: [/a]}\n  - {name: keyed, hosts: [h.example.com], " +
 				"paths: [/a], " + auth + "}\n"),
-			`"reasons":["calls of the route keyed would reach it, which checks them otherwise"],"open":"--open open"`,
+			`"reasons":["calls of the route keyed would reach it, which checks them differently"],"open":"--open open"`,
 		},
 		{
 			"a route without a service",

@@ -117,9 +117,9 @@ func TestDevice_flow(t *testing.T) {
 	if err != nil || !strings.HasPrefix(complete.String(), asked.Body["verification_uri"].(string)) {
 		t.Fatalf("%v, %v", complete, err)
 	}
-	s.Get("/device").Shows(200, "Sign in to the command line")
+	s.Get("/device").Shows(200, "Sign in to the Postern CLI")
 	s.Post("/device", "user_code", "wrong").
-		Shows(422, "Sign in to the command line").
+		Shows(422, "Sign in to the Postern CLI").
 		Says("#user-code-error", "No program is waiting")
 	s.Get(complete.RequestURI()).
 		Shows(200, "Let this command line act as you?").

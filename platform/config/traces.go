@@ -111,8 +111,8 @@ func (t *Traces) setEndpoint(v string) error {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("must be a URL such as http://127.0.0.1:4318, without a user name or query; put credentials " +
-			"in --traces-headers")
+		return errors.New("must be a URL such as http://127.0.0.1:4318, without a user name or query; put " +
+			"credentials in --traces-headers")
 	}
 	t.Endpoint = strings.TrimRight(v, "/")
 	return nil

@@ -217,7 +217,6 @@ var mayRepeat = []string{"core/contract", "core/snapshot", "models"}
 // reason why each is its own type.
 var repeated = map[string]string{
 	"bundle.Item":                  "has where an item comes from and where it goes, and no count",
-	"core/movein.Item":             "has the place in the file and all reasons, and no count",
 	"bundle.ManifestCounts":        "counts what is in the zip, not what an import creates",
 	"bundle.ManifestOptions":       "options of an export, without its state",
 	"bundle.environmentDoc":        "has hosts, routes and what upstreams get, and no ETag",

@@ -212,8 +212,8 @@ func form(m List) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "token-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "Choose a day within a year. The token expires at the end of that day (UTC). Leave empty for 90 " +
-				"days.",
+			Hint: "Choose a day within a year. The token expires at the end of that day (UTC). Leave empty for " +
+				"90 days.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
