@@ -241,8 +241,13 @@ var fields = map[string]shown{
 	"Group.DisplayName": {snapshot.FeatureUserGroup, "Gr Display"},
 	"Group.ExternalID":  {snapshot.FeatureUserGroup, "gr-external"},
 	"Group.Parents":     {snapshot.FeatureUserGroup, "grp_parent"},
+	"Group.Owners":      {snapshot.FeatureUserGroup, "gr-app"},
 	"Group.CreatedAt":   {snapshot.FeatureUserGroup, "2002-01-01T00:00:00Z"},
 	"Group.UpdatedAt":   {snapshot.FeatureUserGroup, "2003-01-01T00:00:00Z"},
+
+	"GroupOwner.Owner":     {snapshot.FeatureUserGroup, `"owner": "gr-app"`},
+	"GroupOwner.Role":      {snapshot.FeatureUserGroup, `"role": "admin"`},
+	"GroupOwner.CreatedAt": {snapshot.FeatureUserGroup, "2008-01-01T00:00:00Z"},
 
 	"User.ID":            {snapshot.FeatureUsers, "usr_person"},
 	"User.Email":         {snapshot.FeatureUsers, "us@mail.example"},
@@ -370,7 +375,8 @@ func TestFeatures_everyField(t *testing.T) {
 		snapshot.Key{}, snapshot.UpstreamHeader{}, snapshot.CallSigningKey{}, snapshot.ClientCertificate{},
 		snapshot.API{}, snapshot.APIScope{}, snapshot.AppClient{}, snapshot.SigningKey{}, snapshot.Provider{},
 		snapshot.BarredUser{}, snapshot.ClientSettings{}, snapshot.ProviderSettings{}, snapshot.GroupMapping{},
-		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.User{}, snapshot.Identity{},
+		snapshot.Directory{}, snapshot.Approval{}, snapshot.Group{}, snapshot.GroupOwner{}, snapshot.User{},
+		snapshot.Identity{},
 		snapshot.Membership{}, snapshot.Consent{}, snapshot.Webhook{}, snapshot.Rules{}, snapshot.Rule{},
 		snapshot.Transforms{}, snapshot.Changes{}, snapshot.BodyChanges{}, snapshot.ChangeTypes{}, snapshot.Member{},
 		snapshot.CORS{}, snapshot.GroupsLeft{}, snapshot.Upstream{}, snapshot.UpstreamTimeouts{},

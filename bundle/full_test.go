@@ -300,6 +300,7 @@ func fullDirectory() *snapshot.Directory {
 			DisplayName: "Gr Display",
 			ExternalID:  "gr-external",
 			Parents:     []string{"grp_parent"},
+			Owners:      []snapshot.GroupOwner{{Owner: "gr-app", Role: "admin", CreatedAt: year(2008)}},
 			CreatedAt:   year(2002),
 			UpdatedAt:   year(2003),
 		}},

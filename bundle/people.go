@@ -24,10 +24,17 @@ type groupsDoc struct {
 	Groups []groupDoc `json:"groups"`
 }
 
-// groupDoc is a group as the API has it, with the ids of its parents.
+// groupDoc is a group as the API has it, with the ids of its parents and the apps in it.
 type groupDoc struct {
 	contract.GroupRecord
-	Parents []string `json:"parents"`
+	Parents []string        `json:"parents"`
+	Owners  []groupOwnerDoc `json:"owners,omitempty"`
+}
+
+type groupOwnerDoc struct {
+	Owner     string `json:"owner"`
+	Role      string `json:"role"`
+	CreatedAt string `json:"created_at"`
 }
 
 // userDoc is a line of users.jsonl: a user as the API has them, with all that belongs to them.
@@ -106,6 +113,10 @@ func signupDocOf(d *snapshot.Directory) signupDoc {
 func groupsDocOf(d *snapshot.Directory) groupsDoc {
 	doc := groupsDoc{Groups: []groupDoc{}}
 	for _, g := range d.Groups {
+		var owners []groupOwnerDoc
+		for _, o := range g.Owners {
+			owners = append(owners, groupOwnerDoc{o.Owner, o.Role, stamp(o.CreatedAt)})
+		}
 		doc.Groups = append(doc.Groups, groupDoc{
 			GroupRecord: contract.GroupRecord{
 				ID:          g.ID,
@@ -116,6 +127,7 @@ func groupsDocOf(d *snapshot.Directory) groupsDoc {
 				UpdatedAt:   g.UpdatedAt.UTC(),
 			},
 			Parents: list(g.Parents),
+			Owners:  owners,
 		})
 	}
 	return doc

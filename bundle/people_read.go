@@ -25,7 +25,9 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		if err != nil {
 			return err
 		}
-		t.Directory = policy.directory(groups)
+		if t.Directory, err = policy.directory(groups); err != nil {
+			return problem(GroupsFile(t.Name), "%s", err)
+		}
 		// Limits how many files are generated for the number of users.
 		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
 			return problem(SignupFile(t.Name), "it has more users than the archive's files can hold")
@@ -34,7 +36,8 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 	return nil
 }
 
-func (d signupDoc) directory(groups groupsDoc) *snapshot.Directory {
+func (d signupDoc) directory(groups groupsDoc) (*snapshot.Directory, error) {
+	in := reading{}
 	out := &snapshot.Directory{Users: d.Users, InviteOnly: d.InviteOnly}
 	for _, a := range d.Approvals {
 		out.Approvals = append(out.Approvals, snapshot.Approval{
@@ -42,17 +45,24 @@ func (d signupDoc) directory(groups groupsDoc) *snapshot.Directory {
 		})
 	}
 	for _, g := range groups.Groups {
+		var owners []snapshot.GroupOwner
+		for _, o := range g.Owners {
+			owners = append(owners, snapshot.GroupOwner{
+				Owner: o.Owner, Role: o.Role, CreatedAt: in.moment(&o.CreatedAt),
+			})
+		}
 		out.Groups = append(out.Groups, snapshot.Group{
 			ID:          g.ID,
 			Name:        g.Name,
 			DisplayName: g.DisplayName,
 			ExternalID:  g.ExternalID,
 			Parents:     g.Parents,
+			Owners:      owners,
 			CreatedAt:   g.CreatedAt,
 			UpdatedAt:   g.UpdatedAt,
 		})
 	}
-	return out
+	return out, in.err
 }
 
 // usersOf reads users.jsonl strictly.

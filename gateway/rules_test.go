@@ -16,7 +16,10 @@ import (
 func withRules(rules snapshot.Rules) rigOption {
 	return withProject(func(p *snapshot.Project) {
 		p.Versions[0].Rules = rules
-		p.Members = []snapshot.Member{{User: "usr_ana", TenantID: "tnt_1", In: []string{"staff"}}}
+		p.Members = []snapshot.Member{
+			{User: "billing-service", TenantID: "tnt_acme", In: []string{"staff"}},
+			{User: "usr_ana", TenantID: "tnt_1", In: []string{"staff"}},
+		}
 		p.Tenants = append(p.Tenants, snapshot.Tenant{ID: "tnt_acme", Name: "acme"})
 	})
 }
@@ -48,6 +51,8 @@ func TestRules_gateway(t *testing.T) {
 			orders := key(snapshot.Key{ID: "key_o", Owner: "app", Scopes: []string{"orders:*"}})
 			ana := key(snapshot.Key{ID: "key_a", Owner: "usr_ana", Scopes: []string{"*"}})
 			acme := key(snapshot.Key{ID: "key_t", Owner: "usr_ana", TenantID: "tnt_acme", Scopes: []string{"*"}})
+			app := key(snapshot.Key{ID: "key_b", Owner: "billing-service", TenantID: "tnt_acme", Scopes: []string{"*"}})
+			namesake := key(snapshot.Key{ID: "key_n", Owner: "billing-service", Scopes: []string{"*"}})
 			for _, tc := range []struct {
 				name, method, path, line string
 				status                   int
@@ -67,6 +72,8 @@ func TestRules_gateway(t *testing.T) {
 				{"no group", "GET", "/staff", full, 403, "not_in_group"},
 				{"a group", "DELETE", "/staff", ana, 200, ""},
 				{"a group of another tenant", "GET", "/staff", acme, 403, "not_in_group"},
+				{"a group of an app", "GET", "/staff", app, 200, ""},
+				{"a group of another tenant's app", "GET", "/staff", namesake, 403, "not_in_group"},
 				{"in shadow", "GET", "/shadow", full, 200, ""},
 				{"an invalid key first", "GET", "/staff", "X-API-Key: x", 401, "invalid_key"},
 			} {

@@ -45,6 +45,10 @@ var directoryGuards = map[string]guard{
 	"POST /groups/:group/members/:user/remove": {
 		action: access.UserUpdate, needs: "member", body: "confirm=true",
 	},
+	"POST /groups/:group/owners": {action: access.UserUpdate, body: "owner=billing"},
+	"POST /groups/:group/owners/remove": {
+		action: access.UserUpdate, needs: "group owner", body: "owner=billing&confirm=true",
+	},
 	"POST /groups/:group/children": {action: access.UserUpdate, body: "child={child}"},
 	"POST /groups/:group/children/:child/remove": {
 		action: access.UserUpdate, needs: "nested", body: "confirm=true",
@@ -64,6 +68,8 @@ var directoryGuards = map[string]guard{
 	"PATCH /api/v1/groups/:group":                              {body: `{"display_name":"Renamed"}`},
 	"PUT /api/v1/groups/:group/members/:user":                  {body: `{"role":"member"}`},
 	"DELETE /api/v1/groups/:group/members/:user":               {needs: "member"},
+	"POST /api/v1/groups/:group/owners":                        {body: `{"owner":"billing","role":"member"}`},
+	"DELETE /api/v1/groups/:group/owners":                      {needs: "group owner", query: "owner=billing"},
 	"DELETE /api/v1/groups/:group/children/:child":             {needs: "nested"},
 }
 

@@ -34,6 +34,7 @@ var sortedLists = []struct {
 		"name": "", "state": "state", "last_login": "", "created": "id",
 	}, "id"},
 	{"/api/v1/groups/:group/members", map[string]string{"name": "", "role": "role"}, "user"},
+	{"/api/v1/groups/:group/owners", map[string]string{"owner": "owner", "role": "role"}, "owner"},
 	{"/api/v1/teams/:team/members", map[string]string{"name": "name", "role": "role", "joined": ""}, "account"},
 	{"/api/v1/projects/:project/keys", map[string]string{"created": "id", "owner": "owner", "last_used": ""}, "id"},
 	{"/api/v1/projects/:project/domains", map[string]string{"created": "id", "host": "host"}, "id"},

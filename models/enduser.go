@@ -84,6 +84,14 @@ type GroupMember struct {
 	CreatedAt time.Time
 }
 
+// GroupOwner is a row of group_owners: an app that owns keys is in the group.
+type GroupOwner struct {
+	GroupID   string `gorm:"primaryKey"`
+	Owner     string `gorm:"primaryKey"` // its name, as in APIKey
+	Role      string // member or admin
+	CreatedAt time.Time
+}
+
 // GroupGroup is a row of group_groups: members of the child are members of the
 // parent.
 type GroupGroup struct {

@@ -28,6 +28,7 @@ func logins(owner string) []holding {
 		{"providers", "id", "app_client_id IN " + clients},
 		{"app_clients", "id", "tenant_id IN " + tenants},
 		{"group_groups", "parent_id", "parent_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},
+		{"group_owners", "group_id", "group_id IN (SELECT id FROM user_groups WHERE tenant_id IN " + tenants + ")"},
 		{"group_members", "user_id", "user_id IN (SELECT id FROM end_users WHERE tenant_id IN " + tenants + ")"},
 		{"user_groups", "id", "tenant_id IN " + tenants},
 		{"approvals", "id", "tenant_id IN " + tenants},

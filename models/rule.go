@@ -77,11 +77,11 @@ func (t *Tx) DeleteShadowRefusals(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&ShadowRefusal{}).Error
 }
 
-// OwnedMembership is a group that an end user is directly in.
+// OwnedMembership is a group that an end user, or an app owner of keys, is directly in.
 type OwnedMembership struct {
-	UserID, GroupID, Role string
+	UserID, GroupID, Role string // UserID is the name of an app
 
-	TenantID, Tenant string // of the user: id and name
+	TenantID, Tenant string // of the user or the group: id and name
 }
 
 // MembershipsOfOwners lists the groups of the end users who own a valid key of a project, by user.

@@ -88,6 +88,9 @@ func (t *Tx) DeleteUserGroup(id string) error {
 	if err := t.db.Where("group_id = ?", id).Delete(&GroupMember{}).Error; err != nil {
 		return err
 	}
+	if err := t.db.Where("group_id = ?", id).Delete(&GroupOwner{}).Error; err != nil {
+		return err
+	}
 	if err := t.db.Where("parent_id = ? OR child_id = ?", id, id).Delete(&GroupGroup{}).Error; err != nil {
 		return err
 	}
@@ -121,24 +124,29 @@ func (t *Tx) MembersOfGroup(groupID string, page Page) (List[MemberRow], error) 
 	}, "user_id", id)
 }
 
+// MemberCounts are how many users and app owners are directly in a group.
+type MemberCounts struct {
+	Users, Owners int64
+}
+
 // CountMembers counts the direct members of each group.
-func (t *Tx) CountMembers(groupIDs []string) (map[string]int64, error) {
+func (t *Tx) CountMembers(groupIDs []string) (map[string]MemberCounts, error) {
 	var rows []struct {
 		GroupID string
-		Count   int64
+		MemberCounts
 	}
-	err := t.db.
-		Model(&GroupMember{}).
-		Select("group_id, count(*) AS count").
-		Where("group_id IN ?", groupIDs).
-		Group("group_id").
-		Scan(&rows).Error
+	err := t.db.Raw("SELECT group_id, CAST(sum(users) AS BIGINT) AS users, CAST(sum(owners) AS BIGINT) "+
+		"AS owners FROM ("+
+		"SELECT group_id, count(*) AS users, 0 AS owners FROM group_members WHERE group_id IN ? GROUP BY group_id "+
+		"UNION ALL "+
+		"SELECT group_id, 0 AS users, count(*) AS owners FROM group_owners WHERE group_id IN ? GROUP BY group_id"+
+		") AS counted GROUP BY group_id", groupIDs, groupIDs).Scan(&rows).Error
 	if err != nil {
 		return nil, err
 	}
-	counts := make(map[string]int64, len(rows))
+	counts := make(map[string]MemberCounts, len(rows))
 	for _, row := range rows {
-		counts[row.GroupID] = row.Count
+		counts[row.GroupID] = row.MemberCounts
 	}
 	return counts, nil
 }

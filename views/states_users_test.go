@@ -269,6 +269,21 @@ func group() tenants.Group {
 				Error: "No user of this tenant has this address. First invite the user under Users.",
 			},
 		},
+		OwnerList: listed("/groups/grp_1", "apps", "owner", "role"),
+		Owners: []tenants.GroupOwner{
+			{Name: "billing-service", HasKeys: true, Role: "member", RemoveAction: "/groups/grp_1/owners/remove"},
+			{
+				Name: "a-service-with-a-name-that-does-not-fit-on-the-screen-of-a-telephone", Role: "admin",
+				RemoveAction: "/groups/grp_1/owners/remove",
+			},
+		},
+		AddOwner: &tenants.AddOwner{
+			Action: "/groups/grp_1/owners",
+			Owner: ui.Value{
+				Text:  "usr_1",
+				Error: "This is the ID of a user. Add users as members of the group.",
+			},
+		},
 		Children: []tenants.Nested{{
 			URL:          "/groups/grp_2",
 			Text:         "leads",

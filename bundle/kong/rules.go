@@ -14,7 +14,6 @@ type versionRulesDoc struct {
 }
 
 type memberDoc struct {
-	Tenant string   `json:"tenant,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	Admin  []string `json:"admin,omitempty"`
 }
@@ -60,9 +59,9 @@ func (c *configWriter) rules() {
 	c.out.Open("{")
 	for _, m := range members {
 		c.out.Next("        ")
-		c.out.Value(m.User)
+		c.out.Value(m.TenantID + "/" + m.User) // apps of two tenants can have one name
 		c.out.Raw(": ")
-		c.out.Value(memberDoc{m.TenantID, m.In, m.Admin})
+		c.out.Value(memberDoc{m.In, m.Admin})
 	}
 	c.out.Raw("\n      }")
 }

@@ -49,6 +49,7 @@ func (s Source) model() []typeDef {
 	user, everyone := subject{Type: "user"}, subject{Type: "user", Wildcard: &struct{}{}}
 	holder := subject{Type: "scope", Relation: "holder"}
 	member, admin := subject{Type: "group", Relation: "member"}, subject{Type: "group", Relation: "admin"}
+	app := subject{Type: "app", Relation: keys}
 	keyless := subject{Type: "call", Relation: "by"}
 	rule := typeDef{name: "rule", relations: []relation{
 		{name: "version", direct: []subject{{Type: "version"}}},
@@ -72,9 +73,10 @@ func (s Source) model() []typeDef {
 		{name: "user"},
 		{name: "call", relations: []relation{{name: "by", direct: []subject{user}}}},
 		{name: "scope", relations: []relation{{name: "holder", direct: []subject{user, holder}}}},
+		{name: "app", relations: []relation{{name: keys, direct: []subject{user}}}},
 		{name: "group", relations: []relation{
-			{name: "admin", direct: []subject{user}},
-			{name: "member", direct: []subject{user, member}, or: "admin"},
+			{name: "admin", direct: []subject{user, app}},
+			{name: "member", direct: []subject{user, app, member}, or: "admin"},
 		}},
 		{name: "object", relations: []relation{{name: owner, direct: []subject{user}}}},
 		{name: "version", relations: []relation{{name: admits, direct: []subject{user}}}},

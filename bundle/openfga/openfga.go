@@ -51,6 +51,7 @@ const (
 	anyUser = "user:*"
 	// withoutKey is the set of users who call without an API key: read_write_scopes applies only to keys.
 	withoutKey = "call:without_key#by"
+	keys       = "keys" // of an app: the caller, by one of its keys
 
 	admits     = "admits"
 	canRead    = "can_read"  // GET, HEAD and OPTIONS
@@ -89,6 +90,12 @@ func Scope(name string) string { return "scope:" + escape(name, maxID) }
 
 // User returns the object of a caller: a user, an owner of keys, or an app client.
 func User(id string) string { return "user:" + escape(id, maxID) }
+
+// App returns the object of an app that owns keys of a tenant. Callers are users by the owner's name, which can name
+// apps of several tenants, so the apps that are in groups are objects of their own.
+func App(tenantID, owner string) string {
+	return "app:" + escape(tenantID, maxID/2) + "." + escape(owner, maxID/2-1)
+}
 
 // Group returns the object of a group of a tenant.
 func Group(id string) string { return "group:" + escape(id, maxID) }

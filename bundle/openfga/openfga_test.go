@@ -22,7 +22,9 @@ func source() openfga.Source {
 	tenant := snapshot.Tenant{ID: "tnt_1", Name: "default", Directory: &snapshot.Directory{
 		Users: 2,
 		Groups: []snapshot.Group{
-			{ID: "grp_1", Name: "sales", Parents: []string{"grp_2"}},
+			{ID: "grp_1", Name: "sales", Parents: []string{"grp_2"}, Owners: []snapshot.GroupOwner{
+				{Owner: "billing/eu", Role: "admin"}, {Owner: "reports", Role: "member"},
+			}},
 			{ID: "grp_2", Name: "staff"},
 		},
 	}}

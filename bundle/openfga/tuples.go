@@ -29,6 +29,9 @@ func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 			for _, parent := range g.Parents {
 				add(Group(g.ID)+"#member", "member", Group(parent))
 			}
+			for _, o := range g.Owners {
+				add(App(t.ID, o.Owner)+"#"+keys, o.Role, Group(g.ID))
+			}
 		}
 		for u, err := range s.Users(ctx, t) {
 			if err != nil {

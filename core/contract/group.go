@@ -10,12 +10,13 @@ type GroupPath struct {
 	Group string `path:"group" doc:"ID of the group"`
 }
 
-// Group is a group of a tenant's users. Rules and headers use its name, so that the display name can change
+// Group is a group of a tenant's users, and of apps that own keys of the tenant. Rules and headers use its name, so that the display name can change
 // without any effect on them.
 type Group struct {
 	GroupRecord
 	Tenant   string        `json:"tenant" doc:"ID of the tenant"`
-	Members  int64         `json:"members" doc:"Number of direct members"`
+	Members  int64         `json:"members" doc:"Number of users that are direct members"`
+	Owners   int64         `json:"owners" doc:"Number of apps that are direct members: owners of keys that aren't users"`
 	Children []NestedGroup `json:"children,omitempty" doc:"Nested groups. Their members are members too. Omitted in lists"`
 	Parents  []NestedGroup `json:"parents,omitempty" doc:"Groups that directly contain this group. Omitted in lists"`
 	ETag     string        `json:"etag" doc:"Send as If-Match to update the group"`
@@ -127,6 +128,41 @@ func (p GroupMemberPath) As(role string) GroupMembership {
 	return GroupMembership{GroupMemberPath: p, Body: GroupMemberRole{Role: role}}
 }
 
+// GroupOwner is an app that owns keys of the tenant and is directly in a group.
+type GroupOwner struct {
+	Owner   string    `json:"owner" doc:"Owner of keys, such as billing-service"`
+	Role    string    `json:"role" enum:"member,admin"`
+	HasKeys bool      `json:"has_keys" doc:"Whether the tenant has a key of this owner that isn't revoked"`
+	Since   time.Time `json:"since"`
+}
+
+// GroupOwnerList is a request for the app owners in a group.
+type GroupOwnerList struct {
+	GroupPath
+	Page
+	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order; - is descending"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the owner's name, ignoring case"`
+}
+
+// NewGroupOwner is an app owner with its role in a group.
+type NewGroupOwner struct {
+	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Users are members instead"`
+	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the role admin"`
+}
+
+// GroupOwnership is a request to put an app owner into a group, or to change its role there. The name isn't in the path,
+// because it can have slashes.
+type GroupOwnership struct {
+	GroupPath
+	Body NewGroupOwner
+}
+
+// GroupOwnerRemoval is a request to remove an app owner from a group.
+type GroupOwnerRemoval struct {
+	GroupPath
+	Owner string `query:"owner" required:"true" doc:"Owner of keys, such as billing-service"`
+}
+
 // NestingPath are the path parameters of a group in another one.
 type NestingPath struct {
 	GroupPath
@@ -142,6 +178,7 @@ const (
 	tenantGroups = "/api/v1/tenants/{tenant}/groups"
 	group        = "/api/v1/groups/{group}"
 	groupMember  = group + "/members/{user}"
+	groupOwners  = group + "/owners"
 	groupChild   = group + "/children/{child}"
 )
 
@@ -161,7 +198,7 @@ var (
 	GetGroup = Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
 		Summary: "Get a group", Command: "groups show GROUP",
-		Doc: "Returns the group with its number of members, its nested groups and the groups it is in.",
+		Doc: "Returns the group with its numbers of members, its nested groups and the groups it is in.",
 	}}
 	UpdateGroup = Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
@@ -178,7 +215,7 @@ var (
 	ListGroupMembers = Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
 		Summary: "List a group's direct members", Command: "groups members list GROUP",
-		Doc: "Lists the direct members of the group, not members of nested groups.",
+		Doc: "Lists the users that are direct members of the group, not members of nested groups.",
 	}}
 	SetGroupMember = Op[GroupMembership, Group]{Operation{
 		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
@@ -190,6 +227,25 @@ var (
 		ID: "remove-group-member", Method: http.MethodDelete, Path: groupMember, Status: http.StatusNoContent,
 		Summary: "Remove a user from a group", Command: "groups members remove GROUP USER", Permission: UpdateUsers,
 		Doc: "The user remains a user of the tenant.",
+	}}
+	ListGroupOwners = Op[GroupOwnerList, List[GroupOwner]]{Operation{
+		ID: "list-group-owners", Method: http.MethodGet, Path: groupOwners, Permission: ReadUsers,
+		Summary: "List the app owners in a group", Command: "groups owners list GROUP",
+		Doc: "Lists the apps that own keys and are directly in the group. An app without a key stays in the group.",
+	}}
+	SetGroupOwner = Op[GroupOwnership, Group]{Operation{
+		ID: "set-group-owner", Method: http.MethodPost, Path: groupOwners, Permission: UpdateUsers,
+		Summary: "Add an app owner to a group or change its role",
+		Command: "groups owners set GROUP OWNER ROLE",
+		Example: "groups owners set grp_… billing-service member",
+		Doc: "Rules that require the group then admit all keys of the tenant with this owner. The owner doesn't need " +
+			"to have a key yet. If it is already in the group, its role changes.",
+	}}
+	RemoveGroupOwner = Op[GroupOwnerRemoval, None]{Operation{
+		ID: "remove-group-owner", Method: http.MethodDelete, Path: groupOwners, Status: http.StatusNoContent,
+		Summary: "Remove an app owner from a group", Command: "groups owners remove GROUP OWNER",
+		Permission: UpdateUsers,
+		Doc:        "The owner's keys keep working for routes that don't require the group.",
 	}}
 	NestGroup = Op[NestingPath, Group]{Operation{
 		ID: "nest-group", Method: http.MethodPut, Path: groupChild, Permission: UpdateUsers,
@@ -207,5 +263,5 @@ var (
 
 var groupOperations = []Described{
 	ListGroups, CreateGroup, GetGroup, UpdateGroup, DeleteGroup, ListGroupMembers, SetGroupMember, RemoveGroupMember,
-	NestGroup, UnnestGroup,
+	ListGroupOwners, SetGroupOwner, RemoveGroupOwner, NestGroup, UnnestGroup,
 }

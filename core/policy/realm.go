@@ -20,8 +20,11 @@ type Realm struct {
 	barred        map[string]bool                // end user's id to whether they were deleted
 	left          map[string]int64               // end user's id to when they left a group, see snapshot.GroupsLeft
 	ended         map[string]bool                // by the id of a session
-	members       map[string]*snapshot.Member    // owners of keys, and users of app clients, by id
+	members       map[memberKey]*snapshot.Member // owners of keys, and users of app clients
 }
+
+// memberKey names a user, or an owner of keys, of a tenant: apps of two tenants can have one name.
+type memberKey struct{ tenantID, user string }
 
 // NewRealm indexes a project. The Realm refers to the project's key types, app
 // clients, members and users, and to nothing else of it.
@@ -66,10 +69,10 @@ func NewRealm(p *snapshot.Project) *Realm {
 	for _, id := range p.EndedSessions {
 		r.ended[id] = true
 	}
-	r.members = make(map[string]*snapshot.Member, max(len(p.Members), len(p.Users)))
+	r.members = make(map[memberKey]*snapshot.Member, max(len(p.Members), len(p.Users)))
 	for _, list := range [][]snapshot.Member{p.Members, p.Users} {
 		for i := range list {
-			r.members[list[i].User] = &list[i]
+			r.members[memberKey{list[i].TenantID, list[i].User}] = &list[i]
 		}
 	}
 	return r

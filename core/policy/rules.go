@@ -217,10 +217,9 @@ func HasScope(scopes []string, one string) bool {
 	return false
 }
 
-// isIn reports whether the caller is in one of the groups: the user of the token, or, for a call
-// with a key alone, the user who owns the key, if both are of the same tenant. A caller without a
-// credential is in no group. The directory decides, and not the token, which may name only some of
-// the groups and those of an earlier time.
+// isIn reports whether the caller is in one of the groups of the call's tenant: the user of the token, or, for a call
+// with a key alone, the user or app that owns the key. A caller without a credential is in no group. The directory
+// decides, and not the token, which may name only some of the groups and those of an earlier time.
 func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
 	var user string
 	switch {
@@ -229,13 +228,13 @@ func (c *Call) isIn(id *Identity, groups []string, admin bool) bool {
 	case c.Token == nil && id.CredentialID != "":
 		user = id.Owner
 	}
-	member := c.Realm.members[user]
-	if member == nil || member.TenantID != id.TenantID {
+	found := c.Realm.members[memberKey{id.TenantID, user}]
+	if found == nil {
 		return false
 	}
-	in := member.In
+	in := found.In
 	if admin {
-		in = member.Admin
+		in = found.Admin
 	}
 	for _, group := range groups {
 		if slices.Contains(in, group) {

@@ -98,7 +98,7 @@ func listed(text string) []string {
 func (c *ruleCase) call() (*Call, *Identity) {
 	realm := &Realm{
 		ID:      "prj_1",
-		members: map[string]*snapshot.Member{"usr_1": {User: "usr_1", TenantID: "tnt_1", In: c.groups, Admin: c.admin}},
+		members: map[memberKey]*snapshot.Member{{"tnt_1", "usr_1"}: {In: c.groups, Admin: c.admin}},
 	}
 	id := &Identity{Owner: "usr_1", CredentialID: "key_1", TenantID: "tnt_1", Scopes: c.scopes}
 	var objects []string
@@ -146,8 +146,9 @@ func TestRules_doNotAllocate(t *testing.T) {
 	}
 }
 
-// The user of a token has the groups of the directory, and not those of the token.
-func TestRules_tokenUser(t *testing.T) {
+// The user of a token has the groups of the directory, and not those of the token. A key has those of its owner in the
+// tenant that it counts for.
+func TestRules_callersGroups(t *testing.T) {
 	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
 		{ID: "staff", Methods: []string{"GET"}, Path: "/staff", Groups: []string{"staff"}},
 		{ID: "boss", Methods: []string{"GET"}, Path: "/boss", Groups: []string{"staff"}, Role: "admin"},
@@ -158,7 +159,12 @@ func TestRules_tokenUser(t *testing.T) {
 	}
 	staffs := []string{"staff"}
 	realm := NewRealm(&snapshot.Project{
-		Members: []snapshot.Member{{User: "usr_1", TenantID: "tnt_1", In: staffs, Admin: staffs}},
+		Members: []snapshot.Member{
+			{User: "billing", TenantID: "tnt_1", In: staffs},
+			{User: "billing", TenantID: "tnt_2", In: []string{"other"}},
+			{User: "deploy app", TenantID: "tnt_2", In: staffs, Admin: staffs},
+			{User: "usr_1", TenantID: "tnt_1", In: staffs, Admin: staffs},
+		},
 		Users: []snapshot.Member{
 			{User: "cli_1", TenantID: "tnt_1", In: staffs},
 			{User: "usr_2", TenantID: "tnt_1", In: staffs},
@@ -170,6 +176,9 @@ func TestRules_tokenUser(t *testing.T) {
 		return &Token{Subject: user, Hosted: Hosted{Client: "cli_1", Groups: groups}}
 	}
 	at := func(tenant string) Identity { return Identity{TenantID: tenant} }
+	ofApp := func(owner, tenant string) Identity {
+		return Identity{Owner: owner, CredentialID: "key_1", TenantID: tenant, Scopes: read}
+	}
 	for name, tc := range map[string]struct {
 		path  string
 		token *Token
@@ -190,9 +199,22 @@ func TestRules_tokenUser(t *testing.T) {
 		},
 		"a fallback owner": {"/staff", nil, Identity{Owner: "usr_1"}, NotInGroup},
 		"no one":           {"/staff", nil, Identity{}, NotInGroup},
-		"a key of an app": {
+		"a key of an app without a tenant": {
 			"/staff", nil, Identity{Owner: "billing", CredentialID: "key_1", Scopes: read}, NotInGroup,
 		},
+		"a key of an app in the group": {"/staff", nil, ofApp("billing", "tnt_1"), Denial{}},
+		"a key of another app":         {"/staff", nil, ofApp("billing 2", "tnt_1"), NotInGroup},
+		"a key of another tenant's app of this name": {
+			"/staff", nil, ofApp("billing", "tnt_2"), NotInGroup,
+		},
+		"an app that isn't an admin":       {"/boss", nil, ofApp("billing", "tnt_1"), NotInGroup},
+		"an app that is an admin":          {"/boss", nil, ofApp("deploy app", "tnt_2"), Denial{}},
+		"an admin app of another tenant":   {"/boss", nil, ofApp("deploy app", "tnt_1"), NotInGroup},
+		"an app's key with a user's token": {"/staff", hosted("usr_3"), ofApp("billing", "tnt_1"), NotInGroup},
+		"a machine with an app's name": {
+			"/staff", hosted("cli_1"), Identity{Owner: "billing", TenantID: "tnt_1"}, NotInGroup,
+		},
+		"an app as fallback owner": {"/staff", nil, Identity{Owner: "billing", TenantID: "tnt_1"}, NotInGroup},
 		"a token": {
 			"/staff", hosted("usr_2"), at("tnt_1"), Denial{},
 		},

@@ -90,15 +90,23 @@ type Approval struct {
 	CreatedAt time.Time
 }
 
-// Group is a group of users of a tenant.
+// Group is a group of users of a tenant, and of apps that own keys of it.
 type Group struct {
 	ID          string // grp_…
 	Name        string
-	DisplayName string   // "": the name
-	ExternalID  string   // a provisioning system's id; "" if none created it
-	Parents     []string // ids of the groups that it is in, sorted
+	DisplayName string       // "": the name
+	ExternalID  string       // a provisioning system's id; "" if none created it
+	Parents     []string     // ids of the groups that it is in, sorted
+	Owners      []GroupOwner // direct ones, sorted by name
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+// GroupOwner says that an app that owns keys is in a group.
+type GroupOwner struct {
+	Owner     string // as in Key
+	Role      string // member or admin
+	CreatedAt time.Time
 }
 
 // User is a user of a tenant.

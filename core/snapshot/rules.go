@@ -33,9 +33,9 @@ const (
 	RoleAdmin  = "admin"
 )
 
-// Member is an end user who is in groups that rules name.
+// Member is an end user, or an app that owns keys, who is in groups that rules name.
 type Member struct {
-	User     string   // usr_…
+	User     string   // usr_…, or the name of an app, which names another app in each tenant
 	TenantID string   // keys and tokens that count for another tenant do not have the groups
 	In       []string // names of groups, nested ones included; sorted
 	Admin    []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted

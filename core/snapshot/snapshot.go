@@ -98,7 +98,7 @@ type Project struct {
 	// project too, of the other projects of the product. Sorted by id.
 	Barred []BarredUser
 
-	// Members are the owners of keys who are in groups that rules of a version name, sorted by user.
+	// Members are the owners of keys who are in groups that rules of a version name, sorted by user and tenant.
 	Members []Member `json:",omitempty"`
 
 	// Users are the users of the tenants who are in those groups, sorted. Without app clients they are left out.

@@ -56,7 +56,7 @@ $$;
 -- callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways can read only hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
-    identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
+    group_owners, identities, key_types, openapi_documents, products, project_tenants, projects, providers, tenants,
     upstream_certificates, upstream_headers, user_groups, versions,
     certificates,
     goose_db_version, schema_compatibility

@@ -55,6 +55,17 @@ func rulesProject(t *testing.T, up *upstream, of *idp.Issuer) (*snapshot.Project
 		{User: "usr_ana", TenantID: project.Tenants[0].ID, In: []string{"ops", "staff"}, Admin: []string{"staff"}},
 		{User: "usr_bob", TenantID: project.Tenants[0].ID, In: []string{"ops"}},
 	}
+	for n, at := range project.Tenants[:2] { // an app of each, with one name
+		owned, name := keys["active"], fmt.Sprintf("app%d", n)
+		owned.ID, owned.Owner = fmt.Sprintf("key_97%d", n), "reports: eu/1"
+		owned.TenantID, owned.Tenant = at.ID, at.Name
+		owned.Plaintext = sample.Plaintext(name, "prod")
+		owned.Hash = policy.HashKey(owned.Plaintext)
+		keys[name] = owned
+		project.Members = append(project.Members, snapshot.Member{
+			User: owned.Owner, TenantID: at.ID, In: []string{[]string{"staff", "ops"}[n]},
+		})
+	}
 	tenant, staff := "tnt_1", []string{"staff"}
 	project.Users = []snapshot.Member{
 		{User: "usr_1", TenantID: tenant, In: staff},
@@ -92,7 +103,7 @@ func ruleCallers(t *testing.T, keys map[string]sample.Plain) map[string][]string
 			key(keys["active"]), token(with("sub", "usr_ops"), with("groups", []string{"ops"})),
 		},
 	}
-	for _, name := range []string{"readonly", "writer"} {
+	for _, name := range []string{"readonly", "writer", "app0", "app1"} {
 		if k, have := keys[name]; have {
 			out["the key "+name] = []string{key(k)}
 		}

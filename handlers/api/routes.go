@@ -276,6 +276,9 @@ func (h *Handler) groupRoutes(api huma.API) {
 	serveList(h, api, contract.ListGroupMembers, h.Directory.Members)
 	serveTagged(h, api, contract.SetGroupMember, h.Directory.SetMember)
 	serveNone(h, api, contract.RemoveGroupMember, h.Directory.RemoveMember)
+	serveList(h, api, contract.ListGroupOwners, h.Directory.Owners)
+	serveTagged(h, api, contract.SetGroupOwner, h.Directory.SetOwner)
+	serveNone(h, api, contract.RemoveGroupOwner, h.Directory.RemoveOwner)
 	serveTagged(h, api, contract.NestGroup, h.Directory.Nest)
 	serveNone(h, api, contract.UnnestGroup, h.Directory.Unnest)
 }

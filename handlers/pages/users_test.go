@@ -178,6 +178,19 @@ func TestGroups_pages(t *testing.T) {
 	s.Get(staff).Says("section[aria-labelledby=members]", "ana@example.com").Lacks("[name=role]")
 	s.Get(list).Says("main", "1 user").Says("main", "0 users")
 
+	s.Get(staff).Says("section[aria-labelledby=owners]", "No apps yet")
+	s.Post(staff+"/owners", "owner", "usr_1").Shows(422, "All staff").Holds("owner", "usr_1").
+		Says("#add-owner-error", "ID of a user")
+	s.Post(staff+"/owners", "owner", "billing/eu").LeadsTo(staff + "#owners")
+	s.Get(staff).Says("section[aria-labelledby=owners]", "billing/eu").
+		Says("section[aria-labelledby=owners]", "no keys in this tenant")
+	s.Get(list).Says("main", "1 user, 1 app")
+	s.Get(staff+"?owners_q=reports").Says("section[aria-labelledby=owners]", "No apps")
+	s.Post(staff+"/owners/remove", "owner", "billing/eu").Shows(200, "Remove billing/eu from All staff").
+		Says("main", "its keys lose access")
+	s.Post(staff+"/owners/remove", "owner", "billing/eu", "confirm", "true").LeadsTo(staff + "#owners")
+	s.Post(staff+"/owners/remove", "owner", "billing/eu", "confirm", "true").Shows(404, "Page not found")
+
 	nest := func(outer, inner string) *controlplane.Page {
 		return s.Post(outer+"/children", "child", strings.TrimPrefix(inner, "/groups/"))
 	}

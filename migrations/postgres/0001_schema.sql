@@ -523,6 +523,16 @@ CREATE TABLE group_members (
 );
 CREATE INDEX group_members_user_id ON group_members (user_id);
 
+-- App owners of keys that are in a group, by the owner's name: apps have no rows, so a name stays in the group
+-- without keys.
+CREATE TABLE group_owners (
+    group_id   TEXT COLLATE "C" NOT NULL REFERENCES user_groups (id),
+    owner      TEXT COLLATE "C" NOT NULL, -- as in api_keys
+    role       TEXT COLLATE "C" NOT NULL, -- member or admin
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (group_id, owner)
+);
+
 -- Members of the child are members of the parent.
 CREATE TABLE group_groups (
     parent_id  TEXT COLLATE "C" NOT NULL REFERENCES user_groups (id),

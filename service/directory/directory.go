@@ -20,6 +20,7 @@ import (
 const (
 	maxText    = 200
 	maxMembers = 10_000 // in one request
+	maxOwners  = 10_000 // in one group, directly
 )
 
 // Service manages the users and groups of tenants: create, change, freeze, delete,

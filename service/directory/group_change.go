@@ -85,7 +85,7 @@ func nameGroup(tx *models.Tx, row *models.UserGroup, in GroupInput) error {
 // groupChange has the values that the audit entry of a group compares.
 type groupChange struct {
 	Name, DisplayName, ExternalID string
-	Added, Removed                []string // ids of end users and groups
+	Added, Removed                []string // ids of end users and groups, and names of app owners
 }
 
 func (c *groupChange) describe(row models.UserGroup) {

@@ -167,7 +167,8 @@ func viewGroups(tx *models.Tx, rows []models.UserGroup) ([]contract.Group, error
 				UpdatedAt:   row.UpdatedAt.UTC(),
 			},
 			Tenant:  row.TenantID,
-			Members: counts[row.ID],
+			Members: counts[row.ID].Users,
+			Owners:  counts[row.ID].Owners,
 			ETag:    access.ETag(row.UpdatedAt),
 		})
 	}

@@ -128,3 +128,68 @@ func TestMembers_roles(t *testing.T) {
 		is(t, err, "not_found")
 	})
 }
+
+func TestOwners(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		staff := w.group(t, "staff")
+		set := func(owner, role string) error {
+			_, err := w.SetOwner(t.Context(), w.owner, contract.GroupOwnership{
+				GroupPath: contract.GroupPath{Group: staff}, Body: contract.NewGroupOwner{Owner: owner, Role: role},
+			})
+			return err
+		}
+		for given, code := range map[[2]string]string{
+			{"billing/eu", "member"}:     "",
+			{"Reports", "member"}:        "",
+			{"billing/eu ", "member"}:    "invalid_owner",
+			{"", "member"}:               "invalid_owner",
+			{"Zoë", "member"}:            "invalid_owner",
+			{"usr_0123456789", "member"}: "owner_is_user",
+			{"billing-service", "owner"}: "invalid_role",
+		} {
+			switch err := set(given[0], given[1]); {
+			case code != "":
+				is(t, err, code)
+			case err != nil:
+				t.Errorf("%q: %v", given, err)
+			}
+		}
+		if err := set("billing/eu", "admin"); err != nil {
+			t.Fatal(err)
+		}
+		page := must[models.List[contract.GroupOwner]](t)(w.Owners(t.Context(), w.viewerOf(), contract.GroupOwnerList{
+			GroupPath: contract.GroupPath{Group: staff}, Sort: "owner",
+		}))
+		if len(page.Items) != 2 || page.Items[0].Owner != "Reports" || page.Items[0].Role != "member" ||
+			page.Items[1].Owner != "billing/eu" || page.Items[1].Role != "admin" || page.Items[1].HasKeys {
+			t.Errorf("the app owners: %+v", page.Items)
+		}
+		page = must[models.List[contract.GroupOwner]](t)(w.Owners(t.Context(), w.viewerOf(), contract.GroupOwnerList{
+			GroupPath: contract.GroupPath{Group: staff}, Sort: "-role", Text: "BILL",
+		}))
+		if len(page.Items) != 1 || page.Items[0].Owner != "billing/eu" {
+			t.Errorf("found: %+v", page.Items)
+		}
+		in := contract.GroupPath{Group: staff}
+		if got := must[contract.Group](t)(w.Group(t.Context(), w.owner, in)); got.Owners != 2 || got.Members != 0 {
+			t.Errorf("%+v", got)
+		}
+		// A provisioning system doesn't know apps, and leaves them.
+		got := must[contract.Group](t)(
+			w.ReplaceGroup(t.Context(), w.owner, staff, "", directory.Replacement{Clear: true}),
+		)
+		if got.Owners != 2 {
+			t.Errorf("after a replacement: %+v", got)
+		}
+		remove := contract.GroupOwnerRemoval{GroupPath: in, Owner: "billing/eu"}
+		if _, err := w.RemoveOwner(t.Context(), w.owner, remove); err != nil {
+			t.Error(err)
+		}
+		_, err := w.RemoveOwner(t.Context(), w.owner, remove)
+		is(t, err, "not_found")
+		if _, err := w.DeleteGroup(t.Context(), w.owner, in); err != nil {
+			t.Error(err)
+		}
+	})
+}

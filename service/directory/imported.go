@@ -48,8 +48,31 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 				Detail:  "Use each group of the tenant at most once. A group can't contain itself.",
 			})
 		}
+		wrong = append(wrong, checkImportedOwners(at, g.Owners)...)
 	}
 	return append(wrong, checkImportedApprovals(pointer, d, known)...)
+}
+
+func checkImportedOwners(pointer string, owners []snapshot.GroupOwner) (wrong []fault.Field) {
+	if len(owners) > maxOwners {
+		return []fault.Field{{
+			Pointer: pointer + "/owners",
+			Code:    "too_many_owners",
+			Detail:  fmt.Sprintf("A group can have at most %d app owners.", maxOwners),
+		}}
+	}
+	seen := map[string]bool{}
+	for i, o := range owners {
+		at := fmt.Sprintf("%s/owners/%d", pointer, i)
+		wrong = append(wrong, checkOwner(at, o.Owner, o.Role)...)
+		if seen[o.Owner] {
+			wrong = append(wrong, fault.Field{
+				Pointer: at + "/owner", Code: "duplicate", Detail: "Use each owner at most once.",
+			})
+		}
+		seen[o.Owner] = true
+	}
+	return wrong
 }
 
 func areGroups(known map[string]*snapshot.Group, ids []string) bool {

@@ -104,6 +104,10 @@ var columns = map[string]map[string]string{
 		"snapshot Membership.*":     "group_id role created_at mapped",
 		"snapshot User.Memberships": "user_id",
 	},
+	"group_owners": {
+		"snapshot GroupOwner.*": "owner role created_at",
+		"snapshot Group.Owners": "group_id",
+	},
 	"key_imports":         {internal: "lookup attempt lease_until batches digest result done expires_at"},
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
 	"identities": {

@@ -25,7 +25,7 @@ var fates = map[string]string{
 		Key, KeyDetails, KeyIdentity, Metadata, Consumer, CredentialID, Username, CustomID,
 		ImportedKeys, KeyType, KeyTypes, Keyless, Kind, Label, Last4, Limits,
 		List, LogoURL, LogoutURIs, Managed, Mapped, Mappings, Match, MaxAge, Memberships, Method, Methods, Mode, Name,
-		OldHash, Opaque, Origins, Owner, PKCE, Parents, Path, Prefix, Profile, Product, ProductID, ProductTitle,
+		OldHash, Opaque, Origins, Owner, Owners, PKCE, Parents, Path, Prefix, Profile, Product, ProductID, ProductTitle,
 		Project, ProviderID, Providers, ReadWriteScopes, OpenAPI, Relation, Object, User, Publication, Validation,
 		RedirectURIs, RefreshFor, RequestsAuth, ResponseMode,
 		Role, Rules, Scope, Scopes, SecretHash, Settings, SignInDomains,

@@ -63,8 +63,8 @@ func rows(t *testing.T, db *models.DB) string {
 	for _, table := range []string{
 		"projects", "versions", "environments", "key_types", "tenants", "project_tenants", "products", "api_keys",
 		"app_clients", "providers", "group_mappings", "user_groups", "group_groups", "end_users", "identities",
-		"group_members", "mapped_members", "login_consents", "signup_policies", "approvals", "relations", "revisions",
-		"audit_entries",
+		"group_members", "group_owners", "mapped_members", "login_consents", "signup_policies", "approvals",
+		"relations", "revisions", "audit_entries",
 	} {
 		var n int
 		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {

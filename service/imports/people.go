@@ -43,6 +43,7 @@ func (w *work) writeGroups(tenant string, groups []snapshot.Group) error {
 	}
 	var rows []models.UserGroup
 	var nestings []models.GroupGroup
+	var owners []models.GroupOwner
 	for _, g := range groups {
 		w.groups[g.ID] = kept[g.ID]
 		rows = append(rows, models.UserGroup{
@@ -59,12 +60,20 @@ func (w *work) writeGroups(tenant string, groups []snapshot.Group) error {
 				ParentID: kept[parent], ChildID: kept[g.ID], CreatedAt: w.now,
 			})
 		}
+		for _, o := range g.Owners {
+			owners = append(owners, models.GroupOwner{
+				GroupID: kept[g.ID], Owner: o.Owner, Role: o.Role, CreatedAt: stored(o.CreatedAt),
+			})
+		}
 	}
 	w.out.Made.Groups += int64(len(rows))
 	if err := insertAll(w, rows); err != nil {
 		return err
 	}
-	return insertAll(w, nestings)
+	if err := insertAll(w, nestings); err != nil {
+		return err
+	}
+	return insertAll(w, owners)
 }
 
 func (w *work) writeApprovals(tenant string, approvals []snapshot.Approval) error {

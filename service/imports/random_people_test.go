@@ -26,6 +26,15 @@ func (m *maker) people(to *made, t *snapshot.Tenant) {
 			UpdatedAt:   m.moment(),
 		})
 	}
+	for i := range d.Groups {
+		for _, owner := range []string{"a/b app?", "billing-service"} {
+			if m.maybe() {
+				d.Groups[i].Owners = append(d.Groups[i].Owners, snapshot.GroupOwner{
+					Owner: owner, Role: m.pick("member", "admin"), CreatedAt: m.moment(),
+				})
+			}
+		}
+	}
 	for i := 1; i < len(d.Groups); i++ { // in groups before it, which makes no cycle
 		for j := range i {
 			if m.maybe() {

@@ -177,6 +177,5 @@ func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
 var ownerFault = fault.Field{
 	Pointer: "/owner",
 	Code:    "invalid_owner",
-	Detail: fmt.Sprintf("Enter the owner of the key, such as billing-service. Use 1 to %d printable ASCII characters. "+
-		"Don't begin or end with a space.", maxOwner),
+	Detail:  "Enter the owner of the key, such as billing-service. " + OwnerRule,
 }

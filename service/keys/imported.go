@@ -31,8 +31,7 @@ func CheckImported(k *snapshot.Key, of *snapshot.Project, now time.Time) []fault
 			wrong = append(wrong, fault.Field{Pointer: pointer + member, Code: code, Detail: detail})
 		}
 	}
-	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", fmt.Sprintf("Use 1 to %d printable ASCII characters. "+
-		"Don't begin or end with a space.", maxOwner))
+	refuse(ValidOwner(k.Owner), "/owner", "invalid_owner", OwnerRule)
 	wrong = append(wrong, checkDetails(pointer, k.KeyDetails)...)
 	wrong = append(wrong, checkIdentity(pointer, k.KeyIdentity)...)
 	refuse(k.Environment == "" || contract.IsName(k.Environment), "/environment", "invalid_name",

@@ -145,6 +145,9 @@ func checkExpiry(at *time.Time, now time.Time) []fault.Field {
 	}}
 }
 
+// OwnerRule says which owners are valid.
+var OwnerRule = fmt.Sprintf("Use 1 to %d printable ASCII characters. Don't begin or end with a space.", maxOwner)
+
 // ValidOwner reports whether s can be sent as a header value that both gateways and
 // every upstream read the same way.
 func ValidOwner(s string) bool {

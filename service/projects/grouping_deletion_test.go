@@ -53,6 +53,7 @@ func tenantRows(tenant string) []any {
 		&models.UserGroup{ID: inner, TenantID: tenant, Name: "inner", CreatedAt: now, UpdatedAt: now},
 		&models.UserGroup{ID: outer, TenantID: tenant, Name: "outer", CreatedAt: now, UpdatedAt: now},
 		&models.GroupMember{GroupID: inner, UserID: user, Role: "member", CreatedAt: now},
+		&models.GroupOwner{GroupID: inner, Owner: "billing", Role: "member", CreatedAt: now},
 		&models.GroupGroup{ParentID: outer, ChildID: inner, CreatedAt: now},
 		&models.LoginSession{ID: session, ClientID: client, UserID: user, CreatedAt: now, ExpiresAt: later},
 		&models.LoginConsent{UserID: user, ClientID: client, CreatedAt: now, UpdatedAt: now},
@@ -222,7 +223,7 @@ func countRows(t *testing.T, db *models.DB) map[string]int {
 	counts := map[string]int{}
 	for _, table := range []string{
 		"app_clients", "providers", "login_sessions", "login_grants", "login_consents", "end_users", "identities",
-		"signup_policies", "approvals", "user_groups", "group_members", "group_groups",
+		"signup_policies", "approvals", "user_groups", "group_members", "group_owners", "group_groups",
 	} {
 		var n int
 		if err := db.SQL().QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {

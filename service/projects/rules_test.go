@@ -270,6 +270,106 @@ func TestRules_groupsOfOwners(t *testing.T) {
 	})
 }
 
+// Gateways have the groups of apps that own keys, of each tenant apart, and refuse other keys.
+func TestRules_groupsOfApps(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newLoginProject(t, db)
+		acme, err := h.CreateTenant(t.Context(), h.owner, newTenant("acme"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Attach(t.Context(), h.owner, contract.Attachment(h.project, "acme")); err != nil {
+			t.Fatal(err)
+		}
+		group := func(tenant, name string) string {
+			t.Helper()
+			made, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: name}.In(tenant))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made.ID
+		}
+		put := func(group, owner, role string) {
+			t.Helper()
+			_, err := h.people.SetOwner(t.Context(), h.owner, contract.GroupOwnership{
+				GroupPath: contract.GroupPath{Group: group}, Body: contract.NewGroupOwner{Owner: owner, Role: role},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(when string, want ...snapshot.Member) {
+			t.Helper()
+			if diff := cmp.Diff(want, h.world.project(t, h.project).Members); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		staff, inner, other := group(h.tenant, "staff"), group(h.tenant, "inner"), group(acme.ID, "other")
+		if _, err := h.people.Nest(t.Context(), h.owner, contract.Nested(staff, inner)); err != nil {
+			t.Fatal(err)
+		}
+		put(inner, "billing-service", "member")
+		put(other, "billing-service", "member")
+		is("without rules")
+		h.setRules(t, snapshot.Rules{List: []snapshot.Rule{
+			{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}},
+			{Methods: []string{"*"}, Path: "/x", Groups: []string{"other"}, Role: "admin"},
+		}})
+		both := []snapshot.Member{
+			{User: "billing-service", TenantID: h.tenant, In: []string{"staff"}},
+			{User: "billing-service", TenantID: acme.ID, In: []string{"other"}},
+		}
+		slices.SortFunc(both, func(a, b snapshot.Member) int { return strings.Compare(a.TenantID, b.TenantID) })
+		is("in two tenants", both...)
+		ours := h.mint(t, h.owner, h.project, contract.NewKey{Owner: "billing-service"})
+		theirs := h.mint(t, h.owner, h.project, contract.NewKey{Owner: "billing-service", Tenant: "acme"})
+		reports := h.mint(t, h.owner, h.project, contract.NewKey{Owner: "reports"})
+		h.answers(t, "an app in an inner group", h.project, ours.Secret.Reveal(), "")
+		h.answers(t, "an app of another tenant", h.project, theirs.Secret.Reveal(), "not_in_group")
+		h.answers(t, "an app in no group", h.project, reports.Secret.Reveal(), "not_in_group")
+		put(staff, "reports", "admin")
+		h.answers(t, "an app that joined", h.project, reports.Secret.Reveal(), "")
+		_, err = h.people.RemoveOwner(t.Context(), h.owner, contract.GroupOwnerRemoval{
+			GroupPath: contract.GroupPath{Group: staff}, Owner: "reports",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "an app that left", h.project, reports.Secret.Reveal(), "not_in_group")
+		if _, err := h.people.DeleteGroup(t.Context(), h.owner, contract.GroupPath{Group: inner}); err != nil {
+			t.Fatal(err)
+		}
+		h.answers(t, "its group is deleted", h.project, ours.Secret.Reveal(), "not_in_group")
+	})
+}
+
+// A key that counts for a tenant has the groups of this tenant's owner, also if it is of another project of the product.
+func TestRules_appsOfProduct(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		h := newLoginProject(t, db)
+		books := h.sibling(t)
+		group, err := h.people.CreateGroup(t.Context(), h.owner, contract.NewGroup{Name: "staff"}.In(h.tenant))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.people.SetOwner(t.Context(), h.owner, contract.GroupOwnership{
+			GroupPath: group.Path(), Body: contract.NewGroupOwner{Owner: "billing-service", Role: "member"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := one(snapshot.Rule{Methods: []string{"*"}, Path: "/", Groups: []string{"staff"}})
+		h.setRules(t, rules)
+		original := h.project
+		h.project = books
+		h.setRules(t, rules)
+		theirs := h.mint(t, h.owner, books, contract.NewKey{Owner: "billing-service", Product: "store"})
+		ours := h.mint(t, h.owner, original, contract.NewKey{Owner: "billing-service", Product: "store"})
+		h.answers(t, "a key of the other project", original, theirs.Secret.Reveal(), "")
+		h.answers(t, "there, where the tenant has no such group", books, ours.Secret.Reveal(), "not_in_group")
+	})
+}
+
 // The owner of a key can be a text like any other, also the id of another team's user.
 func TestRules_groupsOfOtherTeams(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -36,6 +36,7 @@ func TestPurge_logins(t *testing.T) {
 			"approvals":       "1",
 			"user_groups":     "2",
 			"group_members":   "1",
+			"group_owners":    "1",
 			"group_groups":    "1",
 		} {
 			if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + table)[0]; got != want {
@@ -90,6 +91,7 @@ func loginRows(tenant string) []any {
 		&models.UserGroup{ID: inner, TenantID: tenant, Name: "inner", CreatedAt: now, UpdatedAt: now},
 		&models.UserGroup{ID: outer, TenantID: tenant, Name: "outer", CreatedAt: now, UpdatedAt: now},
 		&models.GroupMember{GroupID: inner, UserID: user, Role: "member", CreatedAt: now},
+		&models.GroupOwner{GroupID: inner, Owner: "billing", Role: "member", CreatedAt: now},
 		&models.GroupGroup{ParentID: outer, ChildID: inner, CreatedAt: now},
 		&models.LoginSession{ID: session, ClientID: client, UserID: user, CreatedAt: now, ExpiresAt: now},
 		&models.LoginConsent{UserID: user, ClientID: client, CreatedAt: now, UpdatedAt: now},

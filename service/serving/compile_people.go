@@ -161,6 +161,16 @@ func readGroups(tx *models.Tx, tenantID string) ([]snapshot.Group, error) {
 	for _, n := range nestings {
 		parents[n.ChildID] = append(parents[n.ChildID], n.ParentID)
 	}
+	owned, err := tx.AllGroupOwners(tenantID)
+	if err != nil {
+		return nil, err
+	}
+	owners := map[string][]snapshot.GroupOwner{}
+	for _, o := range owned {
+		owners[o.GroupID] = append(owners[o.GroupID], snapshot.GroupOwner{
+			Owner: o.Owner, Role: o.Role, CreatedAt: o.CreatedAt.UTC(),
+		})
+	}
 	rows, err := tx.AllUserGroups(tenantID)
 	if err != nil {
 		return nil, err
@@ -173,6 +183,7 @@ func readGroups(tx *models.Tx, tenantID string) ([]snapshot.Group, error) {
 			DisplayName: g.DisplayName,
 			ExternalID:  valueOf(g.ExternalID),
 			Parents:     parents[g.ID],
+			Owners:      owners[g.ID],
 			CreatedAt:   g.CreatedAt.UTC(),
 			UpdatedAt:   g.UpdatedAt.UTC(),
 		})

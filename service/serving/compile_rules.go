@@ -11,7 +11,8 @@ import (
 	"postern/models"
 )
 
-// readMembers reads which owners of keys, and which users of app clients, are in the groups that rules name.
+// readMembers reads which owners of keys, users and apps, and which users of app clients, are in the groups that rules
+// name.
 func readMembers(r *projectRows, row models.Project, out *snapshot.Project) error {
 	named := groupsInRules(out)
 	if len(named) == 0 {
@@ -21,20 +22,28 @@ func readMembers(r *projectRows, row models.Project, out *snapshot.Project) erro
 	if err != nil {
 		return err
 	}
+	apps, err := r.tx.MembershipsOfApps(out.ID, slices.Sorted(maps.Keys(named)))
+	if err != nil {
+		return err
+	}
 	var users []models.OwnedMembership
 	if len(r.clientsServed(out.ID)) > 0 {
 		if users, err = r.tx.MembershipsOfUsers(out.ID, slices.Sorted(maps.Keys(named))); err != nil {
 			return err
 		}
 	}
-	if len(owners)+len(users) == 0 {
+	if len(owners)+len(apps)+len(users) == 0 {
 		return nil
 	}
-	tree, err := readGroupTree(r.tx, owners, users)
+	tree, err := readGroupTree(r.tx, owners, apps, users)
 	if err != nil {
 		return err
 	}
-	out.Members, out.Users = tree.members(out, owners, named), tree.members(out, users, named)
+	out.Members = append(tree.members(out, owners, named), tree.members(out, apps, named)...)
+	slices.SortFunc(out.Members, func(a, b snapshot.Member) int {
+		return cmp.Or(strings.Compare(a.User, b.User), strings.Compare(a.TenantID, b.TenantID))
+	})
+	out.Users = tree.members(out, users, named)
 	return nil
 }
 
@@ -62,14 +71,14 @@ func readGroupTree(tx *models.Tx, of ...[]models.OwnedMembership) (groupTree, er
 	return out, err
 }
 
-// members returns the users of memberships, which are sorted by user, who are in named groups.
+// members returns the users or apps of memberships, which are sorted by user and tenant, who are in named groups.
 func (t groupTree) members(
 	p *snapshot.Project, held []models.OwnedMembership, named map[string]bool,
 ) []snapshot.Member {
 	var out []snapshot.Member
 	for len(held) > 0 {
 		end := 1
-		for end < len(held) && held[end].UserID == held[0].UserID {
+		for end < len(held) && held[end].UserID == held[0].UserID && held[end].TenantID == held[0].TenantID {
 			end++
 		}
 		member := t.member(held[:end], named)
@@ -112,7 +121,7 @@ func groupsInRules(p *snapshot.Project) map[string]bool {
 	return named
 }
 
-// member returns the named groups that a user with these memberships is in. A member of a group is
+// member returns the named groups that a user or app with these memberships is in. A member of a group is
 // one of the groups that it is nested in, and an admin of that group alone.
 func (t groupTree) member(held []models.OwnedMembership, named map[string]bool) snapshot.Member {
 	out := snapshot.Member{User: held[0].UserID}

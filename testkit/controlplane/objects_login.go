@@ -56,6 +56,11 @@ func (o *Fixture) createDirectory(t testing.TB, has *Objects, needs string) {
 		_, err = service.Freeze(ctx, o.Principal, contract.UserPath{User: has.user})
 	case "member":
 		_, err = service.SetMember(ctx, o.Principal, contract.InGroup(has.group, has.user).As(directory.RoleMember))
+	case "group owner":
+		_, err = service.SetOwner(ctx, o.Principal, contract.GroupOwnership{
+			GroupPath: contract.GroupPath{Group: has.group},
+			Body:      contract.NewGroupOwner{Owner: "billing", Role: directory.RoleMember},
+		})
 	case "nested":
 		_, err = service.Nest(ctx, o.Principal, contract.Nested(has.group, has.child))
 	}

@@ -43,7 +43,11 @@ func Everything() (
 	p.Barred = []snapshot.BarredUser{{ID: "usr_a01"}, {ID: "usr_gone", Deleted: true}}
 	p.EndedSessions = []string{"ses_1"}
 	p.GroupsLeft = []snapshot.GroupsLeft{{User: "usr_a02", At: Base.Unix()}}
-	p.Members = []snapshot.Member{{User: "usr_a00", TenantID: "tnt_1", In: []string{"inner", "outer"}}}
+	p.Members = []snapshot.Member{
+		{User: "billing service", TenantID: "tnt_1", In: []string{"outer"}},
+		{User: "billing service", TenantID: "tnt_2", In: []string{"outer"}},
+		{User: "usr_a00", TenantID: "tnt_1", In: []string{"inner", "outer"}},
+	}
 	p.Versions = append(p.Versions, everyVersion())
 	return p, users, func(context.Context) iter.Seq2[snapshot.Relation, error] {
 		return func(yield func(snapshot.Relation, error) bool) {

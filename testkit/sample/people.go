@@ -51,6 +51,7 @@ func directory(tenant string, users int) *snapshot.Directory {
 	}
 	inner := group("inner", "grp_"+tenant[4:]+"outer")
 	inner.DisplayName, inner.ExternalID = Nasty, "hr:${HOME}"
+	inner.Owners = []snapshot.GroupOwner{{Owner: "billing service", Role: "member", CreatedAt: Base}}
 	return &snapshot.Directory{
 		InviteOnly: true,
 		Approvals: []snapshot.Approval{

@@ -83,7 +83,7 @@ func newCase(seed uint64) *randomCase {
 // own makes owners of keys and users of tokens owners of orders.
 func (c *randomCase) own() {
 	for _, t := range c.project.Tenants {
-		users := []string{"billing app: 7"}
+		users := []string{app}
 		for _, u := range c.users[t.ID] {
 			users = append(users, u.ID)
 		}
@@ -127,6 +127,7 @@ func (c *randomCase) directory(t *snapshot.Tenant, n int) {
 		}
 		d.Groups = append(d.Groups, g)
 	}
+	c.apps(t, d)
 	slices.SortFunc(d.Groups, func(a, b snapshot.Group) int { return strings.Compare(a.Name, b.Name) })
 	for i := range int(d.Users) {
 		u := snapshot.User{
@@ -143,7 +144,7 @@ func (c *randomCase) directory(t *snapshot.Tenant, n int) {
 			}
 		}
 		c.users[t.ID] = append(c.users[t.ID], u)
-		if in, admin := groupsOf(d, &u); len(in) > 0 {
+		if in, admin := groupsOf(d, u.Memberships); len(in) > 0 {
 			c.project.Members = append(c.project.Members, snapshot.Member{
 				User: u.ID, TenantID: t.ID, In: in, Admin: admin,
 			})
@@ -152,9 +153,33 @@ func (c *randomCase) directory(t *snapshot.Tenant, n int) {
 	t.Directory = d
 }
 
-// groupsOf returns the names of the groups that a user is in, nested ones included, and of those that
-// they are an admin of.
-func groupsOf(d *snapshot.Directory, u *snapshot.User) (in, admin []string) {
+// app is the name of an app of each tenant that owns keys.
+const app = "billing app: 7"
+
+// apps puts the app of a tenant into some groups.
+func (c *randomCase) apps(t *snapshot.Tenant, d *snapshot.Directory) {
+	var held []snapshot.Membership
+	for i := range d.Groups {
+		if c.random.IntN(5) == 0 {
+			one := snapshot.GroupOwner{
+				Owner:     app,
+				Role:      []string{snapshot.RoleMember, snapshot.RoleAdmin}[c.random.IntN(2)],
+				CreatedAt: sample.Base,
+			}
+			d.Groups[i].Owners = append(d.Groups[i].Owners, one)
+			held = append(held, snapshot.Membership{GroupID: d.Groups[i].ID, Role: one.Role})
+		}
+	}
+	if in, admin := groupsOf(d, held); len(in) > 0 {
+		c.project.Members = append(c.project.Members, snapshot.Member{
+			User: app, TenantID: t.ID, In: in, Admin: admin,
+		})
+	}
+}
+
+// groupsOf returns the names of the groups with these memberships, nested ones included, and of those with the role
+// admin.
+func groupsOf(d *snapshot.Directory, held []snapshot.Membership) (in, admin []string) {
 	byID := map[string]*snapshot.Group{}
 	for i := range d.Groups {
 		byID[d.Groups[i].ID] = &d.Groups[i]
@@ -166,7 +191,7 @@ func groupsOf(d *snapshot.Directory, u *snapshot.User) (in, admin []string) {
 			visit(parent)
 		}
 	}
-	for _, m := range u.Memberships {
+	for _, m := range held {
 		visit(m.GroupID)
 		if m.Role == snapshot.RoleAdmin {
 			admin = append(admin, byID[m.GroupID].Name)

@@ -97,7 +97,7 @@ func (c *randomCase) caller(q *question) []string {
 	}
 	owner := user.ID
 	if kind == 1 {
-		owner = "billing app: 7"
+		owner = app
 	}
 	q.asked.User = openfga.User(owner)
 	if kind < 4 || kind == 7 {
@@ -106,6 +106,11 @@ func (c *randomCase) caller(q *question) []string {
 			ID: "key_1", ProjectID: c.project.ID, Owner: owner, TenantID: tenant.ID, Tenant: tenant.Name,
 			State: snapshot.KeyActive, Scopes: scopes,
 		}
+	}
+	if q.call.Token == nil {
+		q.with = append(q.with, openfga.Tuple{
+			User: q.asked.User, Relation: "keys", Object: openfga.App(tenant.ID, owner),
+		})
 	}
 	return scopes
 }

@@ -16,7 +16,7 @@ type GroupRow struct {
 	URL         string
 	Name        string
 	DisplayName string
-	Members     string // such as 3 users
+	Members     string // such as 3 users, 1 app
 }
 
 // GroupForm posts name, display_name and, of one there is, revision to Action.
@@ -37,6 +37,9 @@ type Group struct {
 	Members     []Member
 	List        ui.List // of the members
 	Add         *AddMember
+	Owners      []GroupOwner
+	OwnerList   ui.List
+	AddOwner    *AddOwner
 	Children    []Nested
 	Parents     []ui.Link
 	Nest        *Nest
@@ -60,6 +63,21 @@ type Member struct {
 type AddMember struct {
 	Action string
 	Email  ui.Value
+	Error  string
+}
+
+// GroupOwner is an app that owns keys and is in a group.
+type GroupOwner struct {
+	Name         string
+	HasKeys      bool
+	Role         string
+	RemoveAction string
+}
+
+// AddOwner posts owner to Action.
+type AddOwner struct {
+	Action string
+	Owner  ui.Value
 	Error  string
 }
 

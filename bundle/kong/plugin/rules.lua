@@ -173,10 +173,10 @@ function rules.refusal(store, method, path, caller)
 end
 
 
--- The groups of the user who owns the key of a call. A key of a tenant other than its owner's doesn't get them.
+-- The groups of the user or app that owns the key of a call. A key of a tenant other than its owner's doesn't get them.
 local function member_of(members, whose)
-  local member = whose.owner and members[whose.owner]
-  return member and member.tenant == whose.headers["X-Tenant-ID"] and member or {}
+  local tenant = whose.owner and whose.headers["X-Tenant-ID"]
+  return tenant and members[tenant .. "/" .. whose.owner] or {}
 end
 
 

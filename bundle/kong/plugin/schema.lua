@@ -308,12 +308,9 @@ local changes = {
   fields = { { request = operations }, { query = operations }, { response = operations } },
 }
 
--- The groups of a user who owns keys, and those of them that they are an admin of. Keys of
--- another tenant do not have them.
-local member = {
-  type = "record",
-  fields = { { tenant = { type = "string", required = false } }, { groups = texts }, { admin = texts } },
-}
+-- The groups of an owner of keys, and those of them that the owner is an admin of, by the tenant's id, a slash and the
+-- owner.
+local member = { type = "record", fields = { { groups = texts }, { admin = texts } } }
 
 return {
   name = "postern-auth",

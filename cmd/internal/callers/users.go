@@ -92,9 +92,10 @@ func newConsents(t terminal.Terminal) *cobra.Command {
 
 func newGroups(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("groups", "Manage the groups of tenants",
-		cli.ListCommand(t, cli.AsHolder, contract.ListGroups, []string{"ID", "NAME", "DISPLAY NAME", "MEMBERS"},
+		cli.ListCommand(t, cli.AsHolder, contract.ListGroups, []string{"ID", "NAME", "DISPLAY NAME", "MEMBERS", "APP OWNERS"},
 			func(g contract.Group) []string {
-				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10)}
+				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10),
+					strconv.FormatInt(g.Owners, 10)}
 			}),
 		cli.FactsCommand(t, cli.AsHolder, contract.CreateGroup, groupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.GetGroup, groupFacts),
@@ -112,6 +113,17 @@ func newGroups(t terminal.Terminal) *cobra.Command {
 			cli.FactsCommand(t, cli.AsHolder, contract.SetGroupMember, groupFacts),
 			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupMember, "%s is no longer in the group."),
 		),
+		terminal.Family(
+			"owners",
+			"Manage the app owners in a group",
+			cli.ListCommand(t, cli.AsHolder, contract.ListGroupOwners, []string{"OWNER", "ROLE", "HAS KEYS"},
+				func(o contract.GroupOwner) []string {
+					return []string{o.Owner, o.Role, strconv.FormatBool(o.HasKeys)}
+				},
+			),
+			cli.FactsCommand(t, cli.AsHolder, contract.SetGroupOwner, groupFacts),
+			cli.DoneCommand(t, cli.AsHolder, contract.RemoveGroupOwner, "%s is no longer in the group."),
+		),
 		cli.FactsCommand(t, cli.AsHolder, contract.NestGroup, groupFacts),
 		cli.DoneCommand(t, cli.AsHolder, contract.UnnestGroup, "%s is no longer nested in the group."),
 	)
@@ -123,6 +135,7 @@ func groupFacts(g contract.Group) [][2]string {
 		{"ID", g.ID},
 		{"Display name", g.DisplayName},
 		{"Members", strconv.FormatInt(g.Members, 10)},
+		{"App owners", strconv.FormatInt(g.Owners, 10)},
 	}
 	for _, child := range g.Children {
 		facts = append(facts, [2]string{"Contains", child.Name + " (" + child.ID + ")"})

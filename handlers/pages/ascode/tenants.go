@@ -23,7 +23,8 @@ var tenantPages = map[string]Page{
 		alsoShows(contract.ListApprovals, listQuery("created", "value")...),
 	tenantRoute + "/groups": shows(contract.ListGroups, listQuery("name", "-created")...),
 	groupRoute: shows(contract.GetGroup).
-		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...),
+		alsoShows(contract.ListGroupMembers, listQuery("name", "role")...).
+		alsoShows(contract.ListGroupOwners, listOf("owners_", "owner", "role")...),
 }
 
 // userQuery are the search, the filter and the order of a list of users.
@@ -78,7 +79,15 @@ var userForms = map[string][]Call{
 		Params: map[string]string{"user": "USER"}, Fields: []Field{Fixed("role", "member")},
 		Note: "USER is the user's ID. To find it, run postern users list TENANT --email ADDRESS.",
 	}},
-	groupRoute + "/members/:user/remove":   submits(contract.RemoveGroupMember),
+	groupRoute + "/members/:user/remove": submits(contract.RemoveGroupMember),
+	groupRoute + "/owners": {{
+		Operation: contract.SetGroupOwner.ID, Command: "groups owners set {group} {owner} member",
+		Fields: []Field{Text("owner", "owner", "").Need(), Fixed("role", "member")},
+	}},
+	groupRoute + "/owners/remove": {{
+		Operation: contract.RemoveGroupOwner.ID, Command: commandOf(contract.RemoveGroupOwner),
+		Query: []Field{Text("owner", "owner", "").Need()},
+	}},
 	groupRoute + "/children":               submits(contract.NestGroup),
 	groupRoute + "/children/:child/remove": submits(contract.UnnestGroup),
 }

@@ -96,16 +96,26 @@ func userDeletionText(sessions, groups int) string {
 }
 
 // groupDeletionText says who is no longer in a group that is deleted.
-func groupDeletionText(members, children int64) string {
-	if members == 0 && children == 0 {
-		return "It has no members."
+func groupDeletionText(g contract.Group) string {
+	var who []string
+	if g.Members > 0 {
+		who = append(who, "its "+page.CountText(g.Members, "direct member"))
 	}
-	who, lose := "its "+page.CountText(members, "direct member"), english.PluralWord(int(members), "loses", "lose")
-	if children > 0 {
-		nested := page.CountText(children, "nested group")
-		if who, lose = who+" and those of its "+nested, "lose"; members == 0 {
-			who = "the members of its " + nested
+	if g.Owners > 0 {
+		who = append(who, "its "+page.CountText(g.Owners, "app"))
+	}
+	lose := english.PluralWord(int(g.Members+g.Owners), "loses", "lose")
+	if n := len(g.Children); n > 0 {
+		nested := page.CountText(int64(n), "nested group")
+		if lose = "lose"; len(who) > 0 {
+			who = append(who, "those of its "+nested)
+		} else {
+			who = append(who, "the members of its "+nested)
 		}
 	}
-	return "Starting with the next call, " + who + " " + lose + " access to routes that require the group."
+	if len(who) == 0 {
+		return "It has no members."
+	}
+	return "Starting with the next call, " + english.WordSeries(who, "and") + " " + lose +
+		" access to routes that require the group."
 }

@@ -68,13 +68,22 @@ func (h *Handler) groupListWith(v *page.Visit, typed contract.NewGroup, wrong *p
 	}
 	for _, g := range shown.Items {
 		m.Rows = append(m.Rows, tenants.GroupRow{URL: groupPath(g.ID), Name: g.Name, DisplayName: g.DisplayName,
-			Members: humanize.Comma(g.Members) + " " + english.PluralWord(int(g.Members), "user", "")})
+			Members: membersText(g)})
 	}
 	if v.Who.May(t.Team, access.UserUpdate) {
 		change := contract.GroupChange{Name: &typed.Name, DisplayName: &typed.DisplayName}
 		m.Create = groupForm(path, "", change, wrong)
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: tenants.GroupsPage(m)}, nil
+}
+
+// membersText counts the users and, if it has any, the apps that are directly in a group.
+func membersText(g contract.Group) string {
+	text := humanize.Comma(g.Members) + " " + english.PluralWord(int(g.Members), "user", "")
+	if g.Owners > 0 {
+		text += ", " + page.CountText(g.Owners, "app")
+	}
+	return text
 }
 
 func (h *Handler) createGroup(v *page.Visit) (web.Answer, error) {
@@ -151,6 +160,9 @@ func (h *Handler) groupWith(
 		}
 		m.Children = append(m.Children, row)
 	}
+	if err := h.ownersOf(v, &m, g, mayChange); err != nil {
+		return web.Answer{}, err
+	}
 	if mayChange {
 		err = h.groupForms(v, &m, g)
 	}
@@ -188,8 +200,8 @@ func (h *Handler) groupForms(v *page.Visit, m *tenants.Group, g contract.Group) 
 		Kind:   "group",
 		Name:   g.DisplayName,
 		Impact: []string{
-			groupDeletionText(g.Members, int64(len(g.Children))),
-			"The users and the nested groups stay.",
+			groupDeletionText(g),
+			"The users, the keys and the nested groups stay.",
 		},
 	}
 	options, err := h.groupOptions(v, g.Tenant)

@@ -61,6 +61,8 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", "/groups/:group/delete", h.deleteGroup)
 	p.SignedIn("POST", "/groups/:group/members", h.addGroupMember, "email")
 	p.SignedIn("POST", "/groups/:group/members/:user/remove", h.removeGroupMember, "from")
+	p.SignedIn("POST", "/groups/:group/owners", h.addGroupOwner, "owner")
+	p.SignedIn("POST", "/groups/:group/owners/remove", h.removeGroupOwner, "owner")
 	p.SignedIn("POST", "/groups/:group/children", h.nestGroup, "child")
 	p.SignedIn("POST", "/groups/:group/children/:child/remove", h.unnestGroup)
 }

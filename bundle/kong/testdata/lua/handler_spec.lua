@@ -466,8 +466,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
     admin = { { admin = { "staff" } }, "staff" },
   }) do
     local with = config()
-    case[1].tenant = "tnt_1"
-    with.members = { ["ana & co"] = case[1] }
+    with.members = { ["tnt_1/ana & co"] = case[1] }
     local seen = call("guarded", { { "X-API-Key", good } }, with)
     passed(seen)
     equal(table.concat(seen.shared.authenticated_groups, ";"), case[2], name)
@@ -475,15 +474,15 @@ check("Kong's acl learns the groups of the owner of a key", function()
   end
   equal(call("guarded", { { "X-API-Key", good } }).shared.authenticated_groups, nil)
   local with = config()
-  with.members = { fallback = { tenant = "tnt_1", groups = { "staff" } } }
+  with.members = { ["tnt_1/fallback"] = { groups = { "staff" } } }
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
 end)
 
-check("a key of a tenant other than its owner's does not get the owner's groups", function()
-  for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", none = "not_in_group" }) do
+check("a key of a tenant gets the groups of this tenant's owner, and not those of another tenant's of this name", function()
+  for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", [""] = "not_in_group" }) do
     local with = config()
     with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", groups = { "staff" } } } } }
-    with.members = { ["ana & co"] = { tenant = tenant ~= "none" and tenant or nil, groups = { "staff" } } }
+    with.members = { [tenant .. "/ana & co"] = { groups = { "staff" } }, ["tnt_3/ana & co"] = { groups = { "staff" } } }
     local seen = call("grouped", { { "X-API-Key", good } }, with)
     if code then
       refused(seen, 403, code)
