@@ -157,6 +157,9 @@ func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) err
 		}
 		items = []Value{all}
 	}
+	if err := f.mayAdd(t, len(items)); err != nil {
+		return err
+	}
 	for i, v := range items {
 		e := &Entity{Type: t, Pointer: pointer + "/" + strconv.Itoa(i), Line: v.Line, Parent: parent, Value: v}
 		if v.Kind != Object { // such as the names of a certificate's snis
@@ -165,14 +168,6 @@ func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) err
 		f.defaults(root, e)
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
-		switch {
-		case int64(len(f.Entities)) > filelimits.KongEntities.Most:
-			return beyond(filelimits.KongEntities)
-		case int64(len(f.byKind[Plugin])) > filelimits.KongPlugins.Most:
-			return beyond(filelimits.KongPlugins)
-		case int64(len(f.byKind[Route])) > filelimits.KongRoutes.Most:
-			return beyond(filelimits.KongRoutes)
-		}
 		for _, name := range nested[t] {
 			if children := v.Get(name); children.IsSet() {
 				if err := f.list(root, children, lists[name], e.Pointer+"/"+name, e); err != nil {
@@ -180,6 +175,19 @@ func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) err
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// mayAdd returns an error if a list has more entities than a file may have, before their defaults are set.
+func (f *File) mayAdd(t Type, more int) error {
+	switch {
+	case t == Plugin && int64(len(f.byKind[t])+more) > filelimits.KongPlugins.Most:
+		return beyond(filelimits.KongPlugins)
+	case t == Route && int64(len(f.byKind[t])+more) > filelimits.KongRoutes.Most:
+		return beyond(filelimits.KongRoutes)
+	case int64(len(f.Entities)+more) > filelimits.KongEntities.Most:
+		return beyond(filelimits.KongEntities)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ type marks struct {
 // replacePlaceholders returns a text with marks for its placeholders.
 func replacePlaceholders(text []byte) ([]byte, *marks, error) {
 	m := &marks{begin: "PosternMark", found: map[string]*Placeholder{}}
-	if !bytes.ContainsAny(text, "$<{") && !bytes.Contains(text, []byte("__")) && !hasMe(text) {
+	if !mayHavePlaceholder(text) {
 		return text, m, nil
 	}
 	for n := 0; bytes.Contains(text, []byte(m.begin)); n++ {
@@ -57,7 +57,7 @@ func replacePlaceholders(text []byte) ([]byte, *marks, error) {
 	line := 0
 	for raw := range bytes.Lines(text) {
 		line++
-		if trimmed := bytes.TrimLeft(raw, " \t"); len(trimmed) > 0 && trimmed[0] == '#' {
+		if trimmed := bytes.TrimLeft(raw, " \t"); len(trimmed) > 0 && trimmed[0] == '#' || !mayHavePlaceholder(raw) {
 			out.Write(raw)
 			continue
 		}
@@ -76,9 +76,29 @@ func replacePlaceholders(text []byte) ([]byte, *marks, error) {
 	return out.Bytes(), m, nil
 }
 
-func hasMe(text []byte) bool {
-	return bytes.Contains(text, []byte("REPLACE")) || bytes.Contains(text, []byte("replace")) ||
-		bytes.Contains(text, []byte("CHANGE")) || bytes.Contains(text, []byte("change"))
+// mayHavePlaceholder reports whether one of the forms can match. Matching them takes a hundred times as long.
+func mayHavePlaceholder(text []byte) bool {
+	for i, c := range text {
+		switch {
+		case c == '$', c == '<':
+			return true
+		case c == '{' && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == 'v'): // {{ and {vault
+			return true
+		case c == '_' && i+1 < len(text) && text[i+1] == '_':
+			return true
+		case (c == 'm' || c == 'M') && i+1 < len(text) && text[i+1]|' ' == 'e' && afterE(text[:i]): // REPLACE_ME
+			return true
+		}
+	}
+	return false
+}
+
+// afterE reports whether a text ends like REPLACE or CHANGE, with - or _ or without.
+func afterE(text []byte) bool {
+	if last := len(text) - 1; last >= 0 && (text[last] == '-' || text[last] == '_') {
+		text = text[:last]
+	}
+	return len(text) > 0 && text[len(text)-1]|' ' == 'e'
 }
 
 // nameOf returns the text of the group that matched. Names of templates can have dots and spaces: .Values.host.
