@@ -78,6 +78,7 @@ type importing struct {
 	kept    *models.KeyImport // how far the import has come; nil if it can't be repeated
 	skip    int64             // batches that an earlier attempt has written
 	digest  [32]byte          // of the batches so far
+	began   time.Time         // at the first attempt
 	project models.Project
 
 	seen  map[uint64]prior // rows of the file; without a dry run, those of the batch
@@ -107,6 +108,7 @@ func (r *importing) all(ctx context.Context) error {
 
 // begin continues where an earlier attempt has ended.
 func (r *importing) begin(ctx context.Context) error {
+	r.began = models.Now()
 	if r.file.Again == nil || r.in.DryRun {
 		return nil
 	}
@@ -125,6 +127,7 @@ func (r *importing) begin(ctx context.Context) error {
 			return errImporting
 		}
 		r.kept, r.skip, r.result = &kept, kept.Batches, kept.Result
+		r.began = kept.ExpiresAt.Add(-importRepeatable)
 		return nil
 	})
 }

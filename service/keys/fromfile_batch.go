@@ -225,8 +225,10 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 		return refused("exists", "This is the secret that key "+was.ID+" had before it was rotated. Leave the row "+
 				"out."),
 			nil
+	case exists && b.createdNow(&was):
+		return b.again(in, key, mark, b.priorOf(&was), "The file has this key before"), nil
 	case exists:
-		return b.again(in, key, mark, b.priorOf(&was, in), "The project has this key as "+was.ID), nil
+		return b.again(in, key, mark, b.priorOf(&was), "The project has this key as "+was.ID), nil
 	case b.revoked[in.SHA256] && key.State != contract.KeyRevoked:
 		return refused("revoked_before", "A key of your team had this secret, and was rotated or revoked. The "+
 			"secret stays invalid. Create a new key for its owner."), nil
@@ -241,7 +243,7 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 	if b.room > 0 {
 		b.room--
 	}
-	b.seen[mark] = b.priorOf(&key, in)
+	b.seen[mark] = b.priorOf(&key)
 	b.at[in.SHA256] = len(b.created)
 	b.created = append(b.created, key)
 	b.count(in, contract.KeyRowCreated, key.ID)
@@ -252,65 +254,127 @@ func refused(code, detail string) []fault.Field { return []fault.Field{{Code: co
 
 // prior is what is kept of a key that a row comes for again.
 type prior struct {
-	print    uint64 // of its attributes
-	fixed    uint32 // of those that no update changes
-	callable bool   // now or later
-	revoked  bool
+	print uint64 // of its attributes, without its state and its end
+	fixed uint32 // of those that no update changes
+	state keyState
+	ends  int64 // Unix microseconds; 0: never
 }
 
-// priorOf ignores when a key expires if that is another time in each reading of the file.
-func (b *batchOf) priorOf(key *models.APIKey, in *keyfile.Row) prior {
-	return prior{
-		print: attributesOf(key, in.Relative), fixed: uint32(fixedOf(key)),
-		callable: key.State == contract.KeyActive && !expired(key, b.now), revoked: key.State == contract.KeyRevoked,
+func (b *batchOf) priorOf(key *models.APIKey) prior {
+	out := prior{print: attributesOf(key), fixed: uint32(fixedOf(key)), state: stateByte(key.State)}
+	if key.ExpiresAt != nil {
+		out.ends = key.ExpiresAt.UnixMicro()
 	}
+	return out
+}
+
+// callable reports whether the gateway lets calls with the key through, now or later.
+func (p prior) callable(now time.Time) bool {
+	return p.state == active && (p.ends == 0 || p.ends > now.UnixMicro())
+}
+
+// endsBefore reports whether a key ends earlier than another.
+func (p prior) endsBefore(other prior) bool {
+	return p.ends != 0 && (other.ends == 0 || p.ends < other.ends)
+}
+
+// stateText says what a key is.
+func (p prior) stateText(now time.Time) string {
+	switch {
+	case p.state != active || p.ends == 0:
+		return string(stateNames[p.state])
+	case !p.callable(now):
+		return contract.KeyExpired
+	}
+	return contract.KeyActive + " until " + time.UnixMicro(p.ends).UTC().Format(time.RFC3339)
 }
 
 // again decides on a row whose key exists, in the project or in the file before.
 func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had prior, where string) []fault.Field {
-	at, here := b.at[in.SHA256]
 	was, stored := b.existing[in.SHA256]
-	id := was.ID
+	before, row := was, b.priorOf(&key)
+	at, here := b.at[in.SHA256]
 	if here {
-		id = b.created[at].ID
+		before = b.created[at]
+	} else if i := b.updatedAt(was.ID); i >= 0 {
+		before = b.updated[i].after
 	}
 	if b.in.Update && (here || stored) {
-		before := was
-		if here {
-			before = b.created[at]
-		} else if i := b.updatedAt(id); i >= 0 {
-			before = b.updated[i].after
-		}
 		key = changed(before, key, in, b.now)
 	}
-	now := b.priorOf(&key, in)
+	now := b.priorOf(&key)
+	_, inFile := b.seen[mark]
+	inFile = inFile || b.createdNow(&before)
+	sameEnd := now.ends == had.ends
+	if in.Relative && !inFile { // the end is another time in each reading of the file
+		sameEnd = now.callable(b.now) || !had.callable(b.now)
+	}
 	switch {
-	case now.print == had.print:
+	case now.print == had.print && now.state == had.state && sameEnd:
 		b.seen[mark] = had
-		b.count(in, contract.KeyRowUnchanged, id)
+		b.count(in, contract.KeyRowUnchanged, before.ID)
 		return nil
 	case !b.in.Update:
-		return refused("exists", where+", with other attributes. Use update to change it, or leave the row out.")
-	case had.revoked:
+		return refused("exists", where+", with other attributes. "+b.tighten(in, before, had, row, inFile)+
+			"Use update to change it, or leave the row out.")
+	case had.state == revoked:
 		return refused("exists", where+", and it is revoked. An import doesn't change that. Leave the row out.")
-	case !had.callable && now.callable:
+	case !had.callable(b.now) && now.callable(b.now):
 		return refused("exists", where+", and it is frozen or expired. An import doesn't change that. Change the key "+
 			"yourself, or leave the row out.")
 	case now.fixed != had.fixed:
 		return refused("exists", where+", with another owner, key type, tenant, product or environment. These are "+
-			"fixed. "+
+			"fixed. "+b.tighten(in, before, had, row, inFile)+
 			"Leave the row out, or revoke the key and create a new one.")
 	}
 	b.seen[mark] = now
-	b.count(in, contract.KeyRowUpdated, id)
-	if here {
+	b.count(in, contract.KeyRowUpdated, before.ID)
+	b.replace(in, key)
+	return nil
+}
+
+// replace writes a key that exists, or that this batch creates, in another way.
+func (b *batchOf) replace(in *keyfile.Row, key models.APIKey) {
+	was, stored := b.existing[in.SHA256]
+	if at, here := b.at[in.SHA256]; here {
 		b.created[at] = key
-	} else if i := b.updatedAt(id); i >= 0 {
+	} else if i := b.updatedAt(was.ID); i >= 0 {
 		b.updated[i].after = key
 	} else if stored {
 		b.updated = append(b.updated, change{was, key})
 	}
-	return nil
+}
+
+// createdNow reports whether an earlier batch of the import has written a key.
+func (b *batchOf) createdNow(key *models.APIKey) bool { return !key.UpdatedAt.Before(b.began) }
+
+// tighten applies the state and the end of a refused row to a key that the same file has before, if they are stricter.
+// Which of the rows is right isn't known, and no import leaves a key more open than its source does. A key that the
+// import didn't create stays unchanged. It returns a sentence about what the key is now, with a space, or "".
+func (b *batchOf) tighten(in *keyfile.Row, key models.APIKey, had, row prior, inFile bool) string {
+	if row.state <= had.state && !row.endsBefore(had) {
+		return ""
+	}
+	if !inFile {
+		return "It stays " + had.stateText(b.now) + ", and the row is stricter: it is " + row.stateText(b.now) + ". "
+	}
+	if row.state > had.state {
+		had.state = row.state
+	}
+	if row.endsBefore(had) {
+		had.ends = row.ends
+	}
+	key.State, key.UpdatedAt = string(stateNames[had.state]), b.now
+	if had.ends != 0 {
+		ends := time.UnixMicro(had.ends).UTC()
+		key.ExpiresAt = &ends
+	}
+	if had.state == revoked {
+		key.OldHash, key.GraceEndsAt = nil, nil
+	}
+	b.seen[(&secretOf{b.project.TeamID, in.SHA256}).word()] = had
+	b.replace(in, key)
+	return "The stricter state and the earlier end of both rows count, so the key is " + had.stateText(b.now) + ". "
 }
 
 // updatedAt returns the index of an updated key; -1 if it isn't updated.
@@ -352,9 +416,9 @@ func changed(was, row models.APIKey, in *keyfile.Row, now time.Time) models.APIK
 	return out
 }
 
-// attributesOf returns a number that is the same for keys with the same attributes. When a key was created isn't one,
-// and neither is a relative expiry.
-func attributesOf(key *models.APIKey, relative bool) uint64 {
+// attributesOf returns a number that is the same for keys with the same attributes, apart from their state and their
+// end. When a key was created isn't one.
+func attributesOf(key *models.APIKey) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	part := func(texts ...string) {
@@ -363,7 +427,7 @@ func attributesOf(key *models.APIKey, relative bool) uint64 {
 			h.WriteByte(0)
 		}
 	}
-	part(key.State, key.Description, string(key.Metadata))
+	part(key.Description, string(key.Metadata))
 	if key.CredentialID != nil {
 		part("credential", *key.CredentialID)
 	}
@@ -378,9 +442,6 @@ func attributesOf(key *models.APIKey, relative bool) uint64 {
 	}
 	for _, network := range key.AllowedCIDRs {
 		part("range", network.String())
-	}
-	if key.ExpiresAt != nil && !relative {
-		part("until", strconv.FormatInt(key.ExpiresAt.UnixMicro(), 10))
 	}
 	return h.Sum64() ^ fixedOf(key)
 }

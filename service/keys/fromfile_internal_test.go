@@ -38,7 +38,7 @@ func TestImport_expiryOfUpdate(t *testing.T) {
 				importing: &importing{in: contract.KeyImport{Update: true}, seen: map[uint64]prior{}},
 				now:       now, at: map[[32]byte]int{}, existing: map[[32]byte]models.APIKey{in.SHA256: was},
 			}
-			if wrong := b.again(in, key, 1, b.priorOf(&was, in), "The project has this key"); len(wrong) > 0 {
+			if wrong := b.again(in, key, 1, b.priorOf(&was), "The project has this key"); len(wrong) > 0 {
 				t.Fatal(wrong)
 			}
 			if len(b.updated) != 1 || b.updated[0].after.Description != "new" {
