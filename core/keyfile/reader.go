@@ -102,8 +102,8 @@ func (r *Reader) openCSV(in *bufio.Reader, begin []byte) error {
 func (r *Reader) checkColumns(names map[string]bool) error {
 	for _, column := range slices.Sorted(maps.Keys(r.names.mapping)) {
 		if !names[column] && isName(column) {
-			return &Error{Row: 1, Code: CodeUnknown, Detail: fmt.Sprintf("The file has no column %s, which --map "+
-				"names. Use the names in its first row.", column)}
+			return &Error{Row: 1, Code: CodeUnknown, Mapping: true, Detail: fmt.Sprintf("The file has no column %s, "+
+				"which the mapping names. Use the names in its first row.", column)}
 		}
 	}
 	has := func(fields ...string) bool {

@@ -81,6 +81,7 @@ type Error struct {
 	Row       int64 // 0 for the file
 	Code      string
 	Detail    string     // sentences with the fix
+	Mapping   bool       // Options.Map is wrong, rather than the file
 	Proposals []Proposal // for CodeUnknown: a mapping for each column that no field takes
 	Columns   []Column   // of a CSV file whose first row could be read
 }

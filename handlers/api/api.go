@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humagin"
 
 	"postern/core/contract"
 	"postern/handlers/web"
@@ -50,6 +51,7 @@ func route[In, Out any](
 		}}
 	}
 	operation.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+		spellOut(ctx.Operation(), humagin.Unwrap(ctx).Request.URL)
 		if unknown := unknownInput(ctx); len(unknown) > 0 {
 			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "", unknown...)
 			return

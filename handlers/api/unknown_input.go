@@ -20,6 +20,7 @@ import (
 // The errors about input that an operation would ignore. messages has the texts for callers.
 const (
 	msgRepeated    = "the parameter is repeated"
+	msgNoBoolean   = "the parameter is empty"
 	msgOnePage     = "the list has one page"
 	msgNoCondition = "the operation does not check the condition"
 	msgNoBody      = "the operation takes no body"
@@ -72,8 +73,26 @@ func unknownParameter(of *huma.Operation, name string, query url.Values) string 
 		return validation.MsgUnexpectedProperty
 	case len(query[name]) > 1 && (declared.Explode == nil || !*declared.Explode):
 		return msgRepeated
+	case isBoolean(declared) && query.Get(name) == "":
+		return msgNoBoolean // an empty variable of a script must not look like false
 	}
 	return ""
+}
+
+func isBoolean(declared *huma.Param) bool {
+	return declared != nil && declared.Schema != nil && declared.Schema.Type == huma.TypeBoolean
+}
+
+// spellOut sets the boolean parameters to true that a request has without a value: ?dry_run is ?dry_run=true. Other
+// code would take them for empty, and so for false.
+func spellOut(of *huma.Operation, at *url.URL) {
+	parts := strings.Split(at.RawQuery, "&")
+	for i, part := range parts {
+		if name, err := url.QueryUnescape(part); err == nil && isBoolean(parameter(of, "query", name)) {
+			parts[i] += "=true"
+		}
+	}
+	at.RawQuery = strings.Join(parts, "&")
 }
 
 // isList reports whether the answer to an operation has items.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,6 +27,11 @@ func problemInContext(ctx huma.Context, status int, message string, errs ...erro
 // JSON, does not match the schema or is too large, or an invalid query. It does not repeat
 // the refused values, which may be secrets.
 func frameworkProblem(status int, message string, errs ...error) huma.StatusError {
+	if status == http.StatusBadRequest { // of the body, next to parameters that are wrong too
+		errs = slices.DeleteFunc(slices.Clone(errs), func(err error) bool {
+			return strings.HasPrefix(detailOf(err).Location, "query.")
+		})
+	}
 	if status == http.StatusBadRequest && len(errs) > 0 {
 		if refusal, ok := web.BodyRefusal(detailOf(errs[0]).Message); ok {
 			p := web.ProblemOf(refusal, "")
@@ -124,6 +130,7 @@ var messages = map[string]advice{
 	validation.MsgExpectedMatchExactlyOneSchema: {
 		"invalid_type", "Use one of the forms that /openapi.json describes for this field.",
 	},
+	msgNoBoolean:   {"empty", "Use true or false, or leave it out."},
 	msgRepeated:    {"repeated_parameter", "Send this parameter once."},
 	msgOnePage:     {"one_page", "This list has only one page. Leave this parameter out."},
 	msgNoCondition: {"condition_not_checked", "This operation doesn't support conditions. Leave this header out."},

@@ -92,5 +92,8 @@ func ReadMapping(texts []string) (map[string]string, error) {
 
 // fileFault is the fault of a file that can't be read.
 func fileFault(err *keyfile.Error) error {
+	if err.Mapping {
+		return fault.InvalidField("/map", err.Code, "%s", err.Detail).Because(err)
+	}
 	return fault.New(fault.Invalid, err.Code, "%s", err.Detail).Because(err)
 }

@@ -260,7 +260,7 @@ func (h *Handler) importRefused(v *page.Visit, err error) (web.Answer, error) {
 	if known, ok := page.ErrorsIn(err); ok {
 		wrong = known
 	}
-	m.Form.Mapping.Error, m.Form.FileError = wrong.Take("/map"), wrong.Take("/file")
+	m.Form.Mapping.Error, m.Form.FileError = asFormText(wrong.Take("/map")), wrong.Take("/file")
 	m.Form.Error = asFormText(wrong.Rest())
 	if file, ok := errors.AsType[*keyfile.Error](err); ok && len(file.Proposals) > 0 {
 		m.Form.Mapping.Text = withProposals(m.Form.Mapping.Text, file.Proposals)
