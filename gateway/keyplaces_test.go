@@ -371,6 +371,49 @@ func TestKeyPlaces_tunnelEnds(t *testing.T) {
 	}
 }
 
+// An explanation says where keys travel, whether the call is let through or refused.
+func TestExplain_keyPlace(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		in    []snapshot.KeyPlace
+		place string
+	}{
+		{"default", nil, "in the X-API-Key header"},
+		{"header", inHeader, "in the apikey header"},
+		{"prefix", inAuthorization, "as Authorization: Bearer"},
+		{"query", inQuery, "in the api_key query parameter"},
+		{"cookie", inCookie, "in the session cookie"},
+		{"protocol", inProtocol, "as the WebSocket protocol postern.key.KEY, with KEY in base64url"},
+		{"several", inSeveral, "in the apikey header, in the api_key query parameter or as Authorization: Bearer"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRig(t, nil, inPlaces(tc.in))
+			question := policy.Question{
+				ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/x",
+			}
+			known, unknown := policy.HashKey(r.key), [32]byte{1}
+			for of, hash := range map[string]*[32]byte{"a key": &known, "no key": nil, "an unknown key": &unknown} {
+				question.KeyHash = hash
+				found := 0
+				for _, step := range r.gateway.Explain(question).Steps {
+					found += strings.Count(step.Detail, tc.place)
+				}
+				if found != 1 {
+					t.Errorf("%s: the place is named %d times", of, found)
+				}
+			}
+		})
+	}
+	r := newRig(t, nil, withMode(snapshot.Passthrough))
+	for _, step := range r.gateway.Explain(policy.Question{
+		ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/x",
+	}).Steps {
+		if strings.Contains(step.Detail, "X-API-Key") {
+			t.Errorf("a version that doesn't take keys has a place for them: %+v", step)
+		}
+	}
+}
+
 func TestExplain_keyPlaces(t *testing.T) {
 	r := newRig(t, nil, inPlaces(inAuthorization))
 	question := policy.Question{

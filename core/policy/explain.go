@@ -119,9 +119,11 @@ func (e *Explanation) Explain(c *Call) {
 	d := authenticate(c)
 	if !d.Allow {
 		e.Deny(ExplainAuthenticate, d.Denial, ExplainAuthenticate)
+		e.keyPlace(c.Access)
 		return
 	}
 	e.Pass(ExplainAuthenticate, whoIs(&d.Identity, c))
+	e.keyPlace(c.Access)
 	if ip := &c.Access.IP; len(ip.Allow)+len(ip.Deny) > 0 || (c.Key != nil && len(c.Key.AllowedIPs) > 0) {
 		e.add(ExplainAddress, OutcomeSkip, "Calls are accepted only from some addresses. Addresses aren't checked "+
 			"here.")
@@ -155,6 +157,16 @@ func (e *Explanation) Explain(c *Call) {
 		e.Exported = NotInGroup // memberships of the exported realm have no roles
 	}
 	e.add(ExplainLimits, OutcomeSkip, "Limits aren't checked here, and this call isn't counted.")
+}
+
+// keyPlace adds where keys belong to the last step, unless it says so.
+func (e *Explanation) keyPlace(access *snapshot.Access) {
+	if !access.Allows(snapshot.APIKey) {
+		return
+	}
+	if place := KeyPlaceText(access.APIKey); !strings.Contains(e.Steps[len(e.Steps)-1].Detail, place) {
+		e.detail("Callers send their keys " + place + ".")
+	}
 }
 
 // whoIs names the caller and its scopes.
