@@ -22,7 +22,7 @@ import (
 var rows = []any{
 	&models.Account{}, &models.Team{}, &models.Membership{}, &models.Token{}, &models.Project{},
 	&models.Version{}, &models.Environment{}, &models.KeyType{}, &models.Tenant{}, &models.APIKey{},
-	&models.Revision{}, &models.KeyImport{},
+	&models.Revision{}, &models.KeyImport{}, &models.MoveIn{}, &models.MovedObject{},
 	&models.Export{}, &models.ExportLedger{}, &models.ExportKey{}, &models.AuditEntry{},
 	&models.UsageHour{},
 	&models.UsageDay{},

@@ -75,6 +75,8 @@ var ofTeam = append(logins("team_id"), []holding{
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},
 	{"invitations", "id", "team_id = ?"},
+	{"moved_objects", "id", "team_id = ?"},
+	{"move_ins", "id", "team_id = ?"},
 	{"tenants", "id", "team_id = ?"},
 	{"products", "id", "team_id = ?"},
 }...)

@@ -74,10 +74,14 @@ func (d *DB) importInPieces(
 	return nil
 }
 
-// HandOver ends an import: the project gets its team, name and product, and the team its tenants that came with the
-// project.
-func (t *Tx) HandOver(stage Stage, project Project, tenants []string) error {
-	err := t.db.Model(&Product{}).Where("team_id = ?", stage.Team).UpdateColumn("team_id", project.TeamID).Error
+// HandOver ends an import: the projects, which are of one team, get that team, their names and their products, and the
+// team its tenants and products that came with them.
+func (t *Tx) HandOver(stage Stage, tenants []string, projects ...Project) error {
+	if len(projects) == 0 {
+		return t.DeleteTeam(stage.Team)
+	}
+	team := projects[0].TeamID
+	err := t.db.Model(&Product{}).Where("team_id = ?", stage.Team).UpdateColumn("team_id", team).Error
 	if err != nil {
 		return err
 	}
@@ -85,20 +89,56 @@ func (t *Tx) HandOver(stage Stage, project Project, tenants []string) error {
 		err := t.db.
 			Model(&Tenant{}).
 			Where("id IN ?", ids).
-			UpdateColumns(map[string]any{"project_id": nil, "team_id": project.TeamID}).Error
+			UpdateColumns(map[string]any{"project_id": nil, "team_id": team}).Error
 		if err != nil {
 			return err
 		}
 	}
-	err = t.db.
-		Model(&Project{}).
-		Where("id = ?", project.ID).
-		Select("TeamID", "Name", "ProductID", "DeletedAt").
-		UpdateColumns(&project).Error
-	if err != nil {
-		return err
+	for i := range projects {
+		err := t.db.
+			Model(&Project{}).
+			Where("id = ?", projects[i].ID).
+			Select("TeamID", "Name", "ProductID", "DeletedAt").
+			UpdateColumns(&projects[i]).Error
+		if err != nil {
+			return err
+		}
 	}
 	return t.DeleteTeam(stage.Team)
+}
+
+// TakeBack undoes HandOver: the projects go to a stage, and the team's tenants and products that came with them. After
+// the transaction, RemoveUnfinishedImports removes their rows. Their keys leave the team at once and without a trace, so
+// that another import can create them again.
+func (t *Tx) TakeBack(projects, tenants, products []string) error {
+	if len(projects) == 0 {
+		return nil
+	}
+	now := Now()
+	stage := Team{ID: NewID(stageKind), Name: "Import", ClaimedAt: &now, CreatedAt: now}
+	if err := t.Insert(&stage); err != nil {
+		return err
+	}
+	for _, one := range []struct {
+		rows  any
+		where string
+		of    []string
+		set   map[string]any
+	}{
+		{&APIKey{}, "project_id IN ?", projects, map[string]any{"team_id": stage.ID}},
+		{&Tenant{}, "id IN ?", tenants, map[string]any{"project_id": projects[0], "team_id": nil}},
+		{&Product{}, "id IN ?", products, map[string]any{"team_id": stage.ID}},
+		{&Project{}, "id IN ?", projects, map[string]any{
+			"team_id": stage.ID, "name": gorm.Expr("id"), "deleted_at": now, "purge_at": nil,
+		}},
+	} {
+		for ids := range slices.Chunk(one.of, batchSize) {
+			if err := t.db.Model(one.rows).Where(one.where, ids).UpdateColumns(one.set).Error; err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // RemoveUnfinishedImports removes what imports of a process that was killed have written.
@@ -138,10 +178,12 @@ func (t *Tx) removeSomeUnfinished() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, project := range projects {
+	for _, project := range projects { // keys of one can be of a tenant of another
 		if more, err := t.DeleteSomeOfProject(project.ID, rowsOfPiece); more || err != nil {
 			return true, err
 		}
+	}
+	for _, project := range projects {
 		if _, err := t.DeleteOwnTenants(project.ID); err != nil {
 			return false, err
 		}

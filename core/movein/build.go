@@ -17,6 +17,7 @@ type builder struct {
 	byServe  map[*kongfile.Entity]int
 	versions map[versionKey]int
 	names    map[int]map[string]bool // of versions, by project
+	sources  map[string]bool         // of projects
 }
 
 // projectKey is what the routes of a project have in common. CORS and limits are settings of projects, and each plugin
@@ -36,7 +37,7 @@ type versionKey struct {
 func (p *planner) build() {
 	b := &builder{
 		planner: p, projects: map[projectKey]int{}, byServe: map[*kongfile.Entity]int{}, versions: map[versionKey]int{},
-		names: map[int]map[string]bool{},
+		names: map[int]map[string]bool{}, sources: map[string]bool{},
 	}
 	for _, closed := range []bool{false, true} { // so that closed routes find the project of their service
 		for _, r := range p.routes {
@@ -120,7 +121,7 @@ func (b *builder) project(r *route, closed bool) int {
 	n := len(b.plan.Projects)
 	one := contract.PlannedProject{
 		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer,
-		Versions: []contract.PlannedVersion{},
+		Source: b.sourceOf(service), Versions: []contract.PlannedVersion{},
 	}
 	if !closed {
 		one.Limits, one.CORS = r.limits, b.readCORS(r.access.cors)
@@ -131,6 +132,20 @@ func (b *builder) project(r *route, closed bool) int {
 		b.byServe[service] = n
 	}
 	return n
+}
+
+// sourceOf returns what identifies the next project of a service in later imports.
+func (b *builder) sourceOf(service *kongfile.Entity) string {
+	source := service.ID()
+	if source == "" {
+		source = service.Name()
+	}
+	out := source
+	for n := 2; b.sources[out]; n++ {
+		out = fmt.Sprintf("%s #%d", source, n)
+	}
+	b.sources[out] = true
+	return out
 }
 
 // version returns the version of a route, without domains.

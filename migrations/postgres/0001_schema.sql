@@ -1068,6 +1068,33 @@ CREATE TABLE key_imports (
 );
 CREATE INDEX key_imports_expires_at ON key_imports (expires_at);
 
+-- Imports of other gateways' files into a team, and the objects that they created or changed.
+CREATE TABLE move_ins (
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    team_id    TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
+    gateway    TEXT COLLATE "C" NOT NULL, -- such as kong
+    result     TEXT COLLATE "C" NOT NULL, -- a JSON object
+    created_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX move_ins_team_id_id ON move_ins (team_id, id);
+
+CREATE TABLE moved_objects (
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    move_in_id TEXT COLLATE "C" NOT NULL REFERENCES move_ins (id),
+    team_id    TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
+    gateway    TEXT COLLATE "C" NOT NULL,
+    kind       TEXT COLLATE "C" NOT NULL,
+    object     TEXT COLLATE "C" NOT NULL, -- its ID, or the name of an owner; empty for keys
+    within     TEXT COLLATE "C" NOT NULL, -- the ID of the project, or else of the tenant, that it belongs to
+    source     TEXT COLLATE "C" NOT NULL, -- identifies it in the file
+    planned    BYTEA NOT NULL, -- SHA-256 of what the plan had
+    written    BYTEA NOT NULL, -- SHA-256 of what was written
+    keys       TEXT COLLATE "C",          -- a JSON list of IDs of keys
+    updated_by TEXT COLLATE "C"           -- the last import that changed it
+);
+CREATE INDEX moved_objects_team_id_gateway ON moved_objects (team_id, gateway);
+CREATE INDEX moved_objects_move_in_id ON moved_objects (move_in_id);
+
 -- Processes that work on jobs. One that has not been seen for some seconds is dead, and its jobs are
 -- given to others.
 CREATE TABLE workers (

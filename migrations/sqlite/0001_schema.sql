@@ -1048,6 +1048,33 @@ CREATE TABLE key_imports (
 );
 CREATE INDEX key_imports_expires_at ON key_imports (expires_at);
 
+-- Imports of other gateways' files into a team, and the objects that they created or changed.
+CREATE TABLE move_ins (
+    id         TEXT NOT NULL PRIMARY KEY,
+    team_id    TEXT NOT NULL REFERENCES teams (id),
+    gateway    TEXT NOT NULL, -- such as kong
+    result     TEXT NOT NULL, -- a JSON object
+    created_at DATETIME NOT NULL
+);
+CREATE INDEX move_ins_team_id_id ON move_ins (team_id, id);
+
+CREATE TABLE moved_objects (
+    id         TEXT NOT NULL PRIMARY KEY,
+    move_in_id TEXT NOT NULL REFERENCES move_ins (id),
+    team_id    TEXT NOT NULL REFERENCES teams (id),
+    gateway    TEXT NOT NULL,
+    kind       TEXT NOT NULL,
+    object     TEXT NOT NULL, -- its ID, or the name of an owner; empty for keys
+    within     TEXT NOT NULL, -- the ID of the project, or else of the tenant, that it belongs to
+    source     TEXT NOT NULL, -- identifies it in the file
+    planned    BLOB NOT NULL, -- SHA-256 of what the plan had
+    written    BLOB NOT NULL, -- SHA-256 of what was written
+    keys       TEXT,          -- a JSON list of IDs of keys
+    updated_by TEXT           -- the last import that changed it
+);
+CREATE INDEX moved_objects_team_id_gateway ON moved_objects (team_id, gateway);
+CREATE INDEX moved_objects_move_in_id ON moved_objects (move_in_id);
+
 -- Processes that work on jobs. One that has not been seen for some seconds is dead, and its jobs are
 -- given to others.
 CREATE TABLE workers (

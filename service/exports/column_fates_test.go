@@ -110,6 +110,10 @@ var columns = map[string]map[string]string{
 	},
 	"key_imports":         {internal: "lookup attempt lease_until batches digest result done expires_at"},
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
+	"move_ins": {team: "id team_id gateway result created_at"},
+	"moved_objects": {
+		team: "id move_in_id team_id gateway kind object within source planned written keys updated_by",
+	},
 	"identities": {
 		"snapshot Identity.*":      "issuer subject provider_id created_at",
 		restated:                   "directory_id",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
@@ -108,20 +107,8 @@ func (w *work) writeVersions(context.Context) error {
 }
 
 func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Version, err error) {
-	row = models.Version{
-		ProjectID:    w.row.ID,
-		Name:         v.Name,
-		RequestsAuth: v.Access.RequestsAuth,
-		IPAllow:      v.Access.IP.Allow,
-		IPDeny:       v.Access.IP.Deny,
-		Rules:        v.Rules,
-		Transforms:   v.Transforms.Stated(),
-
-		OpenAPISettings: v.OpenAPISettings(),
-
-		CreatedAt: w.now,
-		UpdatedAt: w.now,
-	}
+	row = projects.ImportedVersion(&v, w.now)
+	row.ProjectID = w.row.ID
 	if row.ID, err = w.keepID(tx, &models.Version{}, "ver", "versions", v.ID); err != nil {
 		return row, err
 	}
@@ -141,14 +128,8 @@ func (w *work) writeVersion(tx *models.Tx, v snapshot.Version) (row models.Versi
 
 func (w *work) writeEnvironments(tx *models.Tx, version models.Version, list []snapshot.Environment) error {
 	for _, e := range list {
-		row := models.Environment{
-			VersionID: version.ID,
-			Name:      e.Name,
-			Target:    e.Target,
-			Upstream:  e.Upstream,
-			CreatedAt: w.now,
-			UpdatedAt: w.now,
-		}
+		row := projects.ImportedEnvironment(&e, w.now)
+		row.VersionID = version.ID
 		var err error
 		if row.ID, err = w.keepID(tx, &models.Environment{}, "env", "environments", e.ID); err != nil {
 			return err
@@ -173,14 +154,8 @@ func (w *work) writeKeyTypes(context.Context) error {
 
 func (w *work) writeSomeKeyTypes(tx *models.Tx, list []snapshot.KeyType) error {
 	for _, t := range list {
-		row := models.KeyType{
-			ProjectID: w.row.ID,
-			Name:      t.Name,
-			Scopes:    t.Scopes,
-			ExpiresIn: int64(t.ExpiresIn / time.Second),
-			Limits:    t.Limits.Stated(),
-			BuiltIn:   t.BuiltIn,
-		}
+		row := projects.ImportedKeyType(&t)
+		row.ProjectID = w.row.ID
 		var err error
 		if row.ID, err = w.keepID(tx, &models.KeyType{}, "kty", "key types", t.ID); err != nil {
 			return err

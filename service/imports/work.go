@@ -179,7 +179,7 @@ func storedOrNil(t time.Time) *time.Time {
 // it returns errDryRun.
 func (w *work) finish(tx *models.Tx) error {
 	w.row.TeamID, w.row.Name, w.row.ProductID, w.row.DeletedAt = w.team, w.project.Name, w.product, nil
-	if err := tx.HandOver(w.stage, w.row, w.moved); err != nil {
+	if err := tx.HandOver(w.stage, w.moved, w.row); err != nil {
 		return err
 	}
 	for _, served := range w.serves {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"postern/core/contract"
 	"postern/core/keyfile"
@@ -14,11 +15,22 @@ import (
 
 // keyOf returns the key of a row, or what is wrong with the row.
 func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
+	key, wrong, err := NewImported(in, b.in.AllowWeak, b.now)
+	if err != nil {
+		return key, nil, err
+	}
+	key.TeamID, key.ProjectID = b.project.TeamID, b.project.ID
+	return key, append(wrong, b.placeOf(in, &key)...), nil
+}
+
+// NewImported returns the key of a row by the rules of new keys, without the team, project, tenant, key type and product
+// that it belongs to.
+func NewImported(in *keyfile.Row, allowWeak bool, now time.Time) (models.APIKey, []fault.Field, error) {
 	key := models.APIKey{
-		ID: models.NewID("key"), TeamID: b.project.TeamID, ProjectID: b.project.ID, Owner: in.Owner,
-		Environment: in.Environment, State: in.State, Hash: in.SHA256[:], UpdatedAt: b.now,
+		ID: models.NewID("key"), Owner: in.Owner, Environment: in.Environment, State: in.State, Hash: in.SHA256[:],
+		UpdatedAt: now,
 		KeyDetails: contract.KeyDetails{
-			Description: describe(in), Prefix: in.Prefix, Last4: in.Last4, CreatedAt: b.now,
+			Description: describe(in), Prefix: in.Prefix, Last4: in.Last4, CreatedAt: now,
 		},
 	}
 	if !in.CreatedAt.IsZero() {
@@ -44,7 +56,7 @@ func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
 		}
 	}
 	wrong := checkIdentity("", key.KeyIdentity)
-	if in.Weak && !b.in.AllowWeak {
+	if in.Weak && !allowWeak {
 		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than " +
 			"16 characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow " +
 			"weak keys."})
@@ -53,15 +65,17 @@ func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
 		wrong = append(wrong, ownerFault)
 	}
 	wrong = append(append(wrong, checkDetails("", key.KeyDetails)...), CheckLimits("/limits", in.Limits)...)
-	if in.ExpiresAt.After(b.now.AddDate(maxYears, 0, 0)) {
+	if in.ExpiresAt.After(now.AddDate(maxYears, 0, 0)) {
 		wrong = append(wrong, fault.Field{Pointer: "/expires_at", Code: "invalid_expiry",
 			Detail: fmt.Sprintf("Use a time at most %d years from now.", maxYears)})
 	}
 	var more []fault.Field
 	key.AllowedCIDRs, more = ReadRanges("/allowed_cidrs", in.AllowedCIDRs, MaxRanges)
-	wrong = append(wrong, more...)
-	return key, append(wrong, b.placeOf(in, &key)...), nil
+	return key, append(wrong, more...), nil
 }
+
+// SameAttributes reports whether two keys have the same owner, place, state, limits, addresses, expiry and identity.
+func SameAttributes(a, b *models.APIKey) bool { return attributesOf(a, false) == attributesOf(b, false) }
 
 // describe joins the name and the description of a row.
 func describe(in *keyfile.Row) string {

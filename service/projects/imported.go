@@ -92,7 +92,8 @@ func checkImportedCORS(pointer string, in *snapshot.CORS) []fault.Field {
 	if in == nil {
 		return nil
 	}
-	_, wrong := checkCORS(in.CORS)
+	checked, wrong := checkCORS(in.CORS)
+	in.CORS = checked
 	return below(pointer, wrong)
 }
 

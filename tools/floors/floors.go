@@ -101,6 +101,9 @@ var folders = []folder{
 		"service/access", "service/appclients", "service/directory", "service/keys", "service/projects",
 		"service/relations",
 	}},
+	{path: "service/movein", floor: service, peers: []string{
+		"service/access", "service/directory", "service/domains", "service/keys", "service/projects",
+	}},
 	{path: "service/introspection", floor: service, peers: []string{"service/login", "service/projects"}},
 	{path: "service/keys", floor: service, peers: []string{"service/access"}},
 	{path: "service/relations", floor: service, peers: []string{"service/access"}},

@@ -1,0 +1,223 @@
+package movein_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/core/contract"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/testkit/state"
+)
+
+func (w *world) write(t *testing.T, replaced ...string) contract.MovedIn {
+	t.Helper()
+	out, err := w.Write(t.Context(), w.owner, "", w.plan(t, replaced...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The same file again changes nothing: no row, no revision and no audit entry.
+func TestWrite_again(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		first := w.write(t)
+		all := func() string {
+			return rows(t, db) + name(count(t, db, "revisions")) + name(count(t, db, "audit_entries"))
+		}
+		before := all()
+		again := w.write(t)
+		if after := all(); after != before {
+			t.Errorf("it has changed %s to %s", before, after)
+		}
+		made := first.Created.Total()
+		if again.ID != "" || again.Created.Total()+again.Updated.Total() != 0 || again.Unchanged != made ||
+			again.Kept.Total+again.Vanished.Total != 0 {
+			t.Errorf("%+v, want %d unchanged", again, made)
+		}
+	})
+}
+
+func name(n int64) string { return " " + strings.Repeat("i", int(n)) }
+
+// What was changed in the file only is updated, what is new is created, and what is gone is listed.
+func TestWrite_changedInFile(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		w.write(t)
+		out := w.write(t, "year: 3", "year: 4", "192.0.2.0/24", "198.51.100.0/24", "token-of-upstream", "new-token",
+			"- username: bob\n", "- username: carol\n  acls: [{group: Team B}]\n",
+			"paths: [/invoices]", "paths: [/invoices, /bills]", bobKey, "carol-0123456789abcdef")
+		created := contract.MovedCounts{Domains: 1, Groups: 1, Owners: 1, Keys: 1}
+		updated := contract.MovedCounts{Projects: 1, Versions: 2, Environments: 1}
+		if out.Created != created || out.Updated != updated || out.Kept.Total != 0 {
+			t.Errorf("created %+v, want %+v; updated %+v, want %+v; kept %+v", out.Created, created, out.Updated, updated,
+				out.Kept)
+		}
+		if out.Vanished.Total != 1 || out.Vanished.Items[0].Kind != "key" || out.Vanished.Items[0].Name != "bob" {
+			t.Errorf("vanished: %+v", out.Vanished)
+		}
+		if err := w.Undo(t.Context(), w.owner, out.ID); codeOf(err) != "import_updated" {
+			t.Errorf("undo: %v", err)
+		}
+		if again := w.write(t, "year: 3", "year: 4", "192.0.2.0/24", "198.51.100.0/24", "token-of-upstream",
+			"new-token", "- username: bob\n", "- username: carol\n  acls: [{group: Team B}]\n",
+			"paths: [/invoices]", "paths: [/invoices, /bills]", bobKey, "carol-0123456789abcdef"); again.ID != "" {
+			t.Errorf("the same file again: %+v", again)
+		}
+	})
+}
+
+// What was changed here stays, unless the plan overwrites it. Keys that were revoked or rotated never come back.
+func TestWrite_changedHere(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		first := w.write(t)
+		if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf("orders", "api.example.com")); err != nil {
+			t.Fatal(err)
+		}
+		invoices := contract.ProjectPath{Project: "invoices"}
+		_, err := w.Projects.SetCORS(t.Context(), w.owner, contract.CORSUpdate{
+			ProjectPath: invoices, Body: contract.CORS{Origins: []string{"https://app.example.com"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range w.keysOf(t) {
+			path := contract.KeyPath{Key: key.ID}
+			if key.Owner == "bob" {
+				_, err = w.keys.Rotate(t.Context(), w.owner, contract.KeyRotation{
+					KeyPath: path, Body: &contract.Grace{Seconds: new(int64(0))},
+				})
+			} else {
+				_, err = w.keys.Revoke(t.Context(), w.owner, path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		kept := w.write(t)
+		kinds := kindsOf(kept.Kept)
+		if kept.ID != "" || !slices.Equal(kinds, []string{"key", "key", "project"}) {
+			t.Errorf("kept %+v", kept.Kept)
+		}
+		plan := w.plan(t)
+		plan.Theirs = true
+		theirs, err := w.Write(t.Context(), w.owner, "", plan)
+		if err != nil || theirs.Updated != (contract.MovedCounts{Projects: 1}) ||
+			!slices.Equal(kindsOf(theirs.Kept), []string{"key", "key"}) {
+			t.Errorf("with theirs: %+v, %v", theirs, err)
+		}
+		for key, want := range map[string]int{aliceKey: 401, bobKey: 401} {
+			if got := w.call(t, "GET", "api.example.com", "/invoices/7", key); got != want {
+				t.Errorf("a key that was revoked or rotated gets %d", got)
+			}
+		}
+		if err := w.Undo(t.Context(), w.owner, first.ID); codeOf(err) != "import_followed" {
+			t.Errorf("undo of the first import: %v", err)
+		}
+	})
+}
+
+func kindsOf(list contract.MovedList) (out []string) {
+	for _, one := range list.Items {
+		out = append(out, one.Kind)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func codeOf(err error) string {
+	if refusal, ok := errors.AsType[*fault.Error](err); ok {
+		return refusal.Code
+	}
+	return ""
+}
+
+func (w *world) keysOf(t *testing.T) (list []models.APIKey) {
+	t.Helper()
+	projects, err := w.DB.Read(t.Context()).ProjectsOfTeam(w.owner.HomeTeam)
+	for _, project := range projects {
+		err = errors.Join(err, w.DB.Read(t.Context()).ScanKeysOf(project.ID, nil, func(k *models.APIKey) error {
+			list = append(list, *k)
+			return nil
+		}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// An undo leaves nothing of an import, so that the same file can be imported again, and is refused after a change.
+func TestUndo(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		before := rows(t, db)
+		first := w.write(t)
+		if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf("orders", "api.example.com")); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.call(t, "GET", "api.example.com", "/invoices/7", bobKey); got != 200 {
+			t.Errorf("before: %d", got)
+		}
+		if err := w.Undo(t.Context(), w.owner, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		if after := rows(t, db); after != before {
+			t.Errorf("left %s, before: %s", after, before)
+		}
+		if got := w.call(t, "GET", "api.example.com", "/invoices/7", bobKey); got != 404 {
+			t.Errorf("after: %d", got)
+		}
+		if err := w.Undo(t.Context(), w.owner, first.ID); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a second undo: %v", err)
+		}
+		second := w.write(t)
+		if second.Created != first.Created {
+			t.Errorf("again: %+v, want %+v", second.Created, first.Created)
+		}
+		whole := rows(t, db)
+		more := w.write(t, "- username: bob\n", "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"+
+			"- username: bob\n")
+		if more.Created != (contract.MovedCounts{Keys: 1}) {
+			t.Errorf("a new key: %+v", more.Created)
+		}
+		if err := w.Undo(t.Context(), w.owner, second.ID); codeOf(err) != "import_followed" {
+			t.Errorf("undo of what a later import builds on: %v", err)
+		}
+		if err := w.Undo(t.Context(), w.owner, more.ID); err != nil {
+			t.Errorf("undo of the later import: %v", err)
+		}
+		if after := rows(t, db); after != whole {
+			t.Errorf("left %s, before: %s", after, whole)
+		}
+	})
+}
+
+func TestUndo_changed(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		made := w.write(t)
+		if _, err := w.keys.Freeze(t.Context(), w.owner, contract.KeyPath{Key: w.keysOf(t)[0].ID}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.Projects.CreateEnvironment(t.Context(), w.owner, contract.EnvironmentCreation{
+			VersionPath: contract.VersionPath{ProjectPath: contract.ProjectPath{Project: "orders"}, Version: "1.0.0"},
+			Body:        contract.NewEnvironment{Name: "staging", Target: w.upstream.URL},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = w.Undo(t.Context(), w.owner, made.ID)
+		refusal, ok := errors.AsType[*fault.Error](err)
+		if !ok || refusal.Code != "import_changed" || !strings.Contains(refusal.Public, "key key_") ||
+			!strings.Contains(refusal.Public, "environments of the project orders (1 more)") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,6 @@
+// Package movein writes what an import of another gateway's file creates, and takes it back.
+//
+// It owns the order of writing, the records of what an import has created, and the comparison with them when the same
+// file is imported again. It leaves the meaning of a file to package core/movein, the rules for names, addresses and
+// limits to the packages of their subjects, and the hidden stage of unfinished imports to models.DB.Import.
+package movein

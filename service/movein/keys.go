@@ -1,0 +1,176 @@
+package movein
+
+import (
+	"slices"
+
+	"postern/core/contract"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/keys"
+)
+
+// writeStagedKeys writes the keys, if the project that they are created in is new.
+func (w *writing) writeStagedKeys() error {
+	if !w.homeIsNew {
+		return nil
+	}
+	for batch := range slices.Chunk(w.checked.keys, rowsAtOnce) {
+		err := w.stage.Piece(func(tx *models.Tx) error {
+			_, err := w.writeKeys(tx, batch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleKeys writes the keys that a project that exists doesn't have yet.
+func (w *writing) settleKeys(tx *models.Tx) error {
+	if w.homeIsNew {
+		return nil
+	}
+	for batch := range slices.Chunk(w.checked.keys, rowsAtOnce) {
+		ids, err := w.writeKeys(tx, batch)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			if err := tx.AddKeysRevision(w.home.ID, ids, w.now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeKeys writes those of the keys that the team doesn't have, and returns the IDs of the keys that it wrote or
+// changed. A key that was revoked or rotated here stays as it is.
+func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, err error) {
+	hashes := make([][]byte, 0, len(batch))
+	for i := range batch {
+		hashes = append(hashes, batch[i].row.Hash)
+		w.hashes[[32]byte(batch[i].row.Hash)] = true
+	}
+	have, err := tx.KeysByHash(w.team, hashes)
+	if err != nil {
+		return nil, err
+	}
+	existing := map[[32]byte]*models.APIKey{}
+	for i := range have {
+		for _, hash := range [][]byte{have[i].OldHash, have[i].Hash} {
+			if hash != nil {
+				existing[[32]byte(hash)] = &have[i]
+			}
+		}
+	}
+	gone, err := tx.RevokedHashes(w.team, hashes)
+	if err != nil {
+		return nil, err
+	}
+	revoked := map[[32]byte]bool{}
+	for _, hash := range gone {
+		revoked[[32]byte(hash)] = true
+	}
+	var rows []models.APIKey
+	var wrong []fault.Field
+	for i := range batch {
+		row, hash := w.keyRow(&batch[i]), [32]byte(batch[i].row.Hash)
+		switch was := existing[hash]; {
+		case was == nil && revoked[hash]:
+			w.keep(kindKey, "", row.Owner, batch[i].pointer, "A key with this secret was rotated or revoked here, and "+
+				"stays invalid.")
+		case was == nil:
+			rows = append(rows, row)
+		case !w.isOurs(was.ProjectID):
+			wrong = append(wrong, fault.Field{
+				Pointer: batch[i].pointer, Code: "exists_elsewhere", Detail: "Another project of your team has this " +
+					"key as " + was.ID + ". Revoke it there and let its owner get a new one, or leave it out of the file.",
+			})
+		default:
+			changed, err := w.settleKey(tx, was, &row, batch[i].pointer)
+			if err != nil {
+				return nil, err
+			}
+			if changed {
+				ids = append(ids, was.ID)
+			}
+		}
+	}
+	if err := fault.InvalidFields(wrong); err != nil || len(rows) == 0 {
+		return ids, err
+	}
+	made := make([]string, 0, len(rows))
+	for i := range rows {
+		made = append(made, rows[i].ID)
+	}
+	w.record(kindKeys, "", w.home.ID, "", nil)
+	w.made[len(w.made)-1].Keys = made
+	w.out.Created.Keys += int64(len(rows))
+	return append(ids, made...), tx.InsertKeys(rows)
+}
+
+// keyRow returns the row of a key in its place.
+func (w *writing) keyRow(in *checkedKey) models.APIKey {
+	row := in.row
+	row.ID, row.CreatedAt, row.UpdatedAt = models.NewID("key"), w.now, w.now
+	row.TeamID, row.ProjectID, row.TenantID, row.KeyTypeID = w.team, w.home.ID, w.tenant, w.keyType
+	row.ProductID = &w.product
+	return row
+}
+
+// isOurs reports whether an import of the gateway's files created a project.
+func (w *writing) isOurs(project string) bool {
+	return slices.ContainsFunc(w.before, func(one models.MovedObject) bool {
+		return one.Kind == kindProject && one.Object == project
+	})
+}
+
+// settleKey makes a key as in the file, unless it was changed here.
+func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer string) (changed bool, err error) {
+	after := *was
+	after.Limits, after.AllowedCIDRs, after.ExpiresAt = row.Limits, row.AllowedCIDRs, row.ExpiresAt
+	after.KeyIdentity = row.KeyIdentity
+	if row.State == contract.KeyFrozen {
+		after.State = row.State
+	}
+	switch {
+	case was.State == contract.KeyRevoked:
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It was revoked here, and stays revoked.")
+		return false, nil
+	case !slices.Equal(was.Hash, row.Hash):
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It was rotated here. The secret in the file stays invalid, or "+
+			"becomes invalid when the grace period ends.")
+		return false, nil
+	case was.Owner != row.Owner:
+		w.keep(kindKey, was.ID, was.Owner, pointer, "The file has it for another owner, which can't change. Revoke it "+
+			"and create a new one.")
+		return false, nil
+	case keys.SameAttributes(was, &after) && was.State == row.State:
+		w.out.Unchanged++
+		return false, nil
+	case was.State != row.State && row.State == contract.KeyActive:
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. No import makes it valid again. Unfreeze it "+
+			"yourself.")
+		return false, nil
+	case !w.imports[was.UpdatedAt.UTC()] && !w.plan.Theirs:
+		w.keep(kindKey, was.ID, was.Owner, pointer, keptDetail)
+		return false, nil
+	}
+	after.UpdatedAt = w.now
+	saved, err := tx.UpdateKey(after, was.UpdatedAt)
+	if err == nil && !saved {
+		err = errOther
+	}
+	w.out.Updated.Keys++
+	return true, err
+}
+
+// errOther is the error of an import during which another request changed one of its objects.
+var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request changed an object of the import at the "+
+	"same time. Nothing was imported. Try again.")
+
+// keptDetail says why an object stays different from the file.
+const keptDetail = "It was changed here since the last import, and isn't as in the file. To overwrite it, import the " +
+	"file with theirs."
