@@ -8,7 +8,6 @@ type ImportPlan struct {
 	Source   string           `json:"source" doc:"Format of the file" example:"kong 3.0"`
 	Product  string           `json:"product" doc:"Product that all projects and keys belong to"`
 	Tenant   string           `json:"tenant" doc:"Tenant that is attached to all projects"`
-	Theirs   bool             `json:"theirs" doc:"Whether objects of an earlier import that were changed here become as in the file"`
 	Projects []PlannedProject `json:"projects"`
 	Owners   []PlannedOwner   `json:"owners" doc:"Owners of API keys"`
 	Groups   []NewGroup       `json:"groups"`

@@ -20,7 +20,6 @@ type Options struct {
 	AllowWeak      bool     // also keys that can be guessed
 	Theirs         bool     // an import that is repeated overwrites what was changed here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
-	Theirs         bool     // what was changed here since an earlier import becomes as in the file
 	Now            time.Time
 }
 
@@ -64,7 +63,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
 		plan: &Plan{
 			ImportPlan: contract.ImportPlan{
-				Source: "kong " + file.Version, Product: "kong", Tenant: "kong", Theirs: o.Theirs,
+				Source: "kong " + file.Version, Product: "kong", Tenant: "kong",
 				Projects: []contract.PlannedProject{}, Owners: []contract.PlannedOwner{},
 				Groups: []contract.NewGroup{}, Closed: []contract.ClosedEntity{}, Notes: []contract.Warning{},
 				Items: []contract.ImportItem{},

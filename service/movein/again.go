@@ -45,7 +45,7 @@ func (w *writing) settle(now states, c comparison) error {
 	}
 	state, there := now[stateKey{c.kind, prior.Object}]
 	switch {
-	case !there && w.plan.Theirs:
+	case !there && w.plan.Options.Theirs:
 		return c.create()
 	case !there:
 		w.keep(c.kind, prior.Object, c.name, c.pointer, "It was deleted here. To create it again, import the file with "+
@@ -60,7 +60,7 @@ func (w *writing) settle(now states, c comparison) error {
 	case samePlan && sameHere:
 		w.out.Unchanged++
 		return nil
-	case !sameHere && !w.plan.Theirs:
+	case !sameHere && !w.plan.Options.Theirs:
 		w.keep(c.kind, prior.Object, c.name, c.pointer, keptDetail)
 		return nil
 	}
@@ -291,7 +291,7 @@ func (w *writing) moveDomains(tx *models.Tx) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(prior.Written, domainState(row)) && !w.plan.Theirs {
+		if !bytes.Equal(prior.Written, domainState(row)) && !w.plan.Options.Theirs {
 			continue // changed here: joinDomains refuses the new one
 		}
 		for _, one := range w.parts {

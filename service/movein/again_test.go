@@ -91,7 +91,7 @@ func TestWrite_changedHere(t *testing.T) {
 			path := contract.KeyPath{Key: key.ID}
 			if key.Owner == "bob" {
 				_, err = w.keys.Rotate(t.Context(), w.owner, contract.KeyRotation{
-					KeyPath: path, Body: &contract.Grace{Seconds: new(int64(0))},
+					KeyPath: path, Body: &contract.Grace{GraceSeconds: new(int64(0))},
 				})
 			} else {
 				_, err = w.keys.Revoke(t.Context(), w.owner, path)
@@ -106,7 +106,7 @@ func TestWrite_changedHere(t *testing.T) {
 			t.Errorf("kept %+v", kept.Kept)
 		}
 		plan := w.plan(t)
-		plan.Theirs = true
+		plan.Options.Theirs = true
 		theirs, err := w.Write(t.Context(), w.owner, "", plan)
 		if err != nil || theirs.Updated != (contract.MovedCounts{Projects: 1}) ||
 			!slices.Equal(kindsOf(theirs.Kept), []string{"key", "key"}) {

@@ -154,7 +154,7 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. No import makes it valid again. Unfreeze it "+
 			"yourself.")
 		return false, nil
-	case !w.imports[was.UpdatedAt.UTC()] && !w.plan.Theirs:
+	case !w.imports[was.UpdatedAt.UTC()] && !w.plan.Options.Theirs:
 		w.keep(kindKey, was.ID, was.Owner, pointer, keptDetail)
 		return false, nil
 	}

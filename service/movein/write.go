@@ -221,7 +221,7 @@ func (w *writing) find(tx *models.Tx, one *part) error {
 	switch {
 	case errors.Is(err, models.ErrNotFound), err == nil && (row.TeamID != w.team || row.DeletedAt != nil):
 		one.isGone, one.row.ID = true, prior.Object
-		if w.plan.Theirs {
+		if w.plan.Options.Theirs {
 			one.isNew, one.isGone = true, false
 		}
 		return nil
