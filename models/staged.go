@@ -187,7 +187,14 @@ func (t *Tx) removeSomeUnfinished() (bool, error) {
 		if _, err := t.DeleteOwnTenants(project.ID); err != nil {
 			return false, err
 		}
-		if err := t.DeleteProject(project.ID); err != nil {
+		revisions, err := t.RevisionsOf([]string{project.ID})
+		if err == nil {
+			err = t.DeleteProject(project.ID)
+		}
+		if err == nil && revisions[project.ID].ID > 0 { // gateways know it: see TakeBack
+			err = t.AddRevision(project.ID, "", Now())
+		}
+		if err != nil {
 			return false, err
 		}
 	}

@@ -41,6 +41,7 @@ func (s *Service) Undo(ctx context.Context, p access.Principal, id string) error
 	if err := s.DB.RemoveUnfinishedImports(ctx); err != nil {
 		return fmt.Errorf("movein: remove what %s has written: %w", id, err)
 	}
+	s.Changed(ctx)
 	return nil
 }
 

@@ -77,7 +77,7 @@ func newWorld(t *testing.T, db *models.DB) *world {
 			Account: models.NewID("acc"), Roles: map[string]access.Role{team.ID: access.Owner}, HomeTeam: team.ID,
 			Operator: true,
 		},
-		keys:     &keys.Service{DB: db, Changed: feed.Changed},
+		keys:     &keys.Service{DB: db, Prefix: "pst", Changed: feed.Changed},
 		upstream: testkit.NewUpstream(t),
 		front:    serve(t, plane),
 	}
