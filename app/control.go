@@ -46,6 +46,7 @@ func (a *App) newControl(d controlDeps) *handlers.Server {
 		Usage:        s.usage,
 		Idempotency:  s.idempotency,
 		Imports:      s.imports,
+		Plans:        s.plans,
 		Audit:        s.audit,
 		Webhooks:     s.webhooks,
 		AppClients:   s.appClients,

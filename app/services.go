@@ -27,6 +27,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/login/providers"
+	"postern/service/movein"
 	"postern/service/projects"
 	"postern/service/relations"
 	"postern/service/retention"
@@ -46,6 +47,7 @@ type services struct {
 	exports     *exports.Service
 	idempotency *idempotency.Service
 	imports     *imports.Service
+	plans       *movein.Plans
 	keys        *keys.Service
 	login       *login.Service
 	projects    *projects.Service
@@ -90,17 +92,21 @@ func newServices(d serviceDeps) services {
 	if d.mail != nil {
 		people.Mail = &accounts.Mail{Sender: d.mail, Jobs: d.queue, PublicURL: d.config.PublicURL}
 	}
-	made := newProjects(d, hooks, clients)
+	made, names := newProjects(d, hooks, clients), newDomains(d, hooks)
 	return services{
 		accounts:    people,
 		appClients:  clients,
 		audit:       &audit.Service{DB: d.db},
 		diagnostics: &diagnostics.Service{Projects: made, AppClients: clients, Client: d.guard.Client()},
 		directory:   &directory.Service{DB: d.db, Changed: d.changed, Events: hooks},
-		domains:     newDomains(d, hooks),
+		domains:     names,
 		exports:     newExports(d, hooks, people.Prove),
 		idempotency: &idempotency.Service{DB: d.db},
 		imports:     &imports.Service{DB: d.db, Projects: made, AppClients: clients, Changed: d.changed},
+		plans: &movein.Plans{
+			DB: d.db, Vault: d.vault, CheckHost: names.CheckHost,
+			Writer: &movein.Service{DB: d.db, Projects: made, Domains: names, Changed: d.changed},
+		},
 		keys: &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks,
 			MayCheck: checks(keys.MaxChecks)},
 		login:     login.New(clients),

@@ -32,15 +32,15 @@ func Upload[In, Out any](
 	request.ContentLength, request.GetBody = size, content
 	request.Header.Set("Accept", accepted)
 	request.Header.Set("Content-Type", op.Body)
-	response, err := c.patient().sendAuthorized(request) //nolint:bodyclose // decoded closes it
+	response, err := c.Patient().sendAuthorized(request) //nolint:bodyclose // decoded closes it
 	if err != nil {
 		return out, err
 	}
 	return decoded[Out](c, response)
 }
 
-// patient returns a copy of the client that waits for an answer as long as its caller does.
-func (c *Client) patient() *Client {
+// Patient returns a copy of the client that waits for an answer as long as its caller does.
+func (c *Client) Patient() *Client {
 	out, waits := *c, *c.http
 	transport := c.http.Transport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = 0

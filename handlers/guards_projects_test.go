@@ -222,6 +222,7 @@ var projectGuards = map[string]guard{
 	"POST /api/v1/projects/:project/exports":             {body: `{"format":"data"}`},
 	"GET /api/v1/exports/:export/ledger":                 {needs: "ready"},
 	"POST /api/v1/imports":                               {query: "?team={team}&name={name}", body: "{zip}"},
+	"PATCH /api/v1/imports/:import":                      {body: `{"allow_weak":true}`},
 	"GET /api/v1/exports/:export/events":                 {needs: "ready"},
 	"GET /api/v1/exports/:export/download":               {needs: "ready", audited: true},
 	"GET /api/v1/exports/:export/ledger/download":        {needs: "ready", audited: true},

@@ -28,6 +28,7 @@ import (
 	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
+	"postern/service/movein"
 	"postern/service/projects"
 	"postern/service/relations"
 	"postern/service/usage"
@@ -48,6 +49,7 @@ type Server struct {
 	Webhooks    *webhooks.Service
 	Idempotency *idempotency.Service
 	Imports     *imports.Service
+	Plans       *movein.Plans
 	Audit       *audit.Service
 	AppClients  *appclients.Service
 	Login       *login.Service

@@ -155,6 +155,6 @@ func filledIn(route string) string {
 		":version", "ver_1", ":environment", "env_1", ":code", "nothing", ":team", "team_1", ":account",
 		"acc_1", ":invitation", "inv_1", ":session", "ses_1", ":identity", "idn_1", ":tenant", "tnt_1",
 		":client", "cli_1", ":application", "cli_1", ":attempt", "lgn_1", ":provider", "idp_1",
-		":name", "X-Upstream-Token", "*file", "nothing",
+		":import", "pln_1", ":name", "X-Upstream-Token", "*file", "nothing",
 	).Replace(route)
 }

@@ -130,6 +130,11 @@ var growingTables = map[string]growing{
 			Lookup: []byte("l"), Attempt: "try_1", LeaseUntil: now, Digest: []byte{}, ExpiresAt: now.Add(day),
 		}}
 	}},
+	"import_plans": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
+		return []any{&models.ImportPlan{
+			ID: "pln_1", File: []byte("f"), CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(day),
+		}}
+	}},
 	"idempotent_requests": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
 		return []any{&models.IdempotentRequest{
 			Lookup: []byte("l"), Fingerprint: []byte{}, Answer: []byte{}, LeaseUntil: now, ExpiresAt: now.Add(day),

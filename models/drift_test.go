@@ -31,7 +31,7 @@ var rows = []any{
 	&models.UsageLogEntry{},
 	&models.Traffic{},
 	&models.LinkedAccount{}, &models.Invitation{}, &models.IdempotentRequest{}, &models.AccessToken{},
-	&models.DeviceGrant{}, &models.DataKey{}, &models.Webhook{}, &models.WebhookDelivery{},
+	&models.DeviceGrant{}, &models.DataKey{}, &models.ImportPlan{}, &models.Webhook{}, &models.WebhookDelivery{},
 	&models.AuditChain{}, &models.AppClient{}, &models.Provider{}, &models.SigningKey{},
 	&models.LoginAttempt{}, &models.LoginSession{}, &models.LoginGrant{}, &models.LoginConsent{},
 	&models.LogoutNotice{},

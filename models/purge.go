@@ -71,6 +71,7 @@ var ofProject = append(logins("project_id"), []holding{
 var ofTeam = append(logins("team_id"), []holding{
 	{"relations", "object", "tenant_id IN (SELECT id FROM tenants WHERE team_id = ?)"},
 	{"tokens", "id", "team_id = ?"},
+	{"import_plans", "id", "team_id = ?"},
 	{"webhook_deliveries", "id", "webhook_id IN (SELECT id FROM webhooks WHERE team_id = ?)"},
 	{"webhooks", "id", "team_id = ?"},
 	{"data_keys", "id", "team_id = ?"},

@@ -12,6 +12,7 @@ type NewImport struct {
 	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that the signature of the zip must match, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
+	Apply    bool   `query:"apply" flag:"-" doc:"For zips, which are imported at once. A Kong file is planned first, so it refuses this"`
 }
 
 // ImportCounts are the numbers of objects that an import created.
@@ -76,12 +77,17 @@ type Import struct {
 	Signed  bool         `json:"signed" doc:"True if the zip is signed. The signature was checked only if you sent signed_by"`
 }
 
-// ImportProject creates a project from an exported zip.
+// ImportProject creates a project from an exported zip. For a file of another gateway, it makes a plan: PlanImport.
 var ImportProject = Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
-	Summary: "Import a project from an exported zip", Command: "import", Permission: ImportProjects,
+	Summary: "Import a project from an exported zip, or plan the import of a Kong file", Command: "import",
+	Permission: ImportProjects,
 	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what an import would do and " +
-		"what the new project would lack.",
+		"what the new project would lack. The body can also be a file of Kong, or a form with one. Then the answer " +
+		"is 202 with a plan. Nothing is created until you apply it.",
 }}
 
-var importOperations = []Described{ImportProject}
+var importOperations = []Described{
+	ImportProject, GetImportPlan, UpdateImportPlan, DownloadImportPlan, DeleteImportPlan, ApplyImport,
+	UndoImport,
+}

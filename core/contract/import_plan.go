@@ -1,22 +1,28 @@
 package contract
 
-import "strings"
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
 
 // ImportPlan is what an import of another gateway's file would create. It has no secret and no hash of a key, since
 // weak keys can be guessed from their hashes.
 type ImportPlan struct {
-	Source   string           `json:"source" doc:"Format of the file" example:"kong 3.0"`
-	Product  string           `json:"product" doc:"Product that all projects and keys belong to"`
-	Tenant   string           `json:"tenant" doc:"Tenant that is attached to all projects"`
-	Projects []PlannedProject `json:"projects"`
-	Owners   []PlannedOwner   `json:"owners" doc:"Owners of API keys"`
-	Groups   []NewGroup       `json:"groups"`
-	Keys     PlannedKeys      `json:"keys" doc:"Number of API keys in the file"`
-	Closed   []ClosedEntity   `json:"closed" doc:"Routes and consumers that stay closed"`
-	ByHand   ImportByHand     `json:"by_hand" doc:"What an import can't do"`
-	Notes    []Warning        `json:"notes" doc:"Differences of the whole file"`
-	Summary  LedgerCounts     `json:"summary" doc:"Number of entities by how exactly they move"`
-	Items    []ImportItem     `json:"items" doc:"One item for each entity of the file"`
+	Source     string           `json:"source" doc:"Format of the file" example:"kong 3.0"`
+	Product    string           `json:"product" doc:"Product that all projects and keys belong to"`
+	Tenant     string           `json:"tenant" doc:"Tenant that is attached to all projects"`
+	Projects   []PlannedProject `json:"projects"`
+	Owners     []PlannedOwner   `json:"owners" doc:"Owners of API keys"`
+	OwnerCount int64            `json:"owner_count" doc:"Number of owners"`
+	Groups     []NewGroup       `json:"groups"`
+	Keys       PlannedKeys      `json:"keys" doc:"Number of API keys in the file"`
+	Closed     []ClosedEntity   `json:"closed" doc:"Routes and consumers that stay closed"`
+	ByHand     ImportByHand     `json:"by_hand" doc:"What an import can't do"`
+	Notes      []Warning        `json:"notes" doc:"Differences of the whole file"`
+	Summary    LedgerCounts     `json:"summary" doc:"Number of entities by how exactly they move"`
+	Items      []ImportItem     `json:"items" doc:"One item for each entity of the file"`
 }
 
 // PlannedProject is a project that an import would create.
@@ -116,6 +122,118 @@ type ImportItem struct {
 	Remedy  *string  `json:"remedy" doc:"What to do about it; null if there is nothing to do"`
 	Details []string `json:"details" doc:"Such as names of fields that aren't known"`
 }
+
+// ImportChoices are the choices for a plan that aren't secret.
+type ImportChoices struct {
+	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened without what can't be imported"`
+	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
+	Trust          []string `json:"trust" doc:"Hosts of targets whose certificates are accepted unverified"`
+	Theirs         bool     `json:"theirs" doc:"Overwrite what was changed here since an earlier import"`
+	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
+	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Send calls again after a timeout, as Kong does"`
+}
+
+// States of PlannedImport.
+const (
+	ImportPlanned  = "planned"
+	ImportApplying = "applying" // it is being written
+)
+
+// MostPlannedItems is how many items and owners an answer of the API lists.
+const MostPlannedItems = 1000
+
+// PlannedImport is a plan on the server, which waits to be applied.
+type PlannedImport struct {
+	ID    string `json:"id"`
+	Team  string `json:"team" doc:"ID of the team"`
+	State string `json:"state" enum:"planned,applying" doc:"applying means that it is being written"`
+	ImportChoices
+	Filled []string `json:"filled" doc:"Names of placeholders that you gave a value"`
+	ImportPlan
+	Ledger    []LedgerLine `json:"ledger" doc:"All items by their codes. items and owners list the first 1,000. Download the plan for all of them"`
+	CreatedAt time.Time    `json:"created_at"`
+	ExpiresAt time.Time    `json:"expires_at" doc:"When the plan is deleted"`
+	ETag      string       `json:"etag" doc:"Send as If-Match to change the plan"`
+}
+
+// Tag returns the plan's ETag.
+func (p PlannedImport) Tag() string { return p.ETag }
+
+// ImportPlanChange changes the choices for a plan; nil leaves a member unchanged.
+type ImportPlanChange struct {
+	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
+	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders by their names. Names that you leave out keep their values. An empty value removes one"`
+	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names of routes that don't have one. Replaces the existing list"`
+	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of targets whose certificates are accepted unverified. Replaces the existing list"`
+	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite what was changed here since an earlier import"`
+	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
+	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Send calls again after a timeout, as Kong does"`
+}
+
+// ImportPath is the path parameter of an import.
+type ImportPath struct {
+	Import string `path:"import" doc:"ID"`
+}
+
+// ImportPlanUpdate is a request to change a plan.
+type ImportPlanUpdate struct {
+	ImportPath
+	Condition
+	Body ImportPlanChange
+}
+
+// LogValue implements slog.LogValuer.
+func (u ImportPlanUpdate) LogValue() slog.Value { return slog.StringValue(u.Import) }
+
+// ImportApplication is a request to write what a plan plans.
+type ImportApplication struct {
+	ImportPath
+	Condition
+}
+
+const oneImport = "/api/v1/imports/{import}"
+
+// PlanImport is ImportProject for the file of another gateway.
+var PlanImport = Op[NewImport, PlannedImport]{Operation{
+	ID: ImportProject.ID, Method: ImportProject.Method, Path: ImportProject.Path, Body: "application/yaml",
+	Status: http.StatusAccepted, Permission: ImportProjects,
+}}
+
+// The operations on plans of imports.
+var (
+	GetImportPlan = Op[ImportPath, PlannedImport]{Operation{
+		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
+		Permission: ImportProjects, Command: "imports show IMPORT",
+		Doc: "Returns what the import of a Kong file would create, how exactly each entity moves, what stays closed, " +
+			"and what you have to do by hand.",
+	}}
+	UpdateImportPlan = Op[ImportPlanUpdate, PlannedImport]{Operation{
+		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
+		Summary: "Change the choices for an import", Permission: ImportProjects,
+		Doc: "Returns the new plan. Values of placeholders are stored encrypted and never returned.",
+	}}
+	DownloadImportPlan = Op[ImportPath, File]{Operation{
+		ID: "download-import-plan", Method: http.MethodGet, Path: oneImport + "/download",
+		Summary: "Download the full plan of an import", Permission: ImportProjects, Answer: "application/json",
+		Doc: "Returns the plan with an item for each entity of the file, and all owners.",
+	}}
+	DeleteImportPlan = Op[ImportPath, None]{Operation{
+		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
+		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
+		Doc: "Also deletes the file that you sent. Plans are deleted after 24 hours in any case.",
+	}}
+	ApplyImport = Op[ImportApplication, MovedIn]{Operation{
+		ID: "apply-import", Method: http.MethodPost, Path: oneImport + "/apply", Summary: "Apply the plan of an import",
+		Permission: ImportProjects,
+		Doc: "Requires the ETag of the plan as If-Match, so that nothing is written but what you have seen. " +
+			"Everything is written or nothing. The plan is deleted. Returns the import, whose ID is another one.",
+	}}
+	UndoImport = Op[ImportPath, None]{Operation{
+		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
+		Summary: "Undo an import", Permission: ImportProjects, Command: "imports undo IMPORT",
+		Doc: "Deletes what the import created. It refuses to if something was changed since.",
+	}}
+)
 
 // mostLedgerNames is how many items a line of a ledger names.
 const mostLedgerNames = 20

@@ -92,6 +92,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	}
 	p.build()
 	p.planConsumers()
+	p.plan.OwnerCount = int64(len(p.plan.Owners))
 	p.others()
 	p.notes()
 	for _, name := range o.Open {

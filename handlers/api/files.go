@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"reflect"
@@ -54,53 +52,15 @@ func serveEvents[In, Item any](
 	declared.Responses["200"].Content = map[string]*huma.MediaType{op.Answer: {Schema: item}}
 }
 
-// serveUpload adds an operation whose body is a file: the rest of the request is In. The file is received once allow
-// has found that the caller may send it.
-func serveUpload[In, Out any](
-	h *Handler, api huma.API, op contract.Op[In, Out], allow func(access.Principal, In) error,
-	carryOut func(context.Context, access.Principal, In, io.ReaderAt, int64) (Out, error),
-) {
-	declared := addStream(h, api, op, func(c *gin.Context, in In) {
-		who := web.Principal(c.Request.Context())
-		err := noEmptyParameters(c.Request)
-		if err == nil {
-			err = allow(who, in)
-		}
-		if err != nil {
-			h.Web.Refuse(c, err)
-			return
-		}
-		file, err := h.Web.Receive(c.Writer, c.Request, c.Request.Body)
-		if err != nil {
-			h.Web.Refuse(c, err)
-			return
-		}
-		defer file.Close()
-		// A repeated request is recognized by the SHA-256 of its file.
-		c.Request.Body = io.NopCloser(bytes.NewReader(file.SHA256[:]))
-		h.once(c, func() {
-			out, err := carryOut(c.Request.Context(), who, in, file, file.Size)
-			if err != nil {
-				h.Web.Refuse(c, err)
-				return
-			}
-			h.answer(c, out)
-		})
-	})
-	declared.RequestBody = &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{op.Body: {Schema: binary()}},
-	}
-	out := api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Out](), true, "")
-	declared.Responses["200"].Content = map[string]*huma.MediaType{"application/json": {Schema: out}}
-}
+func (h *Handler) answer(c *gin.Context, out any) { h.answerWith(c, http.StatusOK, out) }
 
-func (h *Handler) answer(c *gin.Context, out any) {
+func (h *Handler) answerWith(c *gin.Context, status int, out any) {
 	text, err := listjson.Marshal(out)
 	if err != nil {
 		h.Web.Refuse(c, err)
 		return
 	}
-	c.Data(http.StatusOK, "application/json", append(text, '\n'))
+	c.Data(status, "application/json", append(text, '\n'))
 }
 
 // noEmptyParameters refuses parameters without a value: a checksum that is empty would not be checked.

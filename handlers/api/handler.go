@@ -19,6 +19,7 @@ import (
 	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
+	"postern/service/movein"
 	"postern/service/projects"
 	"postern/service/relations"
 	"postern/service/tokens"
@@ -37,6 +38,7 @@ type Handler struct {
 	Exports     *exports.Service
 	Idempotency *idempotency.Service
 	Imports     *imports.Service
+	Plans       *movein.Plans
 	Keys        *keys.Service
 	AppClients  *appclients.Service
 	Login       *login.Service

@@ -25,13 +25,24 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 	h.exportRoutes(api)
 	h.loginRoutes(api)
 	h.groupRoutes(api)
-	serveUpload(h, api, contract.ImportProject, h.Imports.Allow, h.Imports.Import)
+	h.importRoutes(api)
 	for _, describe := range []func(*huma.OpenAPI){
 		describeEvents, describeTags, describeProblems, describeRaw, describeNulls, describeExamples,
 	} {
 		describe(api.OpenAPI())
 	}
 	return api.OpenAPI().MarshalJSON, func() ([]byte, error) { return outline(api.OpenAPI()) }
+}
+
+// importRoutes adds imports of zips and of other gateways' files.
+func (h *Handler) importRoutes(api huma.API) {
+	h.serveImport(api)
+	serveTagged(h, api, contract.GetImportPlan, h.Plans.Get)
+	serveTagged(h, api, contract.UpdateImportPlan, h.Plans.Update)
+	serveFile(h, api, contract.DownloadImportPlan, h.Plans.Download, h.Plans.MayRead)
+	serveNone(h, api, contract.DeleteImportPlan, h.Plans.Delete)
+	serve(h, api, contract.ApplyImport, h.Plans.Apply)
+	serveNone(h, api, contract.UndoImport, h.Plans.Undo)
 }
 
 // accountRoutes adds teams, sessions and credentials of accounts.

@@ -4,6 +4,10 @@ package page
 // succeeded. Each %s stands for a name that the cookie holds, such as that of what was saved.
 var flashes = map[string]string{
 	"imported":             "Imported %s, which serves calls now. Enter its secrets again.",
+	"plan":                 "Saved. This is the new plan.",
+	"plan_gone":            "Deleted the plan and its file.",
+	"moved_in":             "Imported the file. Its projects serve calls now.",
+	"import_undone":        "Undid the import. What it created is deleted.",
 	"settings":             "Saved the settings of %s.",
 	"access":               "Saved the access policy of %s. It applies starting with the next call.",
 	"version_made":         "Added version %s. It has its own policies, which you can change below.",

@@ -20,6 +20,7 @@ import (
 	"postern/service/imports"
 	"postern/service/keys"
 	"postern/service/login"
+	"postern/service/movein"
 	"postern/service/projects"
 	"postern/service/relations"
 	"postern/service/tokens"
@@ -37,6 +38,7 @@ type Handler struct {
 	Domains     *domains.Service
 	Exports     *exports.Service
 	Imports     *imports.Service
+	Plans       *movein.Plans
 	Idempotency *idempotency.Service
 	Keys        *keys.Service
 	AppClients  *appclients.Service

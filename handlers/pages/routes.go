@@ -44,7 +44,9 @@ func (h *Handler) Mount(r *gin.Engine) {
 	(&login.Handler{
 		AppClients: h.AppClients, Diagnostics: h.Diagnostics, Login: h.Login, Projects: h.Projects, Web: h.Web,
 	}).Mount(p)
-	(&exports.Handler{Exports: h.Exports, Imports: h.Imports, Projects: h.Projects, Web: h.Web}).Mount(p)
+	(&exports.Handler{
+		Exports: h.Exports, Imports: h.Imports, Plans: h.Plans, Projects: h.Projects, Web: h.Web,
+	}).Mount(p)
 	(&keys.Handler{Keys: h.Keys, Projects: h.Projects, Web: h.Web}).Mount(p)
 	(&calls.Handler{Projects: h.Projects, Usage: h.Usage, Web: h.Web}).Mount(p)
 	(&projects.Handler{

@@ -34,9 +34,9 @@ const (
 	uploadTurn      = time.Minute    // that an upload waits for its place
 )
 
-// UploadRoutes are the paths whose body may be an uploaded zip. Their handlers bound it with
+// UploadRoutes are the paths whose body may be an uploaded zip or a file of another gateway. Their handlers bound it with
 // Receive, after they have checked the permission.
-var UploadRoutes = []string{"/api/v1/imports", "/imports/preview", "/imports"}
+var UploadRoutes = []string{"/api/v1/imports", "/imports/preview", "/imports/plan", "/imports"}
 
 func takesUpload(r *http.Request) bool {
 	return r.Method == http.MethodPost && slices.Contains(UploadRoutes, r.URL.Path)

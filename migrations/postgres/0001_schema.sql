@@ -1055,6 +1055,21 @@ CREATE TABLE idempotent_requests (
 );
 CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
 
+-- Plans of imports that wait to be applied. The file has hashes of its keys.
+CREATE TABLE import_plans (
+    id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    team_id        TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
+    file           BYTEA NOT NULL, -- sealed
+    set_values     BYTEA, -- of placeholders, sealed
+    choices        TEXT COLLATE "C" NOT NULL, -- a JSON object
+    applying_until TIMESTAMPTZ, -- while the plan is applied
+    created_at     TIMESTAMPTZ NOT NULL,
+    updated_at     TIMESTAMPTZ NOT NULL,
+    expires_at     TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX import_plans_team_id_id ON import_plans (team_id, id);
+CREATE INDEX import_plans_expires_at ON import_plans (expires_at);
+
 -- How far imports of keys have come that can be repeated with the same Idempotency-Key. digest is of the rows so far.
 CREATE TABLE key_imports (
     lookup      BYTEA NOT NULL PRIMARY KEY,

@@ -1035,6 +1035,21 @@ CREATE TABLE idempotent_requests (
 );
 CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
 
+-- Plans of imports that wait to be applied. The file has hashes of its keys.
+CREATE TABLE import_plans (
+    id             TEXT NOT NULL PRIMARY KEY,
+    team_id        TEXT NOT NULL REFERENCES teams (id),
+    file           BLOB NOT NULL, -- sealed
+    set_values     BLOB, -- of placeholders, sealed
+    choices        TEXT NOT NULL, -- a JSON object
+    applying_until DATETIME, -- while the plan is applied
+    created_at     DATETIME NOT NULL,
+    updated_at     DATETIME NOT NULL,
+    expires_at     DATETIME NOT NULL
+);
+CREATE INDEX import_plans_team_id_id ON import_plans (team_id, id);
+CREATE INDEX import_plans_expires_at ON import_plans (expires_at);
+
 -- How far imports of keys have come that can be repeated with the same Idempotency-Key. digest is of the rows so far.
 CREATE TABLE key_imports (
     lookup      BLOB NOT NULL PRIMARY KEY,

@@ -65,6 +65,9 @@ func invalid(code, detail string) *fault.Field {
 	return &fault.Field{Pointer: "/host", Code: code, Detail: detail}
 }
 
+// CheckHost normalizes the name of a custom domain, or says what is wrong with it.
+func (s *Service) CheckHost(raw string) (string, *fault.Field) { return s.checkHost(raw) }
+
 // checkHost normalizes a name, and refuses those of this installation.
 func (s *Service) checkHost(raw string) (string, *fault.Field) {
 	host, wrong := normalize(raw)

@@ -108,9 +108,12 @@ var columns = map[string]map[string]string{
 		"snapshot GroupOwner.*": "owner role created_at",
 		"snapshot Group.Owners": "group_id",
 	},
-	"key_imports":         {internal: "lookup attempt lease_until batches digest result done expires_at"},
+	"key_imports": {internal: "lookup attempt lease_until batches digest result done expires_at"},
+	"import_plans": {
+		internal: "id team_id file set_values choices applying_until created_at updated_at expires_at",
+	},
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
-	"move_ins": {team: "id team_id gateway result created_at"},
+	"move_ins":            {team: "id team_id gateway result created_at"},
 	"moved_objects": {
 		team: "id move_in_id team_id gateway kind object within source planned written keys updated_by",
 	},

@@ -105,8 +105,8 @@ const (
 	keepTargetHealth = 30 * 24 * time.Hour // after a target has recovered
 )
 
-// trimRows removes invitations, exports and gateways that have long ended, what is counted by the day, and what is
-// known of targets that have long recovered.
+// trimRows removes invitations, exports and gateways that have long ended, what is counted by the day, what is known of
+// targets that have long recovered, and plans of imports that have expired.
 func (s *Service) trimRows(ctx context.Context) error {
 	now := models.Now()
 	day := now.Unix()/models.TrafficDay - models.DaysCounted
@@ -119,6 +119,7 @@ func (s *Service) trimRows(ctx context.Context) error {
 			tx.DeleteInvalidRequests(day),
 			tx.ForgetGateways(now.Add(-keepGateways)),
 			tx.DeleteTargetHealthBefore(now.Add(-keepTargetHealth)),
+			tx.DeleteImportPlansBefore(now),
 		)
 	})
 	if err != nil {

@@ -24,6 +24,7 @@ type Objects struct {
 	webhook, delivery, Tenant, client, provider, mapping          string
 	user, group, child, approval                                  string
 	keyType, Product, userSession, domain, apiScope, entry        string
+	plan                                                          string
 
 	sharedTenant string // of the team, not attached to the project
 }
@@ -97,6 +98,9 @@ func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Obj
 	}
 	if about("versions/:version/openapi") {
 		o.setOpenAPI(t, &has)
+	}
+	if strings.Contains(route, ":import") {
+		has.plan = o.createPlan(t)
 	}
 	if about(":domain") {
 		has.domain = o.createDomain(t, has.Project)
@@ -297,6 +301,7 @@ func (h Objects) Path(route string) string {
 		":key_type", h.keyType,
 		":mapping", h.mapping,
 		":name", "X-Upstream-Token",
+		":import", h.plan,
 		":key", h.Key,
 		":product", h.Product,
 		":project", project,
@@ -348,6 +353,36 @@ func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 		"{tenant}", has.Tenant,
 	).Replace(body)
 }
+
+// createPlan creates the plan of an import, the only one of the team.
+func (o *Fixture) createPlan(t testing.TB) string {
+	t.Helper()
+	earlier, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team)
+	must(t, err)
+	for _, one := range earlier {
+		_, err := o.Server.Plans.Delete(t.Context(), o.Principal, contract.ImportPath{Import: one.ID})
+		must(t, err)
+	}
+	plan, err := o.Server.Plans.Create(t.Context(), o.Principal, contract.NewImport{Team: o.Team}, []byte(KongFile))
+	must(t, err)
+	return plan.ID
+}
+
+// KongFile is a file with a service that is imported, and a route that stays closed.
+const KongFile = `_format_version: "3.0"
+services:
+- name: orders
+  url: http://${UPSTREAM}:8080
+  routes:
+  - {name: orders, hosts: [api.example.com], paths: [/orders]}
+  - {name: admin, hosts: [api.example.com], paths: [/admin], plugins: [{name: oauth2}]}
+- name: stock
+  url: http://stock.example.net
+  routes: [{name: stock, hosts: [api.example.com], paths: [/stock]}]
+plugins: [{name: key-auth}]
+consumers:
+- {username: web, keyauth_credentials: [{key: 4d1c9a2b7e8f4a6db1c2d3e4f5a69788}, {key: secret}]}
+`
 
 // exported returns the zip of the project.
 func (o *Fixture) exported(t testing.TB, has Objects) string {

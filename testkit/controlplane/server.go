@@ -37,6 +37,7 @@ import (
 	"postern/service/keys"
 	"postern/service/login"
 	"postern/service/login/providers"
+	"postern/service/movein"
 	"postern/service/projects"
 	"postern/service/relations"
 	"postern/service/tokens"
@@ -91,6 +92,16 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 	}
 	made := newProjects(db, settings, log)
 	made.Targets, made.Client, made.Vault, made.CheckLogin = guard, guard.Client(), vault, clients.CheckProject
+	names := &domains.Service{
+		DB:       db,
+		Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
+		Own:      settings.OwnNames(),
+		OwnBelow: settings.OwnDomains(),
+		ACME:     true, // nothing obtains any
+		Events:   hooks,
+		Changed:  unserved,
+		Log:      log,
+	}
 	return &handlers.Server{
 		Site:        newSite(db, settings, log),
 		Version:     "test",
@@ -103,16 +114,11 @@ func NewServer(t testing.TB, db *models.DB) *handlers.Server {
 		Keys:        &keys.Service{DB: db, Prefix: "pst", Changed: unserved, MayCheck: checks(keys.MaxChecks)},
 		Projects:    made,
 		Imports:     &imports.Service{DB: db, Projects: made, AppClients: clients, Changed: unserved},
-		Domains: &domains.Service{
-			DB:       db,
-			Resolver: domains.DNS{Server: "127.0.0.1:9"}, // where nothing listens; see Fixture.Names
-			Own:      settings.OwnNames(),
-			OwnBelow: settings.OwnDomains(),
-			ACME:     true, // nothing obtains any
-			Events:   hooks,
-			Changed:  unserved,
-			Log:      log,
+		Plans: &movein.Plans{
+			DB: db, Vault: vault, CheckHost: names.CheckHost,
+			Writer: &movein.Service{DB: db, Projects: made, Domains: names, Changed: unserved},
 		},
+		Domains:    names,
 		Audit:      &audit.Service{DB: db},
 		Metrics:    http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 		Webhooks:   hooks,

@@ -20,6 +20,8 @@ func SealedColumns() []SealedColumn {
 		{"acme_accounts", "private_key", ""},
 		{"export_keys", "private_key", ""},
 		{"exports", "file_key", ""},
+		{"import_plans", "file", ""},
+		{"import_plans", "set_values", ""},
 		{"login_attempts", "stated", ""},
 		{"login_attempts", "ticket", ""},
 		{"login_grants", "successor", ""},

@@ -1,6 +1,10 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"time"
+
+	"postern/views/ui"
+)
 
 // Import is the page that makes a project of a zip. Its form posts name and the file zip to
 // PreviewPath to be told what an import would do, and to ImportPath with the query sha256.
@@ -12,12 +16,22 @@ type Import struct {
 	Name   ui.Value
 	Error  string
 	Found  *ImportFound // what an import would do; nil before a preview
+
+	PlanError string        // about the file of another gateway
+	Plans     []WaitingPlan // that wait to be applied
+}
+
+// WaitingPlan is the plan of another gateway's file.
+type WaitingPlan struct {
+	URL              string
+	Created, Expires time.Time
 }
 
 // The paths of the form.
 const (
 	ImportPath  = "/imports"
 	PreviewPath = "/imports/preview"
+	PlanPath    = "/imports/plan" // takes the file of another gateway
 )
 
 // ImportFound says what an import of a zip would do.

@@ -42,7 +42,7 @@ var keysOptions = []string{"hashes", "mint", "none"}
 
 // Commands returns the commands that take projects out of Postern, check what was exported, and bring it back.
 func Commands(t terminal.Terminal) []*cobra.Command {
-	return []*cobra.Command{newExport(t), newExports(t), newImport(t), newVerify(t)}
+	return []*cobra.Command{newExport(t), newExports(t), newImport(t), newImports(t), newVerify(t)}
 }
 
 func newExport(t terminal.Terminal) *cobra.Command {

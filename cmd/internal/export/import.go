@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ func newImport(t terminal.Terminal) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
 		Use:   "import FILE [--name NAME] [--dry-run]",
-		Short: "Import a project from an exported zip, or plan the import of a Kong file",
+		Short: "Import a project from an exported zip, or projects from a Kong file",
 		Long: `Import a project from an exported zip. The zip can come from another server. The command
 verifies it first, like postern verify. The import includes versions, environments,
 access settings, limits, key types, tenants, users, groups, app clients, owners of
@@ -40,12 +39,17 @@ signing keys. On a terminal, it then asks for confirmation. With --dry-run, it o
 this list.
 
 The file can also be one of Kong: declarative YAML or JSON, a dump of decK, or the answer
-of GET /config. With --dry-run, the command then shows the plan: what each entity of the
-file becomes, how exactly, what stays closed, and what you have to do by hand. It reads
-the file on this machine and sends nothing. Kong files can't be imported yet.`,
+of GET /config. The command then shows the plan: what each entity of the file becomes, how
+exactly, what stays closed, and what you have to do by hand. With --dry-run, it reads the
+file on this machine and sends nothing. Otherwise the server makes the plan, and keeps
+only hashes of the keys in the file. The command asks for confirmation, and prints the URLs
+and what is left to do. --yes skips the confirmation. It opens nothing: use --open.
+Importing a file again changes only what differs. To take an import back, use
+postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
-  postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal`,
+  postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal
+  postern import kong.yaml --host api.example.com --env UPSTREAM`,
 		Args: terminal.Exactly("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
@@ -57,12 +61,11 @@ the file on this machine and sends nothing. Kong files can't be imported yet.`,
 				if err != nil {
 					return err
 				}
-				return f.planKong(t, c, text)
+				return f.importKong(t, c, text)
 			}
 			if f.kong.areSet(c) {
-				return terminal.UsageError("--host, --open, --set, --env, --trust, --allow-weak and " +
-					"--retry-on-timeout " +
-					"are for Kong files, and this isn't one")
+				return terminal.UsageError("--host, --open, --set, --env, --trust, --allow-weak, --theirs and " +
+					"--retry-on-timeout are for Kong files, and this isn't one")
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {
@@ -111,7 +114,7 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 	}
 	preview := f.in
 	preview.DryRun = true
-	would, err := upload(ctx, t, by, preview, file, info)
+	would, err := upload(ctx, t, by, contract.ImportProject, preview, file, info.Size(), info.Name())
 	if err != nil {
 		return err
 	}
@@ -133,7 +136,7 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 			return errors.New("canceled: nothing was imported")
 		}
 	}
-	did, err := upload(ctx, t, by, f.in, file, info)
+	did, err := upload(ctx, t, by, contract.ImportProject, f.in, file, info.Size(), info.Name())
 	if err != nil {
 		return err
 	}
@@ -143,20 +146,21 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 	return printImported(t.Out, did)
 }
 
-// upload sends the zip, and shows how much of it was sent.
-func upload(
-	ctx context.Context, t terminal.Terminal, by *cli.Caller, in contract.NewImport, file io.ReaderAt, info fs.FileInfo,
-) (contract.Import, error) {
+// upload sends a file of that size, and shows how much of it was sent.
+func upload[Out any](
+	ctx context.Context, t terminal.Terminal, by *cli.Caller, op contract.Op[contract.NewImport, Out],
+	in contract.NewImport, file io.ReaderAt, size int64, name string,
+) (Out, error) {
 	var sent terminal.Counter
 	api := by.Watched(func() func() {
 		return t.WaitingFor(func() string {
-			if sent.Done(info.Size()) {
-				return "Waiting for the server to read the zip"
+			if sent.Done(size) {
+				return "Waiting for the server to read the file"
 			}
-			return "Uploading " + terminal.Printable(info.Name()) + ": " + sent.Of(info.Size())
+			return "Uploading " + terminal.Printable(name) + ": " + sent.Of(size)
 		})
 	})
-	return client.Upload(ctx, api, contract.ImportProject, in, sent.ReaderAt(file), info.Size())
+	return client.Upload(ctx, api, op, in, sent.ReaderAt(file), size)
 }
 
 func printImport(w io.Writer, i contract.Import) error {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,10 +22,11 @@ import (
 type kongFlags struct {
 	open, set, env, hosts, trust []string
 	allowWeak, retryOnTimeout    bool
+	theirs                       bool
 }
 
 // kongFlagNames are the flags that only Kong files have.
-var kongFlagNames = []string{"host", "open", "set", "env", "trust", "allow-weak", "retry-on-timeout"}
+var kongFlagNames = []string{"host", "open", "set", "env", "trust", "allow-weak", "theirs", "retry-on-timeout"}
 
 func (f *kongFlags) add(command *cobra.Command) {
 	flags := command.Flags()
@@ -40,6 +40,7 @@ func (f *kongFlags) add(command *cobra.Command) {
 	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of a target whose certificate is accepted "+
 		"unverified; repeatable")
 	flags.BoolVar(&f.allowWeak, "allow-weak", false, "Kong files: also import keys that can be guessed")
+	flags.BoolVar(&f.theirs, "theirs", false, "Kong files: overwrite what was changed here since an earlier import")
 	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong files: send calls again after a timeout, as "+
 		"Kong "+
 		"does")
@@ -75,12 +76,8 @@ func readKong(name string) (text []byte, found bool, err error) {
 	return text, true, nil
 }
 
-// errNoKongImport is returned instead of writing a plan.
-var errNoKongImport = errors.New("importing Kong files isn't available yet: nothing was changed. Use --dry-run to " +
-	"see the plan")
-
-// planKong shows the plan of a Kong file. It makes the plan on this machine, so no secret leaves it.
-func (f importFlags) planKong(t terminal.Terminal, c *cobra.Command, text []byte) error {
+// importKong imports a Kong file, or shows the plan of its import.
+func (f importFlags) importKong(t terminal.Terminal, c *cobra.Command, text []byte) error {
 	for _, name := range []string{"sha256", "signed-by", "name"} {
 		if c.Flags().Changed(name) {
 			return terminal.UsageError("--" + name + " is for exported zips, and this is a Kong file")
@@ -90,31 +87,42 @@ func (f importFlags) planKong(t terminal.Terminal, c *cobra.Command, text []byte
 	if err != nil {
 		return err
 	}
-	file, err := kongfile.Read(text, set)
+	document, err := kongfile.Parse(text)
 	if err != nil {
 		return fmt.Errorf("cannot read the Kong file: %w", err)
 	}
 	for _, name := range f.kong.placeholders() {
-		if !slices.ContainsFunc(file.Placeholders, func(p kongfile.Placeholder) bool { return p.Name == name }) {
-			return fmt.Errorf("the file has no placeholder %q. Its placeholders: %s", name, namesOf(file.Placeholders))
+		known := document.Placeholders()
+		if !slices.ContainsFunc(known, func(p kongfile.Placeholder) bool { return p.Name == name }) {
+			return fmt.Errorf("the file has no placeholder %q. Its placeholders: %s", name, namesOf(known))
 		}
+	}
+	if f.in.DryRun {
+		return f.planKong(t, c, document, set)
+	}
+	return f.moveIn(t, c, text, set)
+}
+
+// planKong shows the plan of a Kong file. It makes the plan on this machine, so no secret leaves it.
+func (f importFlags) planKong(
+	t terminal.Terminal, c *cobra.Command, document *kongfile.Document, set map[string]string,
+) error {
+	file, err := document.File(set)
+	if err != nil {
+		return fmt.Errorf("cannot read the Kong file: %w", err)
 	}
 	plan, err := movein.Kong(file, movein.Options{
 		Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust, AllowWeak: f.kong.allowWeak,
-		RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
+		Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // it is written for people
 	}
 	if terminal.WantsJSON(c) {
-		err = terminal.PrintJSON(t.Out, plan)
-	} else {
-		_, err = io.WriteString(t.Out, kongText(&plan.ImportPlan))
+		return terminal.PrintJSON(t.Out, plan)
 	}
-	if err != nil || f.in.DryRun {
-		return err //nolint:wrapcheck // of the terminal
-	}
-	return errNoKongImport
+	_, err = io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Lines())+"\nNothing was changed.\n")
+	return err //nolint:wrapcheck // of the terminal
 }
 
 // values returns the values of placeholders.
@@ -176,7 +184,7 @@ func lowerAll(names []string) []string {
 }
 
 // kongText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.
-func kongText(p *contract.ImportPlan) string {
+func kongText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
 	fmt.Fprintf(&out, "Plan for a file of %s: %d entities. %d move exactly, %d with differences, %d in part, %d don't "+
@@ -187,22 +195,23 @@ func kongText(p *contract.ImportPlan) string {
 	for i := range p.Projects {
 		writeProject(&out, &p.Projects[i])
 	}
-	if len(p.Owners) > 0 {
+	if p.OwnerCount > 0 {
 		fmt.Fprintf(&out, "  owners: %d, keys: %d (%d frozen, %d expired), groups: "+
-			"%d\n", len(p.Owners), p.Keys.Imported,
+			"%d\n", p.OwnerCount, p.Keys.Imported,
 			p.Keys.Frozen, p.Keys.Expired, len(p.Groups))
 	}
 	out.WriteByte('\n')
-	writeLedger(&out, p.Lines(), "Move", true)
+	writeLedger(&out, ledger, "Move", true)
 	writeClosed(&out, p.Closed)
-	writeByHand(&out, p)
+	writeByHand(&out, &p.ByHand)
+	writeWeak(&out, p)
 	for i, note := range p.Notes {
 		if i == 0 {
 			out.WriteString("Notes\n")
 		}
 		out.WriteString(indented(terminal.Printable(note.Detail)))
 	}
-	return strings.TrimRight(out.String(), "\n") + "\n\nNothing was changed.\n"
+	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
 func writeProject(out *strings.Builder, p *contract.PlannedProject) {
@@ -255,8 +264,7 @@ func writeClosed(out *strings.Builder, all []contract.ClosedEntity) {
 	}
 }
 
-func writeByHand(out *strings.Builder, p *contract.ImportPlan) {
-	by := &p.ByHand
+func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 	var placeholders []string
 	for _, one := range by.Placeholders {
 		placeholders = append(placeholders, fmt.Sprintf("%s (line %d)", one.Name, one.Line))
@@ -276,11 +284,6 @@ func writeByHand(out *strings.Builder, p *contract.ImportPlan) {
 			lines = append(lines, one.what+strings.Join(one.list, ", ")+".")
 		}
 	}
-	if p.Keys.Weak > 0 {
-		lines = append(lines, fmt.Sprintf("Keys that can be guessed: %d. Import them with --allow-weak, or "+
-			"replace them.",
-			p.Keys.Weak))
-	}
 	for i, line := range lines {
 		if i == 0 {
 			out.WriteString("By hand\n")
@@ -289,5 +292,13 @@ func writeByHand(out *strings.Builder, p *contract.ImportPlan) {
 	}
 	if len(lines) > 0 {
 		out.WriteByte('\n')
+	}
+}
+
+// writeWeak says how many keys can be guessed.
+func writeWeak(out *strings.Builder, p *contract.ImportPlan) {
+	if p.Keys.Weak > 0 {
+		fmt.Fprintf(out, "Keys that can be guessed: %d. Import them with --allow-weak, or replace them.\n\n",
+			p.Keys.Weak)
 	}
 }

@@ -80,7 +80,7 @@ func TestImport_kongRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		"not a dry run": {kongFile, nil, "importing Kong files isn't available yet: nothing was changed"},
+		"without a terminal": {kongFile, nil, "can't ask for confirmation without a terminal: use --yes to import"},
 		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". Its placeholders: ` +
 			`UPSTREAM`},
 		"unset variable":       {kongFile, dry("--env", "UPSTREAM"), "no variable of this name"},

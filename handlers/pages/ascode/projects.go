@@ -11,10 +11,11 @@ import (
 )
 
 var projectPages = map[string]Page{
-	"/projects":     shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
-	"/projects/new": shows(contract.ListProjects, projectTeam),
-	"/imports":      shows(contract.ListProjects, projectTeam),
-	"/bin":          shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
+	"/projects":        shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
+	"/projects/new":    shows(contract.ListProjects, projectTeam),
+	"/imports":         shows(contract.ListProjects, projectTeam),
+	"/imports/:import": shows(contract.GetImportPlan),
+	"/bin":             shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
 
 	"/projects/:project":          shows(contract.GetProject),
 	"/projects/:project/created":  shows(contract.GetProject),
@@ -123,6 +124,11 @@ var projectForms = map[string][]Call{
 		Operation: "import-project", Command: "import FILE",
 		Query: []Field{Name("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
 	}},
+	"/imports/plan":           {{Operation: "import-project", Command: "import FILE"}},
+	"/imports/:import":        {{Operation: "update-import-plan", Note: "Send the members that you want to change."}},
+	"/imports/:import/apply":  {{Operation: "apply-import"}},
+	"/imports/:import/delete": submits(contract.DeleteImportPlan),
+	"/imports/:import/undo":   submits(contract.UndoImport),
 	"/projects/:project/delete": {
 		{
 			When: is("now", "true"), Operation: "delete-project", Command: "projects delete {project} --now --yes",

@@ -20,7 +20,17 @@ import (
 )
 
 func (h *Handler) showImport(v *page.Visit) (web.Answer, error) {
-	return web.Show(projects.ImportPage(h.importPage(v))), nil
+	m := h.importPage(v)
+	if m.Denied {
+		return web.Show(projects.ImportPage(m)), nil
+	}
+	waiting, err := h.Plans.Of(v.Ctx(), v.Who, v.Who.HomeTeam)
+	for _, one := range waiting {
+		m.Plans = append(m.Plans, projects.WaitingPlan{
+			URL: planPath(one.ID), Created: one.CreatedAt, Expires: one.ExpiresAt,
+		})
+	}
+	return web.Show(projects.ImportPage(m)), err
 }
 
 func (h *Handler) importPage(v *page.Visit) projects.Import {

@@ -8,6 +8,7 @@ import (
 	"postern/handlers/web"
 	"postern/service/exports"
 	"postern/service/imports"
+	"postern/service/movein"
 	"postern/service/projects"
 )
 
@@ -15,6 +16,7 @@ import (
 type Handler struct {
 	Exports  *exports.Service
 	Imports  *imports.Service
+	Plans    *movein.Plans
 	Projects *projects.Service
 	Web      *web.Site
 }
@@ -24,6 +26,14 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("GET", "/imports", h.showImport)
 	p.SignedIn("POST", "/imports", h.importProject, "name zip")
 	p.SignedIn("POST", "/imports/preview", h.previewImport, "name zip")
+	p.SignedIn("POST", "/imports/plan", h.createPlan, "file")
+	p.SignedIn("GET", "/imports/:import", h.showPlan)
+	p.SignedIn("POST", "/imports/:import", h.changePlan,
+		"allow_weak hosts open placeholder retry_on_timeout theirs trust value")
+	p.SignedIn("GET", "/imports/:import/download", h.downloadPlan)
+	p.SignedIn("POST", "/imports/:import/apply", h.applyPlan)
+	p.SignedIn("POST", "/imports/:import/delete", h.deletePlan)
+	p.SignedIn("POST", "/imports/:import/undo", h.undoImport)
 	p.SignedIn("GET", "/projects/:project/export", h.showExportForm)
 	p.SignedIn("POST", "/projects/:project/export", h.startExport, "consumers format keys password recipient secrets")
 	p.SignedIn("GET", "/projects/:project/export/preview", h.previewExport)

@@ -1,0 +1,181 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"postern/client"
+	"postern/cmd/internal/cli"
+	"postern/cmd/internal/terminal"
+	"postern/core/contract"
+)
+
+// moveIn has the server plan the import of a Kong file, shows the plan, and has it applied.
+func (f importFlags) moveIn(t terminal.Terminal, c *cobra.Command, text []byte, set map[string]string) error {
+	if !f.yes && !t.Asks() { // before anything is sent
+		return cli.Confirm(t, "", "", "import", false)
+	}
+	_, by, err := cli.SignedIn(t, c)
+	if err != nil {
+		return err
+	}
+	ctx, file := c.Context(), bytes.NewReader(text)
+	plan, err := upload(ctx, t, by, contract.PlanImport, contract.NewImport{Team: f.in.Team}, file, file.Size(),
+		c.Flags().Arg(0))
+	if err != nil {
+		return err
+	}
+	did, err := f.apply(ctx, t, by.Client, &plan, set, terminal.WantsJSON(c))
+	if err != nil {
+		// If it can't be deleted now, it is after 24 hours.
+		_, _ = client.Do(context.WithoutCancel(ctx), by.Client, contract.DeleteImportPlan,
+			contract.ImportPath{Import: plan.ID})
+		return err
+	}
+	if terminal.WantsJSON(c) {
+		return terminal.PrintJSON(t.Out, did)
+	}
+	return printMovedIn(t.Out, &did, &plan.ByHand)
+}
+
+// apply sets the choices for a plan, shows it, asks, and has it written.
+func (f importFlags) apply(
+	ctx context.Context, t terminal.Terminal, api *client.Client, plan *contract.PlannedImport, set map[string]string,
+	asJSON bool,
+) (did contract.MovedIn, err error) {
+	if err := choose(ctx, api, plan, f.kong.change(set)); err != nil {
+		return did, err
+	}
+	if !asJSON {
+		if _, err := io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Ledger)+"\n"); err != nil {
+			return did, err //nolint:wrapcheck // of the terminal
+		}
+	}
+	weak := terminal.Count{N: plan.Keys.Weak, One: "key"}.String() + " can be guessed. Import them too? [y/N] "
+	if plan.Keys.Weak > 0 && !plan.AllowWeak && !f.yes && terminal.Answered(t, weak, "y") {
+		if err := choose(ctx, api, plan, contract.ImportPlanChange{AllowWeak: new(true)}); err != nil {
+			return did, err
+		}
+	}
+	question := fmt.Sprintf("Import %s and %s? [y/N] ", terminal.Count{N: int64(len(plan.Projects)), One: "project"},
+		terminal.Count{N: plan.Keys.Imported, One: "key"})
+	if err := cli.Confirm(t, question, "y", "import", f.yes); err != nil {
+		return did, err
+	}
+	defer t.Waiting("Importing")()
+	return client.Do(ctx, api.Patient(), contract.ApplyImport, contract.ImportApplication{
+		ImportPath: contract.ImportPath{Import: plan.ID}, Condition: contract.Condition{IfMatch: plan.ETag},
+	})
+}
+
+// choose changes the choices for a plan.
+func choose(
+	ctx context.Context, api *client.Client, plan *contract.PlannedImport, change contract.ImportPlanChange,
+) error {
+	changed, err := client.Do(ctx, api.Patient(), contract.UpdateImportPlan, contract.ImportPlanUpdate{
+		ImportPath: contract.ImportPath{Import: plan.ID}, Condition: contract.Condition{IfMatch: plan.ETag},
+		Body: change,
+	})
+	if err == nil {
+		*plan = changed
+	}
+	return err
+}
+
+// change returns the choices as the API has them.
+func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
+	list := func(texts []string) *[]string {
+		texts = slices.Concat([]string{}, texts)
+		return &texts
+	}
+	change := contract.ImportPlanChange{
+		Open: list(f.open), Hosts: list(f.hosts), Trust: list(f.trust), Theirs: &f.theirs, AllowWeak: &f.allowWeak,
+		RetryOnTimeout: &f.retryOnTimeout, Set: map[string]contract.Secret{},
+	}
+	for name, value := range set {
+		change.Set[name] = contract.Secret(value)
+	}
+	return change
+}
+
+// printMovedIn prints what an import has created, and what is left to do by hand.
+func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "Imported as %s: %s.\n\n", did.ID, movedText(did))
+	for i := range did.Projects {
+		p := &did.Projects[i]
+		fmt.Fprintf(&out, "  project %s\n", terminal.Printable(p.Name))
+		for _, url := range p.URLs {
+			fmt.Fprintf(&out, "    %s\n", terminal.Printable(url))
+		}
+	}
+	writeMovedList(&out, "Kept, because they were changed here (--theirs overwrites them)", &did.Kept)
+	writeMovedList(&out, "No longer in the file, and still here", &did.Vanished)
+	out.WriteByte('\n')
+	writeByHand(&out, by)
+	if len(by.Hosts) > 0 {
+		host := terminal.Printable(by.Hosts[0])
+		out.WriteString(indented("To see the records of a host name: postern domains list PROJECT. An operator can " +
+			"approve one without a record: postern domains approve PROJECT " + host + "."))
+	}
+	fmt.Fprintf(&out, "To take the import back: postern imports undo %s\n", did.ID)
+	_, err := io.WriteString(w, out.String())
+	return err //nolint:wrapcheck // of the terminal
+}
+
+// movedText says how much an import has created, changed and left alone.
+func movedText(did *contract.MovedIn) string {
+	var parts []string
+	for _, one := range []struct {
+		what string
+		of   *contract.MovedCounts
+	}{{"created", &did.Created}, {"updated", &did.Updated}} {
+		var things []string
+		for _, count := range []terminal.Count{
+			{N: one.of.Projects, One: "project"},
+			{N: one.of.Versions, One: "version"},
+			{N: one.of.Environments, One: "environment"},
+			{N: one.of.Domains, One: "custom domain"},
+			{N: one.of.Groups, One: "group"},
+			{N: one.of.Owners, One: "owner"},
+			{N: one.of.Keys, One: "key"},
+		} {
+			if count.N > 0 {
+				things = append(things, count.String())
+			}
+		}
+		if len(things) > 0 {
+			parts = append(parts, one.what+" "+strings.Join(things, ", "))
+		}
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d unchanged", did.Unchanged)), "; ")
+}
+
+func writeMovedList(out *strings.Builder, title string, list *contract.MovedList) {
+	for i, one := range list.Items {
+		if i == 0 {
+			fmt.Fprintf(out, "\n%s: %d\n", title, list.Total)
+		}
+		out.WriteString(indented(terminal.Printable(one.Kind + " " + one.Name + ": " + one.Detail)))
+	}
+}
+
+func newImports(t terminal.Terminal) *cobra.Command {
+	return terminal.Family("imports", "Manage imports of other gateways' files",
+		cli.OperationCommand(t, asImport, contract.GetImportPlan,
+			func(_ contract.ImportPath, p contract.PlannedImport) error {
+				_, err := io.WriteString(t.Out, kongText(&p.ImportPlan, p.Ledger))
+				return err //nolint:wrapcheck // of the terminal
+			}),
+		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),
+		cli.DoneCommand(t, asImport, contract.UndoImport, "Took the import %s back."))
+}
+
+// asImport runs a command with the first credential that may access the import in its first argument.
+var asImport = cli.AsHolderOf("import ", "")

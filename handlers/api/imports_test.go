@@ -1,0 +1,121 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+)
+
+const imports = "/api/v1/imports"
+
+// with returns the headers of the owner and more.
+func with(o *controlplane.Fixture, header ...string) []string { return slices.Concat(o.Owner, header) }
+
+// kongForm is a form with a file of Kong.
+func kongForm(files ...string) (body, contentType string) {
+	for i, text := range files {
+		body += fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%d.yaml\"\r\n\r\n%s\r\n",
+			i, text)
+	}
+	return body + "--b--\r\n", "multipart/form-data; boundary=b"
+}
+
+func TestImportPlan(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	form, kind := kongForm(controlplane.KongFile)
+	var one string
+	for _, sent := range [][]string{
+		{controlplane.KongFile, "application/yaml"},
+		{controlplane.KongFile, "application/octet-stream"},
+		{form, kind},
+		{`{"_format_version":"3.0","services":[{"name":"a","url":"http://a.example.net","routes":[{"paths":["/"]}]}]}`,
+			"application/json"},
+	} {
+		got := o.Do(t, "POST", imports, sent[0], with(o, "Content-Type", sent[1]))
+		if got.Status != 202 || got.Body["state"] != "planned" ||
+			got.Header.Get("ETag") != fmt.Sprintf("%q", got.Body["etag"]) {
+			t.Fatalf("%s: %d %s", sent[1], got.Status, got.Raw)
+		}
+		if one == "" {
+			one = imports + "/" + got.Body["id"].(string)
+		}
+	}
+	plan := o.Do(t, "GET", one, "", o.Owner)
+	if plan.Status != 200 || fmt.Sprint(plan.Body["hosts"]) != "[]" || fmt.Sprint(plan.Body["theirs"]) != "false" {
+		t.Fatalf("%d %s", plan.Status, plan.Raw)
+	}
+	change := func(body, etag string) controlplane.Response {
+		return o.Do(t, "PATCH", one, body, with(o, "If-Match", etag))
+	}
+	changed := change(`{"set":{"UPSTREAM":"orders.internal"},"allow_weak":true}`, plan.Header.Get("ETag"))
+	if changed.Status != 200 || changed.Header.Get("ETag") == plan.Header.Get("ETag") ||
+		fmt.Sprint(changed.Body["filled"]) != "[UPSTREAM]" {
+		t.Fatalf("%d %s", changed.Status, changed.Raw)
+	}
+	if got := change(`{"theirs":true}`, plan.Header.Get("ETag")); got.Status != 412 {
+		t.Errorf("with the ETag of before: %d %s", got.Status, got.Raw)
+	}
+	for body, pointer := range map[string]string{
+		`{"hosts":["localhost"]}`: "/hosts/0", `{"set":{"NONE":"x"}}`: "/set/NONE", `{"open":["none"]}`: "/open/0",
+		`{"opens":[]}`: "/opens", `{"set":{"UPSTREAM":null}}`: "/set/UPSTREAM",
+	} {
+		if got := change(body, ""); got.Status != 422 || fmt.Sprint(got.Pointers()) != "["+pointer+"]" {
+			t.Errorf("%s: %d %s", body, got.Status, got.Raw)
+		}
+	}
+	full := o.Do(t, "GET", one+"/download", "", o.Owner)
+	if full.Status != 200 || !strings.Contains(full.Raw, `"/consumers/0/keyauth_credentials/1"`) {
+		t.Errorf("%d %s", full.Status, full.Raw)
+	}
+	if got := o.Do(t, "DELETE", one, "", o.Owner); got.Status != 204 {
+		t.Errorf("%d %s", got.Status, got.Raw)
+	}
+}
+
+func TestImportPlan_refused(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	two, kind := kongForm(controlplane.KongFile, controlplane.KongFile)
+	for name, tt := range map[string]struct {
+		query, body, kind string
+		status            int
+		want              string
+	}{
+		"two files":     {"", two, kind, 422, `"pointer":"/file"`},
+		"no file":       {"", "--b--\r\n", kind, 422, `"pointer":"/file"`},
+		"a name":        {"?name=x", controlplane.KongFile, "", 422, `"pointer":"/name"`},
+		"apply":         {"?apply=true", controlplane.KongFile, "", 422, `"pointer":"/apply"`},
+		"another file":  {"", "hello: world\n", "application/yaml", 422, "_format_version"},
+		"NUL":           {"", "_format_version: '3.0'\nservices: \x00\n", "", 422, "Line 2"},
+		"a large one":   {"", strings.Repeat("#", 60<<20), "application/yaml", 413, "20 MB"},
+		"neither":       {"", "hello", "application/octet-stream", 422, "bundle"},
+		"dry and apply": {"?apply=true&dry_run=true", "PK\x03\x04", "application/zip", 422, `"pointer":"/apply"`},
+	} {
+		got := o.Do(t, "POST", imports+tt.query, tt.body, with(o, "Content-Type", tt.kind))
+		if got.Status != tt.status || !strings.Contains(got.Raw, tt.want) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
+		}
+	}
+	if waiting, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team); err != nil || len(waiting) > 0 {
+		t.Errorf("plans: %v, %v", waiting, err)
+	}
+}
+
+// A request that is sent again with its Idempotency-Key leads to the same plan.
+func TestImportPlan_sentAgain(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	send := func() controlplane.Response {
+		return o.Do(t, "POST", imports, controlplane.KongFile,
+			with(o, "Content-Type", "application/yaml", "Idempotency-Key", "import-1"))
+	}
+	first, again := send(), send()
+	if first.Status != 202 || again.Status != 202 || first.Raw != again.Raw {
+		t.Errorf("%d %s\n%d %s", first.Status, first.Raw, again.Status, again.Raw)
+	}
+}

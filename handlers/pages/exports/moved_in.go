@@ -1,0 +1,89 @@
+package exports
+
+import (
+	"github.com/dustin/go-humanize"
+
+	"postern/core/contract"
+	"postern/handlers/page"
+	"postern/handlers/web"
+	"postern/views/exports"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// appliedPrefix begins the IDs of imports that were applied.
+const appliedPrefix = "imp_"
+
+// showApplied shows an import that was applied, and why it couldn't be undone.
+func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.Answer, error) {
+	did, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	v.SelectTeam(did.Team)
+	path := planPath(did.ID)
+	m := exports.MovedIn{
+		Page:    v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), ui.Crumb{Text: did.ID}),
+		Import:  &did,
+		UndoURL: path + "/undo",
+		Error:   problem,
+		Facts:   movedFacts(&did),
+	}
+	for _, p := range did.Projects {
+		m.Projects = append(m.Projects, exports.MovedProject{MovedProject: p, Page: page.ProjectPath(p.Name)})
+	}
+	return web.Answer{Status: status, Page: exports.MovedInPage(m)}, nil
+}
+
+func movedFacts(did *contract.MovedIn) (facts []ui.Fact) {
+	for _, one := range []struct {
+		label string
+		of    *contract.MovedCounts
+	}{{"created", &did.Created}, {"updated", &did.Updated}} {
+		for _, count := range []struct {
+			label string
+			n     int64
+		}{
+			{"Projects", one.of.Projects}, {"Versions", one.of.Versions}, {"Environments", one.of.Environments},
+			{"Custom domains", one.of.Domains}, {"Groups", one.of.Groups}, {"Owners", one.of.Owners},
+			{"API keys", one.of.Keys},
+		} {
+			if count.n > 0 {
+				facts = append(facts, ui.Fact{Label: count.label + " " + one.label, Value: humanize.Comma(count.n)})
+			}
+		}
+	}
+	return append(facts, ui.Fact{Label: "Unchanged", Value: humanize.Comma(did.Unchanged)})
+}
+
+// undoImport takes an import back.
+func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
+	path := planPath(v.Param("import"))
+	if v.HasConfirmed() {
+		_, err := h.Plans.Undo(v.Ctx(), v.Who, importIn(v))
+		if wrong, ok := page.ErrorsIn(err); ok {
+			return h.showApplied(v, wrong.Status, wrong.Rest())
+		}
+		if err != nil {
+			return web.Answer{}, err
+		}
+		return v.Done("import_undone", projects.ImportPath)
+	}
+	if _, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v)); err != nil {
+		return web.Answer{}, err
+	}
+	return v.AskConfirmation(ui.Asked{
+		Page: v.Shell("Undo the import", path, page.ProjectsCrumb(), importCrumb(),
+			ui.Crumb{Text: v.Param("import"), URL: path}, ui.Crumb{Text: "Undo"}),
+		Title: "Undo the import",
+		Confirm: ui.Confirmation{
+			Verb: "Undo", Kind: "import", ByButton: true,
+			Impact: []string{
+				"All projects, owners and keys that the import created are deleted permanently. Their calls get errors.",
+				"If something was changed since, nothing is deleted.",
+			},
+			Undo: "You can import the file again.",
+		},
+		BackURL: path, Back: "Back to the import",
+	})
+}

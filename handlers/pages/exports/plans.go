@@ -1,0 +1,274 @@
+package exports
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"postern/core/contract"
+	"postern/core/filelimits"
+	"postern/core/kongfile"
+	"postern/handlers/page"
+	"postern/handlers/web"
+	"postern/platform/fault"
+	"postern/views/exports"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// planPath is the path of a plan, or of an import that was applied.
+func planPath(id string) string { return projects.ImportPath + "/" + url.PathEscape(id) }
+
+func importIn(v *page.Visit) contract.ImportPath {
+	return contract.ImportPath{Import: v.Param("import")}
+}
+
+func importCrumb() ui.Crumb { return ui.Crumb{Text: "Import", URL: projects.ImportPath} }
+
+// createPlan plans the import of the posted file into the chosen team.
+func (h *Handler) createPlan(v *page.Visit) (web.Answer, error) {
+	in := contract.NewImport{Team: v.Who.HomeTeam}
+	err := h.Imports.Allow(v.Who, in)
+	var text []byte
+	if err == nil {
+		text, err = h.receiveGatewayFile(v)
+	}
+	if err != nil {
+		return h.planRefused(v, err)
+	}
+	a, err := v.Once(func(v *page.Visit) (web.Answer, error) {
+		plan, err := h.Plans.Create(v.Ctx(), v.Who, in, text)
+		return web.Redirect(planPath(plan.ID)), err
+	})
+	if err != nil {
+		return h.planRefused(v, err)
+	}
+	return a, nil
+}
+
+// receiveGatewayFile reads the form of a plan. It isn't parsed as others are, which would write its secrets into a
+// temporary file with a name.
+func (h *Handler) receiveGatewayFile(v *page.Visit) ([]byte, error) {
+	parts, err := v.Gin.Request.MultipartReader()
+	if err != nil {
+		return nil, noGatewayFile(err)
+	}
+	v.Gin.Request.PostForm = url.Values{}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, noGatewayFile(nil)
+		case err != nil:
+			return nil, fault.New(fault.Malformed, "upload_broken",
+				"The upload was interrupted. Send it again.").Because(err)
+		case part.FormName() == "file":
+			return h.receiveText(v, part)
+		}
+		if err := readImportField(part, v.Gin.Request.PostForm); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func noGatewayFile(cause error) error {
+	return fault.InvalidField("/file", "no_file", "Choose a file of Kong.").Because(cause)
+}
+
+func (h *Handler) receiveText(v *page.Visit, part *multipart.Part) ([]byte, error) {
+	file, err := h.Web.Receive(v.Gin.Writer, v.Gin.Request, part)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if file.Size == 0 {
+		return nil, noGatewayFile(nil)
+	}
+	text, err := kongfile.ReadFrom(io.NewSectionReader(file, 0, file.Size))
+	if _, tooLarge := errors.AsType[*kongfile.Error](err); tooLarge {
+		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.KongSize.Sentence())
+	}
+	if strings.HasPrefix(string(text[:min(len(text), 2)]), "PK") {
+		return nil, fault.InvalidField("/file", "zip", "This is a zip. Import it with the form for exported zips.")
+	}
+	// The form is the same again if its file is.
+	v.Gin.Request.PostForm.Set("sha256", fmt.Sprintf("%x", file.SHA256))
+	return text, err
+}
+
+// planRefused shows the form with what was wrong with the file.
+func (h *Handler) planRefused(v *page.Visit, err error) (web.Answer, error) {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
+		refused.Kind == fault.Forbidden || refused.Kind == fault.NotFound {
+		return web.Answer{}, err
+	}
+	m := h.importPage(v)
+	m.PlanError = refused.Public
+	return web.Answer{Status: max(web.StatusOf(refused.Kind), http.StatusBadRequest), Page: projects.ImportPage(m)}, nil
+}
+
+// showPlan shows a plan, or an import that was applied.
+func (h *Handler) showPlan(v *page.Visit) (web.Answer, error) {
+	if strings.HasPrefix(v.Param("import"), appliedPrefix) {
+		return h.showApplied(v, http.StatusOK, "")
+	}
+	plan, err := h.Plans.Get(v.Ctx(), v.Who, importIn(v))
+	if err != nil {
+		return web.Answer{}, err
+	}
+	return web.Show(exports.PlanPage(h.planModel(v, &plan))), nil
+}
+
+func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports.Plan {
+	v.SelectTeam(plan.Team)
+	path := planPath(plan.ID)
+	m := exports.Plan{
+		Page:   v.Shell("Import plan", path, page.ProjectsCrumb(), importCrumb(), ui.Crumb{Text: "Plan"}),
+		Plan:   plan,
+		Action: path,
+		Ledger: exports.Ledger{LedgerTotals: contract.LedgerTotals{
+			LedgerCounts: plan.Summary, Configured: plan.Summary,
+		}},
+		Sections: ledgerSections(plan.Ledger, true),
+		Expires:  plan.ExpiresAt,
+		Hosts:    ui.Value{Text: strings.Join(plan.Hosts, "\n")},
+		Trust:    ui.Value{Text: strings.Join(plan.Trust, "\n")},
+		Unset:    plan.ByHand.Placeholders,
+		ByHand:   byHandFacts(&plan.ByHand),
+		Open: ui.Group{
+			ID: "plan-open", Name: "open", Legend: "Open",
+			Hint: "These stay closed, because something that checks their calls can't be imported.",
+		},
+	}
+	for _, note := range plan.Notes {
+		m.Notes = append(m.Notes, note.Detail)
+	}
+	for _, name := range plan.Open {
+		m.Open.Options = append(m.Open.Options, ui.Option{Value: name, Title: nameOfOpened(plan, name), Chosen: true})
+	}
+	for _, c := range plan.Closed {
+		if c.Open == "" {
+			m.Stuck = append(m.Stuck, c)
+			continue
+		}
+		m.Open.Options = append(m.Open.Options, ui.Option{
+			Value: c.Pointer, Title: fmt.Sprintf("%s %s (line %d)", c.Kind, c.Name, c.Line),
+			Text: strings.Join(c.Reasons, "; "),
+		})
+	}
+	return m
+}
+
+// nameOfOpened returns what people call an entity that a choice opens.
+func nameOfOpened(plan *contract.PlannedImport, name string) string {
+	for i := range plan.Items {
+		if item := &plan.Items[i]; item.Pointer == name {
+			return fmt.Sprintf("%s %s (line %d)", item.Kind, item.Name, item.Line)
+		}
+	}
+	return name
+}
+
+func byHandFacts(by *contract.ImportByHand) (facts []ui.Fact) {
+	for _, one := range []struct {
+		label string
+		list  []string
+	}{
+		{"DNS records and certificates for", by.Hosts},
+		{"POSTERN_EGRESS_ALLOW needs", by.EgressCIDRs},
+		{"Targets that probably have private addresses, for POSTERN_EGRESS_ALLOW", by.EgressNames},
+		{"Certificates in the file, for", by.Certificates},
+	} {
+		if len(one.list) > 0 {
+			facts = append(facts, ui.Fact{Label: one.label, Value: strings.Join(one.list, ", ")})
+		}
+	}
+	return facts
+}
+
+// changePlan changes the choices for a plan.
+func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
+	in := contract.ImportPlanUpdate{ImportPath: importIn(v), Condition: v.Condition()}
+	v.Fill(&in.Body, "open", "hosts", "trust", "theirs", "allow_weak", "retry_on_timeout")
+	in.Body.Set = map[string]contract.Secret{}
+	names, values := v.Gin.Request.PostForm["placeholder"], v.Gin.Request.PostForm["value"]
+	for i, name := range names[:min(len(names), len(values))] {
+		if values[i] != "" {
+			in.Body.Set[name] = contract.Secret(values[i])
+		}
+	}
+	_, err := h.Plans.Update(v.Ctx(), v.Who, in)
+	if err == nil {
+		return v.Done("plan", planPath(in.Import))
+	}
+	wrong, ok := page.ErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	plan, err := h.Plans.Get(v.Ctx(), v.Who, in.ImportPath)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.planModel(v, &plan)
+	m.Hosts = wrong.Lines("/hosts", strings.Join(*in.Body.Hosts, "\n"))
+	m.Trust = wrong.Lines("/trust", strings.Join(*in.Body.Trust, "\n"))
+	m.Open.Error = wrong.Take("/open")
+	m.Error = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
+}
+
+// applyPlan writes what the page has shown.
+func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
+	in := contract.ImportApplication{ImportPath: importIn(v), Condition: v.Condition()}
+	did, err := h.Plans.Apply(v.Ctx(), v.Who, in)
+	if err == nil {
+		return v.Done("moved_in", planPath(did.ID))
+	}
+	wrong, ok := page.ErrorsIn(err)
+	if !ok {
+		return web.Answer{}, err
+	}
+	plan, err := h.Plans.Get(v.Ctx(), v.Who, in.ImportPath)
+	if err != nil {
+		return web.Answer{}, err
+	}
+	m := h.planModel(v, &plan)
+	m.Refused = wrong.Rest()
+	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
+}
+
+// deletePlan deletes a plan and its file.
+func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
+	path := planPath(v.Param("import"))
+	if v.HasConfirmed() {
+		if _, err := h.Plans.Delete(v.Ctx(), v.Who, importIn(v)); err != nil {
+			return web.Answer{}, err
+		}
+		return v.Done("plan_gone", projects.ImportPath)
+	}
+	if err := h.Plans.MayRead(v.Ctx(), v.Who, importIn(v)); err != nil {
+		return web.Answer{}, err
+	}
+	return v.AskConfirmation(ui.Asked{
+		Page: v.Shell("Delete the plan", path, page.ProjectsCrumb(), importCrumb(),
+			ui.Crumb{Text: "Plan", URL: path}, ui.Crumb{Text: "Delete"}),
+		Title: "Delete the plan",
+		Confirm: ui.Confirmation{
+			Verb: "Delete", Kind: "plan", ByButton: true,
+			Impact: []string{"The plan and the file that you sent are deleted. Projects stay as they are."},
+			Undo:   "You can send the file again.",
+		},
+		BackURL: path, Back: "Back to the plan",
+	})
+}
+
+// downloadPlan answers with the whole plan.
+func (h *Handler) downloadPlan(v *page.Visit) (web.Answer, error) {
+	web.ServeFile(h.Web, v.Gin, contract.DownloadImportPlan, importIn(v), h.Plans.Download, h.Plans.MayRead)
+	return web.Answer{}, nil
+}

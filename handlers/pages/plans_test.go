@@ -1,0 +1,92 @@
+package pages_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+
+	"postern/testkit/controlplane"
+	"postern/testkit/state"
+	"postern/views/ui"
+)
+
+// sendKong posts a file to the form that plans its import.
+func sendKong(t *testing.T, s *controlplane.Browser, text string, fields ...string) *controlplane.Page {
+	t.Helper()
+	var out bytes.Buffer
+	form := multipart.NewWriter(&out)
+	for i := 0; i < len(fields); i += 2 {
+		must(t, form.WriteField(fields[i], fields[i+1]))
+	}
+	file, err := form.CreateFormFile("file", "kong.yaml")
+	must(t, err)
+	_, err = file.Write([]byte(text))
+	must(t, err)
+	must(t, form.Close())
+	return s.Do(http.MethodPost, "/imports/plan", out.String(), []string{"Content-Type", form.FormDataContentType()})
+}
+
+func TestImportPlanPage(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	nonce := s.Get("/imports").Shows(200, "Import a project").Says("#from-kong h2", "Import from Kong").
+		Value("#from-kong [name=" + ui.NonceField + "]")
+	created := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce)
+	path := created.Location()
+	if again := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce); again.Location() != path {
+		t.Errorf("the form that was sent again leads to %s, not to %s", again.Location(), path)
+	}
+	s.Get("/imports").Says("a[href='"+path+"']", "Plan from")
+
+	plan := s.Get(path).Shows(200, "Import plan").Says("main", "kong 3.0").
+		Says("#plan-open-legend, fieldset legend", "Open").
+		Says("main", "UPSTREAM").
+		Says("#ledger-todo", "API keys")
+	if strings.Contains(plan.Raw, "4d1c9a2b7e8f4a6d") {
+		t.Error("the page has a key")
+	}
+	revision := plan.Value("#plan-choices ~ form [name=revision]")
+	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM", "value", "")
+	refused.Shows(422, "Import plan").Says("#plan-hosts-error", "wildcards")
+
+	s.Post(path, "revision", revision, "hosts", "www.example.com", "allow_weak", "true", "open", "/services/0/routes/1",
+		"placeholder", "UPSTREAM", "value", "orders.internal").LeadsTo(path)
+	plan = s.Get(path).Shows(200, "Import plan").
+		Says("main", "http://orders.internal:8080").Says("main", "api.example.com/orders").
+		Says("main", "These placeholders have a value: UPSTREAM").
+		Says("#plan-hand ~ dl", "api.example.com").
+		Says("button.btn-primary", "Import 2 projects and 2 keys")
+	if plan.Find("[name=open][value='/services/0/routes/1'][checked]").Length() != 1 {
+		t.Error("the opened route isn't checked")
+	}
+	s.Post(path, "revision", revision, "theirs", "true").Shows(412, "Changed since you opened it")
+
+	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "file that you sent")
+	s.Post(path+"/delete", "confirm", "true").LeadsTo("/imports")
+	s.Get(path).Shows(404, "Page not found")
+}
+
+func TestImportPlanPage_refused(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	for name, tt := range map[string]struct {
+		text, want string
+		status     int
+	}{
+		"nothing":       {"", "Choose a file", 422},
+		"a zip":         {"PK\x03\x04", "form for exported zips", 422},
+		"another file":  {"hello: world\n", "_format_version", 422},
+		"NUL":           {"_format_version: '3.0'\nservices: \x00\n", "Line 2", 422},
+		"a large one":   {"#" + strings.Repeat("x", 21<<20), "20 MB", 413},
+		"member, twice": {"_format_version: '3.0'\nroutes: []\nroutes: []\n", "Line 3", 422},
+	} {
+		sendKong(t, s, tt.text).Shows(tt.status, "Import a project").Says("#from-kong [role=alert]", tt.want)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	sendKong(t, s, controlplane.KongFile, "kong", "x").Shows(400, "Import a project").
+		Says("#from-kong [role=alert]", "a field is unknown")
+}

@@ -1,0 +1,377 @@
+package movein
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"postern/core/contract"
+	"postern/core/kongfile"
+	"postern/core/movein"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/platform/listjson"
+	"postern/platform/secrets"
+	"postern/platform/turns"
+	"postern/service/access"
+)
+
+// Plans keeps the files of other gateways, and plans their import again and again until it is applied. Of a file, it
+// keeps the hashes of its keys and, sealed, all the rest. It doesn't write what is planned.
+type Plans struct {
+	DB        *models.DB
+	Vault     *secrets.Vault
+	CheckHost func(raw string) (string, *fault.Field) // of a custom domain
+	Writer    Writer
+
+	places turns.Places // for work on files, by team
+}
+
+// Bounds on plans.
+const (
+	keepPlans      = 24 * time.Hour
+	mostPlans      = 10              // of a team
+	placeAgain     = 5 * time.Second // after which a request that gets no place should come again
+	planIDPrefix   = "pln"
+	planFileSuffix = "-plan.json"
+)
+
+// needed are the permissions for a plan: those for all that an import can create.
+var needed = []access.Action{
+	access.ProjectImport, access.ProjectCreate, access.ProjectUpdate, access.KeyCreate, access.TenantCreate,
+	access.ProductCreate, access.UserUpdate, access.DomainChange,
+}
+
+func check(p access.Principal, team string) error {
+	for _, action := range needed {
+		if err := access.Check(p, team, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Create plans the import of a file into a team, the home team by default. Errors: Invalid with the field /file for a
+// file that can't be read; TooLarge; Conflict too_many_plans.
+func (s *Plans) Create(
+	ctx context.Context, p access.Principal, in contract.NewImport, text []byte,
+) (contract.PlannedImport, error) {
+	out, err := s.create(ctx, p, in, text)
+	if err != nil {
+		return contract.PlannedImport{}, fmt.Errorf("movein: plan: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Plans) create(
+	ctx context.Context, p access.Principal, in contract.NewImport, text []byte,
+) (contract.PlannedImport, error) {
+	var none contract.PlannedImport
+	if in.Team == "" {
+		in.Team = p.HomeTeam
+	}
+	err := check(p, in.Team)
+	if err == nil {
+		err = onlyForZips(in)
+	}
+	if err != nil {
+		return none, err
+	}
+	leave, err := s.take(ctx, in.Team)
+	if err != nil {
+		return none, err
+	}
+	defer leave()
+	document, err := kongfile.Parse(text)
+	if err != nil {
+		return none, refused(err)
+	}
+	document.HashKeys(movein.HashKey)
+	now := models.Now()
+	row := models.ImportPlan{
+		ID: models.NewID(planIDPrefix), TeamID: in.Team, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(keepPlans),
+	}
+	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
+	plan, err := planOf(document, row, nil)
+	if err != nil {
+		return none, err
+	}
+	packed, err := document.MarshalBinary()
+	if err != nil {
+		return none, err
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := room(tx, in.Team); err != nil {
+			return err
+		}
+		if row.File, err = s.Vault.Seal(tx, row.TeamID, filePlace(row.ID), secrets.Secret(packed)); err != nil {
+			return err
+		}
+		if err := tx.Insert(&row); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"change": "plan"},
+			After: settingsOf(row, nil),
+		})
+	})
+	return shown(row, nil, plan), err
+}
+
+// onlyForZips refuses what only exported zips have.
+func onlyForZips(in contract.NewImport) error {
+	var wrong []fault.Field
+	for _, one := range []struct {
+		pointer string
+		isSent  bool
+	}{
+		{"/name", in.Name != ""},
+		{"/sha256", in.SHA256 != ""},
+		{"/signed_by", in.SignedBy != ""},
+		{"/dry_run", in.DryRun},
+		{"/apply", in.Apply},
+	} {
+		if one.isSent {
+			wrong = append(wrong, fault.Field{
+				Pointer: one.pointer, Code: "only_zips",
+				Detail: "Leave it out: it is for exported zips. A Kong file is planned, and the plan is applied later.",
+			})
+		}
+	}
+	return fault.InvalidFields(wrong)
+}
+
+// room refuses one plan too many.
+func room(tx *models.Tx, team string) error {
+	n, err := tx.CountImportPlans(team)
+	if err == nil && n >= mostPlans {
+		err = fault.New(fault.Conflict, "too_many_plans", "This team has the maximum of %d plans of imports. Apply or "+
+			"delete one first.", mostPlans)
+	}
+	return err
+}
+
+// Get returns a plan.
+func (s *Plans) Get(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.PlannedImport, error) {
+	row, set, plan, err := s.load(ctx, p, in.Import)
+	if err != nil {
+		return contract.PlannedImport{}, fmt.Errorf("movein: get %s: %w", in.Import, err)
+	}
+	return shown(row, set, plan), nil
+}
+
+// MayRead reports whether the principal may read a plan: the check of a download while it is sent.
+func (s *Plans) MayRead(ctx context.Context, p access.Principal, in contract.ImportPath) error {
+	_, err := find(s.DB.Read(ctx), p, in.Import)
+	return err
+}
+
+// Download returns a plan with all of its items.
+func (s *Plans) Download(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.File, error) {
+	row, _, plan, err := s.load(ctx, p, in.Import)
+	var text []byte
+	if err == nil {
+		text, err = listjson.Marshal(plan.ImportPlan)
+	}
+	if err != nil {
+		return contract.File{}, fmt.Errorf("movein: download %s: %w", in.Import, err)
+	}
+	return contract.File{
+		Name: row.ID + planFileSuffix, Size: int64(len(text)), WroteAt: row.UpdatedAt,
+		ReadCloser: io.NopCloser(bytes.NewReader(text)),
+	}, nil
+}
+
+// Of lists the plans of a team, the newest first, without what they plan.
+func (s *Plans) Of(ctx context.Context, p access.Principal, team string) ([]contract.PlannedImport, error) {
+	if err := check(p, team); err != nil {
+		return nil, fmt.Errorf("movein: list: %w", err)
+	}
+	rows, err := s.DB.Read(ctx).ImportPlansOf(team, models.Now())
+	if err != nil {
+		return nil, fmt.Errorf("movein: list: %w", err)
+	}
+	list := make([]contract.PlannedImport, 0, len(rows))
+	for _, row := range rows {
+		list = append(list, shown(row, nil, &movein.Plan{}))
+	}
+	return list, nil
+}
+
+// Delete deletes a plan.
+func (s *Plans) Delete(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.None, error) {
+	err := s.DB.Write(ctx, func(tx *models.Tx) error {
+		row, err := find(tx, p, in.Import)
+		if err == nil {
+			err = notApplying(row)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.DeleteImportPlan(row.ID); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
+			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row, nil),
+		})
+	})
+	if err != nil {
+		return contract.None{}, fmt.Errorf("movein: delete %s: %w", in.Import, err)
+	}
+	return contract.None{}, nil
+}
+
+func find(tx *models.Tx, p access.Principal, id string) (models.ImportPlan, error) {
+	if p.Anonymous() {
+		return models.ImportPlan{}, access.Check(p, "", access.ProjectImport)
+	}
+	row, err := tx.ImportPlanByID(id)
+	if errors.Is(err, models.ErrNotFound) || err == nil && !row.ExpiresAt.After(models.Now()) {
+		return row, access.NotFound()
+	}
+	if err != nil {
+		return row, err
+	}
+	return row, check(p, row.TeamID)
+}
+
+// load finds a plan and makes it.
+func (s *Plans) load(
+	ctx context.Context, p access.Principal, id string,
+) (row models.ImportPlan, set map[string]string, plan *movein.Plan, err error) {
+	tx := s.DB.Read(ctx)
+	if row, err = find(tx, p, id); err != nil {
+		return row, nil, nil, err
+	}
+	leave, err := s.take(ctx, row.TeamID)
+	if err != nil {
+		return row, nil, nil, err
+	}
+	defer leave()
+	document, set, err := s.open(tx, row)
+	if err == nil {
+		plan, err = planOf(document, row, set)
+	}
+	return row, set, plan, err
+}
+
+// take waits for a place to work on a file.
+func (s *Plans) take(ctx context.Context, team string) (leave func(), err error) {
+	leave, err = s.places.Take(ctx, team)
+	if errors.Is(err, turns.ErrBusy) {
+		err = fault.New(fault.Unavailable, "busy", "Too many files are being planned. Try again in a few seconds.").
+			After(placeAgain)
+	}
+	return leave, err
+}
+
+// open returns the file of a plan and the values of its placeholders.
+func (s *Plans) open(tx *models.Tx, row models.ImportPlan) (*kongfile.Document, map[string]string, error) {
+	packed, err := s.Vault.Open(tx, filePlace(row.ID), row.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	var document kongfile.Document
+	if err := document.UnmarshalBinary([]byte(packed.Reveal())); err != nil {
+		return nil, nil, err
+	}
+	set := map[string]string{}
+	if row.SetValues == nil {
+		return &document, set, nil
+	}
+	values, err := s.Vault.Open(tx, valuesPlace(row.ID), row.SetValues)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := json.Unmarshal([]byte(values.Reveal()), &set); err != nil {
+		return nil, nil, fmt.Errorf("read the values of placeholders: %w", err)
+	}
+	return &document, set, nil
+}
+
+// planOf makes a plan by the choices of a row.
+func planOf(document *kongfile.Document, row models.ImportPlan, set map[string]string) (*movein.Plan, error) {
+	file, err := document.File(set)
+	if err != nil {
+		return nil, refused(err)
+	}
+	c := row.Choices
+	plan, err := movein.Kong(file, movein.Options{
+		Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, AllowWeak: c.AllowWeak, Theirs: c.Theirs,
+		RetryOnTimeout: c.RetryOnTimeout, Now: models.Now(),
+	})
+	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
+		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",
+			"No closed route or consumer of the file has this name, ID or pointer.")
+	}
+	if errors.Is(err, movein.ErrTooMany) {
+		return nil, fault.InvalidField("/file", "too_many_domains", "%s", err.Error())
+	}
+	return plan, err
+}
+
+// refused is the fault of a file that can't be read.
+func refused(err error) error {
+	wrong, ok := errors.AsType[*kongfile.Error](err)
+	if !ok {
+		return err
+	}
+	if wrong.Code == kongfile.CodeLimit {
+		return fault.InvalidField("/file", "too_large", "%s", wrong.Error())
+	}
+	return fault.InvalidField("/file", "unreadable_"+wrong.Code, "%s", wrong.Error())
+}
+
+// shown is a plan as its team sees it.
+func shown(row models.ImportPlan, set map[string]string, plan *movein.Plan) contract.PlannedImport {
+	out := contract.PlannedImport{
+		ID: row.ID, Team: row.TeamID, State: contract.ImportPlanned, ImportChoices: row.Choices,
+		ImportPlan: plan.ImportPlan, Ledger: plan.Lines(), Filled: slices.Sorted(maps.Keys(set)),
+		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), ETag: access.ETag(row.UpdatedAt),
+	}
+	if notApplying(row) != nil {
+		out.State = contract.ImportApplying
+	}
+	out.Items = out.Items[:min(len(out.Items), contract.MostPlannedItems)]
+	out.Owners = out.Owners[:min(len(out.Owners), contract.MostPlannedItems)]
+	return out
+}
+
+// notApplying refuses a change while a plan is applied.
+func notApplying(row models.ImportPlan) error {
+	if row.ApplyingUntil == nil || !row.ApplyingUntil.After(models.Now()) {
+		return nil
+	}
+	return fault.New(fault.Conflict, "import_applying", "This import is being applied. Wait until it has ended.")
+}
+
+// settings is what the audit log has of a plan: not the values of placeholders.
+type settings struct {
+	Open, Hosts, Trust                []string
+	Theirs, AllowWeak, RetryOnTimeout bool
+	Filled                            []string
+}
+
+func settingsOf(row models.ImportPlan, set map[string]string) settings {
+	c := row.Choices
+	return settings{
+		Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, Theirs: c.Theirs, AllowWeak: c.AllowWeak,
+		RetryOnTimeout: c.RetryOnTimeout, Filled: slices.Sorted(maps.Keys(set)),
+	}
+}
+
+// The sealed columns of a plan.
+func filePlace(id string) secrets.Place {
+	return secrets.Place{Table: "import_plans", Row: id, Column: "file", Purpose: secrets.ForControl}
+}
+
+func valuesPlace(id string) secrets.Place {
+	return secrets.Place{Table: "import_plans", Row: id, Column: "set_values", Purpose: secrets.ForControl}
+}

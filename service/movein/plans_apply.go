@@ -1,0 +1,109 @@
+package movein
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"postern/core/contract"
+	"postern/core/movein"
+	"postern/models"
+	"postern/platform/fault"
+	"postern/service/access"
+)
+
+// Writer writes what is planned, and takes it back (Service).
+type Writer interface {
+	Write(ctx context.Context, p access.Principal, team string, plan *movein.Plan) (contract.MovedIn, error)
+	Undo(ctx context.Context, p access.Principal, id string) error
+}
+
+// applyWithin is how long a plan that is applied can't be changed, if the process that applies it was killed.
+const applyWithin = 30 * time.Minute
+
+// Apply writes a plan that the caller has seen, and deletes it. Errors: Invalid without an ETag; Stale; Conflict
+// import_applying; those of writing, after which the plan is there again.
+func (s *Plans) Apply(
+	ctx context.Context, p access.Principal, in contract.ImportApplication,
+) (contract.MovedIn, error) {
+	out, err := s.apply(ctx, p, in)
+	if err != nil {
+		return contract.MovedIn{}, fmt.Errorf("movein: apply %s: %w", in.Import, err)
+	}
+	return out, nil
+}
+
+func (s *Plans) apply(
+	ctx context.Context, p access.Principal, in contract.ImportApplication,
+) (contract.MovedIn, error) {
+	var none contract.MovedIn
+	row, _, plan, err := s.load(ctx, p, in.Import)
+	switch {
+	case err != nil:
+		return none, err
+	case in.IfMatch == "":
+		return none, fault.InvalidField("/If-Match", "required", "Send the ETag of the plan that you have seen as "+
+			"If-Match.")
+	}
+	if err := changeable(row, in.IfMatch); err != nil {
+		return none, err
+	}
+	if err := s.claim(ctx, row); err != nil {
+		return none, err
+	}
+	out, err := s.Writer.Write(ctx, p, row.TeamID, plan)
+	ctx = context.WithoutCancel(ctx) // what was written is recorded, also if the caller is gone
+	if err != nil {
+		released := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseImportPlan(row.ID) })
+		return none, errors.Join(err, released)
+	}
+	err = s.DB.Write(ctx, func(tx *models.Tx) error {
+		if err := tx.DeleteImportPlan(row.ID); err != nil {
+			return err
+		}
+		return access.Record(tx, p, access.Entry{
+			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
+			Detail: map[string]string{"change": "apply", "import": out.ID}, Before: settingsOf(row, nil),
+		})
+	})
+	return out, err
+}
+
+// claim keeps a plan from being changed or applied by others. Its ETag stays.
+func (s *Plans) claim(ctx context.Context, row models.ImportPlan) error {
+	return s.DB.Write(ctx, func(tx *models.Tx) error {
+		held, err := tx.ClaimImportPlan(row.ID, row.UpdatedAt, models.Now(), applyWithin)
+		if err == nil && !held {
+			err = access.ChangedMeanwhile()
+		}
+		return err
+	})
+}
+
+// Undo takes an import back, unless something that it created was changed since.
+func (s *Plans) Undo(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.None, error) {
+	if err := s.Writer.Undo(ctx, p, in.Import); err != nil {
+		return contract.None{}, fmt.Errorf("movein: undo %s: %w", in.Import, err)
+	}
+	return contract.None{}, nil
+}
+
+// Applied returns an import that was applied.
+func (s *Plans) Applied(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.MovedIn, error) {
+	var none contract.MovedIn
+	if p.Anonymous() {
+		return none, access.Check(p, "", access.ProjectImport)
+	}
+	row, err := s.DB.Read(ctx).MoveInByID(in.Import)
+	if errors.Is(err, models.ErrNotFound) {
+		err = access.NotFound()
+	}
+	if err == nil {
+		err = check(p, row.TeamID)
+	}
+	if err != nil {
+		return none, fmt.Errorf("movein: get %s: %w", in.Import, err)
+	}
+	return row.Result, nil
+}

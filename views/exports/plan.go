@@ -1,0 +1,85 @@
+package exports
+
+import (
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/contract"
+	"postern/views/ui"
+)
+
+// Plan is the page of an import of another gateway's file that waits to be applied. Its form posts the choices to
+// Action, with the name and value of each placeholder.
+type Plan struct {
+	Page     ui.Page
+	Plan     *contract.PlannedImport
+	Action   string // path of the plan
+	Ledger   Ledger
+	Sections []Section
+	Expires  time.Time
+
+	Open    ui.Group // closed routes and consumers, and those that are opened
+	Stuck   []contract.ClosedEntity
+	Hosts   ui.Value
+	Trust   ui.Value
+	Unset   []contract.ImportPlaceholder
+	ByHand  []ui.Fact
+	Notes   []string
+	Error   string // of the choices
+	Refused string // why it wasn't applied
+}
+
+// heading says in a line what would be imported.
+func (m Plan) heading() string {
+	return english.Plural(len(m.Plan.Projects), "project", "") + " and " +
+		english.Plural(int(m.Plan.Keys.Imported), "key", "")
+}
+
+// targets are where a version's calls go.
+func targets(v contract.PlannedVersion) string {
+	out := []string{}
+	if v.Environment.Target != "" {
+		out = append(out, v.Environment.Target)
+	}
+	for _, one := range v.Environment.Upstream.Targets {
+		out = append(out, one.URL)
+	}
+	return strings.Join(out, ", ")
+}
+
+// accessText says which calls a version serves.
+func accessText(v contract.PlannedVersion) string {
+	switch {
+	case v.Closed:
+		return "closed"
+	case v.RequestsAuth.Mode == contract.Authenticate:
+		places := make([]string, 0, len(v.RequestsAuth.APIKey.In))
+		for _, place := range v.RequestsAuth.APIKey.In {
+			places = append(places, place.String())
+		}
+		return "with a key in " + strings.Join(places, ", ")
+	}
+	return "without a key"
+}
+
+// domainText is a custom domain with its methods.
+func domainText(d contract.PlannedDomain) string {
+	text := d.Host + d.PathPrefix
+	if len(d.Methods) > 0 {
+		text += " (" + strings.Join(d.Methods, ", ") + ")"
+	}
+	return text
+}
+
+// shownDomains is how many custom domains of a version the page lists.
+const shownDomains = 20
+
+// moreDomains says how many aren't listed, "" for none.
+func moreDomains(v contract.PlannedVersion) string {
+	if more := len(v.Domains) - shownDomains; more > 0 {
+		return "and " + english.Plural(more, "more custom domain", "")
+	}
+	return ""
+}
