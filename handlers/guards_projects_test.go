@@ -8,9 +8,15 @@ var projectGuards = map[string]guard{
 	"GET /projects":                  {action: access.ProjectRead, outsider: 200},
 	"GET /imports":                   {action: access.ProjectRead, outsider: 200},
 	// In the caller's own team, and without a zip.
-	"POST /imports":         {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
-	"POST /imports/preview": {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
-	"GET /projects/new":     {action: access.ProjectRead, outsider: 200},
+	"POST /imports":                 {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
+	"POST /imports/preview":         {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
+	"POST /imports/plan":            {action: access.ProjectImport, owner: 422, outsider: 422, silent: true},
+	"POST /imports/:import":         {body: "theirs=true"},
+	"GET /imports/:import/download": {action: access.ProjectImport},
+	"POST /imports/:import/apply":   {owner: 422, silent: true}, // without an ETag
+	"POST /imports/:import/delete":  {body: "confirm=true"},
+	"POST /imports/:import/undo":    {needs: "applied", body: "confirm=true"},
+	"GET /projects/new":             {action: access.ProjectRead, outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
 	"POST /projects/new": {
 		action:   access.ProjectCreate,
@@ -223,6 +229,8 @@ var projectGuards = map[string]guard{
 	"GET /api/v1/exports/:export/ledger":                 {needs: "ready"},
 	"POST /api/v1/imports":                               {query: "?team={team}&name={name}", body: "{zip}"},
 	"PATCH /api/v1/imports/:import":                      {body: `{"allow_weak":true}`},
+	"POST /api/v1/imports/:import/apply":                 {owner: 422, silent: true}, // without an ETag
+	"POST /api/v1/imports/:import/undo":                  {needs: "applied"},
 	"GET /api/v1/exports/:export/events":                 {needs: "ready"},
 	"GET /api/v1/exports/:export/download":               {needs: "ready", audited: true},
 	"GET /api/v1/exports/:export/ledger/download":        {needs: "ready", audited: true},

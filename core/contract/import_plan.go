@@ -230,7 +230,7 @@ var (
 	}}
 	UndoImport = Op[ImportPath, None]{Operation{
 		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
-		Summary: "Undo an import", Permission: ImportProjects, Command: "imports undo IMPORT",
+		Summary: "Undo an import", Permission: EraseProjects, Command: "imports undo IMPORT",
 		Doc: "Deletes what the import created. It refuses to if something was changed since.",
 	}}
 )

@@ -11,6 +11,7 @@ const (
 	UpdateProjects   Permission = "project.update"
 	DeleteProjects   Permission = "project.delete" // to the bin
 	RestoreProjects  Permission = "project.restore"
+	EraseProjects    Permission = "project.erase"    // permanently
 	MoveProjects     Permission = "project.move"     // to another team; needed in both
 	ImportProjects   Permission = "project.import"   // from an exported zip
 	TakeDownProjects Permission = "project.takedown" // of operators

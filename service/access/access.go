@@ -36,6 +36,7 @@ const (
 	ProjectUpdate   = contract.UpdateProjects
 	ProjectDelete   = contract.DeleteProjects
 	ProjectRestore  = contract.RestoreProjects
+	ProjectErase    = contract.EraseProjects
 	ProjectMove     = contract.MoveProjects
 	ProjectImport   = contract.ImportProjects
 	ProjectTakedown = contract.TakeDownProjects
@@ -97,8 +98,7 @@ const (
 
 // The other actions.
 const (
-	ProjectErase Action = "project.erase" // deletes a project permanently
-	TenantErase  Action = "tenant.erase"  // deletes a tenant with people, keys or projects
+	TenantErase Action = "tenant.erase" // deletes a tenant with people, keys or projects
 	// ExportMinted is needed besides where the zip holds new keys in plain text, and ExportSecrets where it holds
 	// secrets, which is recorded of each.
 	ExportMinted  Action = "export.minted"

@@ -53,6 +53,9 @@ func (s *Plans) apply(
 		return none, err
 	}
 	out, err := s.Writer.Write(ctx, p, row.TeamID, plan)
+	if out.Created.Total()+out.Updated.Total() == 0 {
+		out.ID = "" // there is nothing to undo
+	}
 	ctx = context.WithoutCancel(ctx) // what was written is recorded, also if the caller is gone
 	if err != nil {
 		released := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseImportPlan(row.ID) })
@@ -83,7 +86,13 @@ func (s *Plans) claim(ctx context.Context, row models.ImportPlan) error {
 
 // Undo takes an import back, unless something that it created was changed since.
 func (s *Plans) Undo(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.None, error) {
-	if err := s.Writer.Undo(ctx, p, in.Import); err != nil {
+	err := error(nil)
+	if p.Anonymous() {
+		err = access.Check(p, "", access.ProjectImport)
+	} else {
+		err = s.Writer.Undo(ctx, p, in.Import)
+	}
+	if err != nil {
 		return contract.None{}, fmt.Errorf("movein: undo %s: %w", in.Import, err)
 	}
 	return contract.None{}, nil

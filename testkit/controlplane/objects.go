@@ -36,6 +36,7 @@ type Objects struct {
 //	frozen client      the app client is frozen
 //	ready        the export is built
 //	taken        the project is taken down
+//	applied      the import was applied
 //	approved     the host name is verified by an operator
 //	two versions       the project has a second version
 //	two environments   the version has a second environment, and no key is limited to the first
@@ -100,7 +101,7 @@ func (o *Fixture) createObjects(t testing.TB, needs, route string, all bool) Obj
 		o.setOpenAPI(t, &has)
 	}
 	if strings.Contains(route, ":import") {
-		has.plan = o.createPlan(t)
+		has.plan = o.createPlan(t, needs)
 	}
 	if about(":domain") {
 		has.domain = o.createDomain(t, has.Project)
@@ -354,8 +355,8 @@ func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 	).Replace(body)
 }
 
-// createPlan creates the plan of an import, the only one of the team.
-func (o *Fixture) createPlan(t testing.TB) string {
+// createPlan creates the plan of an import, the only one of the team, or an import that was applied.
+func (o *Fixture) createPlan(t testing.TB, needs string) string {
 	t.Helper()
 	earlier, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team)
 	must(t, err)
@@ -363,9 +364,21 @@ func (o *Fixture) createPlan(t testing.TB) string {
 		_, err := o.Server.Plans.Delete(t.Context(), o.Principal, contract.ImportPath{Import: one.ID})
 		must(t, err)
 	}
-	plan, err := o.Server.Plans.Create(t.Context(), o.Principal, contract.NewImport{Team: o.Team}, []byte(KongFile))
+	file := KongFile
+	if needs == "applied" {
+		file = fmt.Sprintf(`{"_format_version": "3.0", "services": [{"name": "moved-%d", "url": "http://127.0.0.1:9",
+			"routes": [{"paths": ["/"]}]}]}`, o.number)
+	}
+	plan, err := o.Server.Plans.Create(t.Context(), o.Principal, contract.NewImport{Team: o.Team}, []byte(file))
 	must(t, err)
-	return plan.ID
+	if needs != "applied" {
+		return plan.ID
+	}
+	did, err := o.Server.Plans.Apply(t.Context(), o.Principal, contract.ImportApplication{
+		ImportPath: contract.ImportPath{Import: plan.ID}, Condition: contract.Condition{IfMatch: plan.ETag},
+	})
+	must(t, err)
+	return did.ID
 }
 
 // KongFile is a file with a service that is imported, and a route that stays closed.

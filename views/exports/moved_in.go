@@ -11,7 +11,7 @@ type MovedIn struct {
 	Import   *contract.MovedIn
 	Projects []MovedProject
 	Facts    []ui.Fact
-	UndoURL  string // of the form that takes it back
+	UndoURL  string // of the form that takes it back; "" for who may not
 	Error    string
 }
 

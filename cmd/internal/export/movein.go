@@ -106,6 +106,10 @@ func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
 
 // printMovedIn prints what an import has created, and what is left to do by hand.
 func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand) error {
+	if did.ID == "" {
+		_, err := io.WriteString(w, "Everything in the file is already here. Nothing was changed.\n")
+		return err //nolint:wrapcheck // of the terminal
+	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "Imported as %s: %s.\n\n", did.ID, movedText(did))
 	for i := range did.Projects {

@@ -6,6 +6,7 @@ import (
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
+	"postern/service/access"
 	"postern/views/exports"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -23,11 +24,13 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 	v.SelectTeam(did.Team)
 	path := planPath(did.ID)
 	m := exports.MovedIn{
-		Page:    v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), ui.Crumb{Text: did.ID}),
-		Import:  &did,
-		UndoURL: path + "/undo",
-		Error:   problem,
-		Facts:   movedFacts(&did),
+		Page:   v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), ui.Crumb{Text: did.ID}),
+		Import: &did,
+		Error:  problem,
+		Facts:  movedFacts(&did),
+	}
+	if v.Who.May(did.Team, access.ProjectErase) {
+		m.UndoURL = path + "/undo"
 	}
 	for _, p := range did.Projects {
 		m.Projects = append(m.Projects, exports.MovedProject{MovedProject: p, Page: page.ProjectPath(p.Name)})

@@ -226,7 +226,10 @@ func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	in := contract.ImportApplication{ImportPath: importIn(v), Condition: v.Condition()}
 	did, err := h.Plans.Apply(v.Ctx(), v.Who, in)
-	if err == nil {
+	switch {
+	case err == nil && did.ID == "":
+		return v.Done("moved_in_same", projects.ImportPath)
+	case err == nil:
 		return v.Done("moved_in", planPath(did.ID))
 	}
 	wrong, ok := page.ErrorsIn(err)
