@@ -18,6 +18,7 @@ type Options struct {
 	Hosts          []string // host names of routes without one
 	Trust          []string // hosts of targets whose certificates are trusted without an authority
 	AllowWeak      bool     // also keys that can be guessed
+	Theirs         bool     // an import that is repeated overwrites what was changed here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
 	Now            time.Time
 }
