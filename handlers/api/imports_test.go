@@ -119,3 +119,41 @@ func TestImportPlan_sentAgain(t *testing.T) {
 		t.Errorf("%d %s\n%d %s", first.Status, first.Raw, again.Status, again.Raw)
 	}
 }
+
+const smallFile = `{"_format_version": "3.0", "services": [{"name": "small", "url": "http://127.0.0.1:9", "routes": [
+	{"paths": ["/"]}]}], "consumers": [{"username": "web", "keyauth_credentials": [
+	{"key": "4d1c9a2b7e8f4a6db1c2d3e4f5a69788"}]}]}`
+
+func TestImportPlan_apply(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	plan := o.Do(t, "POST", imports, smallFile, with(o, "Content-Type", "application/json"))
+	one, etag := imports+"/"+fmt.Sprint(plan.Body["id"]), plan.Header.Get("ETag")
+	got := o.Do(t, "POST", one+"/apply", "", o.Owner)
+	if got.Status != 422 || fmt.Sprint(got.Pointers()) != "[/If-Match]" {
+		t.Errorf("without an ETag: %d %s", got.Status, got.Raw)
+	}
+	if got := o.Do(t, "POST", one+"/apply", "", with(o, "If-Match", `"x"`)); got.Status != 412 {
+		t.Errorf("with another ETag: %d %s", got.Status, got.Raw)
+	}
+	did := o.Do(t, "POST", one+"/apply", "", with(o, "If-Match", etag))
+	if did.Status != 200 || !strings.HasPrefix(fmt.Sprint(did.Body["id"]), "imp_") {
+		t.Fatalf("%d %s", did.Status, did.Raw)
+	}
+	if got := o.Do(t, "GET", one, "", o.Owner); got.Status != 404 {
+		t.Errorf("the plan is still there: %d %s", got.Status, got.Raw)
+	}
+	if got := o.Do(t, "GET", "/api/v1/projects/small", "", o.Owner); got.Status != 200 {
+		t.Errorf("%d %s", got.Status, got.Raw)
+	}
+	undo := imports + "/" + fmt.Sprint(did.Body["id"]) + "/undo"
+	if got := o.Do(t, "POST", undo, "", o.Outsider); got.Status != 404 {
+		t.Errorf("for another team: %d %s", got.Status, got.Raw)
+	}
+	if got := o.Do(t, "POST", undo, "", o.Owner); got.Status != 204 {
+		t.Errorf("%d %s", got.Status, got.Raw)
+	}
+	if got := o.Do(t, "GET", "/api/v1/projects/small", "", o.Owner); got.Status != 404 {
+		t.Errorf("after the undo: %d %s", got.Status, got.Raw)
+	}
+}

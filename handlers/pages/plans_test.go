@@ -61,7 +61,7 @@ func TestImportPlanPage(t *testing.T) {
 	if plan.Find("[name=open][value='/services/0/routes/1'][checked]").Length() != 1 {
 		t.Error("the opened route isn't checked")
 	}
-	s.Post(path, "revision", revision, "theirs", "true").Shows(412, "Changed since you opened it")
+	s.Post(path, "revision", revision, "theirs", "true").Shows(412, "Changed since you opened this page")
 
 	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "file that you sent")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/imports")
@@ -89,4 +89,31 @@ func TestImportPlanPage_refused(t *testing.T) {
 	}
 	sendKong(t, s, controlplane.KongFile, "kong", "x").Shows(400, "Import a project").
 		Says("#from-kong [role=alert]", "a field is unknown")
+}
+
+func TestImportPlanPage_apply(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	const file = `{"_format_version": "3.0", "services": [{"name": "small", "url": "http://127.0.0.1:9", "routes": [
+		{"paths": ["/"]}]}], "consumers": [{"username": "web", "keyauth_credentials": [
+		{"key": "4d1c9a2b7e8f4a6db1c2d3e4f5a69788"}]}]}`
+	plan := func() (path, revision string) {
+		path = sendKong(t, s, file, ui.NonceField, s.Get("/imports").Nonce("/imports/plan")).Location()
+		return path, s.Get(path).Shows(200, "Import plan").Value("#plan-choices ~ form [name=revision]")
+	}
+	path, revision := plan()
+	s.Post(path+"/apply", "revision", "x").Shows(412, "Changed since you opened this page")
+	applied := s.Post(path+"/apply", "revision", revision).Location()
+	s.Get(path).Shows(404, "Page not found")
+	s.Get(applied).Shows(200, "Imported file").
+		Says("main a[href='/projects/small']", "small").Says("main", "Projects created").Says("main", "/small/1.0.0/prod")
+
+	path, revision = plan()
+	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")
+	s.Get("/imports").Says("body", "Everything in the file is already here")
+
+	s.Post(applied+"/undo").Shows(200, "Undo the import")
+	s.Post(applied+"/undo", "confirm", "true").LeadsTo("/imports")
+	s.Get("/projects/small").Shows(404, "Page not found")
+	s.Get(applied).Shows(404, "Page not found")
 }

@@ -1,0 +1,122 @@
+package views_test
+
+import (
+	"strings"
+	"time"
+
+	"postern/core/contract"
+	"postern/views/exports"
+	"postern/views/projects"
+	"postern/views/ui"
+)
+
+// plannedAt is when the plans of the states were made.
+var plannedAt = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
+func importWaiting() projects.Import {
+	m := importEmpty()
+	m.PlanError = "Line 12: The member \"routes\" is here again, after line 4. Remove one of them: Kong ignores the first."
+	m.Plans = []projects.WaitingPlan{
+		{URL: "/imports/pln_1", Created: plannedAt, Expires: plannedAt.Add(23 * time.Hour)},
+	}
+	return m
+}
+
+// plannedImport is a plan with a project of each kind.
+func plannedImport() *contract.PlannedImport {
+	key := contract.RequestsAuth{Mode: contract.Authenticate}
+	key.APIKey.In = []contract.KeyPlace{{Header: "apikey"}, {Query: "apikey"}}
+	domain := func(path string, methods ...string) contract.PlannedDomain {
+		return contract.PlannedDomain{NewDomain: contract.NewDomain{
+			Host: "a-host-name-that-is-rather-long.api.example.com", PathPrefix: path, Methods: methods,
+		}}
+	}
+	version := func(name, target string, auth contract.RequestsAuth, domains ...contract.PlannedDomain,
+	) contract.PlannedVersion {
+		return contract.PlannedVersion{
+			Name: name, RequestsAuth: auth, Closed: name == "closed", Domains: domains,
+			Environment: contract.PlannedEnvironment{NewEnvironment: contract.NewEnvironment{Target: target}},
+		}
+	}
+	const target = "https://orders.internal.a-company-with-a-long-name.example:8443/base"
+	return &contract.PlannedImport{
+		ID: "pln_1", State: contract.ImportPlanned, ETag: "x", ExpiresAt: plannedAt.Add(23 * time.Hour),
+		Filled: []string{"STOCK_HOST"}, ImportPlan: contract.ImportPlan{
+			Source: "kong 3.0", Product: "kong", Tenant: "kong", OwnerCount: 1204,
+			Keys:    contract.PlannedKeys{Imported: 48000, Frozen: 12, Expired: 3, Weak: 7},
+			Groups:  []contract.NewGroup{{Name: "gold"}},
+			Summary: contract.LedgerCounts{Exact: 48211, Approximate: 19, Lossy: 6, Skipped: 2},
+			Projects: []contract.PlannedProject{
+				{Name: "orders", Versions: []contract.PlannedVersion{
+					version("1.0.0", target, key, domain("/orders"), domain("/returns", "GET", "POST")),
+					version("closed", target, key, domain("/admin")),
+				}},
+				{Name: "status", Versions: []contract.PlannedVersion{
+					version("1.0.0", "http://status.example.net", contract.RequestsAuth{Mode: contract.Passthrough}),
+				}},
+			},
+		},
+	}
+}
+
+func importPlan() exports.Plan {
+	p := plannedImport()
+	preview := exportPreview()
+	return exports.Plan{
+		Page: in("Import plan", "/imports/pln_1", "Projects", "Import", "Plan"), Plan: p, Action: "/imports/pln_1",
+		Ledger:   *ledgerOf(p.Summary),
+		Sections: preview.Sections[:3],
+		Expires:  p.ExpiresAt,
+		Open: ui.Group{
+			ID: "plan-open", Name: "open", Legend: "Open",
+			Hint: "These stay closed, because something that checks their calls can't be imported.",
+			Options: []ui.Option{
+				{Value: "status", Title: "status", Chosen: true},
+				{Value: "/services/0/routes/1", Title: "route admin (line 14)",
+					Text: "the plugin openid-connect can't be imported"},
+			},
+		},
+		Stuck: []contract.ClosedEntity{
+			{Kind: "route", Name: "by-header", Line: 40, Reasons: []string{"it matches by headers"}},
+		},
+		Hosts: ui.Value{Text: "www.example.com\n*.example.com", Error: "*.example.com: You can't use wildcards."},
+		Unset: []contract.ImportPlaceholder{{Name: "ORDERS_TOKEN", Line: 9, Count: 1}},
+		ByHand: []ui.Fact{
+			{Label: "DNS records and certificates for", Value: strings.Repeat("api.example.com, ", 8) + "www.example.com"},
+			{Label: "POSTERN_EGRESS_ALLOW needs", Value: "10.0.0.7/32"},
+		},
+		Notes: []string{"A limit counts the calls of one project. It starts at zero after the move."},
+	}
+}
+
+func importPlanApplying() exports.Plan {
+	m := importPlan()
+	m.Plan.State, m.Plan.Projects, m.Hosts = contract.ImportApplying, nil, ui.Value{}
+	m.Refused = "The name \"orders\" is taken by another project."
+	m.ByHand, m.Notes, m.Unset, m.Stuck, m.Open.Options = nil, nil, nil, nil, nil
+	return m
+}
+
+func importApplied() exports.MovedIn {
+	did := &contract.MovedIn{
+		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4,
+		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
+			{Kind: "environment", Name: "prod of orders", Detail: "It was changed here since the last import."},
+		}},
+		Vanished: contract.MovedList{Total: 1204, Items: []contract.MovedObject{
+			{Kind: "owner", Name: "billing-service", Detail: "The file doesn't have it."},
+		}},
+	}
+	return exports.MovedIn{
+		Page: in("Imported file", "/imports/imp_1", "Projects", "Import", "imp_1"), Import: did,
+		Facts: []ui.Fact{
+			{Label: "Projects created", Value: "2"}, {Label: "API keys created", Value: "48,000"},
+			{Label: "Unchanged", Value: "4"},
+		},
+		Projects: []exports.MovedProject{{Page: "/projects/orders", MovedProject: contract.MovedProject{
+			Name: "orders", URLs: []string{"https://orders.gateway.example/1.0.0/prod"},
+		}}},
+		UndoURL: "/imports/imp_1/undo",
+		Error:   "The project orders was changed since the import.",
+	}
+}
