@@ -66,6 +66,7 @@ var notWalked = map[string]string{
 // formStates are states of objects in which pages have forms that they lack otherwise.
 var formStates = map[string][]string{
 	"/groups/:group":                                                 {"member", "group owner", "nested"},
+	"/imports/:import":                                               {"applied"},
 	"/projects/:project/call-signing":                                {"call signing"},
 	"/projects/:project/delete":                                      {"deleted"},
 	certificateRoute:                                                 {"https target", "client certificate"},

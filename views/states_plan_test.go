@@ -80,7 +80,9 @@ func importPlan() exports.Plan {
 			{Kind: "route", Name: "by-header", Line: 40, Reasons: []string{"it matches by headers"}},
 		},
 		Hosts: ui.Value{Text: "www.example.com\n*.example.com", Error: "*.example.com: You can't use wildcards."},
-		Unset: []contract.ImportPlaceholder{{Name: "ORDERS_TOKEN", Line: 9, Count: 1}},
+		Unset: []exports.Unset{
+			{ImportPlaceholder: contract.ImportPlaceholder{Name: "ORDERS_TOKEN", Line: 9, Count: 1}, Error: "Use text."},
+		},
 		ByHand: []ui.Fact{
 			{Label: "DNS records and certificates for", Value: strings.Repeat("api.example.com, ", 8) + "www.example.com"},
 			{Label: "POSTERN_EGRESS_ALLOW needs", Value: "10.0.0.7/32"},

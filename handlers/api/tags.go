@@ -79,7 +79,7 @@ var tagTexts = map[string]string{
 	"Domains":     "Custom domains of environments.",
 	"Exports":     "Zips of a project, as data or to run on Kong, each with a ledger.",
 	"Groups":      "Groups of users, and their members.",
-	"Imports":     "Projects imported from exported zips.",
+	"Imports":     "Projects imported from exported zips and from files of other gateways.",
 	"Key types":   "Kinds of API keys: their scopes, limits and lifetimes.",
 	"Keys":        "API keys that callers of a project use.",
 	"OpenAPI":     "OpenAPI documents of versions, with request validation and publication.",

@@ -1,9 +1,11 @@
 package exports
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
 	"postern/core/contract"
@@ -24,11 +26,25 @@ type Plan struct {
 	Stuck   []contract.ClosedEntity
 	Hosts   ui.Value
 	Trust   ui.Value
-	Unset   []contract.ImportPlaceholder
+	Unset   []Unset
 	ByHand  []ui.Fact
 	Notes   []string
 	Error   string // of the choices
 	Refused string // why it wasn't applied
+}
+
+// Unset is a placeholder without a value.
+type Unset struct {
+	contract.ImportPlaceholder
+	Error string
+}
+
+// field is the field for the value of a placeholder.
+func (u Unset) field(n int) ui.Field {
+	return ui.Field{
+		ID: fmt.Sprintf("plan-set-%d", n), Name: "value", Label: u.Name, Type: "password", Autocomplete: "off",
+		Hint: "Placeholder in line " + humanize.Comma(int64(u.Line)) + ".", Value: ui.Value{Error: u.Error},
+	}
 }
 
 // heading says in a line what would be imported.

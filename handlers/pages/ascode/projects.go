@@ -107,6 +107,10 @@ func left(name, member, flag string) Field {
 	})
 }
 
+// importChoices are the fields of the choices for an import, whose command has them as flags and makes a new plan.
+var importChoices = fieldsOf(contract.UpdateImportPlan, "open", "hosts", "trust", "theirs", "allow_weak",
+	"retry_on_timeout")
+
 var projectForms = map[string][]Call{
 	"/projects/new": does("create-proxy", "create", Text("target", "target", "--target").Need(),
 		Name("name", "name", "--name"), titleOf("name", "display_name", "--display-name"),
@@ -124,9 +128,12 @@ var projectForms = map[string][]Call{
 		Operation: "import-project", Command: "import FILE",
 		Query: []Field{Name("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
 	}},
-	"/imports/plan":           {{Operation: "import-project", Command: "import FILE"}},
-	"/imports/:import":        {{Operation: "update-import-plan", Note: "Send the members that you want to change."}},
-	"/imports/:import/apply":  {{Operation: "apply-import"}},
+	"/imports/plan": {{Operation: "import-project", Command: "import FILE"}},
+	"/imports/:import": {{
+		Operation: contract.UpdateImportPlan.ID, Fields: importChoices,
+		Note: "Send values of placeholders as members of set.",
+	}},
+	"/imports/:import/apply":  {{Operation: contract.ApplyImport.ID}},
 	"/imports/:import/delete": submits(contract.DeleteImportPlan),
 	"/imports/:import/undo":   submits(contract.UndoImport),
 	"/projects/:project/delete": {

@@ -138,12 +138,14 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		Expires:  plan.ExpiresAt,
 		Hosts:    ui.Value{Text: strings.Join(plan.Hosts, "\n")},
 		Trust:    ui.Value{Text: strings.Join(plan.Trust, "\n")},
-		Unset:    plan.ByHand.Placeholders,
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Open",
 			Hint: "These stay closed, because something that checks their calls can't be imported.",
 		},
+	}
+	for _, one := range plan.ByHand.Placeholders {
+		m.Unset = append(m.Unset, exports.Unset{ImportPlaceholder: one})
 	}
 	for _, note := range plan.Notes {
 		m.Notes = append(m.Notes, note.Detail)
@@ -191,6 +193,9 @@ func byHandFacts(by *contract.ImportByHand) (facts []ui.Fact) {
 	return facts
 }
 
+// pointerEscape escapes a name in a JSON Pointer (RFC 6901).
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
 // changePlan changes the choices for a plan.
 func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	in := contract.ImportPlanUpdate{ImportPath: importIn(v), Condition: v.Condition()}
@@ -218,6 +223,9 @@ func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	m.Hosts = wrong.Lines("/hosts", strings.Join(*in.Body.Hosts, "\n"))
 	m.Trust = wrong.Lines("/trust", strings.Join(*in.Body.Trust, "\n"))
 	m.Open.Error = wrong.Take("/open")
+	for i := range m.Unset {
+		m.Unset[i].Error = wrong.Take("/set/" + pointerEscape.Replace(m.Unset[i].Name))
+	}
 	m.Error = wrong.Rest()
 	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
 }
