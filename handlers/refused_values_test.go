@@ -65,17 +65,17 @@ var notWalked = map[string]string{
 
 // formStates are states of objects in which pages have forms that they lack otherwise.
 var formStates = map[string][]string{
-	"/groups/:group":                                                 {"member", "group owner", "nested"},
-	"/imports/:import":                                               {"applied"},
-	"/projects/:project/call-signing":                                {"call signing"},
-	"/projects/:project/delete":                                      {"deleted"},
-	certificateRoute:                                                 {"https target", "client certificate"},
-	"/projects/:project/keys/:key":                                   {"frozen"},
-	"/projects/:project/login/:client":                               {"frozen client"},
-	"/projects/:project/versions/:version":                           {"two versions"},
+	"/groups/:group":                       {"member", "group owner", "nested"},
+	"/imports/:import":                     {"applied"},
+	"/projects/:project/call-signing":      {"call signing"},
+	"/projects/:project/delete":            {"deleted"},
+	certificateRoute:                       {"https target", "client certificate"},
+	"/projects/:project/keys/:key":         {"frozen"},
+	"/projects/:project/login/:client":     {"frozen client"},
+	"/projects/:project/versions/:version": {"two versions"},
 	"/projects/:project/versions/:version/environments/:environment": {"two environments", "https target"},
-	"/tenants/:tenant":                                               {"shared"},
-	"/users/:user":                                                   {"signed in", "frozen user"},
+	"/tenants/:tenant": {"shared"},
+	"/users/:user":     {"signed in", "frozen user"},
 }
 
 // TestForms_refusedKeepValues fills in every form of every page, with one field after the

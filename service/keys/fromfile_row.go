@@ -75,7 +75,11 @@ func NewImported(in *keyfile.Row, allowWeak bool, now time.Time) (models.APIKey,
 }
 
 // SameAttributes reports whether two keys have the same owner, place, state, limits, addresses, expiry and identity.
-func SameAttributes(a, b *models.APIKey) bool { return attributesOf(a, false) == attributesOf(b, false) }
+func SameAttributes(a, b *models.APIKey) bool {
+	ends := a.ExpiresAt == nil && b.ExpiresAt == nil ||
+		a.ExpiresAt != nil && b.ExpiresAt != nil && a.ExpiresAt.Equal(*b.ExpiresAt)
+	return ends && a.State == b.State && attributesOf(a) == attributesOf(b)
+}
 
 // describe joins the name and the description of a row.
 func describe(in *keyfile.Row) string {

@@ -330,6 +330,8 @@ func TestFeed_replica(t *testing.T) {
 
 // key is what the gateway finds by the hash of a present secret.
 func (w *world) key(hash [32]byte) (key snapshot.Key) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, project := range w.served {
 		if found, old := w.table.Lookup(project.TeamID, hash, &key); found && old {
 			return snapshot.Key{}
