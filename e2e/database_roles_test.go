@@ -376,7 +376,8 @@ var gatewayMay = []string{
 	`SELECT end_users.id, end_users.state FROM end_users JOIN identities ON identities.user_id = end_users.id
 		WHERE identities.tenant_id = '' AND identities.issuer = '' AND identities.subject = ''`,
 	"SELECT id FROM end_users WHERE state = 'frozen' AND updated_at > now() AND groups_left_at > now()",
-	"SELECT * FROM group_members JOIN user_groups ON user_groups.id = group_members.group_id, group_groups, group_owners",
+	"SELECT * FROM group_members JOIN user_groups ON user_groups.id = group_members.group_id",
+	"SELECT * FROM group_groups, group_owners",
 	"SELECT * FROM providers, certificates, deleted_users, domains",
 	"SELECT public_key FROM acme_accounts WHERE directory = ''",
 	"SELECT id FROM login_sessions WHERE barred_until > now() AND client_id = ''",

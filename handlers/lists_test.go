@@ -72,6 +72,8 @@ func TestLists_sort(t *testing.T) {
 					t.Fatalf("POST %s: %d %s", path, got.Status, got.Raw)
 				}
 			}
+			app := fmt.Sprintf(`{"owner":"%c app","role":"%s"}`, "bAcde"[i], []string{"member", "admin"}[i%2])
+			o.Do(t, http.MethodPost, has.Path("/api/v1/groups/:group/owners"), app, o.Owner)
 		}
 		for _, tt := range sortedLists {
 			path := has.Path(tt.path)

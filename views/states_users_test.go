@@ -269,7 +269,7 @@ func group() tenants.Group {
 				Error: "No user of this tenant has this address. First invite the user under Users.",
 			},
 		},
-		OwnerList: listed("/groups/grp_1", "apps", "owner", "role"),
+		OwnerList: second("owners_", listed("/groups/grp_1", "apps", "owner", "role")),
 		Owners: []tenants.GroupOwner{
 			{Name: "billing-service", HasKeys: true, Role: "member", RemoveAction: "/groups/grp_1/owners/remove"},
 			{

@@ -10,8 +10,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// The plugin finds the groups of an owner of keys, a user or an app, by the owner's tenant: apps of two tenants can have
-// one name.
+// The plugin finds the groups of an owner of keys, a user or an app, by the owner's tenant: apps of two tenants can
+// have one name.
 func TestMembers(t *testing.T) {
 	rules := snapshot.Rules{Default: "deny", List: []snapshot.Rule{ruleOf("rul_1", "/staff", "staff")}}
 	for name, tt := range map[string]struct {

@@ -150,8 +150,8 @@ type NewGroupOwner struct {
 	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the role admin"`
 }
 
-// GroupOwnership is a request to put an app owner into a group, or to change its role there. The name isn't in the path,
-// because it can have slashes.
+// GroupOwnership is a request to put an app owner into a group, or to change its role there. The name isn't in the
+// path, because it can have slashes.
 type GroupOwnership struct {
 	GroupPath
 	Body NewGroupOwner

@@ -36,7 +36,9 @@ func (s *Service) Owners(
 
 // SetOwner puts an app owner of keys into a group with a role. Rules can ask for RoleAdmin; an app doesn't manage
 // members. The owner stays in the group when its last key is gone, so that its next key is in it again.
-func (s *Service) SetOwner(ctx context.Context, p access.Principal, in contract.GroupOwnership) (contract.Group, error) {
+func (s *Service) SetOwner(
+	ctx context.Context, p access.Principal, in contract.GroupOwnership,
+) (contract.Group, error) {
 	return s.changeGroup(ctx, p, in.Group, func(tx *models.Tx, row *models.UserGroup, after *groupChange) error {
 		if err := fault.InvalidFields(checkOwner("", in.Body.Owner, in.Body.Role)); err != nil {
 			return err

@@ -343,7 +343,8 @@ func TestRules_groupsOfApps(t *testing.T) {
 	})
 }
 
-// A key that counts for a tenant has the groups of this tenant's owner, also if it is of another project of the product.
+// A key that counts for a tenant has the groups of this tenant's owner, even if it is of another project of the
+// product.
 func TestRules_appsOfProduct(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newLoginProject(t, db)

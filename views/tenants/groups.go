@@ -74,6 +74,14 @@ type GroupOwner struct {
 	RemoveAction string
 }
 
+// detail is the role, and whether a rule can admit the app at all.
+func (o GroupOwner) detail() string {
+	if o.HasKeys {
+		return o.Role
+	}
+	return o.Role + ", no keys in this tenant"
+}
+
 // AddOwner posts owner to Action.
 type AddOwner struct {
 	Action string

@@ -92,7 +92,8 @@ func newConsents(t terminal.Terminal) *cobra.Command {
 
 func newGroups(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("groups", "Manage the groups of tenants",
-		cli.ListCommand(t, cli.AsHolder, contract.ListGroups, []string{"ID", "NAME", "DISPLAY NAME", "MEMBERS", "APP OWNERS"},
+		cli.ListCommand(t, cli.AsHolder, contract.ListGroups,
+			[]string{"ID", "NAME", "DISPLAY NAME", "MEMBERS", "APP OWNERS"},
 			func(g contract.Group) []string {
 				return []string{g.ID, g.Name, g.DisplayName, strconv.FormatInt(g.Members, 10),
 					strconv.FormatInt(g.Owners, 10)}
