@@ -44,6 +44,8 @@ var typedCode = map[string][]string{
 // codeForms are values of forms that no page of the walk leads to, or that scripts and links add fields to, by route.
 var codeForms = map[string][]url.Values{
 	"/groups/:group/members":         {{"email": {"ana@example.com"}}},
+	"/projects/:project/keys":        {{"owner": {"billing-service"}, "metadata": {`{"plan": "gold"}`}}},
+	"/projects/:project/keys/:key":   {{"metadata": {`{"plan": "gold"}`}}, {"metadata": {""}}},
 	"/groups/:group/owners":          {{"owner": {"billing-service"}}},
 	"/groups/:group/owners/remove":   {{"owner": {"billing-service"}}},
 	"/imports":                       {{"name": {"shop"}}},

@@ -205,7 +205,10 @@ func keyForm() projects.KeyForm {
 		Tenants: []ui.Option{{Value: "default", Title: "default", Chosen: true}, {Value: "acme", Title: "acme"}},
 		Product: "storefront",
 		Texts:   keyTexts("key"),
-		Bounds:  keyBounds("type", ""),
+		Metadata: ui.Value{
+			Text: "{\"plan\": \"gold\",", Error: "Use a JSON object, such as {\"plan\": \"gold\"}.",
+		},
+		Bounds: keyBounds("type", ""),
 	}
 }
 
@@ -317,6 +320,7 @@ func key() projects.Key {
 			Action:   "/projects/shop/keys/key_1",
 			Revision: "41",
 			Texts:    keyTexts("edit"),
+			Metadata: ui.Value{Text: "{\n  \"plan\": \"gold\"\n}"},
 			Bounds:   keyBounds("own", "60"),
 		},
 		Rotate: &projects.Rotate{

@@ -3,10 +3,21 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Metadata is a JSON object as compact text, "" for the empty one. Its numbers keep all of their digits.
 type Metadata string
+
+// ParseMetadata returns the object in a text that was typed, "" for an empty one. Text that isn't JSON stays unchanged,
+// and isn't valid.
+func ParseMetadata(text string) Metadata {
+	var m Metadata
+	if text = strings.TrimSpace(text); text == "" || m.UnmarshalJSON([]byte(text)) == nil {
+		return m
+	}
+	return Metadata(text)
+}
 
 // MarshalJSON implements json.Marshaler.
 func (m Metadata) MarshalJSON() ([]byte, error) {

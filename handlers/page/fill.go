@@ -53,6 +53,8 @@ func (v *Visit) Fill(body any, members ...string) {
 			} else {
 				into.FieldByIndex(m.Index).SetZero()
 			}
+		case *contract.Metadata:
+			*value = contract.ParseMetadata(v.Posted(name))
 		case *[]string: // boxes, or a text with an element on each line
 			*value = Lines(strings.Join(v.Gin.Request.PostForm[name], "\n"))
 		case *[]contract.RetryCondition: // boxes

@@ -226,3 +226,43 @@ func TestKey_ofProduct(t *testing.T) {
 		Shows(200, "Key for wide").
 		Says("dl", "every project of storefront")
 }
+
+func TestKey_metadata(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	const list = "/projects/shop/keys"
+	for typed, want := range map[string]string{
+		"{plan: gold}": "Use a JSON object",
+		"[1]":          "Use a JSON object",
+		`"gold"`:       "Use a JSON object",
+		"{} {}":        "Use a JSON object",
+		`{"a":"` + strings.Repeat("x", 4096) + `"}`: "Use at most 4096 bytes",
+	} {
+		got := s.Post(list, "owner", "billing", "metadata", typed).Shows(422, "Keys").
+			Says("#key-metadata-error", want).Find("#key-metadata").Text()
+		if got != typed {
+			t.Errorf("the refused form holds %.50q, want %.50q", got, typed)
+		}
+	}
+	const typed = "{ \"plan\":\n \"gold\", \"no\": 12345678901234567890 }"
+	s.Submit(list, "owner", "billing", "metadata", typed).Shows(200, "Key created")
+	path := s.Get(list).Find("#keys tbody tr:first-child a").AttrOr("href", "")
+	opened := s.Get(path).Shows(200, "Key for billing").Says("dl", `{"plan":"gold","no":12345678901234567890}`)
+	const indented = "{\n  \"plan\": \"gold\",\n  \"no\": 12345678901234567890\n}"
+	if got := opened.Find("#edit-metadata").Text(); got != indented {
+		t.Errorf("the form has %q, want %q", got, indented)
+	}
+	s.Get(list+"?keys_text=GOLD").Says("#keys", "1 key").Says("#keys tbody", "billing")
+	revision := opened.Value("[name=revision]")
+	s.Post(path, "revision", revision, "metadata", "gold").Shows(422, "Key for billing").
+		Says("#edit-metadata-error", "Use a JSON object").Says("#edit-metadata", "gold")
+	s.Post(path, "revision", revision, "metadata", `{"plan": "silver"}`).LeadsTo(path)
+	s.Get(path).Says("dl", `{"plan":"silver"}`)
+	s.Post(path, "revision", revision, "metadata", `{"plan": "bronze"}`).
+		Shows(412, "Changed since you opened this page").
+		Says("main", `{"plan":"silver"}`).
+		Says("main", `{"plan":"bronze"}`).
+		Holds("metadata", `{"plan": "bronze"}`)
+	s.Post(path, "revision", s.Get(path).Value("[name=revision]"), "metadata", " ").LeadsTo(path)
+	s.Get(path).Lacks("dd.font-mono:contains(silver)")
+}

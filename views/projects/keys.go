@@ -38,6 +38,7 @@ type KeyForm struct {
 	OfProduct    bool        // the key is to be valid for all of it
 	Expires      ui.Value
 	Texts        []ui.Field
+	Metadata     ui.Value
 	Bounds       KeyBounds
 	TypeError    string
 	EnvError     string
@@ -147,6 +148,7 @@ type KeyEdit struct {
 	Action   string
 	Revision string
 	Texts    []ui.Field
+	Metadata ui.Value
 	Expires  ui.Value // expires_at; "" is never
 	Bounds   KeyBounds
 	Error    string

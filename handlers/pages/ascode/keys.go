@@ -24,7 +24,7 @@ var keyPages = map[string]Page{
 }
 
 var keyForms = map[string][]Call{
-	keysRoute: carriesOut(contract.CreateKey, allFields(contract.CreateKey, keyLimits(false), noMetadata)...),
+	keysRoute: carriesOut(contract.CreateKey, allFields(contract.CreateKey, keyLimits(false), keyMetadata(false))...),
 	keysRoute + "/change": {
 		{When: is("do", "revoke"), Operation: "revoke-key", Command: "keys revoke {key} --yes", Note: eachKey},
 		{When: is("do", "unfreeze"), Operation: "unfreeze-key", Command: "keys unfreeze {key}", Note: eachKey},
@@ -34,7 +34,7 @@ var keyForms = map[string][]Call{
 	keysRoute + "/import/preview": keyImport(Fixed("dry_run", true, "--dry-run")),
 	keysRoute + "/check":          carriesOut(contract.CheckKey, Secret("secret", "key", "").Need()),
 	keysRoute + "/:key": carriesOut(contract.UpdateKey,
-		allFields(contract.UpdateKey, keyLimits(true), noMetadata)...),
+		allFields(contract.UpdateKey, keyLimits(true), keyMetadata(true))...),
 	keysRoute + "/:key/freeze":   submits(contract.FreezeKey),
 	keysRoute + "/:key/unfreeze": submits(contract.UnfreezeKey),
 	keysRoute + "/:key/revoke":   does("revoke-key", "keys revoke {key} --yes"),
@@ -47,8 +47,20 @@ var keyForms = map[string][]Call{
 	keyTypesRoute + "/:key_type/delete": submits(contract.DeleteKeyType),
 }
 
-// noMetadata leaves out the metadata of a key, which the forms have no field for.
-var noMetadata = Func("metadata", "metadata", func(url.Values) (any, [][]string) { return nil, nil })
+// keyMetadata is an object of JSON. An empty field removes what is stored, and text that isn't an object is left out.
+func keyMetadata(stored bool) Field {
+	return Func("metadata", "metadata", func(form url.Values) (any, [][]string) {
+		metadata := contract.ParseMetadata(form.Get("metadata"))
+		if !metadata.Valid() || metadata == "" && !stored {
+			return nil, nil
+		}
+		text, err := metadata.MarshalJSON()
+		if err != nil {
+			return nil, nil
+		}
+		return metadata, [][]string{{"--metadata", string(text)}}
+	})
+}
 
 const eachKey = "Run it once for each selected key."
 

@@ -18,12 +18,16 @@ import (
 type keyForm struct {
 	revision  string
 	texts     any // a key, or a change of one
+	metadata  string
 	expiresOn string
 	bounds    keyBounds
 }
 
 func keyFormFor(k contract.Key) keyForm {
-	return keyForm{revision: k.ETag, texts: k, expiresOn: dayValue(k.ExpiresAt), bounds: boundsOf(k)}
+	return keyForm{
+		revision: k.ETag, texts: k, metadata: metadataText(k.Metadata), expiresOn: dayValue(k.ExpiresAt),
+		bounds: boundsOf(k),
+	}
 }
 
 // dayValue formats a time for an input of type date.
@@ -45,7 +49,8 @@ func (h *Handler) saveKey(v *page.Visit) (web.Answer, error) {
 	var typed contract.KeyChange
 	v.Fill(&typed, changed...)
 	form := keyForm{
-		revision: v.Posted("revision"), texts: typed, expiresOn: v.Posted("expires_at"), bounds: postedBounds(v),
+		revision: v.Posted("revision"), texts: typed, metadata: v.Posted("metadata"),
+		expiresOn: v.Posted("expires_at"), bounds: postedBounds(v),
 	}
 	change, err := form.change(typed, k)
 	if err == nil {
@@ -89,8 +94,8 @@ func (f keyForm) change(typed contract.KeyChange, k contract.Key) (contract.KeyC
 // view is the form on the key's page, with its mistakes.
 func (f keyForm) view(p rules.Project, k contract.Key, wrong *page.Errors) *projects.KeyEdit {
 	return &projects.KeyEdit{Open: len(wrong.Fields) > 0, Action: page.KeyPath(p, k.ID), Revision: f.revision,
-		Texts: wrong.TextFields("edit", f.texts, written...), Expires: wrong.Value("/expires_at", f.expiresOn),
-		Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
+		Texts: wrong.TextFields("edit", f.texts, written...), Metadata: wrong.Value("/metadata", f.metadata),
+		Expires: wrong.Value("/expires_at", f.expiresOn), Bounds: f.bounds.form(inheritedText(p, k.KeyType), wrong)}
 }
 
 // keyEditOf returns nil for a key that can no longer be changed.
@@ -117,6 +122,11 @@ func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web
 	}
 	compareWritten(&m, k, mine.texts)
 	m.Rows = append(m.Rows,
+		projects.Difference{
+			Label:  page.FieldLabel("metadata"),
+			Theirs: page.TextOrNone(string(k.Metadata)),
+			Yours:  page.TextOrNone(string(contract.ParseMetadata(mine.metadata))),
+		},
 		projects.Difference{Label: "Expires", Theirs: dayText(saved.expiresOn), Yours: dayText(mine.expiresOn)},
 		projects.Difference{
 			Label: "Limits", Theirs: saved.bounds.chosenLimits(), Yours: mine.bounds.chosenLimits(),
@@ -126,6 +136,7 @@ func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web
 		})
 	m.Hidden = append(m.Hidden,
 		projects.Pair{Name: "revision", Value: k.ETag},
+		projects.Pair{Name: "metadata", Value: mine.metadata},
 		projects.Pair{Name: "expires_at", Value: mine.expiresOn},
 		projects.Pair{Name: "limits_of", Value: mine.bounds.of},
 		projects.Pair{Name: "allowed_cidrs", Value: mine.bounds.allowed})

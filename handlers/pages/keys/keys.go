@@ -173,6 +173,7 @@ func (h *Handler) createKey(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	markKeyForm(&m.Keys.Create, in, v.Posted("expires_at"), wrong)
+	m.Keys.Create.Metadata = wrong.Value("/metadata", v.Posted("metadata"))
 	m.Keys.Create.Bounds = bounds.form(inheritedByChoice(p), wrong)
 	m.Keys.Create.Error = wrong.Rest()
 	return web.Answer{Status: wrong.Status, Page: projects.KeysPage(m)}, nil

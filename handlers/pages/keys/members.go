@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"postern/core/contract"
@@ -13,19 +15,31 @@ import (
 var (
 	written = []string{"description"} // texts about the key
 	created = slices.Concat(written,
-		[]string{"owner", "key_type", "tenant", "product", "environment", "allowed_cidrs"})
-	changed = slices.Concat(written, []string{"allowed_cidrs"})
+		[]string{"metadata", "owner", "key_type", "tenant", "product", "environment", "allowed_cidrs"})
+	changed = slices.Concat(written, []string{"metadata", "allowed_cidrs"})
 )
 
 // otherFields are fields of both forms that are not as members are.
 var otherFields = []string{"expires_at", "limits_of", "limits_*"}
 
-// writtenFacts are the texts that a key has.
+// metadataText is a key's metadata as its form shows it, with a line for each member; "" for none.
+func metadataText(m contract.Metadata) string {
+	var out bytes.Buffer
+	if m == "" || json.Indent(&out, []byte(m), "", "  ") != nil {
+		return string(m)
+	}
+	return out.String()
+}
+
+// writtenFacts are the texts and the metadata that a key has.
 func writtenFacts(k contract.Key) (facts []ui.Fact) {
 	for i, text := range page.TextsOf(k, written...) {
 		if text != "" {
 			facts = append(facts, ui.Fact{Label: page.FieldLabel(written[i]), Value: text})
 		}
+	}
+	if k.Metadata != "" {
+		facts = append(facts, ui.Fact{Label: page.FieldLabel("metadata"), Value: string(k.Metadata), Mono: true})
 	}
 	return facts
 }
