@@ -69,7 +69,7 @@ var directoryGuards = map[string]guard{
 	"PUT /api/v1/groups/:group/members/:user":                  {body: `{"role":"member"}`},
 	"DELETE /api/v1/groups/:group/members/:user":               {needs: "member"},
 	"POST /api/v1/groups/:group/owners":                        {body: `{"owner":"billing","role":"member"}`},
-	"DELETE /api/v1/groups/:group/owners":                      {needs: "group owner", query: "owner=billing"},
+	"DELETE /api/v1/groups/:group/owners":                      {needs: "group owner", query: "?owner=billing"},
 	"DELETE /api/v1/groups/:group/children/:child":             {needs: "nested"},
 }
 
