@@ -39,6 +39,9 @@ func (v *verifier) contents(targets []Target) (Report, *Build, error) {
 		metadata: slices.ContainsFunc(config.Versions, func(d versionDoc) bool {
 			return d.RequestsAuth.SendsMetadata()
 		}),
+		revoked: slices.ContainsFunc(config.Versions, func(d versionDoc) bool {
+			return NeedsRevoked(d.RequestsAuth, config.ImportedKeys)
+		}),
 	}
 	if err := v.required(report.Manifest.Options, config); err != nil {
 		return Report{}, nil, err
@@ -157,6 +160,7 @@ type ledgerCheck struct {
 	probes   map[string]bool             // ids of recorded probes
 	entries  map[uint64]rowRef           // entries that the gateway's key table must have
 	metadata bool                        // entries have the metadata of keys
+	revoked  bool                        // entries of revoked keys are there
 	token    *ration                     // of the current document; nil for a line, whose length is limited
 	target   Target
 	digest   Digest // of the items

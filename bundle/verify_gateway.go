@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"postern/core/policy"
@@ -63,8 +64,15 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 // gatewayNeeds records the entries that the gateway's key table must have for a row, one for each sum of an accepted
 // key.
 func (l *ledgerCheck) gatewayNeeds(row keyDoc, k *snapshot.Key, ref rowRef) {
-	if l.report.Manifest.Options.Format != FormatGateway ||
-		(k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen) {
+	if l.report.Manifest.Options.Format != FormatGateway {
+		return
+	}
+	if k.State != snapshot.KeyActive && k.State != snapshot.KeyFrozen {
+		for _, sum := range []*string{&row.SHA256, row.PreviousSHA256} {
+			if l.revoked && sum != nil {
+				l.entries[l.hash(*sum+" "+essence(RevokedEntry))] = ref
+			}
+		}
 		return
 	}
 	line := k.ID + " tenant=" + k.TenantID
@@ -89,6 +97,23 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, k *snapshot.Key, ref rowRef) {
 			l.entries[l.hash(*sum+" "+line)] = ref
 		}
 	}
+}
+
+// RevokedEntry is the entry of a revoked key in the gateway's key table.
+const RevokedEntry = "revoked"
+
+// NeedsRevoked reports whether the gateway's key table has revoked keys for a version, of a project that may have
+// imported keys. What its Authorization has is a token, or a credential for the upstream, only if it isn't a key in any
+// state. Elsewhere an unknown key gets the same response.
+func NeedsRevoked(auth snapshot.RequestsAuth, imported bool) bool {
+	return ReadsAuthorization(auth) || imported && auth.TakesTokens()
+}
+
+// ReadsAuthorization reports whether callers of a version send keys in Authorization.
+func ReadsAuthorization(auth snapshot.RequestsAuth) bool {
+	return auth.Allows(snapshot.APIKey) && slices.ContainsFunc(auth.APIKey.Places(), func(p snapshot.KeyPlace) bool {
+		return policy.SameHeader(p.Header, "Authorization")
+	})
 }
 
 // limitsLine returns limits in the form of the gateway's key table: "none", or for

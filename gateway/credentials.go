@@ -93,6 +93,28 @@ func (c *call) lookUpKey(plaintext string) (key *snapshot.Key, old bool) {
 	return last, old
 }
 
+// isImportedKey reports whether a text is a key of any form, valid or not, of a project that has imported some. Such a
+// text must not be sent to an issuer as a token.
+func (c *call) isImportedKey(text string) bool {
+	if of := c.route.project.realm; !of.ImportedKeys || !policy.PossibleKey(text, true) {
+		return false
+	}
+	var key snapshot.Key
+	found, _ := c.gateway.lookUp(c.route.project.realm, policy.HashKey(text), &key)
+	return found || c.isGone(text)
+}
+
+// isGone reports whether a text is a secret that an imported key of the project's team had: a key that was rotated, or
+// was revoked and is removed.
+func (c *call) isGone(text string) bool {
+	of := c.route.project.realm
+	if !of.ImportedKeys || !policy.PossibleKey(text, true) {
+		return false
+	}
+	hash := policy.HashKey(text)
+	return c.gateway.keys.Gone(of.TeamID, hash) || of.FormerTeam != "" && c.gateway.keys.Gone(of.FormerTeam, hash)
+}
+
 // lookUp finds a key of the project's team.
 func (g *Gateway) lookUp(of *policy.Realm, hash [32]byte, into *snapshot.Key) (found, old bool) {
 	found, old = g.keys.Lookup(of.TeamID, hash, into)
@@ -116,8 +138,8 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 	if !ok {
 		return nil, policy.Denial{}
 	}
-	if denial, isKey := policy.MisplacedKey(&c.route.version.access, token); isKey {
-		return nil, c.places().Name(denial)
+	if policy.WellFormedKey(token) || c.isImportedKey(token) {
+		return nil, c.places().Name(policy.MisplacedKey(&c.route.version.access))
 	}
 	c.cache.token = policy.Token{}
 	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {

@@ -26,8 +26,11 @@ import (
 // Keys finds API keys. Lookup writes the key of a team whose secret has the SHA-256 hash to into, and reports whether
 // it was found; old reports whether the secret is the one before the last rotation. into is the result of an earlier
 // Lookup, or zero. Lookup runs once per call with a possible key, and must be fast and safe for concurrent use.
+//
+// Gone reports whether a key that a team imported had the secret with a hash, and no key has it any more.
 type Keys interface {
 	Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool)
+	Gone(team string, hash [32]byte) bool
 }
 
 // Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and

@@ -307,6 +307,8 @@ func (k *slowKeys) Lookup(string, [32]byte, *snapshot.Key) (found, old bool) {
 	return false, false
 }
 
+func (k *slowKeys) Gone(string, [32]byte) bool { return false }
+
 func TestHTTP2_bounds(t *testing.T) {
 	release := make(chan struct{})
 	r := newRig(t, nil, overTLS(newPair(t)))

@@ -1,14 +1,21 @@
 package gateway_test
 
 import (
+	"bufio"
+	"context"
+	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/gateway"
 )
 
 // statusWith returns the status of a call with a key.
@@ -92,5 +99,99 @@ func TestImportedKey_identity(t *testing.T) {
 				t.Errorf("the upstream gets %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// keyState is a line of core/policy/testdata/key_states.jsonl: a call to a version, with keys of another form in several
+// states. The exported gateway's plugin is tested with it, too.
+type keyState struct {
+	Name          string              `json:"name"`
+	In            []snapshot.KeyPlace `json:"in"`
+	Methods       []string            `json:"methods"`
+	Headers       [][2]string         `json:"headers"`
+	Code          string              `json:"code"`          // of the refusal; "": the call is forwarded
+	Asked         bool                `json:"asked"`         // whether the issuer of tokens is
+	Authorization string              `json:"authorization"` // that the upstream gets
+}
+
+// refuser refuses all tokens, and counts them.
+type refuser struct{ asked atomic.Int64 }
+
+func (r *refuser) Introspect(
+	context.Context, string, *policy.Introspectors, time.Time, *policy.Token,
+) (policy.Denial, bool) {
+	r.asked.Add(1)
+	return policy.InvalidToken, true
+}
+
+// No key of another form is sent to the issuer of tokens, whatever its state, and none reaches the upstream next to
+// another key.
+func TestImportedKey_states(t *testing.T) {
+	file, err := os.Open("../core/policy/testdata/key_states.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	rows := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
+		var row keyState
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(row.Name, func(t *testing.T) { row.check(t, "legacy-revoked-0123456789") })
+		if strings.Contains(lines.Text(), "REVOKED") {
+			t.Run(row.Name+", and removed", func(t *testing.T) { row.check(t, "legacy-removed-0123456789") })
+		}
+	}
+	if rows < 30 {
+		t.Errorf("only %d rows", rows)
+	}
+}
+
+func (row keyState) check(t *testing.T, revoked string) {
+	issuer := &refuser{}
+	r := newRig(t, nil, withMode(snapshot.Authenticate, row.Methods...), inPlaces(row.In),
+		func(r *rig, o *gateway.Options) {
+			o.Introspector, r.project.ImportedKeys = issuer, true
+			r.project.Versions[0].Access.Opaque = &snapshot.Introspection{Introspection: contract.Introspection{
+				Endpoint: "https://accounts.example/introspect", Method: snapshot.SecretBasic,
+			}}
+		})
+	past := time.Now().Add(-time.Hour)
+	of := func(change func(*snapshot.Key)) snapshot.Key {
+		key := snapshot.Key{
+			ID: "key_2", ProjectID: "prj_shop", Owner: "ana", TenantID: "tnt_1", State: snapshot.KeyActive,
+		}
+		change(&key)
+		return key
+	}
+	r.keys.put("legacy-active-0123456789", of(func(*snapshot.Key) {}))
+	r.keys.put("legacy-frozen-0123456789", of(func(k *snapshot.Key) { k.State = snapshot.KeyFrozen }))
+	r.keys.put("legacy-expired-0123456789", of(func(k *snapshot.Key) { k.ExpiresAt = past }))
+	r.keys.put("legacy-revoked-0123456789", of(func(k *snapshot.Key) { k.State = snapshot.KeyRevoked }))
+	r.keys.putOld("legacy-ended-0123456789", of(func(k *snapshot.Key) { k.GraceEndsAt = past }))
+	r.keys.gone = map[[32]byte]bool{policy.HashKey("legacy-removed-0123456789"): true}
+	fill := strings.NewReplacer("ACTIVE", "legacy-active-0123456789", "FROZEN", "legacy-frozen-0123456789",
+		"EXPIRED", "legacy-expired-0123456789", "REVOKED", revoked, "ENDED", "legacy-ended-0123456789",
+		"UNKNOWN", "legacy-unknown-0123456789")
+	lines := []string{noKey}
+	for _, h := range row.Headers {
+		lines = append(lines, h[0]+": "+fill.Replace(h[1]))
+	}
+	got := r.get("/shop/1.0.0/prod/x", lines...)
+	if got.code() != row.Code || (got.StatusCode == http.StatusOK) != (row.Code == "") {
+		t.Errorf("%d %s, want %q", got.StatusCode, got.body, row.Code)
+	}
+	if asked := issuer.asked.Load() > 0; asked != row.Asked {
+		t.Errorf("the issuer is asked: %t, want %t", asked, row.Asked)
+	}
+	calls := r.upstreamCalls()
+	if len(calls) != 0 && row.Code != "" {
+		t.Error("the upstream got a call that was refused")
+	}
+	for _, call := range calls {
+		if has := call.header.Get("Authorization"); has != fill.Replace(row.Authorization) {
+			t.Errorf("the upstream gets %q, want %q", has, row.Authorization)
+		}
 	}
 }

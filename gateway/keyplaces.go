@@ -68,7 +68,7 @@ func (c *call) findKey(r *request, in *policy.Call) (text string) {
 	in.KeyLines, text = found.Count, found.Text
 	if found.Sure || found.Maybe {
 		key, old := c.lookUpKey(found.Authorization)
-		if key != nil || found.Sure && found.Count == 0 {
+		if key != nil || found.Sure && found.Count == 0 || c.isGone(found.Authorization) {
 			in.KeyLines++
 			in.Key, in.OldSecret, text = key, old, found.Authorization
 			c.keyInAuthorization = true

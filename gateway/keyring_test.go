@@ -12,7 +12,14 @@ type keyring struct {
 	mu    sync.Mutex
 	byNew map[[32]byte]*snapshot.Key
 	byOld map[[32]byte]*snapshot.Key
+	gone  map[[32]byte]bool
 	asked int // number of lookups
+}
+
+func (k *keyring) Gone(_ string, hash [32]byte) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.gone[hash]
 }
 
 func (k *keyring) Lookup(_ string, hash [32]byte, into *snapshot.Key) (found, old bool) {

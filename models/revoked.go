@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -91,6 +92,29 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// ScanRevokedHashes calls fn with all rows of teams that have imported keys; of the project's team alone, unless that is
+// "". Secrets of other teams have the form of our keys, by which they are known.
+func (t *Tx) ScanRevokedHashes(projectID string, fn func(teamID string, hash []byte) error) (err error) {
+	rows, err := t.db.Raw("SELECT team_id, hash FROM revoked_hashes WHERE team_id IN (SELECT team_id FROM projects WHERE "+
+		"imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AND (? = '' OR team_id = (SELECT team_id "+
+		"FROM projects WHERE id = ?))", projectID, projectID).Rows()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var teamID string
+		var hash []byte
+		if err := rows.Scan(&teamID, &hash); err != nil {
+			return err
+		}
+		if err := fn(teamID, hash); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // moveRevokedHashes adds the hashes that keys of a team had to those of another team.

@@ -289,6 +289,7 @@ func (c *configWriter) tenants() {
 }
 
 func (c *configWriter) keys(ctx context.Context) error {
+	revoked := c.needsRevoked()
 	c.out.Open("{")
 	if c.b.HasKeys() {
 		for k, err := range c.b.Keys(ctx, gatewayFile) {
@@ -296,6 +297,9 @@ func (c *configWriter) keys(ctx context.Context) error {
 				return err
 			}
 			if !needsEntry(k) {
+				if revoked {
+					c.revoked(k)
+				}
 				continue
 			}
 			if err := c.key(k); err != nil {
@@ -354,6 +358,26 @@ func (c *configWriter) key(k *snapshot.Key) error {
 	return nil
 }
 
+func (c *configWriter) needsRevoked() bool {
+	return slices.ContainsFunc(c.b.Project.Versions, func(v snapshot.Version) bool {
+		return bundle.NeedsRevoked(v.Access.RequestsAuth, c.b.Project.ImportedKeys)
+	})
+}
+
+// revoked writes the entries of a revoked key.
+func (c *configWriter) revoked(k *snapshot.Key) {
+	hashes := [][32]byte{k.Hash}
+	if k.OldHash != nil {
+		hashes = append(hashes, *k.OldHash)
+	}
+	for _, hash := range hashes {
+		c.out.Next("        ")
+		c.out.Value(hex.EncodeToString(hash[:]))
+		c.out.Raw(": ")
+		c.out.Value(bundle.RevokedEntry)
+	}
+}
+
 // plainScope matches the scopes that fit into an entry. The product's rule is stricter.
 var plainScope = regexp.MustCompile(`^[!-+\--~]+$`)
 
@@ -364,7 +388,7 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 	c.out.Value(e.String())
 }
 
-// needsEntry reports whether a key needs an entry. A revoked one doesn't: an unknown key gets the same response.
+// needsEntry reports whether a key needs an entry by which it is valid, now or later. See bundle.NeedsRevoked for the others.
 func needsEntry(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }

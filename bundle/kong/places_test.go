@@ -184,6 +184,32 @@ func TestStartScript_keyPlaces(t *testing.T) {
 	})
 }
 
+// Revoked keys are in gateway.yaml where Authorization could have one of them: unknown ones may be tokens.
+func TestRevoked_export(t *testing.T) {
+	revoked := sample.Keys()["revoked"].Hash
+	bearer := snapshot.KeyPlace{Header: "authorization", Prefix: "Bearer"}
+	withTokens := func(imported bool) bundle.Input {
+		in := sampleInput()
+		in.Project.ImportedKeys = imported
+		in.Project.Versions[0].Access.Methods = []string{snapshot.APIKey, snapshot.JWT}
+		return in
+	}
+	for name, tc := range map[string]struct {
+		in   bundle.Input
+		want bool
+	}{
+		"in Authorization":                {placedInput(bearer), true},
+		"in another header":               {placedInput(snapshot.KeyPlace{Header: "apikey"}), false},
+		"imported, with tokens":           {withTokens(true), true},
+		"keys of our own form and tokens": {withTokens(false), false},
+	} {
+		text := write(t, tc.in)[gatewayFile]
+		if has := strings.Contains(text, fmt.Sprintf("\"%x\": \"revoked\"", revoked)); has != tc.want {
+			t.Errorf("%s: has the revoked key: %t, want %t", name, has, tc.want)
+		}
+	}
+}
+
 func TestExampleCall(t *testing.T) {
 	const address = "http://127.0.0.1:8000/1.0.0/dev/"
 	bearer := snapshot.KeyPlace{Header: "Authorization", Prefix: "Bearer"}

@@ -103,6 +103,9 @@ func missingTokens(p *snapshot.Project, access snapshot.Access) string {
 	if access.Allows(snapshot.JWT) && hasProviderTokens(p) {
 		return "no_provider_tokens"
 	}
+	if p.ImportedKeys && (access.TakesTokens() || bundle.ReadsAuthorization(access.RequestsAuth)) {
+		return "former_keys"
+	}
 	return ""
 }
 
@@ -135,6 +138,17 @@ func accessFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, a policy per route",
 			Note: "The same calls are let through and refused, with the same status, code and message."},
+		{
+			Reason: "former_keys",
+			Status: bundle.Approximate,
+			How:    "the `postern-auth` plugin, a policy per route; the last secret of each key is in `keys`",
+			Note: "The hosted gateway also knows the secrets that imported keys had before they were rotated, and " +
+				"those of revoked keys that were removed. In place of a token, they get 401, and no issuer gets " +
+				"them. This zip doesn't have their hashes. At worst, such a secret is sent to your introspection " +
+				"endpoint, or to the upstream next to a valid key. It is never accepted as a key.",
+			Remedy: "If such a secret must not leave the gateway, use a header other than Authorization for keys, " +
+				"and tell the owners of rotated keys to stop sending the old ones.",
+		},
 		{
 			Reason: "no_provider_tokens",
 			Status: bundle.Lossy,

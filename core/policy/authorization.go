@@ -20,16 +20,13 @@ func BearerToken(line string) (token string, ok bool) {
 	return strings.TrimLeft(token, " \t"), true
 }
 
-// MisplacedKey returns the denial of a bearer token that has the shape of an API key; false for other tokens. Such a
-// token is neither verified nor sent to an issuer.
-func MisplacedKey(access *snapshot.Access, token string) (Denial, bool) {
-	switch {
-	case !WellFormedKey(token):
-		return Denial{}, false
-	case access.Allows(snapshot.APIKey):
-		return KeyInAuthorization, true
+// MisplacedKey returns the denial of an API key in the place of a bearer token. It is neither verified nor sent to an
+// issuer.
+func MisplacedKey(access *snapshot.Access) Denial {
+	if access.Allows(snapshot.APIKey) {
+		return KeyInAuthorization
 	}
-	return KeysNotAccepted, true
+	return KeysNotAccepted
 }
 
 // required returns the denial of a call without a credential that its version accepts, as the version says it.

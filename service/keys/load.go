@@ -28,7 +28,7 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 			return err
 		}
 	}
-	return nil
+	return t.loadGone(tx, "")
 }
 
 // keysAtOnce bounds the parameters of a statement.

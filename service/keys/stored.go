@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
@@ -28,6 +29,7 @@ const (
 type storedShared struct {
 	Common []storedCommon
 	Bounds []storedBounds
+	Gone   []byte `json:",omitempty"` // one goneID after the other
 }
 
 type storedCommon struct {
@@ -114,6 +116,9 @@ func (t *Table) storedShared() storedShared {
 	for i, b := range t.bounds {
 		out.Bounds[i] = storedBounds{b.limits, b.ips}
 	}
+	for id := range t.gone {
+		out.Gone = append(out.Gone, id[:]...)
+	}
 	return out
 }
 
@@ -194,6 +199,12 @@ func (t *Table) refer(shared storedShared, ends map[uint32]int64) error {
 			return errors.New("keys: a stored key refers to something that doesn't exist")
 		}
 		t.byHash.add(t.hashWord(uint32(i)), uint32(i), t.hashWord)
+	}
+	for id := range slices.Chunk(shared.Gone, len(goneID{})) {
+		if len(id) != len(goneID{}) {
+			return errors.New("keys: a stored former secret is cut off")
+		}
+		t.gone[goneID(id)] = struct{}{}
 	}
 	for at, old := range t.olds {
 		t.graces[secretOf{t.common[t.records[at].common].team, old}] = grace{at, ends[at]}

@@ -3,6 +3,7 @@ package keys
 import (
 	"bufio"
 	"bytes"
+	"maps"
 	"net/netip"
 	"strings"
 	"testing"
@@ -89,6 +90,9 @@ func TestReadTable_roundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, have, equal...); diff != "" {
 			t.Fatalf("a key (-written +read):\n%s", diff)
 		}
+	}
+	if len(table.gone) == 0 || !maps.Equal(got.gone, table.gone) {
+		t.Errorf("%d former secrets were written, and %d read", len(table.gone), len(got.gone))
 	}
 	removed := someRow(100)
 	var key snapshot.Key

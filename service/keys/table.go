@@ -30,6 +30,7 @@ type Table struct {
 	graces  map[secretOf]grace // by the hash of the old secret
 	olds    map[uint32][32]byte
 	kept    map[uint32]contract.KeyIdentity // of the few keys that have one
+	gone    map[goneID]struct{}             // see Gone
 	version atomic.Uint64                   // the number of its last change among those of all tables
 }
 
@@ -115,6 +116,7 @@ func NewTable() *Table {
 		graces:  map[secretOf]grace{},
 		olds:    map[uint32][32]byte{},
 		kept:    map[uint32]contract.KeyIdentity{},
+		gone:    map[goneID]struct{}{},
 	}
 }
 
@@ -212,7 +214,7 @@ func (t *Table) Replace(by *Table) {
 	t.records, t.byHash, t.byID = by.records, by.byHash, by.byID
 	t.common, t.commons = by.common, by.commons
 	t.bounds, t.bounded = by.bounds, by.bounded
-	t.graces, t.olds, t.kept = by.graces, by.olds, by.kept
+	t.graces, t.olds, t.kept, t.gone = by.graces, by.olds, by.kept, by.gone
 }
 
 // reserve allocates an empty table at once: appending would hold two copies of it while it
@@ -234,7 +236,11 @@ func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	if err != nil {
 		return err
 	}
-	return tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
+	err = tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
+	if err != nil {
+		return err
+	}
+	return t.loadGone(tx, projectID)
 }
 
 // LoadKeys reads some keys again, of any projects, with one query whatever their number, and two
@@ -291,10 +297,15 @@ func (t *Table) put(n names, row *models.APIKey) error {
 	t.lock()
 	defer t.mu.Unlock()
 	r.common, r.bounds = t.intern(n, row), t.internBounds(row)
+	if was, known := t.findID(id); known {
+		t.dropSecrets(was, row)
+	}
 	at := t.add(r)
 	if row.OldHash != nil && row.GraceEndsAt != nil && row.GraceEndsAt.After(models.Now()) {
 		old := [32]byte(row.OldHash)
 		t.graces[secretOf{row.TeamID, old}], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
+	} else if row.OldHash != nil {
+		t.gone[secretOf{row.TeamID, [32]byte(row.OldHash)}.gone()] = struct{}{}
 	}
 	if !row.IsZero() {
 		t.kept[at] = row.KeyIdentity
@@ -380,11 +391,10 @@ func (t *Table) remove(id string) error {
 	}
 	t.lock()
 	defer t.mu.Unlock()
-	at, known := t.findID(raw)
-	if !known {
-		return nil
+	if at, known := t.findID(raw); known {
+		t.dropSecrets(at, nil)
+		t.forget(at)
 	}
-	t.forget(at)
 	return nil
 }
 

@@ -69,7 +69,7 @@ end
 -- The entry of a presented key, or nil and the code of the refusal.
 local function check_key(state, environment, presented)
   local entry = keys.find(state.keys, presented)
-  if not entry then
+  if not entry or entry.revoked then
     return nil, "invalid_key"
   end
   if entry.valid_until and entry.valid_until <= ngx.now() then
@@ -197,7 +197,7 @@ local function check_token(state, policy, lines)
   if text == nil then
     return nil
   end
-  if keys.well_formed(text) then
+  if keys.well_formed(text) or (state.keys.settings.imported_keys and keys.find(state.keys, text)) then
     return false, policy.takes.api_key and "key_in_authorization" or "keys_not_accepted"
   end
   local token, refusal = tokens.verify(state.settings, policy, text)

@@ -69,7 +69,7 @@ end
 --   ips=192.0.2.0/24,::1/128 frozen user_frozen asid=a%20b consumer=<uuid> owner=billing service
 -- asid, asname, ascustom and ascredential are the identity that upstreams know from another gateway, and asmetadata is
 -- the key's metadata, escaped as in a URL. Only the id, tenant, consumer and owner are always there; the owner is last
--- and may contain spaces. Returns nil for an invalid line, damaged by hand.
+-- and may contain spaces. Returns nil for an invalid line, damaged by hand. The line of a revoked key is "revoked".
 local function parse(line)
   local head, owner = line:match("^(.-) owner=(.+)$")
   if not head then
@@ -126,6 +126,9 @@ end
 -- Entries are parsed when a key is first used: there may be a million of them.
 local function load(settings, hash)
   local line = settings.keys and settings.keys[hash]
+  if line == "revoked" then
+    return { revoked = true }
+  end
   local entry = line and parse(line)
   if not entry then
     return nil

@@ -1,6 +1,7 @@
 local strict = require "strict"
 local check, equal = strict.check, strict.equal
 local made = require "made"
+local json = require "cjson.safe"
 
 strict.request({}) -- the module must load with nothing but the stand-in
 local handler = require "handler"
@@ -267,6 +268,34 @@ check("where Authorization has keys and tokens, what isn't a key is a token", fu
   equal(none.body, '{"message":"There, or a token.","code":"credentials_required"}')
   equal(none.headers["WWW-Authenticate"], "both")
 end)
+
+-- The table that the hosted gateway is tested with, too: keys of another form in several states.
+for line in io.lines("../../../../core/policy/testdata/key_states.jsonl") do
+  local row = assert(json.decode(line))
+  check(row.name, function()
+    local with = config()
+    with.imported_keys, with.keys = true, {}
+    for name, fields in pairs({ active = "", frozen = " frozen", expired = " until=1", ended = " until=1" }) do
+      with.keys[digest("legacy-" .. name .. "-0123456789")] = "key_2 tenant=tnt_1 type=kty_1" .. fields ..
+        " consumer=u2 owner=ana"
+    end
+    with.keys[digest("legacy-revoked-0123456789")] = "revoked"
+    with.routes = { moved = elsewhere(row["in"] or { { header = "X-API-Key" } }, row.methods) }
+    local function fill(text)
+      return (text:gsub("%u%u%u%u+", function(name) return "legacy-" .. name:lower() .. "-0123456789" end))
+    end
+    local lines = {}
+    for _, header in ipairs(row.headers) do
+      lines[#lines + 1] = { header[1], fill(header[2]) }
+    end
+    local seen = call("moved", lines, with)
+    equal(seen.body and seen.body:match('"code":"([a-z_]+)"') or "", row.code, "code")
+    equal(seen.body ~= nil and seen.body:find("This token", 1, true) ~= nil, row.asked, "read as a token")
+    if row.code == "" then
+      equal(value(seen, "Authorization") or "", fill(row.authorization), "Authorization of the upstream")
+    end
+  end)
+end
 
 check("the key isn't forwarded if Authorization repeats it", function()
   local seen = call("guarded", { { "X-API-Key", good }, { "Authorization", "Bearer " .. good } })

@@ -1,0 +1,57 @@
+package keys
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"postern/models"
+)
+
+// goneID identifies a secret of a team that no key has any more: half of a SHA-256, because there may be many.
+type goneID [16]byte
+
+func (s secretOf) gone() goneID {
+	sum := sha256.New()
+	sum.Write(s.hash[:])
+	sum.Write([]byte(s.team))
+	return goneID(sum.Sum(nil))
+}
+
+// Gone reports whether a key of a team that has imported keys had the secret with a hash, and no longer has it: the key
+// was rotated, or was revoked and is removed. The value of such a key can look like a token, and must not be sent to
+// the issuer of tokens.
+func (t *Table) Gone(team string, hash [32]byte) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.gone) == 0 {
+		return false
+	}
+	_, gone := t.gone[secretOf{team, hash}.gone()]
+	return gone
+}
+
+// loadGone adds the secrets that the database has of keys of teams; of the project's team alone, unless that is "".
+func (t *Table) loadGone(tx *models.Tx, projectID string) error {
+	return tx.ScanRevokedHashes(projectID, func(teamID string, hash []byte) error {
+		if len(hash) != len(secretOf{}.hash) {
+			return errors.New("keys: the hash of a former secret has another length")
+		}
+		t.lock()
+		defer t.mu.Unlock()
+		t.gone[secretOf{teamID, [32]byte(hash)}.gone()] = struct{}{}
+		return nil
+	})
+}
+
+// dropSecrets keeps that the secrets of a record are gone, apart from those of the row that replaces it.
+func (t *Table) dropSecrets(at uint32, by *models.APIKey) {
+	had := []secretOf{*t.secret(at)}
+	if old, ok := t.olds[at]; ok {
+		had = append(had, secretOf{had[0].team, old})
+	}
+	for _, secret := range had {
+		if by == nil || secret.hash != [32]byte(by.Hash) {
+			t.gone[secret.gone()] = struct{}{}
+		}
+	}
+}
