@@ -102,8 +102,8 @@ func TestImportedKey_identity(t *testing.T) {
 	}
 }
 
-// keyState is a line of core/policy/testdata/key_states.jsonl: a call to a version, with keys of another form in several
-// states. The exported gateway's plugin is tested with it, too.
+// keyState is a line of core/policy/testdata/key_states.jsonl: a call to a version, with keys of another form in
+// several states. The exported gateway's plugin is tested with it, too.
 type keyState struct {
 	Name          string              `json:"name"`
 	In            []snapshot.KeyPlace `json:"in"`

@@ -94,12 +94,12 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// ScanRevokedHashes calls fn with all rows of teams that have imported keys; of the project's team alone, unless that is
-// "". Secrets of other teams have the form of our keys, by which they are known.
+// ScanRevokedHashes calls fn with all rows of teams that have imported keys; of the project's team alone, unless that
+// is "". Secrets of other teams have the form of our keys, by which they are known.
 func (t *Tx) ScanRevokedHashes(projectID string, fn func(teamID string, hash []byte) error) (err error) {
-	rows, err := t.db.Raw("SELECT team_id, hash FROM revoked_hashes WHERE team_id IN (SELECT team_id FROM projects WHERE "+
-		"imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AND (? = '' OR team_id = (SELECT team_id "+
-		"FROM projects WHERE id = ?))", projectID, projectID).Rows()
+	rows, err := t.db.Raw("SELECT team_id, hash FROM revoked_hashes WHERE team_id IN (SELECT team_id FROM projects "+
+		"WHERE imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AND (? = '' OR team_id = (SELECT "+
+		"team_id FROM projects WHERE id = ?))", projectID, projectID).Rows()
 	if err != nil {
 		return err
 	}

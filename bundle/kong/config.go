@@ -388,7 +388,8 @@ func (c *configWriter) entry(hash [32]byte, e entry) {
 	c.out.Value(e.String())
 }
 
-// needsEntry reports whether a key needs an entry by which it is valid, now or later. See bundle.NeedsRevoked for the others.
+// needsEntry reports whether a key needs an entry by which it is valid, now or later. See bundle.NeedsRevoked for the
+// others.
 func needsEntry(k *snapshot.Key) bool {
 	return k.State == snapshot.KeyActive || k.State == snapshot.KeyFrozen
 }

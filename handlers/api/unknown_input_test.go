@@ -67,7 +67,9 @@ func TestBooleanParameters(t *testing.T) {
 				}
 				found++
 				at := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "absent")
-				for query, wrong := range map[string]bool{one.Name + "=": true, one.Name + "=maybe": true, one.Name: false} {
+				for query, wrong := range map[string]bool{
+					one.Name + "=": true, one.Name + "=maybe": true, one.Name: false,
+				} {
 					got := controlplane.Call(t, h, strings.ToUpper(method), at+"?"+query, shop.Token, "{}")
 					refused := got.Status == 422 && strings.Contains(got.Raw, `"pointer":"/`+one.Name+`"`)
 					if refused != wrong {
@@ -84,14 +86,15 @@ func TestBooleanParameters(t *testing.T) {
 	const file = "owner,key\nana,k9J2hG5fD8sA1pO4iU7yT0rE\n"
 	take := func(query string, header ...string) map[string]any {
 		t.Helper()
-		got := controlplane.Call(t, h, "POST", "/api/v1/projects/shop/keys/import?key_type=full"+query, shop.Token, file,
+		at := "/api/v1/projects/shop/keys/import?key_type=full" + query
+		got := controlplane.Call(t, h, "POST", at, shop.Token, file,
 			append([]string{"Content-Type", "text/csv"}, header...)...)
 		if got.Status != 200 {
 			t.Fatalf("%s: %d %s", query, got.Status, got.Raw)
 		}
 		return got.Body
 	}
-	for _, query := range []string{"&dry_run", "&dry_run=true", "&dry%5Frun", ""} { // the last one still creates the key
+	for _, query := range []string{"&dry_run", "&dry_run=true", "&dry%5Frun", ""} { // the last one creates the key
 		if got := take(query); got["created"] != 1.0 {
 			t.Errorf("%q: %v", query, got)
 		}
