@@ -50,6 +50,12 @@ func (t *Tx) BeginKeyImport(row KeyImport, now time.Time) (_ KeyImport, held boo
 	return seen, res.RowsAffected == 1, res.Error
 }
 
+// KeyImportByLookup finds how far an import has come.
+func (t *Tx) KeyImportByLookup(lookup []byte) (KeyImport, error) {
+	var row KeyImport
+	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
+}
+
 // SaveKeyImport writes a row. It returns false if another attempt has it.
 func (t *Tx) SaveKeyImport(row KeyImport) (bool, error) {
 	res := t.db.

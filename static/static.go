@@ -26,7 +26,7 @@ const Prefix = "/static/"
 
 const hashDigits = 12
 
-//go:embed css/app.css js/app.js js/code.js js/formpost.js js/forms.js js/lists.js img/icon.svg vendor
+//go:embed css/app.css js/app.js js/code.js js/formpost.js js/forms.js js/lists.js js/uploads.js img/icon.svg vendor
 var files embed.FS
 
 type asset struct {

@@ -29,6 +29,7 @@ func TestHandler_immutable(t *testing.T) {
 		"code.js":            "text/javascript",
 		"forms.js":           "text/javascript",
 		"lists.js":           "text/javascript",
+		"uploads.js":         "text/javascript",
 		"htmx.js":            "text/javascript",
 		"icon.svg":           "image/svg+xml",
 		"htmx.LICENSE.txt":   "text/plain",

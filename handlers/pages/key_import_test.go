@@ -127,6 +127,51 @@ func TestKeyImport_large(t *testing.T) {
 		Says("#import-result dt:contains('Created') + dd", "2,500")
 }
 
+// The page's script follows an import by the id that it has sent with the form.
+func TestKeyImport_progress(t *testing.T) {
+	t.Parallel()
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		s, _ := controlplane.NewOwnerWithShop(t, db)
+		const watch = "0123456789abcdef0123456789abcdef"
+		const file = "owner,key\nana," + oldKey + "\nana,short\nana," + otherOldKey + "\n"
+		p := s.Get(keyImportPage)
+		for selector, want := range map[string]string{
+			"data-stream": keyImportPage, "hx-post": keyImportPage + "/preview", "hx-target": "#key-import-part",
+		} {
+			if got := p.Find("#key-import").AttrOr(selector, ""); got != want {
+				t.Errorf("%s is %q, want %q", selector, got, want)
+			}
+		}
+		if _, hidden := p.Find("#import-progress").Attr("hidden"); !hidden {
+			t.Error("the progress is shown before the upload")
+		}
+		if name := p.Find("#key-import input").First().AttrOr("name", ""); name != "watch" {
+			t.Errorf("the first field is %s: a field after the file is refused", name)
+		}
+		follow := func(watch string) *controlplane.Page {
+			t.Helper()
+			return s.Do(http.MethodGet, keyImportPage+"?watch="+watch, "", []string{"Accept", "text/event-stream"})
+		}
+		hides(t, sendKeys(t, s, keyImportPage, file, "watch", watch, "key_type", "full").
+			Says("#import-result dt:contains('Created') + dd", "2"), oldKey)
+		stream := follow(watch)
+		if !strings.Contains(stream.Raw, "event: done\ndata: 3 rows done, 1 refused\n") {
+			t.Errorf("the stream of an import that has ended is %q", stream.Raw)
+		}
+		hides(t, stream, oldKey)
+		hides(t, stream, otherOldKey)
+
+		// The same upload again finds that it is done; without an id, it is an import of its own.
+		sendKeys(t, s, keyImportPage, file, "watch", watch, "key_type", "full").
+			Says("#import-result dt:contains('Created') + dd", "2")
+		sendKeys(t, s, keyImportPage, file, "watch", "", "key_type", "full").
+			Says("#import-result dt:contains('Unchanged') + dd", "2")
+		if refused := follow("x"); !strings.Contains(refused.Raw, "Use 32 hexadecimal digits") {
+			t.Errorf("a malformed id: %s", refused.Raw)
+		}
+	})
+}
+
 func hides(t *testing.T, p *controlplane.Page, key string) {
 	t.Helper()
 	if strings.Contains(p.Raw, key) {

@@ -113,10 +113,9 @@ func (r *importing) begin(ctx context.Context) error {
 		return nil
 	}
 	now := models.Now()
-	lookup := sha256.Sum256(append([]byte("keys/import\x00"+r.project.ID+"\x00"), r.file.Again...))
 	row := models.KeyImport{
-		Lookup: lookup[:], Attempt: models.NewID("try"), LeaseUntil: now.Add(importLease), Digest: r.digest[:],
-		Result: r.result, ExpiresAt: now.Add(importRepeatable),
+		Lookup: lookupOf(r.project.ID, r.file.Again), Attempt: models.NewID("try"), LeaseUntil: now.Add(importLease),
+		Digest: r.digest[:], Result: r.result, ExpiresAt: now.Add(importRepeatable),
 	}
 	return r.service.DB.Write(ctx, func(tx *models.Tx) error {
 		kept, held, err := tx.BeginKeyImport(row, now)

@@ -1,6 +1,12 @@
 package projects
 
-import "postern/views/ui"
+import (
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
+	"postern/core/contract"
+	"postern/views/ui"
+)
 
 // KeyImport is the page that imports API keys from a file, and checks one of them.
 type KeyImport struct {
@@ -9,6 +15,30 @@ type KeyImport struct {
 	Done    *KeysImported  // nil before a file was read
 	Check   *KeyCheck      // nil for viewers
 	BackURL string
+}
+
+// announced is what screen readers say when the part is replaced.
+func (m KeyImport) announced() string {
+	switch {
+	case m.Done != nil:
+		return m.Done.heading()
+	case m.Form.Error != "" || m.Form.FileError != "" || m.Form.Mapping.Error != "":
+		return "The file wasn't imported"
+	}
+	return ""
+}
+
+// rowsDone says how many rows are done; "" before the first.
+func rowsDone(n contract.KeyImportCounts) string {
+	rows := n.Created + n.Updated + n.Unchanged + n.Refused
+	if rows == 0 {
+		return ""
+	}
+	text := english.PluralWord(int(rows), humanize.Comma(rows)+" row", humanize.Comma(rows)+" rows") + " done"
+	if n.Refused > 0 {
+		text += ", " + humanize.Comma(n.Refused) + " refused"
+	}
+	return text
 }
 
 // KeyImportForm posts allow_weak, update, key_type, map (column=field on each line) and, as the last field, file: to

@@ -1,12 +1,14 @@
 package keys
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -31,16 +33,37 @@ const (
 )
 
 // importFields are the fields of the form of an import. The file is the last of them: it is read as it arrives.
-const importFields = "allow_weak key_type map update file"
+const importFields = "allow_weak key_type map update watch file"
 
 func importPath(p rules.Project) string { return page.KeysPath(p) + "/import" }
 
+// showImport shows the page of imports, or streams the progress of one to the page's script.
 func (h *Handler) showImport(v *page.Visit) (web.Answer, error) {
+	if web.WantsEvents(v.Gin.Request) {
+		h.followImport(v)
+		return web.Answer{}, nil
+	}
 	m, err := h.importPage(v)
 	if err != nil {
 		return web.Answer{}, err
 	}
 	return web.Show(projects.KeyImportPage(m)), nil
+}
+
+// followImport streams how far an import has come as events with the progress as HTML: rows while it is written, and
+// done at its end.
+func (h *Handler) followImport(v *page.Visit) {
+	in := keys.ImportWatch{Project: v.Param("project"), Watch: v.Gin.Query("watch")}
+	event := func(now keys.ImportProgress) (web.Event, error) {
+		name := "rows"
+		if now.Done {
+			name = "done"
+		}
+		var out bytes.Buffer
+		err := projects.KeyImportRows(now.KeyImportCounts).Render(v.Ctx(), &out)
+		return web.Event{Name: name, Data: out.Bytes()}, err
+	}
+	web.StreamEvents(h.Web, v.Gin, in, h.Keys.FollowImport, h.Keys.MayFollow, event)
 }
 
 // importPage is the page of imports with the form as it was sent.
@@ -128,7 +151,7 @@ func (h *Handler) importPosted(
 		case part.FormName() == "file":
 			in.KeyType, in.Map = v.Posted("key_type"), page.Lines(v.Posted("map"))
 			in.AllowWeak, in.Update = v.Posted("allow_weak") == "true", v.Posted("update") == "true"
-			file := keys.ImportFile{Read: first.read, Line: first.line}
+			file := keys.ImportFile{Read: first.read, Line: first.line, Again: keys.Watched(v.Who, v.Posted("watch"))}
 			return h.Keys.ImportFrom(v.Ctx(), v.Who, in, file, lastPart{part, parts})
 		}
 		if err := readImportField(part, v.Gin.Request.PostForm); err != nil {
@@ -155,7 +178,7 @@ func readImportField(part *multipart.Part, form url.Values) error {
 		return unreadableForm(err)
 	case len(raw) > maxImportField || !web.ValidText(text):
 		return fault.New(fault.Malformed, "malformed", "The form couldn't be read.")
-	case form.Has(name) || name != "allow_weak" && name != "key_type" && name != "map" && name != "update":
+	case form.Has(name) || name == "file" || !slices.Contains(strings.Fields(importFields), name):
 		return fault.New(fault.Malformed, "malformed",
 			"The form couldn't be read because a field is unknown or repeated.")
 	}
