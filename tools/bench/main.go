@@ -43,6 +43,7 @@ type settings struct {
 	before      string
 	accessLog   bool
 	export      int
+	importKeys  int
 	gateways    int
 	database    string
 	kong        string
@@ -68,8 +69,9 @@ func main() {
 	)
 	flag.BoolVar(&s.accessLog, "access-log", false, "also measure this build with a full access log in the same rounds")
 	flag.IntVar(&s.export, "export", 0, "instead of comparing, export this many keys and as many users")
+	flag.IntVar(&s.importKeys, "import-keys", 0, "instead of comparing, import this many keys of another form, twice")
 	flag.StringVar(&s.database, "database", "",
-		"with -export and -gateways: postgres:// URL of an empty database; empty means SQLite")
+		"with -export, -import-keys and -gateways: postgres:// URL of an empty database; empty means SQLite")
 	flag.IntVar(&s.gateways, "gateways", 0,
 		"instead of comparing, revoke keys for -seconds while this many gateways on one PostgreSQL follow")
 	flag.StringVar(&s.kong, "kong", "",
@@ -116,6 +118,9 @@ func run(s settings) (err error) {
 	defer upstream.stop()
 	if s.export > 0 {
 		return load{tools: tools, settings: s, dir: dir}.exportIn(ctx, s, binary, dir, upstream.url)
+	}
+	if s.importKeys > 0 {
+		return load{tools: tools, settings: s, dir: dir}.importKeysIn(ctx, s, binary, dir, upstream.url)
 	}
 	if s.gateways > 0 {
 		return gatewaysIn(ctx, s, binary, dir, upstream.url)

@@ -21,6 +21,8 @@ type attack struct {
 	name    string
 	begin   func(ctx context.Context) (end func(), err error)
 	without bool // the gateway: what the machine itself has to bear, held to no bound
+
+	most float64 // the highest factor, if it isn't that of the settings
 }
 
 // How many there are of each.
@@ -34,7 +36,7 @@ const (
 	dialsAtATime = 64
 )
 
-func attacks(s settings, t *testbed) []attack {
+func attacks(s settings, t *testbed, imports func(context.Context) (func(), error)) []attack {
 	return []attack{
 		{name: fmt.Sprintf("%d callers who send a header byte by byte", slowCallers), begin: t.slowloris},
 		{name: fmt.Sprintf("%d calls at an upstream that is stuck", stuckCalls), begin: t.hang},
@@ -44,6 +46,7 @@ func attacks(s settings, t *testbed) []attack {
 			name:  fmt.Sprintf("%d idle connections", s.idle),
 			begin: func(ctx context.Context) (func(), error) { return t.hold(ctx, s.idle) },
 		},
+		{name: "an import of API keys", begin: imports, most: importFactor},
 	}
 }
 

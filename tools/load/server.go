@@ -23,6 +23,7 @@ type server struct {
 	output           bytes.Buffer // read when it has ended
 	gone             chan struct{}
 	control, gateway string // host:port
+	data             string // its folder
 }
 
 // startServer builds the product as it ships and starts it on an empty directory.
@@ -31,7 +32,7 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 	if err := shipped.Build(ctx, ".", binary); err != nil {
 		return nil, err
 	}
-	s := &server{gone: make(chan struct{})}
+	s := &server{gone: make(chan struct{}), data: filepath.Join(dir, "data")}
 	for _, addr := range []*string{&s.control, &s.gateway} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -41,7 +42,7 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 		_ = l.Close()
 	}
 	s.cmd = exec.CommandContext(
-		ctx, binary, "serve", "--data-dir", filepath.Join(dir, "data"), "--control-addr", s.control,
+		ctx, binary, "serve", "--data-dir", s.data, "--control-addr", s.control,
 		"--gateway-addr", s.gateway,
 	)
 	s.cmd.Stdout, s.cmd.Stderr = &s.output, &s.output
