@@ -172,13 +172,6 @@ func (t *Tx) ForgetKeys(ids []string) error {
 	return nil
 }
 
-// GroupOwnersOfTenant lists the app owners in all groups of a tenant, by owner.
-func (t *Tx) GroupOwnersOfTenant(tenantID string) ([]GroupOwner, error) {
-	var list []GroupOwner
-	groups := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id = ?", tenantID)
-	return list, t.db.Where("group_id IN (?)", groups).Order("owner, group_id").Find(&list).Error
-}
-
 // LeaveGroups removes an app owner from all groups of a tenant.
 func (t *Tx) LeaveGroups(tenantID, owner string) error {
 	groups := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id = ?", tenantID)

@@ -14,16 +14,12 @@ func (w *writing) writeStagedKeys() error {
 	if !w.homeIsNew {
 		return nil
 	}
-	for batch := range slices.Chunk(w.checked.keys, rowsAtOnce) {
-		err := w.stage.Piece(func(tx *models.Tx) error {
-			_, err := w.writeKeys(tx, batch)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.eachBatch(func(batch []checkedKey, do func(*models.Tx, []checkedKey) error) error {
+		return w.stage.Piece(func(tx *models.Tx) error { return do(tx, batch) })
+	}, func(tx *models.Tx, batch []checkedKey) error {
+		_, err := w.writeKeys(tx, batch)
+		return err
+	})
 }
 
 // settleKeys writes the keys that a project that exists doesn't have yet.
@@ -31,13 +27,26 @@ func (w *writing) settleKeys(tx *models.Tx) error {
 	if w.homeIsNew {
 		return nil
 	}
-	for batch := range slices.Chunk(w.checked.keys, rowsAtOnce) {
+	return w.eachBatch(func(batch []checkedKey, do func(*models.Tx, []checkedKey) error) error {
+		return do(tx, batch)
+	}, func(tx *models.Tx, batch []checkedKey) error {
 		ids, err := w.writeKeys(tx, batch)
-		if err != nil {
+		if err != nil || len(ids) == 0 {
 			return err
 		}
-		if len(ids) > 0 {
-			if err := tx.AddKeysRevision(w.home.ID, ids, w.now); err != nil {
+		return tx.AddKeysRevision(w.home.ID, ids, w.now)
+	})
+}
+
+// eachBatch looks all keys up, and then writes them. Between two batches, PostgreSQL would search among the keys that
+// were just inserted, without knowing how many there are.
+func (w *writing) eachBatch(
+	run func([]checkedKey, func(*models.Tx, []checkedKey) error) error, write func(*models.Tx, []checkedKey) error,
+) error {
+	w.existing, w.revoked = map[[32]byte]*models.APIKey{}, map[[32]byte]bool{}
+	for _, step := range []func(*models.Tx, []checkedKey) error{w.lookUp, write} {
+		for batch := range slices.Chunk(w.checked.keys, rowsAtOnce) {
+			if err := run(batch, step); err != nil {
 				return err
 			}
 		}
@@ -45,9 +54,8 @@ func (w *writing) settleKeys(tx *models.Tx) error {
 	return nil
 }
 
-// writeKeys writes those of the keys that the team doesn't have, and returns the IDs of the keys that it wrote or
-// changed. A key that was revoked or rotated here stays as it is.
-func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, err error) {
+// lookUp finds the keys of the team that have or had one of the secrets.
+func (w *writing) lookUp(tx *models.Tx, batch []checkedKey) error {
 	hashes := make([][]byte, 0, len(batch))
 	for i := range batch {
 		hashes = append(hashes, batch[i].row.Hash)
@@ -55,30 +63,34 @@ func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, er
 	}
 	have, err := tx.KeysByHash(w.team, hashes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	existing := map[[32]byte]*models.APIKey{}
 	for i := range have {
 		for _, hash := range [][]byte{have[i].OldHash, have[i].Hash} {
-			if hash != nil {
-				existing[[32]byte(hash)] = &have[i]
+			if hash == nil {
+				continue
+			}
+			if was := w.existing[[32]byte(hash)]; was == nil || slices.Equal(have[i].Hash, hash) {
+				w.existing[[32]byte(hash)] = &have[i]
 			}
 		}
 	}
 	gone, err := tx.RevokedHashes(w.team, hashes)
-	if err != nil {
-		return nil, err
-	}
-	revoked := map[[32]byte]bool{}
 	for _, hash := range gone {
-		revoked[[32]byte(hash)] = true
+		w.revoked[[32]byte(hash)] = true
 	}
+	return err
+}
+
+// writeKeys writes those of the keys that the team doesn't have, and returns the IDs of the keys that it wrote or
+// changed. A key that was revoked or rotated here stays as it is.
+func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, err error) {
 	var rows []models.APIKey
 	var wrong []fault.Field
 	for i := range batch {
 		row, hash := w.keyRow(&batch[i]), [32]byte(batch[i].row.Hash)
-		switch was := existing[hash]; {
-		case was == nil && revoked[hash]:
+		switch was := w.existing[hash]; {
+		case was == nil && w.revoked[hash]:
 			w.keep(kindKey, "", row.Owner, batch[i].pointer, "A key with this secret was rotated or revoked here, and "+
 				"stays invalid.")
 		case was == nil:

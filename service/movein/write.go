@@ -133,8 +133,10 @@ type writing struct {
 	groups                map[string]string // IDs by name
 	home                  models.Project    // keys are created in it
 	homeIsNew             bool
-	keyType               string // ID, in home
-	hashes                map[[32]byte]bool
+	keyType               string            // ID, in home
+	hashes                map[[32]byte]bool // of the plan
+	existing              map[[32]byte]*models.APIKey
+	revoked               map[[32]byte]bool
 
 	parts   []*part
 	rows    []models.Project // new projects, which the team gets at the end
