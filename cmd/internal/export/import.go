@@ -84,7 +84,9 @@ postern imports undo.`,
 		},
 	}
 	for _, m := range contract.ImportProject.Members() {
-		cli.NameMember(command, m)
+		if m.Flag != "" {
+			cli.NameMember(command, m)
+		}
 	}
 	flags := command.Flags()
 	flags.SortFlags = false

@@ -39,6 +39,11 @@ func (f *kongFlags) add(command *cobra.Command) {
 		"variable; repeatable")
 	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of a target whose certificate is accepted "+
 		"unverified; repeatable")
+	for pointer, flag := range map[string]string{
+		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
+	} {
+		terminal.NamePointer(command, pointer, flag)
+	}
 	flags.BoolVar(&f.allowWeak, "allow-weak", false, "Kong files: also import keys that can be guessed")
 	flags.BoolVar(&f.theirs, "theirs", false, "Kong files: overwrite what was changed here since an earlier import")
 	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong files: send calls again after a timeout, as "+
