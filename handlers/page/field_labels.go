@@ -119,6 +119,12 @@ var fieldLabels = map[string]string{
 	"value":             "Address or domain",
 
 	"allow_weak":        "Import weak keys",
+	"hosts":             "Host names",
+	"placeholder":       "Name of a placeholder",
+	"placeholder_value": "Value of a placeholder",
+	"retry_on_timeout":  "Repeat after a timeout",
+	"theirs":            "Overwrite changes",
+	"trust":             "Trusted targets",
 	"key_send_metadata": "Metadata of API keys",
 	"map":               "Columns with other names",
 	"secret":            "Key",

@@ -48,11 +48,11 @@ func TestImportPlanPage(t *testing.T) {
 		t.Error("the page has a key")
 	}
 	revision := plan.Value("#plan-choices ~ form [name=revision]")
-	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM", "value", "")
+	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM", "placeholder_value", "")
 	refused.Shows(422, "Import plan").Says("#plan-hosts-error", "wildcards")
 
 	s.Post(path, "revision", revision, "hosts", "www.example.com", "allow_weak", "true", "open", "/services/0/routes/1",
-		"placeholder", "UPSTREAM", "value", "orders.internal").LeadsTo(path)
+		"placeholder", "UPSTREAM", "placeholder_value", "orders.internal").LeadsTo(path)
 	plan = s.Get(path).Shows(200, "Import plan").
 		Says("main", "http://orders.internal:8080").Says("main", "api.example.com/orders").
 		Says("main", "These placeholders have a value: UPSTREAM").

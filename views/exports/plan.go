@@ -13,7 +13,7 @@ import (
 )
 
 // Plan is the page of an import of another gateway's file that waits to be applied. Its form posts the choices to
-// Action, with the name and value of each placeholder.
+// Action, with a placeholder and a placeholder_value for each placeholder.
 type Plan struct {
 	Page     ui.Page
 	Plan     *contract.PlannedImport
@@ -42,7 +42,7 @@ type Unset struct {
 // field is the field for the value of a placeholder.
 func (u Unset) field(n int) ui.Field {
 	return ui.Field{
-		ID: fmt.Sprintf("plan-set-%d", n), Name: "value", Label: u.Name, Type: "password", Autocomplete: "off",
+		ID: fmt.Sprintf("plan-set-%d", n), Name: "placeholder_value", Label: u.Name, Type: "password", Autocomplete: "off",
 		Hint: "Placeholder in line " + humanize.Comma(int64(u.Line)) + ".", Value: ui.Value{Error: u.Error},
 	}
 }

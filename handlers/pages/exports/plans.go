@@ -201,7 +201,7 @@ func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	in := contract.ImportPlanUpdate{ImportPath: importIn(v), Condition: v.Condition()}
 	v.Fill(&in.Body, "open", "hosts", "trust", "theirs", "allow_weak", "retry_on_timeout")
 	in.Body.Set = map[string]contract.Secret{}
-	names, values := v.Gin.Request.PostForm["placeholder"], v.Gin.Request.PostForm["value"]
+	names, values := v.Gin.Request.PostForm["placeholder"], v.Gin.Request.PostForm["placeholder_value"]
 	for i, name := range names[:min(len(names), len(values))] {
 		if values[i] != "" {
 			in.Body.Set[name] = contract.Secret(values[i])
