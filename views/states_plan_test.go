@@ -15,7 +15,8 @@ var plannedAt = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
 func importWaiting() projects.Import {
 	m := importEmpty()
-	m.PlanError = "Line 12: The member \"routes\" is here again, after line 4. Remove one of them: Kong ignores the first."
+	m.PlanError = "Line 12: The member \"routes\" is here again, after line 4. Remove one of them: Kong ignores the " +
+		"first."
 	m.Plans = []projects.WaitingPlan{
 		{URL: "/imports/pln_1", Created: plannedAt, Expires: plannedAt.Add(23 * time.Hour)},
 	}
@@ -81,10 +82,16 @@ func importPlan() exports.Plan {
 		},
 		Hosts: ui.Value{Text: "www.example.com\n*.example.com", Error: "*.example.com: You can't use wildcards."},
 		Unset: []exports.Unset{
-			{ImportPlaceholder: contract.ImportPlaceholder{Name: "ORDERS_TOKEN", Line: 9, Count: 1}, Error: "Use text."},
+			{
+				ImportPlaceholder: contract.ImportPlaceholder{Name: "ORDERS_TOKEN", Line: 9, Count: 1},
+				Error:             "Use 1 to 4096 printable characters.",
+			},
 		},
 		ByHand: []ui.Fact{
-			{Label: "DNS records and certificates for", Value: strings.Repeat("api.example.com, ", 8) + "www.example.com"},
+			{
+				Label: "DNS records and certificates for",
+				Value: strings.Repeat("api.example.com, ", 8) + "www.example.com",
+			},
 			{Label: "POSTERN_EGRESS_ALLOW needs", Value: "10.0.0.7/32"},
 		},
 		Notes: []string{"A limit counts the calls of one project. It starts at zero after the move."},

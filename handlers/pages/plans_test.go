@@ -48,7 +48,8 @@ func TestImportPlanPage(t *testing.T) {
 		t.Error("the page has a key")
 	}
 	revision := plan.Value("#plan-choices ~ form [name=revision]")
-	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM", "placeholder_value", "")
+	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM",
+		"placeholder_value", "")
 	refused.Shows(422, "Import plan").Says("#plan-hosts-error", "wildcards")
 
 	s.Post(path, "revision", revision, "hosts", "www.example.com", "allow_weak", "true", "open", "/services/0/routes/1",
@@ -106,7 +107,9 @@ func TestImportPlanPage_apply(t *testing.T) {
 	applied := s.Post(path+"/apply", "revision", revision).Location()
 	s.Get(path).Shows(404, "Page not found")
 	s.Get(applied).Shows(200, "Imported file").
-		Says("main a[href='/projects/small']", "small").Says("main", "Projects created").Says("main", "/small/1.0.0/prod")
+		Says("main a[href='/projects/small']", "small").
+		Says("main", "Projects created").
+		Says("main", "/small/1.0.0/prod")
 
 	path, revision = plan()
 	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")

@@ -82,7 +82,8 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb: "Undo", Kind: "import", ByButton: true,
 			Impact: []string{
-				"All projects, owners and keys that the import created are deleted permanently. Their calls get errors.",
+				"All projects, owners and keys that the import created are deleted permanently. Their calls get " +
+					"errors.",
 				"If something was changed since, nothing is deleted.",
 			},
 			Undo: "You can import the file again.",
