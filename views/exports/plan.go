@@ -44,7 +44,7 @@ func (u Unset) field(n int) ui.Field {
 	return ui.Field{
 		ID: fmt.Sprintf("plan-set-%d", n), Name: "placeholder_value", Label: u.Name, Type: "password",
 		Autocomplete: "off",
-		Hint: "Placeholder in line " + humanize.Comma(int64(u.Line)) + ".", Value: ui.Value{Error: u.Error},
+		Hint:         "Placeholder in line " + humanize.Comma(int64(u.Line)) + ".", Value: ui.Value{Error: u.Error},
 	}
 }
 
