@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestUsage_killed has answers of before, in and after the second that a kill may lose, some of which
+// TestUsage_killed has answers of before, in and after the time whose calls a kill may lose, some of which
 // are counted when the gateway is gone already.
 func TestUsage_killed(t *testing.T) {
 	u := newUsage()
