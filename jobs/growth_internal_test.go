@@ -252,7 +252,8 @@ func export(now time.Time) []any {
 var createdTables = []string{
 	"accounts", "linked_accounts", "memberships", "products", "projects", "versions", "openapi_documents",
 	"environments", "upstream_headers", "upstream_certificates", "call_signing_keys", "domains", "acme_accounts",
-	"tenants", "project_tenants", "key_types", "end_users", "identities", "signup_policies", "approvals",
+	"move_ins", "moved_objects", "tenants", "project_tenants", "key_types", "end_users", "identities",
+	"signup_policies", "approvals",
 	"user_groups", "group_members", "group_owners", "group_groups", "relations", "app_clients", "providers",
 	"group_mappings", "mapped_members", "unstated_claims", "login_consents", "usage_folds", "export_keys", "webhooks",
 	"data_keys", "schema_compatibility",

@@ -108,8 +108,8 @@ func (t *Tx) HandOver(stage Stage, tenants []string, projects ...Project) error 
 }
 
 // TakeBack undoes HandOver: the projects go to a stage, and the team's tenants and products that came with them. After
-// the transaction, RemoveUnfinishedImports removes their rows. Their keys leave the team at once and without a trace, so
-// that another import can create them again.
+// the transaction, RemoveUnfinishedImports removes their rows. Their keys leave the team immediately, and their hashes
+// aren't kept, so that another import can create them again.
 func (t *Tx) TakeBack(projects, tenants, products []string) error {
 	if len(projects) == 0 {
 		return nil

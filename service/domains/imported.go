@@ -39,9 +39,11 @@ func TooMany(count int) *fault.Field {
 }
 
 // JoinImported gives imported domains, which have been inserted, the proof of their team's other domains with the same
-// host. It returns the ones that can't be there, as Create refuses them: one of a host that another team serves, and one
-// that takes the calls of another domain.
-func (s *Service) JoinImported(tx *models.Tx, owners map[string]models.Project, list []Imported) ([]fault.Field, error) {
+// host. owners are their projects by ID. It returns the domains that Create would refuse: those with a host that
+// another team serves, and those that take the calls of another domain.
+func (s *Service) JoinImported(
+	tx *models.Tx, owners map[string]models.Project, list []Imported,
+) ([]fault.Field, error) {
 	byHost := models.GroupBy(list, func(one Imported) string { return one.Row.Host })
 	hosts := make([]string, 0, len(byHost))
 	for host := range byHost {

@@ -23,8 +23,8 @@ func (b *batchOf) keyOf(in *keyfile.Row) (models.APIKey, []fault.Field, error) {
 	return key, append(wrong, b.placeOf(in, &key)...), nil
 }
 
-// NewImported returns the key of a row by the rules of new keys, without the team, project, tenant, key type and product
-// that it belongs to.
+// NewImported returns the key of a row by the rules of new keys, without its team, project, tenant, key type and
+// product.
 func NewImported(in *keyfile.Row, allowWeak bool, now time.Time) (models.APIKey, []fault.Field, error) {
 	key := models.APIKey{
 		ID: models.NewID("key"), Owner: in.Owner, Environment: in.Environment, State: in.State, Hash: in.SHA256[:],

@@ -55,8 +55,8 @@ func TestWrite_changedInFile(t *testing.T) {
 		created := contract.MovedCounts{Domains: 1, Groups: 1, Owners: 1, Keys: 1}
 		updated := contract.MovedCounts{Projects: 1, Versions: 2, Environments: 1}
 		if out.Created != created || out.Updated != updated || out.Kept.Total != 0 {
-			t.Errorf("created %+v, want %+v; updated %+v, want %+v; kept %+v", out.Created, created, out.Updated, updated,
-				out.Kept)
+			t.Errorf("created %+v, want %+v; updated %+v, want %+v; kept %+v", out.Created, created, out.Updated,
+				updated, out.Kept)
 		}
 		if out.Vanished.Total != 1 || out.Vanished.Items[0].Kind != "key" || out.Vanished.Items[0].Name != "bob" {
 			t.Errorf("vanished: %+v", out.Vanished)
@@ -77,9 +77,7 @@ func TestWrite_changedHere(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		first := w.write(t)
-		if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf("orders", "api.example.com")); err != nil {
-			t.Fatal(err)
-		}
+		w.approve(t, "orders", "api.example.com")
 		invoices := contract.ProjectPath{Project: "invoices"}
 		_, err := w.Projects.SetCORS(t.Context(), w.owner, contract.CORSUpdate{
 			ProjectPath: invoices, Body: contract.CORS{Origins: []string{"https://app.example.com"}},
@@ -159,9 +157,7 @@ func TestUndo(t *testing.T) {
 		w := newWorld(t, db)
 		before := rows(t, db)
 		first := w.write(t)
-		if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf("orders", "api.example.com")); err != nil {
-			t.Fatal(err)
-		}
+		w.approve(t, "orders", "api.example.com")
 		if got := w.call(t, "GET", "api.example.com", "/invoices/7", bobKey); got != 200 {
 			t.Errorf("before: %d", got)
 		}
@@ -182,8 +178,8 @@ func TestUndo(t *testing.T) {
 			t.Errorf("again: %+v, want %+v", second.Created, first.Created)
 		}
 		whole := rows(t, db)
-		more := w.write(t, "- username: bob\n", "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"+
-			"- username: bob\n")
+		more := w.write(t, "- username: bob\n", "- username: dora\n  keyauth_credentials: "+
+			"[{key: dora-0123456789abcdef}]\n- username: bob\n")
 		if more.Created != (contract.MovedCounts{Keys: 1}) {
 			t.Errorf("a new key: %+v", more.Created)
 		}

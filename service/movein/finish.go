@@ -107,8 +107,8 @@ func (w *writing) joinDomains(tx *models.Tx) error {
 	}
 	return &fault.Error{
 		Kind: fault.Conflict, Code: "domains_taken",
-		Public: "Custom domains of the file can't be created. Nothing was imported. Remove the hosts from the routes in " +
-			"the file, or delete the domains that have them.",
+		Public: "Custom domains in the file can't be created. Nothing was imported. Remove the hosts from the " +
+			"routes in the file, or delete the domains that have them.",
 		Fields: wrong,
 	}
 }

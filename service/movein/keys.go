@@ -98,7 +98,7 @@ func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, er
 		case !w.isOurs(was.ProjectID):
 			wrong = append(wrong, fault.Field{
 				Pointer: batch[i].pointer, Code: "exists_elsewhere", Detail: "Another project of your team has this " +
-					"key as " + was.ID + ". Revoke it there and let its owner get a new one, or leave it out of the file.",
+					"key as " + was.ID + ". Leave it out of the file, or let its owner get a new one.",
 			})
 		default:
 			changed, err := w.settleKey(tx, was, &row, batch[i].pointer)
@@ -184,5 +184,5 @@ var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request ch
 	"same time. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.
-const keptDetail = "It was changed here since the last import, and isn't as in the file. To overwrite it, import the " +
-	"file with theirs."
+const keptDetail = "It was changed here since the last import, and isn't as in the file. To overwrite it, use " +
+	"--theirs."

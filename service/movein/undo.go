@@ -113,8 +113,8 @@ func (u *undoing) read() error {
 	}
 	for _, one := range all {
 		if one.UpdatedBy != nil && *one.UpdatedBy == u.row.ID {
-			return fault.New(fault.Conflict, "import_updated", "This import changed objects of an earlier one, such as "+
-				"the %s %s. They can't be taken back. Import the former file again instead.", one.Kind, one.Source)
+			return fault.New(fault.Conflict, "import_updated", "This import changed objects of an earlier one, such "+
+				"as the %s %s. It can't be undone. Import the previous file again instead.", one.Kind, one.Source)
 		}
 		if one.MoveInID == u.row.ID {
 			u.objects = append(u.objects, one)
@@ -123,8 +123,8 @@ func (u *undoing) read() error {
 		}
 	}
 	if u.row.Result.Updated.Total() > 0 {
-		return fault.New(fault.Conflict, "import_updated", "This import changed keys of an earlier one. They can't be "+
-			"taken back. Import the former file again instead.")
+		return fault.New(fault.Conflict, "import_updated", "This import changed keys of an earlier one, so it "+
+			"can't be undone. Import the previous file again instead.")
 	}
 	return nil
 }
@@ -140,8 +140,8 @@ func changedSince(changes []string) error {
 	if more := len(changes) - mostChanges; more > 0 {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
-	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because it was changed since: %s%s. "+
-		"Delete what you don't need yourself.", strings.Join(changes, ", "), rest)
+	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because it was changed since: "+
+		"%s%s. Delete what you don't need yourself.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists what was changed since the import.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"postern/core/contract"
 	"postern/core/kongfile"
 	plans "postern/core/movein"
 	"postern/gateway"
@@ -151,6 +152,14 @@ func planOf(t testing.TB, text string) *plans.Plan {
 		t.Fatal(err)
 	}
 	return plan
+}
+
+// approve proves a host name of a project.
+func (w *world) approve(t *testing.T, project, host string) {
+	t.Helper()
+	if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf(project, host)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // call calls the gateway as callers of the old one do, and returns the status.

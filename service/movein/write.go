@@ -259,7 +259,7 @@ func (w *writing) findShared(tx *models.Tx) error {
 	hasNew := slices.ContainsFunc(w.parts, func(one *part) bool { return one.isNew })
 	if (w.newProduct || w.newTenant || w.homeIsNew) && !hasNew {
 		return fault.New(fault.Conflict, "import_deleted", "The product, tenant or projects of an earlier import were "+
-			"deleted here. Import the file with theirs, which creates deleted projects again.")
+			"deleted here. Use --theirs to create deleted projects again.")
 	}
 	return nil
 }

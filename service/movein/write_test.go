@@ -41,9 +41,7 @@ func TestWrite_serves(t *testing.T) {
 			t.Errorf("before the host is proven: %d", got)
 		}
 		for project, host := range map[string]string{"orders": "api.example.com", "invoices": "away.example.com"} {
-			if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf(project, host)); err != nil {
-				t.Fatal(err)
-			}
+			w.approve(t, project, host)
 		}
 		for _, c := range []struct {
 			method, host, path, key string
@@ -183,9 +181,12 @@ func TestWrite_refused(t *testing.T) {
 			p              access.Principal
 			pointer, code  string
 		}{
-			{"a target that isn't allowed", "url: UPSTREAM\n", "url: http://169.254.169.254\n", w.owner, "/services/1", ""},
+			{"a target", "url: UPSTREAM\n", "url: http://169.254.169.254\n", w.owner, "/services/1", ""},
 			{"a host of Postern", "away.example.com", "postern.example", w.owner, "/services/1/routes/1", "own_host"},
-			{"an owner", "username: bob", "username: bób", w.owner, "/consumers/1/keyauth_credentials/0", "invalid_owner"},
+			{
+				"an owner", "username: bob", "username: bób", w.owner, "/consumers/1/keyauth_credentials/0",
+				"invalid_owner",
+			},
 			{"no permission", "alice", "alicia", viewer, "", ""},
 		} {
 			_, err := w.Write(t.Context(), c.p, "", w.plan(t, c.old, c.new))
@@ -214,9 +215,7 @@ func TestWrite_taken(t *testing.T) {
 		if _, err := w.Write(t.Context(), w.owner, "", w.plan(t)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Domains.Approve(t.Context(), w.owner, contract.DomainOf("orders", "api.example.com")); err != nil {
-			t.Fatal(err)
-		}
+		w.approve(t, "orders", "api.example.com")
 		now := models.Now()
 		other := models.Team{ID: models.NewID("team"), Name: "other", ClaimedAt: &now, CreatedAt: now}
 		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&other) }); err != nil {
