@@ -54,6 +54,16 @@ func (m Plan) heading() string {
 		english.Plural(int(m.Plan.Keys.Imported), "key", "")
 }
 
+// people says how many owners, keys and groups would be created.
+func (m Plan) people() string {
+	keys := english.Plural(int(m.Plan.Keys.Imported), "key", "")
+	if frozen, expired := m.Plan.Keys.Frozen, m.Plan.Keys.Expired; frozen+expired > 0 {
+		keys += " (" + humanize.Comma(frozen) + " frozen, " + humanize.Comma(expired) + " expired)"
+	}
+	return english.Plural(int(m.Plan.OwnerCount), "owner", "") + ", " + keys + " and " +
+		english.Plural(len(m.Plan.Groups), "group", "")
+}
+
 // targets are where a version's calls go.
 func targets(v contract.PlannedVersion) string {
 	out := []string{}
