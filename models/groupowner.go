@@ -51,11 +51,11 @@ func (t *Tx) DeleteGroupOwner(groupID, owner string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// AllGroupOwners lists the app owners in the groups of a tenant, by group and name.
-func (t *Tx) AllGroupOwners(tenantID string) ([]GroupOwner, error) {
-	groups := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id = ?", tenantID)
+// GroupOwnersOfTenant lists the app owners in all groups of a tenant, by owner.
+func (t *Tx) GroupOwnersOfTenant(tenantID string) ([]GroupOwner, error) {
 	var list []GroupOwner
-	return list, t.db.Where("group_id IN (?)", groups).Order("group_id, owner").Find(&list).Error
+	groups := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id = ?", tenantID)
+	return list, t.db.Where("group_id IN (?)", groups).Order("owner, group_id").Find(&list).Error
 }
 
 // MembershipsOfApps lists which app owners are in groups with these names of a project's tenants, or in groups that

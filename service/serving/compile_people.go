@@ -161,7 +161,7 @@ func readGroups(tx *models.Tx, tenantID string) ([]snapshot.Group, error) {
 	for _, n := range nestings {
 		parents[n.ChildID] = append(parents[n.ChildID], n.ParentID)
 	}
-	owned, err := tx.AllGroupOwners(tenantID)
+	owned, err := tx.GroupOwnersOfTenant(tenantID)
 	if err != nil {
 		return nil, err
 	}

@@ -137,8 +137,8 @@ func GroupsPage(m Groups) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No groups yet",
-					"A group is a set of users, and of apps that own keys. Rules can require groups, and the upstream gets "+
-						"the names of a user's groups in X-Consumer-Groups. Groups can contain other groups.",
+					"A group is a set of users, and of apps that own keys. Rules can require groups, and the upstream "+
+						"gets the names of a user's groups in X-Consumer-Groups. Groups can contain other groups.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
