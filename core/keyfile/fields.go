@@ -73,8 +73,8 @@ func checkMap(mapping map[string]string) (map[string]string, error) {
 		known := field == Ignored || slices.Contains(Fields(), field) ||
 			len(field) > len(metadataPrefix) && strings.HasPrefix(field, metadataPrefix)
 		if !known {
-			return nil, &Error{Code: CodeInvalid, Mapping: true, Detail: fmt.Sprintf("%q isn't a field that a column can "+
-				"be mapped to. Use one of %s, metadata.NAME, or - to leave the column out.", field,
+			return nil, &Error{Code: CodeInvalid, Mapping: true, Detail: fmt.Sprintf("%q isn't a field that a column "+
+				"can be mapped to. Use one of %s, metadata.NAME, or - to leave the column out.", field,
 				strings.Join(Fields(), ", "))}
 		}
 		checked[strings.ToLower(strings.TrimSpace(column))] = field

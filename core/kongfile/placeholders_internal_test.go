@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A line that isn't searched for placeholders has none.
+// Only lines without a placeholder aren't searched for them.
 func TestMayHavePlaceholder(t *testing.T) {
 	for text, want := range map[string]bool{
 		`key: ${{ env "DECK_KEY" }}`:            true,

@@ -73,7 +73,8 @@ func (t *testbed) importKeys(s *server, token string) func(context.Context) (fun
 	}
 }
 
-// writeRows writes rows of keys until stop is closed. It closes begun after the first thousands, when the import writes.
+// writeRows writes rows of keys until stop is closed. It closes begun after the first thousands, when the import is
+// writing.
 func writeRows(to io.Writer, begun, stop chan struct{}) error {
 	out := bufio.NewWriter(to)
 	for n := range 1_000_000 {
