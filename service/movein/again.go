@@ -198,6 +198,16 @@ func (w *writing) settleEnvironment(tx *models.Tx, one *part, at int, now states
 	source := one.planned.versionSource(v)
 	differs := false
 	if prior := w.prior[identity{kindEnvironment, source}]; prior != nil {
+		_, certificate, err := tx.UpstreamCertificateOf(prior.Object)
+		if err != nil {
+			return "", err
+		}
+		if certificate { // it must not prove its identity to another target
+			w.seen[identity{kindEnvironment, source}] = true
+			w.keep(kindEnvironment, prior.Object, one.row.Name+"/"+v.plan.Name, v.pointer, "It has a client "+
+				"certificate here. To import the environment again, remove the certificate.")
+			return prior.Object, nil
+		}
 		if differs, err = w.headersDiffer(tx, prior.Object, v); err != nil {
 			return "", err
 		}
@@ -302,6 +312,9 @@ func (w *writing) moveDomains(tx *models.Tx) error {
 			}
 		}
 		w.replaced[d.Row.ID] = true
+		if _, err := tx.ShareProof(row, w.team, w.now); err != nil { // so that the name stays proven
+			return err
+		}
 		if err := errors.Join(tx.DeleteDomain(row.ID), tx.AddRevision(row.ProjectID, "", w.now)); err != nil {
 			return err
 		}

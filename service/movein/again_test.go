@@ -72,6 +72,30 @@ func TestWrite_changedInFile(t *testing.T) {
 	})
 }
 
+// A route whose plugins change can become one of another project. Its host name stays proven.
+func TestWrite_movedRoute(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		w.write(t)
+		w.approve(t, "invoices", "away.example.com")
+		out := w.write(t, "methods: [GET, POST]}", "methods: [GET, POST], plugins: "+
+			"[{name: rate-limiting, config: {hour: 100}}]}")
+		created := contract.MovedCounts{Projects: 1, Versions: 1, Environments: 1, Domains: 1}
+		if out.Created != created || out.Updated.Projects != 1 || out.Kept.Total != 0 {
+			t.Errorf("created %+v, want %+v; updated %+v, kept %+v", out.Created, created, out.Updated, out.Kept)
+		}
+		if kinds := kindsOf(out.Vanished); !slices.Equal(kinds, []string{"environment", "version"}) {
+			t.Errorf("vanished: %+v", out.Vanished)
+		}
+		if got := w.call(t, "GET", "away.example.com", "/", bobKey); got != 403 {
+			t.Errorf("a call to the moved route gets %d, want 403 because of its address", got)
+		}
+		if err := w.Undo(t.Context(), w.owner, out.ID); codeOf(err) != "import_updated" {
+			t.Errorf("undo: %v", err)
+		}
+	})
+}
+
 // What was changed here stays, unless the plan overwrites it. Keys that were revoked or rotated never come back.
 func TestWrite_changedHere(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

@@ -162,6 +162,11 @@ func (w *writing) report(tx *models.Tx) error {
 	if err := w.remember(tx); err != nil {
 		return err
 	}
+	if w.out.Created.Keys >= manyKeys {
+		if err := tx.AnalyzeKeys(); err != nil {
+			return err
+		}
+	}
 	count := func(c contract.MovedCounts) string { return strconv.FormatInt(c.Total(), 10) }
 	return access.Record(tx, w.p, access.Entry{
 		Action: access.ProjectImport, Object: w.out.ID, Team: w.team,
@@ -172,6 +177,9 @@ func (w *writing) report(tx *models.Tx) error {
 		},
 	})
 }
+
+// manyKeys are so many that queries are planned badly until the database knows of them.
+const manyKeys = 10_000
 
 // reportProject writes the audit entry and the revision of a project that is new or changed.
 func (w *writing) reportProject(tx *models.Tx, one *part) error {

@@ -37,9 +37,9 @@ func (s *Service) Undo(ctx context.Context, p access.Principal, id string) error
 		return fmt.Errorf("movein: undo %s: %w", id, err)
 	}
 	s.Changed(ctx)
-	// What is left is invisible, and is removed later if this fails.
-	if err := s.DB.RemoveUnfinishedImports(ctx); err != nil {
-		return fmt.Errorf("movein: remove what %s has written: %w", id, err)
+	if err := s.DB.RemoveUnfinishedImports(context.WithoutCancel(ctx)); err != nil {
+		// What is left is invisible. The next import or start removes it.
+		s.Projects.Log.WarnContext(ctx, "can't remove the rows of an undone import yet", "import", id, "error", err)
 	}
 	s.Changed(ctx)
 	return nil
