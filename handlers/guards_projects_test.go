@@ -15,7 +15,7 @@ var projectGuards = map[string]guard{
 	"GET /imports/:import/download": {action: access.ProjectImport},
 	"POST /imports/:import/apply":   {owner: 422, silent: true}, // without an ETag
 	"POST /imports/:import/delete":  {body: "confirm=true"},
-	"POST /imports/:import/undo":    {needs: "applied", body: "confirm=true"},
+	"POST /imports/:import/undo":    {needs: "applied", body: "confirm=true", audited: true, several: true},
 	"GET /projects/new":             {action: access.ProjectRead, outsider: 200},
 	// In the caller's own team, of which the outsider is the owner.
 	"POST /projects/new": {
@@ -230,7 +230,7 @@ var projectGuards = map[string]guard{
 	"POST /api/v1/imports":                               {query: "?team={team}&name={name}", body: "{zip}"},
 	"PATCH /api/v1/imports/:import":                      {body: `{"allow_weak":true}`},
 	"POST /api/v1/imports/:import/apply":                 {owner: 422, silent: true}, // without an ETag
-	"POST /api/v1/imports/:import/undo":                  {needs: "applied"},
+	"POST /api/v1/imports/:import/undo":                  {needs: "applied", audited: true, several: true},
 	"GET /api/v1/exports/:export/events":                 {needs: "ready"},
 	"GET /api/v1/exports/:export/download":               {needs: "ready", audited: true},
 	"GET /api/v1/exports/:export/ledger/download":        {needs: "ready", audited: true},

@@ -25,6 +25,7 @@ type guard struct {
 	operator bool   // for operators of the installation only; all others get 404, in their own team too
 	audited  bool   // adds to the audit log although it is a GET or has no list of changes
 	silent   bool   // changes nothing that is audited
+	several  bool   // has an audit entry for each of several objects
 
 	anonymous int // status without a credential
 	outsider  int // status for an account with its own team

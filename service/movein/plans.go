@@ -357,13 +357,14 @@ type settings struct {
 	Open, Hosts, Trust                []string
 	Theirs, AllowWeak, RetryOnTimeout bool
 	Filled                            []string
+	ExpiresAt                         time.Time
 }
 
 func settingsOf(row models.ImportPlan, set map[string]string) settings {
 	c := row.Choices
 	return settings{
 		Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, Theirs: c.Theirs, AllowWeak: c.AllowWeak,
-		RetryOnTimeout: c.RetryOnTimeout, Filled: slices.Sorted(maps.Keys(set)),
+		RetryOnTimeout: c.RetryOnTimeout, Filled: slices.Sorted(maps.Keys(set)), ExpiresAt: row.ExpiresAt,
 	}
 }
 

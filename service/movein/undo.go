@@ -48,7 +48,7 @@ func (s *Service) Undo(ctx context.Context, p access.Principal, id string) error
 // mayUndo checks the permission for all that an undo deletes.
 func mayUndo(p access.Principal, team string) error {
 	for _, action := range []access.Action{
-		access.ProjectImport, access.ProjectDelete, access.ProjectErase, access.ProductDelete, access.TenantErase,
+		access.ProjectErase, access.ProjectImport, access.ProjectDelete, access.ProductDelete, access.TenantErase,
 		access.KeyChange, access.DomainChange, access.UserUpdate,
 	} {
 		if err := access.Check(p, team, action); err != nil {

@@ -7,6 +7,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"postern/core/contract"
@@ -211,7 +212,7 @@ func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	if err == nil {
 		return v.Done("plan", planPath(in.Import))
 	}
-	wrong, ok := page.ErrorsIn(err)
+	wrong, ok := planErrors(err)
 	if !ok {
 		return web.Answer{}, err
 	}
@@ -219,15 +220,41 @@ func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	if wrong.Status != http.StatusPreconditionFailed {
+		plan.Theirs, plan.AllowWeak = *in.Body.Theirs, *in.Body.AllowWeak
+		plan.RetryOnTimeout = *in.Body.RetryOnTimeout
+	}
 	m := h.planModel(v, &plan)
-	m.Hosts = wrong.Lines("/hosts", strings.Join(*in.Body.Hosts, "\n"))
-	m.Trust = wrong.Lines("/trust", strings.Join(*in.Body.Trust, "\n"))
+	m.Error = wrong.Public
+	if wrong.Status != http.StatusPreconditionFailed {
+		keepChoices(&m, &in.Body, wrong)
+	}
+	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
+}
+
+// planErrors is page.ErrorsIn, also for a plan that was changed since it was shown.
+func planErrors(err error) (*page.Errors, bool) {
+	if fault.KindOf(err) == fault.Stale {
+		return &page.Errors{
+			Status: http.StatusPreconditionFailed,
+			Public: "The plan was changed since you opened this page, which now shows the new plan. Try again.",
+		}, true
+	}
+	return page.ErrorsIn(err)
+}
+
+// keepChoices shows what was typed and chosen, with its mistakes.
+func keepChoices(m *exports.Plan, change *contract.ImportPlanChange, wrong *page.Errors) {
+	m.Hosts = wrong.Lines("/hosts", strings.Join(*change.Hosts, "\n"))
+	m.Trust = wrong.Lines("/trust", strings.Join(*change.Trust, "\n"))
 	m.Open.Error = wrong.Take("/open")
+	for i := range m.Open.Options {
+		m.Open.Options[i].Chosen = slices.Contains(*change.Open, m.Open.Options[i].Value)
+	}
 	for i := range m.Unset {
 		m.Unset[i].Error = wrong.Take("/set/" + pointerEscape.Replace(m.Unset[i].Name))
 	}
 	m.Error = wrong.Rest()
-	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
 }
 
 // applyPlan writes what the page has shown.
@@ -240,7 +267,7 @@ func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	case err == nil:
 		return v.Done("moved_in", planPath(did.ID))
 	}
-	wrong, ok := page.ErrorsIn(err)
+	wrong, ok := planErrors(err)
 	if !ok {
 		return web.Answer{}, err
 	}
