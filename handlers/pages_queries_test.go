@@ -19,8 +19,8 @@ import (
 )
 
 // allObjects are the parameters of all pages, for Fixture.NewAllObjects.
-const allObjects = "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/:key_type" +
-	"/:import"
+const allObjects = "/invite/team/session/:code/:export/:mapping/versions/:version/openapi/:domain/api-scopes/" +
+	":key_type/:import"
 
 // notPages are routes outside of the JSON API that answer something other than a page, or that change something.
 var notPages = []string{

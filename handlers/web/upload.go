@@ -34,8 +34,8 @@ const (
 	uploadTurn      = time.Minute    // that an upload waits for its place
 )
 
-// UploadRoutes are the paths whose body may be an uploaded zip or a file of another gateway. Their handlers bound it with
-// Receive, after they have checked the permission.
+// UploadRoutes are the paths whose body may be an uploaded zip or a file of another gateway. Their handlers bound it
+// with Receive, after they have checked the permission.
 var UploadRoutes = []string{"/api/v1/imports", "/imports/preview", "/imports/plan", "/imports"}
 
 func takesUpload(r *http.Request) bool {

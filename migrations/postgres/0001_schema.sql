@@ -1059,7 +1059,7 @@ CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
 CREATE TABLE import_plans (
     id             TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     team_id        TEXT COLLATE "C" NOT NULL REFERENCES teams (id),
-    file           BYTEA NOT NULL, -- sealed
+    file           BYTEA, -- sealed
     set_values     BYTEA, -- of placeholders, sealed
     choices        TEXT COLLATE "C" NOT NULL, -- a JSON object
     applying_until TIMESTAMPTZ, -- while the plan is applied

@@ -1039,7 +1039,7 @@ CREATE INDEX idempotent_requests_expires_at ON idempotent_requests (expires_at);
 CREATE TABLE import_plans (
     id             TEXT NOT NULL PRIMARY KEY,
     team_id        TEXT NOT NULL REFERENCES teams (id),
-    file           BLOB NOT NULL, -- sealed
+    file           BLOB, -- sealed
     set_values     BLOB, -- of placeholders, sealed
     choices        TEXT NOT NULL, -- a JSON object
     applying_until DATETIME, -- while the plan is applied
