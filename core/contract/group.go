@@ -10,8 +10,8 @@ type GroupPath struct {
 	Group string `path:"group" doc:"ID of the group"`
 }
 
-// Group is a group of a tenant's users, and of apps that own keys of the tenant. Rules and headers use its name, so that
-// the display name can change without any effect on them.
+// Group is a group of a tenant's users, and of apps that own keys of the tenant. Rules and headers use its name, so
+// that the display name can change without any effect on them.
 type Group struct {
 	GroupRecord
 	Tenant   string        `json:"tenant" doc:"ID of the tenant"`
