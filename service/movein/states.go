@@ -80,7 +80,7 @@ func tenantStates(tx *models.Tx, tenant string) (states, error) {
 	for _, g := range groups {
 		out[stateKey{kindGroup, g.ID}] = digest(g.Name, g.DisplayName)
 	}
-	owners, err := tx.AllGroupOwners(tenant)
+	owners, err := tx.GroupOwnersOfTenant(tenant)
 	in := map[string][]string{}
 	for _, one := range owners {
 		in[one.Owner] = append(in[one.Owner], one.GroupID, one.Role)
