@@ -219,6 +219,38 @@ func TestUndo(t *testing.T) {
 	})
 }
 
+// An undo of a later import takes only what that one added to the projects and the tenant of the first.
+func TestUndo_added(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		w.write(t)
+		w.approve(t, "invoices", "away.example.com")
+		before := rows(t, db)
+		out := w.write(t,
+			"  - {name: away,", "  - {name: new, hosts: [new.example.com], plugins: "+
+				"[{name: ip-restriction, config: {deny: [192.0.2.0/24]}}]}\n  - {name: away,",
+			"- username: bob\n", "- username: dora\n  acls: [{group: Team B}]\n  keyauth_credentials: "+
+				"[{key: dora-0123456789abcdef}]\n- username: bob\n",
+			"plugins:\n- {name: key-auth,", "- {name: extra, url: "+w.upstream.URL+", routes: [{hosts: [extra.example.com]}]}\n"+
+				"plugins:\n- {name: key-auth,")
+		want := contract.MovedCounts{
+			Projects: 1, Versions: 2, Environments: 2, Domains: 2, Groups: 1, Owners: 1, Keys: 1,
+		}
+		if out.Created != want || out.Updated.Total() != 0 {
+			t.Errorf("created %+v, want %+v; updated %+v", out.Created, want, out.Updated)
+		}
+		if err := w.Undo(t.Context(), w.owner, out.ID); err != nil {
+			t.Fatal(err)
+		}
+		if after := rows(t, db); after != before {
+			t.Errorf("left %s, before: %s", after, before)
+		}
+		if got := w.call(t, "GET", "away.example.com", "/", bobKey); got != 403 {
+			t.Errorf("a call to a route of the first import gets %d, want 403 because of its address", got)
+		}
+	})
+}
+
 func TestUndo_changed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
