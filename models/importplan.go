@@ -36,6 +36,17 @@ func (t *Tx) ImportPlansOf(teamID string, now time.Time) ([]ImportPlan, error) {
 		Find(&list).Error
 }
 
+// LastMoveIns lists the last imports of other gateways' files into a team, the newest first, without their results.
+func (t *Tx) LastMoveIns(teamID string, limit int) ([]MoveIn, error) {
+	var list []MoveIn
+	return list, t.db.
+		Select("id", "team_id", "gateway", "created_at").
+		Where("team_id = ?", teamID).
+		Order("id DESC").
+		Limit(limit).
+		Find(&list).Error
+}
+
 // CountImportPlans counts a team's plans.
 func (t *Tx) CountImportPlans(teamID string) (int64, error) {
 	var n int64

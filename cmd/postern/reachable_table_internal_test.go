@@ -28,6 +28,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"preview-export", "export", ""},
 	{"download-export", "export", "GET /exports/:export/download"},
 	{"download-export-ledger", "", "GET /exports/:export/ledger/download"},
+	{"list-imports", "", "GET /imports"},
 	{"get-import-plan", "import", ""},
 	{"update-import-plan", "import", ""},
 	{"apply-import", "import", ""},

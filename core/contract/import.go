@@ -88,6 +88,6 @@ var ImportProject = Op[NewImport, Import]{Operation{
 }}
 
 var importOperations = []Described{
-	ImportProject, GetImportPlan, UpdateImportPlan, DownloadImportPlan, DeleteImportPlan, ApplyImport,
+	ImportProject, ListImports, GetImportPlan, UpdateImportPlan, DownloadImportPlan, DeleteImportPlan, ApplyImport,
 	UndoImport,
 }

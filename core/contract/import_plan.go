@@ -137,6 +137,7 @@ type ImportChoices struct {
 const (
 	ImportPlanned  = "planned"
 	ImportApplying = "applying" // it is being written
+	ImportApplied  = "applied"
 )
 
 // MostPlannedItems is how many items and owners an answer of the API lists.
@@ -191,6 +192,19 @@ type ImportApplication struct {
 	Condition
 }
 
+// ImportSummary is a plan that waits, or an import that was applied.
+type ImportSummary struct {
+	ID        string    `json:"id"`
+	Team      string    `json:"team" doc:"ID of the team"`
+	State     string    `json:"state" enum:"planned,applying,applied"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// ImportList is a request for imports of other gateways' files.
+type ImportList struct {
+	Team string `query:"team" doc:"ID of a team. Defaults to all of your teams"`
+}
+
 const oneImport = "/api/v1/imports/{import}"
 
 // PlanImport is ImportProject for the file of another gateway.
@@ -201,6 +215,11 @@ var PlanImport = Op[NewImport, PlannedImport]{Operation{
 
 // The operations on plans of imports.
 var (
+	ListImports = Op[ImportList, List[ImportSummary]]{Operation{
+		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports of Kong files",
+		Permission: ImportProjects, Command: "imports list",
+		Doc: "Lists the plans that wait, and the last 200 imports of each team, newest first. They can be undone.",
+	}}
 	GetImportPlan = Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",

@@ -146,6 +146,11 @@ func TestImportPlan_apply(t *testing.T) {
 	if got := o.Do(t, "GET", "/api/v1/projects/small", "", o.Owner); got.Status != 200 {
 		t.Errorf("%d %s", got.Status, got.Raw)
 	}
+	list := o.Do(t, "GET", imports, "", o.Owner)
+	if list.Status != 200 || !strings.Contains(list.Raw, `"state":"applied"`) ||
+		!strings.Contains(list.Raw, fmt.Sprint(did.Body["id"])) {
+		t.Errorf("%d %s", list.Status, list.Raw)
+	}
 	undo := imports + "/" + fmt.Sprint(did.Body["id"]) + "/undo"
 	if got := o.Do(t, "POST", undo, "", o.Outsider); got.Status != 404 {
 		t.Errorf("for another team: %d %s", got.Status, got.Raw)

@@ -37,6 +37,7 @@ func (h *Handler) Mount(r *gin.Engine) (document, outlined func() ([]byte, error
 // importRoutes adds imports of zips and of other gateways' files.
 func (h *Handler) importRoutes(api huma.API) {
 	h.serveImport(api)
+	serve(h, api, contract.ListImports, h.Plans.List)
 	serveTagged(h, api, contract.GetImportPlan, h.Plans.Get)
 	serveTagged(h, api, contract.UpdateImportPlan, h.Plans.Update)
 	serveFile(h, api, contract.DownloadImportPlan, h.Plans.Download, h.Plans.MayRead)

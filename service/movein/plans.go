@@ -204,6 +204,53 @@ func (s *Plans) Of(ctx context.Context, p access.Principal, team string) ([]cont
 	return list, nil
 }
 
+// mostListed is how many imports of a team a list has.
+const mostListed = 200
+
+// List returns the plans that wait in the principal's teams, or in one of them, and the last imports, the newest first.
+func (s *Plans) List(
+	ctx context.Context, p access.Principal, in contract.ImportList,
+) (contract.List[contract.ImportSummary], error) {
+	var out contract.List[contract.ImportSummary]
+	teams := p.TeamsFor(access.ProjectImport)
+	if in.Team != "" {
+		teams = []string{in.Team}
+	}
+	if len(teams) == 0 {
+		return out, access.Check(p, p.HomeTeam, access.ProjectImport)
+	}
+	tx, now := s.DB.Read(ctx), models.Now()
+	for _, team := range teams {
+		if err := access.Check(p, team, access.ProjectImport); err != nil {
+			return out, fmt.Errorf("movein: list: %w", err)
+		}
+		plans, err := tx.ImportPlansOf(team, now)
+		if err != nil {
+			return out, fmt.Errorf("movein: list: %w", err)
+		}
+		for _, row := range plans {
+			one := contract.ImportSummary{
+				ID: row.ID, Team: team, State: contract.ImportPlanned, CreatedAt: row.CreatedAt.UTC(),
+			}
+			if notApplying(row) != nil {
+				one.State = contract.ImportApplying
+			}
+			out.Items = append(out.Items, one)
+		}
+		applied, err := tx.LastMoveIns(team, mostListed)
+		if err != nil {
+			return out, fmt.Errorf("movein: list: %w", err)
+		}
+		for _, row := range applied {
+			out.Items = append(out.Items, contract.ImportSummary{
+				ID: row.ID, Team: team, State: contract.ImportApplied, CreatedAt: row.CreatedAt.UTC(),
+			})
+		}
+	}
+	slices.SortStableFunc(out.Items, func(a, b contract.ImportSummary) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return out, nil
+}
+
 // Delete deletes a plan.
 func (s *Plans) Delete(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.None, error) {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error {

@@ -172,6 +172,10 @@ func writeMovedList(out *strings.Builder, title string, list *contract.MovedList
 
 func newImports(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("imports", "Manage imports of other gateways' files",
+		cli.ListCommand(t, cli.AsPerson, contract.ListImports, []string{"ID", "STATE", "STARTED"},
+			func(one contract.ImportSummary) []string {
+				return []string{one.ID, one.State, terminal.When(&one.CreatedAt)}
+			}),
 		cli.OperationCommand(t, asImport, contract.GetImportPlan,
 			func(_ contract.ImportPath, p contract.PlannedImport) error {
 				_, err := io.WriteString(t.Out, kongText(&p.ImportPlan, p.Ledger))
@@ -182,4 +186,4 @@ func newImports(t terminal.Terminal) *cobra.Command {
 }
 
 // asImport runs a command with the first credential that may access the import in its first argument.
-var asImport = cli.AsHolderOf("import ", "")
+var asImport = cli.AsHolderOf("import ", "; `postern imports list` shows the IDs")
