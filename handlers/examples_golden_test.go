@@ -47,7 +47,12 @@ func TestExamples_golden(t *testing.T) {
 		if strings.Contains(route, "/requests") {
 			path = strings.ReplaceAll(path, ":request", observed(t, o, has))
 		}
-		got := o.Do(t, method, path, body, o.Owner)
+		caller := o.Owner
+		if plan, isApply := strings.CutSuffix(path, "/apply"); isApply { // what the caller has seen
+			seen := o.Do(t, http.MethodGet, plan, "", o.Owner)
+			caller = append([]string{"If-Match", seen.Header.Get("ETag")}, caller...)
+		}
+		got := o.Do(t, method, path, body, caller)
 		if got.Status/100 != 2 && id != "delete-account" && id != "delete-team" { // which others need
 			t.Errorf("%s: %d %.300s", name, got.Status, got.Raw)
 			continue

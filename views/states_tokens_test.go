@@ -52,7 +52,10 @@ func tokenStates() []state {
 
 func scopes() []ui.Option {
 	return []ui.Option{
-		{Value: "read", Title: "read", Text: "See projects, keys, usage, requests, login settings and teams.", Chosen: true},
+		{
+			Value: "read", Title: "read", Text: "See projects, keys, usage, requests, login settings and teams.",
+			Chosen: true,
+		},
 		{Value: "write", Title: "write", Text: "Create, change and claim projects, and change hosted login."},
 		{Value: "keys", Title: "keys", Text: "Create, rotate, freeze and revoke API keys."},
 		{Value: "export", Title: "export", Text: "Export projects and download the zips."},

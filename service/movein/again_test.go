@@ -231,8 +231,8 @@ func TestUndo_added(t *testing.T) {
 				"[{name: ip-restriction, config: {deny: [192.0.2.0/24]}}]}\n  - {name: away,",
 			"- username: bob\n", "- username: dora\n  acls: [{group: Team B}]\n  keyauth_credentials: "+
 				"[{key: dora-0123456789abcdef}]\n- username: bob\n",
-			"plugins:\n- {name: key-auth,", "- {name: extra, url: "+w.upstream.URL+", routes: [{hosts: [extra.example.com]}]}\n"+
-				"plugins:\n- {name: key-auth,")
+			"plugins:\n- {name: key-auth,", "- {name: extra, url: "+w.upstream.URL+
+				", routes: [{hosts: [extra.example.com]}]}\nplugins:\n- {name: key-auth,")
 		want := contract.MovedCounts{
 			Projects: 1, Versions: 2, Environments: 2, Domains: 2, Groups: 1, Owners: 1, Keys: 1,
 		}
