@@ -122,7 +122,7 @@ var fieldLabels = map[string]string{
 	"hosts":             "Host names",
 	"placeholder":       "Name of a placeholder",
 	"placeholder_value": "Value of a placeholder",
-	"retry_on_timeout":  "Repeat after a timeout",
+	"retry_on_timeout":  "Retry after a timeout",
 	"theirs":            "Overwrite changes",
 	"trust":             "Trusted targets",
 	"key_send_metadata": "Metadata of API keys",

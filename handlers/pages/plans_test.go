@@ -38,7 +38,7 @@ func TestImportPlanPage(t *testing.T) {
 	if again := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce); again.Location() != path {
 		t.Errorf("the form that was sent again leads to %s, not to %s", again.Location(), path)
 	}
-	s.Get("/imports").Says("a[href='"+path+"']", "Plan from")
+	s.Get("/imports").Says("a[href='"+path+"']", "Plan created")
 
 	plan := s.Get(path).Shows(200, "Import plan").Says("main", "kong 3.0").
 		Says("main", "UPSTREAM").

@@ -76,21 +76,6 @@ func targets(v contract.PlannedVersion) string {
 	return strings.Join(out, ", ")
 }
 
-// accessText says which calls a version serves.
-func accessText(v contract.PlannedVersion) string {
-	switch {
-	case v.Closed:
-		return "closed"
-	case v.RequestsAuth.Mode == contract.Authenticate:
-		places := make([]string, 0, len(v.RequestsAuth.APIKey.In))
-		for _, place := range v.RequestsAuth.APIKey.In {
-			places = append(places, place.String())
-		}
-		return "with a key in " + strings.Join(places, ", ")
-	}
-	return "without a key"
-}
-
 // domainText is a custom domain with its methods.
 func domainText(d contract.PlannedDomain) string {
 	text := d.Host + d.PathPrefix

@@ -227,7 +227,7 @@ func writeProject(out *strings.Builder, p *contract.PlannedProject) {
 		for _, one := range v.Environment.Upstream.Targets {
 			target = strings.TrimPrefix(target+", "+one.URL, ", ")
 		}
-		fmt.Fprintf(out, "    version %s, %s: %s\n", v.Name, accessOf(v), terminal.Printable(target))
+		fmt.Fprintf(out, "    version %s, %s: %s\n", v.Name, movein.AccessText(v), terminal.Printable(target))
 		for _, d := range v.Domains {
 			methods := ""
 			if len(d.Methods) > 0 {
@@ -236,21 +236,6 @@ func writeProject(out *strings.Builder, p *contract.PlannedProject) {
 			fmt.Fprintf(out, "      %s%s\n", terminal.Printable(d.Host+d.PathPrefix), terminal.Printable(methods))
 		}
 	}
-}
-
-// accessOf says which calls a version serves.
-func accessOf(v *contract.PlannedVersion) string {
-	switch {
-	case v.Closed:
-		return "closed"
-	case v.RequestsAuth.Mode == contract.Authenticate:
-		places := make([]string, 0, len(v.RequestsAuth.APIKey.In))
-		for _, place := range v.RequestsAuth.APIKey.In {
-			places = append(places, place.String())
-		}
-		return "with a key in " + strings.Join(places, ", ")
-	}
-	return "without a key"
 }
 
 func writeClosed(out *strings.Builder, all []contract.ClosedEntity) {
