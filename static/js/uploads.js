@@ -31,6 +31,7 @@
     const { formData, path } = event.detail;
     endStream();
     canceled = false;
+    at("import-result")?.remove(); // of the file before
     at("import-sent").textContent = "Starting";
     at("import-done").textContent = "";
     at("import-cancel").hidden = false;
