@@ -22,7 +22,7 @@ type world struct {
 	project models.Project
 }
 
-func newWorld(t *testing.T, db *models.DB) *world {
+func newWorld(t testing.TB, db *models.DB) *world {
 	t.Helper()
 	now := models.Now()
 	team := models.Team{ID: models.NewID("team"), Name: "t", CreatedAt: now}

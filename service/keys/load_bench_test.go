@@ -32,9 +32,9 @@ func BenchmarkLoadAMillion(b *testing.B) {
 		}
 		const insert = `WITH RECURSIVE numbers (i) AS
 			 (SELECT %[1]d UNION ALL SELECT i + 1 FROM numbers WHERE i < %[1]d + 99999)
-			 INSERT INTO api_keys (id, project_id, tenant_id, key_type_id, owner, environment, description,
+			 INSERT INTO api_keys (id, team_id, project_id, tenant_id, key_type_id, owner, environment, description,
 				state, hash, prefix, last4, created_at, updated_at)
-			 SELECT 'key_' || substr(CAST(10000000000 + i AS TEXT), 2) || %[2]s, 'prj_1', 'tnt_1', 'kty_1',
+			 SELECT 'key_' || substr(CAST(10000000000 + i AS TEXT), 2) || %[2]s, 'team_1', 'prj_1', 'tnt_1', 'kty_1',
 				'customer-' || i, 'prod', '', 'active', %[3]s, 'pst_prod_', 'abcd', %[4]s, %[4]s
 			 FROM numbers`
 		for done := 0; done < 1_000_000; done += 100_000 {
