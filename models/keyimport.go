@@ -2,6 +2,7 @@ package models
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -76,6 +77,7 @@ func (t *Tx) InsertKeys(rows []APIKey) error {
 		return t.insertKeyArrays(rows)
 	}
 	for some := range slices.Chunk(rows, keysOfStatement) {
+		runtime.Gosched() // the database is in this process, and calls must not wait for all of them
 		if err := t.Insert(&some); err != nil {
 			return err
 		}

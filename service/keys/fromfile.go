@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ const KeysImportedEvent = "keys.imported"
 
 const (
 	importAtOnce     = 1000 // rows of one transaction
+	yieldEvery       = 32   // rows of an import, or keys that a gateway follows, after which calls have their turn
 	maxImportErrors  = 1000 // that are listed
 	importAttempts   = 3    // at a batch, if another request creates one of its keys at the same time
 	importLease      = 15 * time.Second
@@ -181,6 +183,9 @@ func (r *importing) batches(ctx context.Context) error {
 // read reads rows until the batch is full.
 func (r *importing) read(batch []item) ([]item, error) {
 	for len(batch) < importAtOnce {
+		if len(batch)%yieldEvery == 0 {
+			runtime.Gosched()
+		}
 		row, refused, err := r.file.Rows.Next()
 		if err != nil {
 			return batch, err
