@@ -1,8 +1,12 @@
 package models
 
 import (
+	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
+
+	"postern/migrations"
 )
 
 // Existing returns those of the ids that rows of a table have. row is a pointer to a row of
@@ -32,14 +36,29 @@ func (t *Tx) KeysByHash(team string, hashes [][]byte) ([]APIKey, error) {
 	var out []APIKey
 	for batch := range slices.Chunk(hashes, batchSize) {
 		for _, column := range []string{"hash", "old_hash"} {
-			var found []APIKey
-			if err := t.db.Where("team_id = ? AND "+column+" IN ?", team, batch).Find(&found).Error; err != nil {
+			found, err := t.keysWith(team, column, batch)
+			if err != nil {
 				return nil, err
 			}
 			out = append(out, found...)
 		}
 	}
 	return out, nil
+}
+
+// keysWith finds keys by a column of hashes. PostgreSQL keeps the plan of a statement, and one that was made while the
+// table was empty or small reads all keys of the team: OFFSET has it look each hash up instead.
+func (t *Tx) keysWith(team, column string, hashes [][]byte) (found []APIKey, err error) {
+	if t.dialect != migrations.Postgres {
+		return found, t.db.Where("team_id = ? AND "+column+" IN ?", team, hashes).Find(&found).Error
+	}
+	literals := make([]string, len(hashes))
+	for i, hash := range hashes {
+		literals[i] = `"\\x` + hex.EncodeToString(hash) + `"`
+	}
+	return found, t.db.Raw("SELECT found.* FROM unnest(CAST(CAST(? AS text) AS bytea[])) AS wanted (hash) CROSS JOIN "+
+		"LATERAL (SELECT * FROM api_keys WHERE team_id = ? AND "+column+" = wanted.hash OFFSET 0) AS found",
+		"{"+strings.Join(literals, ",")+"}", team).Find(&found).Error
 }
 
 // HashesInGrace returns the hashes of the secrets that rotated keys of a team still have at now.
