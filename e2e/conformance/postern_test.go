@@ -39,6 +39,9 @@ func (t keyTable) Lookup(_ string, hash [32]byte, into *snapshot.Key) (found, ol
 	return found, e.old
 }
 
+// Gone reports that no key was revoked or rotated.
+func (t keyTable) Gone(string, [32]byte) bool { return false }
+
 // unsealed is a gateway.Unsealer of values that are not sealed.
 type unsealed struct{}
 
