@@ -44,6 +44,9 @@ func (p *planner) planConsumers() {
 		if o.ConsumerID == "" && o.Username != "" {
 			o.ConsumerID = derivedID("consumers", o.Username)
 		}
+		if o.Username == "" || o.CustomID == "" {
+			p.say(c, "consumer.name")
+		}
 		for _, acl := range c.ACLs {
 			if name := p.groups[acl.Value.Get("group").Text]; name != "" {
 				p.use(acl)

@@ -220,9 +220,14 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			// As Kong 3.9.3 derives it: UUIDv5 of the name, below that of the schema.
-			name: "consumers without an id", item: "/consumers/0", codes: []string{"consumer"}, status: "exact",
-			text: service + keyed + "consumers: [{username: billing-service}]\n",
-			has:  `"consumer_id":"35350059-a35b-58c9-9be9-c44b6088b5eb","username":"billing-service"`,
+			name: "consumers without an id", item: "/consumers/0", codes: []string{"consumer.name"},
+			status: "approximate", text: service + keyed + "consumers: [{username: billing-service}]\n",
+			has: `"consumer_id":"35350059-a35b-58c9-9be9-c44b6088b5eb","username":"billing-service"`,
+		},
+		{
+			name: "consumers with both names", item: "/consumers/0", codes: []string{"consumer"}, status: "exact",
+			text: service + keyed + "consumers: [{username: billing-service, custom_id: c-1}]\n",
+			has:  `"username":"billing-service","custom_id":"c-1"`,
 		},
 		{
 			name: "limit_by consumer", item: "/plugins/1", codes: []string{"rate-limiting.global"},
@@ -353,13 +358,13 @@ func TestKong_facts(t *testing.T) {
 		{
 			name: "a consumer that is blocked", item: "/consumers/0", codes: []string{"consumer.frozen"},
 			status: "lossy",
-			text:   service + "consumers: [{username: a, plugins: [{name: request-termination}]}]\n",
+			text:   service + "consumers: [{username: a, custom_id: c, plugins: [{name: request-termination}]}]\n",
 			has:    `"frozen":true`,
 		},
 		{
 			name: "a consumer that is opened", item: "/consumers/0", codes: []string{"consumer.opened"},
 			status:  "lossy",
-			text:    service + "consumers: [{username: a, plugins: [{name: request-termination}]}]\n",
+			text:    service + "consumers: [{username: a, custom_id: c, plugins: [{name: request-termination}]}]\n",
 			options: movein.Options{Open: []string{"a"}}, has: `"frozen":false`,
 		},
 		{

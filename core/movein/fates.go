@@ -112,7 +112,9 @@ var fates = map[string]fate{
 		"",
 	},
 	"route.https": {
-		approximate, "Kong refuses calls without TLS. Here they are served if the gateway listens without TLS.",
+		approximate,
+		"Kong refuses calls without TLS. If the gateway listens without TLS, they are served here after the same " +
+			"checks. A key that is sent this way can be read in the network.",
 		"Let callers reach the gateway by TLS only.",
 	},
 	"route.path_handling": {
@@ -177,6 +179,12 @@ var fates = map[string]fate{
 	"route.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
 
 	"consumer": {exact, "It becomes an owner of keys, an app. Upstreams get the same X-Consumer headers.", ""},
+	"consumer.name": {
+		approximate,
+		"It has no username or no custom_id, for which Kong sends no header. Here upstreams get the name of the " +
+			"owner in X-Consumer-Username or X-Consumer-Custom-ID.",
+		"",
+	},
 	"consumer.frozen": {
 		lossy,
 		"A plugin that checks its calls can't be imported, so its keys are imported frozen.",
