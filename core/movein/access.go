@@ -196,6 +196,8 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contract.KeyPlace {
 	}
 	if !e.Config("hide_credentials").Bool(false) {
 		p.say(e, "key-auth.hide_credentials")
+	} else {
+		p.say(e, "key-auth.query")
 	}
 	if !e.Config("run_on_preflight").Bool(true) {
 		p.say(e, "key-auth.preflight")

@@ -421,11 +421,24 @@ func (p *planner) guardFrom(other, e *entry) {
 	if all {
 		both = []string{policy.AnyMethod}
 	}
+	if other.strip && len(other.route.prefixes) > 1 || !other.route.hasHostsOf(e.route) {
+		p.say(other.route.entity, "route.guarded_everywhere")
+	}
 	p.deny(other.route, e.route, path+everything, both)
 	if e.prefix.open {
 		p.deny(other.route, e.route, path+"{rest}"+everything, both)
 		p.say(other.route.entity, "route.guarded")
 	}
+}
+
+// hasHostsOf reports whether all host names of a route are also those of another.
+func (r *route) hasHostsOf(other *route) bool {
+	if len(other.hosts)+len(other.wild) == 0 {
+		return true
+	}
+	return len(r.hosts) > 0 && len(r.wild) == 0 && !slices.ContainsFunc(r.hosts, func(host string) bool {
+		return !slices.Contains(other.hosts, host)
+	})
 }
 
 // denyOwn has the version of an entry refuse calls to the entry's own paths that Kong gives to another route.

@@ -64,17 +64,19 @@ func TestKong_facts(t *testing.T) {
 			codes: []string{"key-auth.hide_credentials"},
 		},
 		{
-			name: "key_names in header and query", item: "/plugins/0", codes: []string{"key-auth.places"},
-			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_names: [k, l]}}]\n",
-			has:  `"api_key":{"in":[{"header":"k"},{"query":"k"},{"header":"l"},{"query":"l"}]}`, status: "approximate",
+			name: "key_names in header and query", item: "/plugins/0", status: "approximate",
+			text:  service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_names: [k, l]}}]\n",
+			codes: []string{"key-auth.places", "key-auth.query"},
+			has:   `"api_key":{"in":[{"header":"k"},{"query":"k"},{"header":"l"},{"query":"l"}]}`,
 		},
 		{
-			name: "key_in_body isn't possible", item: "/plugins/0", codes: []string{"key-auth.body", "key-auth.places"},
+			name: "key_in_body isn't possible", item: "/plugins/0",
+			codes:  []string{"key-auth.body", "key-auth.places", "key-auth.query"},
 			text:   service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_body: true}}]\n",
 			status: "lossy",
 		},
 		{
-			name: "keys in Authorization", item: "/plugins/0", codes: []string{"key-auth.authorization"},
+			name: "keys in Authorization", item: "/plugins/0", codes: []string{"key-auth.authorization", "key-auth.query"},
 			status: "approximate",
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_query: false, " +
 				"key_names: [Authorization]}}]\n",
@@ -288,8 +290,8 @@ func TestKong_facts(t *testing.T) {
 			has: `"cors":{"origins":["https://a.example.com"]`,
 		},
 		{
-			name: "run_on_preflight", item: "/plugins/0", codes: []string{"key-auth.preflight"}, status: "approximate",
-			text: service + strings.Replace(keyed, "{hide", "{run_on_preflight: false, hide", 1),
+			name: "run_on_preflight", item: "/plugins/0", codes: []string{"key-auth.query", "key-auth.preflight"},
+			status: "approximate", text: service + strings.Replace(keyed, "{hide", "{run_on_preflight: false, hide", 1),
 		},
 		{
 			name: "templates of transformers", item: "/plugins/0", codes: []string{"request-transformer.template"},

@@ -79,7 +79,8 @@ var fates = map[string]fate{
 	},
 	"route.slash": {
 		approximate,
-		"Its path ends with a slash. Here a call without that slash is forwarded too; in Kong it gets 404.",
+		"Its path ends with a slash. Here a call without that slash comes to it too; in Kong it gets 404, or comes to " +
+			"another route.",
 		"",
 	},
 	"route.regex_prefix": {
@@ -175,6 +176,12 @@ var fates = map[string]fate{
 		"Calls whose segment continues the path of another route (/admin, and /administrator) get 401 or 403 here. " +
 			"In Kong they get to that route, which checks more.",
 		"",
+	},
+	"route.guarded_everywhere": {
+		approximate,
+		"Calls to the path of another route below it, which checks more, get 403 here at all of its host names and " +
+			"paths. In Kong only those at the host names and paths of that route don't reach it.",
+		"Write a route for each host name and path in the file.",
 	},
 	"route.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
 

@@ -65,6 +65,12 @@ var pluginFates = map[string]fate{
 		approximate, "Kong forwards the key to the target (hide_credentials is off). Postern never does.",
 		"Change targets that read the key: they get X-Credential-Identifier and X-Consumer-ID.",
 	},
+	"key-auth.query": {
+		approximate,
+		"To hide credentials, Kong writes the query of each call again: ?a becomes ?a=, and arguments can change " +
+			"their order. Here the query stays as it is, without the key.",
+		"",
+	},
 	"key-auth.places": {
 		approximate,
 		"Keys can be sent in several places. A call with keys in two of them gets 401; Kong takes the first one.",
