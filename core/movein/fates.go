@@ -79,8 +79,8 @@ var fates = map[string]fate{
 	},
 	"route.slash": {
 		approximate,
-		"Its path ends with a slash. Here a call without that slash comes to it too; in Kong it gets 404, or comes to " +
-			"another route.",
+		"Its path ends with a slash. Here a call without that slash comes to it too; in Kong it gets 404, or comes " +
+			"to another route, which can check more.",
 		"",
 	},
 	"route.regex_prefix": {
