@@ -57,11 +57,18 @@ func TestConformance_hostileProject(t *testing.T) {
 // everything it printed. settings go before what the launcher would take.
 func startKong(t *testing.T, export string, up *upstream, settings ...string) (*peer, string) {
 	t.Helper()
+	return startKongUntil(t, filepath.Join(export, "gateway"), up, (*peer).routed, settings...)
+}
+
+// startKongUntil is startKong of any folder that a launcher takes. It waits until the peer is ready.
+func startKongUntil(
+	t *testing.T, folder string, up *upstream, ready func(*peer) error, settings ...string,
+) (*peer, string) {
+	t.Helper()
 	launcher := os.Getenv("POSTERN_KONG")
 	if launcher == "" {
 		t.Fatal("conformance: not run: POSTERN_KONG is not set to a launcher of Kong 3.9, such as tools/kong-docker")
 	}
-	folder := filepath.Join(export, "gateway")
 	proxy, admin := freePort(t), freePort(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "kong.log"))
 	if err != nil {
@@ -90,7 +97,7 @@ func startKong(t *testing.T, export string, up *upstream, settings ...string) (*
 		admin: "127.0.0.1:" + strconv.Itoa(admin),
 		up:    up,
 	}
-	waitFor(t, "Kong", p.routed)
+	waitFor(t, "Kong", func() error { return ready(p) })
 	return p, log.Name()
 }
 
