@@ -290,6 +290,25 @@ func TestKong_facts(t *testing.T) {
 			has: `"cors":{"origins":["https://a.example.com"]`,
 		},
 		{
+			name: "hide_credentials writes queries again", item: "/plugins/0", codes: []string{"key-auth.query"},
+			text: service + keyed, status: "approximate", has: `"api_key":{"in":[{"header":"apikey"}]}`,
+		},
+		{
+			name: "a path of a stricter route is refused at all hosts", item: "/services/0/routes/0",
+			codes: []string{"route.guarded_everywhere", "route.guarded"}, status: "approximate",
+			text: strings.Replace(service, "[h.example.com]", "[h.example.com, i.example.com]", 1) +
+				"routes: [{name: q, service: {name: s}, hosts: [h.example.com], paths: [/q], plugins: [{name: " +
+				"key-auth}]}]\n",
+			has: `{"methods":["*"],"path":"/q/**","groups":["kong-closed"]}`,
+		},
+		{
+			name: "and at the same hosts only there", item: "/services/0/routes/0", codes: []string{"route.guarded"},
+			status: "approximate",
+			text: service + "routes: [{name: q, service: {name: s}, hosts: [h.example.com], paths: [/q], plugins: " +
+				"[{name: key-auth}]}]\n",
+			has: `{"methods":["*"],"path":"/q/**","groups":["kong-closed"]}`,
+		},
+		{
 			name: "run_on_preflight", item: "/plugins/0", codes: []string{"key-auth.query", "key-auth.preflight"},
 			status: "approximate", text: service + strings.Replace(keyed, "{hide", "{run_on_preflight: false, hide", 1),
 		},
