@@ -18,7 +18,7 @@ type movedCall struct {
 	Case
 	method, host, path string // the path as policy.NormalizePath has it
 
-	beside    bool // its path continues the last segment of a route's path
+	sibling   bool // its path continues the last segment of a route's path
 	slashless bool // only a slash is missing to the path of a route
 	twice     bool // it has a key in two places
 	basic     bool // it has a password
@@ -104,8 +104,8 @@ func (m *moved) callers() (first, others []movedCaller) {
 func (m *moved) calls() (out []movedCall) {
 	first, others := m.callers()
 	methods := []string{"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"}
-	add := func(host, path string, beside bool, method string, caller movedCaller, lines ...string) {
-		out = append(out, m.call(host, path, beside, method, caller, lines...))
+	add := func(host, path string, sibling bool, method string, caller movedCaller, lines ...string) {
+		out = append(out, m.call(host, path, sibling, method, caller, lines...))
 	}
 	for _, host := range m.hosts() {
 		for _, path := range m.paths() {
@@ -114,26 +114,26 @@ func (m *moved) calls() (out []movedCall) {
 					if path.few && method != "GET" && method != "POST" {
 						continue
 					}
-					add(host, path.text, path.beside, method, caller)
+					add(host, path.text, path.sibling, method, caller)
 				}
 			}
 			if path.few {
 				continue
 			}
 			for _, caller := range others {
-				add(host, path.text, path.beside, "GET", caller)
-				add(host, path.text, path.beside, "POST", caller)
+				add(host, path.text, path.sibling, "GET", caller)
+				add(host, path.text, path.sibling, "POST", caller)
 			}
 			for _, origin := range []string{"https://app.example", "https://stranger.example"} {
-				add(host, path.text, path.beside, "OPTIONS", first[0], "Origin: "+origin,
+				add(host, path.text, path.sibling, "OPTIONS", first[0], "Origin: "+origin,
 					"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: apikey")
-				add(host, path.text, path.beside, "GET", first[1], "Origin: "+origin)
+				add(host, path.text, path.sibling, "GET", first[1], "Origin: "+origin)
 			}
 		}
 	}
 	// Half of all come from another address, after all from the usual one.
 	for _, c := range slices.Clone(out) {
-		if (c.method == "GET" || c.method == "POST") && !c.beside {
+		if (c.method == "GET" || c.method == "POST") && !c.sibling {
 			c.From = "127.0.0.2"
 			c.Name += " from there"
 			out = append(out, c)
@@ -142,7 +142,7 @@ func (m *moved) calls() (out []movedCall) {
 	return out
 }
 
-func (m *moved) call(host, path string, beside bool, method string, caller movedCaller, lines ...string) movedCall {
+func (m *moved) call(host, path string, sibling bool, method string, caller movedCaller, lines ...string) movedCall {
 	lines = slices.Concat(caller.lines, lines, []string{"X-Gone: 1", "X-Known: 2", "X-Twice: 3", "X-Other: 4"})
 	target, body := path, ""
 	if caller.query != "" {
@@ -162,7 +162,7 @@ func (m *moved) call(host, path string, beside bool, method string, caller moved
 		normal = plain
 	}
 	c := movedCall{
-		method: method, host: host, path: normal, beside: beside, twice: caller.twice, basic: caller.basic,
+		method: method, host: host, path: normal, sibling: sibling, twice: caller.twice, basic: caller.basic,
 		origin: slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Origin: ") }),
 	}
 	for _, e := range m.file.Of(kongfile.Route) {
@@ -187,9 +187,9 @@ func (m *moved) hosts() []string {
 
 // movedPath is a path of calls.
 type movedPath struct {
-	text   string
-	few    bool // with few methods and callers
-	beside bool
+	text    string
+	few     bool // with few methods and callers
+	sibling bool
 }
 
 func (m *moved) paths() []movedPath {

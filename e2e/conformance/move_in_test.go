@@ -232,7 +232,7 @@ func (m *moved) closes(c movedCall, before, here outcome) string {
 		code string
 		is   bool
 	}{
-		{"route.prefix", c.beside && (here.Status == http.StatusNotFound || refused)},
+		{"route.prefix", c.sibling && (here.Status == http.StatusNotFound || refused)},
 		{"route.slash", c.slashless && refused},
 		{"route.guarded_everywhere", here.Status == http.StatusForbidden},
 		{"key-auth.places", c.twice && here.Status == http.StatusUnauthorized},
@@ -313,7 +313,7 @@ var statedChanges = []struct {
 		}
 	}},
 	{"route.prefix", func(c movedCall, want, got []seen) { // it reaches another route
-		if c.beside {
+		if c.sibling {
 			want[0].Target = got[0].Target
 		}
 	}},
@@ -331,7 +331,7 @@ func (m *moved) refusals(c movedCall, before, here outcome) (code, diff string) 
 		code string
 		is   bool
 	}{
-		{"route.prefix", c.beside},
+		{"route.prefix", c.sibling},
 		{"key-auth.places", c.twice && here.Status == http.StatusUnauthorized},
 		{"plugin.auth_closed", before.Challenge != "" && here.Status == http.StatusForbidden},
 		{"route.https", before.Status == http.StatusUpgradeRequired},
