@@ -294,6 +294,14 @@ func TestKong_facts(t *testing.T) {
 			text: service + keyed, status: "approximate", has: `"api_key":{"in":[{"header":"apikey"}]}`,
 		},
 		{
+			name: "the path without its slash is one of a stricter route", item: "/services/0/routes/0",
+			codes: []string{"route.slash", "route.slash_denied"}, status: "approximate",
+			text: strings.Replace(service, "hosts: [h.example.com]", "hosts: [h.example.com], paths: [/q/]", 1) +
+				"routes: [{name: q, service: {name: s}, hosts: [h.example.com], paths: [/q], plugins: [{name: " +
+				"key-auth}]}]\n",
+			has: `{"methods":["*"],"path":"/","groups":["kong-closed"]}`,
+		},
+		{
 			name: "a path of a stricter route is refused at all hosts", item: "/services/0/routes/0",
 			codes: []string{"route.guarded_everywhere", "route.guarded"}, status: "approximate",
 			text: strings.Replace(service, "[h.example.com]", "[h.example.com, i.example.com]", 1) +

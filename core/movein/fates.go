@@ -80,8 +80,14 @@ var fates = map[string]fate{
 	"route.slash": {
 		approximate,
 		"Its path ends with a slash. Here a call without that slash comes to it too; in Kong it gets 404, or comes " +
-			"to another route, which can check more.",
+			"to another route.",
 		"",
+	},
+	"route.slash_denied": {
+		approximate,
+		"Calls to its path itself, without anything after it, get 403 here. In Kong, the path without its slash " +
+			"belongs to another route, which checks more.",
+		"Open it with --open, or write a route for the path without the slash in the file.",
 	},
 	"route.regex_prefix": {
 		approximate,

@@ -38,6 +38,7 @@ type prefix struct {
 	path   string // as a custom domain has it, "" for all paths
 	length int    // of the path in the file; 0 for a regular expression
 	open   bool   // in Kong, it also matches when its last segment continues
+	slash  bool   // in Kong, it doesn't match without the slash at its end
 }
 
 // rank is how Kong chooses among the routes that match a call: the highest wins. [Kong 3.10: kong/router/transform.lua,
@@ -221,6 +222,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			// Kong doesn't choose among regular expressions by their length.
 			r.prefixes = append(r.prefixes, prefix{
 				strings.TrimSuffix(found.literal, "/"), 0, !found.whole && !strings.HasSuffix(found.literal, "/"),
+				len(found.literal) > 1 && strings.HasSuffix(found.literal, "/"),
 			})
 		default:
 			if !isPrefix(strings.TrimRight(path, "/")) {
@@ -235,6 +237,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			}
 			r.prefixes = append(r.prefixes, prefix{
 				strings.TrimRight(path, "/"), len(path), !strings.HasSuffix(path, "/"),
+				len(path) > 1 && strings.HasSuffix(path, "/"),
 			})
 		}
 	}

@@ -219,7 +219,7 @@ func (m *moved) opens(c movedCall, before outcome) string {
 	if before.Status == http.StatusUpgradeRequired && m.has("route.https") {
 		return "route.https"
 	}
-	if m.has("route.slash") && c.slashless {
+	if m.has("route.slash") && c.slashless && before.Status == http.StatusNotFound { // no route had it
 		return "route.slash"
 	}
 	return ""
@@ -235,6 +235,7 @@ func (m *moved) closes(c movedCall, before, here outcome) string {
 		{"route.prefix", c.sibling && (here.Status == http.StatusNotFound || refused)},
 		{"route.slash", c.slashless && refused},
 		{"route.guarded_everywhere", here.Status == http.StatusForbidden},
+		{"route.slash_denied", here.Status == http.StatusForbidden},
 		{"key-auth.places", c.twice && here.Status == http.StatusUnauthorized},
 		{"plugin.auth_closed", c.basic && refused},
 		{lateCounts, m.limited() && here.Status == http.StatusTooManyRequests},
