@@ -26,6 +26,7 @@ var pagesWithoutCode = map[string]string{
 	"/projects/:project/usage.csv":     "is a file",
 	"/exports/:export/ledger/download": "is a file",
 	"/exports/:export/download":        "is a file",
+	"/imports/:import/download":        "is a file",
 	"/signin/:provider/callback":       "redirects",
 	"/oauth/:client/tested":            "is for people who are not signed in",
 	"/":                                "redirects",

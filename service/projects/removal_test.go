@@ -80,7 +80,7 @@ func TestRemove_environment(t *testing.T) {
 		if !slices.Equal(found.Items, want) {
 			t.Errorf("callers %v, want %v", found.Items, want)
 		}
-		if found.Calls != 9 || found.Owners != 2 {
+		if found.Calls != 9 || found.Owners != 1 {
 			t.Errorf("%d calls of %d owners", found.Calls, found.Owners)
 		}
 		if found.Keys != 2 { // the first one and the partner's

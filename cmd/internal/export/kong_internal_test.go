@@ -47,7 +47,7 @@ func TestImport_kong(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Plan for a file of kong 3.0: 7 entities.",
-		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, closed",
+		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, refuses every call",
 		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
 	} {
 		if !strings.Contains(out, want) {

@@ -23,6 +23,7 @@ type Call struct {
 	// Edit is a filter of jq(1) that changes what GET of the same address answers, for
 	// operations that replace a list to which a form adds one.
 	Input func(url.Values) string // what the command reads, "" for nothing
+	Media string                  // the media type of a file that is the body, "" if the body is none
 	Note  string                  // a sentence on what the lines leave out
 }
 
@@ -120,8 +121,8 @@ func (a *API) curl(o operation, c Call, params map[string]string, form url.Value
 		edit := line(append(words("jq"), word{text: c.Edit(form)}))
 		groups = append(groups, words("-H", "Content-Type: application/json"), words("-d", "@-"))
 		return read + " |\n  " + edit + " |\n  " + line(groups...)
-	case o.media == "application/zip":
-		groups = append(groups, words("-H", "Content-Type: "+o.media), words("--data-binary", "@FILE"))
+	case c.Media != "":
+		groups = append(groups, words("-H", "Content-Type: "+c.Media), words("--data-binary", "@FILE"))
 		return line(groups...)
 	case c.Body != nil:
 		content = c.Body(form)

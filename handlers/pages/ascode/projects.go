@@ -122,13 +122,14 @@ var projectForms = map[string][]Call{
 			return "authenticate", [][]string{{"--require-key"}}
 		})),
 	"/imports": {{
-		Operation: "import-project", Command: "import FILE --yes", Query: []Field{Name("name", "name", "--name")},
+		Operation: "import-project", Command: "import FILE --yes", Media: contract.Zip,
+		Query: []Field{Name("name", "name", "--name")},
 	}},
 	"/imports/preview": {{
-		Operation: "import-project", Command: "import FILE",
+		Operation: "import-project", Command: "import FILE", Media: contract.Zip,
 		Query: []Field{Name("name", "name", "--name"), Fixed("dry_run", true, "--dry-run")},
 	}},
-	"/imports/plan": {{Operation: "import-project", Command: "import FILE"}},
+	"/imports/plan": {{Operation: "import-project", Command: "import FILE", Media: "application/yaml"}},
 	"/imports/:import": {{
 		Operation: contract.UpdateImportPlan.ID, Fields: importChoices,
 		Note: "Send values of placeholders as members of set.",
