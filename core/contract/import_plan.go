@@ -125,9 +125,9 @@ type ImportItem struct {
 
 // ImportChoices are the choices for a plan that aren't secret.
 type ImportChoices struct {
-	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened without what can't be imported"`
+	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened, without what can't be imported"`
 	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
-	Trust          []string `json:"trust" doc:"Hosts of targets whose certificates are accepted unverified"`
+	Trust          []string `json:"trust" doc:"Hosts of targets whose certificates are accepted without verification"`
 	Theirs         bool     `json:"theirs" doc:"Overwrite what was changed here since an earlier import"`
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Send calls again after a timeout, as Kong does"`
@@ -165,7 +165,7 @@ type ImportPlanChange struct {
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders by their names. Names that you leave out keep their values. An empty value removes one"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names of routes that don't have one. Replaces the existing list"`
-	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of targets whose certificates are accepted unverified. Replaces the existing list"`
+	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of targets whose certificates are accepted without verification. Replaces the existing list"`
 	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite what was changed here since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Send calls again after a timeout, as Kong does"`
@@ -250,7 +250,7 @@ var (
 	UndoImport = Op[ImportPath, None]{Operation{
 		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
 		Summary: "Undo an import", Permission: EraseProjects, Command: "imports undo IMPORT",
-		Doc: "Deletes what the import created. It refuses to if something was changed since.",
+		Doc: "Deletes what the import created. Fails if anything was changed since then.",
 	}}
 )
 

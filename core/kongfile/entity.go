@@ -153,7 +153,7 @@ func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) err
 	items := all.Items
 	if all.Kind != List {
 		if _, known := nested[t]; known && parent == nil {
-			return refuse(all.Line, "This member isn't a list, as Kong requires. Begin each element with a hyphen.")
+			return refuse(all.Line, "Kong requires a list here. Begin each element with a hyphen.")
 		}
 		items = []Value{all}
 	}

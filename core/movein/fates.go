@@ -9,9 +9,9 @@ const (
 
 const (
 	setIt      = "Give the placeholder a value with --set NAME=VALUE or --env NAME."
-	openIt     = "Open the route with --open if calls may come in without it."
+	openIt     = "Open the route with --open if it's safe to accept calls without this plugin."
 	openOwner  = "Open the consumer with --open to import its keys as active."
-	otherAuth  = "Have these callers use API keys or tokens, or open the route with --open."
+	otherAuth  = "Switch these callers to API keys or tokens, or open the route with --open."
 	unknownDo  = "Check whether you need it. If you do, set it up after the import."
 	hostDo     = "Name the host names that callers use with --host."
 	transforms = "Move the change to the upstream if callers depend on it."
@@ -79,8 +79,8 @@ var fates = map[string]fate{
 	},
 	"route.slash": {
 		approximate,
-		"Its path ends with a slash. Here a call without that slash comes to it too; in Kong it gets 404, or comes " +
-			"to another route.",
+		"Its path ends with a slash. Here a call without that slash also reaches it; in Kong it gets 404 or reaches " +
+			"another route.",
 		"",
 	},
 	"route.slash_denied": {
@@ -121,19 +121,19 @@ var fates = map[string]fate{
 	"route.https": {
 		approximate,
 		"Kong refuses calls without TLS. If the gateway listens without TLS, they are served here after the same " +
-			"checks. A key that is sent this way can be read in the network.",
-		"Let callers reach the gateway by TLS only.",
+			"checks. A key that is sent this way can be read on the network.",
+		"Let callers reach the gateway only over TLS.",
 	},
 	"route.path_handling": {
 		approximate,
-		"path_handling v1 joins paths in another way. The target's path differs if the service's path and the " +
+		"path_handling v1 joins paths differently. The target's path differs if the service's path and the " +
 			"call's path have slashes where they meet.",
 		"",
 	},
 	"route.grpc": {lossy, "gRPC isn't served where the path is stripped.", "Set strip_path: false in the file."},
 	"route.anonymous": {lossy, "Kong also forwards calls without a valid key (anonymous). Here they get 401.",
 		"Open the route with --open to let them through."},
-	"route.opened": {lossy, "It is open as you asked, without what can't be imported.", ""},
+	"route.opened": {lossy, "It is open because you used --open, without what can't be imported.", ""},
 	"route.closed": {
 		skipped,
 		"It stays closed: a plugin or match that checks its calls can't be imported. Calls get 401 or 403.",
@@ -151,7 +151,7 @@ var fates = map[string]fate{
 			"reach a route that checks them in the same way.",
 		"Write the path with plain characters in the file.",
 	},
-	"route.match": {skipped, "It also matches by headers, SNI or addresses, which custom domains can't.",
+	"route.match": {skipped, "It also matches by headers, SNI or addresses, which custom domains don't support.",
 		"Split the service by host name or path."},
 	"route.expression":  {skipped, "Its expression can't be imported.", "Write it with hosts, paths and methods."},
 	"route.placeholder": {skipped, "Its hosts or paths have a placeholder without a value.", setIt},
@@ -165,7 +165,7 @@ var fates = map[string]fate{
 		"It has no service, so Postern has no target for it.",
 		"Answer these calls in an upstream.",
 	},
-	"route.service_skipped": {skipped, "Its service can't be imported.", "See the service's item."},
+	"route.service_skipped": {skipped, "Its service can't be imported.", "See the reason listed for the service."},
 	"route.service_off":     {exact, "Its service is off. Calls get 404, as in Kong.", ""},
 	"route.shadowed":        {exact, "Other routes match all of its calls, as in Kong.", ""},
 	"route.twin": {
@@ -179,8 +179,8 @@ var fates = map[string]fate{
 	},
 	"route.guarded": {
 		approximate,
-		"Calls whose segment continues the path of another route (/admin, and /administrator) get 401 or 403 here. " +
-			"In Kong they get to that route, which checks more.",
+		"Calls whose segment continues the path of another route (such as /administrator for /admin) get 401 or 403 here. " +
+			"In Kong they reach that route, which checks more.",
 		"",
 	},
 	"route.guarded_everywhere": {
@@ -203,7 +203,7 @@ var fates = map[string]fate{
 		"A plugin that checks its calls can't be imported, so its keys are imported frozen.",
 		openOwner,
 	},
-	"consumer.opened":      {lossy, "Its keys are active as you asked, without what can't be imported.", ""},
+	"consumer.opened":      {lossy, "Its keys are active because you used --open, without what can't be imported.", ""},
 	"consumer.placeholder": {skipped, "Its name has a placeholder without a value.", setIt},
 	"consumer.fields":      {lossy, "Some of its fields aren't known and are left out.", unknownDo},
 
@@ -224,10 +224,10 @@ var fates = map[string]fate{
 	},
 	"keyauth_credential.weak_allowed": {
 		exact,
-		"The key can be guessed, and is imported as you asked.",
+		"The key can be guessed. It is imported because you allowed weak keys.",
 		"Rotate it.",
 	},
-	"keyauth_credential.weak": {skipped, "The key is so short or uniform that it can be guessed from its hash.",
+	"keyauth_credential.weak": {skipped, "The key is too short or too repetitive: anyone with its hash can guess it.",
 		"Import it with --allow-weak, or give its owner a new one."},
 	"keyauth_credential.placeholder": {skipped, "Its value is a placeholder, so it isn't imported.", setIt},
 	"keyauth_credential.no_key": {
@@ -252,7 +252,7 @@ var fates = map[string]fate{
 		"Add the consumer to the file.",
 	},
 
-	"credential": {skipped, "Postern doesn't take this kind of credential.", otherAuth},
+	"credential": {skipped, "Postern doesn't support this kind of credential.", otherAuth},
 
 	"acl": {exact, "The consumer becomes a member of the group.", ""},
 	"acl.renamed": {
@@ -279,7 +279,7 @@ var fates = map[string]fate{
 	},
 	"upstream.algorithm": {
 		lossy,
-		"Targets take turns instead: Postern can't spread calls in this way.",
+		"Uses round-robin instead: Postern doesn't support this algorithm.",
 		"Use a hash of a header, the key, the owner or the address.",
 	},
 	"upstream.checks": {
@@ -295,7 +295,7 @@ var fates = map[string]fate{
 	},
 	"upstream.passive": {
 		approximate,
-		"Failed calls in a row are counted together, and a target that they take out is tried again after 10 " +
+		"Failed calls in a row are counted together, and a target marked unhealthy is tried again after 10 " +
 			"seconds. In Kong it stays out until a check succeeds.",
 		"",
 	},

@@ -38,7 +38,7 @@ var pluginFates = map[string]fate{
 	},
 	"plugin.alternative": {
 		skipped,
-		"Callers can use a key instead (anonymous). Those that use this get 401.",
+		"Callers can use a key instead (anonymous). Callers that use this plugin get 401.",
 		otherAuth,
 	},
 	"plugin.consumer": {
@@ -51,7 +51,7 @@ var pluginFates = map[string]fate{
 		"It applies to one consumer. The consumer's calls get the settings of their routes instead.",
 		transforms,
 	},
-	"plugin.anonymous_refused": {exact, "It refuses calls without a credential, as the import does.", ""},
+	"plugin.anonymous_refused": {exact, "It refuses calls without a credential, as the imported route does.", ""},
 	"plugin.protocols":         {approximate, "It applies to some protocols only. Here it applies to all calls.", ""},
 
 	"jwt.closed": {

@@ -7,7 +7,7 @@ var flashes = map[string]string{
 	"plan":                 "Saved. This is the new plan.",
 	"plan_gone":            "Deleted the plan and its file.",
 	"moved_in":             "Imported the file. Its projects serve calls now.",
-	"moved_in_same":        "Everything in the file is already here. Nothing was changed.",
+	"moved_in_same":        "Everything in the file is up to date. Nothing was changed.",
 	"import_undone":        "Undid the import. What it created is deleted.",
 	"settings":             "Saved the settings of %s.",
 	"access":               "Saved the access policy of %s. It applies starting with the next call.",

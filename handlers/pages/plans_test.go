@@ -115,7 +115,7 @@ func TestImportPlanPage_apply(t *testing.T) {
 
 	path, revision = plan()
 	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")
-	s.Get("/imports").Says("body", "Everything in the file is already here")
+	s.Get("/imports").Says("body", "Everything in the file is up to date")
 
 	s.Post(applied+"/undo").Shows(200, "Undo the import")
 	s.Post(applied+"/undo", "confirm", "true").LeadsTo("/imports")

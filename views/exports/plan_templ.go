@@ -657,7 +657,7 @@ func choices(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("plan-weak", "allow_weak", "Import weak keys",
-			humanize.Comma(m.Plan.Keys.Weak)+" keys of the file can be guessed.", m.Plan.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
+			humanize.Comma(m.Plan.Keys.Weak)+" keys in the file can be guessed.", m.Plan.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -38,13 +38,13 @@ Before it imports, the command lists what the zip doesn't contain, such as secre
 signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
 this list.
 
-The file can also be one of Kong: declarative YAML or JSON, a dump of decK, or the answer
-of GET /config. The command then shows the plan: what each entity of the file becomes, how
+The file can also be a Kong file: declarative YAML or JSON, a decK dump, or the answer of
+GET /config. The command then shows the plan: what each entity of the file becomes, how
 exactly, what stays closed, and what you have to do by hand. With --dry-run, it reads the
 file on this machine and sends nothing. Otherwise the server makes the plan, and keeps
 only hashes of the keys in the file. The command asks for confirmation, and prints the URLs
-and what is left to do. --yes skips the confirmation. It opens nothing: use --open.
-Importing a file again changes only what differs. To take an import back, use
+and what is left to do. --yes skips the confirmation. It doesn't open closed routes:
+use --open. Importing a file again changes only what differs. To undo an import, use
 postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy

@@ -34,11 +34,10 @@ func (f *kongFlags) add(command *cobra.Command) {
 	flags.StringArrayVar(&f.open, "open", nil, "Kong files: name or ID of a `ROUTE` or consumer to open without the "+
 		"plugins that can't be imported; repeatable")
 	flags.StringArrayVar(&f.set, "set", nil, "Kong files: value of a placeholder, as `NAME=VALUE`; repeatable")
-	flags.StringArrayVar(&f.env, "env", nil, "Kong files: `NAME` of a placeholder whose value is that of the "+
-		"environment "+
-		"variable; repeatable")
-	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of a target whose certificate is accepted "+
-		"unverified; repeatable")
+	flags.StringArrayVar(&f.env, "env", nil, "Kong files: `NAME` of a placeholder to fill from the environment "+
+		"variable of the same name; repeatable")
+	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of a target to trust without verifying its "+
+		"certificate; repeatable")
 	for pointer, flag := range map[string]string{
 		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
 	} {
@@ -75,7 +74,7 @@ func readKong(name string) (text []byte, found bool, err error) {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
 	if !kongfile.Recognizes(text) {
-		return nil, false, fmt.Errorf("%s isn't a file that import reads: an exported zip, or a Kong file in YAML or "+
+		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, or a Kong file in YAML or "+
 			"JSON with the member _format_version", filepath.Base(name))
 	}
 	return text, true, nil
@@ -143,7 +142,7 @@ func (f *kongFlags) values(t terminal.Terminal) (map[string]string, error) {
 	for _, name := range f.env {
 		value, ok := variable(t.Environ, name)
 		if !ok {
-			return nil, fmt.Errorf("--env %s: the environment has no variable of this name", name)
+			return nil, fmt.Errorf("--env %s: this environment variable isn't set", name)
 		}
 		out[name] = value
 	}
@@ -192,8 +191,8 @@ func lowerAll(names []string) []string {
 func kongText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
-	fmt.Fprintf(&out, "Plan for a file of %s: %d entities. %d move exactly, %d with differences, %d in part, %d don't "+
-		"move.\n\n", terminal.Printable(p.Source), s.Total(), s.Exact, s.Approximate, s.Lossy, s.Skipped)
+	fmt.Fprintf(&out, "Plan for a file with %d entities (%s): %d move exactly, %d with differences, %d in part, %d not "+
+		"at all.\n\n", s.Total(), terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
 	}
@@ -265,7 +264,7 @@ func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 		list []string
 	}{
 		{"Placeholders without a value (--set NAME=VALUE or --env NAME): ", placeholders},
-		{"Host names, each with a TXT record, a certificate, and at last a DNS record that leads here: ", by.Hosts},
+		{"Host names. Each needs a TXT record, a certificate and, when you switch, a DNS record that points here: ", by.Hosts},
 		{"Addresses of targets to add to POSTERN_EGRESS_ALLOW: ", by.EgressCIDRs},
 		{"Targets that probably have private addresses, to add to POSTERN_EGRESS_ALLOW: ", by.EgressNames},
 		{"Names with certificates in the file: ", by.Certificates},

@@ -46,7 +46,7 @@ func TestImport_kong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Plan for a file of kong 3.0: 7 entities.",
+		"Plan for a file with 7 entities (kong 3.0): ",
 		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, refuses every call",
 		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
 	} {
@@ -83,13 +83,13 @@ func TestImport_kongRefused(t *testing.T) {
 		"without a terminal": {kongFile, nil, "can't ask for confirmation without a terminal: use --yes to import"},
 		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". Its placeholders: ` +
 			`UPSTREAM`},
-		"unset variable":       {kongFile, dry("--env", "UPSTREAM"), "no variable of this name"},
+		"unset variable":       {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value":  {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
 		"unknown route":        {kongFile, dry("--open", "nothing"), "--open nothing: no closed route or consumer"},
 		"a flag of zips":       {kongFile, dry("--name", "x"), "--name is for exported zips"},
 		"a duplicate":          {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
 		"a flag of Kong files": {"PK\x03\x04", dry("--host", "a.example.com"), "are for Kong files"},
-		"another file":         {"openapi: 3.1.0\n", dry(), "isn't a file that import reads"},
+		"another file":         {"openapi: 3.1.0\n", dry(), "isn't a supported file"},
 		"an empty file":        {"", dry(), "with the member _format_version"},
 	} {
 		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -107,7 +107,7 @@ func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
 // printMovedIn prints what an import has created, and what is left to do by hand.
 func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand) error {
 	if did.ID == "" {
-		_, err := io.WriteString(w, "Everything in the file is already here. Nothing was changed.\n")
+		_, err := io.WriteString(w, "Everything in the file is up to date. Nothing was changed.\n")
 		return err //nolint:wrapcheck // of the terminal
 	}
 	var out strings.Builder
@@ -120,7 +120,7 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 		}
 	}
 	writeMovedList(&out, "Kept, because they were changed here (--theirs overwrites them)", &did.Kept)
-	writeMovedList(&out, "No longer in the file, and still here", &did.Vanished)
+	writeMovedList(&out, "In Postern but no longer in the file", &did.Vanished)
 	out.WriteByte('\n')
 	writeByHand(&out, by)
 	if len(by.Hosts) > 0 {
@@ -128,7 +128,7 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 		out.WriteString(indented("To see the records of a host name: postern domains list PROJECT. An operator can " +
 			"approve one without a record: postern domains approve PROJECT " + host + "."))
 	}
-	fmt.Fprintf(&out, "To take the import back: postern imports undo %s\n", did.ID)
+	fmt.Fprintf(&out, "To undo the import: postern imports undo %s\n", did.ID)
 	_, err := io.WriteString(w, out.String())
 	return err //nolint:wrapcheck // of the terminal
 }
@@ -171,7 +171,7 @@ func writeMovedList(out *strings.Builder, title string, list *contract.MovedList
 }
 
 func newImports(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("imports", "Manage imports of other gateways' files",
+	return terminal.Family("imports", "Manage imports of Kong files",
 		cli.ListCommand(t, cli.AsPerson, contract.ListImports, []string{"ID", "STATE", "STARTED"},
 			func(one contract.ImportSummary) []string {
 				return []string{one.ID, one.State, terminal.When(&one.CreatedAt)}
@@ -182,7 +182,7 @@ func newImports(t terminal.Terminal) *cobra.Command {
 				return err //nolint:wrapcheck // of the terminal
 			}),
 		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),
-		cli.DoneCommand(t, asImport, contract.UndoImport, "Took the import %s back."))
+		cli.DoneCommand(t, asImport, contract.UndoImport, "Undid the import %s."))
 }
 
 // asImport runs a command with the first credential that may access the import in its first argument.
