@@ -234,7 +234,7 @@ func TestRead_errors(t *testing.T) {
 		"syntax":          {minimal + "services:\n- name: 'secretA\n", "isn't valid YAML", 0},
 		"JSON syntax":     {"{\"_format_version\": \"3.0\",\n\"services\": [secretA]}", "isn't an object", 0},
 		"two documents":   {minimal + "---\n" + minimal, "second document", 2},
-		"not a list":      {minimal + "services: {a: b}\n", "isn't a list", 2},
+		"not a list":      {minimal + "services: {a: b}\n", "requires a list", 2},
 		"nested too deep": {minimal + "services: " + deep, "50 levels", 0},
 		"empty":           {"", "empty", 0},
 		"a text":          {"secretA", "isn't an object", 1},
