@@ -76,7 +76,8 @@ func TestKong_facts(t *testing.T) {
 			status: "lossy",
 		},
 		{
-			name: "keys in Authorization", item: "/plugins/0", codes: []string{"key-auth.authorization", "key-auth.query"},
+			name: "keys in Authorization", item: "/plugins/0",
+			codes: []string{"key-auth.authorization", "key-auth.query"},
 			status: "approximate",
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_query: false, " +
 				"key_names: [Authorization]}}]\n",

@@ -179,8 +179,8 @@ var fates = map[string]fate{
 	},
 	"route.guarded": {
 		approximate,
-		"Calls whose segment continues the path of another route (such as /administrator for /admin) get 401 or 403 here. " +
-			"In Kong they reach that route, which checks more.",
+		"Calls whose segment continues the path of another route (such as /administrator for /admin) get 401 or 403 " +
+			"here. In Kong they reach that route, which checks more.",
 		"",
 	},
 	"route.guarded_everywhere": {

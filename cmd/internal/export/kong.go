@@ -191,8 +191,8 @@ func lowerAll(names []string) []string {
 func kongText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
-	fmt.Fprintf(&out, "Plan for a file with %d entities (%s): %d move exactly, %d with differences, %d in part, %d not "+
-		"at all.\n\n", s.Total(), terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
+	fmt.Fprintf(&out, "Plan for a file with %d entities (%s): %d move exactly, %d with differences, %d in part, %d "+
+		"not at all.\n\n", s.Total(), terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
 	}
@@ -264,7 +264,10 @@ func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 		list []string
 	}{
 		{"Placeholders without a value (--set NAME=VALUE or --env NAME): ", placeholders},
-		{"Host names. Each needs a TXT record, a certificate and, when you switch, a DNS record that points here: ", by.Hosts},
+		{
+			"Host names. Each needs a TXT record, a certificate and, when you switch, a DNS record that points here: ",
+			by.Hosts,
+		},
 		{"Addresses of targets to add to POSTERN_EGRESS_ALLOW: ", by.EgressCIDRs},
 		{"Targets that probably have private addresses, to add to POSTERN_EGRESS_ALLOW: ", by.EgressNames},
 		{"Names with certificates in the file: ", by.Certificates},
