@@ -16,8 +16,8 @@ type builder struct {
 	projects map[projectKey]int // places in the plan
 	byServe  map[*kongfile.Entity]int
 	versions map[versionKey]int
-	names    map[int]map[string]bool // of versions, by project
-	sources  map[string]bool         // of projects
+	names    map[int]taken  // of versions, by project
+	sources  map[string]int // of projects: how many have a source
 }
 
 // projectKey is what the routes of a project have in common. CORS and limits are settings of projects, and each plugin
@@ -37,7 +37,7 @@ type versionKey struct {
 func (p *planner) build() {
 	b := &builder{
 		planner: p, projects: map[projectKey]int{}, byServe: map[*kongfile.Entity]int{}, versions: map[versionKey]int{},
-		names: map[int]map[string]bool{}, sources: map[string]bool{},
+		names: map[int]taken{}, sources: map[string]int{},
 	}
 	for _, closed := range []bool{false, true} { // so that closed routes find the project of their service
 		for _, r := range p.routes {
@@ -141,10 +141,12 @@ func (b *builder) sourceOf(service *kongfile.Entity) string {
 		source = service.Name()
 	}
 	out := source
-	for n := 2; b.sources[out]; n++ {
+	n := max(2, b.sources[source])
+	for ; b.sources[out] > 0; n++ {
 		out = fmt.Sprintf("%s #%d", source, n)
 	}
-	b.sources[out] = true
+	b.sources[source] = n
+	b.sources[out] = max(2, b.sources[out])
 	return out
 }
 
@@ -153,12 +155,12 @@ func (b *builder) version(
 	r *route, project int, environment contract.NewEnvironment, closed bool,
 ) contract.PlannedVersion {
 	if b.names[project] == nil {
-		b.names[project] = map[string]bool{}
+		b.names[project] = taken{}
 	}
 	name := "closed"
 	switch {
 	case closed:
-	case !b.names[project]["1.0.0"]:
+	case b.names[project]["1.0.0"] == 0:
 		name = "1.0.0"
 	default:
 		name = r.entity.Name()
@@ -363,12 +365,12 @@ func (p *planner) byHand(r *route) {
 
 // planGroups gives each group of the file a name that is valid here.
 func (p *planner) planGroups() {
-	taken := map[string]bool{}
+	names := taken{closedGroup: 2} // which must never have members
 	add := func(name string) {
 		if _, known := p.groups[name]; known || name == "" {
 			return
 		}
-		own := unique(taken, groupName(name), maxGroup)
+		own := names.unique(groupName(name), maxGroup)
 		p.groups[name] = own
 		group := contract.NewGroup{Name: own}
 		if own != name {

@@ -38,11 +38,14 @@ func (p *planner) planConsumers() {
 			continue
 		}
 		o := contract.PlannedOwner{
-			Name: c.Name(), Username: c.Value.Get("username").Text, CustomID: c.Value.Get("custom_id").Text,
+			Name: p.ownerName(c.Name()), Username: c.Value.Get("username").Text, CustomID: c.Value.Get("custom_id").Text,
 			ConsumerID: c.ID(), Groups: []string{}, AllowedCIDRs: []string{}, Limits: contract.Limits{},
 		}
 		if o.ConsumerID == "" && o.Username != "" {
 			o.ConsumerID = derivedID("consumers", o.Username)
+		}
+		if o.Name != c.Name() {
+			p.say(c, "consumer.renamed")
 		}
 		if o.Username == "" || o.CustomID == "" {
 			p.say(c, "consumer.name")

@@ -514,8 +514,8 @@ func (p *planner) deny(r, other *route, path string, methods []string) {
 		return
 	}
 	r.denials = withRule(r.denials, contract.Rule{Methods: methods, Path: path, Groups: []string{closedGroup}})
-	if _, known := p.groups[closedGroup]; !known {
-		p.groups[closedGroup] = closedGroup
+	if !p.refuses {
+		p.refuses = true
 		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
 			Name: closedGroup, DisplayName: "No members: rules that require it refuse every call",
 		})

@@ -84,6 +84,9 @@ func fateOf(code string) fate {
 	if f, ok := pluginFates[code]; ok {
 		return f
 	}
+	if f, ok := closedFates[code]; ok {
+		return f
+	}
 	return fates["unknown"]
 }
 

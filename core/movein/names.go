@@ -14,15 +14,21 @@ const (
 	maxGroup   = 63
 )
 
+// taken are the names that are taken, with the number that the next one of each name tries first. Without it, many
+// equal names would take quadratic time.
+type taken map[string]int
+
 // unique returns a name that isn't taken: the first, or one with a number.
-func unique(taken map[string]bool, name string, most int) string {
+func (t taken) unique(name string, most int) string {
 	name = name[:min(len(name), most)]
 	out := name
-	for n := 2; taken[out]; n++ {
+	n := max(2, t[name])
+	for ; t[out] > 0; n++ {
 		suffix := fmt.Sprintf("-%d", n)
 		out = strings.TrimRight(name[:min(len(name), most-len(suffix))], "-") + suffix
 	}
-	taken[out] = true
+	t[name] = n
+	t[out] = max(2, t[out])
 	return out
 }
 
@@ -33,18 +39,33 @@ func (p *planner) projectName(name string) string {
 	if !contract.IsName(slug) {
 		slug = "service"
 	}
-	return unique(p.requested, slug, maxName)
+	return p.requested.unique(slug, maxName)
 }
 
 var notInVersions = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // versionName returns the name of a version for the name of a route.
-func versionName(taken map[string]bool, name string) string {
+func versionName(versions taken, name string) string {
 	name = strings.TrimLeft(notInVersions.ReplaceAllString(name, "-"), "._-")
 	if name == "" {
 		name = "version"
 	}
-	return unique(taken, name, maxVersion)
+	return versions.unique(name, maxVersion)
+}
+
+// maxOwner is longer than any name of an owner with a number: too long ones are refused, not cut.
+const maxOwner = 1 << 20
+
+// userPrefix is how the IDs of users begin, which owners of keys can be too.
+const userPrefix = "usr_"
+
+// ownerName returns the name of an owner for the name of a consumer. Names of consumers aren't unique: one can have the
+// username and another the custom_id. Owners of one name would have each other's groups.
+func (p *planner) ownerName(name string) string {
+	if strings.HasPrefix(name, userPrefix) {
+		name = "consumer-" + name
+	}
+	return p.owners.unique(name, maxOwner)
 }
 
 var notInGroups = regexp.MustCompile(`[^a-z0-9._-]+`)

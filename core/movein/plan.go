@@ -50,8 +50,10 @@ type planner struct {
 	groups    map[string]string         // names here, by names in the file
 	onOpen    map[*kongfile.Entity]bool // plugins of routes that are imported
 	onClosed  map[*kongfile.Entity]bool
-	perKey    bool            // limits of consumers are limits of their keys
-	requested map[string]bool // names of projects
+	perKey    bool  // limits of consumers are limits of their keys
+	requested taken // names of projects
+	owners    taken // names of owners of keys
+	refuses   bool  // the plan has closedGroup
 }
 
 // Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
@@ -59,7 +61,7 @@ type planner struct {
 func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	p := &planner{
 		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
-		groups: map[string]string{}, requested: map[string]bool{},
+		groups: map[string]string{}, requested: taken{}, owners: taken{},
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
 		plan: &Plan{
 			ImportPlan: contract.ImportPlan{
