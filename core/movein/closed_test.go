@@ -67,3 +67,56 @@ func TestKong_owners(t *testing.T) {
 		t.Run(tt.name, tt.check)
 	}
 }
+
+// What may check the calls of consumers and routes, and can't be imported, closes them.
+func TestKong_closes(t *testing.T) {
+	const plugins = "plugins: [{name: rate-limiting, config: {minute: 1}}]"
+	for _, tt := range []planned{
+		{
+			name: "groups at a consumer", item: "/consumers/0", codes: frozenByGroup,
+			text: service + keyed + "consumers: [{username: a, groups: [{name: g}]}]\nconsumer_groups: [{name: g, " +
+				plugins + "}]\n",
+			has: `"reasons":["the plugin rate-limiting of its consumer group g can't be imported"],"open":"--open a"`,
+		},
+		{
+			name: "consumers at a group", item: "/consumers/0", codes: frozenByGroup[1:],
+			text: service + keyed + "consumers: [{username: a}]\nconsumer_groups: [{name: g, consumers: [{username: " +
+				"a}], " + plugins + "}]\n",
+			has: `"frozen":true`,
+		},
+		{
+			name: "members and plugins as lists", item: "/consumers/0", codes: frozenByGroup[1:],
+			text: service + keyed + "consumers: [{username: a}]\nconsumer_groups: [{name: g}]\n" +
+				"consumer_group_consumers: [{consumer: a, consumer_group: g}]\n" +
+				"consumer_group_plugins: [{name: rate-limiting-advanced, consumer_group: g}]\n",
+			has: `"frozen":true`,
+		},
+		{
+			name: "a plugin that names the group", item: "/consumers/0", codes: frozenByGroup,
+			text: service + "consumers: [{username: a, groups: [g]}]\nconsumer_groups: [{name: g}]\nplugins: [{name: " +
+				"request-termination, consumer_group: g}]\n",
+			has: `"frozen":true`,
+		},
+		{
+			name: "a group that isn't in the file", item: "/consumers/0",
+			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.frozen", "consumer.name"},
+			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n",
+			has:   `"reasons":["its consumer group g isn't in the file"]`,
+		},
+		{
+			name: "a group whose plugins are off", item: "/consumers/0", codes: []string{"consumer.fields", "consumer.name"},
+			text: service + "consumers: [{username: a, groups: [{name: g}]}]\nconsumer_groups: [{name: g, plugins: " +
+				"[{name: request-termination, enabled: false}]}]\n",
+			has: `"frozen":false`,
+		},
+		{
+			name: "a member that is opened", item: "/consumers/0", options: movein.Options{Open: []string{"a"}},
+			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.opened", "consumer.name"},
+			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n", has: `"frozen":false`,
+		},
+	} {
+		t.Run(tt.name, tt.check)
+	}
+}
+
+var frozenByGroup = []string{"consumer.fields", "consumer.group_plugin", "consumer.frozen", "consumer.name"}

@@ -175,7 +175,7 @@ func (p *planner) expiry(e *kongfile.Entity, key *Key) {
 // consumerPlugins reads the plugins that apply to a consumer's calls. Those that check calls and can't be imported
 // freeze its keys.
 func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) {
-	var reasons []string
+	reasons := p.groupReasons(c)
 	for _, e := range c.Plugins {
 		name := e.PluginName()
 		if !e.IsOn() {

@@ -323,7 +323,7 @@ var fates = map[string]fate{
 	"ca_certificate.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
 	"consumer_group": {
 		skipped,
-		"Consumer groups of Kong Enterprise aren't imported.",
+		"Consumer groups aren't imported. The keys of their members are frozen if a plugin applies to them.",
 		"Set limits on key types or keys.",
 	},
 	"vault": {

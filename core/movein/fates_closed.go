@@ -9,4 +9,16 @@ var closedFates = map[string]fate{
 			"the IDs of users do. Upstreams get the same X-Consumer headers for the names that it has in the file.",
 		"",
 	},
+	"consumer.group_plugin": {
+		lossy,
+		"A plugin applies to the members of a consumer group that it is in, and can't be imported. Its keys are " +
+			"imported frozen.",
+		openOwner,
+	},
+	"consumer.group_missing": {
+		lossy,
+		"It is in a consumer group that the file doesn't have, and whose plugins may check its calls. Its keys are " +
+			"imported frozen.",
+		"Export the whole configuration, without select_tags, or open the consumer with --open.",
+	},
 }

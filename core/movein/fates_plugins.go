@@ -17,7 +17,7 @@ var pluginFates = map[string]fate{
 	},
 	"plugin.group": {
 		skipped,
-		"Consumer groups of Kong Enterprise aren't imported.",
+		"It applies to a consumer group and isn't imported. The keys of the group's members are frozen.",
 		"Set limits on key types or keys.",
 	},
 	"plugin.harmless": {

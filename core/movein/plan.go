@@ -45,15 +45,16 @@ type planner struct {
 	items   map[*kongfile.Entity]*item
 	opened  map[string]bool // entries of Options.Open that were used
 
-	routes    []*route
-	entries   map[*route][]*entry
-	groups    map[string]string         // names here, by names in the file
-	onOpen    map[*kongfile.Entity]bool // plugins of routes that are imported
-	onClosed  map[*kongfile.Entity]bool
-	perKey    bool  // limits of consumers are limits of their keys
-	requested taken // names of projects
-	owners    taken // names of owners of keys
-	refuses   bool  // the plan has closedGroup
+	routes         []*route
+	entries        map[*route][]*entry
+	consumerGroups consumerGroups
+	groups         map[string]string         // names here, by names in the file
+	onOpen         map[*kongfile.Entity]bool // plugins of routes that are imported
+	onClosed       map[*kongfile.Entity]bool
+	perKey         bool  // limits of consumers are limits of their keys
+	requested      taken // names of projects
+	owners         taken // names of owners of keys
+	refuses        bool  // the plan has closedGroup
 }
 
 // Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
@@ -85,6 +86,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 		p.unknownFields(e)
 	}
 	p.perKey = p.hasConsumerLimits()
+	p.readConsumerGroups()
 	p.planGroups()
 	for _, e := range file.Of(kongfile.Route) {
 		p.routes = append(p.routes, p.newRoute(e))
