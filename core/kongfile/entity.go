@@ -91,7 +91,7 @@ func (e *Entity) Name() string {
 	}
 	switch e.Type {
 	case Service:
-		return cmp.Or(text("name", "host", "id"), e.Pointer)
+		return cmp.Or(text("name"), addressOnly(text("host")), text("id"), e.Pointer)
 	case Route, Upstream, ConsumerGroup, SNI, CACertificate:
 		return cmp.Or(text("name", "id"), e.Pointer)
 	case Consumer:
@@ -99,13 +99,22 @@ func (e *Entity) Name() string {
 	case Plugin:
 		return cmp.Or(text("name"), "plugin") + e.scope()
 	case Target:
-		return cmp.Or(text("target"), e.Pointer)
+		return cmp.Or(addressOnly(text("target")), e.Pointer)
 	case ACL:
 		return text("group") + of(e.Consumer)
 	case KeyAuth, JWTSecret, BasicAuth, HMACAuth, OAuth2, MTLSAuth:
 		return "credential" + of(e.Consumer)
 	}
 	return cmp.Or(text("name", "id"), e.Pointer)
+}
+
+// addressOnly returns a host without what can be a secret around it: a user and password, a path or a query.
+func addressOnly(host string) string {
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if at := strings.IndexAny(host, "/?#"); at >= 0 {
+		host = host[:at]
+	}
+	return host
 }
 
 func of(e *Entity) string {

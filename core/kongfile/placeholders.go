@@ -145,7 +145,12 @@ func (m *marks) fill(v *Value) {
 		return
 	}
 	if strings.Contains(v.Text, m.begin) {
-		v.Text, v.Placeholders = m.unmark(v.Text)
+		text, source := v.Text, *m
+		source.set = nil
+		v.Text, v.Placeholders = m.unmark(text)
+		if written, all := source.unmark(text); len(all) > len(v.Placeholders) {
+			v.Source = written
+		}
 	}
 	for i := range v.Items {
 		m.fill(&v.Items[i])

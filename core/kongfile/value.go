@@ -32,6 +32,9 @@ type Value struct {
 	// Placeholders are the names of the placeholders in Text that have no value yet.
 	Placeholders []string
 
+	// Source is the text as the file has it, if one of its placeholders was filled: the value can be a secret.
+	Source string
+
 	Key *Key // of a Hashed
 }
 
@@ -54,6 +57,17 @@ func (v Value) Get(path ...string) Value {
 		v = v.Members[at].Value
 	}
 	return v
+}
+
+// IsFilled reports whether a placeholder in the text was filled.
+func (v Value) IsFilled() bool { return v.Source != "" }
+
+// AsWritten returns the text with its placeholders, for people.
+func (v Value) AsWritten() string {
+	if v.IsFilled() {
+		return v.Source
+	}
+	return v.Text
 }
 
 // String returns a text, the digits of a number or "true"; "" for others.

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/core/kongfile"
 	"postern/core/movein"
 )
 
 // planned is a file, and what its plan has.
 type planned struct {
 	name, text string
+	set        map[string]string // values of placeholders
 	options    movein.Options
 	item       string   // pointer
 	codes      []string // of the item
@@ -21,7 +23,15 @@ type planned struct {
 
 func (tt planned) check(t *testing.T) {
 	t.Helper()
-	_, p := read(t, tt.text, tt.options)
+	f, err := kongfile.Read([]byte(tt.text), tt.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tt.options.Now = now
+	p, err := movein.Kong(f, tt.options)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at := slices.IndexFunc(p.Items, func(one contract.ImportItem) bool { return one.Pointer == tt.item })
 	if at < 0 {
 		t.Fatal("the plan lacks the item")
@@ -120,3 +130,82 @@ func TestKong_closes(t *testing.T) {
 }
 
 var frozenByGroup = []string{"consumer.fields", "consumer.group_plugin", "consumer.frozen", "consumer.name"}
+
+// Values that can be secrets aren't in plans.
+func TestKong_sealed(t *testing.T) {
+	const value = "hush-hush"
+	transform := func(plugin, config string) string {
+		return service + "plugins: [{name: " + plugin + ", config: " + config + "}]\n"
+	}
+	for _, tt := range []planned{
+		{
+			name: "a header that a placeholder fills", item: "/plugins/0", codes: []string{"request-transformer.secret"},
+			text: transform("request-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-Plain:1']}}"),
+			has:  `"upstream_headers":["X-Env"]`,
+		},
+		{
+			name: "a second value", item: "/plugins/0",
+			codes: []string{"request-transformer.secret_repeated", "request-transformer.secret"},
+			text:  transform("request-transformer", "{append: {headers: ['X-Env:a $VALUE', 'X-Env:$VALUE']}}"),
+			has:   `"upstream_headers":["X-Env"]`,
+		},
+		{
+			name: "a header that upstreams can't get", item: "/plugins/0", codes: []string{"request-transformer.fixed"},
+			text: transform("request-transformer", "{add: {headers: ['Host:$VALUE']}}"), has: `"upstream_headers":[]`,
+		},
+		{
+			name: "the name of a header", item: "/plugins/0", codes: []string{"request-transformer.secret_argument"},
+			text: transform("request-transformer", "{add: {headers: ['$VALUE:1']}}"), has: `"details":["add $VALUE"]`,
+		},
+		{
+			name: "a query argument that a placeholder fills", item: "/plugins/0",
+			codes: []string{"request-transformer.secret_argument"},
+			text:  transform("request-transformer", "{add: {querystring: ['region:$VALUE', 'a:1']}}"),
+			has:   `"details":["add region"]`,
+		},
+		{
+			name: "an argument whose name tells", item: "/plugins/0",
+			codes: []string{"request-transformer.secret_argument"},
+			text:  transform("request-transformer", "{replace: {body: ['api_key:hush-hush', 'a:1']}}"),
+			has:   `"body":["a:1"]`,
+		},
+		{
+			name: "a value with a placeholder that isn't filled", item: "/plugins/0",
+			codes: []string{"request-transformer.placeholder"},
+			text:  transform("request-transformer", "{add: {headers: ['X-Env:$VALUE $OTHER']}}"), has: `["add X-Env"]`,
+		},
+		{
+			name: "headers and members of responses", item: "/plugins/0", codes: []string{"response-transformer.secret"},
+			text: transform("response-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-A:1'], json: "+
+				"['token:hush-hush', 'n:1'], json_types: [string, number]}}"),
+			has: `"headers":["X-A:1"],"body":["n:1"],"body_types":["number"]`,
+		},
+		{
+			name: "origins", item: "/plugins/0", codes: []string{"cors.none"},
+			text: transform("cors", "{origins: ['https://u:$VALUE@a.example.com']}"),
+			has:  `["https://u:$VALUE@a.example.com"]`,
+		},
+		{
+			name: "the user of a service", item: "/services/0", codes: []string{"service.address"},
+			text: "_format_version: '3.0'\nservices: [{host: 'u:$VALUE@h.example.com', routes: [{name: r}]}]\n",
+			has:  `"name":"h.example.com"`,
+		},
+		{
+			name: "the user of a target", item: "/upstreams/0/targets/0", codes: []string{"target.address"},
+			text: strings.Replace(service, "url: http://s.example.net", "host: up", 1) +
+				"upstreams: [{name: up, targets: [{target: '$VALUE@a.example.net:80'}]}]\n",
+			has: `"name":"a.example.net:80"`,
+		},
+		{
+			name: "the query of a health check", item: "/upstreams/0",
+			codes: []string{"upstream.fields", "upstream.checks"},
+			text: strings.Replace(service, "url: http://s.example.net", "host: up", 1) +
+				"upstreams: [{name: up, targets: [{target: 'a.example.net:80'}], healthchecks: {active: {http_path: " +
+				"'/up?t=$VALUE', healthy: {interval: 5}}}}]\n",
+			has: `"path":"/up"`,
+		},
+	} {
+		tt.set, tt.lacks = map[string]string{"VALUE": value}, value
+		t.Run(tt.name, tt.check)
+	}
+}

@@ -34,12 +34,17 @@ func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
 			p.say(e, "cors.credentials")
 		}
 	default:
-		for _, origin := range origins {
-			if plainOrigin.MatchString(origin) && len(e.Config("origins").Unfilled()) == 0 {
-				out.Origins = append(out.Origins, origin)
+		list := e.Config("origins")
+		items := list.Items
+		if list.Kind != kongfile.List {
+			items = []kongfile.Value{list}
+		}
+		for _, origin := range items {
+			if plainOrigin.MatchString(origin.Text) && len(list.Unfilled()) == 0 {
+				out.Origins = append(out.Origins, origin.Text)
 				continue
 			}
-			p.say(e, "cors.origin", origin)
+			p.say(e, "cors.origin", origin.AsWritten())
 		}
 	}
 	if slices.Contains(out.Headers, "*") { // with credentials, browsers take it as the name of a header

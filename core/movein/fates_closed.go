@@ -21,4 +21,21 @@ var closedFates = map[string]fate{
 			"imported frozen.",
 		"Export the whole configuration, without select_tags, or open the consumer with --open.",
 	},
+	"request-transformer.secret_argument": {
+		lossy,
+		"Changes whose values can be secrets, since a placeholder was filled or by their names, are left out. " +
+			"Postern stores transforms as plain text.",
+		"Add it in the upstream, or as a header.",
+	},
+	"request-transformer.secret_repeated": {
+		lossy,
+		"An upstream header has one value. The other values of a header with a secret are left out.",
+		"Write the values into one header.",
+	},
+	"response-transformer.secret": {
+		lossy,
+		"Changes whose values can be secrets, since a placeholder was filled or by their names, are left out. " +
+			"Postern stores transforms as plain text.",
+		"Add it in the upstream.",
+	},
 }

@@ -53,16 +53,23 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 	} {
 		operation, change := one.operation, one.change
 		for _, entry := range p.filled(e, operation, "headers") {
-			name, value := policy.SplitChange(entry)
+			name, value := entry.name, entry.value
+			changes := operation != "remove" && operation != "rename"
+			fixed := policy.FixedRequestHeader(name) || operation == "rename" && policy.FixedRequestHeader(value) ||
+				operation != "remove" && policy.IsCookieHeader(name)
 			switch {
-			case operation != "remove" && operation != "rename" && isTemplate(value):
-				p.say(e, "request-transformer.template", operation+" "+name)
-			case operation != "remove" && operation != "rename" && secretHeader.MatchString(name):
-				secrets = withHeader(secrets, Header{name, value})
+			case changes && isTemplate(value):
+				p.say(e, "request-transformer.template", operation+" "+entry.written)
+			case changes && entry.nameFilled, operation == "rename" && entry.filled:
+				p.say(e, "request-transformer.secret_argument", operation+" "+entry.written)
+			case changes && (secretHeader.MatchString(name) || entry.isSecret() && !fixed):
 				p.say(e, "request-transformer.secret", name)
-			case policy.FixedRequestHeader(name) || operation == "rename" && policy.FixedRequestHeader(value),
-				operation != "remove" && policy.IsCookieHeader(name):
-				p.say(e, "request-transformer.fixed", operation+" "+name)
+				if listed := len(secrets); listed == len(withHeader(secrets, Header{name, value})) {
+					p.say(e, "request-transformer.secret_repeated", name)
+				}
+				secrets = withHeader(secrets, Header{name, value})
+			case fixed:
+				p.say(e, "request-transformer.fixed", operation+" "+entry.written)
 			default:
 				change.Headers = append(change.Headers, entryOf(operation, name, value))
 			}
@@ -90,34 +97,62 @@ func withHeader(list []Header, header Header) []Header {
 	return slices.Insert(list, at, header)
 }
 
+// change is an entry of an operation.
+type change struct {
+	name, value string
+	written     string // the name as the file has it
+	filled      bool   // a placeholder in it was filled, so it can be a secret
+	nameFilled  bool
+	place       int // in its list
+}
+
+// secretArgument is an argument of a query or body, or a response header, whose value is probably a secret.
+var secretArgument = regexp.MustCompile(`(?i)secret|token|passw|pwd|credential|authoriz|cookie|signature|` +
+	`key($|[-_.])|(^|[-_.])(auth|sig|pass|pin)($|[-_.])`)
+
+// secretValue is a value of Authorization.
+var secretValue = regexp.MustCompile(`(?i)^(basic|bearer) `)
+
+func (c *change) isSecret() bool {
+	return c.filled || secretArgument.MatchString(c.name) || secretValue.MatchString(c.value)
+}
+
 // filled returns the entries of an operation, without those that have a placeholder: an upstream must not get one.
-func (p *planner) filled(e *kongfile.Entity, operation, member string) []string {
-	list := e.Config(operation, member)
-	var out []string
-	for _, item := range list.Items {
+func (p *planner) filled(e *kongfile.Entity, operation string, member ...string) []change {
+	list := e.Config(append([]string{operation}, member...)...)
+	items := list.Items
+	if list.Kind == kongfile.Text {
+		items = []kongfile.Value{list}
+	}
+	var out []change
+	for i, item := range items {
+		one := change{filled: item.IsFilled(), place: i}
+		one.name, one.value = policy.SplitChange(item.Text)
+		one.written, _ = policy.SplitChange(item.AsWritten())
+		one.nameFilled = one.written != one.name
 		if len(item.Placeholders) > 0 {
-			name, _ := policy.SplitChange(item.Text)
-			p.say(e, e.PluginName()+".placeholder", operation+" "+name)
+			p.say(e, e.PluginName()+".placeholder", operation+" "+one.written)
 			continue
 		}
-		out = append(out, item.Text)
-	}
-	if list.Kind == kongfile.Text && len(list.Placeholders) == 0 {
-		out = append(out, list.Text)
+		out = append(out, one)
 	}
 	return out
 }
 
-// arguments returns the entries of an operation on the query or the body.
+// arguments returns the entries of an operation on the query or the body. Their values would be shown, so those that
+// can be secrets are left out.
 func (p *planner) arguments(e *kongfile.Entity, operation, member string) []string {
 	list := []string{}
-	for _, entry := range p.filled(e, operation, member) {
-		name, value := policy.SplitChange(entry)
-		if operation != "remove" && operation != "rename" && isTemplate(value) {
-			p.say(e, "request-transformer.template", operation+" "+name)
-			continue
+	for _, one := range p.filled(e, operation, member) {
+		changes := operation != "remove" && operation != "rename"
+		switch {
+		case changes && isTemplate(one.value):
+			p.say(e, "request-transformer.template", operation+" "+one.written)
+		case changes && one.isSecret(), one.filled && operation != "remove":
+			p.say(e, "request-transformer.secret_argument", operation+" "+one.written)
+		default:
+			list = append(list, entryOf(operation, one.name, one.value))
 		}
-		list = append(list, entryOf(operation, name, value))
 	}
 	return list
 }
@@ -134,26 +169,40 @@ func isTemplate(value string) bool { return strings.Contains(value, "$(") }
 
 func (p *planner) readResponse(e *kongfile.Entity, out *contract.Transforms) {
 	response := &out.Response.Changes
-	keep := func(operation, entry string) (string, bool) {
-		name, value := policy.SplitChange(entry)
+	keep := func(operation string, one change) (string, bool) {
+		name, value := one.name, one.value
 		fixed := policy.FixedResponseHeader(name) || operation == "rename" && policy.FixedResponseHeader(value) ||
 			operation != "remove" && policy.IsCookieHeader(name)
 		if fixed {
-			p.say(e, "response-transformer.fixed", operation+" "+name)
+			p.say(e, "response-transformer.fixed", operation+" "+one.written)
 		}
 		return entryOf(operation, name, value), !fixed
 	}
+	shown := func(operation, member string) (out []change) {
+		for _, one := range p.filled(e, operation, member) {
+			if operation != "remove" && (one.filled || operation != "rename" && one.isSecret()) {
+				p.say(e, "response-transformer.secret", operation+" "+one.written)
+				continue
+			}
+			out = append(out, one)
+		}
+		return out
+	}
 	headers := func(operation string, list *[]string) {
-		for _, entry := range p.filled(e, operation, "headers") {
-			if kept, ok := keep(operation, entry); ok {
+		for _, one := range shown(operation, "headers") {
+			if kept, ok := keep(operation, one); ok {
 				*list = append(*list, kept)
 			}
 		}
 	}
 	headers("remove", &response.Remove.Headers)
 	headers("rename", &response.Rename.Headers)
-	response.Remove.Body = append(response.Remove.Body, p.filled(e, "remove", "json")...)
-	response.Rename.Body = append(response.Rename.Body, p.filled(e, "rename", "json")...)
+	for _, one := range shown("remove", "json") {
+		response.Remove.Body = append(response.Remove.Body, one.name)
+	}
+	for _, one := range shown("rename", "json") {
+		response.Rename.Body = append(response.Rename.Body, one.name+":"+one.value)
+	}
 	for _, one := range []struct {
 		operation string
 		values    *contract.ResponseValues
@@ -164,7 +213,12 @@ func (p *planner) readResponse(e *kongfile.Entity, out *contract.Transforms) {
 	} {
 		operation, values := one.operation, one.values
 		headers(operation, &values.Headers)
-		values.Body = append(values.Body, p.filled(e, operation, "json")...)
-		values.BodyTypes = append(values.BodyTypes, e.Config(operation, "json_types").Texts()...)
+		types := e.Config(operation, "json_types").Texts()
+		for _, one := range shown(operation, "json") {
+			values.Body = append(values.Body, one.name+":"+one.value)
+			if one.place < len(types) {
+				values.BodyTypes = append(values.BodyTypes, types[one.place])
+			}
+		}
 	}
 }

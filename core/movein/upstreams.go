@@ -172,7 +172,7 @@ func (p *planner) balance(e *kongfile.Entity, out *contract.NewEnvironment) {
 		switch {
 		case len(one.Value.Unfilled()) > 0:
 			p.say(one, "target.placeholder")
-		case err != nil || notNumber != nil || name == "":
+		case err != nil || notNumber != nil || name == "" || strings.ContainsAny(name, "@/?#"):
 			p.say(one, "target.address")
 		case len(targets) >= contract.MostUpstreamTargets:
 			p.say(one, "target.too_many")
@@ -243,6 +243,10 @@ func (p *planner) checks(e *kongfile.Entity, u *contract.Upstream) {
 			return
 		}
 		path := active.Get("http_path").Text
+		if bare, _, found := strings.Cut(path, "?"); found && active.Get("http_path").IsFilled() {
+			path = bare // the query can be a secret
+			p.say(e, "upstream.fields", "healthchecks.active.http_path")
+		}
 		if path == "" {
 			path = "/"
 		}
