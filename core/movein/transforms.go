@@ -55,6 +55,7 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 		for _, entry := range p.filled(e, operation, "headers") {
 			name, value := entry.name, entry.value
 			changes := operation != "remove" && operation != "rename"
+			secret := changes && (secretHeader.MatchString(name) || entry.isSecret())
 			fixed := policy.FixedRequestHeader(name) || operation == "rename" && policy.FixedRequestHeader(value) ||
 				operation != "remove" && policy.IsCookieHeader(name)
 			switch {
@@ -62,7 +63,9 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 				p.say(e, "request-transformer.template", operation+" "+entry.written)
 			case changes && entry.nameFilled, operation == "rename" && entry.filled:
 				p.say(e, "request-transformer.secret_argument", operation+" "+entry.written)
-			case changes && (secretHeader.MatchString(name) || entry.isSecret() && !fixed):
+			case secret && (!policy.CanSetForUpstream(name) || !policy.IsUpstreamHeaderValue(value)):
+				p.say(e, "request-transformer.fixed", operation+" "+entry.written)
+			case secret:
 				p.say(e, "request-transformer.secret", name)
 				if listed := len(secrets); listed == len(withHeader(secrets, Header{name, value})) {
 					p.say(e, "request-transformer.secret_repeated", name)
