@@ -10,7 +10,8 @@ import (
 )
 
 // RevokedHash is a row of revoked_hashes: the hash of a secret that no key has any more, because its key was rotated,
-// or revoked and removed. An import doesn't make such a secret valid again.
+// revoked and removed, or removed with its project while it was frozen. An import doesn't make such a secret valid
+// again.
 type RevokedHash struct {
 	TeamID string `gorm:"primaryKey"`
 	Hash   []byte `gorm:"primaryKey"`
@@ -38,9 +39,10 @@ func (t *Tx) RemoveRevokedKeys(before time.Time, limit int) (int, error) {
 	return len(keys), t.db.Create(&revisions).Error
 }
 
-// RemoveRevokedKeysOf is RemoveRevokedKeys for the keys of a project that is deleted.
-func (t *Tx) RemoveRevokedKeysOf(projectID string, limit int) (int, error) {
-	keys, err := t.removeRevoked("project_id = ? AND state = 'revoked' AND state <> 'active'", projectID, limit)
+// RemoveStoppedKeysOf is RemoveRevokedKeys for the keys of a project that is deleted, and for its frozen ones.
+func (t *Tx) RemoveStoppedKeysOf(projectID string, limit int) (int, error) {
+	keys, err := t.removeRevoked("project_id = ? AND state IN ('revoked', 'frozen') AND state <> 'active'", projectID,
+		limit)
 	return len(keys), err
 }
 

@@ -166,12 +166,12 @@ func (s *Service) purgeProject(ctx context.Context, project models.Project, hold
 	if err := s.removeExports(ctx, project.ID, hold); err != nil {
 		return err
 	}
-	revoked := func(tx *models.Tx) (bool, error) {
-		n, err := tx.RemoveRevokedKeysOf(project.ID, rowsAtOnce)
+	stopped := func(tx *models.Tx) (bool, error) {
+		n, err := tx.RemoveStoppedKeysOf(project.ID, rowsAtOnce)
 		return n > 0, err
 	}
 	more := func(tx *models.Tx) (bool, error) { return tx.DeleteSomeOfProject(project.ID, rowsAtOnce) }
-	if err := errors.Join(s.repeat(ctx, hold, revoked), s.repeat(ctx, hold, more)); err != nil {
+	if err := errors.Join(s.repeat(ctx, hold, stopped), s.repeat(ctx, hold, more)); err != nil {
 		return err
 	}
 	err := s.step(ctx, hold, func(tx *models.Tx) error {

@@ -141,3 +141,29 @@ func TestPurge_revokedKeys(t *testing.T) {
 		left("0", "2")
 	})
 }
+
+// The hashes of keys that were frozen when their project was removed stay, so that no import makes them valid. Those
+// of valid keys don't.
+func TestPurge_frozenKeys(t *testing.T) {
+	for keyState, want := range map[string]string{"frozen": "1", "active": "0"} {
+		t.Run(keyState, func(t *testing.T) {
+			state.Each(t, func(t *testing.T, db *models.DB) {
+				l := newHarness(t, db)
+				gone := l.make("gone")
+				_, err := db.SQL().ExecContext(t.Context(), "UPDATE api_keys SET state = '"+keyState+"'")
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.end(gone)
+				if err := l.purge(); err != nil {
+					t.Fatal(err)
+				}
+				for query, want := range map[string]string{"api_keys": "0", "revoked_hashes": want} {
+					if got := l.strings("SELECT CAST(count(*) AS TEXT) FROM " + query)[0]; got != want {
+						t.Errorf("%s has %s rows, want %s", query, got, want)
+					}
+				}
+			})
+		})
+	}
+}
