@@ -14,7 +14,7 @@ import (
 type MoveIn struct {
 	ID        string `gorm:"primaryKey"`
 	TeamID    string
-	Gateway   string           // such as kong
+	Gateway   string           // with the name of the import, such as kong/staging
 	Result    contract.MovedIn `gorm:"serializer:json"`
 	CreatedAt time.Time
 }
@@ -41,7 +41,7 @@ func (t *Tx) MoveInByID(id string) (MoveIn, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// MovedObjectsOf lists what all imports of a gateway's files have created in a team, the oldest first.
+// MovedObjectsOf lists what all imports of a gateway's files under a name have created in a team, the oldest first.
 func (t *Tx) MovedObjectsOf(teamID, gateway string) ([]MovedObject, error) {
 	var list []MovedObject
 	return list, t.db.Where("team_id = ? AND gateway = ?", teamID, gateway).Order("id").Find(&list).Error

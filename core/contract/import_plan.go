@@ -125,6 +125,7 @@ type ImportItem struct {
 
 // ImportChoices are the choices for a plan that aren't secret.
 type ImportChoices struct {
+	Name           string   `json:"name" doc:"Name of the import, its product and its tenant. An import finds what earlier ones of the same name created" example:"kong"`
 	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened, without what can't be imported"`
 	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
 	Trust          []string `json:"trust" doc:"Hosts of targets whose certificates are accepted without verification"`
@@ -132,6 +133,9 @@ type ImportChoices struct {
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Send calls again after a timeout, as Kong does"`
 }
+
+// DefaultImportName is the name of an import that has no other one.
+const DefaultImportName = "kong"
 
 // States of PlannedImport.
 const (
@@ -162,6 +166,7 @@ func (p PlannedImport) Tag() string { return p.ETag }
 
 // ImportPlanChange changes the choices for a plan; nil leaves a member unchanged.
 type ImportPlanChange struct {
+	Name           *string           `json:"name,omitempty" slug:"true" doc:"Name of the import, its product and its tenant, which keeps the imports of several Kongs apart. Defaults to kong"`
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders by their names. Names that you leave out keep their values. An empty value removes one"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names of routes that don't have one. Replaces the existing list"`

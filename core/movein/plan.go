@@ -14,6 +14,7 @@ import (
 
 // Options are the choices for a plan.
 type Options struct {
+	Name           string   // of the product and the tenant; "" for contract.DefaultImportName
 	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
 	Hosts          []string // host names of routes without one
 	Trust          []string // hosts of targets whose certificates are trusted without an authority
@@ -60,13 +61,14 @@ type planner struct {
 // Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
 // have.
 func Kong(file *kongfile.File, o Options) (*Plan, error) {
+	name := cmp.Or(o.Name, contract.DefaultImportName)
 	p := &planner{
 		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
 		groups: map[string]string{}, requested: taken{}, owners: taken{},
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
 		plan: &Plan{
 			ImportPlan: contract.ImportPlan{
-				Source: "kong " + file.Version, Product: "kong", Tenant: "kong",
+				Source: "kong " + file.Version, Product: name, Tenant: name,
 				Projects: []contract.PlannedProject{}, Owners: []contract.PlannedOwner{},
 				Groups: []contract.NewGroup{}, Closed: []contract.ClosedEntity{}, Notes: []contract.Warning{},
 				Items: []contract.ImportItem{},

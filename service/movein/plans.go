@@ -97,6 +97,7 @@ func (s *Plans) create(
 	row := models.ImportPlan{
 		ID: models.NewID(planIDPrefix), TeamID: in.Team, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(keepPlans),
 	}
+	row.Choices.Name = contract.DefaultImportName
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
 	plan, err := planOf(document, row, nil)
 	if err != nil {
@@ -351,7 +352,7 @@ func planOf(document *kongfile.Document, row models.ImportPlan, set map[string]s
 	}
 	c := row.Choices
 	plan, err := movein.Kong(file, movein.Options{
-		Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, AllowWeak: c.AllowWeak, Theirs: c.Theirs,
+		Name: c.Name, Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, AllowWeak: c.AllowWeak, Theirs: c.Theirs,
 		RetryOnTimeout: c.RetryOnTimeout, Now: models.Now(),
 	})
 	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
@@ -401,6 +402,7 @@ func notApplying(row models.ImportPlan) error {
 
 // settings is what the audit log has of a plan: not the values of placeholders.
 type settings struct {
+	Name                              string
 	Open, Hosts, Trust                []string
 	Theirs, AllowWeak, RetryOnTimeout bool
 	Filled                            []string
@@ -410,7 +412,7 @@ type settings struct {
 func settingsOf(row models.ImportPlan, set map[string]string) settings {
 	c := row.Choices
 	return settings{
-		Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, Theirs: c.Theirs, AllowWeak: c.AllowWeak,
+		Name: c.Name, Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, Theirs: c.Theirs, AllowWeak: c.AllowWeak,
 		RetryOnTimeout: c.RetryOnTimeout, Filled: slices.Sorted(maps.Keys(set)), ExpiresAt: row.ExpiresAt,
 	}
 }

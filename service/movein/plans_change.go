@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -129,6 +130,13 @@ func (s *Plans) choose(
 			} else if !slices.Contains(*into, text) {
 				*into = append(*into, text)
 			}
+		}
+	}
+	if change.Name != nil {
+		c.Name = cmp.Or(*change.Name, contract.DefaultImportName)
+		if !contract.IsName(c.Name) {
+			refuse("/name", "invalid_name", "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; "+
+				"don't end with a hyphen.")
 		}
 	}
 	list("open", &c.Open, change.Open, mostChosen)

@@ -118,7 +118,7 @@ type writing struct {
 	service *Service
 	p       access.Principal
 	team    string
-	gateway string
+	gateway string // with the name of the import, such as kong/staging
 	plan    *movein.Plan
 	checked *checked
 	now     time.Time
@@ -159,7 +159,8 @@ func newWriting(
 		prior: map[identity]*models.MovedObject{}, imports: map[time.Time]bool{}, groups: map[string]string{},
 		hashes: map[[32]byte]bool{}, seen: map[identity]bool{}, replaced: map[string]bool{},
 	}
-	w.gateway, _, _ = strings.Cut(plan.Source, " ")
+	gateway, _, _ := strings.Cut(plan.Source, " ")
+	w.gateway = gateway + "/" + cmp.Or(plan.Options.Name, contract.DefaultImportName)
 	for _, one := range checked.parts {
 		w.parts = append(w.parts, &part{planned: one})
 	}
@@ -196,6 +197,9 @@ func (w *writing) read() error {
 				w.prior[identity{one.Kind, one.Source}] = one
 			}
 		}
+		if err := w.sameSource(); err != nil {
+			return err
+		}
 		earlier, err := tx.MoveInsOf(w.team, w.gateway)
 		if err != nil {
 			return err
@@ -210,6 +214,28 @@ func (w *writing) read() error {
 		}
 		return w.findShared(tx)
 	})
+}
+
+// sameSource refuses a file that is probably of another gateway than the earlier imports of this name: it would change
+// their projects, and let its keys call them.
+func (w *writing) sameSource() error {
+	var had, has int
+	for i := range w.before {
+		if w.before[i].Kind == kindProject {
+			had++
+		}
+	}
+	for _, one := range w.parts {
+		if w.prior[identity{kindProject, one.planned.plan.Source}] != nil {
+			has++
+		}
+	}
+	if 2*has >= had || w.plan.Options.Theirs {
+		return nil
+	}
+	_, name, _ := strings.Cut(w.gateway, "/")
+	return fault.New(fault.Conflict, "other_source", "This file lacks most services of the earlier import %s, so it may "+
+		"be of another Kong. Use --name to keep them apart, or --theirs to go on.", name)
 }
 
 // find finds the project of a part that an earlier import created.

@@ -24,6 +24,7 @@ type Plan struct {
 
 	Open    ui.Group // closed routes and consumers, and those that are opened
 	Stuck   []contract.ClosedEntity
+	Name    ui.Value
 	Hosts   ui.Value
 	Trust   ui.Value
 	Unset   []Unset

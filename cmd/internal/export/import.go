@@ -90,7 +90,8 @@ postern imports undo.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip)")
+	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Kong files: name "+
+		"of the product and the tenant, which keeps the imports of several Kongs apart (default: kong)")
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")

@@ -23,6 +23,7 @@ type kongFlags struct {
 	open, set, env, hosts, trust []string
 	allowWeak, retryOnTimeout    bool
 	theirs                       bool
+	name                         string // of --name, which zips have too
 }
 
 // kongFlagNames are the flags that only Kong files have.
@@ -82,10 +83,14 @@ func readKong(name string) (text []byte, found bool, err error) {
 
 // importKong imports a Kong file, or shows the plan of its import.
 func (f importFlags) importKong(t terminal.Terminal, c *cobra.Command, text []byte) error {
-	for _, name := range []string{"sha256", "signed-by", "name"} {
+	for _, name := range []string{"sha256", "signed-by"} {
 		if c.Flags().Changed(name) {
 			return terminal.UsageError("--" + name + " is for exported zips, and this is a Kong file")
 		}
+	}
+	if f.kong.name = f.in.Name; f.in.Name != "" && !contract.IsName(f.in.Name) {
+		return terminal.UsageError("--name needs 2 to 40 lowercase letters, digits or hyphens, beginning with a letter " +
+			"and not ending with a hyphen")
 	}
 	set, err := f.kong.values(t)
 	if err != nil {
@@ -116,7 +121,7 @@ func (f importFlags) planKong(
 		return fmt.Errorf("cannot read the Kong file: %w", err)
 	}
 	plan, err := movein.Kong(file, movein.Options{
-		Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust, AllowWeak: f.kong.allowWeak,
+		Name: f.kong.name, Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust, AllowWeak: f.kong.allowWeak,
 		Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
 	})
 	if err != nil {

@@ -108,7 +108,7 @@ func left(name, member, flag string) Field {
 }
 
 // importChoices are the fields of the choices for an import, whose command has them as flags and makes a new plan.
-var importChoices = fieldsOf(contract.UpdateImportPlan, "open", "hosts", "trust", "theirs", "allow_weak",
+var importChoices = fieldsOf(contract.UpdateImportPlan, "name", "open", "hosts", "trust", "theirs", "allow_weak",
 	"retry_on_timeout")
 
 var projectForms = map[string][]Call{

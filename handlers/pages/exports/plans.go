@@ -137,6 +137,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		}},
 		Sections: ledgerSections(plan.Ledger, true),
 		Expires:  plan.ExpiresAt,
+		Name:     ui.Value{Text: plan.Name},
 		Hosts:    ui.Value{Text: strings.Join(plan.Hosts, "\n")},
 		Trust:    ui.Value{Text: strings.Join(plan.Trust, "\n")},
 		ByHand:   byHandFacts(&plan.ByHand),
@@ -200,7 +201,7 @@ var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 // changePlan changes the choices for a plan.
 func (h *Handler) changePlan(v *page.Visit) (web.Answer, error) {
 	in := contract.ImportPlanUpdate{ImportPath: importIn(v), Condition: v.Condition()}
-	v.Fill(&in.Body, "open", "hosts", "trust", "theirs", "allow_weak", "retry_on_timeout")
+	v.Fill(&in.Body, "name", "open", "hosts", "trust", "theirs", "allow_weak", "retry_on_timeout")
 	in.Body.Set = map[string]contract.Secret{}
 	names, values := v.Gin.Request.PostForm["placeholder"], v.Gin.Request.PostForm["placeholder_value"]
 	for i, name := range names[:min(len(names), len(values))] {
@@ -245,6 +246,7 @@ func planErrors(err error) (*page.Errors, bool) {
 
 // keepChoices shows what was typed and chosen, with its mistakes.
 func keepChoices(m *exports.Plan, change *contract.ImportPlanChange, wrong *page.Errors) {
+	m.Name = wrong.Value("/name", *change.Name)
 	m.Hosts = wrong.Lines("/hosts", strings.Join(*change.Hosts, "\n"))
 	m.Trust = wrong.Lines("/trust", strings.Join(*change.Trust, "\n"))
 	m.Open.Error = wrong.Take("/open")

@@ -29,7 +29,7 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", "/imports/plan", h.createPlan, "file")
 	p.SignedIn("GET", "/imports/:import", h.showPlan)
 	p.SignedIn("POST", "/imports/:import", h.changePlan,
-		"allow_weak hosts open placeholder placeholder_value retry_on_timeout theirs trust")
+		"allow_weak hosts name open placeholder placeholder_value retry_on_timeout theirs trust")
 	p.SignedIn("GET", "/imports/:import/download", h.downloadPlan)
 	p.SignedIn("POST", "/imports/:import/apply", h.applyPlan)
 	p.SignedIn("POST", "/imports/:import/delete", h.deletePlan)
