@@ -77,7 +77,7 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			name: "keys in Authorization", item: "/plugins/0",
-			codes: []string{"key-auth.authorization", "key-auth.query"},
+			codes:  []string{"key-auth.authorization", "key-auth.query"},
 			status: "approximate",
 			text: service + "plugins: [{name: key-auth, config: {hide_credentials: true, key_in_query: false, " +
 				"key_names: [Authorization]}}]\n",
