@@ -10,8 +10,8 @@ import (
 
 // defaults adds the members that the file leaves out, and replaces those that older versions wrote otherwise. [Kong
 // 3.10: kong/db/schema/entities, kong/db/migrations/migrate_path_280_300.lua]
-func (f *File) defaults(root Value, e *Entity) {
-	e.Value = e.Value.over(defaultsOf(root, e.Type))
+func (f *File) defaults(e *Entity) {
+	e.Value = e.Value.over(f.base[e.Type], &f.left)
 	switch e.Type {
 	case Service:
 		e.splitURL()
@@ -116,7 +116,7 @@ var renamed = map[string]string{"whitelist": "allow", "blacklist": "deny"}
 func (f *File) pluginDefaults(e *Entity) {
 	config := e.Value.Get("config")
 	if base, ok := f.shared[e.Value.Get("_config").Text]; ok {
-		config = config.over(base)
+		config = config.over(base, &f.left)
 	}
 	members := make([]Member, 0, len(config.Members))
 	for _, m := range config.Members {

@@ -111,14 +111,16 @@ func (d *Document) File(set map[string]string) (*File, error) {
 		root = root.clone()
 		m.fill(&root)
 	}
-	f := &File{Form: d.form, Placeholders: m.list(), byKind: map[Type][]*Entity{}}
+	f := &File{Form: d.form, Placeholders: m.list(), byKind: map[Type][]*Entity{}, left: mostSteps}
 	if err := f.header(root); err != nil {
 		return nil, err
 	}
 	if err := f.collect(root); err != nil {
 		return nil, err
 	}
-	f.resolve()
+	if err := f.resolve(); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 

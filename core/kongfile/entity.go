@@ -2,6 +2,7 @@ package kongfile
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,25 @@ var nested = map[Type][]string{
 	Upstream:      {"targets"},
 	Certificate:   {"snis"},
 }
+
+// listed are the types that lists have.
+var listed = func() map[Type]bool {
+	out := map[Type]bool{}
+	for _, t := range lists {
+		out[t] = true
+	}
+	return out
+}()
+
+// apart are the members that don't count for the size of an entity: entities of their own, and members of groups.
+var apart = func() map[Type][]string {
+	out := map[Type][]string{}
+	for t, names := range nested {
+		out[t] = names
+	}
+	out[ConsumerGroup] = append([]string{"consumers"}, nested[ConsumerGroup]...)
+	return out
+}()
 
 // Entity is one thing that a file configures.
 type Entity struct {
@@ -151,14 +171,14 @@ func (f *File) collect(root Value) error {
 		if !known {
 			t = Type(m.Name)
 		}
-		if err := f.list(root, m.Value, t, "/"+m.Name, nil); err != nil {
+		if err := f.list(m.Value, t, "/"+m.Name, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) error {
+func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
 	items := all.Items
 	if all.Kind != List {
 		if _, known := nested[t]; known && parent == nil {
@@ -174,18 +194,42 @@ func (f *File) list(root, all Value, t Type, pointer string, parent *Entity) err
 		if v.Kind != Object { // such as the names of a certificate's snis
 			e.Value = Value{Kind: Object, Line: v.Line, Members: []Member{{"name", v}}}
 		}
-		f.defaults(root, e)
+		if err := f.checkSize(e); err != nil {
+			return err
+		}
+		f.defaults(e)
+		if f.left < 0 {
+			return &Error{Line: e.Line, Code: CodeLimit, Detail: "The members that _info.defaults and _plugin_configs " +
+				"add are too many. Remove those that Kong has by itself, or split the file by service."}
+		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
 		for _, name := range nested[t] {
 			if children := v.Get(name); children.IsSet() {
-				if err := f.list(root, children, lists[name], e.Pointer+"/"+name, e); err != nil {
+				if err := f.list(children, lists[name], e.Pointer+"/"+name, e); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// mostInEntity bounds the values of an entity, since plans compare them with each other, and read those of a plugin for
+// each route.
+const mostInEntity = 5_000
+
+// checkSize returns an error if an entity has more values than a plan can compare.
+func (f *File) checkSize(e *Entity) error {
+	if !listed[e.Type] || !e.Value.isLarger(mostInEntity, apart[e.Type]) {
+		return nil
+	}
+	what := strings.ReplaceAll(string(e.Type), "_", " ")
+	if name := e.PluginName(); e.Type == Plugin && len(name) <= 64 {
+		what += " " + strconv.Quote(name)
+	}
+	return &Error{Line: e.Line, Code: CodeLimit, Detail: fmt.Sprintf("The %s at %s has more than %d values. Split it, "+
+		"or remove values from it.", what, e.Pointer, mostInEntity)}
 }
 
 // mayAdd returns an error if a list has more entities than a file may have, before their defaults are set.
@@ -211,8 +255,11 @@ var nameMembers = map[Type][]string{
 }
 
 // resolve connects entities with those that they refer to, or that they are nested in.
-func (f *File) resolve() {
+func (f *File) resolve() error {
 	known := names{}
+	if err := f.checkNames(); err != nil {
+		return err
+	}
 	for t, members := range nameMembers {
 		known[t] = map[string]*Entity{}
 		for i := len(members) - 1; i >= 0; i-- { // an id wins over a name
@@ -236,6 +283,27 @@ func (f *File) resolve() {
 		}
 		f.connect(e)
 	}
+	return nil
+}
+
+// checkNames returns an error if two entities of a type have the same name or ID. Kong refuses such files, and a plugin
+// that names one of them would leave the other without it.
+func (f *File) checkNames() error {
+	for _, t := range []Type{Service, Route, Consumer, ConsumerGroup, Upstream, Certificate} {
+		for _, member := range nameMembers[t] {
+			seen := map[string]int{}
+			for _, e := range f.byKind[t] {
+				text := e.Value.Get(member).Text
+				if first, twice := seen[text]; twice && text != "" {
+					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also that of "+
+						"another one, on line %d. Change one of them: Kong refuses the file.", member,
+						strings.ReplaceAll(string(t), "_", " "), first)}
+				}
+				seen[text] = e.Line
+			}
+		}
+	}
+	return nil
 }
 
 // of returns what an entity refers to: as a name, an ID or an object with either, or by being nested in it.

@@ -28,6 +28,8 @@ type File struct {
 	Settings     []string // names of the file's own members, such as _transform, that change no entity
 
 	shared  map[string]Value // decK's _plugin_configs
+	base    map[Type]Value   // what decK's _info.defaults say about entities of a type
+	left    int              // steps that completing entities may still take
 	byKind  map[Type][]*Entity
 	globals []*Entity // plugins that apply to every call
 }
@@ -117,6 +119,10 @@ func (f *File) header(root Value) error {
 		return refuse(version.Line, "This _format_version isn't 1.1, 2.1 or 3.0. Have Kong or decK convert the file "+
 			"(deck file convert).")
 	}
+	f.base = map[Type]Value{}
+	for _, m := range root.Get("_info", "defaults").Members {
+		f.base[Type(m.Name)] = m.Value
+	}
 	for _, m := range root.Members {
 		if !strings.HasPrefix(m.Name, "_") {
 			continue
@@ -137,6 +143,3 @@ func (f *File) header(root Value) error {
 	}
 	return nil
 }
-
-// defaultsOf returns what decK's _info.defaults say about entities of a type.
-func defaultsOf(root Value, t Type) Value { return root.Get("_info", "defaults", string(t)) }

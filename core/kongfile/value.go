@@ -124,9 +124,11 @@ func (v Value) Texts() []string {
 // Unfilled returns the names of all placeholders within that have no value, none twice.
 func (v Value) Unfilled() []string {
 	var names []string
+	seen := map[string]bool{}
 	v.walk(func(one Value) {
 		for _, name := range one.Placeholders {
-			if !slices.Contains(names, name) {
+			if !seen[name] {
+				seen[name] = true
 				names = append(names, name)
 			}
 		}
@@ -144,8 +146,15 @@ func (v Value) walk(visit func(Value)) {
 	}
 }
 
-// over returns an object with the members of another that it lacks, as deep as objects go.
-func (v Value) over(base Value) Value {
+// mostSteps bounds the steps of completing entities, and so the members that they can get.
+const mostSteps = 20_000_000
+
+// stepsOfMember is what a member that is added costs, which takes memory too.
+const stepsOfMember = 20
+
+// over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from
+// left, and stops once none is left.
+func (v Value) over(base Value, left *int) Value {
 	if v.Kind != Object || base.Kind != Object {
 		if v.IsSet() {
 			return v
@@ -154,14 +163,40 @@ func (v Value) over(base Value) Value {
 	}
 	out := v
 	out.Members = slices.Clone(v.Members)
+	*left -= len(v.Members)
 	for _, m := range base.Members {
+		if *left -= 1 + len(out.Members); *left < 0 {
+			break
+		}
 		at := slices.IndexFunc(out.Members, func(own Member) bool { return own.Name == m.Name })
 		switch {
 		case at < 0:
+			*left -= stepsOfMember
 			out.Members = append(out.Members, m)
 		default:
-			out.Members[at].Value = out.Members[at].Value.over(m.Value)
+			out.Members[at].Value = out.Members[at].Value.over(m.Value, left)
 		}
 	}
 	return out
+}
+
+// isLarger reports whether a value has more than most values within, apart from some of its members.
+func (v Value) isLarger(most int, apart []string) bool {
+	left := most
+	for _, m := range v.Members {
+		if !slices.Contains(apart, m.Name) {
+			m.Value.count(&left)
+		}
+	}
+	return left < 0
+}
+
+func (v Value) count(left *int) {
+	for i := 0; i < len(v.Items) && *left >= 0; i++ {
+		v.Items[i].count(left)
+	}
+	for i := 0; i < len(v.Members) && *left >= 0; i++ {
+		v.Members[i].Value.count(left)
+	}
+	*left--
 }

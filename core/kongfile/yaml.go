@@ -150,22 +150,29 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {
 		seen[key.Value] = node.Content[i].Line
 		v.Members = append(v.Members, Member{key.Value, value})
 	}
-	for _, from := range merged {
-		v = v.merge(from)
+	if len(merged) > 0 {
+		set := make(map[string]bool, len(v.Members))
+		for _, m := range v.Members {
+			set[m.Name] = true
+		}
+		for _, from := range merged {
+			v = v.merge(from, set)
+		}
 	}
 	return v, nil
 }
 
-// merge adds the members of a merge key (<<) that the object doesn't have.
-func (v Value) merge(from Value) Value {
+// merge adds the members of a merge key (<<) that aren't set.
+func (v Value) merge(from Value, set map[string]bool) Value {
 	if from.Kind == List {
 		for _, one := range from.Items {
-			v = v.merge(one)
+			v = v.merge(one, set)
 		}
 		return v
 	}
 	for _, m := range from.Members {
-		if v.Get(m.Name).Kind == Absent {
+		if !set[m.Name] {
+			set[m.Name] = true
 			v.Members = append(v.Members, m)
 		}
 	}
