@@ -117,6 +117,7 @@ func (f *File) pluginDefaults(e *Entity) {
 	config := e.Value.Get("config")
 	if base, ok := f.shared[e.Value.Get("_config").Text]; ok {
 		config = config.over(base, &f.left)
+		f.left -= stepsOfMember * len(config.Members)
 	}
 	members := make([]Member, 0, len(config.Members))
 	for _, m := range config.Members {

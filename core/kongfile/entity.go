@@ -283,8 +283,22 @@ func (f *File) resolve() error {
 		}
 		f.connect(e)
 	}
+	left := mostPluginsOfRoutes
+	for _, r := range f.byKind[Route] {
+		left -= len(r.Plugins) + len(f.globals)
+		if r.Service != nil {
+			left -= len(r.Service.Plugins)
+		}
+		if left < 0 {
+			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, more than %d plugins "+
+				"apply to routes. Split the file by service.", r.Pointer, mostPluginsOfRoutes)}
+		}
+	}
 	return nil
 }
+
+// mostPluginsOfRoutes bounds the sum of the plugins that apply to each route.
+const mostPluginsOfRoutes = 1_000_000
 
 // checkNames returns an error if two entities of a type have the same name or ID. Kong refuses such files, and a plugin
 // that names one of them would leave the other without it.

@@ -139,10 +139,7 @@ func authCode(name, reason string) string {
 // has it for alternatives: then calls without a credential are refused.
 func (p *planner) refusesAnonymous(e *kongfile.Entity) bool {
 	name := e.Config("anonymous").Text
-	for _, c := range p.file.Of(kongfile.Consumer) {
-		if c.ID() != name && c.Value.Get("username").Text != name {
-			continue
-		}
+	for _, c := range p.found.consumers[name] {
 		for _, plugin := range c.Plugins {
 			if plugin.PluginName() == "request-termination" && plugin.IsOn() && plugin.Service == nil &&
 				plugin.Route == nil {
@@ -166,6 +163,9 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contract.KeyPlace {
 	}
 	var places []contract.KeyPlace
 	for _, name := range names {
+		if len(places) > contract.MostKeyPlaces {
+			break
+		}
 		if e.Config("key_in_header").Bool(true) {
 			if policy.CanCarryKeys(name) {
 				places = append(places, contract.KeyPlace{Header: name})
@@ -222,12 +222,12 @@ func (p *planner) readGroups(r *route) {
 		return
 	}
 	p.use(a.acl)
-	allow, deny := a.acl.Config("allow").Texts(), a.acl.Config("deny").Texts()
+	allow, deny := p.allowedGroups(a.acl), a.acl.Config("deny")
 	switch {
-	case len(deny) > 0:
+	case len(deny.Items) > 0 || deny.Text != "":
 		p.say(a.acl, "acl.deny")
 		a.closed = append(a.closed, reason{"acl denies groups", a.acl})
-	case len(allow) == 0 || len(a.acl.Config("allow").Unfilled()) > 0:
+	case len(allow) == 0 || p.hasUnfilled(a.acl):
 		p.say(a.acl, "acl.empty")
 		a.closed = append(a.closed, reason{"acl names no groups", a.acl})
 	case a.keyAuth == nil:
@@ -235,13 +235,7 @@ func (p *planner) readGroups(r *route) {
 		p.say(a.acl, "acl.no_auth")
 		a.closed = append(a.closed, reason{"acl needs an auth plugin that can be imported", a.acl})
 	default:
-		groups := make([]string, 0, len(allow))
-		for _, name := range allow {
-			if own := p.groups[name]; !slices.Contains(groups, own) {
-				groups = append(groups, own)
-			}
-		}
-		a.rules.List = []contract.Rule{{Methods: []string{policy.AnyMethod}, Path: "/**", Groups: groups}}
+		a.rules.List = []contract.Rule{{Methods: []string{policy.AnyMethod}, Path: "/**", Groups: allow}}
 		if a.acl.Config("hide_groups_header").Bool(false) {
 			p.say(a.acl, "acl.header")
 		}
@@ -256,14 +250,13 @@ func (p *planner) readRanges(r *route) {
 		return
 	}
 	p.use(a.ip)
-	allow, ok := ranges(a.ip.Config("allow").Texts())
-	deny, okay := ranges(a.ip.Config("deny").Texts())
-	if !ok || !okay || len(allow)+len(deny) == 0 {
+	rules, ok := p.ipRules(a.ip)
+	if !ok {
 		p.say(a.ip, "ip-restriction.ranges")
 		a.closed = append(a.closed, reason{"ip-restriction has addresses that can't be read", a.ip})
 		return
 	}
-	a.ranges = contract.IPRules{Allow: allow, Deny: deny}
+	a.ranges = rules
 	if a.ip.Config("status").Int(403) != 403 {
 		p.say(a.ip, "ip-restriction.status")
 	}
@@ -309,6 +302,11 @@ func (a *access) isAsStrict(other *access) bool {
 		}
 		return a.rules.List[0].Groups
 	}
-	return a.auth.Mode == other.auth.Mode && slices.Equal(groups(a), groups(other)) &&
-		slices.Equal(a.ranges.Allow, other.ranges.Allow) && slices.Equal(a.ranges.Deny, other.ranges.Deny)
+	return a.auth.Mode == other.auth.Mode && isEqual(groups(a), groups(other)) &&
+		isEqual(a.ranges.Allow, other.ranges.Allow) && isEqual(a.ranges.Deny, other.ranges.Deny)
+}
+
+// isEqual reports whether two lists are equal. Those of one plugin are the same, and can be long.
+func isEqual(a, b []string) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }

@@ -17,6 +17,7 @@ type builder struct {
 	byServe  map[*kongfile.Entity]int
 	versions map[versionKey]int
 	names    map[int]taken  // of versions, by project
+	hosts    map[string]int // projects by the host names of their custom domains
 	sources  map[string]int // of projects: how many have a source
 }
 
@@ -252,6 +253,14 @@ func settled(rules contract.Rules) contract.Rules {
 // addDenials adds the custom domains that lead to refusals only: parts of other routes, and routes whose service isn't
 // imported.
 func (b *builder) addDenials() {
+	b.hosts = map[string]int{}
+	for n := len(b.plan.Projects) - 1; n >= 0; n-- { // the first one counts
+		for i := range b.plan.Projects[n].Versions {
+			for _, d := range b.plan.Projects[n].Versions[i].Domains {
+				b.hosts[d.Host] = n
+			}
+		}
+	}
 	for _, r := range b.routes {
 		homeless := !r.left && (r.entity.Service == nil || b.targetOf(r.entity.Service) == "")
 		for _, e := range b.entries[r] {
@@ -273,6 +282,9 @@ func (b *builder) addDenials() {
 			}
 			v := &project.Versions[at]
 			v.Domains = append(v.Domains, e.domain(v.Name))
+			if _, known := b.hosts[e.host]; !known {
+				b.hosts[e.host] = n
+			}
 		}
 	}
 }
@@ -282,16 +294,8 @@ func (b *builder) projectOn(host string, r *route) (int, bool) {
 	if n, known := b.byServe[r.entity.Service]; known && r.entity.Service != nil {
 		return n, true
 	}
-	for n := range b.plan.Projects {
-		for i := range b.plan.Projects[n].Versions {
-			for _, d := range b.plan.Projects[n].Versions[i].Domains {
-				if d.Host == host {
-					return n, true
-				}
-			}
-		}
-	}
-	return 0, false
+	n, found := b.hosts[host]
+	return n, found
 }
 
 func (e *entry) domain(version string) contract.PlannedDomain {

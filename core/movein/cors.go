@@ -21,6 +21,19 @@ func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
 		return nil
 	}
 	p.use(e)
+	known, was := p.found.cors[e]
+	if !was {
+		known = p.corsOf(e)
+		p.found.cors[e] = known
+	}
+	if known == nil {
+		return nil
+	}
+	out := *known // a project's own
+	return &out
+}
+
+func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 	out := &contract.CORS{
 		Origins: []string{}, Methods: upperAll(e.Config("methods").Texts()), Headers: listOf(e.Config("headers")),
 		ExposedHeaders: listOf(e.Config("exposed_headers")), Credentials: e.Config("credentials").Bool(false),
@@ -34,13 +47,14 @@ func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
 			p.say(e, "cors.credentials")
 		}
 	default:
+		isOpen := len(e.Config("origins").Unfilled()) > 0
 		list := e.Config("origins")
 		items := list.Items
 		if list.Kind != kongfile.List {
 			items = []kongfile.Value{list}
 		}
 		for _, origin := range items {
-			if plainOrigin.MatchString(origin.Text) && len(list.Unfilled()) == 0 {
+			if plainOrigin.MatchString(origin.Text) && !isOpen {
 				out.Origins = append(out.Origins, origin.Text)
 				continue
 			}

@@ -526,7 +526,7 @@ func (p *planner) deny(r, other *route, path string, methods []string) {
 func withRule(list []contract.Rule, rule contract.Rule) []contract.Rule {
 	list = slices.Clone(list)
 	at := slices.IndexFunc(list, func(one contract.Rule) bool {
-		return one.Path == rule.Path && slices.Equal(one.Groups, rule.Groups)
+		return one.Path == rule.Path && isEqual(one.Groups, rule.Groups)
 	})
 	if at < 0 {
 		return append(list, rule)

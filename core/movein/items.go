@@ -13,6 +13,7 @@ import (
 type item struct {
 	contract.ImportItem
 	used bool // a route or an owner has it
+	more bool // there are more details
 }
 
 // The statuses, from the best to the worst.
@@ -31,11 +32,18 @@ func (p *planner) say(e *kongfile.Entity, code string, details ...string) {
 		item.Codes = append(item.Codes, code)
 	}
 	for _, one := range details {
-		if one != "" && !slices.Contains(item.Details, one) {
+		switch {
+		case one == "" || slices.Contains(item.Details, one):
+		case len(item.Details) == mostDetails:
+			item.more = true
+		default:
 			item.Details = append(item.Details, one)
 		}
 	}
 }
+
+// mostDetails bounds the details of an item, which are compared with each other.
+const mostDetails = 100
 
 // used marks an entity as one that something imported has.
 func (p *planner) use(e *kongfile.Entity) {
@@ -70,6 +78,9 @@ func (i *item) settle() {
 			remedies = []string{remedy}
 		}
 		i.Codes = i.Codes[:1]
+	}
+	if i.more {
+		i.Details = append(i.Details, "and others")
 	}
 	i.Note = strings.Join(notes, " ")
 	if len(remedies) > 0 {

@@ -31,7 +31,7 @@ func (p *planner) readLimits(r *route) (out contract.ProjectLimits) {
 	if by == "" {
 		by = "consumer"
 	}
-	if len(limits) == 0 || len(e.Value.Get("config").Unfilled()) > 0 {
+	if len(limits) == 0 || p.hasUnfilled(e) {
 		p.say(e, "rate-limiting.values")
 		r.access.closed = append(r.access.closed, reason{"rate-limiting has no limit that can be read", e})
 		return out

@@ -14,7 +14,17 @@ import (
 var secretHeader = regexp.MustCompile(`(?i)authorization|cookie|key|token|secret|password|credential|auth`)
 
 // readTransforms returns the transforms of a route, and its upstream headers, whose values are secret.
-func (p *planner) readTransforms(a *access) (out contract.Transforms, secrets []Header) {
+func (p *planner) readTransforms(a *access) (contract.Transforms, []Header) {
+	plugins := [2]*kongfile.Entity{a.request, a.response}
+	one, known := p.found.transforms[plugins]
+	if !known {
+		one.changes, one.secrets = p.transformsOf(a)
+		p.found.transforms[plugins] = one
+	}
+	return one.changes, one.secrets
+}
+
+func (p *planner) transformsOf(a *access) (out contract.Transforms, secrets []Header) {
 	out.Request.Changes = contract.Changes[contract.RequestChange, contract.RequestChange]{
 		Remove: emptyRequest(), Rename: emptyRequest(), Replace: emptyRequest(), Add: emptyRequest(),
 		Append: emptyRequest(),

@@ -128,11 +128,9 @@ func (p *planner) verification(e *kongfile.Entity, u *contract.Upstream) {
 	var pems []string
 	ids := v.Get("ca_certificates").Texts()
 	for _, id := range ids {
-		for _, ca := range p.file.Of(kongfile.CACertificate) {
-			if ca.ID() == id || ca.Value.Get("name").Text == id {
-				p.use(ca)
-				pems = append(pems, strings.TrimSpace(ca.Value.Get("cert").Text)+"\n")
-			}
+		for _, ca := range p.found.authorities[id] {
+			p.use(ca)
+			pems = append(pems, strings.TrimSpace(ca.Value.Get("cert").Text)+"\n")
 		}
 	}
 	ca := contract.UpstreamCA{PEM: new(strings.Join(pems, ""))}
@@ -155,34 +153,21 @@ func (p *planner) verification(e *kongfile.Entity, u *contract.Upstream) {
 
 // balance sets the targets of a service whose host is the name of an upstream.
 func (p *planner) balance(e *kongfile.Entity, out *contract.NewEnvironment) {
-	host := e.Value.Get("host").Text
-	all := p.file.Of(kongfile.Upstream)
-	at := slices.IndexFunc(all, func(one *kongfile.Entity) bool { return one.Value.Get("name").Text == host })
-	if at < 0 {
+	upstream := p.found.upstreams[e.Value.Get("host").Text]
+	if upstream == nil {
 		return
 	}
-	upstream := all[at]
 	p.use(upstream)
 	scheme, _, _ := strings.Cut(out.Target, ":")
 	path := strings.TrimSuffix(e.Value.Get("path").Text, "/")
 	var targets []contract.UpstreamTarget
-	for _, one := range upstream.Targets {
-		name, port, err := net.SplitHostPort(one.Value.Get("target").Text)
-		n, notNumber := strconv.Atoi(port)
-		switch {
-		case len(one.Value.Unfilled()) > 0:
-			p.say(one, "target.placeholder")
-		case err != nil || notNumber != nil || name == "" || strings.ContainsAny(name, "@/?#"):
-			p.say(one, "target.address")
-		case len(targets) >= contract.MostUpstreamTargets:
-			p.say(one, "target.too_many")
-		default:
-			p.use(one)
-			weight := one.Value.Get("weight").Int(100)
-			targets = append(targets, contract.UpstreamTarget{
-				URL: scheme + "://" + authority(scheme, name, n) + path, Weight: &weight,
-			})
-		}
+	for _, one := range p.targetsOf(upstream) {
+		name, port, _ := net.SplitHostPort(one.Value.Get("target").Text)
+		n, _ := strconv.Atoi(port)
+		weight := one.Value.Get("weight").Int(100)
+		targets = append(targets, contract.UpstreamTarget{
+			URL: scheme + "://" + authority(scheme, name, n) + path, Weight: &weight,
+		})
 	}
 	if len(targets) == 0 {
 		p.say(upstream, "upstream.no_targets")
@@ -201,6 +186,31 @@ func (p *planner) balance(e *kongfile.Entity, out *contract.NewEnvironment) {
 			p.say(upstream, "upstream.fields", name)
 		}
 	}
+}
+
+// targetsOf returns the targets of an upstream that can be imported, and says why the others can't.
+func (p *planner) targetsOf(upstream *kongfile.Entity) []*kongfile.Entity {
+	targets, known := p.found.targets[upstream]
+	if known {
+		return targets
+	}
+	for _, one := range upstream.Targets {
+		name, port, err := net.SplitHostPort(one.Value.Get("target").Text)
+		_, notNumber := strconv.Atoi(port)
+		switch {
+		case len(one.Value.Unfilled()) > 0:
+			p.say(one, "target.placeholder")
+		case err != nil || notNumber != nil || name == "" || strings.ContainsAny(name, "@/?#"):
+			p.say(one, "target.address")
+		case len(targets) >= contract.MostUpstreamTargets:
+			p.say(one, "target.too_many")
+		default:
+			p.use(one)
+			targets = append(targets, one)
+		}
+	}
+	p.found.targets[upstream] = targets
+	return targets
 }
 
 func (p *planner) algorithm(e *kongfile.Entity) *contract.UpstreamBalance {
