@@ -344,7 +344,7 @@ func (n names) of(e *Entity, t Type, member string) *Entity {
 			return found
 		}
 	}
-	e.Missing = append(e.Missing, "a "+strings.ReplaceAll(string(t), "_", " ")+" that the file doesn't have")
+	e.Missing = append(e.Missing, missing(t))
 	return nil
 }
 

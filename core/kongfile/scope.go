@@ -1,13 +1,29 @@
 package kongfile
 
+import (
+	"slices"
+	"strings"
+)
+
 // PluginName returns the name of a plugin.
 func (e *Entity) PluginName() string { return e.Value.Get("name").Text }
 
 // Config returns a member of a plugin's config.
 func (e *Entity) Config(path ...string) Value { return e.Value.Get("config").Get(path...) }
 
-// IsOn reports whether an entity isn't disabled.
-func (e *Entity) IsOn() bool { return e.Value.Get("enabled").Bool(true) }
+// IsOn reports whether an entity isn't disabled. A text such as "false" doesn't disable it: Kong takes only truth values
+// there.
+func (e *Entity) IsOn() bool {
+	v := e.Value.Get("enabled")
+	return v.Kind != Bool || v.Bool(true)
+}
+
+// Lacks reports whether an entity refers to one of a type that the file doesn't have.
+func (e *Entity) Lacks(t Type) bool { return slices.Contains(e.Missing, missing(t)) }
+
+func missing(t Type) string {
+	return "a " + strings.ReplaceAll(string(t), "_", " ") + " that the file doesn't have"
+}
 
 // Effective returns the plugins that apply to all calls of a route, by name: of several with a name, the one with the
 // most specific scope, whole. Plugins of consumers aren't among them. [Kong 3.10: kong/runloop/plugins_iterator.lua]

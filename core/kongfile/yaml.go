@@ -120,8 +120,20 @@ func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
 		v.Kind = Bool
 	default:
 		v.Kind = Text
+		if node.Style == 0 && isBool(node.Value) {
+			v.Kind = Bool
+		}
 	}
 	return v, nil
+}
+
+// isBool reports whether a text without quotes is a truth value of YAML 1.1, which Kong reads.
+func isBool(text string) bool {
+	switch text {
+	case "yes", "Yes", "YES", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF":
+		return true
+	}
+	return false
 }
 
 func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {

@@ -78,6 +78,7 @@ func (p *planner) readAccess(r *route) {
 	p.readAuth(r, plugins, names)
 	p.readGroups(r)
 	p.readRanges(r)
+	p.closeUnknown(r)
 }
 
 // readAuth decides how calls of a route authenticate. Plugins without anonymous all have to agree (AND); plugins that

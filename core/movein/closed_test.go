@@ -124,6 +124,55 @@ func TestKong_closes(t *testing.T) {
 			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.opened", "consumer.name"},
 			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n", has: `"frozen":false`,
 		},
+		{
+			name: "filter chains of a service", item: "/services/0/routes/0", codes: []string{"route.closed"},
+			text: strings.Replace(service, "  routes:", "  filter_chains: [{filters: [{name: f}]}]\n  routes:", 1),
+			has:  `"reasons":["its filter_chains can't be imported"],"open":"--open r"`,
+		},
+		{
+			name: "filter chains without a scope", item: "/filter_chains/0", codes: []string{"plugin.closed"},
+			text: service + "filter_chains: [{filters: [{name: f}]}]\n",
+			has:  `"reasons":["filter_chains can't be imported"],"open":"--open r"`,
+		},
+		{
+			name: "filter chains that are off", item: "/filter_chains/0", codes: []string{"unknown"},
+			text: service + "filter_chains: [{enabled: false}]\n", has: `"closed":[],"by_hand"`,
+		},
+		{
+			name: "unknown entities of a route", item: "/guards/0", codes: []string{"plugin.closed"},
+			text: service + "guards: [{route: r}]\n", has: `"reasons":["guards can't be imported"]`,
+		},
+		{
+			name: "a plugin of an unknown route", item: "/plugins/0", codes: []string{"plugin.missing_closed"},
+			text: service + "plugins: [{name: key-auth, route: other}]\n", has: `"open":"--open r"`,
+		},
+		{
+			name: "and with --open", item: "/services/0/routes/0", options: movein.Options{Open: []string{"r"}},
+			codes: []string{"route.opened"}, text: service + "plugins: [{name: key-auth, route: other}]\n",
+			has: `"closed":[],"by_hand"`,
+		},
+		{
+			name: "enabled as a text isn't off", item: "/plugins/0", codes: []string{"plugin.auth_closed"},
+			text: service + "plugins: [{name: oauth2, enabled: 'false'}]\n", has: `"closed":true`,
+		},
+		{
+			name: "and the item says so", item: "/plugins/0", codes: []string{"plugin.enabled", "key-auth.query"},
+			text: service + strings.Replace(keyed, "{name", "{enabled: 'off', name", 1), has: `"mode":"authenticate"`,
+		},
+		{
+			name: "off without quotes is", item: "/plugins/0", codes: []string{"plugin.off"},
+			text: service + "plugins: [{name: oauth2, enabled: off}]\n", has: `"closed":[],"by_hand"`,
+		},
+		{
+			name: "a service", item: "/services/0/routes/0", codes: []string{"route.closed"},
+			text: strings.Replace(service, "  routes:", "  enabled: 'false'\n  routes:", 1), has: `"closed":true`,
+		},
+		{
+			name: "a path that can't be a prefix", item: "/services/0/routes/1", codes: []string{"route.path"},
+			text: strings.Replace(service, "}]", "}, {name: q, hosts: [h.example.com], paths: [/x/../admin], plugins: "+
+				"[{name: key-auth}]}]", 1),
+			has: `"path_prefix":"/x","strip_prefix":false`, lacks: `"path_prefix":"/x/..`,
+		},
 	} {
 		t.Run(tt.name, tt.check)
 	}

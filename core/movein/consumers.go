@@ -295,6 +295,9 @@ func (p *planner) others() {
 }
 
 func (p *planner) sayPlugin(e *kongfile.Entity, item *item) {
+	if isUnclear(e.Value.Get("enabled")) {
+		p.say(e, "plugin.enabled")
+	}
 	switch {
 	case !e.IsOn():
 		p.say(e, "plugin.off")

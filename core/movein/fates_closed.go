@@ -38,4 +38,20 @@ var closedFates = map[string]fate{
 			"Postern stores transforms as plain text.",
 		"Add it in the upstream.",
 	},
+	"plugin.missing_closed": {
+		skipped,
+		"It applies to something that the file doesn't have, and may check or block calls. The routes that it can " +
+			"apply to stay closed.",
+		"Export the whole configuration, without select_tags, or open the routes with --open.",
+	},
+	"plugin.enabled": {
+		lossy,
+		"Its enabled isn't true or false, so Kong refuses the file. It counts as on.",
+		"Write true or false without quotes.",
+	},
+	"service.enabled": {
+		lossy,
+		"Its enabled isn't true or false, so Kong refuses the file. Its routes stay closed.",
+		"Write true or false without quotes.",
+	},
 }

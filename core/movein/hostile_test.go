@@ -24,12 +24,14 @@ func hostile() map[string]string {
 	}
 	const keyAuth = "plugins: [{name: key-auth}]\n"
 	return map[string]string{
-		"members at the top":     service + repeat(100_000, "x%d: {}\n"),
-		"members of a consumer":  service + "consumers:\n- username: a\n" + repeat(100_000, "  x%d: 1\n"),
-		"few unknown members":    service + "consumers:\n- username: a\n" + repeat(4_000, "  x%d: 1\n"),
-		"groups of acl":          config("acl", "    allow:\n", 60_000, "    - g%d\n"),
-		"groups of acl for many": config("acl", "    allow:\n", 4_000, "    - g%d\n") + "- name: key-auth\nroutes:\n" + repeat(4_000, "- {service: s, paths: [/p%d], hosts: [h.example.com]}\n"),
-		"headers":                config("request-transformer", "    add:\n      headers:\n", 40_000, "      - 'x-key-%d:1'\n"),
+		"members at the top":    service + repeat(100_000, "x%d: {}\n"),
+		"members of a consumer": service + "consumers:\n- username: a\n" + repeat(100_000, "  x%d: 1\n"),
+		"few unknown members":   service + "consumers:\n- username: a\n" + repeat(4_000, "  x%d: 1\n"),
+		"groups of acl":         config("acl", "    allow:\n", 60_000, "    - g%d\n"),
+		"groups of acl for many": config("acl", "    allow:\n", 4_000, "    - g%d\n") + "- name: key-auth\nroutes:\n" +
+			repeat(4_000, "- {service: s, paths: [/p%d], hosts: [h.example.com]}\n"),
+		"headers": config("request-transformer", "    add:\n      headers:\n", 40_000,
+			"      - 'x-key-%d:1'\n"),
 		"addresses for many": config("ip-restriction", "    deny:\n", 4_000, "    - 2001:db8::%x\n") + "routes:\n" +
 			repeat(4_000, "- {service: s, paths: [/p%d], hosts: [h.example.com]}\n"),
 		"defaults": "_info:\n  defaults:\n    keyauth_credential:\n" + repeat(20_000, "      x%d: 1\n") + service +

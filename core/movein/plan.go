@@ -55,6 +55,7 @@ type planner struct {
 	perKey         bool  // limits of consumers are limits of their keys
 	requested      taken // names of projects
 	owners         taken // names of owners of keys
+	unknownChecks  unknownChecks
 	found          found // what was read of plugins and services
 	refuses        bool  // the plan has closedGroup
 }
@@ -89,6 +90,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 		p.unknownFields(e)
 	}
 	p.found = p.newFound()
+	p.readUnknownChecks()
 	p.perKey = p.hasConsumerLimits()
 	p.readConsumerGroups()
 	p.planGroups()

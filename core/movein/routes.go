@@ -213,7 +213,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			found, ok := readRegex(path[1:], strip)
 			if !ok || !isPrefix(strings.TrimSuffix(found.literal, "/")) {
 				close("route.regex", "a path is a regular expression that can't be imported")
-				r.regions = append(r.regions, floorOf(found.literal))
+				r.regions = append(r.regions, regionOf(found.literal))
 				continue
 			}
 			if !found.whole {
@@ -227,7 +227,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 		default:
 			if !isPrefix(strings.TrimRight(path, "/")) {
 				close("route.path", "a path has characters that a path prefix can't have")
-				r.regions = append(r.regions, floorOf(path))
+				r.regions = append(r.regions, regionOf(path))
 				continue
 			}
 			if strings.HasSuffix(path, "/") && path != "/" {
@@ -306,6 +306,15 @@ func readRegex(text string, strip bool) (regex, bool) {
 func isPlain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '/' || c == '-' || c == '_' ||
 		c == '~' || c == '%'
+}
+
+// regionOf returns the longest prefix of a custom domain that all calls which begin with a text have.
+func regionOf(literal string) string {
+	path := floorOf(literal)
+	for path != "" && !isPrefix(path) {
+		path = floorOf(path)
+	}
+	return path
 }
 
 // floorOf returns the whole segments at the beginning of a text: "/admin" of "/admin/us".
