@@ -199,8 +199,8 @@ func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
 		}
 		f.defaults(e)
 		if f.left < 0 {
-			return &Error{Line: e.Line, Code: CodeLimit, Detail: "The members that _info.defaults and _plugin_configs " +
-				"add are too many. Remove those that Kong has by itself, or split the file by service."}
+			return &Error{Line: e.Line, Code: CodeLimit, Detail: "The members that _info.defaults and " +
+				"_plugin_configs add are too many. Remove those that Kong has by itself, or split the file by service."}
 		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
@@ -290,8 +290,8 @@ func (f *File) resolve() error {
 			left -= len(r.Service.Plugins)
 		}
 		if left < 0 {
-			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, more than %d plugins "+
-				"apply to routes. Split the file by service.", r.Pointer, mostPluginsOfRoutes)}
+			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, more than %d "+
+				"plugins apply to routes. Split the file by service.", r.Pointer, mostPluginsOfRoutes)}
 		}
 	}
 	return nil
@@ -309,8 +309,8 @@ func (f *File) checkNames() error {
 			for _, e := range f.byKind[t] {
 				text := e.Value.Get(member).Text
 				if first, twice := seen[text]; twice && text != "" {
-					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also that of "+
-						"another one, on line %d. Change one of them: Kong refuses the file.", member,
+					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also that "+
+						"of another one, on line %d. Change one of them: Kong refuses the file.", member,
 						strings.ReplaceAll(string(t), "_", " "), first)}
 				}
 				seen[text] = e.Line

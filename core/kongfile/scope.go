@@ -11,8 +11,8 @@ func (e *Entity) PluginName() string { return e.Value.Get("name").Text }
 // Config returns a member of a plugin's config.
 func (e *Entity) Config(path ...string) Value { return e.Value.Get("config").Get(path...) }
 
-// IsOn reports whether an entity isn't disabled. A text such as "false" doesn't disable it: Kong takes only truth values
-// there.
+// IsOn reports whether an entity isn't disabled. A text such as "false" doesn't disable it: Kong takes only truth
+// values there.
 func (e *Entity) IsOn() bool {
 	v := e.Value.Get("enabled")
 	return v.Kind != Bool || v.Bool(true)

@@ -114,7 +114,8 @@ func TestKong_closes(t *testing.T) {
 			has:   `"reasons":["its consumer group g isn't in the file"]`,
 		},
 		{
-			name: "a group whose plugins are off", item: "/consumers/0", codes: []string{"consumer.fields", "consumer.name"},
+			name: "a group whose plugins are off", item: "/consumers/0",
+			codes: []string{"consumer.fields", "consumer.name"},
 			text: service + "consumers: [{username: a, groups: [{name: g}]}]\nconsumer_groups: [{name: g, plugins: " +
 				"[{name: request-termination, enabled: false}]}]\n",
 			has: `"frozen":false`,
@@ -188,9 +189,10 @@ func TestKong_sealed(t *testing.T) {
 	}
 	for _, tt := range []planned{
 		{
-			name: "a header that a placeholder fills", item: "/plugins/0", codes: []string{"request-transformer.secret"},
-			text: transform("request-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-Plain:1']}}"),
-			has:  `"upstream_headers":["X-Env"]`,
+			name: "a header that a placeholder fills", item: "/plugins/0",
+			codes: []string{"request-transformer.secret"},
+			text:  transform("request-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-Plain:1']}}"),
+			has:   `"upstream_headers":["X-Env"]`,
 		},
 		{
 			name: "a second value", item: "/plugins/0",
@@ -224,7 +226,8 @@ func TestKong_sealed(t *testing.T) {
 			text:  transform("request-transformer", "{add: {headers: ['X-Env:$VALUE $OTHER']}}"), has: `["add X-Env"]`,
 		},
 		{
-			name: "headers and members of responses", item: "/plugins/0", codes: []string{"response-transformer.secret"},
+			name: "headers and members of responses", item: "/plugins/0",
+			codes: []string{"response-transformer.secret"},
 			text: transform("response-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-A:1'], json: "+
 				"['token:hush-hush', 'n:1'], json_types: [string, number]}}"),
 			has: `"headers":["X-A:1"],"body":["n:1"],"body_types":["number"]`,
