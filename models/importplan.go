@@ -71,6 +71,13 @@ func (t *Tx) ClaimImportPlan(id string, seen, now time.Time, within time.Duratio
 	return res.RowsAffected == 1, res.Error
 }
 
+// KeepImportPlan keeps a plan longer for the one that applies it.
+func (t *Tx) KeepImportPlan(id string, until time.Time) error {
+	return t.db.Model(&ImportPlan{}).
+		Where("id = ? AND applying_until IS NOT NULL", id).
+		UpdateColumn("applying_until", until).Error
+}
+
 // ReleaseImportPlan ends the turn of a plan that couldn't be applied.
 func (t *Tx) ReleaseImportPlan(id string) error {
 	return t.db.Model(&ImportPlan{}).Where("id = ?", id).UpdateColumn("applying_until", nil).Error

@@ -160,7 +160,10 @@ func (w *writing) settleVersion(tx *models.Tx, one *part, at int, now states) er
 	err := w.settle(now, comparison{
 		kind: kindVersion, source: source, name: one.row.Name + "/" + v.plan.Name, pointer: v.pointer,
 		planned: v.planned,
-		exists:  func(id string) { version = id },
+		differs: slices.ContainsFunc(in.Rules.List, func(rule contract.Rule) bool {
+			return slices.ContainsFunc(rule.Groups, func(name string) bool { return w.numbered[name] })
+		}),
+		exists: func(id string) { version = id },
 		create: func() error {
 			created = true
 			return errors.Join(w.touch(tx, one), w.writeVersion(tx, one, v, in))

@@ -1,11 +1,14 @@
 package movein
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
+	"postern/platform/fault"
 )
 
 // ownerSource identifies an owner of keys in the file.
@@ -18,13 +21,48 @@ func ownerSource(owner *contract.PlannedOwner) string {
 	return owner.Name
 }
 
-// groupSource identifies a group in the file.
-func groupSource(group *contract.NewGroup) string {
-	if group.DisplayName != "" {
-		return group.DisplayName
+// nameGroups settles the names of groups. A name that another group of the tenant has gets a number, also in the rules
+// of versions: its group must not be let in.
+func (w *writing) nameGroups(tx *models.Tx) error {
+	if w.newTenant {
+		return nil
 	}
-	return group.Name
+	chosen := map[string]bool{}
+	for i := range w.plan.Groups {
+		chosen[w.plan.Groups[i].Name] = true
+	}
+	for i := range w.plan.Groups {
+		planned := w.plan.Groups[i].Name
+		if prior := w.prior[identity{kindGroup, planned}]; prior != nil {
+			row, err := tx.UserGroupByID(prior.Object)
+			if err == nil {
+				w.groupNames[planned] = row.Name
+				continue
+			}
+			if !errors.Is(err, models.ErrNotFound) {
+				return err
+			}
+			if !w.plan.Options.Theirs { // it isn't created again
+				continue
+			}
+		}
+		name, err := freeName(planned, func(name string) (bool, error) {
+			if name != planned && chosen[name] {
+				return true, nil
+			}
+			rows, err := tx.GroupsNamed(w.tenant, []string{name})
+			return len(rows) > 0, err
+		})
+		if err != nil {
+			return err
+		}
+		chosen[name], w.groupNames[planned], w.numbered[planned] = true, name, name != planned
+	}
+	return nil
 }
+
+// groupName returns the name here of a group of the plan.
+func (w *writing) groupName(planned string) string { return cmp.Or(w.groupNames[planned], planned) }
 
 // plannedGroup is the digest of a group of the plan.
 func plannedGroup(group *contract.NewGroup) []byte { return digest(group.Name, group.DisplayName) }
@@ -32,11 +70,14 @@ func plannedGroup(group *contract.NewGroup) []byte { return digest(group.Name, g
 // groupRow returns the row of a new group.
 func (w *writing) groupRow(group *contract.NewGroup) models.UserGroup {
 	row := models.UserGroup{
-		ID: models.NewID("grp"), TenantID: w.tenant, Name: group.Name, DisplayName: group.DisplayName,
+		ID: models.NewID("grp"), TenantID: w.tenant, Name: w.groupName(group.Name), DisplayName: group.DisplayName,
 		CreatedAt: w.now, UpdatedAt: w.now,
 	}
+	if row.Name != group.Name {
+		row.DisplayName = cmp.Or(row.DisplayName, group.Name)
+	}
 	w.groups[group.Name] = row.ID
-	w.record(kindGroup, row.ID, w.tenant, groupSource(group), plannedGroup(group))
+	w.record(kindGroup, row.ID, w.tenant, group.Name, plannedGroup(group))
 	w.out.Created.Groups++
 	return row
 }
@@ -132,17 +173,22 @@ func (w *writing) settlePeople(tx *models.Tx) error {
 
 func (w *writing) settleGroup(tx *models.Tx, group *contract.NewGroup, states states) error {
 	return w.settle(states, comparison{
-		kind: kindGroup, source: groupSource(group), name: group.Name, planned: plannedGroup(group),
+		kind: kindGroup, source: group.Name, name: group.Name, planned: plannedGroup(group),
 		exists: func(id string) { w.groups[group.Name] = id },
 		create: func() error {
 			w.peopleChanged = true
 			row := w.groupRow(group)
-			return tx.Insert(&row)
+			err := tx.Insert(&row)
+			if errors.Is(err, models.ErrDuplicate) {
+				err = fault.New(fault.Conflict, "import_duplicate", "Another request created a group with the name %q. "+
+					"Nothing was imported. Try again.", row.Name).Because(err)
+			}
+			return err
 		},
 		update: func(id string) error {
 			w.peopleChanged = true
 			return tx.UpdateUserGroup(models.UserGroup{
-				ID: id, Name: group.Name, DisplayName: group.DisplayName, UpdatedAt: w.now,
+				ID: id, Name: w.groupName(group.Name), DisplayName: group.DisplayName, UpdatedAt: w.now,
 			})
 		},
 		count: func(c *contract.MovedCounts) { c.Groups++ },

@@ -29,6 +29,7 @@ type Plans struct {
 	Vault     *secrets.Vault
 	CheckHost func(raw string) (string, *fault.Field) // of a custom domain
 	Writer    Writer
+	Lease     time.Duration // how long a plan is claimed by a process that was killed; 0: a minute
 
 	places turns.Places // for work on files, by team
 }
@@ -213,16 +214,21 @@ func (s *Plans) List(
 	ctx context.Context, p access.Principal, in contract.ImportList,
 ) (contract.List[contract.ImportSummary], error) {
 	var out contract.List[contract.ImportSummary]
-	teams := p.TeamsFor(access.ProjectImport)
+	var teams []string
+	for _, team := range p.TeamsFor(access.ProjectImport) {
+		if check(p, team) == nil {
+			teams = append(teams, team)
+		}
+	}
 	if in.Team != "" {
 		teams = []string{in.Team}
 	}
 	if len(teams) == 0 {
-		return out, access.Check(p, p.HomeTeam, access.ProjectImport)
+		return out, check(p, p.HomeTeam)
 	}
 	tx, now := s.DB.Read(ctx), models.Now()
 	for _, team := range teams {
-		if err := access.Check(p, team, access.ProjectImport); err != nil {
+		if err := check(p, team); err != nil {
 			return out, fmt.Errorf("movein: list: %w", err)
 		}
 		plans, err := tx.ImportPlansOf(team, now)
@@ -282,12 +288,28 @@ func find(tx *models.Tx, p access.Principal, id string) (models.ImportPlan, erro
 	}
 	row, err := tx.ImportPlanByID(id)
 	if errors.Is(err, models.ErrNotFound) || err == nil && !row.ExpiresAt.After(models.Now()) {
-		return row, access.NotFound()
+		return row, noPlan(tx, p, id)
 	}
 	if err != nil {
 		return row, err
 	}
 	return row, check(p, row.TeamID)
+}
+
+// noPlan says that there is no plan with an ID, or that it is the ID of an import that was applied.
+func noPlan(tx *models.Tx, p access.Principal, id string) error {
+	applied, err := tx.MoveInByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return access.NotFound()
+	}
+	if err == nil {
+		err = check(p, applied.TeamID)
+	}
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict, "import_applied", "This import was applied, so it has no plan. It can only be "+
+		"undone: postern imports undo %s.", id)
 }
 
 // load finds a plan and makes it.

@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,12 @@ type Writer interface {
 	Undo(ctx context.Context, p access.Principal, id string) error
 }
 
-// applyWithin is how long a plan that is applied can't be changed, if the process that applies it was killed.
-const applyWithin = 30 * time.Minute
+// lease is how long a plan that is applied can't be changed, if the process that applies it was killed. Meanwhile, that
+// process extends it again and again.
+const lease = time.Minute
+
+// extensions is how often a lease is extended before it would end.
+const extensions = 4
 
 // Apply writes a plan that the caller has seen, and deletes it. Errors: Invalid without an ETag; Stale; Conflict
 // import_applying; those of writing, after which the plan is there again.
@@ -52,7 +57,9 @@ func (s *Plans) apply(
 	if err := s.claim(ctx, row); err != nil {
 		return none, err
 	}
+	end := s.hold(ctx, row.ID)
 	out, err := s.Writer.Write(ctx, p, row.TeamID, plan)
+	end()
 	if out.Created.Total()+out.Updated.Total() == 0 {
 		out.ID = "" // there is nothing to undo
 	}
@@ -76,12 +83,41 @@ func (s *Plans) apply(
 // claim keeps a plan from being changed or applied by others. Its ETag stays.
 func (s *Plans) claim(ctx context.Context, row models.ImportPlan) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
-		held, err := tx.ClaimImportPlan(row.ID, row.UpdatedAt, models.Now(), applyWithin)
+		held, err := tx.ClaimImportPlan(row.ID, row.UpdatedAt, models.Now(), s.leased())
 		if err == nil && !held {
 			err = access.ChangedMeanwhile()
 		}
 		return err
 	})
+}
+
+// leased is how long a plan is claimed for.
+func (s *Plans) leased() time.Duration { return cmp.Or(s.Lease, lease) }
+
+// hold extends the claim of a plan until the returned function is called or the context ends.
+func (s *Plans) hold(ctx context.Context, id string) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		again := time.NewTicker(s.leased() / extensions)
+		defer again.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			}
+			// If it fails, the next one may not.
+			_ = s.DB.Write(ctx, func(tx *models.Tx) error {
+				return tx.KeepImportPlan(id, models.Now().Add(s.leased()))
+			})
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // Undo takes an import back, unless something that it created was changed since.

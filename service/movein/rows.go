@@ -145,6 +145,11 @@ func (w *writing) versionRow(one *part, in *snapshot.Version) models.Version {
 	row.Rules.List = slices.Clone(in.Rules.List)
 	for i := range row.Rules.List {
 		row.Rules.List[i].ID = models.NewID("rul")
+		groups := slices.Clone(row.Rules.List[i].Groups)
+		for n := range groups {
+			groups[n] = w.groupName(groups[n])
+		}
+		row.Rules.List[i].Groups = groups
 	}
 	return row
 }

@@ -130,7 +130,9 @@ type writing struct {
 
 	product, tenant       string // IDs
 	newProduct, newTenant bool
-	groups                map[string]string // IDs by name
+	groups                map[string]string // IDs by name in the plan
+	groupNames            map[string]string // names here by name in the plan, if the tenant isn't new
+	numbered              map[string]bool   // names in the plan of new groups that have another name here
 	home                  models.Project    // keys are created in it
 	homeIsNew             bool
 	keyType               string            // ID, in home
@@ -157,6 +159,7 @@ func newWriting(
 	w := &writing{
 		service: s, p: p, team: team, plan: plan, checked: checked, now: models.Now(),
 		prior: map[identity]*models.MovedObject{}, imports: map[time.Time]bool{}, groups: map[string]string{},
+		groupNames: map[string]string{}, numbered: map[string]bool{},
 		hashes: map[[32]byte]bool{}, seen: map[identity]bool{}, replaced: map[string]bool{},
 	}
 	gateway, _, _ := strings.Cut(plan.Source, " ")
@@ -212,7 +215,10 @@ func (w *writing) read() error {
 				return err
 			}
 		}
-		return w.findShared(tx)
+		if err := w.findShared(tx); err != nil {
+			return err
+		}
+		return w.nameGroups(tx)
 	})
 }
 

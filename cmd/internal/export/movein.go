@@ -119,7 +119,7 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 			fmt.Fprintf(&out, "    %s\n", terminal.Printable(url))
 		}
 	}
-	writeMovedList(&out, "Kept, because they were changed here (--theirs overwrites them)", &did.Kept)
+	writeMovedList(&out, "Kept, because they were changed here", &did.Kept)
 	writeMovedList(&out, "In Postern but no longer in the file", &did.Vanished)
 	out.WriteByte('\n')
 	writeByHand(&out, by)
