@@ -145,6 +145,95 @@ func TestWrite_changedHere(t *testing.T) {
 	})
 }
 
+// Files of several Kongs have names that keep them apart. One that lacks most services isn't merged by mistake.
+func TestWrite_otherKong(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		first := w.write(t)
+		before := rows(t, db)
+		other := w.plan(t, "name: Orders", "name: carts", "name: invoices", "name: bills", "api.example.com",
+			"api.staging.example.com", "away.example.com", "away.staging.example.com", aliceKey,
+			"staging-0123456789abcd", bobKey, "staging-abcdef0123456789")
+		if _, err := w.Write(t.Context(), w.owner, "", other); codeOf(err) != "other_source" {
+			t.Errorf("another Kong: %v", err)
+		}
+		if after := rows(t, db); after != before {
+			t.Errorf("it has written %s, before: %s", after, before)
+		}
+		other.Options.Name, other.Product, other.Tenant = "staging", "staging", "staging"
+		second, err := w.Write(t.Context(), w.owner, "", other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second.Created.Projects != 2 || second.Created.Keys != 2 || second.Product != "staging" ||
+			second.Tenant != "staging" || second.Kept.Total+second.Vanished.Total > 0 {
+			t.Errorf("with a name: %+v", second)
+		}
+		if err := w.Undo(t.Context(), w.owner, first.ID); err != nil {
+			t.Errorf("undo of the first one: %v", err)
+		}
+		if again, err := w.Write(t.Context(), w.owner, "", other); err != nil || again.ID != "" {
+			t.Errorf("the second one again: %+v, %v", again, err)
+		}
+	})
+}
+
+// With theirs, a file that lacks most services is one of the same Kong.
+func TestWrite_otherKongTheirs(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		first := w.write(t)
+		other := w.plan(t, "name: Orders", "name: carts", "name: invoices", "name: bills", "example.com",
+			"staging.example.com")
+		other.Options.Theirs = true
+		out, err := w.Write(t.Context(), w.owner, "", other)
+		if err != nil || out.Product != first.Product || out.Created.Projects != 2 || out.Vanished.Total == 0 {
+			t.Errorf("%+v, %v", out, err)
+		}
+	})
+}
+
+// A group whose name in the file has changed its case is the same. One whose name is taken gets a number, and the rules
+// require that one.
+func TestWrite_groupNames(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		w.write(t)
+		w.approve(t, "orders", "api.example.com")
+		out := w.write(t, "Team A", "team a")
+		if out.Created.Total() != 0 || out.Updated != (contract.MovedCounts{Groups: 1}) {
+			t.Errorf("another case: created %+v, updated %+v", out.Created, out.Updated)
+		}
+		tenant, err := db.Read(t.Context()).TenantByName(w.owner.HomeTeam, "kong")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := models.UserGroup{
+			ID: models.NewID("grp"), TenantID: tenant.ID, Name: "team-b", CreatedAt: models.Now(),
+			UpdatedAt: models.Now(),
+		}
+		if err := db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&own) }); err != nil {
+			t.Fatal(err)
+		}
+		out = w.write(t, "Team A", "Team B")
+		if out.Created.Groups != 1 || out.Updated.Versions != 1 {
+			t.Errorf("a taken name: created %+v, updated %+v", out.Created, out.Updated)
+		}
+		groups, err := db.Read(t.Context()).GroupsNamed(tenant.ID, []string{"team-b", "team-b-2"})
+		if err != nil || len(groups) != 2 {
+			t.Errorf("groups %+v, %v", groups, err)
+		}
+		for key, want := range map[string]int{aliceKey: 200, bobKey: 403} {
+			if got := w.call(t, "GET", "api.example.com", "/orders/1", key); got != want {
+				t.Errorf("a call gets %d, want %d", got, want)
+			}
+		}
+		if again := w.write(t, "Team A", "Team B"); again.ID != "" {
+			t.Errorf("again: %+v", again)
+		}
+	})
+}
+
 func kindsOf(list contract.MovedList) (out []string) {
 	for _, one := range list.Items {
 		out = append(out, one.Kind)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"postern/core/contract"
 	"postern/core/movein"
+	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
 )
@@ -67,6 +69,67 @@ func TestPlans_apply(t *testing.T) {
 		}
 		if n := count(t, f.db, "import_plans"); n != 0 {
 			t.Errorf("%d plans are left", n)
+		}
+	})
+}
+
+// A plan that is applied is claimed for a short time, again and again, so that a killed process doesn't block it.
+func TestPlans_lease(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		p := f.create(t)
+		until := func() time.Time {
+			t.Helper()
+			row, err := f.db.Read(t.Context()).ImportPlanByID(p.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.ApplyingUntil == nil {
+				return time.Time{}
+			}
+			return *row.ApplyingUntil
+		}
+		apply := func() error {
+			_, err := f.Apply(t.Context(), f.owner, contract.ImportApplication{
+				ImportPath: path(p), Condition: contract.Condition{IfMatch: p.ETag},
+			})
+			return err
+		}
+		f.Writer = writer(func(*movein.Plan) (contract.MovedIn, error) {
+			if most := models.Now().Add(time.Minute); until().After(most) {
+				t.Errorf("it is claimed until %v, want %v at most", until(), most)
+			}
+			return contract.MovedIn{}, errors.New("it can't be written")
+		})
+		if err := apply(); err == nil {
+			t.Error("it was written")
+		}
+		f.Lease = time.Second
+		f.Writer = writer(func(*movein.Plan) (contract.MovedIn, error) {
+			for first := until(); !until().After(first); time.Sleep(time.Millisecond) {
+			}
+			return contract.MovedIn{}, errors.New("it can't be written")
+		})
+		if err := apply(); err == nil || !until().IsZero() {
+			t.Errorf("error %v, claimed until %v", err, until())
+		}
+		// A process was killed a while ago.
+		err := f.db.Write(t.Context(), func(tx *models.Tx) error {
+			row, err := tx.ImportPlanByID(p.ID)
+			if err != nil {
+				return err
+			}
+			claimed, err := tx.ClaimImportPlan(p.ID, row.UpdatedAt, models.Now().Add(-time.Hour), time.Minute)
+			if err == nil && !claimed {
+				err = errors.New("it can't be claimed")
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Writer = writer(func(*movein.Plan) (contract.MovedIn, error) { return contract.MovedIn{}, nil })
+		if err := apply(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -88,7 +88,7 @@ func TestPlans_change(t *testing.T) {
 		}
 		changed, err := f.Update(t.Context(), f.owner, contract.ImportPlanUpdate{
 			ImportPath: path(p), Condition: contract.Condition{IfMatch: p.ETag}, Body: contract.ImportPlanChange{
-				Open: &[]string{"admin"}, Hosts: &[]string{"API.example.com"}, AllowWeak: new(true), Theirs: new(true),
+				Name: new("staging"), Open: &[]string{"admin"}, Hosts: &[]string{"API.example.com"}, AllowWeak: new(true), Theirs: new(true),
 				Set: map[string]contract.Secret{"UPSTREAM": "orders.internal", "OTHER_KEY": "0f1e2d3c4b5a69788796a5b4"},
 			},
 		})
@@ -97,7 +97,8 @@ func TestPlans_change(t *testing.T) {
 		}
 		if changed.ETag == p.ETag || len(changed.Projects) != 1 || changed.Keys.Imported != 3 ||
 			!slices.Equal(changed.Filled, []string{"OTHER_KEY", "UPSTREAM"}) || len(changed.ByHand.Placeholders) != 0 ||
-			!slices.Equal(changed.ByHand.Hosts, []string{"api.example.com"}) || !changed.Theirs {
+			!slices.Equal(changed.ByHand.Hosts, []string{"api.example.com"}) || !changed.Theirs ||
+			p.Name != "kong" || changed.Name != "staging" || changed.Product != "staging" || changed.Tenant != "staging" {
 			t.Errorf("the new plan is %+v", changed)
 		}
 		again, err := f.Get(t.Context(), f.owner, path(p))
@@ -137,6 +138,7 @@ func TestPlans_refusals(t *testing.T) {
 				change: contract.ImportPlanChange{Set: map[string]contract.Secret{"a/b": "c"}}, want: "/set/a~1b",
 			},
 			{name: "a host", change: contract.ImportPlanChange{Hosts: &[]string{"*.example.com"}}, want: "/hosts/0"},
+			{name: "a name", change: contract.ImportPlanChange{Name: new("Kong 2")}, want: "/name"},
 			{name: "no text", change: contract.ImportPlanChange{Trust: &[]string{"a\x00"}}, want: "/trust/0"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
@@ -237,6 +239,41 @@ func TestPlans_access(t *testing.T) {
 		}
 		if _, err := f.Get(t.Context(), f.owner, path(p)); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("after its deletion: %v", err)
+		}
+	})
+}
+
+// An import that was applied has no plan, and says so.
+func TestPlans_applied(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		row := models.MoveIn{
+			ID: models.NewID("imp"), TeamID: f.owner.HomeTeam, Gateway: "kong/kong", CreatedAt: models.Now(),
+		}
+		if err := f.db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&row) }); err != nil {
+			t.Fatal(err)
+		}
+		in := contract.ImportPath{Import: row.ID}
+		_, got := f.Get(t.Context(), f.owner, in)
+		_, deletion := f.Delete(t.Context(), f.owner, in)
+		for _, err := range []error{got, deletion} {
+			if fault.CodeOf(err) != "import_applied" {
+				t.Errorf("error %v", err)
+			}
+		}
+		other := principal("team_other", access.Owner)
+		if _, err := f.Get(t.Context(), other, in); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("another team's import: %v", err)
+		}
+		list, err := f.List(t.Context(), f.owner, contract.ImportList{})
+		if err != nil || len(list.Items) != 1 || list.Items[0].State != contract.ImportApplied {
+			t.Errorf("the list is %+v, %v", list, err)
+		}
+		token := f.owner // that may not create keys
+		token.Scoped, token.Scopes = true, []access.Scope{access.ScopeRead, access.ScopeWrite}
+		for _, team := range []string{"", f.owner.HomeTeam} {
+			if list, err := f.List(t.Context(), token, contract.ImportList{Team: team}); err == nil {
+				t.Errorf("a token without the rights for imports gets %+v", list)
+			}
 		}
 	})
 }
