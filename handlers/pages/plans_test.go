@@ -51,9 +51,11 @@ func TestImportPlanPage(t *testing.T) {
 		"placeholder_value", "")
 	refused.Shows(422, "Import plan").Says("#plan-hosts-error", "wildcards")
 
-	s.Post(path, "revision", revision, "hosts", "www.example.com", "allow_weak", "true", "open", "/services/0/routes/1",
+	s.Post(path, "revision", revision, "name", "Staging 2", "hosts", "www.example.com", "allow_weak", "true",
+		"open", "/services/0/routes/1",
 		"placeholder", "UPSTREAM", "placeholder_value", "orders.internal").LeadsTo(path)
 	plan = s.Get(path).Shows(200, "Import plan").
+		Says("main", "the product staging-2 and the tenant staging-2").
 		Says("main", "http://orders.internal:8080").Says("main", "api.example.com/orders").
 		Says("main", "These placeholders have a value: UPSTREAM").
 		Says("main fieldset legend", "Open").

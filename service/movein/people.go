@@ -180,8 +180,8 @@ func (w *writing) settleGroup(tx *models.Tx, group *contract.NewGroup, states st
 			row := w.groupRow(group)
 			err := tx.Insert(&row)
 			if errors.Is(err, models.ErrDuplicate) {
-				err = fault.New(fault.Conflict, "import_duplicate", "Another request created a group with the name %q. "+
-					"Nothing was imported. Try again.", row.Name).Because(err)
+				err = fault.New(fault.Conflict, "import_duplicate", "Another request created a group with the name "+
+					"%q. Nothing was imported. Try again.", row.Name).Because(err)
 			}
 			return err
 		},

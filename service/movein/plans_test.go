@@ -88,7 +88,8 @@ func TestPlans_change(t *testing.T) {
 		}
 		changed, err := f.Update(t.Context(), f.owner, contract.ImportPlanUpdate{
 			ImportPath: path(p), Condition: contract.Condition{IfMatch: p.ETag}, Body: contract.ImportPlanChange{
-				Name: new("staging"), Open: &[]string{"admin"}, Hosts: &[]string{"API.example.com"}, AllowWeak: new(true), Theirs: new(true),
+				Name: new("staging"), Open: &[]string{"admin"}, Hosts: &[]string{"API.example.com"},
+				AllowWeak: new(true), Theirs: new(true),
 				Set: map[string]contract.Secret{"UPSTREAM": "orders.internal", "OTHER_KEY": "0f1e2d3c4b5a69788796a5b4"},
 			},
 		})
@@ -98,7 +99,8 @@ func TestPlans_change(t *testing.T) {
 		if changed.ETag == p.ETag || len(changed.Projects) != 1 || changed.Keys.Imported != 3 ||
 			!slices.Equal(changed.Filled, []string{"OTHER_KEY", "UPSTREAM"}) || len(changed.ByHand.Placeholders) != 0 ||
 			!slices.Equal(changed.ByHand.Hosts, []string{"api.example.com"}) || !changed.Theirs ||
-			p.Name != "kong" || changed.Name != "staging" || changed.Product != "staging" || changed.Tenant != "staging" {
+			p.Name != "kong" || changed.Name != "staging" || changed.Product != "staging" ||
+			changed.Tenant != "staging" {
 			t.Errorf("the new plan is %+v", changed)
 		}
 		again, err := f.Get(t.Context(), f.owner, path(p))

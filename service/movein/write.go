@@ -240,8 +240,8 @@ func (w *writing) sameSource() error {
 		return nil
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
-	return fault.New(fault.Conflict, "other_source", "This file lacks most services of the earlier import %s, so it may "+
-		"be of another Kong. Use --name to keep them apart, or --theirs to go on.", name)
+	return fault.New(fault.Conflict, "other_source", "This file lacks most services of the earlier import %s, so it "+
+		"may be of another Kong. Use --name to keep them apart, or --theirs to go on.", name)
 }
 
 // find finds the project of a part that an earlier import created.

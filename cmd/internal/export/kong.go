@@ -89,8 +89,8 @@ func (f importFlags) importKong(t terminal.Terminal, c *cobra.Command, text []by
 		}
 	}
 	if f.kong.name = f.in.Name; f.in.Name != "" && !contract.IsName(f.in.Name) {
-		return terminal.UsageError("--name needs 2 to 40 lowercase letters, digits or hyphens, beginning with a letter " +
-			"and not ending with a hyphen")
+		return terminal.UsageError("--name needs 2 to 40 lowercase letters, digits or hyphens, beginning with a " +
+			"letter and not ending with a hyphen")
 	}
 	set, err := f.kong.values(t)
 	if err != nil {
@@ -121,8 +121,8 @@ func (f importFlags) planKong(
 		return fmt.Errorf("cannot read the Kong file: %w", err)
 	}
 	plan, err := movein.Kong(file, movein.Options{
-		Name: f.kong.name, Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust, AllowWeak: f.kong.allowWeak,
-		Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
+		Name: f.kong.name, Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust,
+		AllowWeak: f.kong.allowWeak, Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // it is written for people

@@ -41,13 +41,14 @@ func importing(t *testing.T, text string, environ []string, args ...string) (str
 
 func TestImport_kong(t *testing.T) {
 	out, err := importing(t, kongFile, []string{"UPSTREAM=orders.internal"}, "--dry-run", "--env", "UPSTREAM", "--host",
-		"API.example.com")
+		"API.example.com", "--name", "staging")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"Plan for a file with 7 entities (kong 3.0): ",
-		"project orders", "http://orders.internal:8080", "api.example.com/orders", "version closed, refuses every call",
+		"the product staging and the tenant staging", "project orders", "http://orders.internal:8080",
+		"api.example.com/orders", "version closed, refuses every call",
 		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
 	} {
 		if !strings.Contains(out, want) {

@@ -95,8 +95,8 @@ func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
 		return &texts
 	}
 	change := contract.ImportPlanChange{
-		Name: &f.name, Open: list(f.open), Hosts: list(f.hosts), Trust: list(f.trust), Theirs: &f.theirs, AllowWeak: &f.allowWeak,
-		RetryOnTimeout: &f.retryOnTimeout, Set: map[string]contract.Secret{},
+		Name: &f.name, Open: list(f.open), Hosts: list(f.hosts), Trust: list(f.trust), Theirs: &f.theirs,
+		AllowWeak: &f.allowWeak, RetryOnTimeout: &f.retryOnTimeout, Set: map[string]contract.Secret{},
 	}
 	for name, value := range set {
 		change.Set[name] = contract.Secret(value)
