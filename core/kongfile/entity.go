@@ -309,9 +309,10 @@ func (f *File) checkNames() error {
 			for _, e := range f.byKind[t] {
 				text := e.Value.Get(member).Text
 				if first, twice := seen[text]; twice && text != "" {
-					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also that "+
-						"of another one, on line %d. Change one of them: Kong refuses the file.", member,
-						strings.ReplaceAll(string(t), "_", " "), first)}
+					what := strings.ReplaceAll(string(t), "_", " ")
+					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also "+
+						"that of another one, on line %d. Change one of them: Kong refuses the file.", member, what,
+						first)}
 				}
 				seen[text] = e.Line
 			}

@@ -39,7 +39,8 @@ func (p *planner) planConsumers() {
 		}
 		o := contract.PlannedOwner{
 			Name: p.ownerName(c.Name()), Username: c.Value.Get("username").Text,
-			CustomID: c.Value.Get("custom_id").Text, ConsumerID: c.ID(), Groups: []string{}, AllowedCIDRs: []string{}, Limits: contract.Limits{},
+			CustomID: c.Value.Get("custom_id").Text, ConsumerID: c.ID(),
+			Groups: []string{}, AllowedCIDRs: []string{}, Limits: contract.Limits{},
 		}
 		if o.ConsumerID == "" && o.Username != "" {
 			o.ConsumerID = derivedID("consumers", o.Username)
