@@ -20,8 +20,8 @@ type Writer interface {
 	Undo(ctx context.Context, p access.Principal, id string) error
 }
 
-// lease is how long a plan that is applied can't be changed, if the process that applies it was killed. Meanwhile, that
-// process extends it again and again.
+// lease is how long a plan that is applied can't be changed after the process that applies it was killed. While that
+// process runs, it extends the lease again and again.
 const lease = time.Minute
 
 // extensions is how often a lease is extended before it would end.

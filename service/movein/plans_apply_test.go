@@ -12,6 +12,7 @@ import (
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/testkit"
 )
 
 // writer answers for the service that writes plans.
@@ -105,8 +106,8 @@ func TestPlans_lease(t *testing.T) {
 		}
 		f.Lease = time.Second
 		f.Writer = writer(func(*movein.Plan) (contract.MovedIn, error) {
-			for first := until(); !until().After(first); time.Sleep(time.Millisecond) {
-			}
+			first := until()
+			testkit.Eventually(t, "a longer claim", func() bool { return until().After(first) })
 			return contract.MovedIn{}, errors.New("it can't be written")
 		})
 		if err := apply(); err == nil || !until().IsZero() {
