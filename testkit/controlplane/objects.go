@@ -377,6 +377,11 @@ func (o *Fixture) createPlan(t testing.TB, needs string) string {
 	if needs != "applied" {
 		return plan.ID
 	}
+	plan, err = o.Server.Plans.Update(t.Context(), o.Principal, contract.ImportPlanUpdate{
+		ImportPath: contract.ImportPath{Import: plan.ID},
+		Body:       contract.ImportPlanChange{Name: new(fmt.Sprintf("moved-%d", o.number))},
+	})
+	must(t, err)
 	did, err := o.Server.Plans.Apply(t.Context(), o.Principal, contract.ImportApplication{
 		ImportPath: contract.ImportPath{Import: plan.ID}, Condition: contract.Condition{IfMatch: plan.ETag},
 	})
