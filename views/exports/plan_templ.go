@@ -643,7 +643,7 @@ func choices(m Plan) templ.Component {
 			}
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID: "plan-name", Name: "name", Label: "Name", Value: m.Name,
+			ID: "plan-name", Name: "name", Label: "Name", Value: m.Name, Slug: true,
 			Hint: "Of the product and the tenant. It keeps the imports of several Kongs apart.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
