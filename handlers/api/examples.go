@@ -3,6 +3,8 @@ package api
 import (
 	_ "embed"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -30,9 +32,11 @@ func describeExamples(document *huma.OpenAPI) {
 		if body := operation.RequestBody; body != nil && of.Request != nil {
 			addExample(body.Content, of.Request)
 		}
-		for status, response := range operation.Responses {
+		// The recorded answer has the first status. Others are for other kinds of requests.
+		for _, status := range slices.Sorted(maps.Keys(operation.Responses)) {
 			if status[0] == '2' && of.Answer != nil {
-				addExample(response.Content, of.Answer)
+				addExample(operation.Responses[status].Content, of.Answer)
+				break
 			}
 		}
 	})
