@@ -122,7 +122,7 @@ func (s *Plans) hold(ctx context.Context, id string) (end func()) {
 
 // Undo takes an import back, unless something that it created was changed since.
 func (s *Plans) Undo(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.None, error) {
-	err := error(nil)
+	var err error
 	if p.Anonymous() {
 		err = access.Check(p, "", access.ProjectImport)
 	} else {
