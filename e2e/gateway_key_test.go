@@ -144,6 +144,8 @@ var notFilled = map[string]string{
 	"certificates.private_key":  "needs an ACME server: service/certificates",
 	"export_keys.private_key":   "needs a signed export",
 	"exports.file_key":          "needs an account that proves its password",
+	"import_plans.file":         "needs a claimed team: service/movein",
+	"import_plans.set_values":   "needs a claimed team: service/movein",
 	"login_attempts.stated":     "needs a browser",
 	"login_attempts.ticket":     "needs a browser",
 	"login_grants.successor":    "needs a browser",

@@ -47,6 +47,11 @@ type KeyForm struct {
 	Error        string
 }
 
+// showsMore reports whether the folded part of the form has something to see.
+func (f KeyForm) showsMore() bool {
+	return f.Bounds.wrong() || f.Bounds.chosen() || f.Metadata.Error != "" || f.Metadata.Text != ""
+}
+
 // KeyBounds is what a form holds on how much a key may call and from where. It
 // posts limits_of (type, own or none), limits_second to limits_year, and allowed_cidrs.
 type KeyBounds struct {
