@@ -56,8 +56,8 @@ $$;
 -- callers send. It doesn't decrypt other providers' secrets. Of API keys, gateways can read only hashes.
 GRANT SELECT ON
     api_keys, call_signing_keys, data_keys, deleted_users, domains, environments, group_groups, group_members,
-    group_owners, identities, key_types, openapi_documents, products, project_tenants, projects, providers, revoked_hashes,
-    tenants, upstream_certificates, upstream_headers, user_groups, versions,
+    group_owners, identities, key_types, openapi_documents, products, project_tenants, projects, providers,
+    revoked_hashes, tenants, upstream_certificates, upstream_headers, user_groups, versions,
     certificates,
     goose_db_version, schema_compatibility
     TO postern_gateway;

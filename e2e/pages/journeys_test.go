@@ -35,6 +35,7 @@ var notJourneyed = map[string]string{
 	"/brand/:color":                    "is a style sheet",
 	"/projects/:project/usage.csv":     "is a file",
 	"/exports/:export/download":        "is a file",
+	"/imports/:import/download":        "is a file",
 	"/exports/:export/ledger/download": "is a file",
 	"/signin/:provider/callback":       "belongs to a provider",
 	"/healthz":                         "is for probes",
@@ -127,8 +128,9 @@ func journeyPaths(t *testing.T, o *controlplane.Fixture) map[string]string {
 			strings.HasPrefix(route.Path, "/oauth/") || strings.HasPrefix(route.Path, "/scim/") {
 			continue
 		}
-		// Objects are made once for all pages that need the same, and for those about people.
-		people := strings.Contains(route.Path, "team") || strings.Contains(route.Path, "invit")
+		// Objects are made once for all pages that need the same, and for those about people and plans of imports.
+		people := strings.Contains(route.Path, "team") || strings.Contains(route.Path, "invit") ||
+			strings.Contains(route.Path, ":import")
 		kind := journeyNeeds[route.Path]
 		about := kind
 		if people || strings.Contains(route.Path, "claim") {
