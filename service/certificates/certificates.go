@@ -190,6 +190,7 @@ func (s *Service) look(ctx context.Context) {
 	if s.ReadOnly {
 		return
 	}
+	s.prune(ctx) // not while an attempt may just have ended
 	for _, host := range s.due(models.Now()) {
 		if !s.running.begin(host) {
 			continue
@@ -199,7 +200,6 @@ func (s *Service) look(ctx context.Context) {
 			s.obtain(ctx, host)
 		})
 	}
-	s.prune(ctx)
 }
 
 // due lists the served names whose certificate is due by this machine's clock. The row
