@@ -161,7 +161,7 @@ func TestKeyImport_progress(t *testing.T) {
 		hides(t, stream, oldKey)
 		hides(t, stream, otherOldKey)
 
-		// The same upload again finds that it is done; without an id, it is an import of its own.
+		// Repeating the upload finds that it is done. Without an ID, it is a separate import.
 		sendKeys(t, s, keyImportPage, file, "watch", watch, "key_type", "full").
 			Says("#import-result dt:contains('Created') + dd", "2")
 		sendKeys(t, s, keyImportPage, file, "watch", "", "key_type", "full").

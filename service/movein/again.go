@@ -33,7 +33,7 @@ type comparison struct {
 // stateKey identifies an object of a project or a tenant.
 type stateKey struct{ kind, id string }
 
-// states are digests of objects as they are.
+// states has a digest of the current state of each object.
 type states map[stateKey][]byte
 
 // settle creates or updates an object, or leaves it as it is.

@@ -296,7 +296,7 @@ func find(tx *models.Tx, p access.Principal, id string) (models.ImportPlan, erro
 	return row, check(p, row.TeamID)
 }
 
-// noPlan says that there is no plan with an ID, or that it is the ID of an import that was applied.
+// noPlan explains why an ID has no plan: there is none, or the ID is that of an applied import.
 func noPlan(tx *models.Tx, p access.Principal, id string) error {
 	applied, err := tx.MoveInByID(id)
 	if errors.Is(err, models.ErrNotFound) {

@@ -300,7 +300,7 @@ func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
 		Title: "Delete the plan",
 		Confirm: ui.Confirmation{
 			Verb: "Delete", Kind: "plan", ByButton: true,
-			Impact: []string{"The plan and the file that you sent are deleted. Projects stay as they are."},
+			Impact: []string{"The plan and the file that you sent will be deleted. Your projects won't change."},
 			Undo:   "You can send the file again.",
 		},
 		BackURL: path, Back: "Back to the plan",

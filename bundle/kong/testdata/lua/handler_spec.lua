@@ -507,7 +507,7 @@ check("Kong's acl learns the groups of the owner of a key", function()
   equal(call("fallback", {}, with).shared.authenticated_groups, nil, "a fallback owner")
 end)
 
-check("a key of a tenant gets the groups of this tenant's owner, and not those of another tenant's of this name", function()
+check("a key gets the groups of its tenant's owner, and not of another tenant's owner with the same name", function()
   for tenant, code in pairs({ tnt_1 = false, tnt_2 = "not_in_group", [""] = "not_in_group" }) do
     local with = config()
     with.rules = { ver_1 = { list = { { methods = { "*" }, path = "/", groups = { "staff" } } } } }
