@@ -53,13 +53,14 @@ func TestTransport(t *testing.T) {
 	defer base.CloseIdleConnections()
 	var header http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header = r.Header
-		if r.URL.Path == "/refused" {
-			w.WriteHeader(http.StatusForbidden)
-		}
-		if r.URL.Path == "/hung" {
+		switch r.URL.Path {
+		case "/hung": // may begin after its caller gave up, so it sets nothing that a later call reads
 			_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not noticed
 			<-r.Context().Done()
+		case "/refused":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			header = r.Header
 		}
 	}))
 	defer server.Close()
