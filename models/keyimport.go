@@ -2,14 +2,11 @@ package models
 
 import (
 	"errors"
-	"runtime"
-	"slices"
 	"time"
 
 	"gorm.io/gorm/clause"
 
 	"postern/core/contract"
-	"postern/migrations"
 )
 
 // KeyImport is a row of key_imports: how far an import has come that can be repeated.
@@ -65,22 +62,4 @@ func (t *Tx) SaveKeyImport(row KeyImport) (bool, error) {
 		Select("*").
 		UpdateColumns(&row)
 	return res.RowsAffected == 1, res.Error
-}
-
-// keysOfStatement is how many keys one statement inserts on SQLite, whose driver looks every parameter up among all of
-// the statement: a thousand keys at once take seven times as long.
-const keysOfStatement = 40
-
-// InsertKeys inserts keys, up to about two thousand.
-func (t *Tx) InsertKeys(rows []APIKey) error {
-	if t.dialect == migrations.Postgres {
-		return t.insertKeyArrays(rows)
-	}
-	for some := range slices.Chunk(rows, keysOfStatement) {
-		runtime.Gosched() // the database is in this process, and calls must not wait for all of them
-		if err := t.Insert(&some); err != nil {
-			return err
-		}
-	}
-	return nil
 }

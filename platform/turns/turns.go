@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ type Places struct {
 }
 
 // Most returns how many places there are.
-func Most() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+func Most() int { return max(1, threads()/2) }
 
 // Take returns when there is a place, which leave gives up. Its error is ErrBusy if there is none in time, and that of
 // the context if the caller leaves.

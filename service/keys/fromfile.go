@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"postern/core/keyfile"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/turns"
 	"postern/service/access"
 )
 
@@ -23,7 +23,6 @@ const KeysImportedEvent = "keys.imported"
 
 const (
 	importAtOnce     = 1000 // rows of one transaction
-	yieldEvery       = 32   // rows of an import, or keys that a gateway follows, after which calls have their turn
 	maxImportErrors  = 1000 // that are listed
 	importAttempts   = 3    // at a batch, if another request creates one of its keys at the same time
 	importLease      = 15 * time.Second
@@ -60,6 +59,7 @@ func (s *Service) CheckImport(ctx context.Context, p access.Principal, in contra
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, in contract.KeyImport, file ImportFile,
 ) (contract.KeysImported, error) {
+	defer turns.Beside()()
 	run := &importing{service: s, p: p, in: in, file: file, seen: map[uint64]prior{}}
 	run.result.Errors, run.result.Notes = []contract.KeyImportError{}, []contract.KeyImportNote{}
 	if err := run.all(ctx); err != nil {
@@ -183,9 +183,6 @@ func (r *importing) batches(ctx context.Context) error {
 // read reads rows until the batch is full.
 func (r *importing) read(batch []item) ([]item, error) {
 	for len(batch) < importAtOnce {
-		if len(batch)%yieldEvery == 0 {
-			runtime.Gosched()
-		}
 		row, refused, err := r.file.Rows.Next()
 		if err != nil {
 			return batch, err

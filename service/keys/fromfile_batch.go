@@ -2,7 +2,6 @@ package keys
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -55,9 +54,6 @@ func (b *batchOf) take(batch []item, number int64) error {
 		return err
 	}
 	for i := range batch {
-		if i%yieldEvery == 0 {
-			runtime.Gosched()
-		}
 		if err := b.row(&batch[i]); err != nil {
 			return err
 		}

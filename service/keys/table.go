@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"net/netip"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -261,9 +260,6 @@ func (t *Table) LoadKeys(tx *models.Tx, ids ...string) error {
 		gone[id] = true
 	}
 	for i := range rows {
-		if i%yieldEvery == 0 {
-			runtime.Gosched()
-		}
 		delete(gone, rows[i].ID)
 		if err := t.put(n, &rows[i]); err != nil {
 			return err
