@@ -30,6 +30,28 @@ func (t *Table) Gone(team string, hash [32]byte) bool {
 	return gone
 }
 
+// loadImporting notes which teams have imported keys; the project's team alone, unless that is "".
+func (t *Table) loadImporting(tx *models.Tx, projectID string) error {
+	teams, err := tx.ImportingTeams(projectID)
+	if err != nil {
+		return err
+	}
+	t.lock()
+	defer t.mu.Unlock()
+	for _, id := range teams {
+		t.importing[id] = true
+	}
+	return nil
+}
+
+// addGone keeps that a secret is gone. Those of a team without imported keys have the form of our keys, by which they
+// are known.
+func (t *Table) addGone(secret secretOf) {
+	if t.importing[secret.team] {
+		t.gone[secret.gone()] = struct{}{}
+	}
+}
+
 // loadGone adds the secrets that the database has of keys of teams; of the project's team alone, unless that is "".
 func (t *Table) loadGone(tx *models.Tx, projectID string) error {
 	return tx.ScanRevokedHashes(projectID, func(teamID string, hash []byte) error {
@@ -38,7 +60,7 @@ func (t *Table) loadGone(tx *models.Tx, projectID string) error {
 		}
 		t.lock()
 		defer t.mu.Unlock()
-		t.gone[secretOf{teamID, [32]byte(hash)}.gone()] = struct{}{}
+		t.addGone(secretOf{teamID, [32]byte(hash)})
 		return nil
 	})
 }
@@ -51,7 +73,7 @@ func (t *Table) dropSecrets(at uint32, by *models.APIKey) {
 	}
 	for _, secret := range had {
 		if by == nil || secret.hash != [32]byte(by.Hash) {
-			t.gone[secret.gone()] = struct{}{}
+			t.addGone(secret)
 		}
 	}
 }

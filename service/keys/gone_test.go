@@ -1,7 +1,10 @@
 package keys_test
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha256"
+	"errors"
 	"testing"
 	"time"
 
@@ -87,6 +90,63 @@ func TestTable_Gone(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A gateway keeps nothing of the former secrets of a team that has imported no keys, and all of them from its first
+// import on.
+func TestTable_Gone_importing(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		w := newWorld(t, db)
+		hash := [][32]byte{{1}, {2}, {3}}
+		types, err := db.Read(t.Context()).KeyTypesOf(w.project.ID)
+		must(t, err)
+		tenants, err := db.Read(t.Context()).TenantsOf(w.project.ID)
+		must(t, err)
+		now := models.Now()
+		key := models.APIKey{
+			ID: models.NewID("key"), TeamID: w.project.TeamID, ProjectID: w.project.ID, TenantID: tenants[0].ID,
+			KeyTypeID: types[0].ID, Owner: "ana", State: "active", Hash: hash[0][:], UpdatedAt: now,
+			KeyDetails: contract.KeyDetails{CreatedAt: now},
+		}
+		must(t, db.Write(t.Context(), func(tx *models.Tx) error { return tx.Insert(&key) }))
+		table := keys.NewTable()
+		must(t, table.LoadAll(db.Read(t.Context())))
+		rotate := func(to [32]byte) {
+			t.Helper()
+			must(t, db.Write(t.Context(), func(tx *models.Tx) error {
+				before := key
+				key.Hash = to[:]
+				return errors.Join(tx.KeepDroppedHashes(&before, &key), update(tx, key))
+			}))
+			must(t, table.LoadKeys(db.Read(t.Context()), key.ID))
+		}
+		want := func(when string, gone ...bool) {
+			t.Helper()
+			for i := range gone {
+				if got := table.Gone(w.project.TeamID, hash[i]); got != gone[i] {
+					t.Errorf("%s: secret %d is gone: %t, want %t", when, i, got, gone[i])
+				}
+			}
+		}
+		rotate(hash[1])
+		want("before the first import", false, false)
+		must(t, db.Write(t.Context(), func(tx *models.Tx) error {
+			_, err := tx.MarkImportedKeys(w.project.ID, nil)
+			return err
+		}))
+		must(t, table.LoadProject(db.Read(t.Context()), w.project.ID))
+		want("with the first import", true, false)
+		rotate(hash[2])
+		want("afterwards", true, true, false)
+		var stored bytes.Buffer
+		out := bufio.NewWriter(&stored)
+		must(t, errors.Join(table.Write(out), out.Flush()))
+		table, err = keys.ReadTable(bufio.NewReader(&stored))
+		must(t, err)
+		want("read from a file", true, true, false)
+		rotate(hash[0])
+		want("and followed from there", true, true, true)
+	})
 }
 
 func update(tx *models.Tx, key models.APIKey) error {

@@ -17,6 +17,9 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 	}
 	t.reserve(int(total))
 	l := bulkLoad{table: t, places: map[string]uint32{}, added: map[uint32]models.KeyPlace{}}
+	if err := t.loadImporting(tx, ""); err != nil {
+		return err
+	}
 	if err := tx.ScanAllKeys(l.put); err != nil {
 		return err
 	}

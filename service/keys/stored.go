@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -27,9 +28,10 @@ const (
 
 // storedShared has the values that the records of a written table refer to by position.
 type storedShared struct {
-	Common []storedCommon
-	Bounds []storedBounds
-	Gone   []byte `json:",omitempty"` // one goneID after the other
+	Common    []storedCommon
+	Bounds    []storedBounds
+	Importing []string `json:",omitempty"`
+	Gone      []byte   `json:",omitempty"` // one goneID after the other
 }
 
 type storedCommon struct {
@@ -116,6 +118,7 @@ func (t *Table) storedShared() storedShared {
 	for i, b := range t.bounds {
 		out.Bounds[i] = storedBounds{b.limits, b.ips}
 	}
+	out.Importing = slices.Sorted(maps.Keys(t.importing))
 	for id := range t.gone {
 		out.Gone = append(out.Gone, id[:]...)
 	}
@@ -199,6 +202,9 @@ func (t *Table) refer(shared storedShared, ends map[uint32]int64) error {
 			return errors.New("keys: a stored key refers to something that doesn't exist")
 		}
 		t.byHash.add(t.hashWord(uint32(i)), uint32(i), t.hashWord)
+	}
+	for _, id := range shared.Importing {
+		t.importing[id] = true
 	}
 	for id := range slices.Chunk(shared.Gone, len(goneID{})) {
 		if len(id) != len(goneID{}) {

@@ -23,6 +23,7 @@ import (
 func variedTable(t *testing.T) (*Table, [][32]byte) {
 	t.Helper()
 	table, names := NewTable(), someNames()
+	table.importing[team] = true
 	var hashes [][32]byte
 	product := "prd_1"
 	later := models.Now().Add(time.Hour)
@@ -90,6 +91,9 @@ func TestReadTable_roundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, have, equal...); diff != "" {
 			t.Fatalf("a key (-written +read):\n%s", diff)
 		}
+	}
+	if !maps.Equal(got.importing, table.importing) {
+		t.Errorf("teams that import: written %v, read %v", table.importing, got.importing)
 	}
 	if len(table.gone) == 0 || !maps.Equal(got.gone, table.gone) {
 		t.Errorf("%d former secrets were written, and %d read", len(table.gone), len(got.gone))

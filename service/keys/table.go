@@ -19,19 +19,20 @@ import (
 // in common is kept once. It is safe for concurrent use; lookups do not wait for
 // each other.
 type Table struct {
-	mu      sync.RWMutex
-	records []record
-	byHash  index
-	byID    index
-	common  []common
-	commons map[commonID]uint32
-	bounds  []bounds
-	bounded map[string]uint32  // by what they say, for intern
-	graces  map[secretOf]grace // by the hash of the old secret
-	olds    map[uint32][32]byte
-	kept    map[uint32]contract.KeyIdentity // of the few keys that have one
-	gone    map[goneID]struct{}             // see Gone
-	version atomic.Uint64                   // the number of its last change among those of all tables
+	mu        sync.RWMutex
+	records   []record
+	byHash    index
+	byID      index
+	common    []common
+	commons   map[commonID]uint32
+	bounds    []bounds
+	bounded   map[string]uint32  // by what they say, for intern
+	graces    map[secretOf]grace // by the hash of the old secret
+	olds      map[uint32][32]byte
+	kept      map[uint32]contract.KeyIdentity // of the few keys that have one
+	importing map[string]bool                 // teams that have imported keys
+	gone      map[goneID]struct{}             // see Gone
+	version   atomic.Uint64                   // the number of its last change among those of all tables
 }
 
 var changes atomic.Uint64
@@ -110,13 +111,14 @@ type grace struct {
 // NewTable returns an empty table.
 func NewTable() *Table {
 	return &Table{
-		commons: map[commonID]uint32{},
-		bounds:  make([]bounds, 1),
-		bounded: map[string]uint32{},
-		graces:  map[secretOf]grace{},
-		olds:    map[uint32][32]byte{},
-		kept:    map[uint32]contract.KeyIdentity{},
-		gone:    map[goneID]struct{}{},
+		commons:   map[commonID]uint32{},
+		bounds:    make([]bounds, 1),
+		bounded:   map[string]uint32{},
+		graces:    map[secretOf]grace{},
+		olds:      map[uint32][32]byte{},
+		kept:      map[uint32]contract.KeyIdentity{},
+		importing: map[string]bool{},
+		gone:      map[goneID]struct{}{},
 	}
 }
 
@@ -214,7 +216,8 @@ func (t *Table) Replace(by *Table) {
 	t.records, t.byHash, t.byID = by.records, by.byHash, by.byID
 	t.common, t.commons = by.common, by.commons
 	t.bounds, t.bounded = by.bounds, by.bounded
-	t.graces, t.olds, t.kept, t.gone = by.graces, by.olds, by.kept, by.gone
+	t.graces, t.olds, t.kept = by.graces, by.olds, by.kept
+	t.importing, t.gone = by.importing, by.gone
 }
 
 // reserve allocates an empty table at once: appending would hold two copies of it while it
@@ -234,6 +237,9 @@ func (t *Table) reserve(total int) {
 func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	n, err := namesOf(tx, projectID)
 	if err != nil {
+		return err
+	}
+	if err := t.loadImporting(tx, projectID); err != nil {
 		return err
 	}
 	err = tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
@@ -305,7 +311,7 @@ func (t *Table) put(n names, row *models.APIKey) error {
 		old := [32]byte(row.OldHash)
 		t.graces[secretOf{row.TeamID, old}], t.olds[at] = grace{at, row.GraceEndsAt.UnixMicro()}, old
 	} else if row.OldHash != nil {
-		t.gone[secretOf{row.TeamID, [32]byte(row.OldHash)}.gone()] = struct{}{}
+		t.addGone(secretOf{row.TeamID, [32]byte(row.OldHash)})
 	}
 	if !row.IsZero() {
 		t.kept[at] = row.KeyIdentity

@@ -317,9 +317,9 @@ func renaming(was, now *snapshot.Project) *snapshot.Project {
 }
 
 // sameForKeys reports whether keys of a and b are served in the same team, with the same names: those of key
-// types and tenants. Keys of a deleted project are not served.
+// types and tenants. Keys of a deleted project are not served. With the first imported keys, former secrets matter.
 func sameForKeys(a, b *snapshot.Project) bool {
-	if a.Deleted != b.Deleted || a.TeamID != b.TeamID {
+	if a.Deleted != b.Deleted || a.TeamID != b.TeamID || a.ImportedKeys != b.ImportedKeys {
 		return false
 	}
 	sameType := func(x, y snapshot.KeyType) bool {
