@@ -90,9 +90,9 @@ func (d *DB) Reach(ctx context.Context) error {
 	return nil
 }
 
-// sqliteWriter are the settings of the connection that writes. An import of a million keys inserts into a dozen indexes,
-// two of them in random order: the default cache of 2 MB reads most pages again and again, and a checkpoint every 4 MB
-// writes them as often.
+// sqliteWriter are the settings of the connection that writes. An import of a million keys inserts into a dozen
+// indexes, two of them in random order: the default cache of 2 MB reads most pages again and again, and a checkpoint
+// every 4 MB writes them as often.
 const sqliteWriter = "&_pragma=journal_mode(WAL)&_txlock=immediate" +
 	"&_pragma=cache_size(-32768)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(memory)"
 

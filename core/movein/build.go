@@ -100,7 +100,7 @@ func (b *builder) add(r *route, closed bool) {
 		v.Rules = withRoute(v.Rules, r, b.entries[r])
 	}
 	for _, e := range b.entries[r] {
-		if !e.deny && isReal(e.host) {
+		if !e.deny && b.isReal(e.host) {
 			v.Domains = append(v.Domains, e.domain(v.Name))
 		}
 	}
@@ -264,7 +264,7 @@ func (b *builder) addDenials() {
 	for _, r := range b.routes {
 		homeless := !r.left && (r.entity.Service == nil || b.targetOf(r.entity.Service) == "")
 		for _, e := range b.entries[r] {
-			if !e.deny && !homeless || !isReal(e.host) {
+			if !e.deny && !homeless || !b.isReal(e.host) {
 				continue
 			}
 			n, found := b.projectOn(e.host, r)
@@ -344,12 +344,15 @@ func (p *planner) sayRoute(r *route) {
 		p.say(r.entity, "route.anonymous")
 	}
 	switch {
-	case len(r.hosts)+len(r.wild) == 0 && !slices.ContainsFunc(p.knownHosts(), isReal):
+	case len(r.hosts)+len(r.wild) == 0 && !slices.ContainsFunc(p.knownHosts(), p.isReal):
 		p.say(r.entity, "route.no_host")
 	case len(r.hosts)+len(r.wild) == 0:
 		p.say(r.entity, "route.any_host")
 	case len(r.wild) > 0:
 		p.say(r.entity, "route.wildcard")
+	}
+	if slices.ContainsFunc(r.hosts, func(host string) bool { return p.unserved[host] }) {
+		p.say(r.entity, "route.unserved_host")
 	}
 	protocols := r.entity.Value.Get("protocols").Texts()
 	isGRPC := slices.Contains(protocols, "grpc") || slices.Contains(protocols, "grpcs")
@@ -361,7 +364,7 @@ func (p *planner) sayRoute(r *route) {
 // byHand lists what an import of a route can't do.
 func (p *planner) byHand(r *route) {
 	for _, e := range p.entries[r] {
-		if isReal(e.host) {
+		if p.isReal(e.host) {
 			p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, e.host)
 		}
 	}

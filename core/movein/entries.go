@@ -85,7 +85,7 @@ const mostEntries = 50_000
 const anyHost = "*"
 
 // isReal reports whether a host can have custom domains.
-func isReal(host string) bool { return !strings.Contains(host, "*") }
+func (p *planner) isReal(host string) bool { return !strings.Contains(host, "*") && !p.unserved[host] }
 
 // knownHosts returns the host names of the file and of the options, those with an asterisk, and anyHost.
 func (p *planner) knownHosts() []string {

@@ -419,6 +419,13 @@ func TestKong_facts(t *testing.T) {
 			text: service + "plugins: [{name: ip-restriction, config: {deny: [x]}}]\n", status: "skipped",
 			has: `"closed":true`,
 		},
+		{
+			name: "a host that can't be a custom domain", item: "/services/0/routes/0",
+			codes: []string{"route.unserved_host"}, status: "lossy",
+			text:    strings.Replace(service, "h.example.com", "h.example.com, orders", 1),
+			options: movein.Options{CanServe: func(host string) bool { return host != "orders" }},
+			has:     `"hosts":["h.example.com"]`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, p := read(t, tt.text, tt.options)

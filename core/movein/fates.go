@@ -113,6 +113,12 @@ var fates = map[string]fate{
 			"--host. Calls to others get 404.",
 		hostDo,
 	},
+	"route.unserved_host": {
+		lossy,
+		"One of its hosts can't be a custom domain, because it is an address, a name without a dot or a name of this " +
+			"installation. Callers reach the route at the project's gateway URL only, not at that host.",
+		hostDo,
+	},
 	"route.port": {
 		approximate,
 		"Its hosts have ports. Here calls to the host name on any port of the gateway match.",

@@ -22,6 +22,8 @@ type Options struct {
 	Theirs         bool     // an import that is repeated overwrites what was changed here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
 	Now            time.Time
+
+	CanServe func(host string) bool // whether it can be a custom domain; nil: all can
 }
 
 // Plan is what an import of a file would create, with what its JSON hides.
@@ -56,8 +58,9 @@ type planner struct {
 	requested      taken // names of projects
 	owners         taken // names of owners of keys
 	unknownChecks  unknownChecks
-	found          found // what was read of plugins and services
-	refuses        bool  // the plan has closedGroup
+	found          found           // what was read of plugins and services
+	unserved       map[string]bool // hosts that can't be custom domains
+	refuses        bool            // the plan has closedGroup
 }
 
 // Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
@@ -66,7 +69,8 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	name := cmp.Or(o.Name, contract.DefaultImportName)
 	p := &planner{
 		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
-		groups: map[string]string{}, requested: taken{}, owners: taken{},
+		unserved: map[string]bool{},
+		groups:   map[string]string{}, requested: taken{}, owners: taken{},
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
 		plan: &Plan{
 			ImportPlan: contract.ImportPlan{

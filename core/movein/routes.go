@@ -190,6 +190,9 @@ func (p *planner) readHosts(r *route) {
 			r.rank.plainHost = 0
 		default:
 			r.hosts = append(r.hosts, host)
+			if p.options.CanServe != nil && !p.options.CanServe(host) {
+				p.unserved[host] = true
+			}
 		}
 	}
 }

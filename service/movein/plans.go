@@ -100,7 +100,7 @@ func (s *Plans) create(
 	}
 	row.Choices.Name = contract.DefaultImportName
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
-	plan, err := planOf(document, row, nil)
+	plan, err := s.planOf(document, row, nil)
 	if err != nil {
 		return none, err
 	}
@@ -327,7 +327,7 @@ func (s *Plans) load(
 	defer leave()
 	document, set, err := s.open(tx, row)
 	if err == nil {
-		plan, err = planOf(document, row, set)
+		plan, err = s.planOf(document, row, set)
 	}
 	return row, set, plan, err
 }
@@ -367,7 +367,9 @@ func (s *Plans) open(tx *models.Tx, row models.ImportPlan) (*kongfile.Document, 
 }
 
 // planOf makes a plan by the choices of a row.
-func planOf(document *kongfile.Document, row models.ImportPlan, set map[string]string) (*movein.Plan, error) {
+func (s *Plans) planOf(
+	document *kongfile.Document, row models.ImportPlan, set map[string]string,
+) (*movein.Plan, error) {
 	file, err := document.File(set)
 	if err != nil {
 		return nil, refused(err)
@@ -376,6 +378,10 @@ func planOf(document *kongfile.Document, row models.ImportPlan, set map[string]s
 	plan, err := movein.Kong(file, movein.Options{
 		Name: c.Name, Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, AllowWeak: c.AllowWeak, Theirs: c.Theirs,
 		RetryOnTimeout: c.RetryOnTimeout, Now: models.Now(),
+		CanServe: func(host string) bool {
+			_, wrong := s.CheckHost(host)
+			return wrong == nil
+		},
 	})
 	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
 		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",

@@ -64,7 +64,7 @@ func (s *Plans) update(
 	if err := s.choose(&row.Choices, set, in.Body, document); err != nil {
 		return none, err
 	}
-	plan, err := planOf(document, row, set)
+	plan, err := s.planOf(document, row, set)
 	if err != nil {
 		return none, err
 	}

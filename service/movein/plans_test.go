@@ -121,6 +121,40 @@ func TestPlans_change(t *testing.T) {
 	})
 }
 
+// Hosts of the file that can't be custom domains are left out, and the plan says so.
+func TestPlans_unservedHosts(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		p, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(`_format_version: "3.0"
+services:
+- url: http://orders.example.net
+  routes:
+  - {name: some, hosts: [localhost, 192.0.2.1, orders, api.example.com], paths: [/a]}
+  - {name: none, hosts: [localhost], paths: [/b]}
+  - {name: all, hosts: [api.example.com], paths: [/c]}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(p.ByHand.Hosts, []string{"api.example.com"}) {
+			t.Errorf("the hosts are %v", p.ByHand.Hosts)
+		}
+		unserved := map[string]bool{}
+		for _, item := range p.Items {
+			unserved[item.Name] = slices.Contains(item.Codes, "route.unserved_host")
+		}
+		if !unserved["some"] || !unserved["none"] || unserved["all"] {
+			t.Errorf("items %+v", p.Items)
+		}
+		for _, version := range p.Projects[0].Versions {
+			for _, domain := range version.Domains {
+				if domain.Host != "api.example.com" {
+					t.Errorf("the plan has a custom domain %s", domain.Host)
+				}
+			}
+		}
+	})
+}
+
 func TestPlans_refusals(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		p := f.create(t)
