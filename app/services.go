@@ -108,7 +108,7 @@ func newServices(d serviceDeps) services {
 			Writer: &movein.Service{DB: d.db, Projects: made, Domains: names, Changed: d.changed},
 		},
 		keys: &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks,
-			MayCheck: checks(keys.MaxChecks)},
+			Calls: d.recorder.Calls, MayCheck: checks(keys.MaxChecks)},
 		login:     login.New(clients),
 		projects:  made,
 		relations: &relations.Service{DB: d.db, Changed: d.changed},

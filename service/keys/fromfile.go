@@ -59,7 +59,7 @@ func (s *Service) CheckImport(ctx context.Context, p access.Principal, in contra
 func (s *Service) Import(
 	ctx context.Context, p access.Principal, in contract.KeyImport, file ImportFile,
 ) (contract.KeysImported, error) {
-	defer turns.Beside()()
+	defer turns.Background()()
 	run := &importing{service: s, p: p, in: in, file: file, seen: map[uint64]prior{}}
 	run.result.Errors, run.result.Notes = []contract.KeyImportError{}, []contract.KeyImportNote{}
 	if err := run.all(ctx); err != nil {
@@ -140,7 +140,7 @@ var errOtherFile = fault.New(fault.Invalid, "idempotency_key_reused", "This Idem
 	"import of a different file. Use a new key for each file, and reuse a key only to repeat the same import.")
 
 func (r *importing) batches(ctx context.Context) error {
-	batch := make([]item, 0, importAtOnce)
+	batch, way := make([]item, 0, importAtOnce), r.makingWay()
 	var rest error
 	number := int64(1)
 	for ; rest == nil; number++ {
@@ -170,6 +170,7 @@ func (r *importing) batches(ctx context.Context) error {
 		if err := r.take(ctx, batch, number); err != nil {
 			return err
 		}
+		way(ctx)
 	}
 	if rest != nil && !errors.Is(rest, io.EOF) {
 		return r.unreadable(rest)

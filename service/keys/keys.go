@@ -39,6 +39,7 @@ type Service struct {
 	Changed func(context.Context)
 	Events  Events // nil for none
 
+	Calls    func() uint64         // served by this process, for which imports make way; nil: none are
 	MayCheck func(who string) bool // counts a check of a key, of which there are MaxChecks a minute
 
 	project string // set by InProject

@@ -21,6 +21,7 @@ type shard struct {
 	place int // in shards.all
 	tally tally
 	taken uint64 // how often tally or minutes was taken
+	seen  uint64 // calls that were recorded
 	calls []slot // not in the live log yet
 	spare []slot // replaces calls when they are taken
 
@@ -53,6 +54,7 @@ func newShards(n int) *shards {
 func (d *shards) record(c *Call, cached *last) (kept, due bool) {
 	here := d.near.Get().(*shard)
 	here.mu.Lock()
+	here.seen++
 	here.count(c, cached)
 	if kept = len(here.calls) < maxHeld; kept {
 		here.keep(c)
@@ -61,6 +63,17 @@ func (d *shards) record(c *Call, cached *last) (kept, due bool) {
 	here.mu.Unlock()
 	d.near.Put(here)
 	return kept, due
+}
+
+// recorded returns how many calls were recorded.
+func (d *shards) recorded() (n uint64) {
+	for i := range d.all {
+		s := &d.all[i]
+		s.mu.Lock()
+		n += s.seen
+		s.mu.Unlock()
+	}
+	return n
 }
 
 // keep keeps a call for the live log, in a slot that was used before if there is one.

@@ -107,6 +107,9 @@ func NewRecorder(db *models.DB, log *slog.Logger) *Recorder {
 	}
 }
 
+// Calls returns how many calls were recorded since the process started.
+func (r *Recorder) Calls() uint64 { return r.shards.recorded() }
+
 // Observe counts a call and adds it to the live log. It never waits for the database. It
 // waits for a reader only while that takes the calls out of the shards.
 func (r *Recorder) Observe(c Call) { r.observe(&c, nil) }

@@ -7,7 +7,7 @@ import (
 	"postern/platform/turns"
 )
 
-func TestBeside(t *testing.T) {
+func TestBackground(t *testing.T) {
 	before, places := runtime.GOMAXPROCS(0), turns.Most()
 	check := func(when string, want int) {
 		t.Helper()
@@ -18,9 +18,9 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: %d places, want %d", when, got, places)
 		}
 	}
-	first := turns.Beside()
+	first := turns.Background()
 	check("during long work", before+2)
-	second := turns.Beside()
+	second := turns.Background()
 	check("during two pieces of it", before+2)
 	first()
 	first() // counts once
