@@ -112,7 +112,9 @@ func (c *call) identityLines(set func(name, value string)) {
 	if id.Owner != "" {
 		set(policy.ConsumerIDHeader, of.ConsumerID)
 		set(policy.UsernameHeader, of.Username)
-		set(policy.CustomIDHeader, of.CustomID)
+		if of.CustomID != "" {
+			set(policy.CustomIDHeader, of.CustomID)
+		}
 	}
 	if of.CredentialID != "" {
 		set(policy.CredentialHeader, of.CredentialID)

@@ -1,6 +1,9 @@
 package kong
 
 import (
+	"bufio"
+	"encoding/json"
+	"os"
 	"testing"
 
 	"postern/bundle"
@@ -20,5 +23,31 @@ func TestEntry_keptIdentity(t *testing.T) {
 		"asmetadata=%7B%22plan%22:%22a%20b%22%2C%22city%22:%22Z%5Cu00fcrich%22%7D consumer=u1 owner=o 1"
 	if got := e.String(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// The entries that the plugin is tested with are those that are exported.
+func TestEntry_keptIdentityTable(t *testing.T) {
+	file, err := os.Open("../../core/policy/testdata/kept_identity.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	rows := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
+		var row struct {
+			Name     string               `json:"name"`
+			Identity contract.KeyIdentity `json:"identity"`
+			Entry    string               `json:"entry"`
+		}
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		if got := bundle.KeptIdentity(&snapshot.Key{KeyIdentity: row.Identity}, false); got != row.Entry {
+			t.Errorf("%s: got %q, want %q", row.Name, got, row.Entry)
+		}
+	}
+	if rows < 8 {
+		t.Errorf("only %d rows", rows)
 	}
 }

@@ -60,11 +60,13 @@ func (k KeyIdentity) IsZero() bool {
 	return k.Metadata == "" && k.Consumer == nil && k.CredentialID == nil
 }
 
-// Consumer is the identity of a key's owner at another gateway. An empty member leaves Postern's own in its header.
+// Consumer is the identity of a key's owner at another gateway. Without an ID or a username, upstreams get Postern's own.
+// Without a custom ID they get none, unless all members are empty: the other gateway sent none, and upstreams may look
+// up what they get.
 type Consumer struct {
 	ID       string `json:"id,omitempty" doc:"Sent as X-Consumer-ID"`
 	Username string `json:"username,omitempty" doc:"Sent as X-Consumer-Username"`
-	CustomID string `json:"custom_id,omitempty" doc:"Sent as X-Consumer-Custom-ID"`
+	CustomID string `json:"custom_id,omitempty" doc:"Sent as X-Consumer-Custom-ID. If it is empty, no such header is sent"`
 }
 
 // Path returns its path parameter.

@@ -62,7 +62,7 @@ func TestKong_owners(t *testing.T) {
 		},
 		{
 			name: "a consumer that looks like a user", item: "/consumers/0",
-			codes: []string{"consumer.renamed", "consumer.name"},
+			codes: []string{"consumer.renamed"},
 			text:  service + keyed + "consumers: [{username: usr_1}]\n", has: `"name":"consumer-usr_1",`,
 		},
 		{
@@ -109,20 +109,20 @@ func TestKong_closes(t *testing.T) {
 		},
 		{
 			name: "a group that isn't in the file", item: "/consumers/0",
-			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.frozen", "consumer.name"},
+			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.frozen"},
 			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n",
 			has:   `"reasons":["its consumer group g isn't in the file"]`,
 		},
 		{
 			name: "a group whose plugins are off", item: "/consumers/0",
-			codes: []string{"consumer.fields", "consumer.name"},
+			codes: []string{"consumer.fields"},
 			text: service + "consumers: [{username: a, groups: [{name: g}]}]\nconsumer_groups: [{name: g, plugins: " +
 				"[{name: request-termination, enabled: false}]}]\n",
 			has: `"frozen":false`,
 		},
 		{
 			name: "a member that is opened", item: "/consumers/0", options: movein.Options{Open: []string{"a"}},
-			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.opened", "consumer.name"},
+			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.opened"},
 			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n", has: `"frozen":false`,
 		},
 		{
@@ -179,7 +179,7 @@ func TestKong_closes(t *testing.T) {
 	}
 }
 
-var frozenByGroup = []string{"consumer.fields", "consumer.group_plugin", "consumer.frozen", "consumer.name"}
+var frozenByGroup = []string{"consumer.fields", "consumer.group_plugin", "consumer.frozen"}
 
 // Values that can be secrets aren't in plans.
 func TestKong_sealed(t *testing.T) {

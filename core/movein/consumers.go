@@ -48,7 +48,7 @@ func (p *planner) planConsumers() {
 		if o.Name != c.Name() {
 			p.say(c, "consumer.renamed")
 		}
-		if o.Username == "" || o.CustomID == "" {
+		if o.Username == "" {
 			p.say(c, "consumer.name")
 		}
 		for _, acl := range c.ACLs {

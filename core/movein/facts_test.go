@@ -223,9 +223,14 @@ func TestKong_facts(t *testing.T) {
 		},
 		{
 			// As Kong 3.9.3 derives it: UUIDv5 of the name, below that of the schema.
-			name: "consumers without an id", item: "/consumers/0", codes: []string{"consumer.name"},
-			status: "approximate", text: service + keyed + "consumers: [{username: billing-service}]\n",
-			has: `"consumer_id":"35350059-a35b-58c9-9be9-c44b6088b5eb","username":"billing-service"`,
+			name: "consumers without an id", item: "/consumers/0", codes: []string{"consumer"}, status: "exact",
+			text: service + keyed + "consumers: [{username: billing-service}]\n",
+			has:  `"consumer_id":"35350059-a35b-58c9-9be9-c44b6088b5eb","username":"billing-service","custom_id":""`,
+		},
+		{
+			name: "consumers without a username", item: "/consumers/0", codes: []string{"consumer.name"},
+			status: "approximate", text: service + keyed + "consumers: [{custom_id: c-1}]\n",
+			has: `"username":"","custom_id":"c-1"`,
 		},
 		{
 			name: "consumers with both names", item: "/consumers/0", codes: []string{"consumer"}, status: "exact",

@@ -200,8 +200,7 @@ var fates = map[string]fate{
 	"consumer": {exact, "It becomes an owner of keys, an app. Upstreams get the same X-Consumer headers.", ""},
 	"consumer.name": {
 		approximate,
-		"It has no username or no custom_id, for which Kong sends no header. Here upstreams get the name of the " +
-			"owner in X-Consumer-Username or X-Consumer-Custom-ID.",
+		"It has no username, so Kong sends no X-Consumer-Username. Here upstreams get the name of the owner in it.",
 		"",
 	},
 	"consumer.frozen": {

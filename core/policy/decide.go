@@ -218,15 +218,15 @@ type Kept struct {
 	CredentialID *string
 }
 
-// Headers are the identity headers of a call with a key or for an owner.
+// Headers are the identity headers of a call with a key or for an owner. CustomID is "" if no header is sent.
 type Headers struct{ ConsumerID, Username, CustomID, CredentialID string }
 
 // Headers returns what the upstream is sent.
 func (id *Identity) Headers() Headers {
 	h := Headers{id.ConsumerID, id.Owner, id.Owner, id.CredentialID}
-	if of := id.Kept.Consumer; of != nil {
+	if of := id.Kept.Consumer; of != nil && *of != (snapshot.Consumer{}) {
 		h.ConsumerID, h.Username = cmp.Or(of.ID, h.ConsumerID), cmp.Or(of.Username, h.Username)
-		h.CustomID = cmp.Or(of.CustomID, h.CustomID)
+		h.CustomID = of.CustomID // upstreams may store it as another system's, so the owner's name can't stand for it
 	}
 	if id.Kept.CredentialID != nil {
 		h.CredentialID = *id.Kept.CredentialID

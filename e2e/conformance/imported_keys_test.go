@@ -37,6 +37,9 @@ func TestConformanceImportedKeys(t *testing.T) {
 		k.Consumer = &snapshot.Consumer{ID: "c-1", Username: "Ana B", CustomID: "7%7"}
 		k.CredentialID = new("old-7")
 	})
+	add("partly", "partly-0123456789abcdef", func(k *snapshot.Key) {
+		k.Consumer = &snapshot.Consumer{ID: "c-2", Username: "Ben"} // no X-Consumer-Custom-ID
+	})
 	kong, _ := startKong(t, exportOf(t, project, keys, bundle.Options{Consumers: true}), up)
 	postern := startPosternOf(t, up, project, keys)
 	for name, k := range keys {

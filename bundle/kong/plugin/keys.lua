@@ -108,13 +108,22 @@ local function unescaped(value)
 end
 
 
+-- The X-Consumer-Custom-ID of the key. There is none if upstreams know its owner from another gateway, which sent none.
+local function custom_id_of(entry)
+  if entry.asid or entry.asname or entry.ascustom then
+    return unescaped(entry.ascustom)
+  end
+  return entry.owner
+end
+
+
 -- The headers that tell the upstream who the caller is.
 local function headers_of(settings, entry)
   local scopes = scopes_of(settings, entry)
   return {
     ["X-Consumer-ID"] = unescaped(entry.asid) or entry.consumer,
     ["X-Consumer-Username"] = unescaped(entry.asname) or entry.owner,
-    ["X-Consumer-Custom-ID"] = unescaped(entry.ascustom) or entry.owner,
+    ["X-Consumer-Custom-ID"] = custom_id_of(entry),
     ["X-Credential-Identifier"] = unescaped(entry.ascredential) or entry.id,
     ["X-Authenticated-Scope"] = scopes ~= "" and scopes or nil,
     ["X-Tenant-ID"] = entry.tenant,

@@ -297,6 +297,26 @@ for line in io.lines("../../../../core/policy/testdata/key_states.jsonl") do
   end)
 end
 
+-- The table that the hosted gateway is tested with, too: what the upstream gets of a key that was imported.
+for line in io.lines("../../../../core/policy/testdata/kept_identity.jsonl") do
+  local row = assert(json.decode(line))
+  check("the identity of an imported key: " .. row.name, function()
+    local with = config()
+    with.imported_keys = true
+    with.keys = {
+      [digest("legacy-0123456789")] = "key_2 tenant=tnt_1 type=kty_1" .. row.entry ..
+        " consumer=82743729-15f0-5978-98fd-d34ea4e30811 owner=ana",
+    }
+    local seen = call("guarded", { { "X-API-Key", "legacy-0123456789" }, { "X-Consumer-Custom-ID", "forged" } }, with)
+    passed(seen)
+    for _, name in ipairs({
+      "X-Consumer-ID", "X-Consumer-Username", "X-Consumer-Custom-ID", "X-Credential-Identifier",
+    }) do
+      equal(value(seen, name), row.headers[name], name)
+    end
+  end)
+end
+
 check("the key isn't forwarded if Authorization repeats it", function()
   local seen = call("guarded", { { "X-API-Key", good }, { "Authorization", "Bearer " .. good } })
   passed(seen)
