@@ -75,6 +75,9 @@ func TestWrite_serves(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
+		if h := seen[1].Headers; h.Get("X-Consumer-Username") != "bob" || h["X-Consumer-Custom-Id"] != nil {
+			t.Errorf("the upstream got %v for a consumer without a custom ID", h)
+		}
 		for _, project := range out.Projects {
 			verifyExport(t, db, project.ID)
 		}
