@@ -60,9 +60,9 @@ func (k KeyIdentity) IsZero() bool {
 	return k.Metadata == "" && k.Consumer == nil && k.CredentialID == nil
 }
 
-// Consumer is the identity of a key's owner at another gateway. Without an ID or a username, upstreams get Postern's own.
-// Without a custom ID they get none, unless all members are empty: the other gateway sent none, and upstreams may look
-// up what they get.
+// Consumer is the identity of a key's owner at another gateway. Without an ID or a username, upstreams get Postern's
+// own. Without a custom ID they get none, as from the other gateway, because they may look up what they get. If all
+// members are empty, upstreams get Postern's own identity.
 type Consumer struct {
 	ID       string `json:"id,omitempty" doc:"Sent as X-Consumer-ID"`
 	Username string `json:"username,omitempty" doc:"Sent as X-Consumer-Username"`
