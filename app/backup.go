@@ -105,7 +105,7 @@ func Restore(
 ) (m backups.Manifest, err error) {
 	if c.DatabaseURL != "" {
 		return m, errors.New("postern restore works only with SQLite: restore PostgreSQL with pg_restore " +
-			"(docs/backup.md), or leave out --database-url and POSTERN_DATABASE_URL")
+			"(docs/backup.md), or set --data-dir to restore SQLite")
 	}
 	if checkOnly {
 		dir, remove, err := scratch.Dir("")

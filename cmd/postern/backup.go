@@ -64,7 +64,7 @@ To back up PostgreSQL, use pg_dump. A backup doesn't contain the zips of exports
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringSliceVar(&f.recipients, "recipient", nil, "age public key (age1…) to encrypt the file to (repeatable)")
 	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
-	addDatabaseFlags(command)
+	addDataDirFlag(command)
 	return command
 }
 
@@ -200,7 +200,7 @@ Restoring reactivates keys that were revoked after the backup. Revoke them again
 	flags.StringVar(&f.identity, "identity", "", "file with the age private key that can decrypt the backup")
 	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
 	flags.BoolVar(&f.check, "check", false, "check that the backup can be restored, without changing anything")
-	addDatabaseFlags(command)
+	addDataDirFlag(command)
 	return command
 }
 

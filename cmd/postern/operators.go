@@ -28,13 +28,21 @@ func newOperators(t terminal.Terminal) *cobra.Command {
 }
 
 func addDatabaseFlags(c *cobra.Command) {
-	c.Flags().String("data-dir", "", "directory of the server's SQLite database (POSTERN_DATA_DIR, default: ./data)")
+	addDataDirFlag(c)
 	c.Flags().String("database-url", "", "postgres:// URL of the server's database (POSTERN_DATABASE_URL)")
+}
+
+// addDataDirFlag is for commands that work only with SQLite.
+func addDataDirFlag(c *cobra.Command) {
+	c.Flags().String("data-dir", "", "directory of the server's SQLite database (POSTERN_DATA_DIR, default: ./data)")
 }
 
 // namedDatabase returns the database that the flags name, else the server's.
 func namedDatabase(t terminal.Terminal, c *cobra.Command) (config.Config, error) {
-	dataDir, databaseURL := c.Flag("data-dir").Value.String(), c.Flag("database-url").Value.String()
+	dataDir, databaseURL := c.Flag("data-dir").Value.String(), ""
+	if flag := c.Flag("database-url"); flag != nil {
+		databaseURL = flag.Value.String()
+	}
 	if dataDir == "" && databaseURL == "" {
 		dataDir, databaseURL = t.Variable("POSTERN_DATA_DIR"), t.Variable("POSTERN_DATABASE_URL")
 	}
