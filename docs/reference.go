@@ -135,8 +135,12 @@ func (d openAPI) operation(method, path string, in operation, control string) Op
 		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(in.Responses)) {
-		answer := Answer{Status: status, Doc: in.Responses[status].Description}
-		if media, ok := in.Responses[status].Content[mediaJSON]; ok {
+		response := in.Responses[status]
+		if response.Ref != "" {
+			response = d.Components.Responses[strings.TrimPrefix(response.Ref, "#/components/responses/")]
+		}
+		answer := Answer{Status: status, Doc: response.Description}
+		if media, ok := response.Content[mediaJSON]; ok {
 			answer.Fields = d.fields(media.Schema, "", 0)
 		}
 		if status == "default" {

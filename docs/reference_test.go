@@ -15,10 +15,11 @@ const document = `{
     "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/In"}}}},
     "responses": {
       "200": {"description": "OK", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Out"}}}},
+      "4XX": {"$ref": "#/components/responses/Problem"},
       "default": {"description": "Error"}
     }
   }}},
-  "components": {"schemas": {
+  "components": {"responses": {"Problem": {"description": "The request was refused"}}, "schemas": {
     "In": {"type": "object", "required": ["mode"], "properties": {
       "mode": {"type": "string", "enum": ["now", "later"]}, "grace": {"type": ["integer", "null"]}}},
     "Out": {"type": "object", "properties": {"keys": {"type": "array", "items": {"$ref": "#/components/schemas/Key"}}}},
@@ -52,6 +53,7 @@ func TestReadReference(t *testing.T) {
 				{Name: "keys", Type: "list of object"},
 				{Name: "keys.ends", Type: "time", Doc: "Its end"},
 			}},
+			{Status: "4XX", Doc: "The request was refused"},
 			{Status: "in other cases", Doc: "a problem (RFC 9457)"},
 		},
 		Curl: "curl 'https://postern.example.com/api/v1/keys/{key}/rotate' \\\n" +

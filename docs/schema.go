@@ -12,7 +12,8 @@ import (
 type openAPI struct {
 	Paths      map[string]map[string]json.RawMessage `json:"paths"`
 	Components struct {
-		Schemas map[string]*schema `json:"schemas"`
+		Schemas   map[string]*schema `json:"schemas"`
+		Responses map[string]content `json:"responses"`
 	} `json:"components"`
 }
 
@@ -34,6 +35,7 @@ type operation struct {
 }
 
 type content struct {
+	Ref         string `json:"$ref"` // to a response of the components, which has the rest
 	Description string `json:"description"`
 	Content     map[string]struct {
 		Schema *schema `json:"schema"`

@@ -60,7 +60,7 @@ func TestKeyImport_upload(t *testing.T) {
 
 	p.evaluates(`document.getElementById("import-type").value = "full"`)
 	p.chooses("#import-file", few)
-	p.Presses("Check the file")
+	p.Presses("Check file")
 	p.Reaches(`//section[@id="import-result"]//dt[.="To create"]/following-sibling::dd[.="3"]`)
 	p.lacks("#import-progress:not([hidden])")
 	p.chooses("#import-file", many)

@@ -23,7 +23,8 @@ func TestDocs(t *testing.T) {
 			"/api/v1/projects/{project}/keys")
 		s.Get("/docs?q=nosuchword").Shows(200, "Nothing found")
 		s.Get("/docs/reference").Shows(200, "API reference").Says("main", "Create an API key")
-		s.Get("/docs/reference/keys").Shows(200, "Keys").Says("main", "Rotate")
+		s.Get("/docs/reference/keys").Shows(200, "Keys").Says("main", "Rotate").
+			Says("main", "Response 4XX: The request was refused or failed.")
 		s.Get("/docs/notices").Shows(200, "Third-party notices").Says("article", "github.com/gin-gonic/gin")
 		s.Get("/docs/nothing").Shows(404, "Page not found")
 		s.Get("/docs/reference/nothing").Shows(404, "Page not found")

@@ -4,7 +4,11 @@
 // It owns the frame around rendered articles. It does not own the articles (postern/docs).
 package docs
 
-import "postern/views/ui"
+import (
+	"strings"
+
+	"postern/views/ui"
+)
 
 // Frame is what every page has around its content.
 type Frame struct {
@@ -73,4 +77,12 @@ type Field struct {
 type Answer struct {
 	Status, Doc string
 	Fields      []Field
+}
+
+// line describes an answer without members.
+func (a Answer) line() string {
+	if a.Doc == "" {
+		return "Response " + a.Status
+	}
+	return "Response " + a.Status + ": " + strings.TrimSuffix(a.Doc, ".") + "."
 }

@@ -156,7 +156,7 @@ func clientAccess(m ClientAccess) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = settings(m.Action, "the API access").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = settings(m.Action, "API access").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

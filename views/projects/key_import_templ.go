@@ -296,7 +296,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows that are done stay.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check the file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows that are done stay.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -663,7 +663,7 @@ func keyCheck(m KeyCheck) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</div></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn\">Check the key</button></div></form></section>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 59, "</div></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn\">Check key</button></div></form></section>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1051,7 +1051,7 @@ func CreatedPage(m Created) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "Open the project")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 83, "Open project")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -158,7 +158,7 @@ func OpenAPIPage(m OpenAPI) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = settings(m.Form.Action, "the document").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = settings(m.Form.Action, "document").Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -614,7 +614,7 @@ func openAPISettings(m OpenAPI) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = settings(m.Settings.Action, "the gateway settings").Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = settings(m.Settings.Action, "gateway settings").Render(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -397,7 +397,7 @@ func providerTest(m Provider) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" hx-target=\"#provider-test\" hx-select=\"#provider-report\" hx-swap=\"innerHTML\" hx-disabled-elt=\"find button\" data-swap-errors><div class=\"min-w-0 flex-1 basis-60\"><h2 id=\"provider-test-title\" class=\"font-medium\">Test</h2><p class=\"hint\">Checks the discovery document, the keys, and the saved client ID and secret. To test a full sign-in, use Test login on the app client's page.</p></div><button class=\"btn\">Test <span class=\"sr-only\">the provider</span></button></form><div id=\"provider-test\" class=\"empty:hidden\" aria-live=\"polite\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" hx-target=\"#provider-test\" hx-select=\"#provider-report\" hx-swap=\"innerHTML\" hx-disabled-elt=\"find button\" data-swap-errors><div class=\"min-w-0 flex-1 basis-60\"><h2 id=\"provider-test-title\" class=\"font-medium\">Test</h2><p class=\"hint\">Checks the discovery document, the keys, and the saved client ID and secret. To test a full sign-in, use Test login on the app client's page.</p></div><button class=\"btn\">Test <span class=\"sr-only\">provider</span></button></form><div id=\"provider-test\" class=\"empty:hidden\" aria-live=\"polite\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -597,7 +597,7 @@ func providerForm(m ProviderForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div class=\"flex justify-end\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">the provider</span></button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<div class=\"flex justify-end\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">provider</span></button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

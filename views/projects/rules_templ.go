@@ -240,7 +240,7 @@ func RulesPage(m Rules) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = settings(m.Form.Action, "the rules").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = settings(m.Form.Action, "rules").Render(templ.WithChildren(ctx, templ_7745c5c3_Var9), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

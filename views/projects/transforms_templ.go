@@ -136,7 +136,7 @@ func TransformsPage(m Transforms) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = settings(m.Form.Action, "the transforms").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = settings(m.Form.Action, "transforms").Render(templ.WithChildren(ctx, templ_7745c5c3_Var6), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

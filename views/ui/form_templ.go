@@ -9,7 +9,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// TextField is a labelled input with its hint and its error. Of several wrong
+// TextField is a labeled input with its hint and its error. Of several wrong
 // fields the first gets the focus, as of all elements with autofocus: a page can
 // be long, and the mistake far below what is seen first.
 func TextField(f Field) templ.Component {
@@ -327,7 +327,7 @@ func TextField(f Field) templ.Component {
 	})
 }
 
-// TextArea is a labelled field of several lines.
+// TextArea is a labeled field of several lines.
 func TextArea(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -561,7 +561,7 @@ func TextArea(f Field) templ.Component {
 	})
 }
 
-// SelectField is a labelled select; Chosen marks the option it shows.
+// SelectField is a labeled select; Chosen marks the option it shows.
 func SelectField(f Field, options []Option) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
