@@ -96,7 +96,7 @@ type ClosedEntity struct {
 // ImportByHand is what an import can't do.
 type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
-	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets for POSTERN_EGRESS_ALLOW"`
+	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW has to allow and doesn't yet"`
 	EgressNames  []string            `json:"egress_names" doc:"Host names of targets that probably have private addresses"`
 	Certificates []string            `json:"certificates" doc:"Names in certificates of the file"`
 	Placeholders []ImportPlaceholder `json:"placeholders" doc:"Placeholders without a value"`

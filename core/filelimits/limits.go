@@ -290,6 +290,37 @@ var (
 		Says:   "the file has more than 20,000 plugins",
 		Fix:    "Split it by service.",
 	}
+	KongPluginsOfRoutes = &Limit{
+		File: kong, Name: "plugins of all routes", Most: 1_000_000, Amount: "1,000,000",
+		Reason: "A plugin counts once for each route that it applies to. A global one applies to all.",
+		Says:   "more than 1,000,000 plugins apply to routes",
+		Fix:    "Split the file by service.",
+	}
+	KongEntityValues = &Limit{
+		File: kong, Name: "values of an entity", Most: 5_000, Amount: "5,000",
+		Reason: "Plans compare them with each other. Entities nested in it don't count.",
+		Says:   "has more than 5,000 values",
+		Fix:    "Split it, or remove values from it.",
+	}
+	KongDefaults = &Limit{
+		File: kong, Name: "members that `_info.defaults` and `_plugin_configs` add", Most: 1_000_000,
+		Amount: "1,000,000", Reason: "Each takes memory. Large entities reach the limit sooner.",
+		Says: "the members that _info.defaults and _plugin_configs add are too many",
+		Fix:  "Remove those that Kong has by itself, or split the file by service.",
+	}
+	KongPlaceholders = &Limit{
+		File: kong, Name: "different placeholders", Most: 1_000, Amount: "1,000",
+		Reason: "The plan lists them, to be filled one by one.",
+		Says:   "the file has more than 1,000 different placeholders",
+		Fix:    "Render it first.",
+	}
+	KongDomains = &Limit{
+		File: kong, Name: "custom domains", Most: 50_000, Amount: "50,000",
+		Reason: "A route without a host needs one for each host name in the file.",
+		Says: "routes without a host match calls to every host name in the file, which would need more than 50,000 " +
+			"custom domains",
+		Fix: "Split the file by host name.",
+	}
 )
 
 // All returns the limits in the order of the documentation.
@@ -300,6 +331,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		KongSize, KongValues, KongNesting, KongEntities, KongRoutes, KongPlugins,
+		KongSize, KongValues, KongNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
+		KongEntityValues, KongDefaults, KongPlaceholders, KongDomains,
 	}
 }

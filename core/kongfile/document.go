@@ -111,7 +111,10 @@ func (d *Document) File(set map[string]string) (*File, error) {
 		root = root.clone()
 		m.fill(&root)
 	}
-	f := &File{Form: d.form, Placeholders: m.list(), byKind: map[Type][]*Entity{}, left: mostSteps}
+	f := &File{
+		Form: d.form, Placeholders: m.list(), byKind: map[Type][]*Entity{},
+		left: int(filelimits.KongDefaults.Most) * stepsOfMember,
+	}
 	if err := f.header(root); err != nil {
 		return nil, err
 	}

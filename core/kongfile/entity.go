@@ -199,8 +199,7 @@ func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
 		}
 		f.defaults(e)
 		if f.left < 0 {
-			return &Error{Line: e.Line, Code: CodeLimit, Detail: "The members that _info.defaults and " +
-				"_plugin_configs add are too many. Remove those that Kong has by itself, or split the file by service."}
+			return &Error{Line: e.Line, Code: CodeLimit, Detail: filelimits.KongDefaults.Sentence()}
 		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
@@ -215,21 +214,17 @@ func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
 	return nil
 }
 
-// mostInEntity bounds the values of an entity, since plans compare them with each other, and read those of a plugin for
-// each route.
-const mostInEntity = 5_000
-
 // checkSize returns an error if an entity has more values than a plan can compare.
 func (f *File) checkSize(e *Entity) error {
-	if !listed[e.Type] || !e.Value.isLarger(mostInEntity, apart[e.Type]) {
+	if !listed[e.Type] || !e.Value.isLarger(int(filelimits.KongEntityValues.Most), apart[e.Type]) {
 		return nil
 	}
 	what := strings.ReplaceAll(string(e.Type), "_", " ")
 	if name := e.PluginName(); e.Type == Plugin && len(name) <= 64 {
 		what += " " + strconv.Quote(name)
 	}
-	return &Error{Line: e.Line, Code: CodeLimit, Detail: fmt.Sprintf("The %s at %s has more than %d values. Split it, "+
-		"or remove values from it.", what, e.Pointer, mostInEntity)}
+	return &Error{Line: e.Line, Code: CodeLimit, Detail: fmt.Sprintf("The %s at %s %s", what, e.Pointer,
+		filelimits.KongEntityValues.Refusal())}
 }
 
 // mayAdd returns an error if a list has more entities than a file may have, before their defaults are set.
@@ -283,22 +278,19 @@ func (f *File) resolve() error {
 		}
 		f.connect(e)
 	}
-	left := mostPluginsOfRoutes
+	left := filelimits.KongPluginsOfRoutes.Most
 	for _, r := range f.byKind[Route] {
-		left -= len(r.Plugins) + len(f.globals)
+		left -= int64(len(r.Plugins) + len(f.globals))
 		if r.Service != nil {
-			left -= len(r.Service.Plugins)
+			left -= int64(len(r.Service.Plugins))
 		}
 		if left < 0 {
-			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, more than %d "+
-				"plugins apply to routes. Split the file by service.", r.Pointer, mostPluginsOfRoutes)}
+			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, %s", r.Pointer,
+				filelimits.KongPluginsOfRoutes.Refusal())}
 		}
 	}
 	return nil
 }
-
-// mostPluginsOfRoutes bounds the sum of the plugins that apply to each route.
-const mostPluginsOfRoutes = 1_000_000
 
 // checkNames returns an error if two entities of a type have the same name or ID. Kong refuses such files, and a plugin
 // that names one of them would leave the other without it.

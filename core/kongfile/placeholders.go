@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"postern/core/filelimits"
 )
 
 // Placeholder is a text that a template, a shell or a vault was meant to replace.
@@ -30,9 +32,6 @@ var forms = regexp.MustCompile(strings.Join([]string{
 	`(?i)<(your[-_ ][a-z0-9_ -]{1,60})>`,
 	`\b((?i:REPLACE|CHANGE)[-_]?(?i:ME)(?:[-_][A-Za-z0-9_-]{1,60})?)\b`,
 }, "|"))
-
-// maxPlaceholders bounds the different names.
-const maxPlaceholders = 1000
 
 // marks replaces placeholders by words that are valid in YAML and JSON, inside and outside of quotes.
 type marks struct {
@@ -68,9 +67,8 @@ func replacePlaceholders(text []byte) ([]byte, *marks, error) {
 			out.WriteString(m.mark(string(raw[at[0]:at[1]]), nameOf(raw, at), line))
 		}
 		out.Write(raw[last:])
-		if len(m.found) > maxPlaceholders {
-			return nil, nil, refuse(line, "The file has more than %d different placeholders. Render it first.",
-				maxPlaceholders)
+		if int64(len(m.found)) > filelimits.KongPlaceholders.Most {
+			return nil, nil, refuse(line, "%s", filelimits.KongPlaceholders.Sentence())
 		}
 	}
 	return out.Bytes(), m, nil

@@ -276,7 +276,7 @@ func TestRead_hostile(t *testing.T) {
 		"JSON brackets":   {strings.Repeat(`{"a":`, 1<<20), "50 levels"},
 		"commas":          {minimal + "a: [" + strings.Repeat(",", 5<<20) + "]", "values"},
 		"directives":      {strings.Repeat("%TAG ! x\n", 200) + minimal, "directives"},
-		"placeholders":    {minimal + placeholders(2000), "1000 different placeholders"},
+		"placeholders":    {minimal + placeholders(2000), "1,000 different placeholders"},
 	} {
 		_, err := kongfile.Read([]byte(tt.text), nil)
 		if _, ok := errors.AsType[*kongfile.Error](err); !ok || !strings.Contains(err.Error(), tt.want) {

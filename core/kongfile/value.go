@@ -146,10 +146,7 @@ func (v Value) walk(visit func(Value)) {
 	}
 }
 
-// mostSteps bounds the steps of completing entities, and so the members that they can get.
-const mostSteps = 20_000_000
-
-// stepsOfMember is what a member that is added costs, which takes memory too.
+// stepsOfMember is what a member that is added costs, which takes memory too. Comparing it with another costs one step.
 const stepsOfMember = 20
 
 // over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from

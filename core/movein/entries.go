@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/core/filelimits"
 	"postern/core/policy"
 )
 
@@ -26,14 +27,14 @@ type entry struct {
 func (p *planner) place() error {
 	known := p.knownHosts()
 	byHost := map[string][]*entry{}
-	count := 0
+	count := int64(0)
 	for _, r := range p.routes {
 		if r.left {
 			continue
 		}
 		for _, host := range p.hostsOf(r, known) {
 			for _, one := range r.prefixes {
-				if count++; count > mostEntries {
+				if count++; count > filelimits.KongDomains.Most {
 					return ErrTooMany
 				}
 				byHost[host] = append(byHost[host], &entry{
@@ -76,9 +77,6 @@ func (p *planner) place() error {
 	}
 	return nil
 }
-
-// mostEntries bounds the custom domains of a plan.
-const mostEntries = 50_000
 
 // anyHost stands for all host names that aren't known. It has no custom domain, but its routes have gateway URLs, and
 // are compared like those of a host name. So are the hosts with an asterisk.

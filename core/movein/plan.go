@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postern/core/contract"
+	"postern/core/filelimits"
 	"postern/core/kongfile"
 )
 
@@ -127,8 +128,7 @@ func (e *UnknownOpenError) Error() string {
 }
 
 // ErrTooMany is returned if routes without a host would need too many custom domains.
-var ErrTooMany = errors.New("routes without a host match calls to every host name in the file, which would need more " +
-	"than 50,000 custom domains. Split the file by host name")
+var ErrTooMany = errors.New(filelimits.KongDomains.Refusal())
 
 // isOpened reports whether an option opens an entity.
 func (p *planner) isOpened(e *kongfile.Entity) bool {

@@ -164,6 +164,13 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
+// Reaches reports whether addresses like this one may be reached, at least at the ports of HTTP. It doesn't know which
+// ones this installation listens on.
+func (g *Guard) Reaches(addr netip.Addr) bool {
+	addr = addr.Unmap()
+	return addr.Zone() == "" && g.ranges.SafeAddr(addr) == nil
+}
+
 // judge returns an error that wraps ErrForbidden if the address may not be reached.
 // Every check of an address ends here.
 func (g *Guard) judge(dest netip.AddrPort) error {

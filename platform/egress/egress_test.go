@@ -107,6 +107,26 @@ func TestDial_allowedRanges(t *testing.T) {
 	}
 }
 
+func TestReaches(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, egress.Options{
+		Allow: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")},
+	})
+	for addr, want := range map[string]bool{
+		"10.1.2.3":        true,
+		"::ffff:10.1.2.3": true,
+		"fd00::1":         true,
+		"8.8.8.8":         true,
+		"10.2.0.1":        false,
+		"127.0.0.1":       false,
+		"fd00::1%lo":      false,
+	} {
+		if got := g.Reaches(netip.MustParseAddr(addr)); got != want {
+			t.Errorf("%s: %t", addr, got)
+		}
+	}
+}
+
 func TestDial_loopbackAllowed(t *testing.T) {
 	g := newGuard(t, egress.Options{LoopbackAllowed: true})
 	for _, address := range []string{

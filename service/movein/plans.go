@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"time"
 
 	"postern/core/contract"
+	"postern/core/filelimits"
 	"postern/core/kongfile"
 	"postern/core/movein"
 	"postern/models"
@@ -28,6 +30,7 @@ type Plans struct {
 	DB        *models.DB
 	Vault     *secrets.Vault
 	CheckHost func(raw string) (string, *fault.Field) // of a custom domain
+	Reaches   func(netip.Addr) bool                   // whether this installation connects to an address; nil: to none
 	Writer    Writer
 	Lease     time.Duration // how long a plan is claimed by a process that was killed; 0: a minute
 
@@ -388,9 +391,19 @@ func (s *Plans) planOf(
 			"No closed route or consumer of the file has this name, ID or pointer.")
 	}
 	if errors.Is(err, movein.ErrTooMany) {
-		return nil, fault.InvalidField("/file", "too_many_domains", "%s", err.Error())
+		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())
 	}
-	return plan, err
+	if err != nil {
+		return nil, err
+	}
+	plan.ByHand.EgressCIDRs = slices.DeleteFunc(plan.ByHand.EgressCIDRs, s.reaches)
+	return plan, nil
+}
+
+// reaches reports whether this installation already connects to the address of a target.
+func (s *Plans) reaches(cidr string) bool {
+	one, err := netip.ParsePrefix(cidr)
+	return err == nil && s.Reaches != nil && s.Reaches(one.Addr())
 }
 
 // refused is the fault of a file that can't be read.

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"postern/core/contract"
 	"postern/models"
@@ -150,6 +153,35 @@ services:
 				if domain.Host != "api.example.com" {
 					t.Errorf("the plan has a custom domain %s", domain.Host)
 				}
+			}
+		}
+	})
+}
+
+// Addresses that the operator has allowed aren't left to do by hand.
+func TestPlans_allowedAddresses(t *testing.T) {
+	t.Parallel()
+	const text = `_format_version: "3.0"
+services:
+- {name: one, url: "http://10.1.0.5:80", routes: [{paths: [/one]}]}
+- {name: two, url: "http://10.2.0.5:80", routes: [{paths: [/two]}]}
+`
+	each(t, func(t *testing.T, f *fixture) {
+		for name, tt := range map[string]struct {
+			reaches func(netip.Addr) bool
+			want    []string
+		}{
+			"none": {nil, []string{"10.1.0.5/32", "10.2.0.5/32"}},
+			"one":  {netip.MustParsePrefix("10.1.0.0/16").Contains, []string{"10.2.0.5/32"}},
+			"both": {netip.MustParsePrefix("10.0.0.0/8").Contains, []string{}},
+		} {
+			f.Reaches = tt.reaches
+			got, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got.ByHand.EgressCIDRs); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
 	})
