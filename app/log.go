@@ -16,7 +16,7 @@ func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-// Handle implements slog.Handler. It drops errors of cancelled contexts, which every stop
+// Handle implements slog.Handler. It drops errors of canceled contexts, which every stop
 // causes.
 func (w warnings) Handle(ctx context.Context, record slog.Record) error {
 	cancelled := strings.Contains(record.Message, context.Canceled.Error())

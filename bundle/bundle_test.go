@@ -266,7 +266,7 @@ func TestWrite_errors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := bundle.Write(ctx, io.Discard, sampleInput()); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	if _, err := bundle.Write(t.Context(), failing{broken}, sampleInput()); !errors.Is(err, broken) {
 		t.Errorf("failing writer: %v", err)

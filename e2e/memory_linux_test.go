@@ -28,7 +28,7 @@ import (
 const overwriteRounds = 40
 
 // TestMemory_providerTokens signs in with each kind of token that is handed on,
-// and calls the gateway with the tokens. Afterwards a core dump of the process contains
+// and calls the gateway with the tokens. Afterward a core dump of the process contains
 // none of the provider's tokens. With GODEBUG=clobberfree=1 (pkg.go.dev/runtime) Go
 // overwrites memory when it frees it; otherwise freed memory keeps its content until it
 // is used again. The buffers that encoding/json and net/http keep in a sync.Pool are not

@@ -17,7 +17,7 @@ import (
 	"postern/gateway/engine"
 )
 
-// The memory of a body that is read completely is held within both budgets, and released afterwards.
+// The memory of a body that is read completely is held within both budgets, and released afterward.
 func FuzzReadWhole(f *testing.F) {
 	f.Add(uint32(0), uint32(10), uint32(100), uint32(100), false)
 	f.Add(uint32(20_000), uint32(1<<20), uint32(40_000), uint32(1<<30), true)

@@ -110,7 +110,7 @@ func TestBodyMemory(t *testing.T) {
 			}
 			released()
 			if got := send("", 100_000); got != "200 " {
-				t.Errorf("afterwards: %s", got)
+				t.Errorf("afterward: %s", got)
 			}
 			released()
 			if got := send("?long", 400_000); got != tc.long {

@@ -286,7 +286,7 @@ func TestOwnership_forgotten(t *testing.T) {
 		if o.changes() != "prj_shop tnt_1  order:42;" {
 			t.Errorf("recorded %q", o.changes())
 		}
-		r.wantCode("afterwards", r.get(shopOrders+"/42"), 403, "not_owner")
+		r.wantCode("afterward", r.get(shopOrders+"/42"), 403, "not_owner")
 		own()
 		status = 200
 		r.wantCode("by POST", r.call("POST", shopOrders+"/42/close", "Content-Length: 0"), 200, "")

@@ -240,7 +240,7 @@ func TestPublish_invalidSnapshot(t *testing.T) {
 				t.Error("it was published")
 			}
 			if got := r.get("/shop/1.0.0/prod"); got.StatusCode != 200 {
-				t.Errorf("afterwards: %d %s, want the old table to serve", got.StatusCode, got.body)
+				t.Errorf("afterward: %d %s, want the old table to serve", got.StatusCode, got.body)
 			}
 		})
 	}

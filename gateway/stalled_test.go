@@ -100,7 +100,7 @@ func TestTLS_noEndReads(t *testing.T) {
 		}
 	})
 	for name, begin := range testkit.ByName(map[string]func(*lasting){
-		"tunnel": func(l *lasting) { l.tunnelled("X-API-Key: " + l.key) },
+		"tunnel": func(l *lasting) { l.tunneled("X-API-Key: " + l.key) },
 		"answer": func(l *lasting) { l.stream("GET", "/slow", "X-API-Key: "+l.key) },
 	}) {
 		t.Run(name, func(t *testing.T) {

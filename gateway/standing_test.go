@@ -240,7 +240,7 @@ func TestStream_accessEnds(t *testing.T) {
 func (l *lasting) begin(way, credential string) func(*testing.T) {
 	switch way {
 	case "tunnel":
-		conn := l.tunnelled(credential)
+		conn := l.tunneled(credential)
 		return func(t *testing.T) {
 			if _, err := conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
 				t.Errorf("read %v, want the tunnel closed", err)
@@ -254,7 +254,7 @@ func (l *lasting) begin(way, credential string) func(*testing.T) {
 	return func(t *testing.T) { l.wantEnd(t, answer.Body) }
 }
 
-func (l *lasting) tunnelled(credential string) net.Conn {
+func (l *lasting) tunneled(credential string) net.Conn {
 	l.t.Helper()
 	conn := l.dial()
 	l.t.Cleanup(func() { _ = conn.Close() })

@@ -242,7 +242,7 @@ func TestForm_refusedLabels(t *testing.T) {
 			continue
 		}
 		if label := page.FieldLabel(name); !slices.Contains(known, label) {
-			t.Errorf("field %s is labelled %q, on its pages %q", name, label, slices.Compact(known))
+			t.Errorf("field %s is labeled %q, on its pages %q", name, label, slices.Compact(known))
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestExports_waiting(t *testing.T) {
 	})
 }
 
-// hanging builds until it is cancelled.
+// hanging builds until it is canceled.
 type hanging struct {
 	*exports.Service
 

@@ -19,7 +19,7 @@ import (
 const (
 	defaultWorkers = 4                      // jobs of the default queue that one process runs at a time
 	pollEvery      = 500 * time.Millisecond // for jobs that the database does not announce, as SQLite
-	cancelWithin   = 5 * time.Second        // for cancelled jobs to return
+	cancelWithin   = 5 * time.Second        // for canceled jobs to return
 )
 
 // Workers runs queued jobs between Start and Stop.
@@ -86,8 +86,8 @@ func (w *Workers) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs and waits for the running ones, which are cancelled when
-// ctx ends. A cancelled job is tried again after the next start.
+// Stop takes no more jobs and waits for the running ones, which are canceled when
+// ctx ends. A canceled job is tried again after the next start.
 func (w *Workers) Stop(ctx context.Context) error {
 	w.stopping.Store(true)
 	err := w.client.Stop(ctx)

@@ -47,7 +47,7 @@ func TestWorkers_restart(t *testing.T) {
 	})
 }
 
-// blocked begins to build and returns when it is cancelled.
+// blocked begins to build and returns when it is canceled.
 type blocked struct {
 	*exports.Service
 	began chan struct{}

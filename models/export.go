@@ -118,7 +118,7 @@ func (t *Tx) ProgressExport(e Export) (bool, error) {
 }
 
 // FinishExport writes the outcome of the attempt that holds the lease; false
-// when another attempt took over or the export was cancelled.
+// when another attempt took over or the export was canceled.
 func (t *Tx) FinishExport(e Export) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
 		Select(

@@ -27,7 +27,7 @@ var unavailable = map[string]bool{
 	"40001": true, // serialization failure
 	"40P01": true, // deadlock
 	"55P03": true, // lock_timeout
-	"57014": true, // statement_timeout, or cancelled
+	"57014": true, // statement_timeout, or canceled
 	"57P01": true, // admin shutdown
 	"57P02": true, // crash shutdown
 	"57P03": true, // starting up, or shutting down

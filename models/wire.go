@@ -74,7 +74,7 @@ type wire struct {
 	closed sync.Once
 
 	mu    sync.Mutex
-	until time.Time // the driver's own deadline, which ends a cancelled query
+	until time.Time // the driver's own deadline, which ends a canceled query
 	heard time.Time // when the last byte came
 }
 

@@ -203,7 +203,7 @@ func TestSetup_debian(t *testing.T) {
 		}
 	}
 	if _, err := os.Lstat(m.policy()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("services still may not start afterwards: %v", err)
+		t.Errorf("services still may not start afterward: %v", err)
 	}
 
 	if out, code := m.setup(); code != 0 || out != "" {

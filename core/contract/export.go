@@ -71,7 +71,7 @@ type ExportProgress struct {
 }
 
 // States of exports. An export is queued, then building, then ready or failed. A ready one
-// expires. A queued or building one can be cancelled.
+// expires. A queued or building one can be canceled.
 const (
 	ExportQueued    = "queued"
 	ExportBuilding  = "building"

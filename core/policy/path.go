@@ -153,7 +153,7 @@ func climbsAboveRoot(path []byte) bool {
 }
 
 // removeDotSegments resolves . and .. (RFC 3986 section 5.2.4) and merges slashes, in
-// place. A path that ends in a dot segment ends in a slash afterwards.
+// place. A path that ends in a dot segment ends in a slash afterward.
 func removeDotSegments(path []byte) []byte {
 	out := path[:0]
 	for i := 0; i < len(path); {

@@ -323,7 +323,7 @@ func TestVerifyOwnTokens_again(t *testing.T) {
 				tt.change(client)
 			}
 			denial := v.Verify(t.Context(), tt.token, policy.Issuers{Own: known}, now.Add(tt.after), &got)
-			wantDenial(t, "afterwards", denial, policy.InvalidToken)
+			wantDenial(t, "afterward", denial, policy.InvalidToken)
 		})
 	}
 }

@@ -18,7 +18,7 @@ func TestLogin_twoTabs(t *testing.T) {
 	b := newPKCELogin(t, contract.AppClientSettings{})
 	first, second := b.request("openid"), b.request("openid")
 	browser := b.browser()
-	// The second tab begins before it has the cookie of the first: the jar gets both answers afterwards.
+	// The second tab begins before it has the cookie of the first: the jar gets both answers afterward.
 	other := b.browser()
 	a, z := b.toProvider(browser, first, b.provider.ID), b.toProvider(other, second, b.provider.ID)
 	at := &url.URL{Scheme: "http", Host: strings.TrimPrefix(b.url, "http://"), Path: "/"}

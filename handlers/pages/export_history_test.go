@@ -59,7 +59,7 @@ func TestExportProgress(t *testing.T) {
 	})
 }
 
-// cancelledExports adds exports that were cancelled, and returns their ids, the oldest first.
+// cancelledExports adds exports that were canceled, and returns their ids, the oldest first.
 func cancelledExports(t *testing.T, db *models.DB) []string {
 	t.Helper()
 	var ids []string

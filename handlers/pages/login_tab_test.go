@@ -101,7 +101,7 @@ func TestBranding_preview(t *testing.T) {
 		t.Errorf("the preview has the policy %s and %s", policy, page.Raw)
 	}
 	if sheet := s.Get("/brand/0a7d55"); sheet.Raw != ":root{--brand:#0a7d55;--brand-ink:#ffffff}\n" {
-		t.Errorf("the colour is %q", sheet.Raw)
+		t.Errorf("the color is %q", sheet.Raw)
 	}
 	s.Get("/brand/red").Shows(404, "Page not found")
 	s.Post(path+"/branding", typed...).

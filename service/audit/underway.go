@@ -31,7 +31,7 @@ type verifications struct {
 }
 
 // begin reports whether the team's chain may be verified now. If so, the caller
-// calls end afterwards.
+// calls end afterward.
 func (v *verifications) begin(team string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -227,7 +227,7 @@ func TestCancel_queued(t *testing.T) {
 	})
 }
 
-// An export that is cancelled while its zip is written leaves no file.
+// An export that is canceled while its zip is written leaves no file.
 func TestCancel_atTheEnd(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

@@ -93,7 +93,7 @@ func TestFollowers_shareOnePoller(t *testing.T) {
 	}
 }
 
-// The end of an export, and an error, reach every follower. One that comes afterwards gets its own poller.
+// The end of an export, and an error, reach every follower. One that comes afterward gets its own poller.
 func TestFollowers_lastRead(t *testing.T) {
 	for name, last := range map[string]position{
 		"finished": at(contract.ExportReady, 9),

@@ -44,7 +44,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 		}
 		change := contract.ProviderSettings{TokenType: contract.NewTokenType{Client: contract.ProviderToken}}
 		_, err = h.appClients.UpdateProvider(t.Context(), h.owner, change.Of(made.ID))
-		refused("changed afterwards", err)
+		refused("changed afterward", err)
 
 		h.call(t, "shop", "gho_x").wants(t, "the same app twice", 401, "invalid_token")
 		if n := asked(); n != 1 {

@@ -14,7 +14,7 @@ import (
 	"postern/testkit/state"
 )
 
-// A gateway knows the secrets that imported keys no longer have, whether it follows the changes or starts afterwards.
+// A gateway knows the secrets that imported keys no longer have, whether it follows the changes or starts afterward.
 func TestTable_Gone(t *testing.T) {
 	hashOf := func(secret string) []byte {
 		sum := sha256.Sum256([]byte(secret))

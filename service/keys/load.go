@@ -9,7 +9,7 @@ import (
 )
 
 // LoadAll adds every key in the database. Its data of most keys is packed, see models.ScanAllKeys; the others, and the
-// names of what keys refer to, it reads afterwards.
+// names of what keys refer to, it reads afterward.
 func (t *Table) LoadAll(tx *models.Tx) error {
 	total, err := tx.CountAllKeys()
 	if err != nil {

@@ -111,7 +111,7 @@ func (s *Service) logoutHint(ctx context.Context, client models.AppClient, in Lo
 	return claims, err
 }
 
-// setBack sets where the browser goes afterwards. client_id may be left out where the hint is of the client; an
+// setBack sets where the browser goes afterward. client_id may be left out where the hint is of the client; an
 // address alone says nothing of the client, even at the client's own endpoint.
 func (o *LoggedOut) setBack(client models.AppClient, in LogoutInput, hinted bool) {
 	if in.To == "" || !hinted && in.NamedClient == "" {

@@ -352,7 +352,7 @@ func TestMove_audienceTaken(t *testing.T) {
 	})
 }
 
-// Values that were sealed before a move open after it, and so do those that are sealed afterwards.
+// Values that were sealed before a move open after it, and so do those that are sealed afterward.
 func TestMove_sealed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newHeaderWorld(t, db)

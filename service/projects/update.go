@@ -275,7 +275,7 @@ type note struct {
 	object string // such as "version 2.0.0"
 
 	before Project                                  // as it is before fn
-	then   func(tx *models.Tx, after Project) error // set by an fn that needs the project as it is afterwards
+	then   func(tx *models.Tx, after Project) error // set by an fn that needs the project as it is afterward
 }
 
 // look is a project as it was before a transaction: it can take long to read, while others wait to write.

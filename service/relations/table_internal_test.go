@@ -49,7 +49,7 @@ func TestPending_held(t *testing.T) {
 	}
 	table.release("prj_1", key)
 	if table.Holds("prj_1", key) {
-		t.Error("held afterwards")
+		t.Error("held afterward")
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package retention deletes projects whose time in the bin is over, and unclaimed workspaces
 // some time after they have expired, with everything in them. The names of the projects are
-// free again afterwards.
+// free again afterward.
 //
 // It owns the order of the deletion. How long a project stays in the bin belongs to package
 // projects, when a workspace expires to package accounts, what calls are answered until then

@@ -329,7 +329,7 @@ func sameForKeys(a, b *snapshot.Project) bool {
 	return slices.EqualFunc(a.KeyTypes, b.KeyTypes, sameType) && slices.EqualFunc(a.Tenants, b.Tenants, sameTenant)
 }
 
-// Changed serves a change after its commit. Services call it. Cancelling ctx has no
+// Changed serves a change after its commit. Services call it. Canceling ctx has no
 // effect, since the caller may be gone by then.
 func (f *Feed) Changed(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)

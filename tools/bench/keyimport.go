@@ -137,7 +137,7 @@ func importAlone(ctx context.Context, server *postern, token, path string, n int
 	row("  keys imported", float64(n)/took.Seconds(), "keys/s")
 	row("  peak memory above idle", (peak-idle)/1e6, "MB")
 	after, err := procfs.Resident(pid)
-	row("  memory afterwards, above idle", (after-idle)/1e6, "MB")
+	row("  memory afterward, above idle", (after-idle)/1e6, "MB")
 	return err
 }
 

@@ -1,5 +1,5 @@
 // The linter lives in its own module, so that its several hundred dependencies stay out of the product's go.sum and
-// licence review.
+// license review.
 module postern/tools/lint
 
 go 1.26.0

@@ -25,7 +25,7 @@ const window = time.Second
 type change struct {
 	to    verdict
 	from  time.Time // no gateway decides by it before
-	until time.Time // without delay, every gateway decides by it afterwards
+	until time.Time // without delay, every gateway decides by it afterward
 	known time.Time // when it was acknowledged; zero while it is under way
 	grace bool      // it is the end of a grace period: from and until are by the gateway's clock
 }
@@ -213,7 +213,7 @@ func (m *model) choose() *key {
 }
 
 // begin notes a change of a reserved key that is about to be sent. Its secret is decided
-// with to afterwards, but not before the time sent, or before a grace period has passed since.
+// with to afterward, but not before the time sent, or before a grace period has passed since.
 func (m *model) begin(k *key, to verdict, sent time.Time, grace time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

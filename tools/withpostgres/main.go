@@ -7,7 +7,7 @@
 // TESTKIT_POSTGRES_URL is the server's address, and TESTKIT_TEMPLATES a directory for
 // databases that the command's tests migrate once. The exit code is the command's. The
 // server is created for the run, listens only on loopback, requires a password created
-// for the run, and is removed with its data afterwards, even if the run is interrupted.
+// for the run, and is removed with its data afterward, even if the run is interrupted.
 //
 // It owns the lifetime of the command. testkit/pgserver owns the server, and package
 // testkit creates a database for each test.

@@ -129,7 +129,7 @@ func (h *Handler) cancelExport(v *page.Visit) (web.Answer, error) {
 	return v.Done("cancelled", page.ExportPath(id))
 }
 
-// askCancelExport asks before an export that is not finished is cancelled.
+// askCancelExport asks before an export that is not finished is canceled.
 func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) {
 	e, err := h.Exports.Get(v.Ctx(), v.Who, exportIn(v))
 	if err != nil {

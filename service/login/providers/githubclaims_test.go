@@ -184,7 +184,7 @@ func TestGitHubClaims_pages(t *testing.T) {
 	})
 }
 
-// lateContext ends by its deadline when its parent is cancelled.
+// lateContext ends by its deadline when its parent is canceled.
 type lateContext struct{ context.Context }
 
 // Err implements context.Context.
