@@ -17,7 +17,7 @@ import (
 	"postern/testkit"
 )
 
-// ClientKey returns the key, which is sealed backwards.
+// ClientKey returns the key, which is sealed backward.
 func (reversed) ClientKey(_ *snapshot.Project, _ string, c snapshot.ClientCertificate) ([]byte, error) {
 	if len(c.Sealed) == 0 {
 		return nil, errors.New("it does not open")

@@ -15,7 +15,7 @@ import (
 	"postern/gateway"
 )
 
-// reversed is an Unsealer whose sealed values are the values backwards.
+// reversed is an Unsealer whose sealed values are the values backward.
 type reversed struct{}
 
 func (reversed) HeaderValue(_ *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error) {

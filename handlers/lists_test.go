@@ -57,7 +57,7 @@ var sortedLists = []struct {
 }
 
 // TestLists_sort walks each list in every order, two rows a page: it has all rows once, sorted,
-// and backwards it is the other way round.
+// and backward it is the other way round.
 func TestLists_sort(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
@@ -89,7 +89,7 @@ func TestLists_sort(t *testing.T) {
 					down := idsOf(t, o, path+"?sort=-"+by+limit, tt.id, "")
 					slices.Reverse(down)
 					if !slices.Equal(up, down) {
-						t.Errorf("backwards it is not the other way round:\n%v\n%v", up, down)
+						t.Errorf("backward it is not the other way round:\n%v\n%v", up, down)
 					}
 					if slices.Sort(up); !slices.Equal(up, want) {
 						t.Errorf("sorted it has %d rows, otherwise %d", len(up), len(want))

@@ -44,7 +44,7 @@ func TestInCircles(t *testing.T) {
 	}
 }
 
-// A zip can have a chain of 100,000 groups: looking upwards from each of them would not end.
+// A zip can have a chain of 100,000 groups: looking upward from each of them would not end.
 func TestInCircles_chain(t *testing.T) {
 	t.Parallel()
 	parents := map[string][]string{"0": {}}
