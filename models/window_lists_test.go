@@ -112,7 +112,7 @@ func TestSearches_window(t *testing.T) {
 			"users of a project": {served, "", "010500", "000001"},
 			"members":            {members, "", "000001", "010500"},
 			"members by name":    {members, "name", "000001", "010500"},
-			"members, backward": {members, "-name", "010500", "000001"},
+			"members, backward":  {members, "-name", "010500", "000001"},
 		}) {
 			t.Run(name, func(t *testing.T) {
 				page := models.Page{Sort: models.ParseSort(tt.sort), Text: tt.near, Count: true, Limit: 1}

@@ -143,7 +143,7 @@ var oddClaims = map[string]string{
 	"a claim with an emoji":             `"name":"Ana \ud83d\ude00"`,
 	"a claim that ends in an emoji":     `"name":"Ana \ud83d"`,
 	"a claim with the end of an emoji":  `"name":"\ude00 Ana"`,
-	"a claim with an emoji backward":   `"name":"\ude00\ud83d"`,
+	"a claim with an emoji backward":    `"name":"\ude00\ud83d"`,
 	"a claim with half an emoji in it":  `"name":"Ana \ud83dx"`,
 	"a claim named by half an emoji":    `"\ud83d":1`,
 	"half an emoji in a list":           `"names":[{"a":"\ud83d"}]`,

@@ -130,7 +130,9 @@ var folders = []folder{
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/keyfile", floor: core, only: []string{"core/contract", "core/filelimits", "core/policy"}},
 	{path: "core/kongfile", floor: core, only: []string{"core/filelimits"}},
-	{path: "core/movein", floor: core, only: []string{"core/contract", "core/keyfile", "core/kongfile", "core/policy"}},
+	{path: "core/movein", floor: core, only: []string{
+		"core/contract", "core/filelimits", "core/keyfile", "core/kongfile", "core/policy",
+	}},
 	{path: "core/openapi", floor: core, only: []string{
 		"core/contract", "core/filelimits", "core/openapi", "core/policy", "core/snapshot",
 	}},
