@@ -15,10 +15,10 @@ var background struct {
 	before  int // threads without it
 }
 
-// Background begins work that keeps the processor busy for seconds, and that calls must not wait for. It lasts until
-// done is called. A goroutine that is ready waits up to 10 ms for a thread that another one keeps busy, while the
-// kernel lets a thread that has slept run at once. So the process has two threads more than cores (GOMAXPROCS): two of them
-// may be busy, and calls still find one.
+// Background begins work that keeps the processor busy for seconds, and that calls must not wait for. It lasts
+// until done is called. A goroutine that is ready waits up to 10 ms for a thread that another one keeps busy,
+// while the kernel lets a thread that has slept run at once. So the process has two threads more than cores
+// (GOMAXPROCS): two of them may be busy, and calls still find one.
 func Background() (done func()) {
 	background.Lock()
 	defer background.Unlock()
