@@ -77,20 +77,61 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 	}
 	fmt.Fprintf(t.Out, "%s: %d created, %d updated, %d unchanged, %d refused%s\n", terminal.Printable(name),
 		done.Created, done.Updated, done.Unchanged, done.Refused, will)
-	for i, one := range done.Errors {
+	same := sameErrors(done.Errors)
+	for i, one := range same {
 		if i == shownErrors {
 			fmt.Fprintf(t.Out, "  Use --json to see more errors.\n")
 			break
 		}
-		at := strings.TrimPrefix(one.Pointer, "/")
+		at := strings.TrimPrefix(one.first.Pointer, "/")
 		if at != "" {
 			at = ", " + terminal.Printable(at)
 		}
-		fmt.Fprintf(t.Out, "  row %d%s: %s (%s)\n", one.Row, at, terminal.Printable(one.Detail), one.Code)
+		rows := "row"
+		if one.rows > 1 {
+			rows = fmt.Sprintf("%d rows from row", one.rows)
+		}
+		fmt.Fprintf(t.Out, "  %s %d%s: %s (%s)\n", rows, one.first.Row, at, terminal.Printable(one.first.Detail),
+			one.first.Code)
+	}
+	if more := done.Refused - refusedRows(done.Errors); more > 0 {
+		fmt.Fprintf(t.Out, "  %d more rows were refused, whose errors aren't listed.\n", more)
 	}
 	for _, one := range done.Notes {
 		fmt.Fprintf(t.Out, "  note, %d rows from row %d: %s\n", one.Rows, one.Row, terminal.Printable(one.Detail))
 	}
+}
+
+// errorOfRows is an error that several rows have.
+type errorOfRows struct {
+	first contract.KeyImportError
+	rows  int
+}
+
+// sameErrors puts equal errors of rows together, by their first rows.
+func sameErrors(list []contract.KeyImportError) (out []errorOfRows) {
+	places := map[contract.KeyImportError]int{}
+	for _, one := range list {
+		is := one
+		is.Row = 0
+		at, known := places[is]
+		if !known {
+			at = len(out)
+			places[is] = at
+			out = append(out, errorOfRows{first: one})
+		}
+		out[at].rows++
+	}
+	return out
+}
+
+// refusedRows returns how many rows errors are of.
+func refusedRows(list []contract.KeyImportError) int64 {
+	rows := map[int64]bool{}
+	for _, one := range list {
+		rows[one.Row] = true
+	}
+	return int64(len(rows))
 }
 
 func newKeysCheck(t terminal.Terminal) *cobra.Command {
