@@ -46,6 +46,26 @@ func Recognizes(text []byte) bool {
 	return topLevel.Match(text) || dump.Match(text) && bytes.Contains(text, []byte("_format_version"))
 }
 
+// of other files that people try to import
+var (
+	amazon  = regexp.MustCompile(`["']?x-amazon-apigateway-[a-z-]+["']?\s*:`)
+	openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
+)
+
+// Otherwise returns what a file is that isn't one of Kong, with what can be done with it; "" if that isn't known.
+func Otherwise(text []byte) string {
+	switch {
+	case Recognizes(text):
+		return ""
+	case amazon.Match(text):
+		return "This is an export of AWS API Gateway. Importing its APIs isn't available yet. Import its keys with " +
+			"postern keys import, and see docs/moving-in.md for the files that this takes."
+	case openAPI.Match(text):
+		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
+	}
+	return ""
+}
+
 // Read reads a file. set has the values of placeholders by their names. Errors are *Error.
 func Read(text []byte, set map[string]string) (*File, error) {
 	d, err := Parse(text)
@@ -68,6 +88,9 @@ func Parse(text []byte) (*Document, error) {
 			"it isn't a text. Export it again.")
 	case !utf8.Valid(text):
 		return nil, refuse(0, "The file isn't in UTF-8. Save it as UTF-8.")
+	}
+	if other := Otherwise(text); other != "" {
+		return nil, refuse(0, "%s", other)
 	}
 	d := &Document{form: Declarative}
 	if dump.Match(text) {

@@ -220,6 +220,11 @@ func TestRead_errors(t *testing.T) {
 		text, want string
 		line       int
 	}{
+		"AWS": {
+			`{"openapi":"3.0.1","paths":{"/a":{"get":{"x-amazon-apigateway-integration":{"type":"http_proxy"}}}}}`,
+			"isn't available yet", 0,
+		},
+		"OpenAPI":         {"swagger: '2.0'\npaths: {}\n", "postern create --openapi FILE", 0},
 		"no version":      {"services: []\n", "has no _format_version", 0},
 		"another version": {"x: 1\n_format_version: '0.1'\n", "isn't 1.1, 2.1 or 3.0", 2},
 		"twice": {

@@ -74,6 +74,9 @@ func readKong(name string) (text []byte, found bool, err error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
+	if other := kongfile.Otherwise(text); other != "" {
+		return nil, false, fmt.Errorf("cannot import %s: %s", filepath.Base(name), other)
+	}
 	if !kongfile.Recognizes(text) {
 		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, or a Kong file in YAML or "+
 			"JSON with the member _format_version", filepath.Base(name))
