@@ -196,6 +196,38 @@ type KeyImportError struct {
 	Detail  string `json:"detail" doc:"What is wrong and how to fix it"`
 }
 
+// KeyRowsError is an error that rows of a file have, of which Row is the first.
+type KeyRowsError struct {
+	KeyImportError
+	Rows int64
+}
+
+// ErrorsOfRows returns the errors with equal ones of several rows together, in the order of their first rows.
+func (k KeysImported) ErrorsOfRows() (out []KeyRowsError) {
+	places := map[KeyImportError]int{}
+	for _, one := range k.Errors {
+		same := one
+		same.Row = 0
+		at, known := places[same]
+		if !known {
+			at = len(out)
+			places[same] = at
+			out = append(out, KeyRowsError{KeyImportError: one})
+		}
+		out[at].Rows++
+	}
+	return out
+}
+
+// Unlisted returns how many rows were refused whose errors aren't listed.
+func (k KeysImported) Unlisted() int64 {
+	rows := map[int64]bool{}
+	for _, one := range k.Errors {
+		rows[one.Row] = true
+	}
+	return k.Refused - int64(len(rows))
+}
+
 // KeyImportNote is what several rows lose, or what their owner should know.
 type KeyImportNote struct {
 	Code   string `json:"code"`

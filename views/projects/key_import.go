@@ -1,6 +1,8 @@
 package projects
 
 import (
+	"strconv"
+
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 
@@ -71,10 +73,18 @@ type KeyImportRow struct {
 	Owner, Name, Result string
 }
 
-// KeyImportError is why a row wasn't imported.
+// KeyImportError is why rows weren't imported.
 type KeyImportError struct {
-	Row            int64
+	Row, Rows      int64 // the first, and how many
 	Column, Detail string
+}
+
+// rows names the rows of an error.
+func (e KeyImportError) rows() string {
+	if e.Rows == 1 {
+		return strconv.FormatInt(e.Row, 10)
+	}
+	return english.Plural(int(e.Rows), "row", "") + " from " + strconv.FormatInt(e.Row, 10)
 }
 
 // heading says in a line what happened.

@@ -77,61 +77,30 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 	}
 	fmt.Fprintf(t.Out, "%s: %d created, %d updated, %d unchanged, %d refused%s\n", terminal.Printable(name),
 		done.Created, done.Updated, done.Unchanged, done.Refused, will)
-	same := sameErrors(done.Errors)
-	for i, one := range same {
+	for i, one := range done.ErrorsOfRows() {
 		if i == shownErrors {
 			fmt.Fprintf(t.Out, "  Use --json to see more errors.\n")
 			break
 		}
-		at := strings.TrimPrefix(one.first.Pointer, "/")
+		at := strings.TrimPrefix(one.Pointer, "/")
 		if at != "" {
 			at = ", " + terminal.Printable(at)
 		}
-		rows := "row"
-		if one.rows > 1 {
-			rows = fmt.Sprintf("%d rows from row", one.rows)
-		}
-		fmt.Fprintf(t.Out, "  %s %d%s: %s (%s)\n", rows, one.first.Row, at, terminal.Printable(one.first.Detail),
-			one.first.Code)
+		fmt.Fprintf(t.Out, "  %s%s: %s (%s)\n", rowsFrom(one.Row, one.Rows), at, terminal.Printable(one.Detail), one.Code)
 	}
-	if more := done.Refused - refusedRows(done.Errors); more > 0 {
-		fmt.Fprintf(t.Out, "  %d more rows were refused, whose errors aren't listed.\n", more)
+	if n := done.Unlisted(); n > 0 {
+		fmt.Fprintf(t.Out, "  Refused rows whose errors aren't listed: %d\n", n)
 	}
 	for _, one := range done.Notes {
-		fmt.Fprintf(t.Out, "  note, %d rows from row %d: %s\n", one.Rows, one.Row, terminal.Printable(one.Detail))
+		fmt.Fprintf(t.Out, "  note, %s: %s\n", rowsFrom(one.Row, one.Rows), terminal.Printable(one.Detail))
 	}
 }
 
-// errorOfRows is an error that several rows have.
-type errorOfRows struct {
-	first contract.KeyImportError
-	rows  int
-}
-
-// sameErrors puts equal errors of rows together, by their first rows.
-func sameErrors(list []contract.KeyImportError) (out []errorOfRows) {
-	places := map[contract.KeyImportError]int{}
-	for _, one := range list {
-		is := one
-		is.Row = 0
-		at, known := places[is]
-		if !known {
-			at = len(out)
-			places[is] = at
-			out = append(out, errorOfRows{first: one})
-		}
-		out[at].rows++
+func rowsFrom(first, rows int64) string {
+	if rows == 1 {
+		return fmt.Sprintf("row %d", first)
 	}
-	return out
-}
-
-// refusedRows returns how many rows errors are of.
-func refusedRows(list []contract.KeyImportError) int64 {
-	rows := map[int64]bool{}
-	for _, one := range list {
-		rows[one.Row] = true
-	}
-	return int64(len(rows))
+	return fmt.Sprintf("%d rows from row %d", rows, first)
 }
 
 func newKeysCheck(t terminal.Terminal) *cobra.Command {

@@ -236,7 +236,9 @@ func withoutKey(text string) string {
 }
 
 func importDone(done contract.KeysImported, dryRun bool, first []projects.KeyImportRow) *projects.KeysImported {
-	m := &projects.KeysImported{DryRun: dryRun, Rows: first, MoreErrors: len(done.Errors) > shownErrors}
+	wrong := done.ErrorsOfRows()
+	m := &projects.KeysImported{DryRun: dryRun, Rows: first,
+		MoreErrors: len(wrong) > shownErrors || done.Unlisted() > 0}
 	labels := [4]string{"Created", "Updated", "Unchanged", "Refused"}
 	if dryRun {
 		labels = [4]string{"To create", "To update", "Unchanged", "To refuse"}
@@ -249,9 +251,9 @@ func importDone(done contract.KeysImported, dryRun bool, first []projects.KeyImp
 		m.Notes = append(m.Notes, english.Plural(int(note.Rows), "row", "")+" from row "+humanize.Comma(note.Row)+
 			": "+asFormText(note.Detail))
 	}
-	for _, one := range done.Errors[:min(len(done.Errors), shownErrors)] {
+	for _, one := range wrong[:min(len(wrong), shownErrors)] {
 		m.Errors = append(m.Errors, projects.KeyImportError{
-			Row: one.Row, Column: strings.TrimPrefix(one.Pointer, "/"), Detail: asFormText(one.Detail),
+			Row: one.Row, Rows: one.Rows, Column: strings.TrimPrefix(one.Pointer, "/"), Detail: asFormText(one.Detail),
 		})
 	}
 	return m
