@@ -121,7 +121,7 @@ var (
 	// UserGroup is a group of users and apps.
 	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
 		Note: "groups.json has the group, its parent groups and the apps in it; users.jsonl has the users in it. " +
-			"scim/groups.json has the group and its users as a SCIM resource; SCIM doesn't know apps. A SCIM " +
+			"scim/groups.json has the group and its users as a SCIM resource; SCIM has no resource for apps. A SCIM " +
 			"resource has only one name: the display name, or the group's `name` if a rule requires the group.",
 		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events.

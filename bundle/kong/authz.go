@@ -67,7 +67,7 @@ func openFGAExample(b *bundle.Build) string {
 
 const ownersLate = "when ownership is recorded after a response, it takes effect a moment later than on the hosted " +
 	"gateway. It isn't recorded at all if OpenFGA doesn't respond for 15 seconds, if the gateway stops before that, " +
-	"or if the response is nested more than 1,000 levels deep or contains half a surrogate pair."
+	"or if the response is nested more than 1,000 levels deep or contains an unpaired surrogate."
 
 func ownershipFates() []bundle.Fate {
 	return []bundle.Fate{

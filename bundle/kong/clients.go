@@ -165,7 +165,7 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 }
 
 func loginFates() []bundle.Fate {
-	const tokens = "Tokens that the app client has issued keep working until they expire. Users and sessions keep " +
+	const tokens = "Tokens that the app client has received keep working until they expire. Users and sessions keep " +
 		"the state that they had at the time of the export. Tokens that Postern issues later are accepted too, " +
 		"as long as it signs with the same keys. "
 	realm := bundle.Fate{

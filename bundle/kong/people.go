@@ -244,17 +244,17 @@ func scopeFates() []bundle.Fate {
 			Reason: "until_tokens_end",
 			Status: bundle.Lossy,
 			How:    "the `postern-auth` plugin, `audience`",
-			Note: "Tokens that app clients have issued for the audience keep working until they expire. The API has " +
-				"no scope with which app clients could request new tokens from the exported realm.",
+			Note: "Tokens that app clients have received for the audience keep working until they expire. The API " +
+				"has no scope with which app clients could request new tokens from the exported realm.",
 			Remedy: "Don't request an audience: tokens for the app client are accepted too.",
 		},
 		{
 			Reason: "name_taken",
 			Status: bundle.Lossy,
 			How:    "the `postern-auth` plugin, `audience`",
-			Note: "Keycloak has its own scope with this name. Tokens that app clients have issued with the project's " +
-				"scope keep working until they expire. App clients can't request the project's scope from the " +
-				"exported realm.",
+			Note: "Keycloak has its own scope with this name. Tokens that app clients have received with the " +
+				"project's scope keep working until they expire. App clients can't request the project's scope from " +
+				"the exported realm.",
 			Remedy: "Give the scope a different name before the export.",
 		},
 		{

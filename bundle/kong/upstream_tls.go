@@ -91,7 +91,7 @@ func trustedBy(p *snapshot.Project, e *snapshot.Environment) *[]string {
 
 func authorityFates() []bundle.Fate {
 	const how = "`ca_certificates` of the service"
-	const expiry = " Kong doesn't start with a certificate authority that has expired."
+	const expiry = " Kong doesn't start if a certificate authority has expired."
 	const replace = "Replace authorities before they expire."
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,

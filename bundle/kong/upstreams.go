@@ -226,8 +226,8 @@ func targetFates() []bundle.Fate {
 		{Reason: "upstream", Status: bundle.Approximate, How: how + "; `algorithm`", Note: note,
 			Remedy: "Use names with one address each, or divide the weights."},
 		{Reason: "hash", Status: bundle.Approximate, How: how + "; `algorithm: consistent-hashing` and `hash_on`",
-			Note: note + " Calls with the same value go to the same target, but Kong computes a different hash. " +
-				"At worst, calls with any given value go to a different target than on the hosted gateway.",
+			Note: note + " Calls with the same hashed value go to the same target, but Kong computes a different " +
+				"hash. At worst, calls with any given value go to a different target than on the hosted gateway.",
 			Remedy: "If targets keep state, such as caches or sessions, expect it to be built up again after the " +
 				"move."},
 	}

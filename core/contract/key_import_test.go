@@ -31,7 +31,8 @@ func TestKeysImported_ErrorsOfRows(t *testing.T) {
 		{
 			name: "more than are listed",
 			done: contract.KeysImported{
-				KeyImportCounts: contract.KeyImportCounts{Refused: 1200}, Errors: []contract.KeyImportError{weak(2), weak(3)},
+				KeyImportCounts: contract.KeyImportCounts{Refused: 1200},
+				Errors:          []contract.KeyImportError{weak(2), weak(3)},
 			},
 			want: []contract.KeyRowsError{{weak(2), 2}}, unlisted: 1198,
 		},

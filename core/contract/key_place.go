@@ -20,7 +20,7 @@ type APIKeyAuth struct {
 // WebSockets. It has one of the four.
 type KeyPlace struct {
 	Header         string `json:"header,omitempty" doc:"Name of a header" example:"Authorization"`
-	Prefix         string `json:"prefix,omitempty" doc:"What precedes the key in the header, such as Bearer. Case doesn't count. Only with header" example:"Bearer"`
+	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case doesn't count. Only with header" example:"Bearer"`
 	PrefixOptional bool   `json:"prefix_optional,omitempty" doc:"Whether the header can also have the key alone. Only with prefix"`
 
 	Query  string `json:"query,omitempty" doc:"Name of a query parameter. URLs end up in logs and browser histories, and keys in them too"`

@@ -76,7 +76,7 @@ type Rule struct {
 	Scopes  []string `json:"scopes,omitempty" flag:"scope" doc:"Scopes that the caller must have. All of them are required. The caller's own scopes can contain *, as in orders:*"`
 	Groups  []string `json:"groups,omitempty" flag:"group" doc:"Names of groups. The caller must be in one of them, directly or through a nested group"`
 	Role    string   `json:"role,omitempty" enum:"member,admin" doc:"Role that the caller must have in that group. Defaults to any"`
-	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Mode of the rule. Defaults to the mode of the list"`
+	Mode    RuleMode `json:"mode,omitempty" enum:"off,shadow,enforce" doc:"Mode of the rule. Defaults to the mode of the version's rules"`
 
 	// Objects, whose names in braces are parameters of Path; see policy.CheckObject.
 	Owner    string `json:"owner,omitempty" minLength:"1" doc:"Object that the caller must own. Names in braces are path parameters" example:"order:{id}"`

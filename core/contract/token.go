@@ -55,7 +55,7 @@ type TokenList struct {
 // NewToken is an access token to be created.
 type NewToken struct {
 	Name      string     `json:"name" doc:"Name that says what the token is for, 1 to 80 characters"`
-	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. A token can't grant scopes that it doesn't have"`
+	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. You can't grant scopes that your own token doesn't have"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), within a year. Defaults to 90 days from now"`
 }
 

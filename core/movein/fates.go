@@ -278,8 +278,8 @@ var fates = map[string]fate{
 	},
 	"upstream.hash": {
 		approximate,
-		"Calls with the same value go to the same target, but to another one than in Kong. hash_fallback is left " +
-			"out.",
+		"Calls with the same hashed value go to the same target, but to another one than in Kong. hash_fallback " +
+			"is left out.",
 		"",
 	},
 	"upstream.algorithm": {

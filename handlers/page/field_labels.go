@@ -71,7 +71,7 @@ var fieldLabels = map[string]string{
 	"key_in":            "Place",
 	"key_in_name":       "Name",
 	"key_in_prefix":     "Prefix",
-	"key_in_prefix_use": "Callers send the prefix",
+	"key_in_prefix_use": "The prefix is",
 	"issuer_jwks_url":   "JWKS URL",
 	"issuer_tenant":     "Tenant of the callers",
 	"ip_allow":          "Allowed",

@@ -24,7 +24,8 @@ func stateSettings() []setting {
 			"",
 			"comma-separated keys, each 32 bytes in base64, that encrypt the data keys of secrets at rest: the " +
 				"current one first, then older ones; for --roles gateway, the output of postern secrets " +
-				"gateway-key; empty means the file secrets.key in the data directory, which the first start creates",
+				"gateway-key; empty means the file secrets.key in the data directory, which is created on " +
+				"the first start",
 			secret(func(c *Config) *Secret { return &c.SecretsKey }),
 		},
 		{

@@ -57,7 +57,7 @@ func (o *savedOpenAPI) shown() contract.OpenAPI {
 // errNoOpenAPI says that a version has no document.
 func errNoOpenAPI() error {
 	return fault.New(fault.NotFound, "no_openapi_document", "The version has no OpenAPI document. Import one as "+
-		"JSON, YAML or a URL.")
+		"JSON or YAML, or from a URL.")
 }
 
 // OpenAPI returns what the document of a version says. It is NotFound without one.

@@ -176,7 +176,8 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		refuse("/path", "invalid_path", "Use a path below the environment such as /orders/{id}: "+err.Error()+".")
 	}
 	if rule.Mode != "" && !validRuleMode(rule.Mode) {
-		refuse("/mode", "invalid_mode", "Use off, shadow or enforce. Leave it out to use the mode of the list.")
+		refuse("/mode", "invalid_mode", "Use off, shadow or enforce. Leave it out to use the mode of the version's "+
+			"rules.")
 	}
 	if len(rule.Methods) == 0 {
 		refuse("/methods", "required", "Use a method such as GET, or * for all.")

@@ -156,7 +156,7 @@ func readScopes(names []string, p access.Principal) ([]string, []fault.Field) {
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "exceeds_own_scopes",
-				Detail:  "A token can't grant scopes that it doesn't have: " + name + ".",
+				Detail:  "You can't grant scopes that your own token doesn't have: " + name + ".",
 			})
 		}
 	}

@@ -314,7 +314,7 @@ func IndexPage(m Index) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if len(m.Hits) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Nothing found</h1><p class=\"text-muted mt-1\">No section contains all the words of “")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<h1>Nothing found</h1><p class=\"text-muted mt-1\">No section contains all the words in “")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -724,7 +724,7 @@ func TagPage(m TagDetail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</h1><p class=\"text-muted mt-1\">Part of the <a class=\"link\" href=\"/docs/reference\">API reference</a>. You must send each <strong>required</strong> member. Responses list every member.</p><div class=\"prose mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</h1><p class=\"text-muted mt-1\">Part of the <a class=\"link\" href=\"/docs/reference\">API reference</a>. You must send each <strong>required</strong> member. Response tables list every possible member.</p><div class=\"prose mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -179,8 +179,8 @@ func MovedInPage(m MovedIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = movedList("moved-kept", "Kept", "Changed here since an earlier import, so they stay unchanged.",
-				m.Import.Kept).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = movedList("moved-kept", "Kept",
+				"These were changed here after an earlier import, so this import didn't overwrite them.", m.Import.Kept).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -55,7 +55,7 @@ func keyPlaces(id string, m Access) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\"><legend class=\"label mb-1\">Places of API keys</legend><p id=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\"><legend class=\"label mb-1\">Where callers send API keys</legend><p id=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -68,7 +68,7 @@ func keyPlaces(id string, m Access) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Callers send their key in one of these places, and Postern removes it before the call is forwarded. Without a row, keys are sent in the X-API-Key header. Keys in the query end up in logs and browser histories.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Callers send their key in one of these places, and Postern removes it before the call is forwarded. If you don't add any, callers send keys in the X-API-Key header. Keys in the query end up in logs and browser histories.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -249,7 +249,7 @@ func keyPlaceRow(id, action string, row KeyPlaceRow) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "Bearer",
-			Hint:         "What precedes the key in a header.",
+			Hint:         "Text before the key in the header, such as Bearer.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -257,7 +257,7 @@ func keyPlaceRow(id, action string, row KeyPlaceRow) templ.Component {
 		templ_7745c5c3_Err = ui.SelectField(ui.Field{
 			ID:    row.ID + "-prefix-use",
 			Name:  "key_in_prefix_use",
-			Label: "Callers send the prefix",
+			Label: "The prefix is",
 		}, row.uses()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

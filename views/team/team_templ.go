@@ -924,8 +924,8 @@ func invitations(m Invitations) templ.Component {
 					Value:        m.Email,
 					Autocomplete: "off",
 					Placeholder:  "vic@example.com",
-					Hint: "The link is emailed to this address. Leave empty to get a link that you send " +
-						"yourself.",
+					Hint: "The link is emailed to this address. Leave empty to get a link that you can " +
+						"share yourself.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -939,8 +939,8 @@ func invitations(m Invitations) templ.Component {
 					Value:        m.Email,
 					Autocomplete: "off",
 					Placeholder:  "vic@example.com",
-					Hint: "With an address, only the account that has it can join. No email is sent. You " +
-						"send the link yourself.",
+					Hint: "If you enter an address, only the account with that address can join. No email is " +
+						"sent. You send the link yourself.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -123,7 +123,7 @@ func codeDrawer(c Code) templ.Component {
 			}
 		}
 		if len(c.Forms) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"grid gap-4\" aria-labelledby=\"as-code-forms\"><h3 id=\"as-code-forms\" class=\"drawer-heading\">Submit its forms</h3>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section class=\"grid gap-4\" aria-labelledby=\"as-code-forms\"><h3 id=\"as-code-forms\" class=\"drawer-heading\">Submit the forms</h3>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

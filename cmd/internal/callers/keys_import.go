@@ -86,7 +86,8 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 		if at != "" {
 			at = ", " + terminal.Printable(at)
 		}
-		fmt.Fprintf(t.Out, "  %s%s: %s (%s)\n", rowsFrom(one.Row, one.Rows), at, terminal.Printable(one.Detail), one.Code)
+		fmt.Fprintf(t.Out, "  %s%s: %s (%s)\n", rowsFrom(one.Row, one.Rows), at,
+			terminal.Printable(one.Detail), one.Code)
 	}
 	if n := done.Unlisted(); n > 0 {
 		fmt.Fprintf(t.Out, "  Refused rows whose errors aren't listed: %d\n", n)

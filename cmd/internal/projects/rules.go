@@ -139,7 +139,7 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 		"order:{response.id}")
 	flags.StringVar(&one.Forget, "forget", "", "object that loses its owners after a 2xx response")
 	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce (default: the mode "+
-		"of the list)")
+		"of the version's rules)")
 	return onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
 		now.List = append(now.List, one)

@@ -148,7 +148,7 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	m.Rows = append(m.Rows,
 		projects.Difference{
-			Label:  "Places of API keys",
+			Label:  "Where callers send API keys",
 			Yours:  keyPlaceLines(keptPlaces(f.keyPlaces)),
 			Theirs: keyPlaceLines(auth.APIKey),
 		},

@@ -100,7 +100,7 @@ func (f targetsForm) view(wrong *page.Errors) *projects.Targets {
 	m := &projects.Targets{
 		Balance: ui.Field{
 			ID: "balance", Name: "balance", Label: page.FieldLabel("balance"),
-			Hint: "Calls with the same value of a hash go to the same target.",
+			Hint: "Calls with the same hashed value go to the same target.",
 		},
 		Header: ui.Field{
 			ID: "balance_header", Name: "balance_header", Label: page.FieldLabel("balance_header"), Mono: true,
