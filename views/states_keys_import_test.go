@@ -45,7 +45,8 @@ func keyImportDone() projects.KeyImport {
 			{Row: 3, Owner: "a-customer-with-a-name-that-is-as-long-as-they-can-be@example.com", Result: "refused"},
 		},
 		Errors: []projects.KeyImportError{{
-			Row: 3, Rows: 1, Column: "properties.primaryKeyOfTheSubscription", Detail: "The key has fewer than 16 characters.",
+			Row: 3, Rows: 1, Column: "properties.primaryKeyOfTheSubscription",
+			Detail: "The key has fewer than 16 characters.",
 		}, {
 			Row: 4, Rows: 311, Column: "key_type", Detail: "The row has no scopes and no key type.",
 		}},
