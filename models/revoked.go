@@ -96,21 +96,14 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// importing finds the teams that have imported keys; the team of a project alone, unless that is "".
-const importing = "SELECT team_id FROM (SELECT team_id FROM projects WHERE imported_keys UNION SELECT team_id FROM " +
-	"products WHERE imported_keys) AS importing WHERE ? = '' OR team_id = (SELECT team_id FROM projects WHERE id = ?)"
-
-// ImportingTeams returns the teams that have imported keys; the project's team alone, unless that is "".
-func (t *Tx) ImportingTeams(projectID string) ([]string, error) {
-	var out []string
-	return out, t.db.Raw(importing, projectID, projectID).Scan(&out).Error
-}
-
-// ScanRevokedHashes calls fn with all rows of teams that have imported keys; of the project's team alone, unless that
-// is "". Secrets of other teams have the form of our keys, by which they are known.
+// ScanRevokedHashes calls fn with each team that has imported keys, and with the hashes that its keys had and no longer
+// have, one at a time, or once with nil; for the project's team alone, unless that is "". Secrets of other teams have
+// the form of our keys, by which they are known.
 func (t *Tx) ScanRevokedHashes(projectID string, fn func(teamID string, hash []byte) error) (err error) {
-	rows, err := t.db.Raw("SELECT team_id, hash FROM revoked_hashes WHERE team_id IN ("+importing+")", projectID,
-		projectID).Rows()
+	rows, err := t.db.Raw("SELECT importing.team_id, revoked_hashes.hash FROM (SELECT team_id FROM projects WHERE "+
+		"imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AS importing LEFT JOIN revoked_hashes "+
+		"ON revoked_hashes.team_id = importing.team_id WHERE ? = '' OR importing.team_id = (SELECT team_id FROM projects "+
+		"WHERE id = ?)", projectID, projectID).Rows()
 	if err != nil {
 		return err
 	}

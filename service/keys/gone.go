@@ -30,20 +30,6 @@ func (t *Table) Gone(team string, hash [32]byte) bool {
 	return gone
 }
 
-// loadImporting notes which teams have imported keys; the project's team alone, unless that is "".
-func (t *Table) loadImporting(tx *models.Tx, projectID string) error {
-	teams, err := tx.ImportingTeams(projectID)
-	if err != nil {
-		return err
-	}
-	t.lock()
-	defer t.mu.Unlock()
-	for _, id := range teams {
-		t.importing[id] = true
-	}
-	return nil
-}
-
 // addGone keeps that a secret is gone. Those of a team without imported keys have the form of our keys, by which they
 // are known.
 func (t *Table) addGone(secret secretOf) {
@@ -52,16 +38,21 @@ func (t *Table) addGone(secret secretOf) {
 	}
 }
 
-// loadGone adds the secrets that the database has of keys of teams; of the project's team alone, unless that is "".
+// loadGone notes which teams have imported keys, and adds the secrets that the database has of their former keys; of
+// the project's team alone, unless that is "". It comes before the keys, which add theirs only for such a team.
 func (t *Table) loadGone(tx *models.Tx, projectID string) error {
 	return tx.ScanRevokedHashes(projectID, func(teamID string, hash []byte) error {
-		if len(hash) != len(secretOf{}.hash) {
-			return errors.New("keys: the hash of a former secret has another length")
-		}
 		t.lock()
 		defer t.mu.Unlock()
-		t.addGone(secretOf{teamID, [32]byte(hash)})
-		return nil
+		t.importing[teamID] = true
+		switch len(hash) {
+		case 0: // it has none
+			return nil
+		case len(secretOf{}.hash):
+			t.addGone(secretOf{teamID, [32]byte(hash)})
+			return nil
+		}
+		return errors.New("keys: the hash of a former secret has another length")
 	})
 }
 

@@ -17,7 +17,7 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 	}
 	t.reserve(int(total))
 	l := bulkLoad{table: t, places: map[string]uint32{}, added: map[uint32]models.KeyPlace{}}
-	if err := t.loadImporting(tx, ""); err != nil {
+	if err := t.loadGone(tx, ""); err != nil {
 		return err
 	}
 	if err := tx.ScanAllKeys(l.put); err != nil {
@@ -31,7 +31,7 @@ func (t *Table) LoadAll(tx *models.Tx) error {
 			return err
 		}
 	}
-	return t.loadGone(tx, "")
+	return nil
 }
 
 // keysAtOnce bounds the parameters of a statement.

@@ -239,14 +239,10 @@ func (t *Table) LoadProject(tx *models.Tx, projectID string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.loadImporting(tx, projectID); err != nil {
+	if err := t.loadGone(tx, projectID); err != nil {
 		return err
 	}
-	err = tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
-	if err != nil {
-		return err
-	}
-	return t.loadGone(tx, projectID)
+	return tx.ScanServedKeys(projectID, func(row *models.APIKey) error { return t.put(n, row) })
 }
 
 // LoadKeys reads some keys again, of any projects, with one query whatever their number, and two
