@@ -102,8 +102,8 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 func (t *Tx) ScanRevokedHashes(projectID string, fn func(teamID string, hash []byte) error) (err error) {
 	rows, err := t.db.Raw("SELECT importing.team_id, revoked_hashes.hash FROM (SELECT team_id FROM projects WHERE "+
 		"imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AS importing LEFT JOIN revoked_hashes "+
-		"ON revoked_hashes.team_id = importing.team_id WHERE ? = '' OR importing.team_id = (SELECT team_id FROM projects "+
-		"WHERE id = ?)", projectID, projectID).Rows()
+		"ON revoked_hashes.team_id = importing.team_id WHERE ? = '' OR importing.team_id = (SELECT team_id FROM "+
+		"projects WHERE id = ?)", projectID, projectID).Rows()
 	if err != nil {
 		return err
 	}

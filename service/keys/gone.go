@@ -46,7 +46,7 @@ func (t *Table) loadGone(tx *models.Tx, projectID string) error {
 		defer t.mu.Unlock()
 		t.importing[teamID] = true
 		switch len(hash) {
-		case 0: // it has none
+		case 0: // the team only imported keys
 			return nil
 		case len(secretOf{}.hash):
 			t.addGone(secretOf{teamID, [32]byte(hash)})
