@@ -91,7 +91,9 @@ func TestImport_kongRefused(t *testing.T) {
 		"a flag of zips":       {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":          {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
 		"a flag of Kong files": {"PK\x03\x04", dry("--host", "a.example.com"), "are for Kong files"},
-		"another file":         {"openapi: 3.1.0\n", dry(), "isn't a supported file"},
+		"an OpenAPI document":  {"openapi: 3.1.0\n", dry(), "postern create --openapi FILE"},
+		"an export of AWS":     {`{"a":{"x-amazon-apigateway-integration":{}}}`, dry(), "isn't available yet"},
+		"another file":         {"version: 3\n", dry(), "isn't a supported file"},
 		"an empty file":        {"", dry(), "with the member _format_version"},
 	} {
 		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
