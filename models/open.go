@@ -92,7 +92,7 @@ func (d *DB) Reach(ctx context.Context) error {
 
 // sqliteWriter are the settings of the connection that writes. An import of a million keys inserts into a dozen
 // indexes, two of them in random order: the default cache of 2 MB reads most pages again and again, and a checkpoint
-// every 4 MB writes them as often.
+// every 4 MB writes them as often. What undoes a statement is in memory: as a file it takes 5% of the time.
 const sqliteWriter = "&_pragma=journal_mode(WAL)&_txlock=immediate" +
 	"&_pragma=cache_size(-32768)&_pragma=wal_autocheckpoint(4000)&_pragma=temp_store(memory)"
 
