@@ -1,11 +1,8 @@
 package gateway_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -16,6 +13,7 @@ import (
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/gateway"
+	"postern/testkit"
 )
 
 // statusWith returns the status of a call with a key.
@@ -74,21 +72,8 @@ type keptIdentity struct {
 
 // Upstreams get the identity that they know from the gateway before, and calls count for our key and owner.
 func TestImportedKey_identity(t *testing.T) {
-	file, err := os.Open("../core/policy/testdata/kept_identity.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	rows := 0
-	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
-		var row keptIdentity
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		t.Run(row.Name, row.check)
-	}
-	if rows < 8 {
-		t.Errorf("only %d rows", rows)
+	for _, row := range testkit.Rows[keptIdentity](t, "../core/policy/testdata/kept_identity.jsonl", 8) {
+		t.Run(row.Of.Name, row.Of.check)
 	}
 }
 
@@ -143,24 +128,11 @@ func (r *refuser) Introspect(
 // No key of another form is sent to the issuer of tokens, whatever its state, and none reaches the upstream next to
 // another key.
 func TestImportedKey_states(t *testing.T) {
-	file, err := os.Open("../core/policy/testdata/key_states.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	rows := 0
-	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
-		var row keyState
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
+	for _, row := range testkit.Rows[keyState](t, "../core/policy/testdata/key_states.jsonl", 30) {
+		t.Run(row.Of.Name, func(t *testing.T) { row.Of.check(t, "legacy-revoked-0123456789") })
+		if strings.Contains(row.Text, "REVOKED") {
+			t.Run(row.Of.Name+", and removed", func(t *testing.T) { row.Of.check(t, "legacy-removed-0123456789") })
 		}
-		t.Run(row.Name, func(t *testing.T) { row.check(t, "legacy-revoked-0123456789") })
-		if strings.Contains(lines.Text(), "REVOKED") {
-			t.Run(row.Name+", and removed", func(t *testing.T) { row.check(t, "legacy-removed-0123456789") })
-		}
-	}
-	if rows < 30 {
-		t.Errorf("only %d rows", rows)
 	}
 }
 

@@ -1,14 +1,12 @@
 package kong
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"testing"
 
 	"postern/bundle"
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/testkit"
 )
 
 // No value can end its field, since entries are split at spaces.
@@ -28,26 +26,15 @@ func TestEntry_keptIdentity(t *testing.T) {
 
 // The entries that the plugin is tested with are those that are exported.
 func TestEntry_keptIdentityTable(t *testing.T) {
-	file, err := os.Open("../../core/policy/testdata/kept_identity.jsonl")
-	if err != nil {
-		t.Fatal(err)
+	type identity struct {
+		Name     string               `json:"name"`
+		Identity contract.KeyIdentity `json:"identity"`
+		Entry    string               `json:"entry"`
 	}
-	defer func() { _ = file.Close() }()
-	rows := 0
-	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
-		var row struct {
-			Name     string               `json:"name"`
-			Identity contract.KeyIdentity `json:"identity"`
-			Entry    string               `json:"entry"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, one := range testkit.Rows[identity](t, "../../core/policy/testdata/kept_identity.jsonl", 8) {
+		row := one.Of
 		if got := bundle.KeptIdentity(&snapshot.Key{KeyIdentity: row.Identity}, false); got != row.Entry {
 			t.Errorf("%s: got %q, want %q", row.Name, got, row.Entry)
 		}
-	}
-	if rows < 8 {
-		t.Errorf("only %d rows", rows)
 	}
 }

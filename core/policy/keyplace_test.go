@@ -1,15 +1,13 @@
 package policy_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"postern/core/policy"
 	"postern/core/snapshot"
+	"postern/testkit"
 )
 
 // placed is a line of testdata/key_places.jsonl, which the exported gateway's plugin is tested with, too.
@@ -50,17 +48,8 @@ func (p placed) First(name string) (string, int) {
 func (p placed) Query() string { return p.Address }
 
 func TestKeyPlaces_table(t *testing.T) {
-	file, err := os.Open("testdata/key_places.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	rows := 0
-	for lines := bufio.NewScanner(file); lines.Scan(); rows++ {
-		var row placed
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, one := range testkit.Rows[placed](t, "testdata/key_places.jsonl", 50) {
+		row := one.Of
 		t.Run(row.Name, func(t *testing.T) {
 			places := policy.CompileKeyPlaces(snapshot.APIKeyAuth{In: row.In})
 			want := policy.PresentedKey{
@@ -87,9 +76,6 @@ func TestKeyPlaces_table(t *testing.T) {
 				t.Errorf("offers the gateway's protocol: %t, want %t", got, row.Own)
 			}
 		})
-	}
-	if rows < 50 {
-		t.Errorf("only %d rows", rows)
 	}
 }
 
