@@ -11,7 +11,7 @@ import (
 type ImportPlan struct {
 	ID            string `gorm:"primaryKey"`
 	TeamID        string
-	File          secrets.Sealed         // as kongfile.Document
+	File          secrets.Sealed         // as movein.Files
 	SetValues     secrets.Sealed         // of placeholders, a JSON object; nil for none
 	Choices       contract.ImportChoices `gorm:"serializer:json"`
 	ApplyingUntil *time.Time             // nil unless it is applied

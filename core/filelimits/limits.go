@@ -49,6 +49,7 @@ const (
 	keys      = "file of API keys"
 	chain     = "client certificate"
 	scim      = "SCIM request"
+	gateway   = "file of another gateway"
 	kong      = "file of Kong"
 )
 
@@ -252,25 +253,25 @@ var (
 	}
 )
 
-// The limits of files of Kong (docs/moving-in.md).
+// The limits of files of other gateways (docs/moving-in.md).
 var (
-	KongSize = &Limit{
-		File: kong, Name: "size", Most: 20 << 20, Amount: "20 MB",
+	GatewaySize = &Limit{
+		File: gateway, Name: "size", Most: 20 << 20, Amount: "20 MB",
 		Reason: "It is read into memory. 1,000 routes and 100,000 keys have 10 MB.",
 		Says:   "the file is larger than 20 MB",
-		Fix:    "Split it by service, or import its keys on their own.",
+		Fix:    "Split it by service or API, or import its keys on their own.",
 	}
-	KongValues = &Limit{
-		File: kong, Name: "values", Most: 2_000_000, Amount: "2,000,000",
+	GatewayValues = &Limit{
+		File: gateway, Name: "values", Most: 2_000_000, Amount: "2,000,000",
 		Reason: "Each takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
 		Says:   "the file has more than 2,000,000 values",
-		Fix:    "Split it by service, and write out aliases that refer to large parts of the file.",
+		Fix:    "Split it by service or API, and write out aliases that refer to large parts of the file.",
 	}
-	KongNesting = &Limit{
-		File: kong, Name: "levels of nesting", Most: 50, Amount: "50",
-		Reason: "Files are read recursively. Those of Kong have 8 levels.",
+	GatewayNesting = &Limit{
+		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
+		Reason: "Files are read recursively. Those of Kong have 8 levels, and those of AWS 12.",
 		Says:   "the file is nested more than 50 levels deep",
-		Fix:    "Check whether it is a file of Kong.",
+		Fix:    "Check whether it is the right file.",
 	}
 	KongEntities = &Limit{
 		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
@@ -308,8 +309,8 @@ var (
 		Says: "the members that _info.defaults and _plugin_configs add are too many",
 		Fix:  "Remove those that Kong has by itself, or split the file by service.",
 	}
-	KongPlaceholders = &Limit{
-		File: kong, Name: "different placeholders", Most: 1_000, Amount: "1,000",
+	GatewayPlaceholders = &Limit{
+		File: gateway, Name: "different placeholders", Most: 1_000, Amount: "1,000",
 		Reason: "The plan lists them, to be filled one by one.",
 		Says:   "the file has more than 1,000 different placeholders",
 		Fix:    "Render it first.",
@@ -331,7 +332,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		KongSize, KongValues, KongNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
-		KongEntityValues, KongDefaults, KongPlaceholders, KongDomains,
+		GatewaySize, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
+		KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"postern/core/configfile"
 )
 
 // defaults adds the members that the file leaves out, and replaces those that older versions wrote otherwise. [Kong
 // 3.10: kong/db/schema/entities, kong/db/migrations/migrate_path_280_300.lua]
 func (f *File) defaults(e *Entity) {
-	e.Value = e.Value.over(f.base[e.Type], &f.left)
+	e.Value = e.Value.Over(f.base[e.Type], &f.left)
 	switch e.Type {
 	case Service:
 		e.splitURL()
@@ -39,8 +41,8 @@ func (e *Entity) otherwise(name, text string) {
 }
 
 func (e *Entity) set(name, text string) {
-	members := make([]Member, 0, len(e.Value.Members)+1)
-	old := Value{Line: e.Line}
+	members := make([]configfile.Member, 0, len(e.Value.Members)+1)
+	old := configfile.Value{Line: e.Line}
 	for _, m := range e.Value.Members {
 		if m.Name == name {
 			old = m.Value
@@ -48,8 +50,8 @@ func (e *Entity) set(name, text string) {
 		}
 		members = append(members, m)
 	}
-	old.Kind, old.Text = Text, text
-	members = append(members, Member{name, old})
+	old.Kind, old.Text = configfile.Text, text
+	members = append(members, configfile.Member{Name: name, Value: old})
 	e.Value.Members = members
 }
 
@@ -94,17 +96,17 @@ var plainPath = regexp.MustCompile(`^[a-zA-Z0-9.\-_~/%]*$`)
 
 func (e *Entity) markRegexes() {
 	for i, m := range e.Value.Members {
-		if m.Name != "paths" || m.Value.Kind != List {
+		if m.Name != "paths" || m.Value.Kind != configfile.List {
 			continue
 		}
-		paths := make([]Value, 0, len(m.Value.Items))
+		paths := make([]configfile.Value, 0, len(m.Value.Items))
 		for _, p := range m.Value.Items {
 			if p.Text != "" && !plainPath.MatchString(p.Text) {
 				p.Text = "~" + p.Text
 			}
 			paths = append(paths, p)
 		}
-		members := append([]Member{}, e.Value.Members...)
+		members := append([]configfile.Member{}, e.Value.Members...)
 		members[i].Value.Items = paths
 		e.Value.Members = members
 	}
@@ -116,10 +118,10 @@ var renamed = map[string]string{"whitelist": "allow", "blacklist": "deny"}
 func (f *File) pluginDefaults(e *Entity) {
 	config := e.Value.Get("config")
 	if base, ok := f.shared[e.Value.Get("_config").Text]; ok {
-		config = config.over(base, &f.left)
-		f.left -= stepsOfMember * len(config.Members)
+		config = config.Over(base, &f.left)
+		f.left -= configfile.StepsOfMember * len(config.Members)
 	}
-	members := make([]Member, 0, len(config.Members))
+	members := make([]configfile.Member, 0, len(config.Members))
 	for _, m := range config.Members {
 		if name, old := renamed[m.Name]; old {
 			if config.Get(name).IsSet() {
@@ -129,16 +131,16 @@ func (f *File) pluginDefaults(e *Entity) {
 		}
 		members = append(members, m)
 	}
-	if config.Kind != Object {
-		config.Kind = Object
+	if config.Kind != configfile.Object {
+		config.Kind = configfile.Object
 	}
 	config.Members = members
-	var rest []Member
+	var rest []configfile.Member
 	for _, m := range e.Value.Members {
 		if m.Name != "config" {
 			rest = append(rest, m)
 		}
 	}
-	rest = append(rest, Member{"config", config})
+	rest = append(rest, configfile.Member{Name: "config", Value: config})
 	e.Value.Members = rest
 }

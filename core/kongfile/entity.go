@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"postern/core/configfile"
 	"postern/core/filelimits"
 )
 
@@ -76,9 +77,10 @@ var apart = func() map[Type][]string {
 // Entity is one thing that a file configures.
 type Entity struct {
 	Type    Type
-	Pointer string // into the file, such as /services/0/routes/1
+	File    string // its name, if there are several
+	Pointer string // into the file, such as /services/0/routes/1, or kong.yaml#/services/0/routes/1 of several
 	Line    int
-	Value   Value // with defaults
+	Value   configfile.Value // with defaults
 
 	Parent *Entity // that it is nested in; nil at the top
 
@@ -162,7 +164,7 @@ func (e *Entity) scope() string {
 func (f *File) Of(t Type) []*Entity { return f.byKind[t] }
 
 // collect finds all entities of a file.
-func (f *File) collect(root Value) error {
+func (f *File) collect(root configfile.Value) error {
 	for _, m := range root.Members {
 		if strings.HasPrefix(m.Name, "_") || !m.Value.IsSet() {
 			continue
@@ -171,35 +173,47 @@ func (f *File) collect(root Value) error {
 		if !known {
 			t = Type(m.Name)
 		}
-		if err := f.list(m.Value, t, "/"+m.Name, nil); err != nil {
+		if err := f.list(m.Value, t, f.begin()+"/"+m.Name, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
+// begin returns the beginning of pointers into the file that is read.
+func (f *File) begin() string {
+	if f.name == "" {
+		return ""
+	}
+	return f.name + "#"
+}
+
+func (f *File) list(all configfile.Value, t Type, pointer string, parent *Entity) error {
 	items := all.Items
-	if all.Kind != List {
+	if all.Kind != configfile.List {
 		if _, known := nested[t]; known && parent == nil {
-			return refuse(all.Line, "Kong requires a list here. Begin each element with a hyphen.")
+			return configfile.Refuse(all.Line, "Kong requires a list here. Begin each element with a hyphen.")
 		}
-		items = []Value{all}
+		items = []configfile.Value{all}
 	}
 	if err := f.mayAdd(t, len(items)); err != nil {
 		return err
 	}
 	for i, v := range items {
-		e := &Entity{Type: t, Pointer: pointer + "/" + strconv.Itoa(i), Line: v.Line, Parent: parent, Value: v}
-		if v.Kind != Object { // such as the names of a certificate's snis
-			e.Value = Value{Kind: Object, Line: v.Line, Members: []Member{{"name", v}}}
+		e := &Entity{
+			Type: t, File: f.name, Pointer: pointer + "/" + strconv.Itoa(i), Line: v.Line, Parent: parent, Value: v,
+		}
+		if v.Kind != configfile.Object { // such as the names of a certificate's snis
+			e.Value = configfile.Value{
+				Kind: configfile.Object, Line: v.Line, Members: []configfile.Member{{Name: "name", Value: v}},
+			}
 		}
 		if err := f.checkSize(e); err != nil {
 			return err
 		}
 		f.defaults(e)
 		if f.left < 0 {
-			return &Error{Line: e.Line, Code: CodeLimit, Detail: filelimits.KongDefaults.Sentence()}
+			return tooLarge(e, filelimits.KongDefaults.Sentence())
 		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
@@ -216,26 +230,33 @@ func (f *File) list(all Value, t Type, pointer string, parent *Entity) error {
 
 // checkSize returns an error if an entity has more values than a plan can compare.
 func (f *File) checkSize(e *Entity) error {
-	if !listed[e.Type] || !e.Value.isLarger(int(filelimits.KongEntityValues.Most), apart[e.Type]) {
+	if !listed[e.Type] || !e.Value.IsLarger(int(filelimits.KongEntityValues.Most), apart[e.Type]) {
 		return nil
 	}
 	what := strings.ReplaceAll(string(e.Type), "_", " ")
 	if name := e.PluginName(); e.Type == Plugin && len(name) <= 64 {
 		what += " " + strconv.Quote(name)
 	}
-	return &Error{Line: e.Line, Code: CodeLimit, Detail: fmt.Sprintf("The %s at %s %s", what, e.Pointer,
-		filelimits.KongEntityValues.Refusal())}
+	return tooLarge(e, fmt.Sprintf("The %s at %s %s", what, e.Pointer, filelimits.KongEntityValues.Refusal()))
+}
+
+func tooLarge(e *Entity, detail string) error {
+	return &configfile.Error{File: e.File, Line: e.Line, Code: configfile.CodeLimit, Detail: detail}
+}
+
+func duplicate(e *Entity, detail string) error {
+	return &configfile.Error{File: e.File, Line: e.Line, Code: configfile.CodeDuplicate, Detail: detail}
 }
 
 // mayAdd returns an error if a list has more entities than a file may have, before their defaults are set.
 func (f *File) mayAdd(t Type, more int) error {
 	switch {
 	case t == Plugin && int64(len(f.byKind[t])+more) > filelimits.KongPlugins.Most:
-		return beyond(filelimits.KongPlugins)
+		return configfile.Beyond(filelimits.KongPlugins)
 	case t == Route && int64(len(f.byKind[t])+more) > filelimits.KongRoutes.Most:
-		return beyond(filelimits.KongRoutes)
+		return configfile.Beyond(filelimits.KongRoutes)
 	case int64(len(f.Entities)+more) > filelimits.KongEntities.Most:
-		return beyond(filelimits.KongEntities)
+		return configfile.Beyond(filelimits.KongEntities)
 	}
 	return nil
 }
@@ -285,8 +306,8 @@ func (f *File) resolve() error {
 			left -= int64(len(r.Service.Plugins))
 		}
 		if left < 0 {
-			return &Error{Line: r.Line, Code: CodeLimit, Detail: fmt.Sprintf("Up to the route at %s, %s", r.Pointer,
-				filelimits.KongPluginsOfRoutes.Refusal())}
+			return tooLarge(r, fmt.Sprintf("Up to the route at %s, %s", r.Pointer,
+				filelimits.KongPluginsOfRoutes.Refusal()))
 		}
 	}
 	return nil
@@ -297,20 +318,27 @@ func (f *File) resolve() error {
 func (f *File) checkNames() error {
 	for _, t := range []Type{Service, Route, Consumer, ConsumerGroup, Upstream, Certificate} {
 		for _, member := range nameMembers[t] {
-			seen := map[string]int{}
+			seen := map[string]string{}
 			for _, e := range f.byKind[t] {
 				text := e.Value.Get(member).Text
 				if first, twice := seen[text]; twice && text != "" {
 					what := strings.ReplaceAll(string(t), "_", " ")
-					return &Error{Line: e.Line, Code: CodeDuplicate, Detail: fmt.Sprintf("The %s of this %s is also "+
-						"that of another one, on line %d. Change one of them: Kong refuses the file.", member, what,
-						first)}
+					return duplicate(e, fmt.Sprintf("The %s of this %s is also that of another one, %s. Change one of "+
+						"them: Kong refuses the file.", member, what, first))
 				}
-				seen[text] = e.Line
+				seen[text] = e.place()
 			}
 		}
 	}
 	return nil
+}
+
+// place returns where an entity is, for people.
+func (e *Entity) place() string {
+	if e.File == "" {
+		return fmt.Sprintf("on line %d", e.Line)
+	}
+	return fmt.Sprintf("on line %d of %s", e.Line, e.File)
 }
 
 // of returns what an entity refers to: as a name, an ID or an object with either, or by being nested in it.
@@ -322,11 +350,11 @@ func (n names) of(e *Entity, t Type, member string) *Entity {
 		return e.Parent
 	}
 	v := e.Value.Get(member)
-	if !v.IsSet() || v.Kind == List {
+	if !v.IsSet() || v.Kind == configfile.List {
 		return nil
 	}
 	candidates := []string{v.Text}
-	if v.Kind == Object {
+	if v.Kind == configfile.Object {
 		candidates = nil
 		for _, name := range nameMembers[t] {
 			candidates = append(candidates, v.Get(name).Text)

@@ -4,32 +4,22 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
+	"postern/core/configfile"
 	"postern/core/filelimits"
-)
-
-// Form is how a file was written.
-type Form string
-
-// The forms.
-const (
-	Declarative Form = "declarative" // by people or scripts, for DB-less Kong
-	DecK        Form = "deck"        // by decK
-	ConfigDump  Form = "config"      // the answer of GET /config, or the text in it
 )
 
 // File is a Kong file.
 type File struct {
-	Version      string // _format_version: 1.1, 2.1 or 3.0
-	Form         Form
+	Version      string    // _format_version: 1.1, 2.1 or 3.0
 	Entities     []*Entity // in the order of the file, children after their parents
-	Placeholders []Placeholder
+	Placeholders []configfile.Placeholder
 	Settings     []string // names of the file's own members, such as _transform, that change no entity
 
-	shared  map[string]Value // decK's _plugin_configs
-	base    map[Type]Value   // what decK's _info.defaults say about entities of a type
-	left    int              // steps that completing entities may still take
+	name    string                      // of the file that is read, if there are several
+	shared  map[string]configfile.Value // decK's _plugin_configs
+	base    map[Type]configfile.Value   // what decK's _info.defaults say about entities of a type
+	left    int                         // steps that completing entities may still take
 	byKind  map[Type][]*Entity
 	globals []*Entity // plugins that apply to every call
 }
@@ -46,103 +36,103 @@ func Recognizes(text []byte) bool {
 	return topLevel.Match(text) || dump.Match(text) && bytes.Contains(text, []byte("_format_version"))
 }
 
-// of other files that people try to import
-var (
-	amazon  = regexp.MustCompile(`["']?x-amazon-apigateway-[a-z-]+["']?\s*:`)
-	openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
-)
-
-// Otherwise returns what a file is that isn't one of Kong, with what can be done with it; "" if that isn't known.
-func Otherwise(text []byte) string {
-	switch {
-	case Recognizes(text):
-		return ""
-	case amazon.Match(text):
-		return "This is an export of AWS API Gateway. Importing its APIs isn't available yet. Import its keys with " +
-			"postern keys import, and see docs/moving-in.md for the files that this takes."
-	case openAPI.Match(text):
-		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
-	}
-	return ""
-}
-
-// Read reads a file. set has the values of placeholders by their names. Errors are *Error.
+// Read reads a file. set has the values of placeholders by their names. Errors are *configfile.Error.
 func Read(text []byte, set map[string]string) (*File, error) {
 	d, err := Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	return d.File(set)
+	return Files([]*configfile.Document{d}, set)
 }
 
-// Parse reads a file without filling its placeholders. Errors are *Error.
-func Parse(text []byte) (*Document, error) {
-	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	switch {
-	case int64(len(text)) > filelimits.KongSize.Most:
-		return nil, beyond(filelimits.KongSize)
-	case bytes.HasPrefix(text, []byte("\xFF\xFE")), bytes.HasPrefix(text, []byte("\xFE\xFF")):
-		return nil, refuse(0, "The file is in UTF-16. Save it as UTF-8.")
-	case bytes.IndexByte(text, 0) >= 0:
-		return nil, refuse(1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")), "The file has a NUL byte, so "+
-			"it isn't a text. Export it again.")
-	case !utf8.Valid(text):
-		return nil, refuse(0, "The file isn't in UTF-8. Save it as UTF-8.")
+// Parse reads a file without filling its placeholders. Errors are *configfile.Error.
+func Parse(text []byte) (*configfile.Document, error) {
+	text, err := configfile.CheckText(text)
+	if err != nil {
+		return nil, err
 	}
-	if other := Otherwise(text); other != "" {
-		return nil, refuse(0, "%s", other)
-	}
-	d := &Document{form: Declarative}
 	if dump.Match(text) {
-		answer, err := fromJSON(text)
+		answer, err := configfile.FromJSON(text)
 		if err != nil {
 			return nil, err
 		}
 		if len(answer.Members) == 1 {
-			d.form, text = ConfigDump, []byte(answer.Get("config").Text)
+			text = []byte(answer.Get("config").Text)
 		}
 	}
-	var err error
-	if text, d.marks, err = replacePlaceholders(text); err != nil {
-		return nil, err
-	}
-	if d.root, err = parse(text); err != nil {
-		return nil, err
-	}
-	if d.root.Kind != Object {
-		return nil, refuse(d.root.Line, "The file isn't an object with services or other members. Check whether it is "+
-			"a file of Kong.")
-	}
-	return d, nil
+	return configfile.Parse(text)
 }
 
-func parse(text []byte) (Value, error) {
-	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		v, err := fromJSON(text)
-		if err == nil {
-			return v, nil
-		}
-		if flow, flowErr := fromYAML(text); flowErr == nil { // an object in YAML's flow style
-			return flow, nil
-		}
-		return Value{}, err
+// Files returns the entities of all documents, as decK joins the files of one gateway. set has the values of
+// placeholders by their names. Errors are *configfile.Error.
+func Files(documents []*configfile.Document, set map[string]string) (*File, error) {
+	f := &File{
+		byKind: map[Type][]*Entity{}, left: int(filelimits.KongDefaults.Most) * configfile.StepsOfMember,
 	}
-	return fromYAML(text)
+	for _, d := range documents {
+		root, placeholders := d.Filled(set)
+		f.name = d.Name
+		f.Placeholders = configfile.Join(f.Placeholders, placeholders)
+		err := f.header(root)
+		if err == nil {
+			err = f.collect(root)
+		}
+		if err != nil {
+			return nil, configfile.In(d.Name, err)
+		}
+	}
+	if err := f.resolve(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// HashKeys replaces the values of API keys, apart from those with placeholders.
+func HashKeys(d *configfile.Document, hash func(text string) configfile.Key) {
+	hashKeys(d, d.Root(), hash)
+}
+
+func hashKeys(d *configfile.Document, v *configfile.Value, hash func(string) configfile.Key) {
+	for i := range v.Items {
+		hashKeys(d, &v.Items[i], hash)
+	}
+	for i := range v.Members {
+		member := &v.Members[i]
+		if lists[member.Name] != KeyAuth {
+			hashKeys(d, &member.Value, hash)
+			continue
+		}
+		hashKey(d, &member.Value, hash)
+		for n := range member.Value.Items {
+			hashKey(d, &member.Value.Items[n], hash)
+		}
+	}
+}
+
+func hashKey(d *configfile.Document, credential *configfile.Value, hash func(string) configfile.Key) {
+	for i := range credential.Members {
+		if credential.Members[i].Name == "key" {
+			d.Hash(&credential.Members[i].Value, hash)
+		}
+	}
 }
 
 // header reads the members of the file that aren't entities.
-func (f *File) header(root Value) error {
+func (f *File) header(root configfile.Value) error {
 	version := root.Get("_format_version")
-	f.Version = version.Text
 	switch {
 	case !version.IsSet():
-		return refuse(0, `The file has no _format_version. Add _format_version: "3.0", or the version that the file `+
-			"was written for.")
-	case f.Version != "1.1" && f.Version != "2.1" && f.Version != "3.0":
-		return refuse(version.Line, "This _format_version isn't 1.1, 2.1 or 3.0. Have Kong or decK convert the file "+
-			"(deck file convert).")
+		return configfile.Refuse(0, `The file has no _format_version. Add _format_version: "3.0", or the version that `+
+			"the file was written for.")
+	case version.Text != "1.1" && version.Text != "2.1" && version.Text != "3.0":
+		return configfile.Refuse(version.Line, "This _format_version isn't 1.1, 2.1 or 3.0. Have Kong or decK "+
+			"convert the file (deck file convert).")
+	case f.Version != "" && f.Version != version.Text:
+		return configfile.Refuse(version.Line, "This _format_version differs from that of another file. Import "+
+			"files of different versions one by one.")
 	}
-	f.base = map[Type]Value{}
+	f.Version = version.Text
+	f.base, f.shared = map[Type]configfile.Value{}, map[string]configfile.Value{}
 	for _, m := range root.Get("_info", "defaults").Members {
 		f.base[Type(m.Name)] = m.Value
 	}
@@ -151,12 +141,8 @@ func (f *File) header(root Value) error {
 			continue
 		}
 		switch m.Name {
-		case "_format_version", "_transform", "_comment", "_ignore":
-		case "_info", "_workspace", "_konnect":
-			f.Form = DecK
+		case "_format_version", "_transform", "_comment", "_ignore", "_info", "_workspace", "_konnect":
 		case "_plugin_configs":
-			f.Form = DecK
-			f.shared = map[string]Value{}
 			for _, one := range m.Value.Members {
 				f.shared[one.Name] = one.Value
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/configfile"
 	"postern/core/kongfile"
 )
 
@@ -220,11 +221,6 @@ func TestRead_errors(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		"AWS": {
-			`{"openapi":"3.0.1","paths":{"/a":{"get":{"x-amazon-apigateway-integration":{"type":"http_proxy"}}}}}`,
-			"isn't available yet", 0,
-		},
-		"OpenAPI":         {"swagger: '2.0'\npaths: {}\n", "postern create --openapi FILE", 0},
 		"no version":      {"services: []\n", "has no _format_version", 0},
 		"another version": {"x: 1\n_format_version: '0.1'\n", "isn't 1.1, 2.1 or 3.0", 2},
 		"twice": {
@@ -245,7 +241,7 @@ func TestRead_errors(t *testing.T) {
 		"a text":          {"secretA", "isn't an object", 1},
 	} {
 		_, err := kongfile.Read([]byte(tt.text), nil)
-		e, ok := errors.AsType[*kongfile.Error](err)
+		e, ok := errors.AsType[*configfile.Error](err)
 		switch {
 		case name == "JSON syntax" && err == nil: // YAML's flow style has texts without quotes
 		case !ok:
@@ -284,7 +280,7 @@ func TestRead_hostile(t *testing.T) {
 		"placeholders":    {minimal + placeholders(2000), "1,000 different placeholders"},
 	} {
 		_, err := kongfile.Read([]byte(tt.text), nil)
-		if _, ok := errors.AsType[*kongfile.Error](err); !ok || !strings.Contains(err.Error(), tt.want) {
+		if _, ok := errors.AsType[*configfile.Error](err); !ok || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -296,4 +292,23 @@ func placeholders(n int) string {
 		fmt.Fprintf(&out, "a%d: ${P%d}\n", i, i)
 	}
 	return out.String()
+}
+
+// A refusal takes a second at most.
+func BenchmarkRead_tooManyPlugins(b *testing.B) {
+	plugin := map[string]any{"name": "rate-limiting", "config": map[string]any{"minute": 5, "policy": "local"}}
+	plugins := make([]any, 100_000)
+	for i := range plugins {
+		plugins[i] = plugin
+	}
+	text, err := json.Marshal(map[string]any{"_format_version": "3.0", "plugins": plugins})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text = []byte(strings.ReplaceAll(string(text), "},{", "},\n{"))
+	for b.Loop() {
+		if _, err := kongfile.Read(text, nil); err == nil {
+			b.Fatal("the file is read")
+		}
+	}
 }

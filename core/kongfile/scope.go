@@ -3,19 +3,21 @@ package kongfile
 import (
 	"slices"
 	"strings"
+
+	"postern/core/configfile"
 )
 
 // PluginName returns the name of a plugin.
 func (e *Entity) PluginName() string { return e.Value.Get("name").Text }
 
 // Config returns a member of a plugin's config.
-func (e *Entity) Config(path ...string) Value { return e.Value.Get("config").Get(path...) }
+func (e *Entity) Config(path ...string) configfile.Value { return e.Value.Get("config").Get(path...) }
 
 // IsOn reports whether an entity isn't disabled. A text such as "false" doesn't disable it: Kong takes only truth
 // values there.
 func (e *Entity) IsOn() bool {
 	v := e.Value.Get("enabled")
-	return v.Kind != Bool || v.Bool(true)
+	return v.Kind != configfile.Bool || v.Bool(true)
 }
 
 // Lacks reports whether an entity refers to one of a type that the file doesn't have.

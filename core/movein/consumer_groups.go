@@ -3,6 +3,7 @@ package movein
 import (
 	"slices"
 
+	"postern/core/configfile"
 	"postern/core/kongfile"
 )
 
@@ -60,8 +61,8 @@ func (p *planner) readConsumerGroups() {
 }
 
 // namesIn returns the names in a list of references: texts, or objects with one of the members.
-func namesIn(list kongfile.Value, members ...string) (out []string) {
-	for _, item := range append(slices.Clone(list.Items), kongfile.Value{Text: list.Text}) {
+func namesIn(list configfile.Value, members ...string) (out []string) {
+	for _, item := range append(slices.Clone(list.Items), configfile.Value{Text: list.Text}) {
 		for _, text := range []string{item.Text, firstOf(item, members)} {
 			if text != "" {
 				out = append(out, text)
@@ -71,7 +72,7 @@ func namesIn(list kongfile.Value, members ...string) (out []string) {
 	return out
 }
 
-func firstOf(v kongfile.Value, members []string) string {
+func firstOf(v configfile.Value, members []string) string {
 	for _, name := range members {
 		if text := v.Get(name).Text; text != "" {
 			return text

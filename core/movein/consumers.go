@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/keyfile"
 	"postern/core/kongfile"
@@ -93,8 +94,8 @@ func (p *planner) skipKey(e *kongfile.Entity, code string) {
 const longestKey = 4096
 
 // HashKey returns what stands for the value of an API key.
-func HashKey(text string) kongfile.Key {
-	return kongfile.Key{
+func HashKey(text string) configfile.Key {
+	return configfile.Key{
 		SHA256: sha256.Sum256([]byte(text)), Last4: text[len(text)-min(4, len(text)/4):],
 		IsWeak: keyfile.IsWeak(text), IsEmpty: text == "",
 		IsUsable: strings.TrimSpace(text) == text && len(text) <= longestKey &&
@@ -106,7 +107,7 @@ func HashKey(text string) kongfile.Key {
 func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[[32]byte]bool) []Key {
 	value := e.Value.Get("key")
 	found := HashKey(value.Text)
-	if value.Kind == kongfile.Hashed {
+	if value.Kind == configfile.Hashed {
 		found = *value.Key
 	}
 	counts := &p.plan.Keys

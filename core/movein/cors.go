@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/kongfile"
 )
@@ -50,8 +51,8 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 		isOpen := len(e.Config("origins").Unfilled()) > 0
 		list := e.Config("origins")
 		items := list.Items
-		if list.Kind != kongfile.List {
-			items = []kongfile.Value{list}
+		if list.Kind != configfile.List {
+			items = []configfile.Value{list}
 		}
 		for _, origin := range items {
 			if plainOrigin.MatchString(origin.Text) && !isOpen {
@@ -89,7 +90,7 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 	return out
 }
 
-func listOf(v kongfile.Value) []string {
+func listOf(v configfile.Value) []string {
 	if out := v.Texts(); out != nil {
 		return out
 	}

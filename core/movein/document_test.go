@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"postern/core/kongfile"
 	"postern/core/movein"
 )
 
@@ -17,11 +16,10 @@ func TestKong_document(t *testing.T) {
 	for name, text := range files(t) {
 		t.Run(name, func(t *testing.T) {
 			_, want := read(t, text, movein.Options{AllowWeak: true})
-			d, err := kongfile.Parse([]byte(text))
+			d, err := movein.Read([]movein.File{{Text: []byte(text)}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.HashKeys(movein.HashKey)
 			got := planOfKept(t, d, nil)
 			if a, b := encoded(t, want), encoded(t, got); a != b {
 				t.Errorf("the plan of the file is\n%s\nthe plan of the document is\n%s", a, b)
@@ -48,11 +46,10 @@ consumers:
 
 // Placeholders of a document are filled again and again, also those of keys.
 func TestKong_documentPlaceholders(t *testing.T) {
-	d, err := kongfile.Parse([]byte(withPlaceholder))
+	d, err := movein.Read([]movein.File{{Text: []byte(withPlaceholder)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.HashKeys(movein.HashKey)
 	kept, err := d.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -77,21 +74,17 @@ func TestKong_documentPlaceholders(t *testing.T) {
 }
 
 // planOfKept returns the plan of a document after it was stored.
-func planOfKept(t *testing.T, d *kongfile.Document, set map[string]string) *movein.Plan {
+func planOfKept(t *testing.T, d *movein.Files, set map[string]string) *movein.Plan {
 	t.Helper()
 	kept, err := d.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again kongfile.Document
+	var again movein.Files
 	if err := again.UnmarshalBinary(kept); err != nil {
 		t.Fatal(err)
 	}
-	f, err := again.File(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := movein.Kong(f, movein.Options{AllowWeak: true, Now: now})
+	p, err := again.Plan(set, movein.Options{AllowWeak: true, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/configfile"
 	"postern/core/kongfile"
 	"postern/core/movein"
 )
@@ -70,15 +71,15 @@ func TestKong_hostile(t *testing.T) {
 			if err == nil {
 				_, err = movein.Kong(f, movein.Options{Now: now})
 			}
-			var limit *kongfile.Error
+			var limit *configfile.Error
 			switch want := refused[name]; {
 			case name == "consumers with one name":
-				if !errors.As(err, &limit) || limit.Code != kongfile.CodeDuplicate {
+				if !errors.As(err, &limit) || limit.Code != configfile.CodeDuplicate {
 					t.Errorf("not refused as a duplicate: %v", err)
 				}
 			case want == "" && err != nil:
 				t.Error(err)
-			case want != "" && (!errors.As(err, &limit) || limit.Code != kongfile.CodeLimit ||
+			case want != "" && (!errors.As(err, &limit) || limit.Code != configfile.CodeLimit ||
 				!strings.Contains(limit.Detail, want)):
 				t.Errorf("not refused with a limit: %v", err)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/kongfile"
 	"postern/core/policy"
@@ -134,8 +135,8 @@ func (c *change) isSecret() bool {
 func (p *planner) filled(e *kongfile.Entity, operation string, member ...string) []change {
 	list := e.Config(append([]string{operation}, member...)...)
 	items := list.Items
-	if list.Kind == kongfile.Text {
-		items = []kongfile.Value{list}
+	if list.Kind == configfile.Text {
+		items = []configfile.Value{list}
 	}
 	var out []change
 	for i, item := range items {

@@ -3,6 +3,7 @@ package movein
 import (
 	"slices"
 
+	"postern/core/configfile"
 	"postern/core/kongfile"
 )
 
@@ -71,6 +72,6 @@ func (p *planner) closeUnknown(r *route) {
 }
 
 // isUnclear reports whether enabled is a text: Kong takes true and false only, and refuses the file.
-func isUnclear(enabled kongfile.Value) bool {
-	return enabled.IsSet() && enabled.Kind != kongfile.Bool && !enabled.Bool(false)
+func isUnclear(enabled configfile.Value) bool {
+	return enabled.IsSet() && enabled.Kind != configfile.Bool && !enabled.Bool(false)
 }

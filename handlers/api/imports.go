@@ -13,9 +13,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
-	"postern/core/kongfile"
+	"postern/core/movein"
 	"postern/handlers/web"
 	"postern/platform/fault"
 )
@@ -88,7 +89,7 @@ func (h *Handler) importReceived(c *gin.Context, in contract.NewImport, file *we
 		}
 		return err
 	}
-	out, err := h.Plans.Create(ctx, who, in, text)
+	out, err := h.Plans.Create(ctx, who, in, []movein.File{{Text: text}})
 	if err == nil {
 		c.Header("ETag", web.FormatETag(out.ETag))
 		h.answerWith(c, http.StatusAccepted, out)
@@ -109,11 +110,11 @@ func gatewayFile(r *http.Request, file *web.Upload) (text []byte, isZip bool, er
 	}
 	isText := err == nil && (kind == "application/yaml" || kind == "application/json" || kind == "text/plain" ||
 		kind == "application/x-yaml" || kind == "text/yaml")
-	if bytes.HasPrefix(begin, []byte("PK")) || !isText && file.Size > filelimits.KongSize.Most {
+	if bytes.HasPrefix(begin, []byte("PK")) || !isText && file.Size > filelimits.GatewaySize.Most {
 		return nil, true, nil
 	}
 	text, err = readGatewayFile(io.NewSectionReader(file, 0, file.Size))
-	return text, err == nil && !isText && !kongfile.Recognizes(text), err
+	return text, err == nil && !isText && !movein.Recognizes(text), err
 }
 
 // fileOfForm returns the only file of a form.
@@ -146,9 +147,9 @@ func fileOfForm(form *multipart.Reader) (text []byte, err error) {
 
 // readGatewayFile reads a file of at most the size of those of Kong.
 func readGatewayFile(in io.Reader) ([]byte, error) {
-	text, err := kongfile.ReadFrom(in)
-	if _, ok := errors.AsType[*kongfile.Error](err); ok {
-		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.KongSize.Sentence())
+	text, err := configfile.ReadFrom(in)
+	if _, ok := errors.AsType[*configfile.Error](err); ok {
+		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.GatewaySize.Sentence())
 	}
 	if err != nil {
 		err = fault.New(fault.Malformed, "malformed", "The file can't be read.").Because(err)

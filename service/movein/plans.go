@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
-	"postern/core/kongfile"
 	"postern/core/movein"
 	"postern/models"
 	"postern/platform/fault"
@@ -61,12 +61,12 @@ func check(p access.Principal, team string) error {
 	return nil
 }
 
-// Create plans the import of a file into a team, the home team by default. Errors: Invalid with the field /file for a
+// Create plans the import of files into a team, the home team by default. Errors: Invalid with the field /file for a
 // file that can't be read; TooLarge; Conflict too_many_plans.
 func (s *Plans) Create(
-	ctx context.Context, p access.Principal, in contract.NewImport, text []byte,
+	ctx context.Context, p access.Principal, in contract.NewImport, files []movein.File,
 ) (contract.PlannedImport, error) {
-	out, err := s.create(ctx, p, in, text)
+	out, err := s.create(ctx, p, in, files)
 	if err != nil {
 		return contract.PlannedImport{}, fmt.Errorf("movein: plan: %w", err)
 	}
@@ -74,7 +74,7 @@ func (s *Plans) Create(
 }
 
 func (s *Plans) create(
-	ctx context.Context, p access.Principal, in contract.NewImport, text []byte,
+	ctx context.Context, p access.Principal, in contract.NewImport, files []movein.File,
 ) (contract.PlannedImport, error) {
 	var none contract.PlannedImport
 	if in.Team == "" {
@@ -92,22 +92,21 @@ func (s *Plans) create(
 		return none, err
 	}
 	defer leave()
-	document, err := kongfile.Parse(text)
+	read, err := movein.Read(files)
 	if err != nil {
 		return none, refused(err)
 	}
-	document.HashKeys(movein.HashKey)
 	now := models.Now()
 	row := models.ImportPlan{
 		ID: models.NewID(planIDPrefix), TeamID: in.Team, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(keepPlans),
 	}
 	row.Choices.Name = contract.DefaultImportName
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
-	plan, err := s.planOf(document, row, nil)
+	plan, err := s.planOf(read, row, nil)
 	if err != nil {
 		return none, err
 	}
-	packed, err := document.MarshalBinary()
+	packed, err := read.MarshalBinary()
 	if err != nil {
 		return none, err
 	}
@@ -328,9 +327,9 @@ func (s *Plans) load(
 		return row, nil, nil, err
 	}
 	defer leave()
-	document, set, err := s.open(tx, row)
+	files, set, err := s.open(tx, row)
 	if err == nil {
-		plan, err = s.planOf(document, row, set)
+		plan, err = s.planOf(files, row, set)
 	}
 	return row, set, plan, err
 }
@@ -345,19 +344,19 @@ func (s *Plans) take(ctx context.Context, team string) (leave func(), err error)
 	return leave, err
 }
 
-// open returns the file of a plan and the values of its placeholders.
-func (s *Plans) open(tx *models.Tx, row models.ImportPlan) (*kongfile.Document, map[string]string, error) {
+// open returns the files of a plan and the values of its placeholders.
+func (s *Plans) open(tx *models.Tx, row models.ImportPlan) (*movein.Files, map[string]string, error) {
 	packed, err := s.Vault.Open(tx, filePlace(row.ID), row.File)
 	if err != nil {
 		return nil, nil, err
 	}
-	var document kongfile.Document
-	if err := document.UnmarshalBinary([]byte(packed.Reveal())); err != nil {
+	var files movein.Files
+	if err := files.UnmarshalBinary([]byte(packed.Reveal())); err != nil {
 		return nil, nil, err
 	}
 	set := map[string]string{}
 	if row.SetValues == nil {
-		return &document, set, nil
+		return &files, set, nil
 	}
 	values, err := s.Vault.Open(tx, valuesPlace(row.ID), row.SetValues)
 	if err != nil {
@@ -366,19 +365,15 @@ func (s *Plans) open(tx *models.Tx, row models.ImportPlan) (*kongfile.Document, 
 	if err := json.Unmarshal([]byte(values.Reveal()), &set); err != nil {
 		return nil, nil, fmt.Errorf("read the values of placeholders: %w", err)
 	}
-	return &document, set, nil
+	return &files, set, nil
 }
 
 // planOf makes a plan by the choices of a row.
 func (s *Plans) planOf(
-	document *kongfile.Document, row models.ImportPlan, set map[string]string,
+	files *movein.Files, row models.ImportPlan, set map[string]string,
 ) (*movein.Plan, error) {
-	file, err := document.File(set)
-	if err != nil {
-		return nil, refused(err)
-	}
 	c := row.Choices
-	plan, err := movein.Kong(file, movein.Options{
+	plan, err := files.Plan(set, movein.Options{
 		Name: c.Name, Open: c.Open, Hosts: c.Hosts, Trust: c.Trust, AllowWeak: c.AllowWeak, Theirs: c.Theirs,
 		RetryOnTimeout: c.RetryOnTimeout, Now: models.Now(),
 		CanServe: func(host string) bool {
@@ -394,7 +389,7 @@ func (s *Plans) planOf(
 		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())
 	}
 	if err != nil {
-		return nil, err
+		return nil, refused(err)
 	}
 	plan.ByHand.EgressCIDRs = slices.DeleteFunc(plan.ByHand.EgressCIDRs, s.reaches)
 	return plan, nil
@@ -408,11 +403,11 @@ func (s *Plans) reaches(cidr string) bool {
 
 // refused is the fault of a file that can't be read.
 func refused(err error) error {
-	wrong, ok := errors.AsType[*kongfile.Error](err)
+	wrong, ok := errors.AsType[*configfile.Error](err)
 	if !ok {
 		return err
 	}
-	if wrong.Code == kongfile.CodeLimit {
+	if wrong.Code == configfile.CodeLimit {
 		return fault.InvalidField("/file", "too_large", "%s", wrong.Error())
 	}
 	return fault.InvalidField("/file", "unreadable_"+wrong.Code, "%s", wrong.Error())

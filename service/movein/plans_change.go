@@ -11,8 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"postern/core/configfile"
 	"postern/core/contract"
-	"postern/core/kongfile"
+	"postern/core/movein"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -55,16 +56,16 @@ func (s *Plans) update(
 		return none, err
 	}
 	defer leave()
-	document, set, err := s.open(tx, row)
+	files, set, err := s.open(tx, row)
 	if err != nil {
 		return none, err
 	}
 	before, seen := settingsOf(row, set), row.UpdatedAt
 	set = maps.Clone(set)
-	if err := s.choose(&row.Choices, set, in.Body, document); err != nil {
+	if err := s.choose(&row.Choices, set, in.Body, files); err != nil {
 		return none, err
 	}
-	plan, err := s.planOf(document, row, set)
+	plan, err := s.planOf(files, row, set)
 	if err != nil {
 		return none, err
 	}
@@ -109,7 +110,7 @@ func (s *Plans) sealValues(tx *models.Tx, row models.ImportPlan, set map[string]
 
 // choose applies a change to choices and to the values of placeholders.
 func (s *Plans) choose(
-	c *contract.ImportChoices, set map[string]string, change contract.ImportPlanChange, document *kongfile.Document,
+	c *contract.ImportChoices, set map[string]string, change contract.ImportPlanChange, files *movein.Files,
 ) error {
 	var wrong []fault.Field
 	refuse := func(pointer, code, detail string, args ...any) {
@@ -156,13 +157,13 @@ func (s *Plans) choose(
 			*to = **one
 		}
 	}
-	wrong = append(wrong, fill(set, change.Set, document.Placeholders())...)
+	wrong = append(wrong, fill(set, change.Set, files.Placeholders())...)
 	return fault.InvalidFields(wrong)
 }
 
 // fill sets the values of placeholders that a file has.
 func fill(
-	set map[string]string, values map[string]contract.Secret, known []kongfile.Placeholder,
+	set map[string]string, values map[string]contract.Secret, known []configfile.Placeholder,
 ) (wrong []fault.Field) {
 	var names []string
 	for _, one := range known {

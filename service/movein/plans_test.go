@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"postern/core/contract"
+	source "postern/core/movein"
 	"postern/models"
 	"postern/platform/fault"
 	"postern/platform/secrets"
@@ -73,7 +74,7 @@ func principal(team string, role access.Role) access.Principal {
 
 func (f *fixture) create(t *testing.T) contract.PlannedImport {
 	t.Helper()
-	out, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(kongFile))
+	out, err := f.Create(t.Context(), f.owner, contract.NewImport{}, one(kongFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,10 +125,12 @@ func TestPlans_change(t *testing.T) {
 	})
 }
 
+func one(text string) []source.File { return []source.File{{Text: []byte(text)}} }
+
 // Hosts of the file that can't be custom domains are left out, and the plan says so.
 func TestPlans_unservedHosts(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
-		p, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(`_format_version: "3.0"
+		p, err := f.Create(t.Context(), f.owner, contract.NewImport{}, one(`_format_version: "3.0"
 services:
 - url: http://orders.example.net
   routes:
@@ -176,7 +179,7 @@ services:
 			"both": {netip.MustParsePrefix("10.0.0.0/8").Contains, []string{}},
 		} {
 			f.Reaches = tt.reaches
-			got, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(text))
+			got, err := f.Create(t.Context(), f.owner, contract.NewImport{}, one(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +245,7 @@ func TestPlans_hostile(t *testing.T) {
 			"a member": "_format_version: '3.0'\nservices: []\nservices: []\n", "nothing": "",
 			"nesting": `{"_format_version":"3.0","a":` + strings.Repeat("[", 100_000),
 		} {
-			_, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(text))
+			_, err := f.Create(t.Context(), f.owner, contract.NewImport{}, one(text))
 			if pointerOf(err) != "/file" {
 				t.Errorf("%s: error %v", name, err)
 			}
@@ -354,7 +357,7 @@ func TestPlans_most(t *testing.T) {
 				first = p
 			}
 		}
-		_, err := f.Create(t.Context(), f.owner, contract.NewImport{}, []byte(kongFile))
+		_, err := f.Create(t.Context(), f.owner, contract.NewImport{}, one(kongFile))
 		if fault.CodeOf(err) != "too_many_plans" {
 			t.Errorf("error %v", err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"postern/core/contract"
+	"postern/core/movein"
 	"postern/core/snapshot"
 	"postern/service/access"
 	"postern/service/exports"
@@ -372,7 +373,8 @@ func (o *Fixture) createPlan(t testing.TB, needs string) string {
 		file = fmt.Sprintf(`{"_format_version": "3.0", "services": [{"name": "moved-%d", "url": "http://127.0.0.1:9",
 			"routes": [{"paths": ["/"]}]}]}`, o.number)
 	}
-	plan, err := o.Server.Plans.Create(t.Context(), o.Principal, contract.NewImport{Team: o.Team}, []byte(file))
+	plan, err := o.Server.Plans.Create(t.Context(), o.Principal, contract.NewImport{Team: o.Team},
+		[]movein.File{{Text: []byte(file)}})
 	must(t, err)
 	if needs != "applied" {
 		return plan.ID

@@ -53,7 +53,7 @@ var folders = []folder{
 		"cmd/internal/credentials", "core/policy", "core/snapshot", "platform",
 	}, commandKit...)},
 	{path: "cmd/internal/export", floor: commands, only: append([]string{
-		"bundle", "core/filelimits", "core/kongfile", "core/movein",
+		"bundle", "core/configfile", "core/filelimits", "core/movein",
 	}, commandKit...)},
 	{path: "app", floor: wiring},
 
@@ -129,9 +129,10 @@ var folders = []folder{
 	{path: "core/diagnosis", floor: core, only: []string{"core/contract"}},
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/keyfile", floor: core, only: []string{"core/contract", "core/filelimits", "core/policy"}},
-	{path: "core/kongfile", floor: core, only: []string{"core/filelimits"}},
+	{path: "core/configfile", floor: core, only: []string{"core/filelimits"}},
+	{path: "core/kongfile", floor: core, only: []string{"core/configfile", "core/filelimits"}},
 	{path: "core/movein", floor: core, only: []string{
-		"core/contract", "core/filelimits", "core/keyfile", "core/kongfile", "core/policy",
+		"core/configfile", "core/contract", "core/filelimits", "core/keyfile", "core/kongfile", "core/policy",
 	}},
 	{path: "core/openapi", floor: core, only: []string{
 		"core/contract", "core/filelimits", "core/openapi", "core/policy", "core/snapshot",

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/cmd/internal/terminal"
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
-	"postern/core/kongfile"
 	"postern/core/movein"
 )
 
@@ -70,14 +70,14 @@ func readKong(name string) (text []byte, found bool, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
-	text, err = io.ReadAll(io.LimitReader(file, filelimits.KongSize.Most+1))
+	text, err = io.ReadAll(io.LimitReader(file, filelimits.GatewaySize.Most+1))
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
-	if other := kongfile.Otherwise(text); other != "" {
+	if other := movein.Otherwise(text); other != "" {
 		return nil, false, fmt.Errorf("cannot import %s: %s", filepath.Base(name), other)
 	}
-	if !kongfile.Recognizes(text) {
+	if !movein.Recognizes(text) {
 		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, or a Kong file in YAML or "+
 			"JSON with the member _format_version", filepath.Base(name))
 	}
@@ -99,31 +99,27 @@ func (f importFlags) importKong(t terminal.Terminal, c *cobra.Command, text []by
 	if err != nil {
 		return err
 	}
-	document, err := kongfile.Parse(text)
+	read, err := movein.Read([]movein.File{{Text: text}})
 	if err != nil {
 		return fmt.Errorf("cannot read the Kong file: %w", err)
 	}
 	for _, name := range f.kong.placeholders() {
-		known := document.Placeholders()
-		if !slices.ContainsFunc(known, func(p kongfile.Placeholder) bool { return p.Name == name }) {
+		known := read.Placeholders()
+		if !slices.ContainsFunc(known, func(p configfile.Placeholder) bool { return p.Name == name }) {
 			return fmt.Errorf("the file has no placeholder %q. Its placeholders: %s", name, namesOf(known))
 		}
 	}
 	if f.in.DryRun {
-		return f.planKong(t, c, document, set)
+		return f.planKong(t, c, read, set)
 	}
 	return f.moveIn(t, c, text, set)
 }
 
 // planKong shows the plan of a Kong file. It makes the plan on this machine, so no secret leaves it.
 func (f importFlags) planKong(
-	t terminal.Terminal, c *cobra.Command, document *kongfile.Document, set map[string]string,
+	t terminal.Terminal, c *cobra.Command, files *movein.Files, set map[string]string,
 ) error {
-	file, err := document.File(set)
-	if err != nil {
-		return fmt.Errorf("cannot read the Kong file: %w", err)
-	}
-	plan, err := movein.Kong(file, movein.Options{
+	plan, err := files.Plan(set, movein.Options{
 		Name: f.kong.name, Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust,
 		AllowWeak: f.kong.allowWeak, Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
 	})
@@ -176,7 +172,7 @@ func (f *kongFlags) placeholders() []string {
 	return names
 }
 
-func namesOf(all []kongfile.Placeholder) string {
+func namesOf(all []configfile.Placeholder) string {
 	if len(all) == 0 {
 		return "none"
 	}

@@ -10,9 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
-	"postern/core/kongfile"
+	"postern/core/movein"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -42,7 +43,7 @@ func (h *Handler) createPlan(v *page.Visit) (web.Answer, error) {
 		return h.planRefused(v, err)
 	}
 	a, err := v.Once(func(v *page.Visit) (web.Answer, error) {
-		plan, err := h.Plans.Create(v.Ctx(), v.Who, in, text)
+		plan, err := h.Plans.Create(v.Ctx(), v.Who, in, []movein.File{{Text: text}})
 		return web.Redirect(planPath(plan.ID)), err
 	})
 	if err != nil {
@@ -89,9 +90,9 @@ func (h *Handler) receiveText(v *page.Visit, part *multipart.Part) ([]byte, erro
 	if file.Size == 0 {
 		return nil, noGatewayFile(nil)
 	}
-	text, err := kongfile.ReadFrom(io.NewSectionReader(file, 0, file.Size))
-	if _, tooLarge := errors.AsType[*kongfile.Error](err); tooLarge {
-		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.KongSize.Sentence())
+	text, err := configfile.ReadFrom(io.NewSectionReader(file, 0, file.Size))
+	if _, tooLarge := errors.AsType[*configfile.Error](err); tooLarge {
+		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.GatewaySize.Sentence())
 	}
 	if strings.HasPrefix(string(text[:min(len(text), 2)]), "PK") {
 		return nil, fault.InvalidField("/file", "zip", "This is a zip. Import it with the form for exported zips.")

@@ -1,4 +1,4 @@
-package kongfile
+package configfile
 
 import (
 	"bytes"
@@ -9,11 +9,12 @@ import (
 	"postern/core/filelimits"
 )
 
-// fromJSON returns the value of a JSON text.
-func fromJSON(text []byte) (Value, error) {
+// FromJSON returns the value of a JSON text.
+func FromJSON(text []byte) (Value, error) {
 	counts := filelimits.Count(text)
-	if limit := counts.Exceeded(filelimits.KongValues, filelimits.KongValues, filelimits.KongNesting); limit != nil {
-		return Value{}, beyond(limit)
+	limit := counts.Exceeded(filelimits.GatewayValues, filelimits.GatewayValues, filelimits.GatewayNesting)
+	if limit != nil {
+		return Value{}, Beyond(limit)
 	}
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
@@ -23,7 +24,7 @@ func fromJSON(text []byte) (Value, error) {
 		return Value{}, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return Value{}, refuse(r.here(), "There is more text after the JSON object. Remove it.")
+		return Value{}, Refuse(r.here(), "There is more text after the JSON object. Remove it.")
 	}
 	return v, nil
 }
@@ -47,7 +48,7 @@ func (r *jsonReader) here() int {
 func (r *jsonReader) token() (json.Token, error) {
 	token, err := r.in.Token()
 	if err != nil {
-		return nil, refuse(r.here(), "The file isn't valid JSON near this line. Check its commas, quotes and brackets.")
+		return nil, Refuse(r.here(), "The file isn't valid JSON near this line. Check its commas, quotes and brackets.")
 	}
 	return token, nil
 }

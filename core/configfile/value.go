@@ -1,4 +1,4 @@
-package kongfile
+package configfile
 
 import (
 	"slices"
@@ -146,12 +146,12 @@ func (v Value) walk(visit func(Value)) {
 	}
 }
 
-// stepsOfMember is what a member that is added costs, which takes memory too. Comparing it with another costs one step.
-const stepsOfMember = 20
+// StepsOfMember is what a member that is added costs, which takes memory too. Comparing it with another costs one step.
+const StepsOfMember = 20
 
 // over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from
 // left, and stops once none is left.
-func (v Value) over(base Value, left *int) Value {
+func (v Value) Over(base Value, left *int) Value {
 	if v.Kind != Object || base.Kind != Object {
 		if v.IsSet() {
 			return v
@@ -168,17 +168,17 @@ func (v Value) over(base Value, left *int) Value {
 		at := slices.IndexFunc(out.Members, func(own Member) bool { return own.Name == m.Name })
 		switch {
 		case at < 0:
-			*left -= stepsOfMember
+			*left -= StepsOfMember
 			out.Members = append(out.Members, m)
 		default:
-			out.Members[at].Value = out.Members[at].Value.over(m.Value, left)
+			out.Members[at].Value = out.Members[at].Value.Over(m.Value, left)
 		}
 	}
 	return out
 }
 
-// isLarger reports whether a value has more than most values within, apart from some of its members.
-func (v Value) isLarger(most int, apart []string) bool {
+// IsLarger reports whether a value has more than most values within, apart from some of its members.
+func (v Value) IsLarger(most int, apart []string) bool {
 	left := most
 	for _, m := range v.Members {
 		if !slices.Contains(apart, m.Name) {

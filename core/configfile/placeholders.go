@@ -1,4 +1,4 @@
-package kongfile
+package configfile
 
 import (
 	"bytes"
@@ -42,8 +42,8 @@ type marks struct {
 	set   map[string]string
 }
 
-// replacePlaceholders returns a text with marks for its placeholders.
-func replacePlaceholders(text []byte) ([]byte, *marks, error) {
+// mark returns a text with marks for its placeholders.
+func mark(text []byte) ([]byte, *marks, error) {
 	m := &marks{begin: "PosternMark", found: map[string]*Placeholder{}}
 	if !mayHavePlaceholder(text) {
 		return text, m, nil
@@ -67,8 +67,8 @@ func replacePlaceholders(text []byte) ([]byte, *marks, error) {
 			out.WriteString(m.mark(string(raw[at[0]:at[1]]), nameOf(raw, at), line))
 		}
 		out.Write(raw[last:])
-		if int64(len(m.found)) > filelimits.KongPlaceholders.Most {
-			return nil, nil, refuse(line, "%s", filelimits.KongPlaceholders.Sentence())
+		if int64(len(m.found)) > filelimits.GatewayPlaceholders.Most {
+			return nil, nil, Refuse(line, "%s", filelimits.GatewayPlaceholders.Sentence())
 		}
 	}
 	return out.Bytes(), m, nil
@@ -194,4 +194,16 @@ func (m *marks) list() []Placeholder {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
 	})
 	return out
+}
+
+// Join adds the placeholders of a further file. Those of one name are one placeholder.
+func Join(all, more []Placeholder) []Placeholder {
+	for _, p := range more {
+		if at := slices.IndexFunc(all, func(one Placeholder) bool { return one.Name == p.Name }); at >= 0 {
+			all[at].Count += p.Count
+			continue
+		}
+		all = append(all, p)
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package kongfile
+package configfile
 
 import (
 	"bytes"
@@ -27,20 +27,20 @@ func fromYAML(text []byte) (Value, error) {
 	in := yaml.NewDecoder(bytes.NewReader(text))
 	err = in.Decode(&root)
 	if errors.Is(err, io.EOF) {
-		return Value{}, refuse(0, "The file is empty.")
+		return Value{}, Refuse(0, "The file is empty.")
 	}
 	if err != nil {
 		line := 0
 		if found := lineOf.FindStringSubmatch(err.Error()); found != nil { // the rest of the message can have values
 			line, _ = strconv.Atoi(found[1])
 		}
-		return Value{}, refuse(line, "The file isn't valid YAML here. Check its indentation and quotes.")
+		return Value{}, Refuse(line, "The file isn't valid YAML here. Check its indentation and quotes.")
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
-		return Value{}, refuse(more.Line, "There is a second document after ---, which Kong doesn't read. Import it "+
+		return Value{}, Refuse(more.Line, "There is a second document after ---, which isn't read. Import it "+
 			"as a separate file.")
 	}
-	r := yamlReader{left: min(filelimits.KongValues.Most, mostExpansion*separators+10_000)}
+	r := yamlReader{left: min(filelimits.GatewayValues.Most, mostExpansion*separators+10_000)}
 	return r.value(root.Content[0], 0)
 }
 
@@ -50,7 +50,7 @@ const mostExpansion = 10
 // countYAML returns an error if a text would cost its parser too much, and otherwise about how many values it has.
 func countYAML(text []byte) (int64, error) {
 	if bytes.Count(text, []byte("\n%")) > maxDirectives {
-		return 0, refuse(0, "The file has more than %d YAML directives (lines that start with %%).", maxDirectives)
+		return 0, Refuse(0, "The file has more than %d YAML directives (lines that start with %%).", maxDirectives)
 	}
 	separators, depth, deepest := int64(0), int64(0), int64(0)
 	for i, c := range text {
@@ -71,9 +71,9 @@ func countYAML(text []byte) (int64, error) {
 	}
 	switch {
 	case deepest > 1000: // also counts brackets in texts, of which there are few
-		return 0, beyond(filelimits.KongNesting)
-	case separators > filelimits.KongValues.Most:
-		return 0, beyond(filelimits.KongValues)
+		return 0, Beyond(filelimits.GatewayNesting)
+	case separators > filelimits.GatewayValues.Most:
+		return 0, Beyond(filelimits.GatewayValues)
 	}
 	return separators, nil
 }
@@ -84,11 +84,11 @@ type yamlReader struct {
 }
 
 func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
-	if depth > filelimits.KongNesting.Most {
-		return Value{}, beyond(filelimits.KongNesting)
+	if depth > filelimits.GatewayNesting.Most {
+		return Value{}, Beyond(filelimits.GatewayNesting)
 	}
 	if r.left--; r.left < 0 {
-		return Value{}, beyond(filelimits.KongValues)
+		return Value{}, Beyond(filelimits.GatewayValues)
 	}
 	v := Value{Line: node.Line}
 	switch node.Kind {
@@ -146,7 +146,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return Value{}, refuse(key.Line, "The name of a member isn't a text.")
+			return Value{}, Refuse(key.Line, "The name of a member isn't a text.")
 		}
 		value, err := r.value(node.Content[i+1], depth+1)
 		if err != nil {
@@ -191,9 +191,9 @@ func (v Value) merge(from Value, set map[string]bool) Value {
 	return v
 }
 
-// twiceError names a member that comes twice. Kong takes the last one silently, so half of what the file says would be
-// lost. The name of a member isn't a secret, but can be any text.
+// twiceError names a member that comes twice. Gateways take the last one silently, so half of what the file says would
+// be lost. The name of a member isn't a secret, but can be any text.
 func twiceError(line int, name string, first int) error {
 	return &Error{Line: line, Code: CodeDuplicate, Detail: "The member " + strconv.Quote(name[:min(len(name), 64)]) +
-		" is here again, after line " + strconv.Itoa(first) + ". Remove one of them: Kong ignores the first."}
+		" is here again, after line " + strconv.Itoa(first) + ". Remove one of them: only the last one would count."}
 }

@@ -1,10 +1,6 @@
-package kongfile
+package configfile
 
-import (
-	"encoding/json"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // Only lines without a placeholder aren't searched for them.
 func TestMayHavePlaceholder(t *testing.T) {
@@ -30,25 +26,6 @@ func TestMayHavePlaceholder(t *testing.T) {
 		}
 		if got := mayHavePlaceholder([]byte(text)); got != want {
 			t.Errorf("%s: %t", text, got)
-		}
-	}
-}
-
-// A refusal takes a second at most.
-func BenchmarkRead_tooManyPlugins(b *testing.B) {
-	plugin := map[string]any{"name": "rate-limiting", "config": map[string]any{"minute": 5, "policy": "local"}}
-	plugins := make([]any, 100_000)
-	for i := range plugins {
-		plugins[i] = plugin
-	}
-	text, err := json.Marshal(map[string]any{"_format_version": "3.0", "plugins": plugins})
-	if err != nil {
-		b.Fatal(err)
-	}
-	text = []byte(strings.ReplaceAll(string(text), "},{", "},\n{"))
-	for b.Loop() {
-		if _, err := Read(text, nil); err == nil {
-			b.Fatal("the file is read")
 		}
 	}
 }

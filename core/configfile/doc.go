@@ -1,0 +1,8 @@
+// Package configfile reads the configuration files of other gateways as values: YAML and JSON, with the line of each
+// value and the placeholders in it.
+//
+// It owns what such files have in common: their encoding, the limits on what parsing costs, members that come twice,
+// and placeholders that were never filled. It leaves what the values mean to the package of each gateway.
+//
+// An error has no value of a file, since any of them can be a secret.
+package configfile

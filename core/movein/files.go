@@ -1,0 +1,155 @@
+package movein
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"postern/core/configfile"
+	"postern/core/filelimits"
+	"postern/core/kongfile"
+)
+
+// File is a file that is imported.
+type File struct {
+	Name string // for people, if there are several
+	Text []byte
+}
+
+// Files are the files of one import, parsed, without the values of API keys.
+type Files struct {
+	documents []*configfile.Document
+}
+
+// of other files that people try to import
+var (
+	amazon  = regexp.MustCompile(`["']?x-amazon-apigateway-[a-z-]+["']?\s*:`)
+	openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
+)
+
+// Recognizes reports whether a file looks like one of another gateway.
+func Recognizes(text []byte) bool { return kongfile.Recognizes(text) }
+
+// Otherwise returns what a file is that can't be imported, with what can be done with it; "" if that isn't known.
+func Otherwise(text []byte) string {
+	switch {
+	case Recognizes(text):
+		return ""
+	case amazon.Match(text):
+		return "This is an export of AWS API Gateway. Importing its APIs isn't available yet. Import its keys with " +
+			"postern keys import, and see docs/moving-in.md for the files that this takes."
+	case openAPI.Match(text):
+		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
+	}
+	return ""
+}
+
+// Read reads the files of an import. Of API keys, it keeps the hashes only. Errors are *configfile.Error.
+func Read(files []File) (*Files, error) {
+	if size := totalSize(files); size > filelimits.GatewaySize.Most {
+		return nil, configfile.Beyond(filelimits.GatewaySize)
+	}
+	out := &Files{}
+	names := taken{}
+	for _, file := range files {
+		d, err := readFile(file.Text)
+		name := ""
+		if len(files) > 1 {
+			name = names.unique(fileName(file.Name), longestFileName)
+		}
+		if err != nil {
+			return nil, configfile.In(name, err)
+		}
+		d.Name = name
+		out.documents = append(out.documents, d)
+	}
+	return out, nil
+}
+
+func totalSize(files []File) (size int64) {
+	for _, file := range files {
+		size += int64(len(file.Text))
+	}
+	return size
+}
+
+func readFile(text []byte) (*configfile.Document, error) {
+	if other := Otherwise(text); other != "" {
+		return nil, configfile.Refuse(0, "%s", other)
+	}
+	d, err := kongfile.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	kongfile.HashKeys(d, HashKey)
+	return d, nil
+}
+
+// longestFileName is longer than any name of a file with a number.
+const longestFileName = 200
+
+// fileName returns the name of a file for pointers and errors.
+func fileName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	name = strings.Map(func(c rune) rune {
+		if c == '#' || unicode.IsSpace(c) || !unicode.IsPrint(c) {
+			return '-'
+		}
+		return c
+	}, name)
+	return name[:min(len(name), longestFileName/2)]
+}
+
+// Placeholders returns the placeholders in the order of the files.
+func (f *Files) Placeholders() (all []configfile.Placeholder) {
+	for _, d := range f.documents {
+		all = configfile.Join(all, d.Placeholders())
+	}
+	return all
+}
+
+// Plan returns the plan of importing the files. set has the values of placeholders by their names. Errors:
+// *configfile.Error, *UnknownOpenError and ErrTooMany.
+func (f *Files) Plan(set map[string]string, o Options) (*Plan, error) {
+	file, err := kongfile.Files(f.documents, set)
+	if err != nil {
+		return nil, err
+	}
+	return Kong(file, o)
+}
+
+// MarshalBinary returns the files as bytes, which have all of their secrets but API keys.
+func (f *Files) MarshalBinary() ([]byte, error) {
+	stored := make([]configfile.Stored, 0, len(f.documents))
+	for _, d := range f.documents {
+		stored = append(stored, d.Store())
+	}
+	var out bytes.Buffer
+	packed, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		return nil, fmt.Errorf("movein: pack files: %w", err)
+	}
+	if err := errors.Join(gob.NewEncoder(packed).Encode(stored), packed.Close()); err != nil {
+		return nil, fmt.Errorf("movein: pack files: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// UnmarshalBinary reads files that MarshalBinary returned.
+func (f *Files) UnmarshalBinary(text []byte) error {
+	var stored []configfile.Stored
+	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&stored); err != nil {
+		return fmt.Errorf("movein: unpack files: %w", err)
+	}
+	f.documents = nil
+	for _, one := range stored {
+		f.documents = append(f.documents, one.Document())
+	}
+	return nil
+}
