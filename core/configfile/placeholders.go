@@ -25,6 +25,7 @@ type Placeholder struct {
 var forms = regexp.MustCompile(strings.Join([]string{
 	`\$\{\{\s*env\s+["']?([A-Za-z_][A-Za-z0-9_]*)["']?[^}\n]*\}\}`, // decK
 	`\$?\{\{\s*([^{}\n]{1,100}?)\s*\}\}`,                           // Helm, Jinja, GitHub
+	`\$\{(stageVariables\.[A-Za-z0-9_]+)\}`,                        // AWS API Gateway
 	`\$\{([A-Za-z_][A-Za-z0-9_]*)[^}\n]*\}`,
 	`\$([A-Z_][A-Z0-9_]+)\b`,
 	`\{vault://([^}\n]{1,200})\}`,

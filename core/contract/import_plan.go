@@ -29,8 +29,8 @@ type ImportPlan struct {
 type PlannedProject struct {
 	Name        string           `json:"name"`
 	DisplayName string           `json:"display_name"`
-	From        string           `json:"from" doc:"Pointer to the service in the file"`
-	Source      string           `json:"source" doc:"Identifies the project in later imports: ID or name of the service"`
+	From        string           `json:"from" doc:"Pointer to the service or API in the file"`
+	Source      string           `json:"source" doc:"Identifies the project in later imports: ID or name of the service or API"`
 	Limits      ProjectLimits    `json:"limits"`
 	CORS        *CORS            `json:"cors,omitempty"`
 	Versions    []PlannedVersion `json:"versions"`
@@ -46,7 +46,7 @@ type PlannedVersion struct {
 	Transforms   *Transforms        `json:"transforms,omitempty"`
 	Environment  PlannedEnvironment `json:"environment"`
 	Domains      []PlannedDomain    `json:"domains"`
-	Routes       []string           `json:"routes" doc:"Pointers to the routes in the file"`
+	Routes       []string           `json:"routes" doc:"Pointers to the routes or operations in the file"`
 }
 
 // PlannedEnvironment is the environment of a PlannedVersion.
@@ -58,7 +58,7 @@ type PlannedEnvironment struct {
 // PlannedDomain is a custom domain that leads to an environment.
 type PlannedDomain struct {
 	NewDomain
-	Route string `json:"route" doc:"Pointer to the route in the file"`
+	Route string `json:"route" doc:"Pointer to the route or operation in the file"`
 }
 
 // PlannedOwner is an owner of keys: an app with the name of the consumer.
@@ -85,7 +85,7 @@ type PlannedKeys struct {
 
 // ClosedEntity is a route or a consumer that stays closed.
 type ClosedEntity struct {
-	Kind    string   `json:"kind" enum:"route,consumer"`
+	Kind    string   `json:"kind" enum:"route,operation,consumer"`
 	Name    string   `json:"name"`
 	Pointer string   `json:"pointer" doc:"Pointer into the file"`
 	Line    int      `json:"line" doc:"Line of the file"`

@@ -146,26 +146,17 @@ func (k *awsKeys) take(v value, planOfDocument string, number int64) (bool, erro
 }
 
 func readPlan(v value) plan {
-	p := plan{limits: contract.Limits{}}
 	throttle, quota := v.member("throttle"), v.member("quota")
+	u := UsagePlan{Period: quota.member("period").text}
+	var p plan
 	if rate, err := strconv.ParseFloat(throttle.member("rateLimit").text, 64); err == nil && rate > 0 {
+		u.Rate = rate
 		p.notes = append(p.notes, noteThrottle)
-		if rate >= 1 {
-			p.limits["second"] = int64(math.Min(rate, 1e9))
-		} else {
-			p.limits["minute"] = max(1, int64(rate*60))
-		}
 	}
-	if n, ok := whole(quota.member("limit")); ok {
-		switch quota.member("period").text {
-		case "DAY":
-			p.limits["day"] = n
-		case "MONTH":
-			p.limits["month"] = n
-		default:
-			p.limits["day"] = max(1, n/7)
-			p.notes = append(p.notes, noteWeek)
-		}
+	u.Quota, _ = whole(quota.member("limit"))
+	var weekly bool
+	if p.limits, weekly = u.Limits(); weekly {
+		p.notes = append(p.notes, noteWeek)
 	}
 	if n, ok := whole(quota.member("offset")); ok && n != 0 {
 		p.notes = append(p.notes, noteOffset)
@@ -176,5 +167,8 @@ func readPlan(v value) plan {
 // whole returns a whole number.
 func whole(v value) (int64, bool) {
 	n, err := strconv.ParseFloat(v.text, 64)
-	return int64(n), err == nil && v.kind == numeral && n == math.Trunc(n) && math.Abs(n) < 1e15
+	if err != nil || v.kind != numeral || n != math.Trunc(n) || math.Abs(n) >= 1e15 {
+		return 0, false
+	}
+	return int64(n), true
 }

@@ -103,37 +103,52 @@ func HashKey(text string) configfile.Key {
 	}
 }
 
-// planKey adds a key to those of its owner. Only its hash is kept.
-func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[[32]byte]bool) []Key {
-	value := e.Value.Get("key")
-	found := HashKey(value.Text)
+// weakAllowed is why a key that can be guessed is imported.
+const weakAllowed = "weak_allowed"
+
+// takeKey returns the key that a value is, and why it isn't imported, as the end of a code; weakAllowed if it is.
+func (p *Plan) takeKey(value configfile.Value, seen map[[32]byte]bool) (found configfile.Key, reason string) {
+	found = HashKey(value.Text)
 	if value.Kind == configfile.Hashed {
 		found = *value.Key
 	}
-	counts := &p.plan.Keys
 	switch {
 	case len(value.Unfilled()) > 0:
-		p.skipKey(e, "keyauth_credential.placeholder")
-		return keys
+		reason = "placeholder"
 	case found.IsEmpty:
-		p.skipKey(e, "keyauth_credential.no_key")
-		return keys
+		reason = "no_key"
 	case !found.IsUsable:
-		p.skipKey(e, "keyauth_credential.unusable")
-		return keys
+		reason = "unusable"
 	case seen[found.SHA256]:
-		p.skipKey(e, "keyauth_credential.repeated")
+		reason = "repeated"
+	case found.IsWeak && !p.Options.AllowWeak:
+		reason = "weak"
+	case found.IsWeak:
+		p.Keys.Weak++
+		seen[found.SHA256] = true
+		return found, weakAllowed
+	default:
+		seen[found.SHA256] = true
+		return found, ""
+	}
+	if reason == "weak" {
+		p.Keys.Weak++
+		seen[found.SHA256] = true
+	}
+	p.Keys.Skipped++
+	return found, reason
+}
+
+// planKey adds a key to those of its owner. Only its hash is kept.
+func (p *planner) planKey(e *kongfile.Entity, keys []Key, frozen bool, seen map[[32]byte]bool) []Key {
+	found, reason := p.plan.takeKey(e.Value.Get("key"), seen)
+	if reason != "" {
+		p.say(e, "keyauth_credential."+reason)
+	}
+	if reason != "" && reason != weakAllowed {
 		return keys
 	}
-	seen[found.SHA256] = true
-	if found.IsWeak {
-		counts.Weak++
-		if !p.options.AllowWeak {
-			p.skipKey(e, "keyauth_credential.weak")
-			return keys
-		}
-		p.say(e, "keyauth_credential.weak_allowed")
-	}
+	counts := &p.plan.Keys
 	key := Key{
 		SHA256: found.SHA256, Last4: found.Last4, CredentialID: e.ID(), State: contract.KeyActive,
 		Pointer: e.Pointer, Line: e.Line,

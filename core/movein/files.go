@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"postern/core/awsfile"
 	"postern/core/configfile"
 	"postern/core/filelimits"
 	"postern/core/kongfile"
@@ -24,26 +25,21 @@ type File struct {
 
 // Files are the files of one import, parsed, without the values of API keys.
 type Files struct {
+	isAWS     bool // of Kong otherwise
 	documents []*configfile.Document
 }
 
-// of other files that people try to import
-var (
-	amazon  = regexp.MustCompile(`["']?x-amazon-apigateway-[a-z-]+["']?\s*:`)
-	openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
-)
+// openAPI finds a document that people try to import.
+var openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
 
 // Recognizes reports whether a file looks like one of another gateway.
-func Recognizes(text []byte) bool { return kongfile.Recognizes(text) }
+func Recognizes(text []byte) bool { return kongfile.Recognizes(text) || awsfile.Recognizes(text) }
 
 // Otherwise returns what a file is that can't be imported, with what can be done with it; "" if that isn't known.
 func Otherwise(text []byte) string {
 	switch {
 	case Recognizes(text):
 		return ""
-	case amazon.Match(text):
-		return "This is an export of AWS API Gateway. Importing its APIs isn't available yet. Import its keys with " +
-			"postern keys import, and see docs/moving-in.md for the files that this takes."
 	case openAPI.Match(text):
 		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
 	}
@@ -57,8 +53,15 @@ func Read(files []File) (*Files, error) {
 	}
 	out := &Files{}
 	names := taken{}
-	for _, file := range files {
-		d, err := readFile(file.Text)
+	for i, file := range files {
+		isAWS := !kongfile.Recognizes(file.Text) && awsfile.Recognizes(file.Text)
+		if i == 0 {
+			out.isAWS = isAWS
+		}
+		d, err := readFile(file.Text, isAWS)
+		if err == nil && isAWS != out.isAWS {
+			err = configfile.Refuse(0, "Import the files of Kong and of AWS API Gateway one gateway at a time.")
+		}
 		name := ""
 		if len(files) > 1 {
 			name = names.unique(fileName(file.Name), longestFileName)
@@ -79,9 +82,20 @@ func totalSize(files []File) (size int64) {
 	return size
 }
 
-func readFile(text []byte) (*configfile.Document, error) {
+func readFile(text []byte, isAWS bool) (*configfile.Document, error) {
 	if other := Otherwise(text); other != "" {
 		return nil, configfile.Refuse(0, "%s", other)
+	}
+	if isAWS {
+		text, err := configfile.CheckText(text)
+		if err != nil {
+			return nil, err
+		}
+		d, err := configfile.Parse(text)
+		if err == nil {
+			awsfile.HashKeys(d, HashKey)
+		}
+		return d, err
 	}
 	d, err := kongfile.Parse(text)
 	if err != nil {
@@ -117,6 +131,13 @@ func (f *Files) Placeholders() (all []configfile.Placeholder) {
 // Plan returns the plan of importing the files. set has the values of placeholders by their names. Errors:
 // *configfile.Error, *UnknownOpenError and ErrTooMany.
 func (f *Files) Plan(set map[string]string, o Options) (*Plan, error) {
+	if f.isAWS {
+		files, err := awsfile.Read(f.documents, set)
+		if err != nil {
+			return nil, err
+		}
+		return AWS(files, o)
+	}
 	file, err := kongfile.Files(f.documents, set)
 	if err != nil {
 		return nil, err
@@ -124,11 +145,17 @@ func (f *Files) Plan(set map[string]string, o Options) (*Plan, error) {
 	return Kong(file, o)
 }
 
+// storedFiles are Files as bytes have them.
+type storedFiles struct {
+	IsAWS     bool
+	Documents []configfile.Stored
+}
+
 // MarshalBinary returns the files as bytes, which have all of their secrets but API keys.
 func (f *Files) MarshalBinary() ([]byte, error) {
-	stored := make([]configfile.Stored, 0, len(f.documents))
+	stored := storedFiles{IsAWS: f.isAWS}
 	for _, d := range f.documents {
-		stored = append(stored, d.Store())
+		stored.Documents = append(stored.Documents, d.Store())
 	}
 	var out bytes.Buffer
 	packed, err := flate.NewWriter(&out, flate.BestSpeed)
@@ -143,12 +170,12 @@ func (f *Files) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary reads files that MarshalBinary returned.
 func (f *Files) UnmarshalBinary(text []byte) error {
-	var stored []configfile.Stored
+	var stored storedFiles
 	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(text))).Decode(&stored); err != nil {
 		return fmt.Errorf("movein: unpack files: %w", err)
 	}
-	f.documents = nil
-	for _, one := range stored {
+	f.isAWS, f.documents = stored.IsAWS, nil
+	for _, one := range stored.Documents {
 		f.documents = append(f.documents, one.Document())
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestRead_errors(t *testing.T) {
 	}{
 		"AWS": {
 			[]string{`{"openapi":"3.0.1","paths":{"/a":{"get":{"x-amazon-apigateway-integration":{}}}}}`},
-			"isn't available yet",
+			"Export the API again: aws apigateway get-export",
 		},
 		"OpenAPI":       {[]string{"swagger: '2.0'\npaths: {}\n"}, "postern create --openapi FILE"},
 		"in the second": {[]string{orders, "_format_version: '3.0'\n\tservices"}, "b.yaml, line 2: "},

@@ -24,20 +24,23 @@ type fate struct{ status, note, remedy string }
 
 // say adds a reason to the item of an entity.
 func (p *planner) say(e *kongfile.Entity, code string, details ...string) {
-	item := p.items[e]
-	if item == nil {
-		return
+	if item := p.items[e]; item != nil {
+		item.say(code, details...)
 	}
-	if !slices.Contains(item.Codes, code) {
-		item.Codes = append(item.Codes, code)
+}
+
+// say adds a reason.
+func (i *item) say(code string, details ...string) {
+	if !slices.Contains(i.Codes, code) {
+		i.Codes = append(i.Codes, code)
 	}
 	for _, one := range details {
 		switch {
-		case one == "" || slices.Contains(item.Details, one):
-		case len(item.Details) == mostDetails:
-			item.more = true
+		case one == "" || slices.Contains(i.Details, one):
+		case len(i.Details) == mostDetails:
+			i.more = true
 		default:
-			item.Details = append(item.Details, one)
+			i.Details = append(i.Details, one)
 		}
 	}
 }
@@ -96,6 +99,9 @@ func fateOf(code string) fate {
 		return f
 	}
 	if f, ok := closedFates[code]; ok {
+		return f
+	}
+	if f, ok := awsFates[code]; ok {
 		return f
 	}
 	return fates["unknown"]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/kongfile"
@@ -67,25 +68,12 @@ type planner struct {
 // Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
 // have.
 func Kong(file *kongfile.File, o Options) (*Plan, error) {
-	name := cmp.Or(o.Name, contract.DefaultImportName)
 	p := &planner{
 		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
 		unserved: map[string]bool{},
 		groups:   map[string]string{}, requested: taken{}, owners: taken{},
 		onOpen: map[*kongfile.Entity]bool{}, onClosed: map[*kongfile.Entity]bool{},
-		plan: &Plan{
-			ImportPlan: contract.ImportPlan{
-				Source: "kong " + file.Version, Product: name, Tenant: name,
-				Projects: []contract.PlannedProject{}, Owners: []contract.PlannedOwner{},
-				Groups: []contract.NewGroup{}, Closed: []contract.ClosedEntity{}, Notes: []contract.Warning{},
-				Items: []contract.ImportItem{},
-				ByHand: contract.ImportByHand{
-					Hosts: []string{}, EgressCIDRs: []string{}, EgressNames: []string{}, Certificates: []string{},
-					Placeholders: []contract.ImportPlaceholder{},
-				},
-			},
-			Headers: map[VersionPlace][]Header{}, Options: o,
-		},
+		plan: newPlan("kong "+file.Version, contract.DefaultImportName, o),
 	}
 	for _, e := range file.Entities {
 		p.items[e] = &item{ImportItem: contract.ImportItem{
@@ -107,16 +95,35 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	}
 	p.build()
 	p.planConsumers()
-	p.plan.OwnerCount = int64(len(p.plan.Owners))
 	p.others()
 	p.notes()
-	for _, name := range o.Open {
-		if !p.opened[name] {
-			return nil, &UnknownOpenError{name}
-		}
+	if err := o.checkOpen(p.opened); err != nil {
+		return nil, err
 	}
-	p.finish()
+	items := make([]*item, 0, len(file.Entities))
+	for _, e := range file.Entities {
+		items = append(items, p.items[e])
+	}
+	p.plan.finish(items, file.Placeholders)
 	return p.plan, nil
+}
+
+// newPlan returns a plan without items.
+func newPlan(source, name string, o Options) *Plan {
+	name = cmp.Or(o.Name, name)
+	return &Plan{
+		ImportPlan: contract.ImportPlan{
+			Source: source, Product: name, Tenant: name,
+			Projects: []contract.PlannedProject{}, Owners: []contract.PlannedOwner{},
+			Groups: []contract.NewGroup{}, Closed: []contract.ClosedEntity{}, Notes: []contract.Warning{},
+			Items: []contract.ImportItem{},
+			ByHand: contract.ImportByHand{
+				Hosts: []string{}, EgressCIDRs: []string{}, EgressNames: []string{}, Certificates: []string{},
+				Placeholders: []contract.ImportPlaceholder{},
+			},
+		},
+		Headers: map[VersionPlace][]Header{}, Options: o,
+	}
 }
 
 // UnknownOpenError is the error of opening what the file doesn't have or what isn't closed.
@@ -124,7 +131,7 @@ type UnknownOpenError struct{ Name string }
 
 // Error implements error.
 func (e *UnknownOpenError) Error() string {
-	return fmt.Sprintf("--open %s: no closed route or consumer in the file has this name", e.Name)
+	return fmt.Sprintf("--open %s: the file has no closed route, operation or consumer with this name", e.Name)
 }
 
 // ErrTooMany is returned if routes without a host would need too many custom domains.
@@ -132,38 +139,52 @@ var ErrTooMany = errors.New(filelimits.KongDomains.Refusal())
 
 // isOpened reports whether an option opens an entity.
 func (p *planner) isOpened(e *kongfile.Entity) bool {
-	names := []string{e.Value.Get("name").Text, e.Value.Get("username").Text, e.Value.Get("custom_id").Text, e.ID(),
-		e.Pointer}
-	for _, name := range p.options.Open {
+	return p.options.opens(p.opened, e.Value.Get("name").Text, e.Value.Get("username").Text,
+		e.Value.Get("custom_id").Text, e.ID(), e.Pointer)
+}
+
+// opens reports whether an entity with one of these names is to be opened, and marks the option as used.
+func (o Options) opens(used map[string]bool, names ...string) bool {
+	for _, name := range o.Open {
 		if slices.Contains(names, name) {
-			p.opened[name] = true
+			used[name] = true
 			return true
 		}
 	}
 	return false
 }
 
-// finish settles the status of each item, and sorts the lists.
-func (p *planner) finish() {
-	for _, e := range p.file.Entities {
-		item := p.items[e]
-		item.settle()
-		p.plan.Summary.Add(item.Status, 1)
-		p.plan.Items = append(p.plan.Items, item.ImportItem)
+// checkOpen returns an error if an option opens what isn't there.
+func (o Options) checkOpen(used map[string]bool) error {
+	for _, name := range o.Open {
+		if !used[name] {
+			return &UnknownOpenError{name}
+		}
 	}
-	by := &p.plan.ByHand
+	return nil
+}
+
+// finish settles the status of each item, and sorts the lists.
+func (p *Plan) finish(items []*item, placeholders []configfile.Placeholder) {
+	p.OwnerCount = int64(len(p.Owners))
+	for _, item := range items {
+		item.settle()
+		p.Summary.Add(item.Status, 1)
+		p.Items = append(p.Items, item.ImportItem)
+	}
+	by := &p.ByHand
 	for _, list := range []*[]string{&by.Hosts, &by.EgressCIDRs, &by.EgressNames, &by.Certificates} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
-	for _, one := range p.file.Placeholders {
+	for _, one := range placeholders {
 		if !one.Filled {
 			by.Placeholders = append(by.Placeholders, contract.ImportPlaceholder{
 				Name: one.Name, Line: one.Line, Count: one.Count,
 			})
 		}
 	}
-	slices.SortStableFunc(p.plan.Closed, func(a, b contract.ClosedEntity) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(p.Closed, func(a, b contract.ClosedEntity) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 // notes says what is true of the whole file.

@@ -49,27 +49,33 @@ func files(t *testing.T) map[string]string {
 	return out
 }
 
+// planText returns a plan with a line for each item.
+func planText(t *testing.T, p *movein.Plan) string {
+	t.Helper()
+	var out strings.Builder
+	for _, item := range p.Items {
+		fmt.Fprintf(&out, "%4d %-11s %-18s %s: %s", item.Line, item.Status, item.Kind, item.Name,
+			strings.Join(item.Codes, ", "))
+		if len(item.Details) > 0 {
+			fmt.Fprintf(&out, " (%s)", strings.Join(item.Details, ", "))
+		}
+		out.WriteByte('\n')
+	}
+	p.Items = nil
+	rest, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(rest)
+	out.WriteByte('\n')
+	return out.String()
+}
+
 func TestKong_golden(t *testing.T) {
 	got := map[string]string{}
 	for name, text := range files(t) {
 		_, p := read(t, text, movein.Options{})
-		var out strings.Builder
-		for _, item := range p.Items {
-			fmt.Fprintf(&out, "%4d %-11s %-18s %s: %s", item.Line, item.Status, item.Kind, item.Name,
-				strings.Join(item.Codes, ", "))
-			if len(item.Details) > 0 {
-				fmt.Fprintf(&out, " (%s)", strings.Join(item.Details, ", "))
-			}
-			out.WriteByte('\n')
-		}
-		p.Items = nil
-		rest, err := json.MarshalIndent(p, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.Write(rest)
-		out.WriteByte('\n')
-		got[name] = out.String()
+		got[name] = planText(t, p)
 	}
 	golden.CompareDir(t, "testdata/plans", got)
 }

@@ -91,7 +91,7 @@ func (p *planner) environment(r *route) contract.NewEnvironment {
 	}
 	p.balance(e, &out)
 	for _, one := range u.TargetsOr(out.Target) {
-		p.egress(one.URL)
+		p.plan.egress(one.URL)
 	}
 	return out
 }
@@ -285,7 +285,7 @@ func (p *planner) checks(e *kongfile.Entity, u *contract.Upstream) {
 }
 
 // egress lists a target that probably isn't public. Such addresses have to be allowed.
-func (p *planner) egress(target string) {
+func (p *Plan) egress(target string) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return
@@ -293,8 +293,7 @@ func (p *planner) egress(target string) {
 	host := u.Hostname()
 	if address, err := netip.ParseAddr(host); err == nil {
 		if address.IsPrivate() || address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsUnspecified() {
-			p.plan.ByHand.EgressCIDRs = append(p.plan.ByHand.EgressCIDRs,
-				netip.PrefixFrom(address, address.BitLen()).String())
+			p.ByHand.EgressCIDRs = append(p.ByHand.EgressCIDRs, netip.PrefixFrom(address, address.BitLen()).String())
 		}
 		return
 	}
@@ -303,6 +302,6 @@ func (p *planner) egress(target string) {
 		private = private || strings.HasSuffix(host, end)
 	}
 	if private {
-		p.plan.ByHand.EgressNames = append(p.plan.ByHand.EgressNames, host)
+		p.ByHand.EgressNames = append(p.ByHand.EgressNames, host)
 	}
 }

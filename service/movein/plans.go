@@ -383,7 +383,7 @@ func (s *Plans) planOf(
 	})
 	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
 		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",
-			"No closed route or consumer of the file has this name, ID or pointer.")
+			"The file has no closed route, operation or consumer with this name, ID or pointer.")
 	}
 	if errors.Is(err, movein.ErrTooMany) {
 		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())

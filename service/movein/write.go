@@ -90,8 +90,8 @@ func allowed(p access.Principal, team string, plan *movein.Plan) error {
 		}
 	}
 	if len(plan.Projects) == 0 {
-		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service that can be imported. The items "+
-			"of the plan say why.")
+		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service or API that can be "+
+			"imported. The items of the plan say why.")
 	}
 	return nil
 }

@@ -130,9 +130,11 @@ var folders = []folder{
 	{path: "core/filelimits", floor: core, only: []string{}},
 	{path: "core/keyfile", floor: core, only: []string{"core/contract", "core/filelimits", "core/policy"}},
 	{path: "core/configfile", floor: core, only: []string{"core/filelimits"}},
+	{path: "core/awsfile", floor: core, only: []string{"core/configfile", "core/filelimits"}},
 	{path: "core/kongfile", floor: core, only: []string{"core/configfile", "core/filelimits"}},
 	{path: "core/movein", floor: core, only: []string{
-		"core/configfile", "core/contract", "core/filelimits", "core/keyfile", "core/kongfile", "core/policy",
+		"core/awsfile", "core/configfile", "core/contract", "core/filelimits", "core/keyfile", "core/kongfile",
+		"core/policy",
 	}},
 	{path: "core/openapi", floor: core, only: []string{
 		"core/contract", "core/filelimits", "core/openapi", "core/policy", "core/snapshot",

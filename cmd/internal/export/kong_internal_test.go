@@ -86,15 +86,18 @@ func TestImport_kongRefused(t *testing.T) {
 			`UPSTREAM`},
 		"unset variable":       {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value":  {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
-		"unknown route":        {kongFile, dry("--open", "nothing"), "--open nothing: no closed route or consumer"},
+		"unknown route":        {kongFile, dry("--open", "nothing"), "--open nothing: the file has no closed route"},
 		"a name":               {kongFile, dry("--name", "x"), "--name needs 2 to 40 lowercase letters"},
 		"a flag of zips":       {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":          {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
 		"a flag of Kong files": {"PK\x03\x04", dry("--host", "a.example.com"), "are for Kong files"},
 		"an OpenAPI document":  {"openapi: 3.1.0\n", dry(), "postern create --openapi FILE"},
-		"an export of AWS":     {`{"a":{"x-amazon-apigateway-integration":{}}}`, dry(), "isn't available yet"},
-		"another file":         {"version: 3\n", dry(), "isn't a supported file"},
-		"an empty file":        {"", dry(), "with the member _format_version"},
+		"an export of AWS without targets": {
+			`{"openapi":"3.0.1","paths":{"/a":{"get":{"x-amazon-apigateway-integration":{}}}}}`, dry(),
+			"Export the API again: aws apigateway get-export",
+		},
+		"another file":  {"version: 3\n", dry(), "isn't a supported file"},
+		"an empty file": {"", dry(), "with the member _format_version"},
 	} {
 		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)

@@ -1,0 +1,317 @@
+package movein
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"postern/core/awsfile"
+	"postern/core/contract"
+	"postern/core/policy"
+)
+
+// awsPlanner makes the plan of files of AWS API Gateway: a project of each API, with a version for all operations that
+// have their target in common. The rules of a version allow its operations only, and the gateway chooses among them as
+// AWS does: the most specific path wins.
+type awsPlanner struct {
+	files   *awsfile.Files
+	options Options
+	plan    *Plan
+	items   map[*awsfile.Entity]*item
+	opened  map[string]bool
+
+	apis     []*api
+	projects map[string]int // places in the plan, by the ID or title of an API
+	names    taken          // of projects
+	versions map[int]taken  // names, by project
+	owners   taken
+	groups   map[string]string // of usage plans, by ID
+	needed   map[string]bool   // placeholders that something imported has
+
+	addresses map[string][]takenAddress // custom domains by host name and path prefix
+}
+
+// takenAddress is who has a custom domain.
+type takenAddress struct {
+	api     *api
+	methods []string
+}
+
+// api is an API in one stage.
+type api struct {
+	*awsfile.Export
+	stage       string // name of the environment
+	hosts       []awsfile.Host
+	operations  []*operation
+	groups      []string // of the usage plans that its keys can be in
+	project     int
+	hasVersions bool
+}
+
+// operation is an operation of an API.
+type operation struct {
+	*awsfile.Operation
+	api     *api
+	path    []string // segments
+	closed  []string // reasons
+	skipped bool     // it has no target that can be imported
+	isCORS  bool     // it answers preflights
+	needs   bool     // an API key
+	mixed   bool     // it needs none, but others of its version do
+	target  awsTarget
+	timeout int // of its target, in ms
+}
+
+// isImported reports whether calls to the operation reach its target.
+func (o *operation) isImported() bool { return !o.skipped && !o.isCORS && len(o.closed) == 0 }
+
+// The methods of REST APIs.
+var awsMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+
+// names of the groups that rules of an AWS plan require
+const (
+	awsClosed = "aws-closed" // without members: rules that require it refuse every call
+	awsKeys   = "aws-keys"   // all owners of keys, if the files don't have usage plans
+)
+
+// AWS returns the plan of importing files of AWS API Gateway. It returns an error if an option names something that
+// they don't have.
+func AWS(files *awsfile.Files, o Options) (*Plan, error) {
+	p := &awsPlanner{
+		files: files, options: o, plan: newPlan("aws", awsName, o), items: map[*awsfile.Entity]*item{},
+		opened: map[string]bool{}, projects: map[string]int{}, names: taken{}, versions: map[int]taken{},
+		owners: taken{}, groups: map[string]string{}, needed: map[string]bool{},
+		addresses: map[string][]takenAddress{},
+	}
+	for _, e := range files.Entities {
+		p.items[e] = &item{ImportItem: contract.ImportItem{
+			Kind: string(e.Kind), Title: awsTitles[e.Kind], Name: e.Name, Pointer: e.Pointer, Line: e.Line,
+			Details: []string{},
+		}}
+	}
+	p.planGroups()
+	for _, x := range files.Exports {
+		p.readAPI(x)
+	}
+	for _, a := range p.apis {
+		p.build(a)
+	}
+	p.planKeys()
+	p.others()
+	p.notes()
+	if err := o.checkOpen(p.opened); err != nil {
+		return nil, err
+	}
+	items := make([]*item, 0, len(files.Entities))
+	for _, e := range files.Entities {
+		items = append(items, p.items[e])
+	}
+	placeholders := slices.DeleteFunc(slices.Clone(files.Placeholders), func(one placeholder) bool {
+		return !p.needed[one.Name]
+	})
+	p.plan.finish(items, placeholders)
+	return p.plan, nil
+}
+
+// awsName is the name of an import that has no other one.
+const awsName = "aws"
+
+func (p *awsPlanner) say(e *awsfile.Entity, code string, details ...string) {
+	if item := p.items[e]; item != nil {
+		item.say(code, details...)
+	}
+}
+
+func (p *awsPlanner) use(e *awsfile.Entity) {
+	if item := p.items[e]; item != nil {
+		item.used = true
+	}
+}
+
+// readAPI reads an API, and what becomes of each operation.
+func (p *awsPlanner) readAPI(x *awsfile.Export) {
+	a := &api{Export: x, stage: environment}
+	if stage := contract.Slug(x.Stage); contract.IsName(stage) {
+		a.stage = stage
+	}
+	p.hostsOf(a)
+	a.groups = p.groupsOf(a)
+	openAll := p.options.opens(p.opened, x.Name, x.ID, x.Pointer)
+	for _, one := range x.Operations {
+		o := &operation{Operation: one, api: a, path: segmentsOf(one.Path)}
+		p.readAccess(o)
+		p.readTarget(o)
+		opens := p.options.opens(p.opened, o.Name, o.Value.Get("operationId").Text, o.Pointer) || openAll
+		if len(o.closed) > 0 && !o.skipped && !o.isCORS {
+			if opens {
+				o.closed = nil
+				p.say(o.Entity, "operation.opened")
+			} else {
+				p.say(o.Entity, "operation.closed")
+				p.plan.Closed = append(p.plan.Closed, contract.ClosedEntity{
+					Kind: "operation", Name: o.Name, Pointer: o.Pointer, Line: o.Line, Reasons: o.closed,
+					Open: "--open " + quoted(o.Name),
+				})
+			}
+		}
+		a.operations = append(a.operations, o)
+	}
+	p.apis = append(p.apis, a)
+}
+
+// hostsOf sets the host names of an API. Base paths of the host names in options are in the answer of
+// get-base-path-mappings.
+func (p *awsPlanner) hostsOf(a *api) {
+	for _, host := range a.Hosts {
+		if p.options.CanServe == nil || p.options.CanServe(host.Name) {
+			a.hosts = append(a.hosts, host)
+		} else {
+			p.say(a.Entity, "api.unserved_host", host.Name)
+		}
+	}
+	prefixes := []string{}
+	for _, e := range p.files.Mappings {
+		if e.Value.Get("restApiId").Text == a.ID && e.Value.Get("stage").Text == a.Export.Stage {
+			p.use(e)
+			base := strings.Trim(e.Value.Get("basePath").Text, "/")
+			if base != "" && base != "(none)" {
+				base = "/" + base
+			} else {
+				base = ""
+			}
+			prefixes = append(prefixes, base)
+		}
+	}
+	if len(p.files.Mappings) == 0 {
+		prefixes = []string{""}
+	}
+	for _, name := range p.options.Hosts {
+		for _, prefix := range prefixes {
+			host := awsfile.Host{Name: name, Prefix: prefix}
+			if isPrefix(prefix) && !slices.Contains(a.hosts, host) {
+				a.hosts = append(a.hosts, host)
+			}
+		}
+	}
+}
+
+// segmentsOf returns the segments of a path: none of the root.
+func segmentsOf(path string) []string {
+	path = strings.Trim(path, "/")
+	if path == "" {
+		return nil
+	}
+	return strings.Split(path, "/")
+}
+
+// isParameter reports whether a segment matches several texts.
+func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
+
+// isGreedy reports whether a segment matches one or more segments.
+func isGreedy(segment string) bool { return strings.HasSuffix(segment, "+}") }
+
+// covers reports whether all calls to a path can also match another path.
+func covers(path, other []string) bool {
+	for i, segment := range path {
+		switch {
+		case i >= len(other):
+			return false
+		case isGreedy(segment):
+			return true
+		case isGreedy(other[i]), !isParameter(segment) && segment != other[i]:
+			return false
+		}
+	}
+	return len(path) == len(other)
+}
+
+// rulePath returns a path as rules have it.
+func rulePath(path []string) string {
+	var out strings.Builder
+	for _, segment := range path {
+		if isGreedy(segment) { // which doesn't match the path without it
+			segment = strings.TrimSuffix(segment, "+}") + "}" + everything
+		}
+		out.WriteString("/" + segment)
+	}
+	return cmp.Or(out.String(), "/")
+}
+
+// methodsOf returns the methods of an operation.
+func (o *operation) methodsOf() []string {
+	if o.Method == "ANY" {
+		return awsMethods
+	}
+	return []string{o.Method}
+}
+
+// notes says what is true of all files.
+func (p *awsPlanner) notes() {
+	note := func(code, detail string) {
+		p.plan.Notes = append(p.plan.Notes, contract.Warning{Code: code, Detail: detail})
+	}
+	if len(p.plan.Projects) == 0 {
+		return
+	}
+	note("refusals", "Postern refuses the paths and methods that an API doesn't have with 401 or 403, and AWS with "+
+		"403 or 404.")
+	note("outside_export", "An export doesn't have web ACLs (AWS WAF), client certificates of custom domain names, "+
+		"caches or throttling of stages. Check whether the API has them before you switch.")
+	if slices.ContainsFunc(p.apis, func(a *api) bool { return !a.IsHTTP && a.Policy == nil && a.Endpoint == nil }) {
+		note("resource_policy", "An API has neither a resource policy nor endpoint settings in its export. If you "+
+			"exported it without extensions=apigateway, export it again: "+awsfile.Command)
+	}
+	if slices.ContainsFunc(p.plan.Owners, func(o contract.PlannedOwner) bool { return len(o.Limits) > 0 }) {
+		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
+	}
+}
+
+// others settles the entities that aren't operations or keys.
+func (p *awsPlanner) others() {
+	for _, e := range p.files.Entities {
+		item := p.items[e]
+		if len(item.Codes) > 0 {
+			continue
+		}
+		switch e.Kind {
+		case awsfile.KindAuthorizer, awsfile.KindValidator, awsfile.KindMapping, awsfile.KindStage,
+			awsfile.KindPlan, awsfile.KindCORS:
+			if !item.used {
+				item.say(string(e.Kind) + ".unused")
+			}
+		case awsfile.KindPolicy, awsfile.KindEndpoint, awsfile.KindAPI, awsfile.KindOperation, awsfile.KindKeyScheme,
+			awsfile.KindResponse, awsfile.KindModel, awsfile.KindSetting, awsfile.KindKey, awsfile.KindPlanKey:
+		}
+	}
+	for _, e := range p.files.Stages {
+		v := e.Value
+		for _, name := range []string{"methodSettings", "DefaultRouteSettings", "RouteSettings"} {
+			if hasThrottle(v.Get(name)) {
+				p.say(e, "stage.throttle")
+			}
+		}
+		if v.Get("cacheClusterEnabled").Bool(false) {
+			p.say(e, "stage.cache")
+		}
+		if v.Get("clientCertificateId").IsSet() {
+			p.say(e, "stage.client_certificate")
+		}
+		if v.Get("webAclArn").IsSet() {
+			p.say(e, "stage.web_acl")
+		}
+	}
+}
+
+// addClosedGroup adds the group without members, once.
+func (p *awsPlanner) addClosedGroup() {
+	p.addGroup(awsClosed, "No members: rules that require it refuse every call")
+}
+
+func (p *awsPlanner) addGroup(name, title string) {
+	if !slices.ContainsFunc(p.plan.Groups, func(one contract.NewGroup) bool { return one.Name == name }) {
+		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{Name: name, DisplayName: title})
+	}
+}
+
+// isRulePath reports whether rules can have a path.
+func isRulePath(path []string) bool { return policy.CheckRulePath(rulePath(path)) == nil }

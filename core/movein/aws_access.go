@@ -1,0 +1,111 @@
+package movein
+
+import (
+	"slices"
+
+	"postern/core/awsfile"
+	"postern/core/configfile"
+)
+
+type placeholder = configfile.Placeholder
+
+// readAccess sets what the calls of an operation need. What AWS checks and can't be imported closes the operation.
+func (p *awsPlanner) readAccess(o *operation) {
+	x := o.api.Export
+	closeFor := func(e *awsfile.Entity, code, reason string) {
+		o.closed = append(o.closed, reason)
+		if e != nil {
+			p.use(e)
+			p.say(e, code)
+		}
+	}
+	if o.Auth != "" && o.Auth != "NONE" {
+		closeFor(nil, "", "callers sign their calls ("+o.Auth+")")
+	}
+	for _, name := range o.Security {
+		scheme := x.Schemes[name]
+		switch {
+		case scheme == nil:
+			closeFor(nil, "", "the export doesn't have its authorizer "+name)
+		case scheme.Kind == awsfile.KindKeyScheme && x.KeySource == "AUTHORIZER":
+			closeFor(scheme, "key_scheme.authorizer", "its keys come from an authorizer")
+		case scheme.Kind == awsfile.KindKeyScheme:
+			o.needs = true
+			p.use(scheme)
+		default:
+			closeFor(scheme, "authorizer", "its authorizer "+name+" can't be imported")
+		}
+	}
+	if x.Policy != nil && !allowsAll(x.Policy.Value) {
+		closeFor(x.Policy, "resource_policy.closed", "the API's resource policy can't be imported")
+	}
+	if x.Endpoint != nil && isPrivate(x.Endpoint.Value) {
+		closeFor(x.Endpoint, "endpoint.private", "the API is private: only VPC endpoints reach it")
+	}
+	if e := x.Validators[o.Validator]; e != nil && validates(e.Value, o.Value) {
+		closeFor(e, "validator.closed", "it validates calls ("+o.Validator+")")
+	} else if e == nil && o.Validator != "" {
+		closeFor(nil, "", "the export doesn't have its validator "+o.Validator)
+	}
+	if len(o.Security) == 0 && len(o.closed) == 0 && !x.HasAuthorizers {
+		closeFor(nil, "", "it looks open, but the export may have been made without authorizers")
+	}
+}
+
+// allowsAll reports whether a resource policy allows every call.
+func allowsAll(v configfile.Value) bool {
+	statements := v.Get("Statement")
+	list := statements.Items
+	if statements.Kind == configfile.Object {
+		list = []configfile.Value{statements}
+	}
+	allows := false
+	for _, one := range list {
+		principal := one.Get("Principal")
+		everyone := principal.Text == "*" || slices.Contains(principal.Get("AWS").Texts(), "*")
+		if one.Get("Effect").Text != "Allow" || len(one.Get("Condition").Members) > 0 {
+			return false
+		}
+		action := slices.ContainsFunc(one.Get("Action").Texts(), func(text string) bool {
+			return text == "*" || text == "execute-api:*" || text == "execute-api:Invoke"
+		})
+		resource := slices.ContainsFunc(one.Get("Resource").Texts(), func(text string) bool {
+			return text == "*" || text == "execute-api:/*" || text == "execute-api:/*/*" || text == "execute-api:/*/*/*"
+		})
+		allows = allows || everyone && action && resource
+	}
+	return allows
+}
+
+// isPrivate reports whether only VPC endpoints reach an API.
+func isPrivate(v configfile.Value) bool {
+	return len(v.Get("vpcEndpointIds").Items) > 0 || slices.Contains(v.Get("types").Texts(), "PRIVATE")
+}
+
+// validates reports whether a validator can refuse calls of an operation.
+func validates(validator, operation configfile.Value) bool {
+	body := operation.Get("requestBody").IsSet()
+	parameters := false
+	for _, one := range operation.Get("parameters").Items {
+		switch in := one.Get("in").Text; {
+		case in == "body":
+			body = true
+		case in != "path" && one.Get("required").Bool(false):
+			parameters = true
+		}
+	}
+	return validator.Get("validateRequestBody").Bool(false) && body ||
+		validator.Get("validateRequestParameters").Bool(false) && parameters
+}
+
+func hasThrottle(v configfile.Value) bool {
+	for _, m := range v.Members {
+		if m.Name == "throttlingRateLimit" || m.Name == "ThrottlingRateLimit" {
+			return m.Value.Float(-1) >= 0
+		}
+		if hasThrottle(m.Value) {
+			return true
+		}
+	}
+	return false
+}

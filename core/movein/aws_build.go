@@ -1,0 +1,421 @@
+package movein
+
+import (
+	"cmp"
+
+	"slices"
+	"strings"
+
+	"postern/core/awsfile"
+	"postern/core/contract"
+)
+
+// build makes the project of an API, or adds its stage to the project of the API's other stages.
+func (p *awsPlanner) build(a *api) {
+	families := p.families(a)
+	if len(families) == 0 {
+		p.say(a.Entity, "api.no_operations")
+		p.sayOperations(a)
+		return
+	}
+	source := cmp.Or(a.ID, a.Title, a.Name)
+	at, known := p.projects[source]
+	if !known {
+		at = len(p.plan.Projects)
+		p.projects[source] = at
+		slug := contract.Slug(a.Name)
+		if !contract.IsName(slug) {
+			slug = "api"
+		}
+		p.plan.Projects = append(p.plan.Projects, contract.PlannedProject{
+			Name: p.names.unique(slug, maxName), DisplayName: a.Name, From: a.Pointer, Source: source,
+			Versions: []contract.PlannedVersion{}, CORS: p.readCORS(a),
+		})
+		p.versions[at] = taken{}
+	}
+	a.project = at
+	p.settleDomains(a, families)
+	for _, f := range families {
+		p.addVersion(a, f)
+	}
+	p.sayOperations(a)
+	if len(a.hosts) == 0 {
+		p.say(a.Entity, "api.no_host")
+	}
+	for _, e := range p.files.Stages {
+		if cmp.Or(e.Value.Get("stageName").Text, e.Value.Get("StageName").Text) == a.Export.Stage {
+			p.use(e)
+		}
+	}
+}
+
+// family are the operations of an API with a target in common.
+type family struct {
+	target     awsTarget
+	operations []*operation
+	entries    []awsEntry
+}
+
+// awsEntry is a custom domain, apart from its host name.
+type awsEntry struct {
+	prefix  string
+	strip   bool
+	methods []string // nil for all
+}
+
+// families groups the operations of an API that are imported.
+func (p *awsPlanner) families(a *api) (all []*family) {
+	for _, o := range a.operations {
+		if !o.isImported() {
+			continue
+		}
+		all = withOperation(all, o, o.target)
+	}
+	if len(all) < 2 || !slices.ContainsFunc(all, func(f *family) bool { return f.target.removed != "" }) &&
+		!slices.ContainsFunc(a.hosts, func(h awsfile.Host) bool { return h.Prefix != "" }) {
+		return all
+	}
+	// Custom domains tell several targets apart by prefixes, which are removed. So each prefix has a version.
+	var split []*family
+	for _, f := range all {
+		for _, o := range f.operations {
+			t := f.target
+			t.literal = literalOf(o.path[len(segmentsOf(t.removed)):])
+			t.removed += t.literal
+			split = withOperation(split, o, t)
+		}
+	}
+	return split
+}
+
+func withOperation(all []*family, o *operation, t awsTarget) []*family {
+	at := slices.IndexFunc(all, func(f *family) bool { return f.target == t })
+	if at < 0 {
+		at = len(all)
+		all = append(all, &family{target: t})
+	}
+	all[at].operations = append(all[at].operations, o)
+	return all
+}
+
+// literalOf returns the beginning of a path that every call has.
+func literalOf(path []string) string {
+	at := slices.IndexFunc(path, isParameter)
+	if at < 0 {
+		at = len(path)
+	}
+	return joined(path[:at])
+}
+
+// settleDomains sets the custom domains of each family. An operation whose calls would reach another family is left
+// out.
+func (p *awsPlanner) settleDomains(a *api, families []*family) {
+	if len(families) == 1 {
+		prefix := families[0].target.removed
+		families[0].entries = []awsEntry{{prefix: prefix, strip: true}}
+		return
+	}
+	for i, f := range families {
+		kept := f.operations[:0]
+		for _, o := range f.operations {
+			entry := awsEntry{prefix: f.target.removed, strip: true, methods: o.methodsOf()}
+			if f.target.literal == "" && f.target.removed == "" { // the path is kept
+				entry = awsEntry{prefix: literalOf(o.path), methods: o.methodsOf()}
+			}
+			if !isPrefix(entry.prefix) || isTaken(families[:i], entry) {
+				p.say(o.Entity, "operation.overlap")
+				o.skipped = true
+				continue
+			}
+			f.add(entry)
+			kept = append(kept, o)
+		}
+		f.operations = kept
+	}
+}
+
+// add adds an entry, or its methods to one with the same prefix.
+func (f *family) add(entry awsEntry) {
+	for i := range f.entries {
+		if one := &f.entries[i]; one.prefix == entry.prefix {
+			one.methods = slices.Concat(one.methods, entry.methods)
+			slices.Sort(one.methods)
+			one.methods = slices.Compact(one.methods)
+			return
+		}
+	}
+	entry.methods = slices.Clone(entry.methods)
+	f.entries = append(f.entries, entry)
+}
+
+// isTaken reports whether another family has a custom domain for some of the same calls.
+func isTaken(families []*family, entry awsEntry) bool {
+	return slices.ContainsFunc(families, func(f *family) bool {
+		return slices.ContainsFunc(f.entries, func(one awsEntry) bool {
+			both, all := common(one.methods, entry.methods)
+			return one.prefix == entry.prefix && (len(both) > 0 || all)
+		})
+	})
+}
+
+// addVersion adds the version of a family.
+func (p *awsPlanner) addVersion(a *api, f *family) {
+	if len(f.operations) == 0 {
+		return
+	}
+	project := &p.plan.Projects[a.project]
+	names := p.versions[a.project]
+	name := "1.0.0"
+	switch {
+	case names[name] == 0:
+	case !a.hasVersions:
+		name = a.stage
+	default:
+		name = strings.Trim(f.operations[0].Path, "/{}+")
+	}
+	a.hasVersions = true
+	v := contract.PlannedVersion{
+		Name: versionName(names, name), Domains: []contract.PlannedDomain{}, Routes: []string{},
+		IP:          contract.IPRules{Allow: []string{}, Deny: []string{}},
+		Environment: contract.PlannedEnvironment{UpstreamHeaders: []string{}},
+	}
+	v.Environment.NewEnvironment = p.environmentOf(f, a.stage)
+	if headers := headersOf(f.target.headers); len(headers) > 0 {
+		p.plan.Headers[VersionPlace{a.project, len(project.Versions)}] = headers
+		for _, h := range headers {
+			v.Environment.UpstreamHeaders = append(v.Environment.UpstreamHeaders, h.Name)
+		}
+	}
+	p.setAccess(a, f, &v)
+	for _, o := range f.operations {
+		v.Routes = append(v.Routes, o.Pointer)
+		if f.target.insecure {
+			p.say(o.Entity, "operation.unverified")
+		}
+	}
+	for _, host := range a.hosts {
+		for _, e := range f.entries {
+			if p.isHostTaken(a, host.Name+host.Prefix+e.prefix, e.methods) {
+				p.say(a.Entity, "api.host_taken", host.Name+host.Prefix+e.prefix)
+				continue
+			}
+			d := contract.PlannedDomain{Route: f.operations[0].Pointer, NewDomain: contract.NewDomain{
+				Host: host.Name, PathPrefix: host.Prefix + e.prefix, Methods: e.methods, Version: v.Name,
+				Environment: a.stage,
+			}}
+			if d.PathPrefix != "" {
+				d.StripPrefix = new(e.strip)
+			}
+			v.Domains = append(v.Domains, d)
+			p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, host.Name)
+		}
+	}
+	project.Versions = append(project.Versions, v)
+}
+
+// isHostTaken reports whether another API or stage has a custom domain for some of the same calls, and otherwise takes
+// it.
+func (p *awsPlanner) isHostTaken(a *api, address string, methods []string) bool {
+	for _, one := range p.addresses[address] {
+		both, all := common(one.methods, methods)
+		if one.api != a && (len(both) > 0 || all) {
+			return true
+		}
+	}
+	p.addresses[address] = append(p.addresses[address], takenAddress{a, methods})
+	return false
+}
+
+// setAccess sets who may call a version, and the rules for its operations.
+func (p *awsPlanner) setAccess(a *api, f *family, v *contract.PlannedVersion) {
+	needs := slices.ContainsFunc(f.operations, func(o *operation) bool { return o.needs })
+	open := slices.ContainsFunc(f.operations, func(o *operation) bool { return !o.needs })
+	v.RequestsAuth = contract.RequestsAuth{
+		Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
+	}
+	switch {
+	case !needs:
+		v.RequestsAuth.Mode, v.RequestsAuth.Methods = contract.Passthrough, []string{}
+	case open:
+		v.RequestsAuth.Mode = contract.Passthrough
+	}
+	rules := contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}}
+	removed := segmentsOf(f.target.removed)
+	for _, o := range f.operations {
+		o.mixed = needs && !o.needs
+		rule := contract.Rule{Methods: slices.Clone(o.methodsOf()), Path: rulePath(o.path[len(removed):])}
+		if o.needs {
+			rule.Groups = a.groups
+			if len(a.groups) == 0 && len(p.files.Plans) > 0 {
+				p.say(o.Entity, "operation.no_plan")
+				p.addClosedGroup()
+				rule.Groups = []string{awsClosed}
+			} else if len(a.groups) == 0 && open {
+				p.addGroup(awsKeys, "Owners of API keys")
+				rule.Groups = []string{awsKeys}
+			}
+		}
+		rules.List = withRule(rules.List, rule)
+	}
+	for _, denial := range a.denials(f, removed) {
+		p.addClosedGroup()
+		rules.List = withRule(rules.List, denial)
+	}
+	v.Rules = rules
+}
+
+// denials returns the rules that refuse calls to operations of an API that aren't of a family, if a wider path of the
+// family would also match them, and to the methods that a path of a REST API doesn't have.
+func (a *api) denials(f *family, removed []string) (rules []contract.Rule) {
+	own := map[string][]string{} // methods of the family by path
+	all := map[string][]string{} // methods of the API
+	var paths [][]string
+	for _, o := range a.operations {
+		key := joined(o.path)
+		if _, known := all[key]; !known {
+			paths = append(paths, o.path)
+		}
+		all[key] = append(all[key], o.methodsOf()...)
+	}
+	for _, o := range f.operations {
+		own[joined(o.path)] = append(own[joined(o.path)], o.methodsOf()...)
+	}
+	for _, path := range paths {
+		if len(path) < len(removed) || !slices.Equal(path[:len(removed)], removed) || !isRulePath(path[len(removed):]) {
+			continue
+		}
+		var reached []string // methods that the family's rules for this path and wider ones let through
+		for _, o := range f.operations {
+			if covers(o.path, path) {
+				reached = append(reached, o.methodsOf()...)
+			}
+		}
+		if slices.Contains(reached, "GET") {
+			reached = append(reached, "HEAD") // rules for GET include it
+		}
+		var denied []string
+		for _, method := range awsMethods {
+			falls := a.IsHTTP && !slices.Contains(all[joined(path)], method) && method != "HEAD" // to the wider path
+			if slices.Contains(reached, method) && !slices.Contains(own[joined(path)], method) && !falls {
+				denied = append(denied, method)
+			}
+		}
+		if len(denied) > 0 {
+			rules = append(rules, contract.Rule{
+				Methods: denied, Path: rulePath(path[len(removed):]), Groups: []string{awsClosed},
+			})
+		}
+	}
+	return rules
+}
+
+// sayOperations says what becomes of the operations of an API.
+func (p *awsPlanner) sayOperations(a *api) {
+	for _, o := range a.operations {
+		switch {
+		case o.isCORS && a.project < len(p.plan.Projects) && p.plan.Projects[a.project].CORS != nil && a.hasVersions:
+			p.say(o.Entity, "operation.preflight")
+		case o.isCORS:
+			p.say(o.Entity, "operation.preflight_skipped")
+		case o.isImported() && o.needs:
+			p.say(o.Entity, "operation.key")
+		case o.isImported() && o.mixed:
+			p.say(o.Entity, "operation.mixed")
+		}
+	}
+}
+
+// readCORS returns the CORS of an API: of its settings, or of the mocks that answer preflights if all allow the same
+// origins.
+func (p *awsPlanner) readCORS(a *api) *contract.CORS {
+	if a.CORS != nil {
+		return p.corsOfSettings(a)
+	}
+	out := &contract.CORS{Origins: []string{}, Methods: []string{}, Headers: []string{}, ExposedHeaders: []string{}}
+	origin := ""
+	for _, o := range a.operations {
+		if !o.isCORS {
+			continue
+		}
+		headers := preflightHeaders(o.Integration)
+		switch own := headers["access-control-allow-origin"]; {
+		case own == "" || origin != "" && own != origin:
+			return nil
+		default:
+			origin = own
+		}
+		out.Methods = withTexts(out.Methods, upperAll(listed(headers["access-control-allow-methods"])))
+		out.Headers = withTexts(out.Headers, listed(headers["access-control-allow-headers"]))
+		out.Credentials = headers["access-control-allow-credentials"] == "true" && origin != "*"
+	}
+	if origin != "*" && !plainOrigin.MatchString(origin) {
+		return nil
+	}
+	out.Origins = []string{origin}
+	if slices.Contains(out.Headers, "*") {
+		out.Headers = []string{}
+	}
+	if slices.Contains(out.Methods, "*") {
+		out.Methods = []string{}
+	}
+	return out
+}
+
+func (p *awsPlanner) corsOfSettings(a *api) *contract.CORS {
+	v := a.CORS.Value
+	p.use(a.CORS)
+	out := &contract.CORS{
+		Origins: []string{}, Methods: upperAll(v.Get("allowMethods").Texts()), Headers: listOf(v.Get("allowHeaders")),
+		ExposedHeaders: listOf(v.Get("exposeHeaders")), Credentials: v.Get("allowCredentials").Bool(false),
+	}
+	for _, origin := range v.Get("allowOrigins").Texts() {
+		switch {
+		case origin == "*":
+			out.Origins = []string{"*"}
+		case plainOrigin.MatchString(origin) && !slices.Contains(out.Origins, "*"):
+			out.Origins = append(out.Origins, origin)
+		case !plainOrigin.MatchString(origin):
+			p.say(a.CORS, "cors.origins", origin)
+		}
+	}
+	for _, list := range []*[]string{&out.Methods, &out.Headers} {
+		if slices.Contains(*list, "*") {
+			*list = []string{}
+		}
+	}
+	if slices.Contains(out.ExposedHeaders, "*") {
+		out.ExposedHeaders = []string{}
+		p.say(a.CORS, "cors.exposed")
+	}
+	if age := v.Get("maxAge"); age.IsSet() {
+		out.MaxAge = new(min(max(age.Int(0), 0), maxCORSAge))
+	}
+	if slices.Contains(out.Origins, "*") && out.Credentials {
+		out.Credentials = false
+		p.say(a.CORS, "cors.credentials")
+	}
+	if len(out.Origins) == 0 {
+		p.say(a.CORS, "cors.none")
+		return nil
+	}
+	return out
+}
+
+// listed returns the elements of a list in a header.
+func listed(text string) (out []string) {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func withTexts(list, more []string) []string {
+	for _, one := range more {
+		if !slices.ContainsFunc(list, func(own string) bool { return strings.EqualFold(own, one) }) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
