@@ -98,24 +98,21 @@ func Address(server string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-func exchange[Out any](
-	ctx context.Context, c *Client, method string, in any, query string, segments []string,
-) (Out, error) {
-	var out Out
-	response, err := c.send(ctx, method, in, query, segments) //nolint:bodyclose // decoded closes it
+// get reads what is at a path into a pointer.
+func (c *Client) get(ctx context.Context, query string, segments []string, into any) error {
+	response, err := c.send(ctx, http.MethodGet, nil, query, segments) //nolint:bodyclose // decode closes it
 	if err != nil {
-		return out, err
+		return err
 	}
-	return decoded[Out](c, response)
+	return c.decode(response, into)
 }
 
-func decoded[Out any](c *Client, response *http.Response) (Out, error) {
+func (c *Client) decode(response *http.Response, into any) error {
 	defer response.Body.Close()
-	var out Out
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(&out); err != nil {
-		return out, c.unexpected(err)
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxResponse)).Decode(into); err != nil {
+		return c.unexpected(err)
 	}
-	return out, nil
+	return nil
 }
 
 // send returns a response of 2xx, whose body the caller closes, or an error.

@@ -15,28 +15,35 @@ import (
 
 // Upload carries out an operation whose body is a file of that size, in bytes. The answer to a large one takes minutes.
 func Upload[In, Out any](
-	ctx context.Context, c *Client, op contract.Op[In, Out], in In, file io.ReaderAt, size int64,
+	ctx context.Context, c *Client, op *contract.Op[In, Out], in In, file io.ReaderAt, size int64,
 ) (Out, error) {
 	var out Out
+	err := c.upload(ctx, &op.Operation, in, file, size, &out)
+	return out, err
+}
+
+func (c *Client) upload(
+	ctx context.Context, op *contract.Operation, in any, file io.ReaderAt, size int64, into any,
+) error {
 	r := requestOf(op.Path, in)
 	path, err := pathOf(r.segments)
 	if err != nil {
-		return out, err
+		return err
 	}
 	content := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(file, 0, size)), nil }
 	body, _ := content()
 	request, err := http.NewRequestWithContext(ctx, op.Method, c.base+path+r.query(), body)
 	if err != nil {
-		return out, fmt.Errorf("client: make the request: %w", err)
+		return fmt.Errorf("client: make the request: %w", err)
 	}
 	request.ContentLength, request.GetBody = size, content
 	request.Header.Set("Accept", accepted)
 	request.Header.Set("Content-Type", op.Body)
-	response, err := c.Patient().sendAuthorized(request) //nolint:bodyclose // decoded closes it
+	response, err := c.Patient().sendAuthorized(request) //nolint:bodyclose // decode closes it
 	if err != nil {
-		return out, err
+		return err
 	}
-	return decoded[Out](c, response)
+	return c.decode(response, into)
 }
 
 // Patient returns a copy of the client that waits for an answer as long as its caller does.
@@ -52,7 +59,7 @@ func (c *Client) Patient() *Client {
 // Download carries out an operation whose answer is a file, and writes it to w. It reads at most that many bytes,
 // unless that is 0, and returns how many. After an error, the caller discards what was written.
 func Download[In any](
-	ctx context.Context, c *Client, op contract.Op[In, contract.File], in In, w io.Writer, most int64,
+	ctx context.Context, c *Client, op *contract.Op[In, contract.File], in In, w io.Writer, most int64,
 ) (int64, error) {
 	r := requestOf(op.Path, in)
 	response, err := c.send(ctx, op.Method, r.body, r.query(), r.segments)
@@ -87,7 +94,7 @@ const (
 
 // Follow iterates over the events of a stream, until the server ends it. It ends after the first error.
 func Follow[In, Item any](
-	ctx context.Context, c *Client, op contract.Op[In, contract.Events[Item]], in In,
+	ctx context.Context, c *Client, op *contract.Op[In, contract.Events[Item]], in In,
 ) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		ctx, stop := context.WithCancel(ctx)

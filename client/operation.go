@@ -14,25 +14,31 @@ import (
 )
 
 // Do carries out an operation of the contract.
-func Do[In, Out any](ctx context.Context, c *Client, op contract.Op[In, Out], in In) (Out, error) {
+func Do[In, Out any](ctx context.Context, c *Client, op *contract.Op[In, Out], in In) (Out, error) {
 	var out Out
+	err := c.do(ctx, &op.Operation, in, &out)
+	return out, err
+}
+
+// do is Do for the types that in and into have. It isn't generic, because that would be compiled for each operation.
+func (c *Client) do(ctx context.Context, op *contract.Operation, in, into any) error {
 	r := requestOf(op.Path, in)
 	if r.etag != "" {
 		c = c.IfMatch(r.etag)
 	}
 	response, err := c.send(ctx, op.Method, r.body, r.query(), r.segments)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if _, ok := any(out).(contract.None); ok {
-		return out, response.Body.Close()
+	if _, ok := into.(*contract.None); ok {
+		return response.Body.Close()
 	}
-	return decoded[Out](c, response)
+	return c.decode(response, into)
 }
 
 // Each iterates over the items of a list, page by page. It ends after the first error.
 func Each[In, Item any](
-	ctx context.Context, c *Client, op contract.Op[In, contract.List[Item]], in In,
+	ctx context.Context, c *Client, op *contract.Op[In, contract.List[Item]], in In,
 ) iter.Seq2[Item, error] {
 	r := requestOf(op.Path, in)
 	return pagesOf[Item](ctx, c, r.values, r.segments...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -26,8 +25,8 @@ func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments 
 		query := maps.Clone(filter)
 		query.Set("limit", strconv.Itoa(largestPage))
 		for {
-			p, err := exchange[page[T]](ctx, c, http.MethodGet, nil, "?"+query.Encode(), segments)
-			if err != nil {
+			var p page[T]
+			if err := c.get(ctx, "?"+query.Encode(), segments, &p); err != nil {
 				var none T
 				yield(none, err)
 				return
@@ -47,7 +46,7 @@ func pagesOf[T any](ctx context.Context, c *Client, filter url.Values, segments 
 
 // First returns the first items of a list, at most that many, and whether there are more; 0 returns all.
 func First[In, Item any](
-	ctx context.Context, c *Client, op contract.Op[In, contract.List[Item]], in In, most int,
+	ctx context.Context, c *Client, op *contract.Op[In, contract.List[Item]], in In, most int,
 ) (first contract.List[Item], more bool, err error) {
 	r := requestOf(op.Path, in)
 	paged := slices.ContainsFunc(op.Members(), func(m contract.Member) bool { return m.Name == "limit" })
@@ -58,8 +57,8 @@ func First[In, Item any](
 			size = min(size, most-len(first.Items))
 		}
 		r.values.Set("limit", strconv.Itoa(size))
-		p, err := exchange[page[Item]](ctx, c, http.MethodGet, nil, r.query(), r.segments)
-		if err != nil {
+		var p page[Item]
+		if err := c.get(ctx, r.query(), r.segments, &p); err != nil {
 			return first, false, err
 		}
 		first.Items, first.NextCursor = append(first.Items, p.Items...), p.NextCursor
@@ -98,7 +97,8 @@ func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
 		}
 		segments = append(segments, text)
 	}
-	p, err := exchange[page[Listed]](ctx, c, http.MethodGet, nil, "?limit="+strconv.Itoa(largestPage), segments)
+	var p page[Listed]
+	err := c.get(ctx, "?limit="+strconv.Itoa(largestPage), segments, &p)
 	return p.Items, err
 }
 

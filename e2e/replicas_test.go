@@ -36,7 +36,7 @@ func revokedOnOtherReplica(t *testing.T, database string) {
 	_, path, _ := strings.Cut(strings.TrimPrefix(proxy.Project.Environments[0].URL, "http://"), "/")
 	address := b.Gateway + "/" + path + "/hello"
 
-	change := func(ctx context.Context, op contract.Op[contract.KeyPath, contract.Key], key contract.Key) error {
+	change := func(ctx context.Context, op *contract.Op[contract.KeyPath, contract.Key], key contract.Key) error {
 		_, err := client.Do(ctx, api, op, key.Path())
 		return err
 	}

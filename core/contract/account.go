@@ -102,19 +102,19 @@ const (
 
 // The operations on the caller's account and its sessions.
 var (
-	UpdateAccount = Op[AccountUpdate, AccountProfile]{Operation{
+	UpdateAccount = &Op[AccountUpdate, AccountProfile]{Operation{
 		ID: "update-account", Method: http.MethodPatch, Path: account, Permission: UpdateAccounts,
 		Summary: "Change the name or email address of your account", Command: "account update",
 		Example: "account update --name 'Ana Lopes'",
 		Doc: "Changes only the fields you send. A new email address requires the password. If the server sends " +
 			"email, the new address takes effect once you open the confirmation link.",
 	}}
-	GetAccountDeletion = Op[None, AccountDeletion]{Operation{
+	GetAccountDeletion = &Op[None, AccountDeletion]{Operation{
 		ID: "get-account-deletion", Method: http.MethodGet, Path: account + "/deletion", Permission: DeleteAccounts,
 		Summary: "Preview what deleting your account ends",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
-	DeleteAccount = Op[AccountRemoval, None]{Operation{
+	DeleteAccount = &Op[AccountRemoval, None]{Operation{
 		ID: "delete-account", Method: http.MethodPost, Path: account + "/delete", Status: http.StatusNoContent,
 		Summary: "Permanently delete your account", Command: "account delete", Permission: DeleteAccounts,
 		Example: "account delete --confirm ana@example.com --password-file -",
@@ -122,23 +122,23 @@ var (
 			"account that is the only owner of a team.",
 	}}
 
-	ListSessions = Op[SessionList, List[Session]]{Operation{
+	ListSessions = &Op[SessionList, List[Session]]{Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: sessions, Summary: "List the sessions of your account",
 		Permission: ReadAccounts,
 		Doc:        "Lists the browsers you are signed in with. Access tokens can't list sessions.",
 	}}
-	EndSession = Op[SessionPath, None]{Operation{
+	EndSession = &Op[SessionPath, None]{Operation{
 		ID: "end-session", Method: http.MethodDelete, Path: sessions + "/{session}", Status: http.StatusNoContent,
 		Summary: "End a session", Permission: UpdateAccounts,
 		Doc: "The browser has to sign in again to open another page.",
 	}}
-	EndOtherSessions = Op[None, EndedSessions]{Operation{
+	EndOtherSessions = &Op[None, EndedSessions]{Operation{
 		ID: "end-other-sessions", Method: http.MethodPost, Path: sessions + "/end-others", Permission: UpdateAccounts,
 		Summary: "End all other sessions",
 		Doc:     "Only the session of this request remains. Access tokens keep working.",
 	}}
 
-	ClaimWorkspace = Op[Claim, Claimed]{Operation{
+	ClaimWorkspace = &Op[Claim, Claimed]{Operation{
 		ID: "claim", Method: http.MethodPost, Path: "/api/v1/claim", Summary: "Claim a workspace",
 		Command: "claim", Permission: ClaimWorkspaces,
 		Doc: "Moves the projects of a workspace created without an account to your team. Names, URLs and API keys " +

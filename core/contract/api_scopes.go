@@ -33,12 +33,12 @@ type APIUpdate struct {
 
 // The operations on the audience and the scopes of a project.
 var (
-	GetAPIScopes = Op[ProjectPath, SavedAPI]{Operation{
+	GetAPIScopes = &Op[ProjectPath, SavedAPI]{Operation{
 		ID: "get-api-scopes", Method: http.MethodGet, Path: project + "/api-scopes", Permission: ReadProjects,
 		Summary: "Get a project's API scopes", Command: "api-scopes show PROJECT",
 		Doc: "Returns the scopes that app clients can request, and the audience of tokens for the project.",
 	}}
-	SetAPIScopes = Op[APIUpdate, SavedAPI]{Operation{
+	SetAPIScopes = &Op[APIUpdate, SavedAPI]{Operation{
 		ID: "set-api-scopes", Method: http.MethodPut, Path: project + "/api-scopes", Permission: UpdateProjects,
 		Summary: "Replace a project's API scopes", Command: "api-scopes set PROJECT",
 		Doc: "Replaces all scopes and the audience. New tokens don't have a removed scope, even if an app client " +

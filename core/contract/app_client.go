@@ -166,24 +166,24 @@ const (
 
 // The operations on app clients.
 var (
-	ListAppClients = Op[AppClientList, List[AppClient]]{Operation{
+	ListAppClients = &Op[AppClientList, List[AppClient]]{Operation{
 		ID: "list-app-clients", Method: http.MethodGet, Path: appClients, Summary: "List a tenant's app clients",
 		Command: "app-clients list TENANT", Permission: ReadLogin,
 		Doc: "Lists the app clients of a tenant by name. Lists never include secrets.",
 	}}
-	CreateAppClient = Op[AppClientCreation, SavedAppClient]{Operation{
+	CreateAppClient = &Op[AppClientCreation, SavedAppClient]{Operation{
 		ID: "create-app-client", Method: http.MethodPost, Path: appClients, Status: http.StatusCreated,
 		Summary: "Create an app client", Command: "app-clients create TENANT NAME", Permission: UpdateLogin,
 		Example: "app-clients create tnt_01 web --redirect-uri https://app.example.com/callback",
 		Doc: "Each app client is an OpenID Connect issuer. For a confidential app client, the response includes the " +
 			"client secret, which is shown only once.",
 	}}
-	GetAppClient = Op[AppClientPath, AppClient]{Operation{
+	GetAppClient = &Op[AppClientPath, AppClient]{Operation{
 		ID: "get-app-client", Method: http.MethodGet, Path: appClient, Summary: "Get an app client",
 		Command: "app-clients show CLIENT", Permission: ReadLogin,
 		Doc: "Returns the issuer and all settings except the secret.",
 	}}
-	UpdateAppClient = Op[AppClientUpdate, SavedAppClient]{Operation{
+	UpdateAppClient = &Op[AppClientUpdate, SavedAppClient]{Operation{
 		ID: "update-app-client", Method: http.MethodPatch, Path: appClient, Summary: "Update an app client",
 		Command:    "app-clients update CLIENT",
 		Example:    "app-clients update cli_01 --redirect-uri https://app.example.com/callback --access-token 5m",
@@ -191,24 +191,24 @@ var (
 		Doc: "Changes only the fields you send. A list replaces the existing one. Setting confidential to true " +
 			"always creates a new client secret, and the old one stops working immediately.",
 	}}
-	FreezeAppClient = Op[AppClientPath, AppClient]{Operation{
+	FreezeAppClient = &Op[AppClientPath, AppClient]{Operation{
 		ID: "freeze-app-client", Method: http.MethodPost, Path: appClient + "/freeze", Summary: "Freeze an app client",
 		Command: "app-clients freeze CLIENT", Permission: UpdateLogin,
 		Doc: "While frozen, the app client gets no tokens and its existing tokens are refused. You can unfreeze it.",
 	}}
-	UnfreezeAppClient = Op[AppClientPath, AppClient]{Operation{
+	UnfreezeAppClient = &Op[AppClientPath, AppClient]{Operation{
 		ID: "unfreeze-app-client", Method: http.MethodPost, Path: appClient + "/unfreeze", Permission: UpdateLogin,
 		Summary: "Unfreeze an app client", Command: "app-clients unfreeze CLIENT",
 		Doc: "Its unexpired tokens are accepted again.",
 	}}
-	RotateAppClientKey = Op[AppClientPath, AppClientKeys]{Operation{
+	RotateAppClientKey = &Op[AppClientPath, AppClientKeys]{Operation{
 		ID: "rotate-app-client-key", Method: http.MethodPost, Path: appClient + "/signing-keys/rotate",
 		Summary: "Rotate an app client's signing key", Command: "app-clients signing-keys rotate CLIENT",
 		Permission: UpdateLogin,
 		Doc: "The new key is published in the JWKS immediately and starts signing an hour later, so applications can " +
 			"fetch it first. The old key stays published until the last token it signed has expired.",
 	}}
-	DeleteAppClient = Op[AppClientPath, None]{Operation{
+	DeleteAppClient = &Op[AppClientPath, None]{Operation{
 		ID: "delete-app-client", Method: http.MethodDelete, Path: appClient, Status: http.StatusNoContent,
 		Summary: "Delete an app client and its logins", Command: "app-clients delete CLIENT",
 		Permission: UpdateLogin,

@@ -87,7 +87,7 @@ const audit = "/api/v1/audit"
 
 // The operations on the audit log.
 var (
-	ListAuditEntries = Op[AuditList, List[AuditEntry]]{Operation{
+	ListAuditEntries = &Op[AuditList, List[AuditEntry]]{Operation{
 		ID: "list-audit-entries", Method: http.MethodGet, Path: audit, Permission: ReadAudit,
 		Summary: "List audit entries",
 		Command: "audit list", Example: "audit list --project shop",
@@ -95,13 +95,13 @@ var (
 			"includes workspaces that were merged into the team. A search scans a limited number of entries per " +
 			"page, so a page can be empty even if more follow.",
 	}}
-	GetAuditEntry = Op[AuditPath, AuditEntry]{Operation{
+	GetAuditEntry = &Op[AuditPath, AuditEntry]{Operation{
 		ID: "get-audit-entry", Method: http.MethodGet, Path: audit + "/{entry}", Permission: ReadAudit,
 		Summary: "Get an audit entry",
 		Command: "audit show ENTRY",
 		Doc:     "Returns everything that was recorded, including the caller, the credential and the changed fields.",
 	}}
-	VerifyAudit = Op[AuditVerification, AuditVerdict]{Operation{
+	VerifyAudit = &Op[AuditVerification, AuditVerdict]{Operation{
 		ID: "verify-audit", Method: http.MethodGet, Path: audit + "/verify", Permission: ReadAudit,
 		Summary: "Verify the audit log",
 		Command: "audit verify",

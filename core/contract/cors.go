@@ -56,36 +56,36 @@ type TenantCORSRemoval struct {
 
 // The operations on the CORS of projects and tenants.
 var (
-	GetCORS = Op[ProjectPath, SavedCORS]{Operation{
+	GetCORS = &Op[ProjectPath, SavedCORS]{Operation{
 		ID: "get-cors", Method: http.MethodGet, Path: project + "/cors", Permission: ReadProjects,
 		Summary: "Get a project's CORS settings", Command: "cors show PROJECT",
 		Doc: "Returns 404 if the gateway leaves CORS to the upstreams.",
 	}}
-	SetCORS = Op[CORSUpdate, SavedCORS]{Operation{
+	SetCORS = &Op[CORSUpdate, SavedCORS]{Operation{
 		ID: "set-cors", Method: http.MethodPut, Path: project + "/cors", Permission: UpdateProjects,
 		Summary: "Set a project's CORS settings", Command: "cors set PROJECT",
 		Doc: "Replaces all settings. The gateway answers preflights itself and adds the headers that let pages read " +
 			"responses.",
 	}}
-	RemoveCORS = Op[CORSRemoval, None]{Operation{
+	RemoveCORS = &Op[CORSRemoval, None]{Operation{
 		ID: "remove-cors", Method: http.MethodDelete, Path: project + "/cors", Status: http.StatusNoContent,
 		Summary: "Remove a project's CORS settings", Command: "cors remove PROJECT", Permission: UpdateProjects,
 		Doc: "The gateway leaves CORS to the upstreams again. It forwards preflights and doesn't change responses.",
 	}}
-	GetTenantCORS = Op[TenantPath, SavedCORS]{Operation{
+	GetTenantCORS = &Op[TenantPath, SavedCORS]{Operation{
 		ID: "get-tenant-cors", Method: http.MethodGet, Path: tenant + "/cors", Permission: ReadTenants,
 		Summary: "Get a tenant's CORS settings",
 		Command: "cors show --tenant TENANT",
 		Doc:     "Returns 404 if the settings of each project apply to the tenant's calls.",
 	}}
-	SetTenantCORS = Op[TenantCORSUpdate, SavedCORS]{Operation{
+	SetTenantCORS = &Op[TenantCORSUpdate, SavedCORS]{Operation{
 		ID: "set-tenant-cors", Method: http.MethodPut, Path: tenant + "/cors", Permission: UpdateTenants,
 		Summary: "Set a tenant's CORS settings",
 		Command: "cors set --tenant TENANT",
 		Doc: "Overrides the settings of every project that serves the tenant, for calls with the tenant's keys " +
 			"and tokens.",
 	}}
-	RemoveTenantCORS = Op[TenantCORSRemoval, None]{Operation{
+	RemoveTenantCORS = &Op[TenantCORSRemoval, None]{Operation{
 		ID: "remove-tenant-cors", Method: http.MethodDelete, Path: tenant + "/cors", Status: http.StatusNoContent,
 		Summary: "Remove a tenant's CORS settings", Command: "cors remove --tenant TENANT",
 		Permission: UpdateTenants,

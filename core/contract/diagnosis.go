@@ -100,14 +100,14 @@ func (t IntrospectionTest) LogValue() slog.Value { return slog.StringValue(t.Ver
 
 // The operations that test what a project depends on. They change nothing.
 var (
-	CheckTarget = Op[EnvironmentPath, Diagnosis]{Operation{
+	CheckTarget = &Op[EnvironmentPath, Diagnosis]{Operation{
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
 		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
 		Doc: "Sends one request the way the gateway forwards a call, with the same address checks, TLS and upstream " +
 			"credentials. It doesn't follow redirects.",
 	}}
-	TestTokenIssuer = Op[TokenIssuerTest, Diagnosis]{Operation{
+	TestTokenIssuer = &Op[TokenIssuerTest, Diagnosis]{Operation{
 		ID: "test-token-issuer", Method: http.MethodPost, Path: version + "/token-issuers/test",
 		Permission: UpdateProjects,
 		Summary:    "Test that the gateway can verify an issuer's tokens",
@@ -116,7 +116,7 @@ var (
 		Doc: "Fetches the issuer's discovery document and keys. If you send a token, the response also says what the " +
 			"gateway decides about it, and why. The version doesn't have to use the issuer.",
 	}}
-	TestIntrospection = Op[IntrospectionTest, Diagnosis]{Operation{
+	TestIntrospection = &Op[IntrospectionTest, Diagnosis]{Operation{
 		ID: "test-introspection", Method: http.MethodPost, Path: version + "/introspection/test",
 		Permission: UpdateProjects,
 		Summary:    "Test the endpoint that checks opaque tokens",
@@ -125,7 +125,7 @@ var (
 		Doc: "Sends the token, or one that was never issued, to the endpoint. The response says what the gateway " +
 			"decides about it, and why. The version's client secret is only sent to the version's own endpoint.",
 	}}
-	TestProvider = Op[ProviderPath, Diagnosis]{Operation{
+	TestProvider = &Op[ProviderPath, Diagnosis]{Operation{
 		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,
 		Summary: "Test a provider without a user sign-in", Command: "providers test PROVIDER",
 		Doc: "Fetches the provider's discovery document and keys, and checks that it accepts the client ID and secret.",

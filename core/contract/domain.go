@@ -160,13 +160,13 @@ const (
 
 // The operations on custom domains.
 var (
-	ListDomains = Op[DomainList, List[Domain]]{Operation{
+	ListDomains = &Op[DomainList, List[Domain]]{Operation{
 		ID: "list-domains", Method: http.MethodGet, Path: domains, Summary: "List a project's custom domains",
 		Command: "domains list PROJECT",
 		Example: "domains list shop --state pending", Permission: ReadProjects,
 		Doc: "Lists the custom domains of the project's environments, in alphabetical order.",
 	}}
-	CreateDomain = Op[DomainCreation, Domain]{Operation{
+	CreateDomain = &Op[DomainCreation, Domain]{Operation{
 		ID: "create-domain", Method: http.MethodPost, Path: domains, Status: http.StatusCreated,
 		Summary: "Add a custom domain to an environment", Command: "domains create PROJECT HOST",
 		Example:    "domains create shop api.example.com --version 2.0.0 --environment prod",
@@ -175,40 +175,40 @@ var (
 			"provider, then verify the domain. Custom domains of a team can share a host name if they differ in path " +
 			"prefix or methods. They share its record, so the new domain is verified if the host name is.",
 	}}
-	GetDomain = Op[DomainPath, Domain]{Operation{
+	GetDomain = &Op[DomainPath, Domain]{Operation{
 		ID: "get-domain", Method: http.MethodGet, Path: domain, Summary: "Get a custom domain",
 		Command: "domains show PROJECT DOMAIN", Permission: ReadProjects,
 		Doc: "Returns the state of the domain, its TXT record and its certificate.",
 	}}
-	UpdateDomain = Op[DomainUpdate, Domain]{Operation{
+	UpdateDomain = &Op[DomainUpdate, Domain]{Operation{
 		ID: "update-domain", Method: http.MethodPatch, Path: domain, Permission: ChangeDomains,
 		Summary: "Update a custom domain", Command: "domains update PROJECT DOMAIN",
 		Example: "domains update shop api.example.com --version 2.0.0",
 		Doc: "Points the domain to another environment, or changes which calls it matches. The change takes effect " +
 			"within a second.",
 	}}
-	VerifyDomain = Op[DomainPath, Domain]{Operation{
+	VerifyDomain = &Op[DomainPath, Domain]{Operation{
 		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify", Permission: ChangeDomains,
 		Summary: "Verify a custom domain by its TXT record", Command: "domains verify PROJECT DOMAIN",
 		Example: "domains verify shop api.example.com",
 		Doc: "Looks up the TXT record now. A verified domain is served within a second. So are all custom domains of " +
 			"the team that have the same host name.",
 	}}
-	DeleteDomain = Op[DomainPath, None]{Operation{
+	DeleteDomain = &Op[DomainPath, None]{Operation{
 		ID: "delete-domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain", Command: "domains delete PROJECT DOMAIN",
 		Permission: ChangeDomains,
 		Doc: "Calls to the domain get 404, unless another custom domain with its host name matches them. The " +
 			"certificate is deleted with the last custom domain that has the host name.",
 	}}
-	ApproveDomain = Op[DomainPath, DomainApproval]{Operation{
+	ApproveDomain = &Op[DomainPath, DomainApproval]{Operation{
 		ID: "approve-domain", Method: http.MethodPut, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Verify a custom domain without a TXT record (operators only)",
 		Command: "domains approve PROJECT DOMAIN",
 		Example: "domains approve shop api.corp.example",
 		Doc:     "Marks the host name of a domain of any team as verified, for names that aren't in public DNS.",
 	}}
-	DisapproveDomain = Op[DomainPath, DomainApproval]{Operation{
+	DisapproveDomain = &Op[DomainPath, DomainApproval]{Operation{
 		ID: "disapprove-domain", Method: http.MethodDelete, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Withdraw the verification of a custom domain (operators only)",
 		Doc:     "The domain isn't served again until its TXT record is found.",

@@ -77,12 +77,12 @@ const environments = version + "/environments"
 
 // The operations on environments.
 var (
-	ListEnvironments = Op[VersionPath, List[Environment]]{Operation{
+	ListEnvironments = &Op[VersionPath, List[Environment]]{Operation{
 		ID: "list-environments", Method: http.MethodGet, Path: environments, Permission: ReadProjects,
 		Summary: "List the environments of a version", Command: "environments list PROJECT VERSION",
 		Doc: "Lists the version's environments by name, with their gateway URLs and targets.",
 	}}
-	CreateEnvironment = Op[EnvironmentCreation, Environment]{Operation{
+	CreateEnvironment = &Op[EnvironmentCreation, Environment]{Operation{
 		ID: "create-environment", Method: http.MethodPost, Path: environments, Status: http.StatusCreated,
 		Summary: "Add an environment to a version", Command: "environments create PROJECT VERSION NAME TARGET",
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
@@ -90,12 +90,12 @@ var (
 		Doc: "Calls to its gateway URL are forwarded to the target. API keys that are limited to an environment with " +
 			"this name are valid for it.",
 	}}
-	GetEnvironment = Op[EnvironmentPath, Environment]{Operation{
+	GetEnvironment = &Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",
 		Command: "environments show PROJECT VERSION ENVIRONMENT", Permission: ReadProjects,
 		Doc: "Returns the gateway URL, the target and the settings of the upstream.",
 	}}
-	UpdateEnvironment = Op[EnvironmentUpdate, Environment]{Operation{
+	UpdateEnvironment = &Op[EnvironmentUpdate, Environment]{Operation{
 		ID: "update-environment", Method: http.MethodPatch, Path: environment, Permission: UpdateProjects,
 		Summary: "Change an environment's name, target or upstream settings",
 		Command: "environments update PROJECT VERSION ENVIRONMENT",
@@ -104,14 +104,14 @@ var (
 			"follow the rename. If the environment has upstream headers or a client certificate, the target's " +
 			"origin can't change.",
 	}}
-	DeleteEnvironment = Op[EnvironmentRemoval, None]{Operation{
+	DeleteEnvironment = &Op[EnvironmentRemoval, None]{Operation{
 		ID: "delete-environment", Method: http.MethodDelete, Path: environment, Status: http.StatusNoContent,
 		Summary: "Delete an environment", Command: "environments delete PROJECT VERSION ENVIRONMENT",
 		Permission: UpdateProjects,
 		Doc: "Revokes API keys that are valid only for this environment. An environment that has such keys or recent " +
 			"calls is deleted only with confirm. You can't delete the last environment of a version.",
 	}}
-	GetEnvironmentCallers = Op[EnvironmentPath, Callers]{Operation{
+	GetEnvironmentCallers = &Op[EnvironmentPath, Callers]{Operation{
 		ID: "get-environment-callers", Method: http.MethodGet, Path: environment + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of an environment",
 		Doc: "Returns what deleting the environment would stop: callers from the last hour, API keys and custom " +

@@ -44,7 +44,7 @@ type ExplainedStep struct {
 type ExplainStep string
 
 // Explain is the operation that explains a call.
-var Explain = Op[Question, Explanation]{Operation{
+var Explain = &Op[Question, Explanation]{Operation{
 	ID: "explain", Method: http.MethodGet, Path: project + "/explain", Permission: ReadProjects,
 	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",

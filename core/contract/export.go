@@ -125,35 +125,35 @@ const export = "/api/v1/exports/{export}"
 // The operations on exports. An export isn't deleted: its zip expires, and its ledger stays. The command export starts
 // one, waits for it and saves its zip.
 var (
-	ListExports = Op[ExportList, List[Export]]{Operation{
+	ListExports = &Op[ExportList, List[Export]]{Operation{
 		ID: "list-exports", Method: http.MethodGet, Path: project + "/exports", Summary: "List a project's exports",
 		Command: "exports list PROJECT",
 		Example: "exports list shop --state ready", Permission: ReadExports,
 		Doc: "Lists the exports of the project, newest first.",
 	}}
-	CreateExport = Op[ExportCreation, Export]{Operation{
+	CreateExport = &Op[ExportCreation, Export]{Operation{
 		ID: "create-export", Method: http.MethodPost, Path: project + "/exports", Status: http.StatusAccepted,
 		Summary: "Create an export", Command: "export PROJECT", Permission: CreateExports,
 		Doc: "Queues the export. Poll it or follow its events until it is ready, then download the zip.",
 	}}
-	GetExport = Op[ExportPath, Export]{Operation{
+	GetExport = &Op[ExportPath, Export]{Operation{
 		ID: "get-export", Method: http.MethodGet, Path: export, Summary: "Get an export", Permission: ReadExports,
 		Command: "exports show EXPORT",
 		Doc:     "Returns the state and progress of the export and, once it is ready, the totals of its ledger.",
 	}}
-	CancelExport = Op[ExportPath, Export]{Operation{
+	CancelExport = &Op[ExportPath, Export]{Operation{
 		ID: "cancel-export", Method: http.MethodPost, Path: export + "/cancel", Summary: "Cancel an export",
 		Command: "exports cancel EXPORT", Permission: CreateExports,
 		Doc: "You can cancel an export until it is ready.",
 	}}
-	FollowExport = Op[ExportPath, Events[Export]]{Operation{
+	FollowExport = &Op[ExportPath, Events[Export]]{Operation{
 		ID: "follow-export", Method: http.MethodGet, Path: export + "/events",
 		Summary: "Follow an export while it is built", Permission: ReadExports, Answer: EventStream,
 		Doc: "Returns a stream of server-sent events. The data of each event is the export as JSON. Events are sent " +
 			"at the start, after each change, and every 15 seconds. The stream ends when the export is finished, and " +
 			"after a minute at the latest. Reconnect to continue.",
 	}}
-	DownloadExport = Op[ExportPath, File]{Operation{
+	DownloadExport = &Op[ExportPath, File]{Operation{
 		ID: "download-export", Method: http.MethodGet, Path: export + "/download",
 		Summary: "Download the zip of an export", Permission: DownloadExports, Answer: Zip, Ranges: true,
 		Doc: "Supports Range and If-Range requests. Every download is recorded in the audit log.",

@@ -184,56 +184,56 @@ const (
 
 // The operations on groups and their members.
 var (
-	ListGroups = Op[GroupList, List[Group]]{Operation{
+	ListGroups = &Op[GroupList, List[Group]]{Operation{
 		ID: "list-groups", Method: http.MethodGet, Path: tenantGroups, Summary: "List a tenant's groups",
 		Command: "groups list TENANT", Permission: ReadUsers,
 		Doc: "Lists the groups of the tenant, with the number of direct members of each.",
 	}}
-	CreateGroup = Op[GroupCreation, Group]{Operation{
+	CreateGroup = &Op[GroupCreation, Group]{Operation{
 		ID: "create-group", Method: http.MethodPost, Path: tenantGroups, Status: http.StatusCreated,
 		Summary: "Create a group", Command: "groups create TENANT NAME",
 		Example: "groups create acme admins --display-name Administrators", Permission: UpdateUsers,
 		Doc: "Rules can require the group, and the tokens of its members include it.",
 	}}
-	GetGroup = Op[GroupPath, Group]{Operation{
+	GetGroup = &Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
 		Summary: "Get a group", Command: "groups show GROUP",
 		Doc: "Returns the group with its numbers of members, its nested groups and the groups it is in.",
 	}}
-	UpdateGroup = Op[GroupUpdate, Group]{Operation{
+	UpdateGroup = &Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
 		Example: "groups update grp_… --name owners",
 		Doc: "Changes only the fields you send. Rules refer to groups by name, so a rule with the old name " +
 			"matches no one.",
 	}}
-	DeleteGroup = Op[GroupPath, None]{Operation{
+	DeleteGroup = &Op[GroupPath, None]{Operation{
 		ID: "delete-group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
 		Summary: "Delete a group", Command: "groups delete GROUP", Permission: UpdateUsers,
 		Doc: "Its members remain users of the tenant. Rules that require the group match no one.",
 	}}
-	ListGroupMembers = Op[GroupMemberList, List[GroupMember]]{Operation{
+	ListGroupMembers = &Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
 		Summary: "List a group's direct members", Command: "groups members list GROUP",
 		Doc: "Lists the users that are direct members of the group, not members of nested groups.",
 	}}
-	SetGroupMember = Op[GroupMembership, Group]{Operation{
+	SetGroupMember = &Op[GroupMembership, Group]{Operation{
 		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
 		Summary: "Add a user to a group or change their role",
 		Command: "groups members set GROUP USER ROLE", Example: "groups members set grp_… usr_… member",
 		Doc: "If the user is already a member, their role changes.",
 	}}
-	RemoveGroupMember = Op[GroupMemberPath, None]{Operation{
+	RemoveGroupMember = &Op[GroupMemberPath, None]{Operation{
 		ID: "remove-group-member", Method: http.MethodDelete, Path: groupMember, Status: http.StatusNoContent,
 		Summary: "Remove a user from a group", Command: "groups members remove GROUP USER", Permission: UpdateUsers,
 		Doc: "The user remains a user of the tenant.",
 	}}
-	ListGroupOwners = Op[GroupOwnerList, List[GroupOwner]]{Operation{
+	ListGroupOwners = &Op[GroupOwnerList, List[GroupOwner]]{Operation{
 		ID: "list-group-owners", Method: http.MethodGet, Path: groupOwners, Permission: ReadUsers,
 		Summary: "List the app owners in a group", Command: "groups owners list GROUP",
 		Doc: "Lists the apps that own keys and are directly in the group. An app without a key stays in the group.",
 	}}
-	SetGroupOwner = Op[GroupOwnership, Group]{Operation{
+	SetGroupOwner = &Op[GroupOwnership, Group]{Operation{
 		ID: "set-group-owner", Method: http.MethodPost, Path: groupOwners, Permission: UpdateUsers,
 		Summary: "Add an app owner to a group or change its role",
 		Command: "groups owners set GROUP OWNER ROLE",
@@ -241,20 +241,20 @@ var (
 		Doc: "Rules that require the group then admit all keys of the tenant with this owner. The owner doesn't need " +
 			"to have a key yet. If it is already in the group, its role changes.",
 	}}
-	RemoveGroupOwner = Op[GroupOwnerRemoval, None]{Operation{
+	RemoveGroupOwner = &Op[GroupOwnerRemoval, None]{Operation{
 		ID: "remove-group-owner", Method: http.MethodDelete, Path: groupOwners, Status: http.StatusNoContent,
 		Summary: "Remove an app owner from a group", Command: "groups owners remove GROUP OWNER",
 		Permission: UpdateUsers,
 		Doc:        "The owner's keys keep working for routes that don't require the group.",
 	}}
-	NestGroup = Op[NestingPath, Group]{Operation{
+	NestGroup = &Op[NestingPath, Group]{Operation{
 		ID: "nest-group", Method: http.MethodPut, Path: groupChild, Permission: UpdateUsers,
 		Summary: "Nest a group in another group",
 		Command: "groups nest GROUP CHILD",
 		Example: "groups nest grp_… grp_…",
 		Doc:     "Members of the child become members of the group.",
 	}}
-	UnnestGroup = Op[NestingPath, None]{Operation{
+	UnnestGroup = &Op[NestingPath, None]{Operation{
 		ID: "unnest-group", Method: http.MethodDelete, Path: groupChild, Status: http.StatusNoContent,
 		Summary: "Remove a nested group", Command: "groups unnest GROUP CHILD", Permission: UpdateUsers,
 		Doc: "Members of the child are no longer members of the group.",

@@ -57,12 +57,12 @@ const groupMappings = provider + "/group-mappings"
 
 // The operations on the group mappings of providers. Commands add and remove single rules.
 var (
-	GetGroupMappings = Op[ProviderPath, GroupMappings]{Operation{
+	GetGroupMappings = &Op[ProviderPath, GroupMappings]{Operation{
 		ID: "get-group-mappings", Method: http.MethodGet, Path: groupMappings, Permission: ReadLogin,
 		Summary: "List a provider's group mappings", Command: "group-mappings list PROVIDER",
 		Doc: "A mapping adds users to a group if their claims from the provider match.",
 	}}
-	SetGroupMappings = Op[GroupMappingsUpdate, GroupMappings]{Operation{
+	SetGroupMappings = &Op[GroupMappingsUpdate, GroupMappings]{Operation{
 		ID: "set-group-mappings", Method: http.MethodPut, Path: groupMappings, Permission: UpdateLogin,
 		Summary: "Replace a provider's group mappings",
 		Doc: "Replaces all mappings of the provider. If a group loses its last mapping, users who were in it only " +

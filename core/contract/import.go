@@ -78,7 +78,7 @@ type Import struct {
 }
 
 // ImportProject creates a project from an exported zip. For a file of another gateway, it makes a plan: PlanImport.
-var ImportProject = Op[NewImport, Import]{Operation{
+var ImportProject = &Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
 	Summary: "Import a project from an exported zip, or plan the import of a Kong file", Command: "import",
 	Permission: ImportProjects,

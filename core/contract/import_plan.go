@@ -213,46 +213,46 @@ type ImportList struct {
 const oneImport = "/api/v1/imports/{import}"
 
 // PlanImport is ImportProject for the file of another gateway.
-var PlanImport = Op[NewImport, PlannedImport]{Operation{
+var PlanImport = &Op[NewImport, PlannedImport]{Operation{
 	ID: ImportProject.ID, Method: ImportProject.Method, Path: ImportProject.Path, Body: "application/yaml",
 	Status: http.StatusAccepted, Permission: ImportProjects,
 }}
 
 // The operations on plans of imports.
 var (
-	ListImports = Op[ImportList, List[ImportSummary]]{Operation{
+	ListImports = &Op[ImportList, List[ImportSummary]]{Operation{
 		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports of Kong files",
 		Permission: ImportProjects, Command: "imports list",
 		Doc: "Lists the plans that wait, and the last 200 imports of each team, newest first. They can be undone.",
 	}}
-	GetImportPlan = Op[ImportPath, PlannedImport]{Operation{
+	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
 		Doc: "Returns what the import of a Kong file would create, how exactly each entity moves, what stays closed, " +
 			"and what you have to do by hand.",
 	}}
-	UpdateImportPlan = Op[ImportPlanUpdate, PlannedImport]{Operation{
+	UpdateImportPlan = &Op[ImportPlanUpdate, PlannedImport]{Operation{
 		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
 		Summary: "Change the choices for an import", Permission: ImportProjects,
 		Doc: "Returns the new plan. Values of placeholders are stored encrypted and never returned.",
 	}}
-	DownloadImportPlan = Op[ImportPath, File]{Operation{
+	DownloadImportPlan = &Op[ImportPath, File]{Operation{
 		ID: "download-import-plan", Method: http.MethodGet, Path: oneImport + "/download",
 		Summary: "Download the full plan of an import", Permission: ImportProjects, Answer: "application/json",
 		Doc: "Returns the plan with an item for each entity of the file, and all owners.",
 	}}
-	DeleteImportPlan = Op[ImportPath, None]{Operation{
+	DeleteImportPlan = &Op[ImportPath, None]{Operation{
 		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
 		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
 		Doc: "Also deletes the file that you sent. Plans are deleted after 24 hours in any case.",
 	}}
-	ApplyImport = Op[ImportApplication, MovedIn]{Operation{
+	ApplyImport = &Op[ImportApplication, MovedIn]{Operation{
 		ID: "apply-import", Method: http.MethodPost, Path: oneImport + "/apply", Summary: "Apply the plan of an import",
 		Permission: ImportProjects,
 		Doc: "Requires the ETag of the plan as If-Match, so that nothing is written but what you have seen. " +
 			"Everything is written or nothing. The plan is deleted. Returns the import, whose ID is another one.",
 	}}
-	UndoImport = Op[ImportPath, None]{Operation{
+	UndoImport = &Op[ImportPath, None]{Operation{
 		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
 		Summary: "Undo an import", Permission: EraseProjects, Command: "imports undo IMPORT",
 		Doc: "Deletes what the import created. Fails if anything was changed since then.",

@@ -291,14 +291,14 @@ const (
 
 // The operations on API keys. A key isn't deleted but revoked: its usage and its audit entries name it.
 var (
-	ListKeys = Op[KeyList, List[Key]]{Operation{
+	ListKeys = &Op[KeyList, List[Key]]{Operation{
 		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys of a project",
 		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
 		Permission: ReadKeys,
 		Doc: "Lists the keys that were created in the project and the keys of its product, newest first. Lists never " +
 			"include secrets.",
 	}}
-	CreateKey = Op[KeyCreation, KeyWithSecret]{Operation{
+	CreateKey = &Op[KeyCreation, KeyWithSecret]{Operation{
 		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated, Permission: CreateKeys,
 		Summary: "Create an API key", Command: "keys create PROJECT",
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
@@ -306,34 +306,34 @@ var (
 		Doc: "The response includes the key, which is shown only once because Postern stores only a hash. The key " +
 			"works at every gateway within a second.",
 	}}
-	GetKey = Op[KeyPath, Key]{Operation{
+	GetKey = &Op[KeyPath, Key]{Operation{
 		ID: "get-key", Method: http.MethodGet, Path: key, Summary: "Get an API key", Command: "keys show KEY",
 		Permission: ReadKeys,
 		Doc:        "Returns everything about the key except its secret.",
 	}}
-	UpdateKey = Op[KeyUpdate, Key]{Operation{
+	UpdateKey = &Op[KeyUpdate, Key]{Operation{
 		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key", Permission: ChangeKeys,
 		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
 		Doc: "Changes only the fields you send. The change takes effect at every gateway within a second.",
 	}}
-	RotateKey = Op[KeyRotation, KeyWithSecret]{Operation{
+	RotateKey = &Op[KeyRotation, KeyWithSecret]{Operation{
 		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",
 		Command: "keys rotate KEY",
 		Example: "keys rotate key_01 --grace 7d", Permission: ChangeKeys,
 		Doc: "The key gets a new secret and keeps its ID, owner and limits. The old secret works until the grace " +
 			"period ends. The response includes the new secret, which is shown only once.",
 	}}
-	FreezeKey = Op[KeyPath, Key]{Operation{
+	FreezeKey = &Op[KeyPath, Key]{Operation{
 		ID: "freeze-key", Method: http.MethodPost, Path: key + "/freeze", Summary: "Freeze an API key",
 		Command: "keys freeze KEY", Permission: ChangeKeys,
 		Doc: "Calls with a frozen key get 403 key_frozen. You can unfreeze the key.",
 	}}
-	UnfreezeKey = Op[KeyPath, Key]{Operation{
+	UnfreezeKey = &Op[KeyPath, Key]{Operation{
 		ID: "unfreeze-key", Method: http.MethodPost, Path: key + "/unfreeze", Summary: "Unfreeze an API key",
 		Command: "keys unfreeze KEY", Permission: ChangeKeys,
 		Doc: "Calls with the key are accepted again within a second.",
 	}}
-	RevokeKey = Op[KeyPath, Key]{Operation{
+	RevokeKey = &Op[KeyPath, Key]{Operation{
 		ID: "revoke-key", Method: http.MethodPost, Path: key + "/revoke", Summary: "Permanently revoke an API key",
 		Command: "keys revoke KEY", Permission: ChangeKeys,
 		Doc: "Calls with the key get 401 within a second. You can't undo this.",
@@ -342,7 +342,7 @@ var (
 
 // The operations on keys from other systems.
 var (
-	ImportKeys = Op[KeyImport, KeysImported]{Operation{
+	ImportKeys = &Op[KeyImport, KeysImported]{Operation{
 		ID: "import-keys", Method: http.MethodPost, Path: keys + "/import", Body: "application/x-ndjson",
 		Summary: "Import API keys from a file", Command: "keys import PROJECT", Permission: CreateKeys,
 		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
@@ -354,7 +354,7 @@ var (
 			"Idempotency-Key continues where the earlier one ended and returns the totals of both. With Accept: " +
 			"application/x-ndjson, the response has one line for each row.",
 	}}
-	CheckKey = Op[KeyCheck, KeyMatch]{Operation{
+	CheckKey = &Op[KeyCheck, KeyMatch]{Operation{
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
 		Doc: "Checks whether a caller's key matches a key of the project, for example one whose hash you imported. " +

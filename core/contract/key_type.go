@@ -70,30 +70,30 @@ const (
 
 // The operations on key types.
 var (
-	ListKeyTypes = Op[ProjectPath, List[KeyType]]{Operation{
+	ListKeyTypes = &Op[ProjectPath, List[KeyType]]{Operation{
 		ID: "list-key-types", Method: http.MethodGet, Path: keyTypes, Summary: "List a project's key types",
 		Command: "key-types list PROJECT", Permission: ReadProjects,
 		Doc: "Lists the built-in types full and read-only and the project's own types, oldest first.",
 	}}
-	CreateKeyType = Op[KeyTypeCreation, KeyType]{Operation{
+	CreateKeyType = &Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
 		Summary: "Create a key type", Command: "key-types create PROJECT NAME", Permission: UpdateProjects,
 		Example: "key-types create shop partner --scopes read,orders:* --expires-in 90d --limits minute=100",
 		Doc:     "A key type defines the scopes, limits and lifetime of its keys.",
 	}}
-	GetKeyType = Op[KeyTypePath, KeyType]{Operation{
+	GetKeyType = &Op[KeyTypePath, KeyType]{Operation{
 		ID: "get-key-type", Method: http.MethodGet, Path: keyType, Summary: "Get a key type",
 		Command: "key-types show PROJECT KEY_TYPE", Permission: ReadProjects,
 		Doc: "Returns the scopes, limits and lifetime of keys of this type.",
 	}}
-	UpdateKeyType = Op[KeyTypeUpdate, KeyType]{Operation{
+	UpdateKeyType = &Op[KeyTypeUpdate, KeyType]{Operation{
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
 		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
 		Doc: "Changes only the fields you send. New scopes and limits apply to existing keys too. A new " +
 			"lifetime applies only to new keys.",
 	}}
-	DeleteKeyType = Op[KeyTypeDeletion, None]{Operation{
+	DeleteKeyType = &Op[KeyTypeDeletion, None]{Operation{
 		ID: "delete-key-type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,
 		Summary: "Delete a key type that has no keys", Command: "key-types delete PROJECT KEY_TYPE",
 		Permission: UpdateProjects,

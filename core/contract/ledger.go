@@ -147,18 +147,18 @@ type ExportPreviewOptions struct {
 
 // The operations on what an export leaves behind.
 var (
-	PreviewExport = Op[ExportPreviewOptions, ExportPreview]{Operation{
+	PreviewExport = &Op[ExportPreviewOptions, ExportPreview]{Operation{
 		ID: "preview-export", Method: http.MethodGet, Path: project + "/exports/preview",
 		Summary: "Preview the ledger of an export", Permission: ReadExports,
 		Doc: "Returns what an export with these options would move, and how exactly. Nothing is exported.",
 	}}
-	GetExportLedger = Op[LedgerList, List[LedgerLine]]{Operation{
+	GetExportLedger = &Op[LedgerList, List[LedgerLine]]{Operation{
 		ID: "get-export-ledger", Method: http.MethodGet, Path: export + "/ledger",
 		Summary: "Get the ledger of an export", Permission: ReadExports, Command: "exports ledger EXPORT",
 		Doc: "Returns how exactly each item of the project was exported, grouped by code. The ledger remains after " +
 			"the zip expires.",
 	}}
-	DownloadExportLedger = Op[ExportPath, File]{Operation{
+	DownloadExportLedger = &Op[ExportPath, File]{Operation{
 		ID: "download-export-ledger", Method: http.MethodGet, Path: export + "/ledger/download",
 		Summary: "Download the full ledger of an export", Command: "exports ledger EXPORT",
 		Permission: DownloadExports, Answer: "application/json",

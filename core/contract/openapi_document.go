@@ -89,30 +89,30 @@ const openAPI = version + "/openapi"
 
 // The operations on the OpenAPI document of a version.
 var (
-	GetOpenAPIDocument = Op[VersionPath, json.RawMessage]{Operation{
+	GetOpenAPIDocument = &Op[VersionPath, json.RawMessage]{Operation{
 		ID: "get-openapi-document", Method: http.MethodGet, Path: openAPI, Permission: ReadProjects,
 		Summary: "Get the OpenAPI document of a version",
 		Doc:     "Returns the document as JSON, with an ETag. A YAML document is converted.",
 	}}
-	SetOpenAPIDocument = Op[OpenAPIUpdate, OpenAPI]{Operation{
+	SetOpenAPIDocument = &Op[OpenAPIUpdate, OpenAPI]{Operation{
 		ID: "set-openapi-document", Method: http.MethodPut, Path: openAPI, Permission: UpdateProjects,
 		Summary: "Import an OpenAPI document for a version",
 		Doc: "Replaces the document of the version. Usage is then counted by the document's paths. The response " +
 			"includes the changed operations and warnings about parts that the gateway doesn't use.",
 	}}
-	RemoveOpenAPIDocument = Op[OpenAPIRemoval, None]{Operation{
+	RemoveOpenAPIDocument = &Op[OpenAPIRemoval, None]{Operation{
 		ID: "remove-openapi-document", Method: http.MethodDelete, Path: openAPI, Status: http.StatusNoContent,
 		Permission: UpdateProjects,
 		Summary:    "Remove the OpenAPI document of a version", Command: "openapi remove PROJECT VERSION",
 		Doc: "The gateway stops validating requests and publishing the document. Exports contain a generated " +
 			"document again.",
 	}}
-	ListOpenAPIOperations = Op[VersionPath, OpenAPI]{Operation{
+	ListOpenAPIOperations = &Op[VersionPath, OpenAPI]{Operation{
 		ID: "list-openapi-operations", Method: http.MethodGet, Path: openAPI + "/operations", Permission: ReadProjects,
 		Summary: "List the operations of a version's OpenAPI document", Command: "openapi show PROJECT VERSION",
 		Doc: "Returns the title and servers of the document, and each operation with the scopes it requires.",
 	}}
-	ProposeRules = Op[VersionPath, RuleProposal]{Operation{
+	ProposeRules = &Op[VersionPath, RuleProposal]{Operation{
 		ID: "propose-rules", Method: http.MethodGet, Path: openAPI + "/rules", Permission: ReadProjects,
 		Summary: "Propose rules based on the OpenAPI document of a version",
 		Command: "openapi rules PROJECT VERSION",

@@ -101,19 +101,19 @@ type InvalidRequest struct {
 
 // The operations on what the gateway does with the OpenAPI document of a version.
 var (
-	GetOpenAPISettings = Op[VersionPath, SavedOpenAPISettings]{Operation{
+	GetOpenAPISettings = &Op[VersionPath, SavedOpenAPISettings]{Operation{
 		ID: "get-openapi-settings", Method: http.MethodGet, Path: version + "/openapi/settings",
 		Summary: "Get the OpenAPI settings of a version", Permission: ReadProjects,
 		Command: "openapi settings PROJECT VERSION",
 		Doc:     "Returns whether requests are validated, and who can read the document.",
 	}}
-	SetOpenAPISettings = Op[OpenAPISettingsUpdate, SavedOpenAPISettings]{Operation{
+	SetOpenAPISettings = &Op[OpenAPISettingsUpdate, SavedOpenAPISettings]{Operation{
 		ID: "set-openapi-settings", Method: http.MethodPut, Path: version + "/openapi/settings",
 		Summary: "Set the OpenAPI settings of a version",
 		Command: "openapi settings PROJECT VERSION", Permission: UpdateProjects,
 		Doc: "Replaces all settings. Use them to validate requests against the document and to publish it.",
 	}}
-	ListInvalidRequests = Op[VersionPath, List[InvalidRequest]]{Operation{
+	ListInvalidRequests = &Op[VersionPath, List[InvalidRequest]]{Operation{
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
 		Summary: "List calls that didn't match the OpenAPI document", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",

@@ -44,22 +44,25 @@ type Operation struct {
 
 // Op is an operation whose requests are In and whose answers are Out. In has the parameters of the path and
 // the query, and a member Body for the body. Out is None for an operation without an answer.
+//
+// It has few methods, with pointers as receivers, because they are compiled for each operation. What doesn't depend on
+// In and Out is a method of Operation, or a function of the types.
 type Op[In, Out any] struct{ Operation }
 
 // Types returns the types of the operation's requests and answers.
-func (op Op[In, Out]) Types() (in, out reflect.Type) {
+func (op *Op[In, Out]) Types() (in, out reflect.Type) {
 	return reflect.TypeFor[In](), reflect.TypeFor[Out]()
 }
 
 // Members returns the members of the operation's requests.
-func (op Op[In, Out]) Members() []Member { return MembersOf(reflect.TypeFor[In]()) }
+func (op *Op[In, Out]) Members() []Member { return MembersOf(reflect.TypeFor[In]()) }
 
 // Describe returns what the operation is, whatever its types are.
-func (op Op[In, Out]) Describe() Operation { return op.Operation }
+func (op *Op[In, Out]) Describe() *Operation { return &op.Operation }
 
 // Described is any operation.
 type Described interface {
-	Describe() Operation
+	Describe() *Operation
 	Members() []Member
 	Types() (in, out reflect.Type)
 }
@@ -106,7 +109,7 @@ func Operations() []Described {
 }
 
 // Words are those of the operation's command, and the arguments after them.
-func (o Operation) Words() (words, arguments []string) {
+func (o *Operation) Words() (words, arguments []string) {
 	all := strings.Fields(o.Command)
 	for i, word := range all {
 		if word == strings.ToUpper(word) {

@@ -77,29 +77,29 @@ const (
 
 // The operations on products.
 var (
-	ListProducts = Op[TeamList, List[Product]]{Operation{
+	ListProducts = &Op[TeamList, List[Product]]{Operation{
 		ID: "list-products", Method: http.MethodGet, Path: products, Summary: "List products",
 		Command: "products list", Permission: ReadProducts,
 		Doc: "Lists the products of your teams by name.",
 	}}
-	CreateProduct = Op[ProductCreation, Product]{Operation{
+	CreateProduct = &Op[ProductCreation, Product]{Operation{
 		ID: "create-product", Method: http.MethodPost, Path: products, Status: http.StatusCreated,
 		Summary: "Create a product", Command: "products create NAME", Permission: CreateProducts,
 		Example: "products create store --display-name Store",
 		Doc:     "A product's keys are valid for all of its projects.",
 	}}
-	GetProduct = Op[ProductPath, Product]{Operation{
+	GetProduct = &Op[ProductPath, Product]{Operation{
 		ID: "get-product", Method: http.MethodGet, Path: product, Summary: "Get a product", Permission: ReadProducts,
 		Command: "products show PRODUCT",
 		Doc:     "Returns the product with its projects.",
 	}}
-	UpdateProduct = Op[ProductUpdate, Product]{Operation{
+	UpdateProduct = &Op[ProductUpdate, Product]{Operation{
 		ID: "update-product", Method: http.MethodPatch, Path: product, Summary: "Update a product",
 		Command: "products update PRODUCT", Example: "products update store --display-name Store",
 		Permission: UpdateProducts,
 		Doc:        "Changes only the fields you send. The name can't be changed.",
 	}}
-	DeleteProduct = Op[ProductRemoval, None]{Operation{
+	DeleteProduct = &Op[ProductRemoval, None]{Operation{
 		ID: "delete-product", Method: http.MethodDelete, Path: product, Status: http.StatusNoContent,
 		Summary: "Delete a product",
 		Command: "products delete PRODUCT", Example: "products delete store --yes",
@@ -107,7 +107,7 @@ var (
 		Doc: "A product with projects or keys is deleted only with confirm. Its keys are revoked. Its projects " +
 			"aren't deleted.",
 	}}
-	GetProductDeletion = Op[ProductPath, ProductDeletion]{Operation{
+	GetProductDeletion = &Op[ProductPath, ProductDeletion]{Operation{
 		ID: "get-product-deletion", Method: http.MethodGet, Path: product + "/deletion", Permission: ReadProducts,
 		Summary: "Preview what deleting a product changes",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",

@@ -138,18 +138,18 @@ const (
 
 // The operations on projects. POST /proxy creates them.
 var (
-	ListProjects = Op[ProjectList, List[Project]]{Operation{
+	ListProjects = &Op[ProjectList, List[Project]]{Operation{
 		ID: "list-projects", Method: http.MethodGet, Path: projects, Summary: "List projects",
 		Command: "projects list",
 		Example: "projects list --search shop --state served", Permission: ReadProjects,
 		Doc: "Lists the projects of your teams, including those in the bin.",
 	}}
-	GetProject = Op[ProjectPath, Project]{Operation{
+	GetProject = &Op[ProjectPath, Project]{Operation{
 		ID: "get-project", Method: http.MethodGet, Path: project, Summary: "Get a project", Permission: ReadProjects,
 		Command: "projects show PROJECT",
 		Doc:     "Returns the project with its versions, their environments and its key types.",
 	}}
-	UpdateProject = Op[ProjectUpdate, Project]{Operation{
+	UpdateProject = &Op[ProjectUpdate, Project]{Operation{
 		ID: "update-project", Method: http.MethodPatch, Path: project, Summary: "Update a project",
 		Command: "projects update PROJECT", Permission: UpdateProjects,
 		Example: "projects update shop --key-limits minute=100 --project-limits day=100000 --product store",
@@ -157,7 +157,7 @@ var (
 			"of that kind. If a project leaves its product, the product's keys stop working in it, except those " +
 			"created in it.",
 	}}
-	DeleteProject = Op[ProjectRemoval, Project]{Operation{
+	DeleteProject = &Op[ProjectRemoval, Project]{Operation{
 		ID: "delete-project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the bin, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
@@ -165,24 +165,24 @@ var (
 			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately, " +
 			"which only owners can do.",
 	}}
-	GetProjectDeletion = Op[ProjectPath, ProjectDeletion]{Operation{
+	GetProjectDeletion = &Op[ProjectPath, ProjectDeletion]{Operation{
 		ID: "get-project-deletion", Method: http.MethodGet, Path: project + "/deletion", Permission: ReadProjects,
 		Summary: "Preview what deleting a project deletes",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
-	RestoreProject = Op[ProjectPath, Project]{Operation{
+	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
 		Doc: "Moves the project out of the bin, unchanged. It serves calls and its keys work again.",
 	}}
-	MoveProject = Op[ProjectMove, Project]{Operation{
+	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",
 		Command: "projects move PROJECT TEAM", Example: "projects move shop team_01", Permission: MoveProjects,
 		Doc: "You must be an owner of both teams. Calls aren't interrupted. Keys, usage, exports and the project's " +
 			"own tenant move with it. The team's webhooks, products and tenants don't, so you can't move a project " +
 			"that uses a product or a tenant of the team.",
 	}}
-	TakeDownProject = Op[TakedownUpdate, Takedown]{Operation{
+	TakeDownProject = &Op[TakedownUpdate, Takedown]{Operation{
 		ID: "take-down-project", Method: http.MethodPut, Path: takedown,
 		Summary: "Take a project down (operators only)",
 		Command: "takedown set PROJECT", Example: "takedown set shop --reason 'Phishing, reported on 3 May'",
@@ -190,7 +190,7 @@ var (
 		Doc: "Calls get 403 project_frozen until you lift the takedown. The project's team can read the reason and " +
 			"can still export the project. Operators can take down projects of any team.",
 	}}
-	LiftTakedown = Op[ProjectPath, Takedown]{Operation{
+	LiftTakedown = &Op[ProjectPath, Takedown]{Operation{
 		ID: "lift-takedown", Method: http.MethodDelete, Path: takedown, Summary: "Lift a takedown (operators only)",
 		Command: "takedown remove PROJECT", Permission: TakeDownProjects,
 		Doc: "The project serves calls again, unchanged.",

@@ -161,31 +161,31 @@ const (
 
 // The operations on providers.
 var (
-	ListProviders = Op[AppClientPath, List[Provider]]{Operation{
+	ListProviders = &Op[AppClientPath, List[Provider]]{Operation{
 		ID: "list-providers", Method: http.MethodGet, Path: providers, Summary: "List an app client's providers",
 		Command: "providers list CLIENT", Permission: ReadLogin,
 		Doc: "Lists the app client's providers in the order of their buttons on the sign-in page.",
 	}}
-	CreateProvider = Op[ProviderCreation, Provider]{Operation{
+	CreateProvider = &Op[ProviderCreation, Provider]{Operation{
 		ID: "create-provider", Method: http.MethodPost, Path: providers, Status: http.StatusCreated,
 		Summary: "Create a provider", Command: "providers create CLIENT TYPE", Permission: UpdateLogin,
 		Example: "providers create cli_01 github --client-id Iv1.0123 --client-secret-file github.secret",
 		Doc: "Register the callback URL from the response with the provider. To get that URL before you have a " +
 			"client ID, create the provider with enabled set to false.",
 	}}
-	GetProvider = Op[ProviderPath, Provider]{Operation{
+	GetProvider = &Op[ProviderPath, Provider]{Operation{
 		ID: "get-provider", Method: http.MethodGet, Path: provider, Summary: "Get a provider", Permission: ReadLogin,
 		Command: "providers show PROVIDER",
 		Doc:     "Returns the callback URL and all settings except the client secret.",
 	}}
-	UpdateProvider = Op[ProviderUpdate, Provider]{Operation{
+	UpdateProvider = &Op[ProviderUpdate, Provider]{Operation{
 		ID: "update-provider", Method: http.MethodPatch, Path: provider, Summary: "Update a provider",
 		Command: "providers update PROVIDER", Permission: UpdateLogin,
 		Example: "providers update idp_01 --sign-in-domain example.com --enabled",
 		Doc: "Changes only the fields you send. A list replaces the existing one. You can't change the type, the " +
 			"issuer or whether the provider is managed, because they identify users. Create another provider instead.",
 	}}
-	DeleteProvider = Op[ProviderPath, None]{Operation{
+	DeleteProvider = &Op[ProviderPath, None]{Operation{
 		ID: "delete-provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
 		Summary: "Delete a provider", Command: "providers delete PROVIDER", Permission: UpdateLogin,
 		Doc: "Its users remain and can sign in with another provider of the same type and issuer. They leave groups " +

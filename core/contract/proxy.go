@@ -109,7 +109,7 @@ type ProxyClaim struct {
 }
 
 // CreateProxy is the operation that creates projects. It needs no account.
-var CreateProxy = Op[ProxyCreation, Proxy]{Operation{
+var CreateProxy = &Op[ProxyCreation, Proxy]{Operation{
 	ID: "create-proxy", Method: http.MethodPost, Path: "/proxy", Status: http.StatusCreated,
 	Summary: "Create a proxy", Command: "create", Permission: CreateProjects,
 	Doc: "Creates a project in front of an API. Without an account, the project is created in its own workspace, and " +

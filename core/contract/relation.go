@@ -74,19 +74,19 @@ const relations = project + "/relations"
 // The operations on relations. One has no id: the list with its user and its object shows it, and it has nothing to
 // update.
 var (
-	ListRelations = Op[RelationList, List[Relation]]{Operation{
+	ListRelations = &Op[RelationList, List[Relation]]{Operation{
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,
 		Summary: "List who owns which object",
 		Command: "relations list PROJECT", Example: "relations list shop --search invoice: --sort -created",
 		Doc: "Lists the owners of objects that rules check: owners that rules remembered and owners that you added.",
 	}}
-	AddRelations = Op[RelationAddition, AddedRelations]{Operation{
+	AddRelations = &Op[RelationAddition, AddedRelations]{Operation{
 		ID: "add-relations", Method: http.MethodPost, Path: relations, Permission: UpdateProjects,
 		Summary: "Add relations",
 		Doc: "Adds up to 10,000 relations, or none if one is invalid. Send one relation, a list or JSON lines. " +
 			"Existing relations don't change, so you can safely send the same list again.",
 	}}
-	RemoveRelations = Op[RelationRemoval, RemovedRelations]{Operation{
+	RemoveRelations = &Op[RelationRemoval, RemovedRelations]{Operation{
 		ID: "remove-relations", Method: http.MethodDelete, Path: relations, Permission: UpdateProjects,
 		Summary: "Remove relations by user, object or both", Command: "relations remove PROJECT",
 		Example: "relations remove shop --object order:42",

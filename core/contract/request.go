@@ -91,7 +91,7 @@ type RequestHeader struct {
 
 // The operations on the log of requests.
 var (
-	ListRequests = Op[RequestList, Requests]{Operation{
+	ListRequests = &Op[RequestList, Requests]{Operation{
 		ID: "list-requests", Method: http.MethodGet, Path: project + "/requests", Permission: ReadUsage,
 		Summary: "List or stream requests", Command: "requests list PROJECT",
 		Example: "requests list shop --status 4xx --path /orders",
@@ -100,7 +100,7 @@ var (
 			"event's id as Last-Event-ID. An event named missed contains the number of requests that are no longer " +
 			"in the log. The stream ends after ten minutes at most. Reconnect to continue.",
 	}}
-	GetRequest = Op[RequestPath, RequestDetail]{Operation{
+	GetRequest = &Op[RequestPath, RequestDetail]{Operation{
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",

@@ -23,12 +23,12 @@ type RelationMiss struct {
 
 // The operations on what was counted of a version's rules.
 var (
-	ListShadowRefusals = Op[VersionPath, List[ShadowRefusal]]{Operation{
+	ListShadowRefusals = &Op[VersionPath, List[ShadowRefusal]]{Operation{
 		ID: "list-shadow-refusals", Method: http.MethodGet, Path: version + "/rules/shadow", Permission: ReadUsage,
 		Summary: "List calls that shadow rules would have refused", Command: "rules shadow PROJECT VERSION",
 		Doc: "Counts the calls of the last 30 days by rule and code. These calls were forwarded.",
 	}}
-	ListRelationMisses = Op[VersionPath, List[RelationMiss]]{Operation{
+	ListRelationMisses = &Op[VersionPath, List[RelationMiss]]{Operation{
 		ID: "list-relation-misses", Method: http.MethodGet, Path: version + "/rules/missed", Permission: ReadUsage,
 		Summary: "List responses in which rules found no object",
 		Command: "rules missed PROJECT VERSION",

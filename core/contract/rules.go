@@ -103,12 +103,12 @@ type RulesUpdate struct {
 
 // The operations on rules.
 var (
-	GetRules = Op[VersionPath, SavedRules]{Operation{
+	GetRules = &Op[VersionPath, SavedRules]{Operation{
 		ID: "get-rules", Method: http.MethodGet, Path: version + "/rules", Permission: ReadProjects,
 		Summary: "Get a version's rules", Command: "rules show PROJECT VERSION",
 		Doc: "Returns the rules in the order they were sent, and the decision for routes without a rule.",
 	}}
-	SetRules = Op[RulesUpdate, SavedRules]{Operation{
+	SetRules = &Op[RulesUpdate, SavedRules]{Operation{
 		ID: "set-rules", Method: http.MethodPut, Path: version + "/rules", Permission: UpdateProjects,
 		Summary: "Replace a version's rules", Command: "rules set PROJECT VERSION",
 		Doc: "Replaces all rules of the version. In shadow mode, calls that a rule would refuse are forwarded and " +

@@ -106,41 +106,41 @@ const (
 
 // The operations on sign-up policies and their approvals.
 var (
-	GetSignupPolicy = Op[TenantPath, SignupPolicy]{Operation{
+	GetSignupPolicy = &Op[TenantPath, SignupPolicy]{Operation{
 		ID: "get-signup-policy", Method: http.MethodGet, Path: signup, Summary: "Get a tenant's sign-up policy",
 		Command: "signup show TENANT", Permission: ReadUsers,
 		Doc: "Returns whether new users must be invited or approved.",
 	}}
-	UpdateSignupPolicy = Op[SignupPolicyUpdate, SignupPolicy]{Operation{
+	UpdateSignupPolicy = &Op[SignupPolicyUpdate, SignupPolicy]{Operation{
 		ID: "update-signup-policy", Method: http.MethodPatch, Path: signup, Permission: UpdateUsers,
 		Summary: "Update a tenant's sign-up policy", Command: "signup update TENANT",
 		Example: "signup update acme --invite-only",
 		Doc:     "The change applies to the next sign-in. Existing users can still sign in.",
 	}}
-	ListApprovals = Op[ApprovalList, List[Approval]]{Operation{
+	ListApprovals = &Op[ApprovalList, List[Approval]]{Operation{
 		ID: "list-approvals", Method: http.MethodGet, Path: approvals, Summary: "List a tenant's approvals",
 		Command: "signup approvals list TENANT", Permission: ReadUsers,
 		Doc: "Lists the email addresses and domains whose users can sign up.",
 	}}
-	CreateApproval = Op[ApprovalCreation, Approval]{Operation{
+	CreateApproval = &Op[ApprovalCreation, Approval]{Operation{
 		ID: "create-approval", Method: http.MethodPost, Path: approvals, Status: http.StatusCreated,
 		Summary: "Create an approval", Command: "signup approvals create TENANT VALUE", Permission: UpdateUsers,
 		Example: "signup approvals create acme example.com --groups grp_01",
 		Doc: "Approves one email address, or every address of a domain. The user's provider must have verified the " +
 			"address. For an approval by domain, the provider must be authoritative for that domain.",
 	}}
-	GetApproval = Op[ApprovalPath, Approval]{Operation{
+	GetApproval = &Op[ApprovalPath, Approval]{Operation{
 		ID: "get-approval", Method: http.MethodGet, Path: approval, Summary: "Get an approval", Permission: ReadUsers,
 		Command: "signup approvals show TENANT APPROVAL",
 		Doc:     "Returns the email address or domain, and the groups that approved users are added to.",
 	}}
-	UpdateApproval = Op[ApprovalUpdate, Approval]{Operation{
+	UpdateApproval = &Op[ApprovalUpdate, Approval]{Operation{
 		ID: "update-approval", Method: http.MethodPatch, Path: approval, Summary: "Update an approval's groups",
 		Command: "signup approvals update TENANT APPROVAL", Permission: UpdateUsers,
 		Example: "signup approvals update acme apv_01 --groups grp_01 --groups grp_02",
 		Doc:     "Users who have already signed in keep their groups.",
 	}}
-	DeleteApproval = Op[ApprovalPath, None]{Operation{
+	DeleteApproval = &Op[ApprovalPath, None]{Operation{
 		ID: "delete-approval", Method: http.MethodDelete, Path: approval, Status: http.StatusNoContent,
 		Summary: "Delete an approval", Command: "signup approvals delete TENANT APPROVAL", Permission: UpdateUsers,
 		Doc: "Users who have already signed in aren't affected.",

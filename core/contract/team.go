@@ -200,32 +200,32 @@ const (
 
 // The operations on teams, their members and their invitations. An invitation isn't updated: its link has been sent.
 var (
-	ListTeams = Op[OwnTeamList, List[Team]]{Operation{
+	ListTeams = &Op[OwnTeamList, List[Team]]{Operation{
 		ID: "list-teams", Method: http.MethodGet, Path: teams, Summary: "List your teams", Command: "teams list",
 		Permission: ReadTeams,
 		Doc:        "Lists the teams you are in, with your role in each.",
 	}}
-	CreateTeam = Op[TeamCreation, Team]{Operation{
+	CreateTeam = &Op[TeamCreation, Team]{Operation{
 		ID: "create-team", Method: http.MethodPost, Path: teams, Status: http.StatusCreated, Permission: CreateTeams,
 		Summary: "Create a team", Command: "teams create NAME", Example: "teams create Payments",
 		Doc: "You become its owner.",
 	}}
-	GetTeam = Op[TeamPath, Team]{Operation{
+	GetTeam = &Op[TeamPath, Team]{Operation{
 		ID: "get-team", Method: http.MethodGet, Path: team, Summary: "Get a team", Command: "teams show TEAM",
 		Permission: ReadTeams,
 		Doc:        "Returns the team and your role in it.",
 	}}
-	UpdateTeam = Op[TeamUpdate, Team]{Operation{
+	UpdateTeam = &Op[TeamUpdate, Team]{Operation{
 		ID: "update-team", Method: http.MethodPatch, Path: team, Summary: "Update a team", Permission: UpdateTeams,
 		Command: "teams update TEAM", Example: "teams update team_01 --name Billing",
 		Doc: "Changes only the fields you send.",
 	}}
-	GetTeamDeletion = Op[TeamPath, TeamDeletion]{Operation{
+	GetTeamDeletion = &Op[TeamPath, TeamDeletion]{Operation{
 		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion", Permission: DeleteTeams,
 		Summary: "Preview what deleting a team deletes",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
-	DeleteTeam = Op[TeamRemoval, None]{Operation{
+	DeleteTeam = &Op[TeamRemoval, None]{Operation{
 		ID: "delete-team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
 		Summary: "Permanently delete a team that has no projects", Command: "teams delete TEAM",
 		Permission: DeleteTeams,
@@ -233,59 +233,59 @@ var (
 		Doc: "Also deletes its invitations, webhooks, products and tenants with their users. Its members keep their " +
 			"accounts.",
 	}}
-	LeaveTeam = Op[TeamPath, None]{Operation{
+	LeaveTeam = &Op[TeamPath, None]{Operation{
 		ID: "leave-team", Method: http.MethodPost, Path: team + "/leave", Status: http.StatusNoContent,
 		Summary: "Leave a team", Command: "teams leave TEAM", Permission: LeaveTeams,
 		Doc: "You and your access tokens lose access to the team's projects immediately. The last owner can't leave.",
 	}}
 
-	ListTeamMembers = Op[TeamMemberList, List[TeamMember]]{Operation{
+	ListTeamMembers = &Op[TeamMemberList, List[TeamMember]]{Operation{
 		ID: "list-members", Method: http.MethodGet, Path: teamMembers, Summary: "List the members of a team",
 		Command: "members list TEAM", Permission: ReadMembers,
 		Doc: "Lists the accounts in the team with their roles.",
 	}}
-	GetTeamMember = Op[TeamMemberPath, TeamMember]{Operation{
+	GetTeamMember = &Op[TeamMemberPath, TeamMember]{Operation{
 		ID: "get-member", Method: http.MethodGet, Path: teamMember, Summary: "Get a member of a team",
 		Command: "members show TEAM ACCOUNT", Permission: ReadMembers,
 		Doc: "Returns the member's name, email address and role.",
 	}}
-	UpdateTeamMember = Op[TeamMemberUpdate, TeamMember]{Operation{
+	UpdateTeamMember = &Op[TeamMemberUpdate, TeamMember]{Operation{
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
 		Permission: ChangeMembers,
 		Doc:        "The new role applies to the next request. You can't change the role of a team's last owner.",
 	}}
-	RemoveTeamMember = Op[TeamMemberPath, None]{Operation{
+	RemoveTeamMember = &Op[TeamMemberPath, None]{Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
 		Summary: "Remove a member from a team", Command: "members remove TEAM ACCOUNT", Permission: ChangeMembers,
 		Doc: "The account loses access to the team's projects immediately. Open invitations that it created are " +
 			"revoked.",
 	}}
 
-	ListInvitations = Op[InvitationList, List[Invitation]]{Operation{
+	ListInvitations = &Op[InvitationList, List[Invitation]]{Operation{
 		ID: "list-invitations", Method: http.MethodGet, Path: invitations, Permission: ReadInvitations,
 		Summary: "List the open invitations of a team", Command: "invitations list TEAM",
 		Doc: "Used and expired invitations aren't listed.",
 	}}
-	CreateInvitation = Op[InvitationCreation, InvitationWithLink]{Operation{
+	CreateInvitation = &Op[InvitationCreation, InvitationWithLink]{Operation{
 		ID: "create-invitation", Method: http.MethodPost, Path: invitations, Status: http.StatusCreated,
 		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
 		Doc: "The link works only once and expires after a week. If you give an email address and the server sends " +
 			"email, the link is sent there. Otherwise, the response includes it.",
 	}}
-	GetInvitation = Op[InvitationPath, Invitation]{Operation{
+	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",
 		Command: "invitations show TEAM INVITATION", Permission: ReadInvitations,
 		Doc: "Returns everything about the invitation except its link.",
 	}}
-	RevokeInvitation = Op[InvitationPath, None]{Operation{
+	RevokeInvitation = &Op[InvitationPath, None]{Operation{
 		ID: "revoke-invitation", Method: http.MethodDelete, Path: invitation, Status: http.StatusNoContent,
 		Summary: "Revoke an invitation", Command: "invitations revoke TEAM INVITATION",
 		Permission: RevokeInvitations,
 		Doc:        "Its link stops working. You can't revoke a used invitation. Remove the member instead.",
 	}}
-	AcceptInvitation = Op[InvitationAcceptance, Team]{Operation{
+	AcceptInvitation = &Op[InvitationAcceptance, Team]{Operation{
 		ID: "accept-invitation", Method: http.MethodPost, Path: "/api/v1/invitations/accept",
 		Summary: "Accept an invitation to a team", Command: "invitations accept CODE",
 		Example:    "invitations accept https://postern.example.com/invite/…",

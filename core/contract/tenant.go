@@ -87,47 +87,47 @@ const (
 
 // The operations on tenants.
 var (
-	ListTenants = Op[TeamList, List[Tenant]]{Operation{
+	ListTenants = &Op[TeamList, List[Tenant]]{Operation{
 		ID: "list-tenants", Method: http.MethodGet, Path: tenants, Summary: "List tenants", Permission: ReadTenants,
 		Command: "tenants list",
 		Doc:     "Lists the tenants of your teams. The default tenants of projects aren't listed.",
 	}}
-	CreateTenant = Op[TenantCreation, Tenant]{Operation{
+	CreateTenant = &Op[TenantCreation, Tenant]{Operation{
 		ID: "create-tenant", Method: http.MethodPost, Path: tenants, Status: http.StatusCreated,
 		Summary: "Create a tenant", Command: "tenants create NAME", Permission: CreateTenants,
 		Example: "tenants create acme --display-name 'Acme Ltd' --fallback-owner acme-app",
 		Doc:     "A tenant has its own users, groups and app clients. Attach it to the projects that should serve it.",
 	}}
-	GetTenant = Op[TenantPath, Tenant]{Operation{
+	GetTenant = &Op[TenantPath, Tenant]{Operation{
 		ID: "get-tenant", Method: http.MethodGet, Path: tenant, Summary: "Get a tenant", Permission: ReadTenants,
 		Command: "tenants show TENANT",
 		Doc:     "Returns the tenant with the projects that serve it.",
 	}}
-	UpdateTenant = Op[TenantUpdate, Tenant]{Operation{
+	UpdateTenant = &Op[TenantUpdate, Tenant]{Operation{
 		ID: "update-tenant", Method: http.MethodPatch, Path: tenant, Permission: UpdateTenants,
 		Summary: "Update a tenant", Command: "tenants update TENANT",
 		Example: "tenants update acme --fallback-owner acme-app",
 		Doc:     "Changes only the fields you send. The change applies to every project that serves the tenant.",
 	}}
-	DeleteTenant = Op[TenantRemoval, None]{Operation{
+	DeleteTenant = &Op[TenantRemoval, None]{Operation{
 		ID: "delete-tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
 		Summary: "Delete a tenant", Permission: DeleteTenants,
 		Command: "tenants delete TENANT", Example: "tenants delete acme --yes",
 		Doc: "A tenant that is in use is deleted only with confirm, together with its users, app clients and keys. " +
 			"You can't undo this.",
 	}}
-	GetTenantDeletion = Op[TenantPath, TenantDeletion]{Operation{
+	GetTenantDeletion = &Op[TenantPath, TenantDeletion]{Operation{
 		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion", Permission: ReadTenants,
 		Summary: "Preview what deleting a tenant deletes",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
-	AttachTenant = Op[AttachmentPath, Tenant]{Operation{
+	AttachTenant = &Op[AttachmentPath, Tenant]{Operation{
 		ID: "attach-tenant", Method: http.MethodPut, Path: attachment, Summary: "Attach a tenant to a project",
 		Command: "tenants attach PROJECT TENANT",
 		Example: "tenants attach shop acme", Permission: UpdateProjects,
 		Doc: "The project starts to accept the tenant's keys and its users' tokens.",
 	}}
-	DetachTenant = Op[AttachmentPath, None]{Operation{
+	DetachTenant = &Op[AttachmentPath, None]{Operation{
 		ID: "detach-tenant", Method: http.MethodDelete, Path: attachment, Status: http.StatusNoContent,
 		Summary: "Detach a tenant from a project", Permission: UpdateProjects,
 		Command: "tenants detach PROJECT TENANT",

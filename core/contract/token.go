@@ -102,35 +102,35 @@ const (
 
 // The operations on access tokens.
 var (
-	ListTokens = Op[TokenList, List[Token]]{Operation{
+	ListTokens = &Op[TokenList, List[Token]]{Operation{
 		ID: "list-tokens", Method: http.MethodGet, Path: tokens, Summary: "List access tokens",
 		Command: "tokens list", Permission: ReadTokens,
 		Doc: "Lists your access tokens and the workspace keys of your teams, newest first. Lists never include " +
 			"secrets.",
 	}}
-	CreateToken = Op[TokenCreation, TokenWithSecret]{Operation{
+	CreateToken = &Op[TokenCreation, TokenWithSecret]{Operation{
 		ID: "create-token", Method: http.MethodPost, Path: tokens, Status: http.StatusCreated,
 		Summary: "Create an access token", Command: "tokens create NAME", Permission: CreateTokens,
 		Example: "tokens create nightly-export --scopes read,export --expires 30d",
 		Doc:     "The response includes the token, which is shown only once.",
 	}}
-	GetToken = Op[TokenPath, Token]{Operation{
+	GetToken = &Op[TokenPath, Token]{Operation{
 		ID: "get-token", Method: http.MethodGet, Path: token, Summary: "Get an access token", Permission: ReadTokens,
 		Command: "tokens show TOKEN",
 		Doc:     "Returns everything about the token except its secret.",
 	}}
-	UpdateToken = Op[TokenUpdate, Token]{Operation{
+	UpdateToken = &Op[TokenUpdate, Token]{Operation{
 		ID: "update-token", Method: http.MethodPatch, Path: token, Summary: "Update an access token",
 		Command: "tokens update TOKEN", Example: "tokens update tok_01 --name nightly-backup",
 		Permission: UpdateTokens,
 		Doc:        "Changes only the fields you send.",
 	}}
-	RevokeToken = Op[TokenPath, None]{Operation{
+	RevokeToken = &Op[TokenPath, None]{Operation{
 		ID: "revoke-token", Method: http.MethodDelete, Path: token, Status: http.StatusNoContent,
 		Summary: "Revoke an access token", Command: "tokens revoke TOKEN", Permission: RevokeTokens,
 		Doc: "Requests with the token get 401 immediately.",
 	}}
-	GetWhoami = Op[None, Whoami]{Operation{
+	GetWhoami = &Op[None, Whoami]{Operation{
 		ID: "whoami", Method: http.MethodGet, Path: "/api/v1/whoami", Summary: "Show your account and teams",
 		Command:    "whoami",
 		Permission: ReadAccounts,

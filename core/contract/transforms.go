@@ -66,12 +66,12 @@ type TransformsUpdate struct {
 
 // The operations on transforms.
 var (
-	GetTransforms = Op[VersionPath, SavedTransforms]{Operation{
+	GetTransforms = &Op[VersionPath, SavedTransforms]{Operation{
 		ID: "get-transforms", Method: http.MethodGet, Path: version + "/transforms", Permission: ReadProjects,
 		Summary: "Get a version's transforms", Command: "transforms show PROJECT VERSION",
 		Doc: "Returns the changes to requests and responses, in the order they are applied.",
 	}}
-	SetTransforms = Op[TransformsUpdate, SavedTransforms]{Operation{
+	SetTransforms = &Op[TransformsUpdate, SavedTransforms]{Operation{
 		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,
 		Summary: "Replace a version's transforms",
 		Command: "transforms set PROJECT VERSION",

@@ -115,19 +115,19 @@ const (
 
 // The operations on what upstreams recognize a project's calls by: headers, client certificates and signatures.
 var (
-	ListUpstreamHeaders = Op[EnvironmentPath, List[UpstreamHeader]]{Operation{
+	ListUpstreamHeaders = &Op[EnvironmentPath, List[UpstreamHeader]]{Operation{
 		ID: "list-upstream-headers", Method: http.MethodGet, Path: upstreamHeaders, Permission: ReadProjects,
 		Summary: "List the upstream headers of an environment",
 		Command: "upstreams headers list PROJECT VERSION ENVIRONMENT",
 		Doc:     "Lists the names of the headers that the gateway adds to every call. Values are never shown.",
 	}}
-	GetUpstreamHeader = Op[UpstreamHeaderPath, UpstreamHeader]{Operation{
+	GetUpstreamHeader = &Op[UpstreamHeaderPath, UpstreamHeader]{Operation{
 		ID: "get-upstream-header", Method: http.MethodGet, Path: upstreamHeader, Permission: ReadProjects,
 		Summary: "Get an upstream header of an environment",
 		Command: "upstreams headers show PROJECT VERSION ENVIRONMENT NAME",
 		Doc:     "Returns when the value was set. The value is never shown.",
 	}}
-	SetUpstreamHeader = Op[UpstreamHeaderUpdate, UpstreamHeader]{Operation{
+	SetUpstreamHeader = &Op[UpstreamHeaderUpdate, UpstreamHeader]{Operation{
 		ID: "set-upstream-header", Method: http.MethodPut, Path: upstreamHeader, Permission: UpdateProjects,
 		Summary: "Set an upstream header of an environment",
 		Command: "upstreams headers set PROJECT VERSION ENVIRONMENT NAME",
@@ -135,20 +135,20 @@ var (
 		Doc: "The gateway adds the header to every call and replaces the value that callers send. The value is never " +
 			"shown again.",
 	}}
-	RemoveUpstreamHeader = Op[UpstreamHeaderPath, None]{Operation{
+	RemoveUpstreamHeader = &Op[UpstreamHeaderPath, None]{Operation{
 		ID: "remove-upstream-header", Method: http.MethodDelete, Path: upstreamHeader, Status: http.StatusNoContent,
 		Summary: "Remove an upstream header of an environment", Permission: UpdateProjects,
 		Command: "upstreams headers remove PROJECT VERSION ENVIRONMENT NAME",
 		Doc:     "The gateway stops adding the header. Values that callers send reach the upstream again.",
 	}}
 
-	GetClientCertificate = Op[EnvironmentPath, ClientCertificate]{Operation{
+	GetClientCertificate = &Op[EnvironmentPath, ClientCertificate]{Operation{
 		ID: "get-client-certificate", Method: http.MethodGet, Path: clientCertificate, Permission: ReadProjects,
 		Summary: "Get an environment's client certificate (mTLS)",
 		Command: "upstreams certificate show PROJECT VERSION ENVIRONMENT",
 		Doc:     "Returns 404 if there is no certificate. The private key is never shown.",
 	}}
-	SetClientCertificate = Op[ClientCertificateUpdate, ClientCertificate]{Operation{
+	SetClientCertificate = &Op[ClientCertificateUpdate, ClientCertificate]{Operation{
 		ID: "set-client-certificate", Method: http.MethodPut, Path: clientCertificate, Permission: UpdateProjects,
 		Summary: "Set an environment's client certificate (mTLS)",
 		Command: "upstreams certificate set PROJECT VERSION ENVIRONMENT",
@@ -156,34 +156,34 @@ var (
 		Doc: "The gateway presents the certificate to the upstream on new connections. It replaces the existing one. " +
 			"The target must be an https URL.",
 	}}
-	RemoveClientCertificate = Op[EnvironmentPath, None]{Operation{
+	RemoveClientCertificate = &Op[EnvironmentPath, None]{Operation{
 		ID: "remove-client-certificate", Method: http.MethodDelete, Path: clientCertificate,
 		Status: http.StatusNoContent, Summary: "Remove an environment's client certificate",
 		Command: "upstreams certificate remove PROJECT VERSION ENVIRONMENT", Permission: UpdateProjects,
 		Doc: "The private key is deleted. An upstream that requires a certificate will refuse all calls.",
 	}}
 
-	GetCallSigning = Op[ProjectPath, CallSigning]{Operation{
+	GetCallSigning = &Op[ProjectPath, CallSigning]{Operation{
 		ID: "get-call-signing", Method: http.MethodGet, Path: callSigning, Permission: ReadProjects,
 		Summary: "Get the keys that sign a project's calls",
 		Command: "upstreams signing show PROJECT",
 		Doc: "Returns the public keys that verify the signatures. Upstreams read them at directory_url, without " +
 			"a credential.",
 	}}
-	EnableCallSigning = Op[ProjectPath, CallSigning]{Operation{
+	EnableCallSigning = &Op[ProjectPath, CallSigning]{Operation{
 		ID: "enable-call-signing", Method: http.MethodPut, Path: callSigning, Permission: UpdateProjects,
 		Summary: "Sign a project's calls to its upstreams (RFC 9421)", Command: "upstreams signing enable PROJECT",
 		Doc: "Starting with the next call, calls have the headers Signature-Input and Signature. If calls are " +
 			"already signed, nothing changes.",
 	}}
-	DisableCallSigning = Op[ProjectPath, None]{Operation{
+	DisableCallSigning = &Op[ProjectPath, None]{Operation{
 		ID: "disable-call-signing", Method: http.MethodDelete, Path: callSigning, Status: http.StatusNoContent,
 		Summary: "Stop signing a project's calls", Command: "upstreams signing disable PROJECT",
 		Permission: UpdateProjects,
 		Doc: "Also deletes the keys. If you enable signing again, Postern creates a new key, and upstreams have to " +
 			"read it first.",
 	}}
-	RotateCallSigningKey = Op[SigningKeyRotation, CallSigning]{Operation{
+	RotateCallSigningKey = &Op[SigningKeyRotation, CallSigning]{Operation{
 		ID: "rotate-call-signing-key", Method: http.MethodPost, Path: callSigning + "/rotate",
 		Summary: "Rotate the key that signs a project's calls", Command: "upstreams signing rotate PROJECT",
 		Example:    "upstreams signing rotate shop --signs-in 2h --grace 7d",

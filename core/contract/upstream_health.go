@@ -30,7 +30,7 @@ const (
 )
 
 // ListUpstreams is the operation that lists targets with their health.
-var ListUpstreams = Op[ProjectPath, List[UpstreamTargetHealth]]{Operation{
+var ListUpstreams = &Op[ProjectPath, List[UpstreamTargetHealth]]{Operation{
 	ID: "list-upstreams", Method: http.MethodGet, Path: project + "/upstreams", Permission: ReadProjects,
 	Summary: "List the targets of a project with their health", Command: "upstreams list PROJECT",
 	Doc: "Lists the targets of all environments. Each gateway checks targets for itself. A target is unhealthy if at " +

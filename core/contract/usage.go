@@ -98,7 +98,7 @@ type UsageQuantiles struct {
 }
 
 // GetUsage is the operation on usage. Sums have no ids, so that a single sum can't be read.
-var GetUsage = Op[UsageQuery, Usage]{Operation{
+var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	ID: "get-usage", Method: http.MethodGet, Path: project + "/usage", Permission: ReadUsage,
 	Summary: "Get the usage of a project",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",

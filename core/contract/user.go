@@ -203,18 +203,18 @@ const (
 
 // The operations on users, their sessions and their consents.
 var (
-	ListUsers = Op[UserList, List[User]]{Operation{
+	ListUsers = &Op[UserList, List[User]]{Operation{
 		ID: "list-users", Method: http.MethodGet, Path: tenantUsers, Summary: "List a tenant's users",
 		Command: "users list TENANT",
 		Example: "users list acme --state invited --search example.com", Permission: ReadUsers,
 		Doc: "Lists the users of the tenant, without their identities and groups.",
 	}}
-	ListProjectUsers = Op[ProjectUserList, List[User]]{Operation{
+	ListProjectUsers = &Op[ProjectUserList, List[User]]{Operation{
 		ID: "list-project-users", Method: http.MethodGet, Path: project + "/users", Permission: ReadUsers,
 		Summary: "List the users of a project's tenants", Command: "projects users list PROJECT",
 		Doc: "Lists the users of all tenants that the project serves, or of one of them.",
 	}}
-	CreateUser = Op[UserCreation, User]{Operation{
+	CreateUser = &Op[UserCreation, User]{Operation{
 		ID: "create-user", Method: http.MethodPost, Path: tenantUsers, Status: http.StatusCreated,
 		Summary: "Invite a user", Permission: UpdateUsers,
 		Command: "users create TENANT EMAIL",
@@ -222,63 +222,63 @@ var (
 		Doc: "Creates the user in the invited state and adds them to the groups that you choose. To sign in, they " +
 			"need an invitation link or a provider that is authoritative for their email domain.",
 	}}
-	GetUser = Op[UserPath, User]{Operation{
+	GetUser = &Op[UserPath, User]{Operation{
 		ID: "get-user", Method: http.MethodGet, Path: user, Permission: ReadUsers,
 		Summary: "Get a user", Command: "users show USER",
 		Doc: "Returns the user with their groups and linked identities.",
 	}}
-	UpdateUser = Op[UserUpdate, User]{Operation{
+	UpdateUser = &Op[UserUpdate, User]{Operation{
 		ID: "update-user", Method: http.MethodPatch, Path: user, Summary: "Update a user", Command: "users update USER",
 		Example:    "users update usr_… --name 'Ana Lopes'",
 		Permission: UpdateUsers,
 		Doc:        "Changes only the fields you send.",
 	}}
-	FreezeUser = Op[UserPath, User]{Operation{
+	FreezeUser = &Op[UserPath, User]{Operation{
 		ID: "freeze-user", Method: http.MethodPost, Path: user + "/freeze", Permission: UpdateUsers,
 		Summary: "Freeze a user", Command: "users freeze USER",
 		Doc: "While frozen, the user can't sign in, and calls with their tokens and keys get 403. You can unfreeze " +
 			"them.",
 	}}
-	UnfreezeUser = Op[UserPath, User]{Operation{
+	UnfreezeUser = &Op[UserPath, User]{Operation{
 		ID: "unfreeze-user", Method: http.MethodPost, Path: user + "/unfreeze", Summary: "Unfreeze a user",
 		Command: "users unfreeze USER", Permission: UpdateUsers,
 		Doc: "The user can sign in again, and their tokens and keys work again.",
 	}}
-	CreateUserInvitation = Op[UserInvitationCreation, UserInvitation]{Operation{
+	CreateUserInvitation = &Op[UserInvitationCreation, UserInvitation]{Operation{
 		ID: "create-user-invitation", Method: http.MethodPost, Path: user + "/invitation", Status: http.StatusCreated,
 		Summary: "Create an invitation link for a user", Permission: UpdateUsers,
 		Command: "users invite USER",
 		Doc: "The response includes a link that the user opens to sign in for the first time. It is shown only once. " +
 			"Earlier links stop working.",
 	}}
-	DeleteUser = Op[UserPath, None]{Operation{
+	DeleteUser = &Op[UserPath, None]{Operation{
 		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
 		Summary: "Delete a user", Command: "users delete USER", Permission: UpdateUsers,
 		Doc: "Also deletes their identities, sessions and group memberships. Keys that they own are revoked.",
 	}}
-	ListUserSessions = Op[UserSessionList, List[UserSession]]{Operation{
+	ListUserSessions = &Op[UserSessionList, List[UserSession]]{Operation{
 		ID: "list-user-sessions", Method: http.MethodGet, Path: userSessions, Summary: "List a user's sessions",
 		Command: "users sessions list USER", Permission: ReadUsers,
 		Doc: "Lists the app clients and browsers where the user is signed in.",
 	}}
-	EndUserSession = Op[UserSessionPath, None]{Operation{
+	EndUserSession = &Op[UserSessionPath, None]{Operation{
 		ID: "end-user-session", Method: http.MethodDelete, Path: userSessions + "/{session}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Summary: "End a user's session",
 		Command: "users sessions end USER SESSION",
 		Doc:     "Tokens of the session are refused immediately.",
 	}}
-	EndUserSessions = Op[UserPath, EndedSessions]{Operation{
+	EndUserSessions = &Op[UserPath, EndedSessions]{Operation{
 		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all", Permission: UpdateUsers,
 		Summary: "End all sessions of a user",
 		Command: "users sessions end-all USER",
 		Doc:     "Tokens of these sessions are refused immediately.",
 	}}
-	ListConsents = Op[UserPath, List[Consent]]{Operation{
+	ListConsents = &Op[UserPath, List[Consent]]{Operation{
 		ID: "list-consents", Method: http.MethodGet, Path: user + "/consents", Summary: "List a user's consents",
 		Command: "users consents list USER", Permission: ReadUsers,
 		Doc: "Lists the app clients that the user has allowed to act on their behalf.",
 	}}
-	WithdrawConsent = Op[ConsentPath, None]{Operation{
+	WithdrawConsent = &Op[ConsentPath, None]{Operation{
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
 		Summary: "Withdraw a user's consent to an app client",

@@ -103,12 +103,12 @@ const versions = project + "/versions"
 
 // The operations on versions.
 var (
-	ListVersions = Op[ProjectPath, List[Version]]{Operation{
+	ListVersions = &Op[ProjectPath, List[Version]]{Operation{
 		ID: "list-versions", Method: http.MethodGet, Path: versions, Summary: "List the versions of a project",
 		Command: "versions list PROJECT", Permission: ReadProjects,
 		Doc: "Lists the project's versions with their environments, oldest first.",
 	}}
-	CreateVersion = Op[VersionCreation, Version]{Operation{
+	CreateVersion = &Op[VersionCreation, Version]{Operation{
 		ID: "create-version", Method: http.MethodPost, Path: versions, Status: http.StatusCreated,
 		Summary: "Create a version as a copy of another one", Command: "versions create PROJECT NAME",
 		Example:    "versions create shop 2.0.0 --copy-from 1.0.0 --environment prod=https://v2.example.com",
@@ -116,12 +116,12 @@ var (
 		Doc: "Copies the access settings, IP ranges, rules, transforms, OpenAPI settings and environments, but not " +
 			"the OpenAPI document. Later changes to one version don't affect the other.",
 	}}
-	GetVersion = Op[VersionPath, Version]{Operation{
+	GetVersion = &Op[VersionPath, Version]{Operation{
 		ID: "get-version", Method: http.MethodGet, Path: version, Summary: "Get a version", Permission: ReadProjects,
 		Command: "versions show PROJECT VERSION",
 		Doc:     "Returns the access settings, IP ranges and environments.",
 	}}
-	UpdateVersion = Op[VersionUpdate, Version]{Operation{
+	UpdateVersion = &Op[VersionUpdate, Version]{Operation{
 		ID: "update-version", Method: http.MethodPatch, Path: version, Permission: UpdateProjects,
 		Summary: "Change a version's name or access settings", Command: "versions update PROJECT VERSION",
 		Example: "versions update shop 1.0.0 --mode authenticate --methods api_key,jwt " +
@@ -129,14 +129,14 @@ var (
 		Doc: "Changes only the fields you send. A list replaces the existing one. The response warns about settings " +
 			"that are allowed but may surprise you.",
 	}}
-	DeleteVersion = Op[VersionRemoval, None]{Operation{
+	DeleteVersion = &Op[VersionRemoval, None]{Operation{
 		ID: "delete-version", Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
 		Summary: "Delete a version with its environments", Command: "versions delete PROJECT VERSION",
 		Permission: UpdateProjects,
 		Doc: "Revokes API keys that are valid only for this version. A version that has such keys or recent calls is " +
 			"deleted only with confirm. You can't delete the last version of a project.",
 	}}
-	GetVersionCallers = Op[VersionPath, Callers]{Operation{
+	GetVersionCallers = &Op[VersionPath, Callers]{Operation{
 		ID: "get-version-callers", Method: http.MethodGet, Path: version + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of a version",
 		Doc: "Returns what deleting the version would stop: callers from the last hour, API keys and custom " +

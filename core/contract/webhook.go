@@ -142,59 +142,59 @@ const (
 
 // The operations on webhooks and their deliveries.
 var (
-	ListWebhooks = Op[WebhookList, List[Webhook]]{Operation{
+	ListWebhooks = &Op[WebhookList, List[Webhook]]{Operation{
 		ID: "list-webhooks", Method: http.MethodGet, Path: webhooks, Summary: "List webhooks",
 		Command: "webhooks list", Permission: ReadWebhooks,
 		Doc: "Lists the webhooks of your teams, newest first.",
 	}}
-	CreateWebhook = Op[WebhookCreation, WebhookWithSecret]{Operation{
+	CreateWebhook = &Op[WebhookCreation, WebhookWithSecret]{Operation{
 		ID: "create-webhook", Method: http.MethodPost, Path: webhooks, Status: http.StatusCreated,
 		Summary: "Create a webhook", Command: "webhooks create URL", Permission: ChangeWebhooks,
 		Example: "webhooks create https://hooks.example.com/postern --event key.created --event key.revoked",
 		Doc: "Postern sends the team's events to the URL by POST, signed according to Standard Webhooks. The " +
 			"response includes the signing secret, which is shown only once.",
 	}}
-	GetWebhook = Op[WebhookPath, Webhook]{Operation{
+	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
 		Doc: "Returns the webhook's settings and whether its deliveries fail. If Postern turned the webhook off, " +
 			"also returns the reason.",
 	}}
-	UpdateWebhook = Op[WebhookUpdate, Webhook]{Operation{
+	UpdateWebhook = &Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",
 		Command: "webhooks update WEBHOOK",
 		Example: "webhooks update whk_… --event key.created --enabled", Permission: ChangeWebhooks,
 		Doc: "Changes only the fields you send. Turning a webhook back on also clears its earlier failures.",
 	}}
-	RotateWebhook = Op[WebhookRotation, WebhookWithSecret]{Operation{
+	RotateWebhook = &Op[WebhookRotation, WebhookWithSecret]{Operation{
 		ID: "rotate-webhook", Method: http.MethodPost, Path: webhook + "/rotate", Summary: "Rotate a webhook's secret",
 		Command: "webhooks rotate WEBHOOK",
 		Example: "webhooks rotate whk_… --overlap 12h", Permission: ChangeWebhooks,
 		Doc: "Deliveries are signed with both secrets until the overlap ends. The response includes the new secret, " +
 			"which is shown only once.",
 	}}
-	DeleteWebhook = Op[WebhookPath, None]{Operation{
+	DeleteWebhook = &Op[WebhookPath, None]{Operation{
 		ID: "delete-webhook", Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
 		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Events are no longer sent. All deliveries are deleted, including pending ones.",
 	}}
-	TestWebhook = Op[WebhookPath, Delivery]{Operation{
+	TestWebhook = &Op[WebhookPath, Delivery]{Operation{
 		ID: "test-webhook", Method: http.MethodPost, Path: webhook + "/test", Status: http.StatusAccepted,
 		Summary: "Send a test event", Command: "webhooks test WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Queues the event webhook.test, which the receiver can ignore. Get the delivery to see the response.",
 	}}
-	ListDeliveries = Op[DeliveryList, List[Delivery]]{Operation{
+	ListDeliveries = &Op[DeliveryList, List[Delivery]]{Operation{
 		ID: "list-deliveries", Method: http.MethodGet, Path: webhook + "/deliveries", Permission: ReadWebhooks,
 		Summary: "List a webhook's deliveries", Command: "webhooks deliveries WEBHOOK",
 		Example: "webhooks deliveries whk_… --state failed",
 		Doc:     "Lists the webhook's delivered, failed and pending events, newest first.",
 	}}
-	GetDelivery = Op[DeliveryPath, Delivery]{Operation{
+	GetDelivery = &Op[DeliveryPath, Delivery]{Operation{
 		ID: "get-delivery", Method: http.MethodGet, Path: delivery, Summary: "Get a delivery",
 		Command: "webhooks delivery WEBHOOK DELIVERY", Permission: ReadWebhooks,
 		Doc: "Returns the payload and the beginning of the last response.",
 	}}
-	Redeliver = Op[DeliveryPath, Delivery]{Operation{
+	Redeliver = &Op[DeliveryPath, Delivery]{Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: delivery + "/redeliver", Summary: "Send an event again",
 		Command: "webhooks redeliver WEBHOOK DELIVERY", Permission: ChangeWebhooks,
 		Doc: "Queues the event again with the same webhook-id, so the receiver can detect duplicates.",

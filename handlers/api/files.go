@@ -20,7 +20,7 @@ import (
 
 // serveFile adds an operation whose answer is a file. may allows the rest of the answer while it is sent.
 func serveFile[In any](
-	h *Handler, api huma.API, op contract.Op[In, contract.File], open rule[In, contract.File],
+	h *Handler, api huma.API, op *contract.Op[In, contract.File], open rule[In, contract.File],
 	may func(context.Context, access.Principal, In) error,
 ) {
 	declared := addStream(h, api, op, func(c *gin.Context, in In) { web.ServeFile(h.Web, c, op, in, open, may) })
@@ -37,7 +37,7 @@ func serveFile[In any](
 
 // serveEvents adds an operation whose answer is a stream of events. may allows the rest of the stream while it is sent.
 func serveEvents[In, Item any](
-	h *Handler, api huma.API, op contract.Op[In, contract.Events[Item]],
+	h *Handler, api huma.API, op *contract.Op[In, contract.Events[Item]],
 	follow func(context.Context, access.Principal, In, func(Item) error) error,
 	may func(context.Context, access.Principal, In) error,
 ) {
@@ -81,7 +81,7 @@ func binary() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: 
 
 // addStream adds an operation whose answer or body huma would hold in memory. answer reads and writes them itself.
 func addStream[In, Out any](
-	h *Handler, api huma.API, op contract.Op[In, Out], answer func(*gin.Context, In),
+	h *Handler, api huma.API, op *contract.Op[In, Out], answer func(*gin.Context, In),
 ) *huma.Operation {
 	add(h, api, op.Operation, func(_ context.Context, in *In) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) { answer(humagin.Unwrap(ctx), *in) }}, nil

@@ -36,7 +36,7 @@ type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
 
 // serve adds an operation of the contract, which the rule carries out. Its answer has neither an ETag nor no body:
 // there is a function for each of these, because all that a generic function mentions is compiled for each operation.
-func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
+func serve[In, Out any](h *Handler, api huma.API, op *contract.Op[In, Out], carryOut rule[In, Out]) {
 	var out Out
 	switch any(out).(type) {
 	case contract.None, tagger:
@@ -55,7 +55,7 @@ func serve[In, Out any](h *Handler, api huma.API, op contract.Op[In, Out], carry
 type tagger interface{ Tag() string }
 
 // serveTagged is serve for an answer with an ETag.
-func serveTagged[In any, Out tagger](h *Handler, api huma.API, op contract.Op[In, Out], carryOut rule[In, Out]) {
+func serveTagged[In any, Out tagger](h *Handler, api huma.API, op *contract.Op[In, Out], carryOut rule[In, Out]) {
 	add(h, api, op.Operation, func(ctx context.Context, in *In) (*tagged[Out], error) {
 		out, err := ask(ctx, in, carryOut)
 		if err != nil {
@@ -66,7 +66,9 @@ func serveTagged[In any, Out tagger](h *Handler, api huma.API, op contract.Op[In
 }
 
 // serveNone is serve for an answer without a body.
-func serveNone[In any](h *Handler, api huma.API, op contract.Op[In, contract.None], carryOut rule[In, contract.None]) {
+func serveNone[In any](
+	h *Handler, api huma.API, op *contract.Op[In, contract.None], carryOut rule[In, contract.None],
+) {
 	add(h, api, op.Operation, func(ctx context.Context, in *In) (*struct{}, error) {
 		_, err := ask(ctx, in, carryOut)
 		return nil, err
@@ -83,7 +85,7 @@ func ask[In, Out any](ctx context.Context, in *In, carryOut rule[In, Out]) (Out,
 
 // serveList is serve for a rule that returns a page of rows.
 func serveList[In, Item any](
-	h *Handler, api huma.API, op contract.Op[In, contract.List[Item]], carryOut rule[In, models.List[Item]],
+	h *Handler, api huma.API, op *contract.Op[In, contract.List[Item]], carryOut rule[In, models.List[Item]],
 ) {
 	serve(h, api, op, func(ctx context.Context, who access.Principal, in In) (contract.List[Item], error) {
 		found, err := carryOut(ctx, who, in)

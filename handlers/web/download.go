@@ -15,7 +15,7 @@ import (
 // the client requests (RFC 9110, section 14): such a file never changes, so that its ETag is strong and a broken
 // download can be resumed with If-Range. An answer that breaks off is shorter than its Content-Length.
 func ServeFile[In any](
-	s *Site, c *gin.Context, op contract.Op[In, contract.File], in In,
+	s *Site, c *gin.Context, op *contract.Op[In, contract.File], in In,
 	open func(context.Context, access.Principal, In) (contract.File, error),
 	may func(context.Context, access.Principal, In) error,
 ) {

@@ -22,20 +22,30 @@ import (
 // OperationCommand returns the command of an operation of the contract: its arguments and flags are the members
 // of the request. show prints the answer, unless it is printed as JSON.
 func OperationCommand[In, Out any](
-	t terminal.Terminal, as As, op contract.Op[In, Out], show func(in In, out Out) error,
+	t terminal.Terminal, as As, op *contract.Op[In, Out], show func(in In, out Out) error,
 ) *cobra.Command {
-	var in In
-	var none Out
-	_, silent := any(none).(contract.None)
-	command := RequestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
-		out, err := client.Do(c.Context(), api, op, in)
-		if err != nil {
+	in, out := new(In), new(Out)
+	return answerCommand(t, as, op.Operation, in, out, func(c *cobra.Command, api *client.Client) (err error) {
+		*out, err = client.Do(c.Context(), api, op, *in)
+		return err
+	}, func() error { return show(*in, *out) })
+}
+
+// answerCommand is RequestCommand for a request whose answer is kept in out and then printed as JSON or shown. It
+// isn't generic, because that would be compiled for each operation.
+func answerCommand(
+	t terminal.Terminal, as As, op contract.Operation, in, out any,
+	send func(*cobra.Command, *client.Client) error, show func() error,
+) *cobra.Command {
+	_, silent := out.(*contract.None)
+	command := RequestCommand(t, as, op, in, func(c *cobra.Command, api *client.Client) error {
+		if err := send(c, api); err != nil {
 			return err
 		}
 		if !silent && terminal.WantsJSON(c) {
 			return terminal.PrintJSON(t.Out, out)
 		}
-		return show(in, out)
+		return show()
 	})
 	if !silent {
 		terminal.AddJSONFlag(command)
@@ -45,7 +55,7 @@ func OperationCommand[In, Out any](
 
 // FactsCommand is OperationCommand for an answer that is printed as names and values.
 func FactsCommand[In, Out any](
-	t terminal.Terminal, as As, op contract.Op[In, Out], facts func(Out) [][2]string,
+	t terminal.Terminal, as As, op *contract.Op[In, Out], facts func(Out) [][2]string,
 ) *cobra.Command {
 	return OperationCommand(t, as, op, func(_ In, out Out) error { return PrintFacts(t, facts(out)) })
 }
@@ -60,10 +70,10 @@ func PrintFacts(t terminal.Terminal, facts [][2]string) error {
 }
 
 // DoneCommand returns the command of an operation without an answer. Its message names the last argument.
-func DoneCommand[In any](t terminal.Terminal, as As, op contract.Op[In, contract.None], said string) *cobra.Command {
-	var in In
-	return RequestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
-		if _, err := client.Do(c.Context(), api, op, in); err != nil {
+func DoneCommand[In any](t terminal.Terminal, as As, op *contract.Op[In, contract.None], said string) *cobra.Command {
+	in := new(In)
+	return RequestCommand(t, as, op.Operation, in, func(c *cobra.Command, api *client.Client) error {
+		if _, err := client.Do(c.Context(), api, op, *in); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(t.Out, said+"\n", terminal.Printable(last(ArgumentsOf(c))))
@@ -75,7 +85,7 @@ func last(arguments []string) string { return arguments[len(arguments)-1] }
 
 // ListCommand is OperationCommand for a list, which is printed up to --limit: the row of each item below the headings.
 func ListCommand[In, Item any](
-	t terminal.Terminal, as As, op contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,
+	t terminal.Terminal, as As, op *contract.Op[In, contract.List[Item]], headings []string, cells func(Item) []string,
 ) *cobra.Command {
 	var in In
 	var most int
@@ -103,12 +113,14 @@ func ListCommand[In, Item any](
 	return command
 }
 
-// RequestCommand returns a command that fills in the request of an operation and runs with one of the credentials.
-func RequestCommand[In any](
-	t terminal.Terminal, as As, op contract.Operation, in *In, run func(c *cobra.Command, api *client.Client) error,
+// RequestCommand returns a command that fills in the request of an operation and runs with one of the credentials. in
+// points to the request. The function isn't generic, because that would be compiled for each operation.
+func RequestCommand(
+	t terminal.Terminal, as As, op contract.Operation, in any, run func(c *cobra.Command, api *client.Client) error,
 ) *cobra.Command {
 	words, arguments := op.Words()
-	into, members := reflect.ValueOf(in).Elem(), contract.MembersOf(reflect.TypeFor[In]())
+	into := reflect.ValueOf(in).Elem()
+	members := contract.MembersOf(into.Type())
 	if body := into.FieldByName("Body"); body.IsValid() && body.Kind() == reflect.Pointer {
 		body.Set(reflect.New(body.Type().Elem())) // for its flags
 	}
@@ -261,7 +273,7 @@ func changesSomething(request reflect.Value) bool {
 // FilledCommand is OperationCommand for a request with members that have no flags of their own: fill sets them from
 // other flags, before the request is checked and sent.
 func FilledCommand[In, Out any](
-	t terminal.Terminal, as As, op contract.Op[In, Out], in *In, fill func() error, show func(Out) error,
+	t terminal.Terminal, as As, op *contract.Op[In, Out], in *In, fill func() error, show func(Out) error,
 ) *cobra.Command {
 	command := RequestCommand(t, as, op.Operation, in, func(c *cobra.Command, api *client.Client) error {
 		out, err := client.Do(c.Context(), api, op, *in)
@@ -288,8 +300,8 @@ func FilledCommand[In, Out any](
 // since. edit returns nil to leave the value unchanged. names are those of the arguments.
 func EditCommand[Path, Saved, Update any](
 	t terminal.Terminal, command *cobra.Command, path func(args []string) Path,
-	get contract.Op[Path, Saved], edit func(path Path, now Saved, args []string) (*Update, error),
-	set contract.Op[Update, Saved], show func(Saved) error, names ...string,
+	get *contract.Op[Path, Saved], edit func(path Path, now Saved, args []string) (*Update, error),
+	set *contract.Op[Update, Saved], show func(Saved) error, names ...string,
 ) *cobra.Command {
 	TakeArguments(t, command, get.Operation, names...)
 	command.RunE = func(c *cobra.Command, args []string) error {

@@ -17,7 +17,7 @@ import (
 // DiagnosisCommand returns a command that runs a test and prints its report, after complete has filled in what flags
 // alone don't have. complete is called once, because it can read standard input; it may be nil.
 func DiagnosisCommand[In any](
-	t terminal.Terminal, as As, op contract.Op[In, contract.Diagnosis], complete func(*In) error,
+	t terminal.Terminal, as As, op *contract.Op[In, contract.Diagnosis], complete func(*In) error,
 ) *cobra.Command {
 	var in In
 	var found contract.Diagnosis

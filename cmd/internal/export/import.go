@@ -151,7 +151,7 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 
 // upload sends a file of that size, and shows how much of it was sent.
 func upload[Out any](
-	ctx context.Context, t terminal.Terminal, by *cli.Caller, op contract.Op[contract.NewImport, Out],
+	ctx context.Context, t terminal.Terminal, by *cli.Caller, op *contract.Op[contract.NewImport, Out],
 	in contract.NewImport, file io.ReaderAt, size int64, name string,
 ) (Out, error) {
 	var sent terminal.Counter

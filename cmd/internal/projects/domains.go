@@ -73,7 +73,7 @@ func printDomain(t terminal.Terminal, d contract.Domain) error {
 // oneDomain returns the command of an operation on one domain. Its argument can also be a host name with a path
 // prefix, which the path of a request can't have.
 func oneDomain[In, Out any](
-	t terminal.Terminal, op contract.Op[In, Out], path func(*In) *contract.DomainPath, show func(In, Out) error,
+	t terminal.Terminal, op *contract.Op[In, Out], path func(*In) *contract.DomainPath, show func(In, Out) error,
 ) *cobra.Command {
 	var in In
 	var none Out
