@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,33 +16,56 @@ import (
 	"postern/handlers/web"
 )
 
-// route registers one typed operation. It turns errors of the handler into problems.
-func route[In, Out any](
-	s *Handler, api huma.API, id, method, path string, status int, summary string,
-	handler func(context.Context, *In) (*Out, error),
+// route is an operation on its way to huma. What it does isn't generic, because that would be compiled for each
+// operation.
+type route struct {
+	h         *Handler
+	api       huma.API
+	op        *contract.Operation
+	one       *oneOperation
+	operation huma.Operation
+}
+
+// add adds an operation. It turns errors of the handler into problems. huma's part of it is compiled for each pair of
+// In and Out.
+func add[In, Out any](
+	h *Handler, api huma.API, op *contract.Operation, handler func(context.Context, *In) (*Out, error),
 ) {
+	r := h.route(api, op)
+	huma.Register(r.one, r.operation, func(ctx context.Context, in *In) (out *Out, err error) {
+		err = r.answer(ctx, func() error {
+			out, err = handler(ctx, in)
+			return err
+		})
+		return out, err
+	})
+	r.describe()
+}
+
+// route returns the route of an operation that isn't added yet.
+func (h *Handler) route(api huma.API, op *contract.Operation) *route {
 	operation := huma.Operation{
-		OperationID:   id,
-		Method:        method,
-		Path:          path,
-		DefaultStatus: status,
-		Summary:       summary,
+		OperationID:   op.ID,
+		Method:        op.Method,
+		Path:          op.Path,
+		DefaultStatus: cmp.Or(op.Status, http.StatusOK),
+		Summary:       op.Summary,
 		MaxBodyBytes:  web.MaxBody,
 		Security:      []map[string][]string{{"bearer": {}}},
 	}
-	if path == "/proxy" {
+	if op.Path == "/proxy" {
 		operation.Security = append(operation.Security, map[string][]string{}) // none is needed
 	}
-	document := method == http.MethodPut && strings.HasSuffix(path, "/openapi")
-	lines := method == http.MethodPost && strings.HasSuffix(path, "/relations")
+	document := op.Method == http.MethodPut && strings.HasSuffix(op.Path, "/openapi")
+	lines := op.Method == http.MethodPost && strings.HasSuffix(op.Path, "/relations")
 	operation.SkipValidateBody = document || lines // YAML or JSON lines, which the handler reads itself
 	switch {
 	case document:
 		operation.MaxBodyBytes = web.MaxDocument
-	case path == "/proxy":
+	case op.Path == "/proxy":
 		operation.MaxBodyBytes = web.MaxFile
 	}
-	if method == http.MethodPost || method == http.MethodPatch {
+	if op.Method == http.MethodPost || op.Method == http.MethodPatch {
 		operation.Parameters = []*huma.Param{{
 			Name:   idempotencyHeader,
 			In:     "header",
@@ -58,22 +82,30 @@ func route[In, Out any](
 		}
 		next(huma.WithContext(ctx, web.WithIfMatch(ctx.Context(), ctx.Header("If-Match"))))
 	}}
-	one := &oneOperation{API: api}
-	huma.Register(one, operation, func(ctx context.Context, in *In) (*Out, error) {
-		out, err := web.RetryStale(ctx, func() (*Out, error) { return handler(ctx, in) })
-		if err == nil {
-			return out, nil
-		}
-		web.RecordError(ctx, err)
-		s.Web.LogCause(ctx, err)
-		problem := web.ProblemOf(err, web.RequestID(ctx))
-		one.place(problem)
-		header := http.Header{}
-		web.SetProblemHeaders(header, problem, err)
-		return nil, huma.ErrorWithHeaders(problem, header)
-	})
-	one.declared = declaredIn(api.OpenAPI().Paths[operation.Path], method)
-	describeSort(api.OpenAPI().Paths[operation.Path].Get)
+	return &route{h: h, api: api, op: op, one: &oneOperation{API: api}, operation: operation}
+}
+
+// answer runs the handler of the operation, and turns its error into a problem.
+func (r *route) answer(ctx context.Context, handler func() error) error {
+	_, err := web.RetryStale(ctx, func() (struct{}, error) { return struct{}{}, handler() })
+	if err == nil {
+		return nil
+	}
+	web.RecordError(ctx, err)
+	r.h.Web.LogCause(ctx, err)
+	problem := web.ProblemOf(err, web.RequestID(ctx))
+	r.one.place(problem)
+	header := http.Header{}
+	web.SetProblemHeaders(header, problem, err)
+	return huma.ErrorWithHeaders(problem, header)
+}
+
+// describe completes the description of the operation, once huma has it.
+func (r *route) describe() {
+	path := r.api.OpenAPI().Paths[r.op.Path]
+	r.one.declared = declaredIn(path, r.op.Method)
+	r.one.declared.Description = r.op.Doc
+	describeSort(path.Get)
 }
 
 // describeSort describes the parameter sort of a list, unless its own tag does.
@@ -128,11 +160,20 @@ func listOf[T any](items []T, next string) list[T] {
 	return out
 }
 
-// body is an answer without its own headers.
-type body[T any] struct{ Body T }
+// answer is what operations answer with. It is one type for all, because huma's code is compiled for each pair of
+// types: a type for each answer would make the program 2 MB larger.
+type answer struct {
+	ETag string `header:"ETag" hidden:"true"` // "": none (RFC 9110, 8.8.3)
+	Body any
+}
 
-// tagged is an answer with an ETag (RFC 9110, 8.8.3).
-type tagged[T any] struct {
-	ETag string `header:"ETag"`
-	Body T
+// answers says which answer an operation has, before it is added.
+func (r *route) answers(of reflect.Type, isTagged bool) {
+	schemas, status := r.api.OpenAPI().Components.Schemas, strconv.Itoa(r.operation.DefaultStatus)
+	body := huma.SchemaFromField(schemas, reflect.StructField{Name: "Body", Type: of}, r.operation.OperationID+"Response")
+	response := &huma.Response{Content: map[string]*huma.MediaType{"application/json": {Schema: body}}}
+	if isTagged {
+		response.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
+	r.operation.Responses = map[string]*huma.Response{status: response}
 }

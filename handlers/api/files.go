@@ -83,7 +83,7 @@ func binary() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: 
 func addStream[In, Out any](
 	h *Handler, api huma.API, op *contract.Op[In, Out], answer func(*gin.Context, In),
 ) *huma.Operation {
-	add(h, api, op.Operation, func(_ context.Context, in *In) (*huma.StreamResponse, error) {
+	add(h, api, &op.Operation, func(_ context.Context, in *In) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) { answer(humagin.Unwrap(ctx), *in) }}, nil
 	})
 	return declaredIn(api.OpenAPI().Paths[op.Path], op.Method)

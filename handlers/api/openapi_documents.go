@@ -11,7 +11,7 @@ import (
 
 // openAPIRoutes adds the OpenAPI document of a version.
 func (h *Handler) openAPIRoutes(api huma.API) {
-	add(h, api, contract.GetOpenAPIDocument.Operation, h.getOpenAPI)
+	add(h, api, &contract.GetOpenAPIDocument.Operation, h.getOpenAPI)
 	serveTagged(h, api, contract.SetOpenAPIDocument, h.Projects.SetOpenAPI)
 	serveNone(h, api, contract.RemoveOpenAPIDocument, h.Projects.RemoveOpenAPI)
 	serveTagged(h, api, contract.ListOpenAPIOperations, h.Projects.OpenAPI)

@@ -86,7 +86,7 @@ func (h *Handler) accountRoutes(api huma.API) {
 
 // projectRoutes adds projects with their versions, environments and key types.
 func (h *Handler) projectRoutes(api huma.API) {
-	add(h, api, contract.CreateProxy.Operation, h.createProxy)
+	add(h, api, &contract.CreateProxy.Operation, h.createProxy)
 
 	serveList(h, api, contract.ListProjects, h.Projects.List)
 	serveTagged(h, api, contract.GetProject, h.Projects.Project)

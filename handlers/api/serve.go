@@ -1,10 +1,9 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"net/http"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,20 +33,12 @@ var schemasOf = map[reflect.Type]reflect.Type{
 // rule decides on an operation and carries it out.
 type rule[In, Out any] func(context.Context, access.Principal, In) (Out, error)
 
-// serve adds an operation of the contract, which the rule carries out. Its answer has neither an ETag nor no body:
-// there is a function for each of these, because all that a generic function mentions is compiled for each operation.
+// serve adds an operation of the contract, which the rule carries out. Its answer has neither an ETag nor no body.
 func serve[In, Out any](h *Handler, api huma.API, op *contract.Op[In, Out], carryOut rule[In, Out]) {
-	var out Out
-	switch any(out).(type) {
-	case contract.None, tagger:
-		panic("api: " + op.ID + " needs serveNone or serveTagged")
-	}
-	add(h, api, op.Operation, func(ctx context.Context, in *In) (*body[Out], error) {
-		out, err := ask(ctx, in, carryOut)
-		if err != nil {
-			return nil, err
-		}
-		return &body[Out]{out}, nil
+	r := h.route(api, &op.Operation)
+	r.serves(reflect.TypeFor[Out]())
+	addRule(r, func(ctx context.Context, who access.Principal, in In) (any, error) {
+		return carryOut(ctx, who, in)
 	})
 }
 
@@ -56,12 +47,10 @@ type tagger interface{ Tag() string }
 
 // serveTagged is serve for an answer with an ETag.
 func serveTagged[In any, Out tagger](h *Handler, api huma.API, op *contract.Op[In, Out], carryOut rule[In, Out]) {
-	add(h, api, op.Operation, func(ctx context.Context, in *In) (*tagged[Out], error) {
-		out, err := ask(ctx, in, carryOut)
-		if err != nil {
-			return nil, err
-		}
-		return &tagged[Out]{web.FormatETag(out.Tag()), out}, nil
+	r := h.route(api, &op.Operation)
+	r.answers(reflect.TypeFor[Out](), true)
+	addRule(r, func(ctx context.Context, who access.Principal, in In) (any, error) {
+		return carryOut(ctx, who, in)
 	})
 }
 
@@ -69,18 +58,57 @@ func serveTagged[In any, Out tagger](h *Handler, api huma.API, op *contract.Op[I
 func serveNone[In any](
 	h *Handler, api huma.API, op *contract.Op[In, contract.None], carryOut rule[In, contract.None],
 ) {
-	add(h, api, op.Operation, func(ctx context.Context, in *In) (*struct{}, error) {
-		_, err := ask(ctx, in, carryOut)
+	r := h.route(api, &op.Operation)
+	addRule(r, func(ctx context.Context, who access.Principal, in In) (any, error) {
+		_, err := carryOut(ctx, who, in)
 		return nil, err
 	})
+	response := r.one.declared.Responses[strconv.Itoa(r.operation.DefaultStatus)]
+	response.Content, response.Headers = nil, nil
 }
 
-func ask[In, Out any](ctx context.Context, in *In, carryOut rule[In, Out]) (Out, error) {
-	request := *in // it may be asked again
-	if c, ok := any(&request).(interface{ Conditional() *contract.Condition }); ok {
+// serves says which answer without an ETag the operation has.
+func (r *route) serves(answer reflect.Type) {
+	if answer == reflect.TypeFor[contract.None]() || answer.Implements(reflect.TypeFor[tagger]()) {
+		panic("api: " + r.operation.OperationID + " needs serveNone or serveTagged")
+	}
+	r.answers(answer, false)
+}
+
+// addRule adds an operation that a rule carries out. The rule's answer is nil if the operation has none.
+func addRule[In any](r *route, carryOut func(context.Context, access.Principal, In) (any, error)) {
+	huma.Register(r.one, r.operation, func(ctx context.Context, in *In) (*answer, error) {
+		return r.carryOut(ctx, func(who access.Principal) (any, error) {
+			request := *in // it may be asked again
+			takeIfMatch(&request)
+			return carryOut(ctx, who, request)
+		})
+	})
+	r.describe()
+}
+
+// takeIfMatch reads the condition of a request, if it can have one.
+func takeIfMatch(request any) {
+	if c, ok := request.(interface{ Conditional() *contract.Condition }); ok {
 		c.Conditional().IfMatch = web.ParseIfMatch(c.Conditional().IfMatch)
 	}
-	return carryOut(ctx, web.Principal(ctx), request)
+}
+
+// carryOut returns the answer of a rule, nil for an operation that has none.
+func (r *route) carryOut(ctx context.Context, rule func(access.Principal) (any, error)) (*answer, error) {
+	var out any
+	err := r.answer(ctx, func() (err error) {
+		out, err = rule(web.Principal(ctx))
+		return err
+	})
+	if err != nil || out == nil {
+		return nil, err
+	}
+	answered := &answer{Body: out}
+	if of, ok := out.(tagger); ok {
+		answered.ETag = web.FormatETag(of.Tag())
+	}
+	return answered, nil
 }
 
 // serveList is serve for a rule that returns a page of rows.
@@ -91,11 +119,4 @@ func serveList[In, Item any](
 		found, err := carryOut(ctx, who, in)
 		return listOf(found.Items, found.Next), err
 	})
-}
-
-func add[In, Out any](
-	h *Handler, api huma.API, op contract.Operation, handler func(context.Context, *In) (*Out, error),
-) {
-	route(h, api, op.ID, op.Method, op.Path, cmp.Or(op.Status, http.StatusOK), op.Summary, handler)
-	declaredIn(api.OpenAPI().Paths[op.Path], op.Method).Description = op.Doc
 }
