@@ -32,6 +32,21 @@ func TestContents_everyFile(t *testing.T) {
 	}
 }
 
+// The program has the same notices as its archives.
+func TestNotices(t *testing.T) {
+	want, err := os.ReadFile("THIRD_PARTY_NOTICES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := docs.Notices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Error("THIRD_PARTY_NOTICES.gz is not THIRD_PARTY_NOTICES: run go run ./tools/notices")
+	}
+}
+
 var (
 	link   = regexp.MustCompile(`href="([^"]*)"`)
 	anchor = regexp.MustCompile(` id="([^"]*)"`)

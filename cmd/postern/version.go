@@ -85,7 +85,10 @@ func newLicenses(t terminal.Terminal) *cobra.Command {
 		Short: "Print the licenses of third-party software",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(t.Out, docs.Notices)
+			text, err := docs.Notices()
+			if err == nil {
+				_, err = fmt.Fprint(t.Out, text)
+			}
 			return err
 		},
 	}

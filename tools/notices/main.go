@@ -1,4 +1,4 @@
-// Command notices writes docs/THIRD_PARTY_NOTICES: the license texts of all modules that are linked into the program,
+// Command notices writes docs/THIRD_PARTY_NOTICES, and the same compressed for the program: the license texts of all modules that are linked into the program,
 // on any system that it is released for, and of the assets that others made.
 //
 //	go run ./tools/notices           writes the file
@@ -10,10 +10,13 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+
+	"postern/docs"
 )
 
 const file = "docs/THIRD_PARTY_NOTICES"
@@ -41,14 +44,37 @@ func run(check bool) error {
 		return err
 	}
 	if !check {
-		return os.WriteFile(file, text, 0o644)
+		compressed, err := compress(text)
+		if err == nil {
+			err = os.WriteFile(file, text, 0o644)
+		}
+		if err == nil {
+			err = os.WriteFile(file+".gz", compressed, 0o644)
+		}
+		return err
 	}
 	committed, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(committed, text) {
-		return errors.New(file + " is not up to date: run go run ./tools/notices and commit it")
+	embedded, err := docs.Notices()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(committed, text) || embedded != string(text) {
+		return errors.New(file + " or " + file + ".gz is not up to date: run go run ./tools/notices and commit both")
 	}
 	return nil
+}
+
+func compress(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	to, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = to.Write(text)
+	}
+	if err == nil {
+		err = to.Close()
+	}
+	return out.Bytes(), err
 }

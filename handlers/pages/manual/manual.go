@@ -107,7 +107,8 @@ func (h *Handler) showDocsPage(v *page.Visit) (web.Answer, error) {
 	}
 	page, ok, err := site.Page(slug)
 	if slug == docs.NoticesSlug {
-		page, ok = docs.NoticesPage(), true
+		ok = true
+		page, err = docs.NoticesPage()
 	}
 	if err != nil {
 		return web.Answer{}, err
