@@ -3,6 +3,7 @@ package kongfile
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"postern/core/configfile"
@@ -14,6 +15,7 @@ type File struct {
 	Version      string    // _format_version: 1.1, 2.1 or 3.0
 	Entities     []*Entity // in the order of the file, children after their parents
 	Placeholders []configfile.Placeholder
+	SelectTags   []string // decK left out what doesn't have these tags
 	Settings     []string // names of the file's own members, such as _transform, that change no entity
 
 	name    string                      // of the file that is read, if there are several
@@ -133,6 +135,11 @@ func (f *File) header(root configfile.Value) error {
 	}
 	f.Version = version.Text
 	f.base, f.shared = map[Type]configfile.Value{}, map[string]configfile.Value{}
+	for _, tag := range root.Get("_info", "select_tags").Texts() {
+		if !slices.Contains(f.SelectTags, tag) {
+			f.SelectTags = append(f.SelectTags, tag)
+		}
+	}
 	for _, m := range root.Get("_info", "defaults").Members {
 		f.base[Type(m.Name)] = m.Value
 	}

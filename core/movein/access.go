@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -25,6 +26,21 @@ var harmless = []string{
 	"prometheus", "file-log", "http-log", "tcp-log", "udp-log", "syslog", "loggly", "statsd", "statsd-advanced",
 	"datadog", "zipkin", "opentelemetry", "correlation-id", "proxy-cache", "proxy-cache-advanced", "kafka-log",
 	"standard-webhooks", "app-dynamics",
+}
+
+// harmlessCodes are the codes of harmless plugins without which targets or callers get something else.
+var harmlessCodes = map[string]string{
+	"correlation-id": "plugin.correlation", "proxy-cache": "plugin.cache", "proxy-cache-advanced": "plugin.cache",
+}
+
+// sayHarmless says what is missing without a harmless plugin.
+func (p *planner) sayHarmless(e *kongfile.Entity) {
+	code := cmp.Or(harmlessCodes[e.PluginName()], "plugin.harmless")
+	if code == "plugin.correlation" {
+		p.say(e, code, cmp.Or(e.Config("header_name").Text, "Kong-Request-ID"))
+		return
+	}
+	p.say(e, code)
 }
 
 // takenPlugins are the plugins that the import has a meaning for.
@@ -68,7 +84,10 @@ func (p *planner) readAccess(r *route) {
 		case slices.Contains(takenPlugins, name), slices.Contains(authPlugins, name):
 		case slices.Contains(harmless, name):
 			p.use(e)
-			p.say(e, "plugin.harmless")
+			p.sayHarmless(e)
+		case name == acme:
+			p.use(e)
+			p.say(e, "plugin.acme")
 		default:
 			p.use(e)
 			p.say(e, "plugin.closed")

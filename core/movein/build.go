@@ -344,7 +344,9 @@ func (p *planner) sayRoute(r *route) {
 		p.say(r.entity, "route.anonymous")
 	}
 	switch {
-	case len(r.hosts)+len(r.wild) == 0 && !slices.ContainsFunc(p.knownHosts(), p.isReal):
+	case len(r.hosts)+len(r.wild) == 0 && !slices.ContainsFunc(p.entries[r], func(e *entry) bool {
+		return !e.deny && p.isReal(e.host)
+	}):
 		p.say(r.entity, "route.no_host")
 	case len(r.hosts)+len(r.wild) == 0:
 		p.say(r.entity, "route.any_host")

@@ -89,13 +89,13 @@ func TestKong_closes(t *testing.T) {
 			has: `"reasons":["the plugin rate-limiting of its consumer group g can't be imported"],"open":"--open a"`,
 		},
 		{
-			name: "consumers at a group", item: "/consumers/0", codes: frozenByGroup[1:],
+			name: "consumers at a group", item: "/consumers/0", codes: frozenByGroup,
 			text: service + keyed + "consumers: [{username: a}]\nconsumer_groups: [{name: g, consumers: [{username: " +
 				"a}], " + plugins + "}]\n",
 			has: `"frozen":true`,
 		},
 		{
-			name: "members and plugins as lists", item: "/consumers/0", codes: frozenByGroup[1:],
+			name: "members and plugins as lists", item: "/consumers/0", codes: frozenByGroup,
 			text: service + keyed + "consumers: [{username: a}]\nconsumer_groups: [{name: g}]\n" +
 				"consumer_group_consumers: [{consumer: a, consumer_group: g}]\n" +
 				"consumer_group_plugins: [{name: rate-limiting-advanced, consumer_group: g}]\n",
@@ -109,20 +109,20 @@ func TestKong_closes(t *testing.T) {
 		},
 		{
 			name: "a group that isn't in the file", item: "/consumers/0",
-			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.frozen"},
+			codes: []string{"consumer.group_missing", "consumer.frozen"},
 			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n",
 			has:   `"reasons":["its consumer group g isn't in the file"]`,
 		},
 		{
 			name: "a group whose plugins are off", item: "/consumers/0",
-			codes: []string{"consumer.fields"},
+			codes: []string{"consumer.groups"},
 			text: service + "consumers: [{username: a, groups: [{name: g}]}]\nconsumer_groups: [{name: g, plugins: " +
 				"[{name: request-termination, enabled: false}]}]\n",
 			has: `"frozen":false`,
 		},
 		{
 			name: "a member that is opened", item: "/consumers/0", options: movein.Options{Open: []string{"a"}},
-			codes: []string{"consumer.fields", "consumer.group_missing", "consumer.opened"},
+			codes: []string{"consumer.group_missing", "consumer.opened"},
 			text:  service + "consumers: [{username: a, groups: [{name: g}]}]\n", has: `"frozen":false`,
 		},
 		{
@@ -179,7 +179,7 @@ func TestKong_closes(t *testing.T) {
 	}
 }
 
-var frozenByGroup = []string{"consumer.fields", "consumer.group_plugin", "consumer.frozen"}
+var frozenByGroup = []string{"consumer.groups", "consumer.group_plugin", "consumer.frozen"}
 
 // Values that can be secrets aren't in plans.
 func TestKong_sealed(t *testing.T) {
@@ -190,15 +190,17 @@ func TestKong_sealed(t *testing.T) {
 	for _, tt := range []planned{
 		{
 			name: "a header that a placeholder fills", item: "/plugins/0",
-			codes: []string{"request-transformer.secret"},
+			codes: []string{"request-transformer.secret_always", "request-transformer.secret"},
 			text:  transform("request-transformer", "{add: {headers: ['X-Env:$VALUE', 'X-Plain:1']}}"),
 			has:   `"upstream_headers":["X-Env"]`,
 		},
 		{
 			name: "a second value", item: "/plugins/0",
-			codes: []string{"request-transformer.secret_repeated", "request-transformer.secret"},
-			text:  transform("request-transformer", "{append: {headers: ['X-Env:a $VALUE', 'X-Env:$VALUE']}}"),
-			has:   `"upstream_headers":["X-Env"]`,
+			codes: []string{
+				"request-transformer.secret_repeated", "request-transformer.secret_always", "request-transformer.secret",
+			},
+			text: transform("request-transformer", "{append: {headers: ['X-Env:a $VALUE', 'X-Env:$VALUE']}}"),
+			has:  `"upstream_headers":["X-Env"]`,
 		},
 		{
 			name: "a header that upstreams can't get", item: "/plugins/0", codes: []string{"request-transformer.fixed"},

@@ -98,6 +98,9 @@ func (p *planner) groupReasons(c *kongfile.Entity) (reasons []string) {
 		p.say(c, "consumer.group_missing")
 		reasons = append(reasons, "its consumer groups can't be read")
 	}
+	if len(groups) > 0 {
+		p.say(c, "consumer.groups")
+	}
 	for _, group := range groups {
 		if plugin := p.consumerGroups.plugins[group]; plugin != "" {
 			p.say(c, "consumer.group_plugin", group.Name())

@@ -72,6 +72,9 @@ func (p *planner) planConsumers() {
 				keys = p.planKey(e, keys, o.Frozen, seen)
 			}
 		}
+		if len(keys) == 0 {
+			p.sayKeyless(c)
+		}
 		o.Keys = int64(len(keys))
 		p.plan.Owners, p.plan.OwnerKeys = append(p.plan.Owners, o), append(p.plan.OwnerKeys, keys)
 	}
@@ -221,7 +224,7 @@ func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) 
 			p.say(e, "plugin.consumer")
 			reasons = append(reasons, "ip-restriction has addresses that can't be read")
 		case slices.Contains(harmless, name):
-			p.say(e, "plugin.harmless")
+			p.sayHarmless(e)
 		case name == "request-transformer", name == "response-transformer", name == "cors":
 			p.say(e, "plugin.consumer_transform")
 		default:
@@ -242,6 +245,15 @@ func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) 
 		Kind: "consumer", Name: c.Name(), Pointer: c.Pointer, Line: c.Line, Reasons: reasons,
 		Open: "--open " + quoted(c.Name()),
 	})
+}
+
+// sayKeyless says that the plugins of a consumer without a key apply to nothing.
+func (p *planner) sayKeyless(c *kongfile.Entity) {
+	for _, e := range c.Plugins {
+		if item := p.items[e]; item.hasCode("rate-limiting.consumer") || item.hasCode("ip-restriction.consumer") {
+			p.say(e, "plugin.no_keys")
+		}
+	}
 }
 
 func (i *item) hasCode(code string) bool { return slices.Contains(i.Codes, code) }

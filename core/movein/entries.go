@@ -63,6 +63,7 @@ func (p *planner) place() error {
 		}
 		p.guard(byHost[host])
 	}
+	p.denyChallenges()
 	for _, host := range hosts {
 		for _, e := range byHost[host] {
 			if !e.gone {

@@ -130,6 +130,11 @@ var fates = map[string]fate{
 			"checks. A key that is sent this way can be read on the network.",
 		"Let callers reach the gateway only over TLS.",
 	},
+	"route.http": {
+		approximate,
+		"Kong takes only calls without TLS for it. Here calls with TLS are served too, after the same checks.",
+		"",
+	},
 	"route.path_handling": {
 		approximate,
 		"path_handling v1 joins paths differently. The target's path differs if the service's path and the " +
@@ -202,6 +207,11 @@ var fates = map[string]fate{
 		approximate,
 		"It has no username, so Kong sends no X-Consumer-Username. Here upstreams get the name of the owner in it.",
 		"",
+	},
+	"consumer.groups": {
+		lossy,
+		"It is in consumer groups, which aren't imported.",
+		"Set limits on its keys.",
 	},
 	"consumer.frozen": {
 		lossy,

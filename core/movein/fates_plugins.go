@@ -25,6 +25,27 @@ var pluginFates = map[string]fate{
 		"It isn't imported. It doesn't check calls, so its routes don't change.",
 		"Use Postern's usage, logs, metrics and traces.",
 	},
+	"plugin.correlation": {
+		skipped,
+		"It isn't imported: targets and callers don't get its header.",
+		"Set the header in front of the gateway if something reads it.",
+	},
+	"plugin.cache": {
+		skipped,
+		"It isn't imported: every call reaches the target.",
+		"Cache in the target, or in front of the gateway.",
+	},
+	"plugin.acme": {
+		approximate,
+		"Kong gets certificates with it and answers calls to /.well-known/acme-challenge/. Here ACME gets the " +
+			"certificates of custom domains, and calls to this path get 403.",
+		"Turn on ACME for custom domains, or give the operator the certificates.",
+	},
+	"plugin.no_keys": {
+		skipped,
+		"Its consumer has no imported key, so it applies to no call.",
+		"Set it on the keys that you create for this consumer.",
+	},
 	"plugin.route_closed": {skipped, "All of its routes stay closed.", "See the list of closed routes."},
 	"plugin.closed": {
 		skipped,
@@ -225,9 +246,15 @@ var pluginFates = map[string]fate{
 		"Headers with secrets become upstream headers. They replace the caller's, and their values aren't shown.",
 		"",
 	},
+	"request-transformer.secret_always": {
+		lossy,
+		"Kong adds a header only to calls without it, and replaces it only in calls with it. Here all calls get the " +
+			"header with the secret.",
+		"Have the target take the caller's value from another header.",
+	},
 	"request-transformer.fixed": {
 		lossy,
-		"Some headers can't be changed, because the gateway sets or checks them.",
+		"Some headers can't be changed, because the gateway sets or checks them. The target gets them unchanged.",
 		transforms,
 	},
 	"request-transformer.uri": {

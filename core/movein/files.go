@@ -29,8 +29,11 @@ type Files struct {
 	documents []*configfile.Document
 }
 
-// openAPI finds a document that people try to import.
-var openAPI = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
+// of other files that people try to import
+var (
+	manifest = regexp.MustCompile(`(?m)^["']?apiVersion["']?\s*:`)
+	openAPI  = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
+)
 
 // Recognizes reports whether a file looks like one of another gateway.
 func Recognizes(text []byte) bool { return kongfile.Recognizes(text) || awsfile.Recognizes(text) }
@@ -40,6 +43,8 @@ func Otherwise(text []byte) string {
 	switch {
 	case Recognizes(text):
 		return ""
+	case manifest.Match(text):
+		return "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import that."
 	case openAPI.Match(text):
 		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
 	}

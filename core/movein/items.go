@@ -139,7 +139,7 @@ var known = map[kongfile.Type][]string{
 	kongfile.Plugin: {"name", "instance_name", "config", "_config", "enabled", "service", "route", "consumer",
 		"consumer_group", "protocols", "run_on"},
 	kongfile.Consumer: {"username", "custom_id", "keyauth_credentials", "acls", "jwt_secrets", "basicauth_credentials",
-		"hmacauth_credentials", "oauth2_credentials", "mtls_auth_credentials", "plugins", "type"},
+		"hmacauth_credentials", "oauth2_credentials", "mtls_auth_credentials", "plugins", "type", "groups"},
 	kongfile.KeyAuth: {"key", "ttl", "consumer"},
 	kongfile.ACL:     {"group", "consumer"},
 	kongfile.Upstream: {"name", "targets", "algorithm", "slots", "hash_on", "hash_fallback", "hash_on_header",

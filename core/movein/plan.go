@@ -201,7 +201,8 @@ func (p *planner) notes() {
 	}
 	for _, e := range p.file.Of(kongfile.Plugin) {
 		item := p.items[e]
-		if item.used && (e.PluginName() == "ip-restriction" || e.PluginName() == "rate-limiting") {
+		applies := p.onOpen[e] || e.Consumer != nil && item.used && !item.hasCode("plugin.no_keys")
+		if applies && (e.PluginName() == "ip-restriction" || e.PluginName() == "rate-limiting") {
 			note("client_addresses", "Kong takes the addresses of callers from proxies in trusted_ips, which the file "+
 				"doesn't have. Set POSTERN_TRUSTED_PROXIES to the same addresses. Otherwise, all callers behind a "+
 				"proxy have its address.")
@@ -210,6 +211,11 @@ func (p *planner) notes() {
 	}
 	if slices.ContainsFunc(p.plan.Projects, func(one contract.PlannedProject) bool { return one.Limits.Owner != nil }) {
 		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
+	}
+	if len(p.file.SelectTags) > 0 {
+		note("select_tags", "The file has only what has the tags "+strings.Join(p.file.SelectTags, ", ")+
+			" (select_tags). Plugins without them check calls in Kong, and aren't imported: routes can be more open "+
+			"here. Export the whole configuration, or compare the routes with Kong before callers use them.")
 	}
 	if len(p.file.Settings) > 0 {
 		note("file_settings", "The file has members that aren't known: "+strings.Join(p.file.Settings, ", ")+".")

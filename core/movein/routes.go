@@ -97,6 +97,10 @@ func (p *planner) newRoute(e *kongfile.Entity) *route {
 		!slices.Contains(protocols, "grpc") {
 		p.say(e, "route.https")
 	}
+	if protocols := v.Get("protocols").Texts(); len(protocols) > 0 && !slices.Contains(protocols, "https") &&
+		!slices.Contains(protocols, "grpcs") {
+		p.say(e, "route.http")
+	}
 	if v.Get("path_handling").Text == "v1" {
 		p.say(e, "route.path_handling")
 	}

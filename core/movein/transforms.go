@@ -52,6 +52,7 @@ func emptyRequest() contract.RequestChange {
 
 func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (secrets []Header) {
 	request := &out.Request.Changes
+	operations := map[string][]string{} // on headers with secrets
 	for _, one := range []struct {
 		operation string
 		change    *contract.RequestChange
@@ -78,6 +79,7 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 				p.say(e, "request-transformer.fixed", operation+" "+entry.written)
 			case secret:
 				p.say(e, "request-transformer.secret", name)
+				operations[strings.ToLower(name)] = append(operations[strings.ToLower(name)], operation)
 				if listed := len(secrets); listed == len(withHeader(secrets, Header{name, value})) {
 					p.say(e, "request-transformer.secret_repeated", name)
 				}
@@ -90,6 +92,11 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 		}
 		change.Query = p.arguments(e, operation, "querystring")
 		change.Body = p.arguments(e, operation, "body")
+	}
+	for _, done := range operations {
+		if !slices.Contains(done, "add") || !slices.Contains(done, "replace") {
+			p.say(e, "request-transformer.secret_always")
+		}
 	}
 	if e.Config("replace", "uri").Text != "" {
 		p.say(e, "request-transformer.uri")

@@ -62,6 +62,8 @@ func (p *planner) sayService(e *kongfile.Entity) {
 	case len(e.Routes) == 0:
 		p.say(e, "service.no_routes")
 	case p.targetOf(e) != "":
+	case len(v.Get("url").Unfilled()) > 0: // its protocol isn't known: it wins over the service's
+		p.say(e, "service.placeholder")
 	case slices.Contains([]string{"tcp", "tls", "udp", "tls_passthrough", "ws", "wss"}, protocol):
 		p.say(e, "service.protocol", protocol)
 	case len(v.Unfilled()) > 0:

@@ -1,0 +1,117 @@
+package movein_test
+
+import (
+	"testing"
+
+	"postern/core/movein"
+)
+
+// What public files often have, and what it becomes.
+func TestKong_habits(t *testing.T) {
+	const closedGroup = `"groups":["kong-closed"]`
+	for _, tt := range []planned{
+		{
+			name: "a url with a placeholder wins over the protocol", item: "/services/0",
+			codes: []string{"service.placeholder"},
+			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, routes: " +
+				"[{name: r}]}]\n",
+		},
+		{
+			name: "and with its value", item: "/services/0", codes: []string{"service"},
+			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, routes: " +
+				"[{name: r}]}]\n",
+			set: map[string]string{"HOST": "realtime"}, has: `"target":"http://realtime:4000/socket"`,
+		},
+		{
+			name: "acme at a route for all paths", item: "/plugins/0", codes: []string{"plugin.acme"},
+			text: service + "plugins: [{name: acme, config: {account_email: a@example.com}}]\n",
+			has:  `{"methods":["*"],"path":"/.well-known/acme-challenge/**",` + closedGroup + `}`,
+		},
+		{
+			name: "acme at a route for another path", item: "/services/0/routes/0", codes: []string{"route.prefix"},
+			text:  routeOf("paths: [/a]") + "plugins: [{name: acme}]\n",
+			lacks: closedGroup,
+		},
+		{
+			name: "acme at a route for a part of its path", item: "/services/0/routes/0", codes: []string{"route.prefix"},
+			text: routeOf("paths: [/.well-known]") + "plugins: [{name: acme}]\n",
+			has:  `{"methods":["*"],"path":"/acme-challenge/**",` + closedGroup + `}`,
+		},
+		{
+			name: "acme at a route below its path", item: "/services/0/routes/0", codes: []string{"route.prefix"},
+			text: routeOf("paths: [/.well-known/acme-challenge/x], strip_path: false") + "plugins: [{name: acme}]\n",
+			has:  `{"methods":["*"],"path":"/**",` + closedGroup + `}`, lacks: `"default":"allow"`,
+		},
+		{
+			name: "correlation-id", item: "/plugins/0", codes: []string{"plugin.correlation"},
+			text: service + "plugins: [{name: correlation-id}]\n", has: `"details":["Kong-Request-ID"]`,
+		},
+		{
+			name: "correlation-id with a header", item: "/plugins/0", codes: []string{"plugin.correlation"},
+			text: service + "plugins: [{name: correlation-id, config: {header_name: X-Request-ID}}]\n",
+			has:  `"details":["X-Request-ID"]`,
+		},
+		{
+			name: "proxy-cache", item: "/plugins/0", codes: []string{"plugin.cache"},
+			text: service + "plugins: [{name: proxy-cache, config: {strategy: memory}}]\n",
+		},
+		{
+			name: "a limit of a consumer without a key", item: "/consumers/0/plugins/0", codes: []string{"plugin.no_keys"},
+			text:  service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: 5}}]}]\n",
+			lacks: "client_addresses",
+		},
+		{
+			name: "and of one with a key", item: "/consumers/0/plugins/0", codes: []string{"rate-limiting.consumer"},
+			text: service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: 5}}], " +
+				"keyauth_credentials: [{key: 5b7c0d1e9f2a4468}]}]\n",
+			has: "client_addresses",
+		},
+		{
+			name: "a limit of a closed route", item: "/plugins/0", codes: []string{"plugin.route_closed"},
+			text:  service + "plugins: [{name: rate-limiting, config: {minute: 5}}, {name: oauth2}]\n",
+			lacks: "client_addresses",
+		},
+		{
+			name: "calls without TLS only", item: "/services/0/routes/0", codes: []string{"route.http"},
+			text: routeOf("protocols: [http]"),
+		},
+		{
+			name: "a path at all hosts, which other routes take", item: "/services/0/routes/1",
+			codes: []string{"route.no_host", "route.prefix"},
+			text: "_format_version: '1.1'\nservices: [{name: s, url: 'http://s.example.net', routes: [{name: host, " +
+				"hosts: [h.example.com]}, {name: path, paths: [/grafana]}]}]\n",
+		},
+		{
+			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
+			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
+			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,
+		},
+		{
+			name: "a secret that is added and replaced", item: "/plugins/0", codes: []string{"request-transformer.secret"},
+			text: service + "plugins: [{name: request-transformer, config: {add: {headers: ['Authorization:Basic YTpi']}, " +
+				"replace: {headers: ['authorization:Basic YTpi']}}}]\n",
+		},
+		{
+			name: "a secret that is replaced only", item: "/plugins/0",
+			codes: []string{"request-transformer.secret_always", "request-transformer.secret"},
+			text: service + "plugins: [{name: request-transformer, config: {replace: {headers: ['Authorization:Basic " +
+				"YTpi']}}}]\n",
+		},
+	} {
+		t.Run(tt.name, tt.check)
+	}
+}
+
+// routeOf is a file with a route that has these members.
+func routeOf(members string) string {
+	return "_format_version: '3.0'\nservices: [{name: s, url: 'http://s.example.net', routes: [{name: r, hosts: " +
+		"[h.example.com], " + members + "}]}]\n"
+}
+
+func TestOtherwise_manifest(t *testing.T) {
+	text := "apiVersion: v1\nkind: ConfigMap\ndata:\n  kong.yml: |\n    _format_version: \"3.0\"\n"
+	const want = "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import that."
+	if got := movein.Otherwise([]byte(text)); got != want {
+		t.Error(got)
+	}
+}
