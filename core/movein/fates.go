@@ -178,7 +178,10 @@ var fates = map[string]fate{
 	},
 	"route.service_skipped": {skipped, "Its service can't be imported.", "See the reason listed for the service."},
 	"route.service_off":     {exact, "Its service is off. Calls get 404, as in Kong.", ""},
-	"route.shadowed":        {exact, "Other routes match all of its calls, as in Kong.", ""},
+	"route.no_methods": {
+		exact, "It names only TRACE and CONNECT, which neither Kong nor Postern forwards.", "",
+	},
+	"route.shadowed": {exact, "Other routes match all of its calls, as in Kong.", ""},
 	"route.twin": {
 		approximate,
 		"Another route matches the same calls. Kong picks one of them; here the first one in the file gets the calls.",

@@ -82,6 +82,19 @@ func TestKong_habits(t *testing.T) {
 				"hosts: [h.example.com]}, {name: path, paths: [/grafana]}]}]\n",
 		},
 		{
+			name: "methods that no call has", item: "/services/0/routes/0", codes: []string{"route"},
+			text: routeOf("methods: [GET, CONNECT, TRACE]"), has: `"methods":["GET"],"version"`,
+		},
+		{
+			name: "and no other ones", item: "/services/0/routes/0", codes: []string{"route.no_methods"},
+			text: routeOf("methods: [TRACE]"), has: `"projects":[]`,
+		},
+		{
+			name: "hosts of one machine", item: "/services/0/routes/0", codes: []string{"route.unserved_host"},
+			text:  "_format_version: '2.1'\nservices: [{name: s, url: 'http://s', routes: [{hosts: [localhost, todo_api]}]}]\n",
+			lacks: `"host":`,
+		},
+		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
 			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,

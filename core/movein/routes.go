@@ -83,7 +83,9 @@ func (p *planner) newRoute(e *kongfile.Entity) *route {
 		p.say(e, code)
 		r.access.closed = append(r.access.closed, reason{text: text})
 	}
-	p.readMatch(r, close)
+	if p.readMatch(r, close); r.left {
+		return r
+	}
 	r.limits = p.readLimits(r)
 	switch {
 	case len(e.Missing) > 0:
@@ -155,13 +157,13 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 		}
 	}()
 	p.readHosts(r)
-	for _, method := range v.Get("methods").Texts() {
-		r.methods = append(r.methods, strings.ToUpper(method))
-	}
-	slices.Sort(r.methods)
-	r.methods = slices.Compact(r.methods)
-	if len(r.methods) > 0 {
+	if methods := v.Get("methods").Texts(); len(methods) > 0 {
 		r.rank.weight++
+		if r.methods = readMethods(methods); len(r.methods) == 0 {
+			p.say(r.entity, "route.no_methods")
+			r.left = true
+			return
+		}
 	}
 	p.readPaths(r, close)
 	if special { // another route takes the calls that it doesn't match
@@ -171,6 +173,22 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 		r.prefixes = nil
 	}
 }
+
+// readMethods returns methods without those that neither Kong nor the gateway forwards, and those that can't be any.
+func readMethods(texts []string) (methods []string) {
+	for _, method := range texts {
+		method = strings.ToUpper(method)
+		if method != "CONNECT" && method != "TRACE" && len(method) <= longestMethod &&
+			strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+			methods = append(methods, method)
+		}
+	}
+	slices.Sort(methods)
+	return slices.Compact(methods)
+}
+
+// longestMethod is the length of the longest method that a custom domain can name.
+const longestMethod = 20
 
 func (p *planner) readHosts(r *route) {
 	hosts := r.entity.Value.Get("hosts")
@@ -194,11 +212,19 @@ func (p *planner) readHosts(r *route) {
 			r.rank.plainHost = 0
 		default:
 			r.hosts = append(r.hosts, host)
-			if p.options.CanServe != nil && !p.options.CanServe(host) {
+			if !isHostName(host) || p.options.CanServe != nil && !p.options.CanServe(host) {
 				p.unserved[host] = true
 			}
 		}
 	}
+}
+
+// isHostName reports whether a name can be that of a custom domain on some server. Names like localhost and todo_api
+// work only where the file is from.
+func isHostName(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last != host && last != "localhost" && strings.Trim(last, "0123456789") != "" &&
+		!strings.ContainsAny(host, "_ /:@?#[]")
 }
 
 func (p *planner) readPaths(r *route, close func(code, text string)) {
