@@ -4,10 +4,15 @@ package conformance
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"postern/core/kongfile"
 	"postern/core/policy"
@@ -22,6 +27,7 @@ type movedCall struct {
 	slashless bool // only a slash is missing to the path of a route
 	twice     bool // it has a key in two places
 	basic     bool // it has a password
+	token     bool // it has a token that the jwt plugin accepts
 	origin    bool // it comes from a page
 }
 
@@ -32,7 +38,11 @@ type movedCaller struct {
 	query string
 	twice bool
 	basic bool
+	token bool
 }
+
+// otherHost is a host name that no file has.
+const otherHost = "other.example.com"
 
 const wrongKey = "wrong-key-0123456789"
 
@@ -77,15 +87,15 @@ func (m *moved) callers() (first, others []movedCaller) {
 	names := m.keyNames()
 	for _, value := range m.keyValues() {
 		for n, name := range names {
-			header := movedCaller{name: value[:4] + " in " + name, lines: []string{name + ": " + value}}
+			header := movedCaller{name: startOf(value) + " in " + name, lines: []string{name + ": " + value}}
 			if n == 0 {
 				first = append(first, header)
 			} else {
 				others = append(others, header)
 			}
-			others = append(others, movedCaller{name: value[:4] + " in ?" + name, query: name + "=" + value})
+			others = append(others, movedCaller{name: startOf(value) + " in ?" + name, query: name + "=" + value})
 		}
-		others = append(others, movedCaller{name: value[:4] + " elsewhere", lines: []string{"X-Elsewhere: " + value}})
+		others = append(others, movedCaller{name: startOf(value) + " elsewhere", lines: []string{"X-Elsewhere: " + value}})
 	}
 	if !m.limited() { // else one gateway would count a call that another doesn't
 		value := m.keyValues()[0]
@@ -95,13 +105,50 @@ func (m *moved) callers() (first, others []movedCaller) {
 			movedCaller{name: "two headers", lines: []string{
 				names[0] + ": " + value, names[0] + ": " + wrongKey}, twice: true})
 	}
+	if token := m.token(); token != "" {
+		others = append(others, movedCaller{
+			name: "token", lines: []string{"Authorization: Bearer " + token}, token: true,
+		})
+	}
 	return first, append(others, movedCaller{
 		name: "password", lines: []string{"Authorization: Basic YWxpY2U6cGFzc3dvcmQtb2YtYWxpY2U="}, basic: true,
 	})
 }
 
+func startOf(value string) string { return value[:min(len(value), 4)] }
+
+// token returns a token of the first JWT credential with a secret, "" if there is none.
+func (m *moved) token() string {
+	for _, e := range m.file.Of(kongfile.JWTSecret) {
+		if secret := e.Value.Get("secret").Text; secret != "" {
+			encode := base64.RawURLEncoding.EncodeToString
+			claims := fmt.Sprintf(`{"iss":%q,"exp":%d}`, e.Value.Get("key").Text, time.Now().Add(time.Hour).Unix())
+			text := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode([]byte(claims))
+			sum := hmac.New(sha256.New, []byte(secret))
+			sum.Write([]byte(text))
+			return text + "." + encode(sum.Sum(nil))
+		}
+	}
+	return ""
+}
+
+// mostCalls bounds the calls of a file that isn't ours.
+const mostCalls = 1200
+
 // calls are the corpus of a file: all host names and paths of its routes, and those close to them.
-func (m *moved) calls() (out []movedCall) {
+func (m *moved) calls() []movedCall {
+	out := m.allCalls()
+	if !m.others || len(out) <= mostCalls {
+		return out
+	}
+	some := make([]movedCall, 0, mostCalls)
+	for i := range mostCalls { // evenly, so that all routes have some
+		some = append(some, out[i*len(out)/mostCalls])
+	}
+	return some
+}
+
+func (m *moved) allCalls() (out []movedCall) {
 	first, others := m.callers()
 	methods := []string{"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"}
 	add := func(host, path string, sibling bool, method string, caller movedCaller, lines ...string) {
@@ -163,6 +210,7 @@ func (m *moved) call(host, path string, sibling bool, method string, caller move
 	}
 	c := movedCall{
 		method: method, host: host, path: normal, sibling: sibling, twice: caller.twice, basic: caller.basic,
+		token:  caller.token,
 		origin: slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Origin: ") }),
 	}
 	for _, e := range m.file.Of(kongfile.Route) {
@@ -182,7 +230,7 @@ func (m *moved) hosts() []string {
 		}
 	}
 	slices.Sort(hosts)
-	return append(slices.Compact(hosts), "other.example.com")
+	return append(slices.Compact(hosts), otherHost)
 }
 
 // movedPath is a path of calls.
@@ -192,10 +240,29 @@ type movedPath struct {
 	sibling bool
 }
 
+var (
+	regexGroups = regexp.MustCompile(`\([^()]*\)[?*+]?|\[[^\]]*\][?*+]?|\\[dwS][?*+]?|\.[*+]`)
+	regexMarks  = regexp.MustCompile(`[\^$?*+\\]`)
+)
+
+// samplePath returns a path that a path of a route matches.
+func samplePath(path string) string {
+	if regex, ok := strings.CutPrefix(path, "~"); ok {
+		regex = strings.ReplaceAll(regex, "(/|$)", "/")
+		for regexGroups.MatchString(regex) {
+			regex = regexGroups.ReplaceAllString(regex, "7")
+		}
+		return regexMarks.ReplaceAllString(regex, "")
+	}
+	return path
+}
+
 func (m *moved) paths() []movedPath {
 	var all []string
 	for _, e := range m.file.Of(kongfile.Route) {
-		all = append(all, e.Value.Get("paths").Texts()...)
+		for _, path := range e.Value.Get("paths").Texts() {
+			all = append(all, samplePath(path))
+		}
 	}
 	if len(all) == 0 {
 		all = []string{"/"}
@@ -209,7 +276,7 @@ func (m *moved) paths() []movedPath {
 			trimmed + "/", trimmed + "/a%20b/%2e%2e/c", trimmed + "//x", trimmed + "/x/../y", trimmed + "/%C3%A4?q=%C3",
 			trimmed + "/%7Ex?" + url.QueryEscape("ä b"), trimmed + "/a;b=c/d+e",
 		}
-		if trimmed != "" {
+		if len(trimmed) > 1 {
 			encoded := fmt.Sprintf("/%%%02x%s", trimmed[1], trimmed[2:])
 			few = append(few, trimmed, trimmed+"/x/../../y", encoded+"/1", strings.ToUpper(trimmed)+"/1",
 				trimmed[:len(trimmed)-1])

@@ -44,6 +44,8 @@ type moved struct {
 	plan *plans.Plan
 	db   *models.DB
 	ids  []string // of the projects, in the order of the plan
+
+	others bool // it isn't a file of this repository
 }
 
 // moveIn reads and plans a file whose target is the upstream.
@@ -63,7 +65,11 @@ func moveIn(t *testing.T, path string, up *upstream) *moved {
 	if m.file, err = kongfile.Read([]byte(m.text), nil); err != nil {
 		t.Fatal(err)
 	}
-	if m.plan, err = plans.Kong(m.file, plans.Options{Now: time.Now()}); err != nil {
+	options := plans.Options{Now: time.Now()}
+	if m.others = !strings.HasPrefix(path, "testdata/"); m.others { // as their importer would choose
+		options.AllowWeak, options.Hosts = true, []string{otherHost}
+	}
+	if m.plan, err = plans.Kong(m.file, options); err != nil {
 		t.Fatal(err)
 	}
 	return m
