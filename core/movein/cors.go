@@ -3,6 +3,7 @@ package movein
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"postern/core/configfile"
@@ -36,8 +37,8 @@ func (p *planner) readCORS(e *kongfile.Entity) *contract.CORS {
 
 func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 	out := &contract.CORS{
-		Origins: []string{}, Methods: upperAll(e.Config("methods").Texts()), Headers: listOf(e.Config("headers")),
-		ExposedHeaders: listOf(e.Config("exposed_headers")), Credentials: e.Config("credentials").Bool(false),
+		Origins: []string{}, Methods: p.corsMethods(e), Headers: p.corsHeaders(e, "headers"),
+		ExposedHeaders: p.corsHeaders(e, "exposed_headers"), Credentials: e.Config("credentials").Bool(false),
 	}
 	origins := e.Config("origins").Texts()
 	switch {
@@ -55,8 +56,10 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 			items = []configfile.Value{list}
 		}
 		for _, origin := range items {
-			if plainOrigin.MatchString(origin.Text) && !isOpen {
-				out.Origins = append(out.Origins, origin.Text)
+			if plain := plainOriginOf(origin.Text); plain != "" && !isOpen {
+				if !slices.Contains(out.Origins, plain) {
+					out.Origins = append(out.Origins, plain)
+				}
 				continue
 			}
 			p.say(e, "cors.origin", origin.AsWritten())
@@ -69,8 +72,14 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 			p.say(e, "cors.credentials")
 		}
 	}
+	switch all := slices.Contains(out.ExposedHeaders, "*"); {
+	case all && out.Credentials: // here too
+		out.ExposedHeaders = slices.DeleteFunc(out.ExposedHeaders, func(name string) bool { return name == "*" })
+	case all:
+		out.ExposedHeaders = []string{"*"}
+	}
 	if age := e.Config("max_age"); age.IsSet() {
-		n := age.Int(0)
+		n := max(0, age.Int(0))
 		if n > maxCORSAge {
 			n = maxCORSAge
 			p.say(e, "cors.max_age")
@@ -88,6 +97,76 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 		return nil
 	}
 	return out
+}
+
+// originHost is the host of an origin of http or https.
+var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+// plainOriginOf returns an origin as browsers send it, without the port of its scheme, as Kong compares it; "" if no
+// page has it.
+func plainOriginOf(text string) string {
+	scheme, host, _ := strings.Cut(text, "://")
+	host, port, hasPort := strings.Cut(host, ":")
+	if !plainOrigin.MatchString(text) || hasPort && !isPort(port) {
+		return ""
+	}
+	switch scheme = strings.ToLower(scheme); {
+	case scheme != "http" && scheme != "https":
+		return text
+	case !originHost.MatchString(strings.ToLower(host)):
+		return ""
+	}
+	plain := scheme + "://" + strings.ToLower(host)
+	if !hasPort || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return plain
+	}
+	return plain + ":" + port
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0 && text[0] != '0'
+}
+
+// pageMethods are the methods that pages can be allowed. Browsers send neither TRACE nor CONNECT.
+var pageMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// corsMethods returns the methods of a cors plugin, in uppercase and once each; none for all.
+func (p *planner) corsMethods(e *kongfile.Entity) []string {
+	methods := []string{}
+	for _, method := range e.Config("methods").Texts() {
+		switch method = strings.ToUpper(method); {
+		case slices.Contains(methods, method), method == "TRACE", method == "CONNECT":
+		case slices.Contains(pageMethods, method):
+			methods = append(methods, method)
+		default:
+			p.say(e, "cors.method", method)
+		}
+	}
+	if len(methods) == 0 && len(e.Config("methods").Texts()) > 0 {
+		return []string{"OPTIONS"} // not all
+	}
+	return methods
+}
+
+// headerName is a field name (RFC 9110, section 5.1) that CORS takes.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
+
+// corsHeaders returns the names of headers, once each. Kong joins the list, so an entry can have several names.
+func (p *planner) corsHeaders(e *kongfile.Entity, list string) []string {
+	names := []string{}
+	for _, text := range e.Config(list).Texts() {
+		for name := range strings.SplitSeq(text, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == "", slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) }):
+			case headerName.MatchString(name):
+				names = append(names, name)
+			default:
+				p.say(e, "cors.header", name)
+			}
+		}
+	}
+	return names
 }
 
 func listOf(v configfile.Value) []string {

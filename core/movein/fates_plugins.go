@@ -219,6 +219,16 @@ var pluginFates = map[string]fate{
 		"Some origins are regular expressions, which CORS here doesn't have. Pages of these origins can't call.",
 		"List the origins.",
 	},
+	"cors.method": {
+		lossy,
+		"CORS here has the usual methods only. Pages can't send the others.",
+		"Send these calls with POST.",
+	},
+	"cors.header": {
+		lossy,
+		"An entry isn't the name of a header. It is left out.",
+		"Correct it in the file.",
+	},
 	"cors.none": {
 		skipped,
 		"None of its origins can be imported. Preflights need a key, or reach the target.",

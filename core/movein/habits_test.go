@@ -95,6 +95,22 @@ func TestKong_habits(t *testing.T) {
 			lacks: `"host":`,
 		},
 		{
+			name: "what CORS can't have", item: "/plugins/0", codes: []string{"plugin"},
+			text: service + "plugins: [{name: cors, config: {methods: [get, TRACE, CONNECT, GET], headers: ['Accept, " +
+				"X-Token', accept], exposed_headers: ['*', X-A], origins: ['HTTPS://App.example.com:443', " +
+				"'https://app.example.com', 'http://localhost:3000'], max_age: -1}}]\n",
+			has: `"cors":{"origins":["https://app.example.com","http://localhost:3000"],"app_origins":false,` +
+				`"methods":["GET"],` +
+				`"headers":["Accept","X-Token"],"exposed_headers":["*"],"credentials":false,"max_age":0}`,
+		},
+		{
+			name: "what CORS here can't have", item: "/plugins/0",
+			codes: []string{"cors.method", "cors.header", "cors.origin"},
+			text: service + "plugins: [{name: cors, config: {methods: [PROPFIND], headers: ['X Y'], origins: " +
+				"['http://a:0', 'http://b']}}]\n",
+			has: `"origins":["http://b"],"app_origins":false,"methods":["OPTIONS"],"headers":[],`,
+		},
+		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
 			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,
