@@ -177,7 +177,7 @@ func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
 	if len(both) == 0 && !all {
 		return nil, false
 	}
-	kong := deeper.route.rank.compare(other.route.rank)
+	kong := deeper.rank().compare(other.rank())
 	if kong == 0 {
 		kong = cmp.Compare(deeper.prefix.length, other.prefix.length)
 	}
@@ -304,14 +304,14 @@ func (a *access) isChecked() bool {
 }
 
 func (p *planner) closeRegion(entries []*entry, q *route, host, region string) []*entry {
-	checked := q.asChecked()
+	checked, rank := q.asChecked(), q.rankOf(q.regexRegions)
 	for _, e := range entries[:len(entries):len(entries)] {
 		within := isBelow(e.prefix.path, region)
 		if e.gone || e.deny || e.route == q || !within && !isBelow(region, e.prefix.path) {
 			continue
 		}
 		both, all := common(e.methods, q.methods)
-		if len(both) == 0 && !all || e.route.rank.compare(q.rank) > 0 || e.route.opened ||
+		if len(both) == 0 && !all || e.rank().compare(rank) > 0 || e.route.opened ||
 			e.route.access.isAsStrict(checked) {
 			continue
 		}
@@ -392,7 +392,7 @@ func (p *planner) overtaken(entries []*entry) (denials []*entry) {
 		}
 		for _, e := range entries {
 			if e.gone || e.deny || e.route == winner.route || !strings.HasPrefix(e.prefix.path, winner.prefix.path) ||
-				isBelow(e.prefix.path, winner.prefix.path) || winner.route.rank.compare(e.route.rank) <= 0 {
+				isBelow(e.prefix.path, winner.prefix.path) || winner.rank().compare(e.rank()) <= 0 {
 				continue
 			}
 			switch both, all := common(e.methods, winner.route.methods); {
@@ -412,7 +412,7 @@ func (p *planner) overtaken(entries []*entry) (denials []*entry) {
 
 func (p *planner) guardFrom(other, e *entry) {
 	both, all := common(e.route.methods, other.methods)
-	if other.route == e.route || len(both) == 0 && !all || other.route.rank.compare(e.route.rank) > 0 ||
+	if other.route == e.route || len(both) == 0 && !all || other.rank().compare(e.rank()) > 0 ||
 		other.route.access.isAsStrict(&e.route.access) {
 		return
 	}

@@ -17,6 +17,8 @@ import (
 // kongRoute is a route as Kong's router sees it.
 type kongRoute struct {
 	host, method, path string // "" for any
+	more               string // another path; Kong takes plain ones and regular expressions for two routes
+	priority           int    // of regular expressions
 	keyed              bool
 	plugin             string // that checks keys, or that can't be imported
 	keeps              bool   // strip_path: false
@@ -24,10 +26,17 @@ type kongRoute struct {
 
 func (r kongRoute) yaml(i int) string {
 	out := fmt.Sprintf("  - {name: r%d", i)
-	for _, one := range []struct{ name, value string }{{"hosts", r.host}, {"methods", r.method}, {"paths", r.path}} {
+	paths := r.path
+	if r.more != "" {
+		paths += "', '" + r.more
+	}
+	for _, one := range []struct{ name, value string }{{"hosts", r.host}, {"methods", r.method}, {"paths", paths}} {
 		if one.value != "" {
 			out += fmt.Sprintf(", %s: ['%s']", one.name, one.value)
 		}
+	}
+	if r.priority > 0 {
+		out += fmt.Sprintf(", regex_priority: %d", r.priority)
 	}
 	if r.keyed {
 		out += ", plugins: [{name: " + r.plugin + "}]"
@@ -36,6 +45,18 @@ func (r kongRoute) yaml(i int) string {
 		out += ", strip_path: false"
 	}
 	return out + "}\n"
+}
+
+// split returns routes with a path each.
+func split(routes []kongRoute) (out []kongRoute) {
+	for _, r := range routes {
+		out = append(out, r)
+		if r.more != "" {
+			r.path = r.more
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func (r kongRoute) matches(host, method, path string) bool {
@@ -48,9 +69,9 @@ func (r kongRoute) matches(host, method, path string) bool {
 	return strings.HasPrefix(path, r.path)
 }
 
-// rank is Kong's get_priority: attributes, plain host, regular expression, length of the path.
-func (r kongRoute) rank() [4]int {
-	var out [4]int
+// rank is Kong's get_priority: attributes, plain host, regular expression and its priority, length of the path.
+func (r kongRoute) rank() [5]int {
+	var out [5]int
 	for _, value := range []string{r.host, r.method, r.path} {
 		if value != "" {
 			out[0]++
@@ -60,16 +81,16 @@ func (r kongRoute) rank() [4]int {
 		out[1] = 1
 	}
 	if strings.HasPrefix(r.path, "~") {
-		out[2] = 1
+		out[2], out[3] = 1, r.priority
 	} else {
-		out[3] = len(r.path)
+		out[4] = len(r.path)
 	}
 	return out
 }
 
 // needsKey reports whether Kong can refuse a call without a key: routes of equal rank come in any order.
 func needsKey(routes []kongRoute, host, method, path string) bool {
-	var best [4]int
+	var best [5]int
 	needs := false
 	for _, r := range routes {
 		if !r.matches(host, method, path) {
@@ -159,12 +180,14 @@ func isReachable(routes []kongRoute, method, upstream string) bool {
 	for _, r := range routes {
 		prefix := ""
 		if !r.keeps {
-			prefix = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(r.path, "~"), "(/|$)"), "/")
+			prefix = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(r.path, "~"), "(/|$)"), "$")
+			prefix = strings.TrimSuffix(prefix, "/")
 		}
 		for _, host := range []string{"h.example.com", "g.example.com", "other.example.com"} {
-			path := prefix + upstream
-			if !r.keyed && r.matches(host, method, path) && !needsKey(routes, host, method, path) {
-				return true
+			for _, path := range []string{prefix + upstream, strings.TrimSuffix(prefix+upstream, "/")} {
+				if !r.keyed && r.matches(host, method, path) && !needsKey(routes, host, method, path) {
+					return true
+				}
 			}
 		}
 	}
@@ -174,7 +197,9 @@ func isReachable(routes []kongRoute, method, upstream string) bool {
 // No call without a key is forwarded that Kong refuses, whatever routes a file has.
 func TestKong_routesOfRandomFiles(t *testing.T) {
 	pick := func(r *rand.Rand, values ...string) string { return values[r.IntN(len(values))] }
-	paths := []string{"", "/", "/a", "/a/b", "/ab", "/a/b/c", `~/a/[0-9]+$`, `~/a(/|$)`, `~/a/b/.+/x`, "~/b"}
+	paths := []string{
+		"", "/", "/a", "/a/b", "/ab", "/a/b/c", `~/a/[0-9]+$`, `~/a(/|$)`, `~/a/b/.+/x`, "~/b", "~/a$", "~/a/b",
+	}
 	calls := []string{"/", "/a", "/a/", "/ab", "/abc/d", "/a/b", "/a/bc", "/a/1", "/a/b/c/x", "/a/b/cd", "/b", "/bc"}
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -184,10 +209,14 @@ func TestKong_routesOfRandomFiles(t *testing.T) {
 			routes[i] = kongRoute{
 				host: pick(r, "", "h.example.com", "g.example.com"), method: pick(r, "", "", "GET", "POST"),
 				path: pick(r, paths...), keyed: r.IntN(2) == 0, plugin: pick(r, "key-auth", "key-auth", "oauth2"),
-				keeps: r.IntN(3) == 0,
+				keeps: r.IntN(3) == 0, priority: r.IntN(3) / 2,
+			}
+			if routes[i].path != "" && r.IntN(3) == 0 {
+				routes[i].more = pick(r, paths[1:]...)
 			}
 			text += routes[i].yaml(i)
 		}
+		routes = split(routes)
 		_, p := read(t, text, movein.Options{Hosts: []string{"h.example.com", "g.example.com"}})
 		for _, host := range []string{"h.example.com", "g.example.com"} {
 			for _, method := range []string{"GET", "POST", "PUT"} {

@@ -23,12 +23,13 @@ type route struct {
 	openable []string // what an option would open, of a route that isn't closed
 	left     bool     // nothing of it is imported
 
-	hosts    []string // plain, in lowercase, without ports
-	wild     []string // with an asterisk
-	methods  []string // nil for all
-	prefixes []prefix
-	regions  []string // prefixes of the calls that a path matches which can't be imported; "" for all
-	rank     rank
+	hosts        []string // plain, in lowercase, without ports
+	wild         []string // with an asterisk
+	methods      []string // nil for all
+	prefixes     []prefix
+	regions      []string // prefixes of the calls that a path matches which can't be imported; "" for all
+	regexRegions bool     // one of them is that of a regular expression
+	rank         rank
 
 	denials []contract.Rule // for calls that Kong gives to another route
 }
@@ -39,6 +40,7 @@ type prefix struct {
 	length int    // of the path in the file; 0 for a regular expression
 	open   bool   // in Kong, it also matches when its last segment continues
 	slash  bool   // in Kong, it doesn't match without the slash at its end
+	regex  bool
 }
 
 // rank is how Kong chooses among the routes that match a call: the highest wins. [Kong 3.10: kong/router/transform.lua,
@@ -46,6 +48,18 @@ type prefix struct {
 type rank struct {
 	weight, plainHost, regex, headers, priority int
 }
+
+// rankOf returns the rank of a route for the calls that a prefix matches: Kong takes its plain paths and its regular
+// expressions for two routes.
+func (r *route) rankOf(regex bool) rank {
+	out := r.rank
+	if regex {
+		out.regex, out.priority = 1, r.entity.Value.Get("regex_priority").Int(0)
+	}
+	return out
+}
+
+func (e *entry) rank() rank { return e.route.rankOf(e.prefix.regex) }
 
 func (r rank) compare(other rank) int {
 	return cmp.Or(cmp.Compare(r.weight, other.weight), cmp.Compare(r.plainHost, other.plainHost),
@@ -168,7 +182,7 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 	p.readPaths(r, close)
 	if special { // another route takes the calls that it doesn't match
 		for _, one := range r.prefixes {
-			r.regions = append(r.regions, one.path)
+			r.regions, r.regexRegions = append(r.regions, one.path), r.regexRegions || one.regex
 		}
 		r.prefixes = nil
 	}
@@ -242,11 +256,10 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 		case len(item.Placeholders) > 0:
 			r.regions = append(r.regions, "")
 		case strings.HasPrefix(path, "~"):
-			r.rank.regex, r.rank.priority = 1, v.Get("regex_priority").Int(0)
 			found, ok := readRegex(path[1:], strip)
 			if !ok || !isPrefix(strings.TrimSuffix(found.literal, "/")) {
 				close("route.regex", "a path is a regular expression that can't be imported")
-				r.regions = append(r.regions, regionOf(found.literal))
+				r.regions, r.regexRegions = append(r.regions, regionOf(found.literal)), true
 				continue
 			}
 			if !found.whole {
@@ -255,7 +268,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			// Kong doesn't choose among regular expressions by their length.
 			r.prefixes = append(r.prefixes, prefix{
 				strings.TrimSuffix(found.literal, "/"), 0, !found.whole && !strings.HasSuffix(found.literal, "/"),
-				len(found.literal) > 1 && strings.HasSuffix(found.literal, "/"),
+				len(found.literal) > 1 && strings.HasSuffix(found.literal, "/"), true,
 			})
 		default:
 			if !isPrefix(strings.TrimRight(path, "/")) {
@@ -270,7 +283,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			}
 			r.prefixes = append(r.prefixes, prefix{
 				strings.TrimRight(path, "/"), len(path), !strings.HasSuffix(path, "/"),
-				len(path) > 1 && strings.HasSuffix(path, "/"),
+				len(path) > 1 && strings.HasSuffix(path, "/"), false,
 			})
 		}
 	}

@@ -21,7 +21,7 @@ func (p *planner) denySlashes(entries []*entry) {
 			return other.route == e.route || other.deny || len(both) == 0 && !all || !other.prefix.takes(e.prefix.path)
 		})
 		slices.SortStableFunc(candidates, func(a, b *entry) int { // the one that Kong tries first
-			return cmp.Or(b.route.rank.compare(a.route.rank), cmp.Compare(b.prefix.length, a.prefix.length))
+			return cmp.Or(b.rank().compare(a.rank()), cmp.Compare(b.prefix.length, a.prefix.length))
 		})
 		for _, winner := range candidates {
 			if !e.route.access.isAsStrict(&winner.route.access) {
