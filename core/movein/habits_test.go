@@ -111,6 +111,19 @@ func TestKong_habits(t *testing.T) {
 			has: `"origins":["http://b"],"app_origins":false,"methods":["OPTIONS"],"headers":[],`,
 		},
 		{
+			name: "a path and all below it, as of the ingress controller", item: "/services/0/routes/0",
+			codes: []string{"route"}, text: routeOf("paths: ['~/docs$', /docs/]"),
+			has: `"path_prefix":"/docs","strip_prefix":true,"version":"1.0.0"`, lacks: `"path_prefix":"/docs/`,
+		},
+		{
+			name: "and another regular expression", item: "/services/0/routes/0", codes: []string{"route.regex"},
+			text: routeOf("paths: ['~/docs$', /docs/, '~/x$']"),
+		},
+		{
+			name: "and one of two", item: "/services/0/routes/0", codes: []string{"route.regex"},
+			text: routeOf("paths: ['~/docs$', /docs]"),
+		},
+		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
 			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,

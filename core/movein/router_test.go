@@ -214,6 +214,9 @@ func TestKong_routesOfRandomFiles(t *testing.T) {
 			if routes[i].path != "" && r.IntN(3) == 0 {
 				routes[i].more = pick(r, paths[1:]...)
 			}
+			if r.IntN(5) == 0 {
+				routes[i].path, routes[i].more = "~/a$", "/a/"
+			}
 			text += routes[i].yaml(i)
 		}
 		routes = split(routes)

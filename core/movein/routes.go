@@ -250,11 +250,17 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 	}
 	r.rank.weight++
 	strip := r.strips()
+	texts := paths.Texts()
 	for _, item := range paths.Items {
 		path := item.Text
 		switch {
 		case len(item.Placeholders) > 0:
 			r.regions = append(r.regions, "")
+		case isWhole(path, texts):
+			if plain := strings.TrimSuffix(path, "/"); plain != path {
+				r.prefixes = append(r.prefixes, prefix{path: plain, length: len(path)})
+				r.regions, r.regexRegions = append(r.regions, plain), true // the path itself has a higher rank
+			}
 		case strings.HasPrefix(path, "~"):
 			found, ok := readRegex(path[1:], strip)
 			if !ok || !isPrefix(strings.TrimSuffix(found.literal, "/")) {
@@ -288,6 +294,23 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 		}
 	}
 }
+
+// isWhole reports whether a path is one of a pair such as ~/a$ and /a/, which together are a prefix as custom domains
+// have it. Kong's ingress controller writes them.
+func isWhole(path string, all []string) bool {
+	plain, slash := strings.CutSuffix(path, "/")
+	if !slash {
+		var isRegex bool
+		if plain, isRegex = strings.CutPrefix(strings.TrimSuffix(path, "$"), "~"); !isRegex {
+			return false
+		}
+	}
+	return plain != "" && isPrefix(plain) && strings.Trim(plain, regexPlain) == "" &&
+		slices.Contains(all, plain+"/") && slices.Contains(all, "~"+plain+"$")
+}
+
+// regexPlain are the characters that stand for themselves in a regular expression.
+const regexPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_~/"
 
 // mostPrefix is the length of the longest path prefix of a custom domain.
 const mostPrefix = 200
