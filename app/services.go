@@ -104,7 +104,7 @@ func newServices(d serviceDeps) services {
 		idempotency: &idempotency.Service{DB: d.db},
 		imports:     &imports.Service{DB: d.db, Projects: made, AppClients: clients, Changed: d.changed},
 		plans: &movein.Plans{
-			DB: d.db, Vault: d.vault, CheckHost: names.CheckHost, Reaches: d.guard.Reaches,
+			DB: d.db, Vault: d.vault, CheckHost: names.CheckHost, Reaches: d.guard.Reaches, Dial: d.guard.DialContext,
 			Writer: &movein.Service{DB: d.db, Projects: made, Domains: names, Changed: d.changed},
 		},
 		keys: &keys.Service{DB: d.db, Prefix: d.config.KeyPrefix, Changed: d.changed, Events: hooks,

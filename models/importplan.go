@@ -9,12 +9,16 @@ import (
 
 // ImportPlan is a row of import_plans: another gateway's file, with the choices for its import.
 type ImportPlan struct {
-	ID            string `gorm:"primaryKey"`
-	TeamID        string
-	File          secrets.Sealed         // as movein.Files
-	SetValues     secrets.Sealed         // of placeholders, a JSON object; nil for none
-	Choices       contract.ImportChoices `gorm:"serializer:json"`
-	ApplyingUntil *time.Time             // nil unless it is applied
+	ID        string `gorm:"primaryKey"`
+	TeamID    string
+	File      secrets.Sealed         // as movein.Files
+	SetValues secrets.Sealed         // of placeholders, a JSON object; nil for none
+	Choices   contract.ImportChoices `gorm:"serializer:json"`
+
+	// Trusted has what the certificates of trusted targets need to be accepted, by the addresses of the targets.
+	Trusted map[string]contract.Upstream `gorm:"serializer:json"`
+
+	ApplyingUntil *time.Time // nil unless it is applied
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	ExpiresAt     time.Time
@@ -57,7 +61,7 @@ func (t *Tx) CountImportPlans(teamID string) (int64, error) {
 // another change came first.
 func (t *Tx) UpdateImportPlan(one ImportPlan, seen time.Time) (bool, error) {
 	res := t.db.Model(&ImportPlan{}).Where("id = ? AND updated_at = ?", one.ID, seen).
-		Select("SetValues", "Choices", "ApplyingUntil", "UpdatedAt").
+		Select("SetValues", "Choices", "Trusted", "ApplyingUntil", "UpdatedAt").
 		UpdateColumns(&one)
 	return res.RowsAffected == 1, res.Error
 }

@@ -87,6 +87,22 @@ func importPlan() exports.Plan {
 				Error:             "Use 1 to 4096 printable characters.",
 			},
 		},
+		Offers: ui.Group{
+			ID: "plan-offers", Name: "trust", Legend: "Trust",
+			Hint: "The certificates of these targets aren't accepted.",
+			Options: []ui.Option{{
+				Value: "orders.internal.a-company-with-a-long-name.example",
+				Title: "orders.internal.a-company-with-a-long-name.example",
+				Text:  "CN=Internal CA, SHA-256 " + strings.Repeat("1b2c3d4e", 8) + ", expires 2027-11-28",
+			}},
+		},
+		Targets: []ui.Fact{
+			{
+				Label: "https://orders.internal.a-company-with-a-long-name.example:8443",
+				Value: "The certificate is from an authority that isn't trusted here, or its chain is incomplete.",
+			},
+		},
+		Reached: "No problem found with 1,203 other targets.",
 		ByHand: []ui.Fact{
 			{
 				Label: "DNS records and certificates for",

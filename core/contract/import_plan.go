@@ -3,6 +3,7 @@ package contract
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -128,7 +129,7 @@ type ImportChoices struct {
 	Name           string   `json:"name" doc:"Name of the import, its product and its tenant. An import finds what earlier ones of the same name created" example:"kong"`
 	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened, without what can't be imported"`
 	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
-	Trust          []string `json:"trust" doc:"Hosts of targets whose certificates are accepted without verification"`
+	Trust          []string `json:"trust" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them"`
 	Theirs         bool     `json:"theirs" doc:"Overwrite what was changed here since an earlier import"`
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Send calls again after a timeout, as Kong does"`
@@ -155,10 +156,43 @@ type PlannedImport struct {
 	ImportChoices
 	Filled []string `json:"filled" doc:"Names of placeholders that you gave a value"`
 	ImportPlan
+	Targets     []ImportTarget `json:"targets" doc:"What connections to the targets have found. Nothing is sent to them. Lists the first 1,000"`
+	TargetCount int64          `json:"target_count" doc:"Number of targets"`
+
 	Ledger    []LedgerLine `json:"ledger" doc:"All items by their codes. items and owners list the first 1,000. Download the plan for all of them"`
 	CreatedAt time.Time    `json:"created_at"`
 	ExpiresAt time.Time    `json:"expires_at" doc:"When the plan is deleted"`
 	ETag      string       `json:"etag" doc:"Send as If-Match to change the plan"`
+}
+
+// TargetState says what a connection to a target of a plan has found.
+type TargetState string
+
+// The states of targets.
+const (
+	TargetOK          TargetState = "ok"
+	TargetUnverified  TargetState = "unverified"
+	TargetUnreachable TargetState = "unreachable"
+	TargetNotAllowed  TargetState = "not_allowed"
+	TargetNotTested   TargetState = "not_tested"
+)
+
+// ImportTarget is a target of a plan.
+type ImportTarget struct {
+	Address string      `json:"address" doc:"Scheme, host and port" example:"https://orders.internal:8443"`
+	State   TargetState `json:"state" enum:"ok,unverified,unreachable,not_allowed,not_tested" doc:"unverified means that its certificate isn't accepted. not_allowed means that it has no public address, and the operator hasn't allowed its range with POSTERN_EGRESS_ALLOW"`
+	Detail  string      `json:"detail" doc:"Why it isn't ok. Calls get 502"`
+	Trusted bool        `json:"trusted" doc:"True if its certificate is accepted because trust has its host"`
+	CA      *OfferedCA  `json:"ca,omitempty" doc:"If it is unverified, the certificate that is accepted once trust has its host. If it is trusted, the one that the import sets as ca. Compare its fingerprint with the one that the target's operator gives you"`
+}
+
+// TrustHost returns the host that makes the certificate of a target accepted when trust has it, "" if nothing does.
+func (t ImportTarget) TrustHost() string {
+	u, err := url.Parse(t.Address)
+	if err != nil || t.State != TargetUnverified || t.CA == nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // Tag returns the plan's ETag.
@@ -170,7 +204,7 @@ type ImportPlanChange struct {
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders by their names. Names that you leave out keep their values. An empty value removes one"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names of routes that don't have one. Replaces the existing list"`
-	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of targets whose certificates are accepted without verification. Replaces the existing list"`
+	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them. What the targets send now becomes ca of their environments. Replaces the existing list"`
 	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite what was changed here since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Send calls again after a timeout, as Kong does"`

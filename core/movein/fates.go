@@ -46,11 +46,17 @@ var fates = map[string]fate{
 			"calls get 502.",
 		"Set the authority in upstream.ca, or take the target's certificate with --trust HOST.",
 	},
-	"service.trusted": {
+	trustedCode: {
 		approximate,
-		"Kong accepts any certificate. Postern accepts the one that the target has during the import. Once it is " +
-			"replaced, calls get 502.",
-		"Set the authority that issues it in upstream.ca.",
+		"Kong accepts any certificate. Postern accepts those of the authority that the target sends while the import " +
+			"is planned, or else only the target's own certificate. Once it is replaced, calls get 502.",
+		"Compare its fingerprint in the plan with the one that the target's operator gives you.",
+	},
+	notTakenCode: {
+		approximate,
+		"The host is trusted, but one of its targets can't be reached, or has no certificate that can be taken. If a " +
+			"public authority didn't issue its certificate, calls get 502.",
+		"Correct what the plan says about the target and update the plan, or set the authority in upstream.ca.",
 	},
 	"service.ca": {
 		lossy,

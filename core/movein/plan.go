@@ -19,7 +19,7 @@ type Options struct {
 	Name           string   // of the product and the tenant; "" for contract.DefaultImportName
 	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
 	Hosts          []string // host names of routes without one
-	Trust          []string // hosts of targets whose certificates are trusted without an authority
+	Trust          []string // hosts of targets whose certificates are taken; see Plan.Take
 	AllowWeak      bool     // also keys that can be guessed
 	Theirs         bool     // an import that is repeated overwrites what was changed here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does

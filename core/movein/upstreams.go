@@ -82,9 +82,6 @@ func (p *planner) environment(r *route) contract.NewEnvironment {
 	u := &out.Upstream
 	p.timeouts(e, u)
 	p.retries(e, u)
-	if strings.HasPrefix(target, "https:") {
-		p.verification(e, u)
-	}
 	if protocol := e.Value.Get("protocol").Text; protocol == "grpc" || protocol == "grpcs" {
 		u.HTTP = contract.HTTP2
 	}
@@ -92,6 +89,9 @@ func (p *planner) environment(r *route) contract.NewEnvironment {
 		u.HostHeader = new(contract.HostOfCaller)
 	}
 	p.balance(e, &out)
+	if strings.HasPrefix(target, "https:") {
+		p.verification(e, &out)
+	}
 	for _, one := range u.TargetsOr(out.Target) {
 		p.plan.egress(one.URL)
 	}
@@ -124,9 +124,9 @@ func (p *planner) retries(e *kongfile.Entity, u *contract.Upstream) {
 	}
 }
 
-// verification sets how the certificate of a target is verified.
-func (p *planner) verification(e *kongfile.Entity, u *contract.Upstream) {
-	v := e.Value
+// verification sets how the certificates of targets are verified.
+func (p *planner) verification(e *kongfile.Entity, out *contract.NewEnvironment) {
+	v, u := e.Value, &out.Upstream
 	var pems []string
 	ids := v.Get("ca_certificates").Texts()
 	for _, id := range ids {
@@ -143,8 +143,8 @@ func (p *planner) verification(e *kongfile.Entity, u *contract.Upstream) {
 	}
 	switch {
 	case v.Get("tls_verify").Bool(false):
-	case slices.Contains(p.options.Trust, v.Get("host").Text):
-		p.say(e, "service.trusted")
+	case p.options.trusts(v.Get("host").Text, u.TargetsOr(out.Target)):
+		p.say(e, trustedCode)
 	default:
 		p.say(e, "service.unverified")
 	}

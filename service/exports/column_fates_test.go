@@ -110,7 +110,7 @@ var columns = map[string]map[string]string{
 	},
 	"key_imports": {internal: "lookup attempt lease_until batches digest result done expires_at"},
 	"import_plans": {
-		internal: "id team_id file set_values choices applying_until created_at updated_at expires_at",
+		internal: "id team_id file set_values choices trusted applying_until created_at updated_at expires_at",
 	},
 	"idempotent_requests": {internal: "lookup fingerprint lease_id lease_until carried_out answer expires_at"},
 	"move_ins":            {team: "id team_id gateway result created_at"},

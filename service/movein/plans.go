@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/netip"
 	"slices"
 	"time"
@@ -34,7 +35,11 @@ type Plans struct {
 	Writer    Writer
 	Lease     time.Duration // how long a plan is claimed by a process that was killed; 0: a minute
 
+	// Dial connects to targets, through the egress guard; nil: they aren't tested.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
 	places turns.Places // for work on files, by team
+	tests  tests
 }
 
 // Bounds on plans.
@@ -66,49 +71,46 @@ func check(p access.Principal, team string) error {
 func (s *Plans) Create(
 	ctx context.Context, p access.Principal, in contract.NewImport, files []movein.File,
 ) (contract.PlannedImport, error) {
-	out, err := s.create(ctx, p, in, files)
+	row, plan, err := s.create(ctx, p, in, files)
 	if err != nil {
 		return contract.PlannedImport{}, fmt.Errorf("movein: plan: %w", err)
 	}
-	return out, nil
+	return withTargets(shown(row, nil, plan), s.test(ctx, row.ID, plan)), nil
 }
 
 func (s *Plans) create(
 	ctx context.Context, p access.Principal, in contract.NewImport, files []movein.File,
-) (contract.PlannedImport, error) {
-	var none contract.PlannedImport
+) (row models.ImportPlan, plan *movein.Plan, err error) {
 	if in.Team == "" {
 		in.Team = p.HomeTeam
 	}
-	err := check(p, in.Team)
-	if err == nil {
+	if err = check(p, in.Team); err == nil {
 		err = onlyForZips(in)
 	}
 	if err != nil {
-		return none, err
+		return row, nil, err
 	}
 	leave, err := s.take(ctx, in.Team)
 	if err != nil {
-		return none, err
+		return row, nil, err
 	}
 	defer leave()
 	read, err := movein.Read(files)
 	if err != nil {
-		return none, refused(err)
+		return row, nil, refused(err)
 	}
 	now := models.Now()
-	row := models.ImportPlan{
+	row = models.ImportPlan{
 		ID: models.NewID(planIDPrefix), TeamID: in.Team, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(keepPlans),
 	}
 	row.Choices.Name = contract.DefaultImportName
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
-	plan, err := s.planOf(read, row, nil)
-	if err != nil {
-		return none, err
+	if plan, err = s.planOf(read, row, nil); err != nil {
+		return row, nil, err
 	}
 	packed, err := read.MarshalBinary()
 	if err != nil {
-		return none, err
+		return row, nil, err
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		if err := room(tx, in.Team); err != nil {
@@ -125,7 +127,7 @@ func (s *Plans) create(
 			After: settingsOf(row, nil),
 		})
 	})
-	return shown(row, nil, plan), err
+	return row, plan, err
 }
 
 // onlyForZips refuses what only exported zips have.
@@ -167,7 +169,7 @@ func (s *Plans) Get(ctx context.Context, p access.Principal, in contract.ImportP
 	if err != nil {
 		return contract.PlannedImport{}, fmt.Errorf("movein: get %s: %w", in.Import, err)
 	}
-	return shown(row, set, plan), nil
+	return withTargets(shown(row, set, plan), s.test(ctx, row.ID, plan)), nil
 }
 
 // MayRead reports whether the principal may read a plan: the check of a download while it is sent.
@@ -391,6 +393,7 @@ func (s *Plans) planOf(
 	if err != nil {
 		return nil, refused(err)
 	}
+	plan.Take(row.Trusted)
 	plan.ByHand.EgressCIDRs = slices.DeleteFunc(plan.ByHand.EgressCIDRs, s.reaches)
 	return plan, nil
 }
@@ -417,7 +420,7 @@ func refused(err error) error {
 func shown(row models.ImportPlan, set map[string]string, plan *movein.Plan) contract.PlannedImport {
 	out := contract.PlannedImport{
 		ID: row.ID, Team: row.TeamID, State: contract.ImportPlanned, ImportChoices: row.Choices,
-		ImportPlan: plan.ImportPlan, Ledger: plan.Lines(), Filled: slices.Sorted(maps.Keys(set)),
+		ImportPlan: plan.ImportPlan, Targets: []contract.ImportTarget{}, Ledger: plan.Lines(), Filled: slices.Sorted(maps.Keys(set)),
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), ETag: access.ETag(row.UpdatedAt),
 	}
 	if notApplying(row) != nil {

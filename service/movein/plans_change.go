@@ -51,30 +51,22 @@ func (s *Plans) update(
 	if err != nil {
 		return none, err
 	}
-	leave, err := s.take(ctx, row.TeamID)
+	was := row
+	before, set, plan, err := s.replan(ctx, tx, &row, in.Body)
 	if err != nil {
 		return none, err
 	}
-	defer leave()
-	files, set, err := s.open(tx, row)
-	if err != nil {
-		return none, err
-	}
-	before, seen := settingsOf(row, set), row.UpdatedAt
-	set = maps.Clone(set)
-	if err := s.choose(&row.Choices, set, in.Body, files); err != nil {
-		return none, err
-	}
-	plan, err := s.planOf(files, row, set)
-	if err != nil {
-		return none, err
+	found := s.test(ctx, row.ID, plan)
+	if keep(&row, found) {
+		plan.Take(row.Trusted)
+		found = s.test(ctx, row.ID, plan) // what is shown is that the certificates are accepted
 	}
 	row.UpdatedAt = models.Now()
 	err = s.DB.Write(ctx, func(tx *models.Tx) error {
 		if row.SetValues, err = s.sealValues(tx, row, set); err != nil {
 			return err
 		}
-		updated, err := tx.UpdateImportPlan(row, seen)
+		updated, err := tx.UpdateImportPlan(row, was.UpdatedAt)
 		if err == nil && !updated {
 			err = access.Stale()
 		}
@@ -83,10 +75,35 @@ func (s *Plans) update(
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "settings"}, Before: before, After: settingsOf(row, set),
+			Detail: map[string]string{"change": "settings"}, Before: settingsOf(was, before), After: settingsOf(row, set),
 		})
 	})
-	return shown(row, set, plan), err
+	return withTargets(shown(row, set, plan), found), err
+}
+
+// replan changes the choices of a plan, and makes it again. It returns the values of placeholders before and now.
+func (s *Plans) replan(
+	ctx context.Context, tx *models.Tx, row *models.ImportPlan, change contract.ImportPlanChange,
+) (before, set map[string]string, plan *movein.Plan, err error) {
+	leave, err := s.take(ctx, row.TeamID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer leave()
+	files, before, err := s.open(tx, *row)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	set = maps.Clone(before)
+	if err := s.choose(&row.Choices, set, change, files); err != nil {
+		return nil, nil, nil, err
+	}
+	row.Trusted = maps.Clone(row.Trusted)
+	if change.Trust != nil {
+		row.Trusted = nil // what targets send now is taken
+	}
+	plan, err = s.planOf(files, *row, set)
+	return before, set, plan, err
 }
 
 // changeable refuses a change that is based on another state, or while the plan is applied.

@@ -27,7 +27,10 @@ type Plan struct {
 	Name    ui.Value
 	Hosts   ui.Value
 	Trust   ui.Value
+	Offers  ui.Group // targets whose certificates can be accepted
 	Unset   []Unset
+	Targets []ui.Fact // that calls can't reach, or that are trusted
+	Reached string    // how many other targets there are, "" for none
 	ByHand  []ui.Fact
 	Notes   []string
 	Error   string // of the choices

@@ -37,8 +37,8 @@ func (f *kongFlags) add(command *cobra.Command) {
 	flags.StringArrayVar(&f.set, "set", nil, "Kong files: value of a placeholder, as `NAME=VALUE`; repeatable")
 	flags.StringArrayVar(&f.env, "env", nil, "Kong files: `NAME` of a placeholder to fill from the environment "+
 		"variable of the same name; repeatable")
-	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of a target to trust without verifying its "+
-		"certificate; repeatable")
+	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of an https target whose certificate is accepted "+
+		"as it is now; repeatable")
 	for pointer, flag := range map[string]string{
 		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
 	} {

@@ -53,7 +53,7 @@ func (f importFlags) apply(
 		return did, err
 	}
 	if !asJSON {
-		if _, err := io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Ledger)+"\n"); err != nil {
+		if _, err := io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Ledger)+targetsText(plan)+"\n"); err != nil {
 			return did, err //nolint:wrapcheck // of the terminal
 		}
 	}
@@ -178,7 +178,7 @@ func newImports(t terminal.Terminal) *cobra.Command {
 			}),
 		cli.OperationCommand(t, asImport, contract.GetImportPlan,
 			func(_ contract.ImportPath, p contract.PlannedImport) error {
-				_, err := io.WriteString(t.Out, kongText(&p.ImportPlan, p.Ledger))
+				_, err := io.WriteString(t.Out, kongText(&p.ImportPlan, p.Ledger)+targetsText(&p))
 				return err //nolint:wrapcheck // of the terminal
 			}),
 		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),

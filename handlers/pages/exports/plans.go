@@ -147,6 +147,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 			Hint: "These stay closed, because something that checks their calls can't be imported.",
 		},
 	}
+	addTargets(&m, plan)
 	for _, one := range plan.ByHand.Placeholders {
 		m.Unset = append(m.Unset, exports.Unset{ImportPlaceholder: one})
 	}
