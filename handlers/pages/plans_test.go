@@ -2,8 +2,14 @@ package pages_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log"
 	"mime/multipart"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -70,6 +76,33 @@ func TestImportPlanPage(t *testing.T) {
 	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "file that you sent")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/imports")
 	s.Get(path).Shows(404, "Page not found")
+}
+
+// A target whose certificate isn't accepted is trusted with a tick.
+func TestImportPlanPage_targets(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	s.Server.Plans.Dial = new(net.Dialer).DialContext
+	target := httptest.NewUnstartedServer(http.NotFoundHandler())
+	target.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes
+	target.StartTLS()
+	t.Cleanup(target.Close)
+	file := `{"_format_version": "3.0", "services": [{"url": "` + target.URL + `", "routes": [{"paths": ["/"]}]}]}`
+	path := sendKong(t, s, file, ui.NonceField, s.Get("/imports").Nonce("/imports/plan")).Location()
+	sum := fmt.Sprintf("%x", sha256.Sum256(target.Certificate().Raw))
+	plan := s.Get(path).Shows(200, "Import plan").
+		Says("#plan-targets ~ dl", target.URL).
+		Says("#plan-targets ~ dl", "from an authority that isn't trusted").
+		Says("label[for='plan-offers-127.0.0.1']", sum)
+	s.Post(path, "revision", plan.Value("#plan-choices ~ form [name=revision]"), "trust", "127.0.0.1", "trust", "").
+		LeadsTo(path)
+	plan = s.Get(path).Shows(200, "Import plan").
+		Says("#plan-targets ~ dl", "Trusted: ").
+		Says("#plan-targets ~ dl", sum).
+		Says("#plan-trust", "127.0.0.1")
+	if plan.Find("[name=trust][type=checkbox]").Length() != 0 {
+		t.Error("a trusted target is offered again")
+	}
 }
 
 func TestImportPlanPage_refused(t *testing.T) {
