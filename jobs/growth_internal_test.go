@@ -132,7 +132,8 @@ var growingTables = map[string]growing{
 	}},
 	"import_plans": {says: "24 hours", kept: day, rows: func(now time.Time) []any {
 		return []any{&models.ImportPlan{
-			ID: "pln_1", File: []byte("f"), CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(day),
+			ID: "pln_1", File: []byte("f"), Trusted: map[string]contract.Upstream{},
+			CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(day),
 		}}
 	}},
 	"idempotent_requests": {says: "24 hours", kept: day, rows: func(now time.Time) []any {

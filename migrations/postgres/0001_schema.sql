@@ -1062,7 +1062,7 @@ CREATE TABLE import_plans (
     file           BYTEA, -- sealed
     set_values     BYTEA, -- of placeholders, sealed
     choices        TEXT COLLATE "C" NOT NULL, -- a JSON object
-    trusted        TEXT COLLATE "C", -- what trusted targets need, by their addresses, as JSON
+    trusted        TEXT COLLATE "C" NOT NULL, -- what trusted targets need, by their addresses; a JSON object
     applying_until TIMESTAMPTZ, -- while the plan is applied
     created_at     TIMESTAMPTZ NOT NULL,
     updated_at     TIMESTAMPTZ NOT NULL,

@@ -1042,7 +1042,7 @@ CREATE TABLE import_plans (
     file           BLOB, -- sealed
     set_values     BLOB, -- of placeholders, sealed
     choices        TEXT NOT NULL, -- a JSON object
-    trusted        TEXT, -- what trusted targets need, by their addresses, as JSON
+    trusted        TEXT NOT NULL, -- what trusted targets need, by their addresses; a JSON object
     applying_until DATETIME, -- while the plan is applied
     created_at     DATETIME NOT NULL,
     updated_at     DATETIME NOT NULL,

@@ -105,6 +105,7 @@ func (s *Plans) create(
 	}
 	row.Choices.Name = contract.DefaultImportName
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
+	row.Trusted = map[string]contract.Upstream{}
 	if plan, err = s.planOf(read, row, nil); err != nil {
 		return row, nil, err
 	}
@@ -420,7 +421,8 @@ func refused(err error) error {
 func shown(row models.ImportPlan, set map[string]string, plan *movein.Plan) contract.PlannedImport {
 	out := contract.PlannedImport{
 		ID: row.ID, Team: row.TeamID, State: contract.ImportPlanned, ImportChoices: row.Choices,
-		ImportPlan: plan.ImportPlan, Targets: []contract.ImportTarget{}, Ledger: plan.Lines(), Filled: slices.Sorted(maps.Keys(set)),
+		ImportPlan: plan.ImportPlan, Targets: []contract.ImportTarget{}, Ledger: plan.Lines(),
+		Filled:    slices.Sorted(maps.Keys(set)),
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(), ETag: access.ETag(row.UpdatedAt),
 	}
 	if notApplying(row) != nil {

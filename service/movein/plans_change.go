@@ -75,7 +75,8 @@ func (s *Plans) update(
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "settings"}, Before: settingsOf(was, before), After: settingsOf(row, set),
+			Detail: map[string]string{"change": "settings"},
+			Before: settingsOf(was, before), After: settingsOf(row, set),
 		})
 	})
 	return withTargets(shown(row, set, plan), found), err
@@ -100,7 +101,7 @@ func (s *Plans) replan(
 	}
 	row.Trusted = maps.Clone(row.Trusted)
 	if change.Trust != nil {
-		row.Trusted = nil // what targets send now is taken
+		row.Trusted = map[string]contract.Upstream{} // what targets send now is taken
 	}
 	plan, err = s.planOf(files, *row, set)
 	return before, set, plan, err

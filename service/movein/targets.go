@@ -289,9 +289,6 @@ func keep(row *models.ImportPlan, all []tested) bool {
 		if known && (had.CA.IsSet() || had.ServerName != nil || one.CA == nil) {
 			continue
 		}
-		if row.Trusted == nil {
-			row.Trusted = map[string]contract.Upstream{}
-		}
 		row.Trusted[one.Address], isNew = one.needs, true
 	}
 	return isNew

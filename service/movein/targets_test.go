@@ -209,8 +209,8 @@ func TestPlans_trusted(t *testing.T) {
 			{bare, "CN=bare", "", "service.trusted"},
 			{self(x509.Certificate{Subject: named("own"), IPAddresses: loopback}), "CN=own", "", "service.trusted"},
 			{
-				self(x509.Certificate{Subject: named("other"), DNSNames: []string{"*.x", "Orders.internal"}}), "CN=other",
-				"orders.internal", "service.trusted",
+				self(x509.Certificate{Subject: named("other"), DNSNames: []string{"*.x", "Orders.internal"}}),
+				"CN=other", "orders.internal", "service.trusted",
 			},
 			{self(x509.Certificate{Subject: named("nameless")}), "", "", "service.not_taken"},
 			{
