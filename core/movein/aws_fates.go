@@ -124,7 +124,7 @@ var awsFates = map[string]fate{
 		approximate,
 		"AWS doesn't verify the target's certificate, and Postern does. If a public authority didn't issue it, calls " +
 			"get 502.",
-		"Set the authority in upstream.ca.",
+		"Set the authority in upstream.ca, or take the target's certificate with --trust HOST.",
 	},
 	"operation.no_plan": {
 		exact, "It needs a key of a usage plan, and no usage plan has its stage. Calls get 403, as on AWS.", "",
