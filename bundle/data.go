@@ -79,7 +79,7 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All settings of the project are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
-		Note: "The project was deleted and is in the bin, so Postern answers its calls with 410. The documents " +
+		Note: "The project was deleted and is in the trash, so Postern answers its calls with 410. The documents " +
 			"describe it as it was before the deletion.",
 		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve these calls again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,

@@ -15,7 +15,7 @@ import (
 )
 
 // rebuild returns the build that the documents of an archive describe, from which Write
-// would generate the rest of the archive. Only the ledger says that a project is in the bin.
+// would generate the rest of the archive. Only the ledger says that a project is in the trash.
 func (v *verifier) rebuild(m Manifest, config projectDoc, target Target, deleted bool) (*Build, error) {
 	project, err := config.project()
 	if err != nil {

@@ -41,7 +41,7 @@ func TestVerify_accepted(t *testing.T) {
 	}
 }
 
-// An export of a project in the bin says so, since its gateway would answer again.
+// An export of a project in the trash says so, since its gateway would answer again.
 func TestWrite_projectInTheBin(t *testing.T) {
 	in := sampleInput()
 	in.Project.Deleted = true

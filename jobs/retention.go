@@ -12,7 +12,7 @@ const (
 	purgeWithin = 10 * time.Minute // the next purge continues where this one stopped
 )
 
-// Retention deletes projects whose time in the bin is over, and unclaimed workspaces that
+// Retention deletes projects whose time in the trash is over, and unclaimed workspaces that
 // have expired.
 type Retention interface {
 	Purge(ctx context.Context) error

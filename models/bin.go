@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// BinProject moves a project that is not deleted to the bin. It returns false if another
+// BinProject moves a project that is not deleted to the trash. It returns false if another
 // change came first.
 func (t *Tx) BinProject(id string, now, purgeAt time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND deleted_at IS NULL", id).
@@ -10,7 +10,7 @@ func (t *Tx) BinProject(id string, now, purgeAt time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// UnbinProject takes a project out of the bin. It returns false if the project is not
+// UnbinProject takes a project out of the trash. It returns false if the project is not
 // there, or is being purged.
 func (t *Tx) UnbinProject(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND purge_at > ?", id, now).
@@ -18,14 +18,14 @@ func (t *Tx) UnbinProject(id string, now time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// EraseProject ends a deleted project's time in the bin. It returns false if the project is
+// EraseProject ends a deleted project's time in the trash. It returns false if the project is
 // not there.
 func (t *Tx) EraseProject(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND deleted_at IS NOT NULL", id).UpdateColumn("purge_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// LockProjectForPurge keeps a project whose time in the bin had ended at now from being restored,
+// LockProjectForPurge keeps a project whose time in the trash had ended at now from being restored,
 // also by a replica whose clock is behind, and locks its row until the transaction ends. It
 // returns false if the project was restored or does not exist.
 func (t *Tx) LockProjectForPurge(id string, now time.Time) (bool, error) {
@@ -34,14 +34,14 @@ func (t *Tx) LockProjectForPurge(id string, now time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// ErasedProjects lists at most limit projects whose time in the bin had ended by the time
+// ErasedProjects lists at most limit projects whose time in the trash had ended by the time
 // given, by id, after the one given.
 func (t *Tx) ErasedProjects(by time.Time, after string, limit int) ([]Project, error) {
 	var list []Project
 	return list, t.db.Where("purge_at <= ? AND id > ?", by, after).Order("id").Limit(limit).Find(&list).Error
 }
 
-// CountBin counts the projects of a team that are in the bin at now.
+// CountBin counts the projects of a team that are in the trash at now.
 func (t *Tx) CountBin(teamID string, now time.Time) (int64, error) {
 	var n int64
 	return n, t.db.Model(&Project{}).Where("team_id = ? AND purge_at > ?", teamID, now).Count(&n).Error

@@ -81,7 +81,7 @@ func (t *Tx) keysWithUse(sql string, vars ...any) *gorm.DB {
 }
 
 // opensProject is the condition for keys of a project's product that were created in another project: the project must
-// have their key type and tenant, and the other project must not be in the bin.
+// have their key type and tenant, and the other project must not be in the trash.
 const opensProject = `found.project_id = ? OR EXISTS (
 		SELECT 1 FROM key_types AS theirs JOIN key_types AS ours ON ours.name = theirs.name
 		WHERE theirs.id = found.key_type_id AND ours.project_id = ?

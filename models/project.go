@@ -23,8 +23,8 @@ type Project struct {
 	CORS          contract.CORS `gorm:"serializer:json"`
 	FrozenAt      *time.Time    // taken down by the operators since; nil: served
 	FrozenReason  string
-	DeletedAt     *time.Time // in the bin since; nil: not deleted
-	PurgeAt       *time.Time // when it is permanently deleted from the bin, if DeletedAt is set
+	DeletedAt     *time.Time // in the trash since; nil: not deleted
+	PurgeAt       *time.Time // when it is permanently deleted from the trash, if DeletedAt is set
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -132,7 +132,7 @@ func (t *Tx) ProjectsOfTeams(teamIDs []string, state string, now time.Time, page
 	}, "id", id)
 }
 
-// AnyDeleted reports whether one of the teams has a project in the bin.
+// AnyDeleted reports whether one of the teams has a project in the trash.
 func (t *Tx) AnyDeleted(teamIDs []string, now time.Time) (bool, error) {
 	var found []string
 	err := t.db.
@@ -160,7 +160,7 @@ func (t *Tx) ProjectNamesOfTeam(teamID string, limit int) ([]Project, error) {
 		Find(&list).Error
 }
 
-// CountProjectsOfTeam counts the projects of one team, those in the bin too.
+// CountProjectsOfTeam counts the projects of one team, those in the trash too.
 func (t *Tx) CountProjectsOfTeam(teamID string) (n int64, err error) {
 	return n, t.db.Model(&Project{}).Where("team_id = ?", teamID).Count(&n).Error
 }

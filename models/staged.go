@@ -10,10 +10,10 @@ import (
 	"postern/migrations"
 )
 
-// A project that is imported belongs to a team that no one is in, and is in the bin without an end, until everything of
-// it is written. No reader of a team finds it, gateways do not load it, and keys of a project in the bin do not open
-// the others of their product. The team's tenants that come with it are the project's own until then. The id of the
-// team begins with stageKind, by which an import that was not finished is found.
+// A project that is imported belongs to a team that no one is in, and is in the trash without an end, until everything
+// of it is written. No reader of a team finds it, gateways do not load it, and keys of a project in the trash do not
+// open the others of their product. The team's tenants that come with it are the project's own until then. The id of
+// the team begins with stageKind, by which an import that was not finished is found.
 const stageKind = "imp"
 
 // afterStages comes after the ids of all such teams.

@@ -9,7 +9,7 @@ import (
 func binStates() []state {
 	return []state{
 		{"bin", projects.BinPage(projects.Bin{
-			Page: in("Bin", "/bin", "Bin"),
+			Page: in("Trash", "/bin", "Trash"),
 			List: listed("/bin", "projects", "name", "created"),
 			Rows: []projects.BinRow{{
 				Name:        "shop",
@@ -29,7 +29,7 @@ func binStates() []state {
 				ExportURL:   "/projects/weather-forecasts-and-history/export",
 			}},
 		})},
-		{"bin-empty", projects.BinPage(projects.Bin{Page: in("Bin", "/bin", "Bin")})},
+		{"bin-empty", projects.BinPage(projects.Bin{Page: in("Trash", "/bin", "Trash")})},
 		{"delete-project", projects.DeletionPage(projects.Deletion{
 			Page:      in("Delete Shop", "/projects/shop/delete", "Shop", "Delete"),
 			Project:   "Storefront API",

@@ -11,7 +11,7 @@ func table() bundle.Table {
 	return bundle.Table{
 		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
-			Note: "The project was deleted and is in the bin, so Postern answers its calls with 410. The exported " +
+			Note: "The project was deleted and is in the trash, so Postern answers its calls with 410. The exported " +
 				"gateway serves them as it did before the deletion, and accepts the project's keys.",
 			Remedy: "Start the exported gateway only if you want to serve these calls again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",

@@ -31,9 +31,9 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 		})
 	command.Short = "Verify that the audit log wasn't changed"
 	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or reordered.
-Each entry contains a hash of itself and the previous hash. The last hash is the head
-of the log. Keep the head. With --head, a later verification also detects a log that
-was rewritten as a whole.
+Each entry contains a hash of itself and the previous hash. The last hash is the head of
+the log. Keep the head. With --head, a later verification also detects a log that was
+rewritten entirely.
 
 With --data-dir or --database-url, or in a shell with the server's settings
 (POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database

@@ -75,7 +75,7 @@ func newVersion(t terminal.Terminal) *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().Bool("json", false, "print as JSON")
+	command.Flags().Bool("json", false, "print the version as JSON")
 	return command
 }
 

@@ -30,7 +30,7 @@ type AccountDeletion struct {
 	Email        string   `json:"email"`
 	Teams        []string `json:"teams" doc:"Names of the teams that the account will leave"`
 	OnlyOwner    []string `json:"only_owner" doc:"Names of the teams whose only owner is this account. It can't be deleted until this list is empty"`
-	LastOperator bool     `json:"last_operator" doc:"True if this is the only operator. It can't be deleted then"`
+	LastOperator bool     `json:"last_operator" doc:"True if this account is the only operator, so it can't be deleted"`
 	Password     bool     `json:"password" doc:"True if the password is required. If false, a sign-in within the last five minutes is required"`
 	Fresh        bool     `json:"fresh" doc:"True if this session began within the last five minutes"`
 }
@@ -111,7 +111,7 @@ var (
 	}}
 	GetAccountDeletion = &Op[None, AccountDeletion]{Operation{
 		ID: "get-account-deletion", Method: http.MethodGet, Path: account + "/deletion", Permission: DeleteAccounts,
-		Summary: "Preview what deleting your account ends",
+		Summary: "Preview the effects of deleting your account",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	DeleteAccount = &Op[AccountRemoval, None]{Operation{

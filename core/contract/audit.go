@@ -106,7 +106,7 @@ var (
 		Summary: "Verify the audit log",
 		Command: "audit verify",
 		Doc: "Checks the hash of every entry of a team against the one before it. If you send the head of an earlier " +
-			"verification, it also detects a log that was rewritten as a whole. A team can run one verification at a " +
+			"verification, it also detects a log that was rewritten entirely. A team can run one verification at a " +
 			"time.",
 	}}
 )

@@ -29,7 +29,7 @@ const (
 type TestStep struct {
 	Step    string      `json:"step" example:"discovery"`
 	Outcome TestOutcome `json:"outcome" enum:"pass,warn,fail,skip"`
-	Detail  string      `json:"detail" doc:"What was found, or what is wrong and how to fix it"`
+	Detail  string      `json:"detail" doc:"Finding, or the problem and how to fix it"`
 }
 
 // TestedTarget has the measurements of a target. A field is zero if the test did not get that far.

@@ -18,9 +18,9 @@ func DomainOf(project, domain string) DomainPath { return DomainPath{ProjectPath
 // DomainAddress says which calls to a host name a custom domain takes.
 type DomainAddress struct {
 	Host        string   `json:"host" doc:"In lowercase ASCII" example:"api.example.com"`
-	PathPrefix  string   `json:"path_prefix" doc:"Prefix that the paths of its calls have, such as /orders, as whole segments. Empty for all paths"`
-	StripPrefix bool     `json:"strip_prefix" doc:"Whether the prefix is removed before rules are matched and calls are forwarded"`
-	Methods     []string `json:"methods" doc:"Methods of its calls, in alphabetical order. Empty for all methods"`
+	PathPrefix  string   `json:"path_prefix" doc:"Path prefix that the domain matches, in whole segments, such as /orders. Empty for all paths"`
+	StripPrefix bool     `json:"strip_prefix" doc:"True if the prefix is removed before rules are matched and calls are forwarded"`
+	Methods     []string `json:"methods" doc:"HTTP methods that the domain matches, in alphabetical order. Empty for all methods"`
 }
 
 // Address returns the host name with the path prefix: api.example.com/orders.
@@ -42,13 +42,13 @@ type Domain struct {
 	DomainAddress
 	Version      string            `json:"version" doc:"Name"`
 	Environment  string            `json:"environment" doc:"Name of the environment that the domain points to"`
-	State        string            `json:"state" enum:"pending,verified,missing" doc:"pending means not served yet. missing means served, but its TXT record has disappeared"`
+	State        string            `json:"state" enum:"pending,verified,missing" doc:"pending: not served yet. missing: still served, but its TXT record has disappeared"`
 	Record       DomainRecord      `json:"record" doc:"TXT record that proves that the team controls the domain" audit:"-"`
 	Proof        *string           `json:"proof" doc:"How the domain was verified: dns or operator; null while pending"`
 	VerifiedAt   *time.Time        `json:"verified_at" audit:"-"`
 	CheckedAt    *time.Time        `json:"checked_at" doc:"When the record was last looked up" audit:"-"`
 	MissingSince *time.Time        `json:"missing_since" doc:"When the record was first found missing; null while it exists" audit:"-"`
-	Problem      *string           `json:"problem" doc:"Why the last lookup found no proof; null if it found one or none was done"`
+	Problem      *string           `json:"problem" doc:"Why the last lookup failed; null if it succeeded or if there was none"`
 	Certificate  DomainCertificate `json:"certificate" doc:"TLS certificate of the domain" audit:"-"`
 	Warnings     []Warning         `json:"warnings,omitempty" doc:"Settings that are allowed but may surprise you" audit:"-"`
 	ETag         string            `json:"etag" doc:"Send as If-Match to update the domain" audit:"-"`
@@ -80,10 +80,10 @@ type DomainRecord struct {
 
 // DomainCertificate is the certificate that callers by TLS get for a host name.
 type DomainCertificate struct {
-	State   string     `json:"state" enum:"none,ordered,valid,expired,failed" doc:"none means the gateway's own certificate. ordered means not issued yet. failed means that the last attempt failed"`
+	State   string     `json:"state" enum:"none,ordered,valid,expired,failed" doc:"none: the gateway's own certificate is used. ordered: not issued yet. failed: the last attempt failed"`
 	Source  *string    `json:"source" doc:"files (from the operator) or acme; null if there is no certificate"`
 	EndsAt  *time.Time `json:"ends_at"`
-	Problem *string    `json:"problem" doc:"Why the last attempt to obtain or renew it failed; null if it didn't"`
+	Problem *string    `json:"problem" doc:"Error of the last attempt to obtain or renew it; null if there was none"`
 	RetryAt *time.Time `json:"retry_at" doc:"When the next attempt starts; null if there is no problem"`
 }
 
@@ -114,9 +114,9 @@ type DomainList struct {
 // NewDomain is a custom domain to be created.
 type NewDomain struct {
 	Host        string   `json:"host" example:"api.example.com"`
-	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Take only calls whose path is this prefix or is below it, such as /orders. Other custom domains can have the same host name"`
+	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Match only calls whose path is this prefix or is below it, such as /orders. Other custom domains can share the host name"`
 	StripPrefix *bool    `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded. Defaults to true"`
-	Methods     []string `json:"methods,omitempty" flag:"method" doc:"Take only calls with these methods. HEAD and OPTIONS have to be named. Defaults to all methods"`
+	Methods     []string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods. HEAD and OPTIONS match only if you list them. Defaults to all methods"`
 	Version     string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
 	Environment string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain points to. Defaults to prod"`
 }

@@ -5,9 +5,9 @@ import "net/http"
 // Question is a call that is explained without being made.
 type Question struct {
 	ProjectPath
-	Version     string `query:"version" doc:"Name or ID of the version. Defaults to the only one"`
-	Environment string `query:"environment" doc:"Name of the environment. Defaults to the only one, or prod"`
-	Host        string `query:"host" doc:"Custom domain that the call goes to. The path is then the whole path, and the version and environment follow from them"`
+	Version     string `query:"version" doc:"Name or ID of the version. Optional if there is only one version"`
+	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment or one named prod"`
+	Host        string `query:"host" doc:"Custom domain that the call is sent to. The path is then the complete path, and the domain and path determine the version and environment"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
 	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42, or at the host"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
@@ -20,7 +20,7 @@ type Explanation struct {
 	Decision string `json:"decision" enum:"allow,deny"`
 	GatewayAnswer
 	Steps     []ExplainedStep `json:"steps"`
-	DecidedBy string          `json:"decided_by" doc:"What decided: a step, the ID of a rule, default or read_write_scopes"`
+	DecidedBy string          `json:"decided_by" doc:"Step or rule that decided: the name of a step, the ID of a rule, default or read_write_scopes"`
 	OnExport  GatewayAnswer   `json:"on_export" doc:"Response of the exported gateway"`
 }
 

@@ -26,8 +26,8 @@ type Export struct {
 	Progress    ExportProgress `json:"progress"`
 	SizeBytes   int64          `json:"size_bytes"`
 	SHA256      string         `json:"sha256"`
-	Ledger      LedgerTotals   `json:"ledger" doc:"Number of items by status, which says how exactly they were exported"`
-	DownloadURL string         `json:"download_url,omitempty" doc:"Present when the export is ready. Requires the same credentials"`
+	Ledger      LedgerTotals   `json:"ledger" doc:"Number of items by status (how exactly they were exported)"`
+	DownloadURL string         `json:"download_url,omitempty" doc:"URL of the zip. Present once the export is ready. Requires the same credentials"`
 	CreatedAt   time.Time      `json:"created_at"`
 	FinishedAt  *time.Time     `json:"finished_at"`
 	ExpiresAt   *time.Time     `json:"expires_at" doc:"When the download expires"`
@@ -65,7 +65,7 @@ type Requester struct {
 
 // ExportProgress is how far an export has come. RowsTotal is 0 before it is known.
 type ExportProgress struct {
-	Part      string `json:"part" doc:"What is being written, or what the export is waiting for"`
+	Part      string `json:"part" doc:"Current step of the export, or what it is waiting for"`
 	RowsDone  int64  `json:"rows_done"`
 	RowsTotal int64  `json:"rows_total"`
 }
@@ -96,9 +96,9 @@ type ExportList struct {
 // NewExport is an export to be built.
 type NewExport struct {
 	Format    string `json:"format" doc:"data, or gateway for a zip that runs on Kong"`
-	Keys      string `json:"keys,omitempty" minLength:"1" doc:"hashes keeps existing keys working, mint also adds new keys, none leaves keys out. Defaults to hashes, or none without consumers"`
-	Consumers *bool  `json:"consumers,omitempty" doc:"Whether to include users with their identities, groups and API keys. false requires keys to be none. Defaults to true"`
-	Secrets   bool   `json:"secrets,omitempty" doc:"Whether to include your team's secrets for other systems, such as identity providers and upstreams"`
+	Keys      string `json:"keys,omitempty" minLength:"1" doc:"hashes keeps existing keys working; mint also adds new keys; none leaves keys out. Defaults to hashes, or to none without consumers"`
+	Consumers *bool  `json:"consumers,omitempty" doc:"Include users with their identities, groups and API keys. false requires keys to be none. Defaults to true"`
+	Secrets   bool   `json:"secrets,omitempty" doc:"Include your team's secrets for other systems, such as identity providers and upstreams"`
 	Recipient string `json:"recipient,omitempty" minLength:"1" doc:"age public key (age1…) that secrets are encrypted to"`
 	Password  Secret `json:"password,omitempty" doc:"Account password. Required to export secrets, unless the account has no password and signed in within the last five minutes"`
 }

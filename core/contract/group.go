@@ -16,7 +16,7 @@ type Group struct {
 	GroupRecord
 	Tenant   string        `json:"tenant" doc:"ID of the tenant"`
 	Members  int64         `json:"members" doc:"Number of users that are direct members"`
-	Owners   int64         `json:"owners" doc:"Number of apps that are direct members: owners of keys that aren't users"`
+	Owners   int64         `json:"owners" doc:"Number of apps (owners of keys that aren't users) that are direct members"`
 	Children []NestedGroup `json:"children,omitempty" doc:"Nested groups. Their members are members too. Omitted in lists"`
 	Parents  []NestedGroup `json:"parents,omitempty" doc:"Groups that directly contain this group. Omitted in lists"`
 	ETag     string        `json:"etag" doc:"Send as If-Match to update the group"`
@@ -72,7 +72,7 @@ func (g NewGroup) In(tenant string) GroupCreation {
 
 // GroupChange changes a group; nil leaves a member unchanged.
 type GroupChange struct {
-	Name        *string `json:"name,omitempty" doc:"New name in rules and headers. Rules with the old name don't follow"`
+	Name        *string `json:"name,omitempty" doc:"New name in rules and headers. Existing rules keep the old name"`
 	DisplayName *string `json:"display_name,omitempty" doc:"Name in the dashboard"`
 }
 
@@ -132,7 +132,7 @@ func (p GroupMemberPath) As(role string) GroupMembership {
 type GroupOwner struct {
 	Owner   string    `json:"owner" doc:"Owner of keys, such as billing-service"`
 	Role    string    `json:"role" enum:"member,admin"`
-	HasKeys bool      `json:"has_keys" doc:"Whether the tenant has a key of this owner that isn't revoked"`
+	HasKeys bool      `json:"has_keys" doc:"True if the tenant has a key of this owner that isn't revoked"`
 	Since   time.Time `json:"since"`
 }
 
@@ -215,7 +215,7 @@ var (
 	ListGroupMembers = &Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
 		Summary: "List a group's direct members", Command: "groups members list GROUP",
-		Doc: "Lists the users that are direct members of the group, not members of nested groups.",
+		Doc: "Lists the users who are direct members of the group. Members of nested groups aren't listed.",
 	}}
 	SetGroupMember = &Op[GroupMembership, Group]{Operation{
 		ID: "set-group-member", Method: http.MethodPut, Path: groupMember, Permission: UpdateUsers,
@@ -238,7 +238,7 @@ var (
 		Summary: "Add an app owner to a group or change its role",
 		Command: "groups owners set GROUP OWNER ROLE",
 		Example: "groups owners set grp_… billing-service member",
-		Doc: "Rules that require the group then admit all keys of the tenant with this owner. The owner doesn't need " +
+		Doc: "Rules that require the group then allow all keys of the tenant with this owner. The owner doesn't need " +
 			"to have a key yet. If it is already in the group, its role changes.",
 	}}
 	RemoveGroupOwner = &Op[GroupOwnerRemoval, None]{Operation{

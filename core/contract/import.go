@@ -12,7 +12,7 @@ type NewImport struct {
 	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that the signature of the zip must match, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
-	Apply    bool   `query:"apply" flag:"-" doc:"For zips, which are imported at once. A Kong file is planned first, so it refuses this"`
+	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately, which is the default. Refused for Kong files, whose plan comes first"`
 }
 
 // ImportCounts are the numbers of objects that an import created.
@@ -32,8 +32,8 @@ type ImportCounts struct {
 // LeftOut is something in which the new project differs from the exported one.
 type LeftOut struct {
 	Code    string `json:"code"`
-	Subject string `json:"subject,omitempty" doc:"What it is about, such as prod of 1.0.0. Absent if it is the project"`
-	Detail  string `json:"detail" doc:"What is different and what to do about it"`
+	Subject string `json:"subject,omitempty" doc:"Object that it is about, such as prod of 1.0.0. Absent if it is the project"`
+	Detail  string `json:"detail" doc:"Description of the difference, and what you need to do about it"`
 }
 
 // leftOutTitles are the titles of codes of LeftOut that aren't readable as words.
@@ -70,9 +70,9 @@ const (
 // Import is the result of an import or, in a dry run, the result it would have.
 type Import struct {
 	State   string       `json:"state" enum:"done,dry_run" doc:"dry_run means that nothing was changed"`
-	Project Project      `json:"project" doc:"The new project, or in a dry run the project as it would be"`
+	Project Project      `json:"project" doc:"The new project. In a dry run, the project that would be created"`
 	Made    ImportCounts `json:"made" doc:"Number of created objects of each kind"`
-	LeftOut []LeftOut    `json:"left_out" doc:"What differs from the exported project"`
+	LeftOut []LeftOut    `json:"left_out" doc:"Differences from the exported project"`
 	SHA256  string       `json:"sha256" doc:"SHA-256 of the zip, in hexadecimal"`
 	Signed  bool         `json:"signed" doc:"True if the zip is signed. The signature was checked only if you sent signed_by"`
 }
@@ -82,9 +82,9 @@ var ImportProject = &Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
 	Summary: "Import a project from an exported zip, or plan the import of a Kong file", Command: "import",
 	Permission: ImportProjects,
-	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what an import would do and " +
-		"what the new project would lack. The body can also be a file of Kong, or a form with one. Then the answer " +
-		"is 202 with a plan. Nothing is created until you apply it.",
+	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what the import would do and " +
+		"what the new project would be missing. The body can also be a Kong file, or a form that contains one. The " +
+		"response is then 202 with a plan, and nothing is created until you apply it.",
 }}
 
 var importOperations = []Described{

@@ -20,10 +20,10 @@ type ImportPlan struct {
 	Groups     []NewGroup       `json:"groups"`
 	Keys       PlannedKeys      `json:"keys" doc:"Number of API keys in the file"`
 	Closed     []ClosedEntity   `json:"closed" doc:"Routes and consumers that stay closed"`
-	ByHand     ImportByHand     `json:"by_hand" doc:"What an import can't do"`
+	ByHand     ImportByHand     `json:"by_hand" doc:"Tasks that an import can't do for you"`
 	Notes      []Warning        `json:"notes" doc:"Differences of the whole file"`
-	Summary    LedgerCounts     `json:"summary" doc:"Number of entities by how exactly they move"`
-	Items      []ImportItem     `json:"items" doc:"One item for each entity of the file"`
+	Summary    LedgerCounts     `json:"summary" doc:"Number of entities by status (how exactly they are imported)"`
+	Items      []ImportItem     `json:"items" doc:"One item for each entity in the file"`
 }
 
 // PlannedProject is a project that an import would create.
@@ -69,7 +69,7 @@ type PlannedOwner struct {
 	Username     string   `json:"username" doc:"Value of X-Consumer-Username"`
 	CustomID     string   `json:"custom_id" doc:"Value of X-Consumer-Custom-ID"`
 	Groups       []string `json:"groups"`
-	Limits       Limits   `json:"limits" doc:"Limits of each key. {} for those of the project"`
+	Limits       Limits   `json:"limits" doc:"Limits of each key. {} if the project's limits apply"`
 	AllowedCIDRs []string `json:"allowed_cidrs"`
 	Frozen       bool     `json:"frozen" doc:"True if the keys are frozen"`
 	Keys         int64    `json:"keys" doc:"Number of keys"`
@@ -88,16 +88,16 @@ type PlannedKeys struct {
 type ClosedEntity struct {
 	Kind    string   `json:"kind" enum:"route,operation,consumer"`
 	Name    string   `json:"name"`
-	Pointer string   `json:"pointer" doc:"Pointer into the file"`
-	Line    int      `json:"line" doc:"Line of the file"`
+	Pointer string   `json:"pointer" doc:"JSON Pointer to it in the file"`
+	Line    int      `json:"line" doc:"Line in the file"`
 	Reasons []string `json:"reasons"`
-	Open    string   `json:"open" doc:"Flag of the command line that opens it. Empty if nothing does"`
+	Open    string   `json:"open" doc:"Command-line flag that opens it. Empty if it can't be opened"`
 }
 
 // ImportByHand is what an import can't do.
 type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
-	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW has to allow and doesn't yet"`
+	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW must allow but doesn't yet"`
 	EgressNames  []string            `json:"egress_names" doc:"Host names of targets that probably have private addresses"`
 	Certificates []string            `json:"certificates" doc:"Names in certificates of the file"`
 	Placeholders []ImportPlaceholder `json:"placeholders" doc:"Placeholders without a value"`
@@ -106,33 +106,33 @@ type ImportByHand struct {
 // ImportPlaceholder is a placeholder that needs a value.
 type ImportPlaceholder struct {
 	Name  string `json:"name"`
-	Line  int    `json:"line" doc:"Line of the first one"`
+	Line  int    `json:"line" doc:"Line of its first occurrence"`
 	Count int    `json:"count"`
 }
 
 // ImportItem says how exactly an entity of a file moves.
 type ImportItem struct {
 	Kind    string   `json:"kind" example:"route"`
-	Title   string   `json:"title" doc:"What it is, for people" example:"Routes"`
+	Title   string   `json:"title" doc:"Readable name of the entities" example:"Routes"`
 	Name    string   `json:"name"`
-	Pointer string   `json:"pointer" doc:"Pointer into the file" example:"/services/0/routes/1"`
-	Line    int      `json:"line" doc:"Line of the file"`
-	Status  string   `json:"status" enum:"exact,approximate,lossy,skipped" doc:"The worst of its codes"`
+	Pointer string   `json:"pointer" doc:"JSON Pointer to it in the file" example:"/services/0/routes/1"`
+	Line    int      `json:"line" doc:"Line in the file"`
+	Status  string   `json:"status" enum:"exact,approximate,lossy,skipped" doc:"Worst status of its codes"`
 	Codes   []string `json:"codes" doc:"<kind>.<reason>" example:"[\"route.prefix\"]"`
-	Note    string   `json:"note" doc:"What happens to it. If it is approximate, this is the worst case"`
-	Remedy  *string  `json:"remedy" doc:"What to do about it; null if there is nothing to do"`
-	Details []string `json:"details" doc:"Such as names of fields that aren't known"`
+	Note    string   `json:"note" doc:"How it is imported. If its status is approximate, this includes the worst case"`
+	Remedy  *string  `json:"remedy" doc:"What you need to do about it; null if nothing"`
+	Details []string `json:"details" doc:"Details, such as the names of unknown fields"`
 }
 
 // ImportChoices are the choices for a plan that aren't secret.
 type ImportChoices struct {
-	Name           string   `json:"name" doc:"Name of the import, its product and its tenant. An import finds what earlier ones of the same name created" example:"kong"`
-	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened, without what can't be imported"`
+	Name           string   `json:"name" doc:"Name of the import, its product and its tenant. An import updates objects that earlier imports with the same name created" example:"kong"`
+	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened without the plugins that can't be imported"`
 	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
 	Trust          []string `json:"trust" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them"`
-	Theirs         bool     `json:"theirs" doc:"Overwrite what was changed here since an earlier import"`
+	Theirs         bool     `json:"theirs" doc:"Overwrite changes made here since an earlier import"`
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
-	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Send calls again after a timeout, as Kong does"`
+	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Retry calls after a timeout, as Kong does"`
 }
 
 // DefaultImportName is the name of an import that has no other one.
@@ -152,14 +152,14 @@ const MostPlannedItems = 1000
 type PlannedImport struct {
 	ID    string `json:"id"`
 	Team  string `json:"team" doc:"ID of the team"`
-	State string `json:"state" enum:"planned,applying" doc:"applying means that it is being written"`
+	State string `json:"state" enum:"planned,applying" doc:"applying: the import is being written"`
 	ImportChoices
 	Filled []string `json:"filled" doc:"Names of placeholders that you gave a value"`
 	ImportPlan
 	Targets     []ImportTarget `json:"targets" doc:"What connections to the targets have found. Nothing is sent to them. Lists the first 1,000"`
 	TargetCount int64          `json:"target_count" doc:"Number of targets"`
 
-	Ledger    []LedgerLine `json:"ledger" doc:"All items by their codes. items and owners list the first 1,000. Download the plan for all of them"`
+	Ledger    []LedgerLine `json:"ledger" doc:"All items, grouped by code. items and owners list only the first 1,000. To get all of them, download the plan"`
 	CreatedAt time.Time    `json:"created_at"`
 	ExpiresAt time.Time    `json:"expires_at" doc:"When the plan is deleted"`
 	ETag      string       `json:"etag" doc:"Send as If-Match to change the plan"`
@@ -200,14 +200,14 @@ func (p PlannedImport) Tag() string { return p.ETag }
 
 // ImportPlanChange changes the choices for a plan; nil leaves a member unchanged.
 type ImportPlanChange struct {
-	Name           *string           `json:"name,omitempty" slug:"true" doc:"Name of the import, its product and its tenant, which keeps the imports of several Kongs apart. Defaults to kong"`
+	Name           *string           `json:"name,omitempty" slug:"true" doc:"Name of the import, its product and its tenant. If you import from several Kong gateways, use a different name for each. Defaults to kong"`
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
-	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders by their names. Names that you leave out keep their values. An empty value removes one"`
-	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names of routes that don't have one. Replaces the existing list"`
+	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders, by name. Placeholders that you leave out keep their values. An empty value removes the current value"`
+	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names for routes that don't have one. Replaces the existing list"`
 	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them. What the targets send now becomes ca of their environments. Replaces the existing list"`
-	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite what was changed here since an earlier import"`
+	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite changes made here since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
-	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Send calls again after a timeout, as Kong does"`
+	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Retry calls after a timeout, as Kong does"`
 }
 
 // ImportPath is the path parameter of an import.
@@ -257,39 +257,40 @@ var (
 	ListImports = &Op[ImportList, List[ImportSummary]]{Operation{
 		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports of Kong files",
 		Permission: ImportProjects, Command: "imports list",
-		Doc: "Lists the plans that wait, and the last 200 imports of each team, newest first. They can be undone.",
+		Doc: "Lists plans that haven't been applied yet, and the last 200 imports of each team, newest first. You " +
+			"can undo these imports.",
 	}}
 	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
-		Doc: "Returns what the import of a Kong file would create, how exactly each entity moves, what stays closed, " +
-			"and what you have to do by hand.",
+		Doc: "Returns what the import of a Kong file would create, how exactly each entity is imported, what stays " +
+			"closed, and what you need to do yourself.",
 	}}
 	UpdateImportPlan = &Op[ImportPlanUpdate, PlannedImport]{Operation{
 		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
-		Summary: "Change the choices for an import", Permission: ImportProjects,
+		Summary: "Change the settings of an import", Permission: ImportProjects,
 		Doc: "Returns the new plan. Values of placeholders are stored encrypted and never returned.",
 	}}
 	DownloadImportPlan = &Op[ImportPath, File]{Operation{
 		ID: "download-import-plan", Method: http.MethodGet, Path: oneImport + "/download",
 		Summary: "Download the full plan of an import", Permission: ImportProjects, Answer: "application/json",
-		Doc: "Returns the plan with an item for each entity of the file, and all owners.",
+		Doc: "Returns the plan with an item for each entity in the file, and all owners.",
 	}}
 	DeleteImportPlan = &Op[ImportPath, None]{Operation{
 		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
 		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
-		Doc: "Also deletes the file that you sent. Plans are deleted after 24 hours in any case.",
+		Doc: "Also deletes the file that you sent. If you don't delete a plan, it is deleted after 24 hours.",
 	}}
 	ApplyImport = &Op[ImportApplication, MovedIn]{Operation{
 		ID: "apply-import", Method: http.MethodPost, Path: oneImport + "/apply", Summary: "Apply the plan of an import",
 		Permission: ImportProjects,
-		Doc: "Requires the ETag of the plan as If-Match, so that nothing is written but what you have seen. " +
-			"Everything is written or nothing. The plan is deleted. Returns the import, whose ID is another one.",
+		Doc: "Requires the plan's ETag as If-Match, so that only the plan that you have seen is applied. The import " +
+			"is all or nothing. Deletes the plan and returns the import, which has a different ID.",
 	}}
 	UndoImport = &Op[ImportPath, None]{Operation{
 		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
 		Summary: "Undo an import", Permission: EraseProjects, Command: "imports undo IMPORT",
-		Doc: "Deletes what the import created. Fails if anything was changed since then.",
+		Doc: "Deletes everything that the import created. Fails if any of it was changed after the import.",
 	}}
 )
 

@@ -51,8 +51,8 @@ type KeyDetails struct {
 // unchanged, and so do gateways.
 type KeyIdentity struct {
 	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
-	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. Replaces Postern's own in the headers to the upstream. Null if there is none"`
-	CredentialID *string   `json:"credential_id" doc:"ID of the key at the gateway that it was imported from, sent as X-Credential-Identifier. Null to send id"`
+	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. Headers to the upstream contain it in place of the owner's identity in Postern; null if there is none"`
+	CredentialID *string   `json:"credential_id" doc:"ID of the key at the gateway that it was imported from, sent as X-Credential-Identifier; null if id is sent instead"`
 }
 
 // IsZero reports whether there is none.
@@ -123,7 +123,7 @@ type NewKey struct {
 	Tenant       string     `json:"tenant,omitempty" minLength:"1" doc:"Name of a tenant of the project. Defaults to the project's own tenant"`
 	Product      string     `json:"product,omitempty" minLength:"1" doc:"Name of the project's product. The key becomes valid for all projects of the product"`
 	Environment  string     `json:"environment,omitempty" minLength:"1" doc:"Name of the environment that the key is limited to. Defaults to all environments"`
-	Description  string     `json:"description,omitempty" doc:"What the key is for"`
+	Description  string     `json:"description,omitempty" doc:"Purpose of the key"`
 	Metadata     Metadata   `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the key expires (RFC 3339). Defaults to the key type's lifetime"`
 	Limits       Limits     `json:"limits,omitzero" doc:"Calls per window. Use {} for unlimited calls. Defaults to the key type's limits"`
@@ -144,7 +144,7 @@ func (n NewKey) In(project string) KeyCreation {
 // KeyChange changes a key; nil leaves a member unchanged. A key's owner and what it is valid for are fixed: usage that
 // was counted under its ID would be attributed to another owner.
 type KeyChange struct {
-	Description  *string             `json:"description,omitempty" doc:"What the key is for"`
+	Description  *string             `json:"description,omitempty" doc:"Purpose of the key"`
 	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
 	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. An empty list allows any address"`
@@ -174,10 +174,10 @@ type Grace struct {
 type KeyImport struct {
 	ProjectPath
 	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what an import would do"`
-	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has their hash can guess them"`
-	Update    bool     `query:"update" doc:"Change keys of the project that exist with other attributes. Without it, their rows are refused"`
-	KeyType   string   `query:"key_type" doc:"Key type of rows that have neither a key type nor scopes. Without it, they are refused"`
-	Map       []string `query:"map,explode" doc:"Field for a column or member with another name, as column=field. Use - as the field to leave a column out"`
+	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has the hash of such a key can guess the key"`
+	Update    bool     `query:"update" doc:"Update keys that already exist in the project with other attributes. Without this, their rows are refused"`
+	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. Without this, these rows are refused"`
+	Map       []string `query:"map,explode" doc:"Map a column or member to a field with a different name, as column=field. Use - as the field to leave a column out"`
 }
 
 // KeyImportCounts are the numbers of rows of a file of keys by what was done with them.
@@ -190,10 +190,10 @@ type KeyImportCounts struct {
 
 // KeyImportError is why a row wasn't imported. A row can have several.
 type KeyImportError struct {
-	Row     int64  `json:"row" doc:"Number of the row. In a CSV file, the header is row 1. Otherwise, the first row is 1"`
+	Row     int64  `json:"row" doc:"Row number. In a CSV file, row 1 is the header. In other formats, row 1 is the first key"`
 	Pointer string `json:"pointer" doc:"Column or member, such as /owner. Empty for the whole row"`
 	Code    string `json:"code"`
-	Detail  string `json:"detail" doc:"What is wrong and how to fix it"`
+	Detail  string `json:"detail" doc:"Description of the problem and how to fix it"`
 }
 
 // KeyRowsError is an error that rows of a file have, of which Row is the first.
@@ -232,7 +232,7 @@ func (k KeysImported) Unlisted() int64 {
 type KeyImportNote struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Row    int64  `json:"row" doc:"The first of the rows"`
+	Row    int64  `json:"row" doc:"First of the rows"`
 	Rows   int64  `json:"rows" doc:"Number of rows"`
 }
 
@@ -240,8 +240,8 @@ type KeyImportNote struct {
 type KeysImported struct {
 	KeyImportCounts
 	Errors []KeyImportError `json:"errors" doc:"The first 1,000 errors"`
-	Notes  []KeyImportNote  `json:"notes" doc:"What rows of this request lose"`
-	Source string           `json:"source" enum:"postern,unkey,kong,aws,tyk" doc:"System whose columns were recognized; postern for others"`
+	Notes  []KeyImportNote  `json:"notes" doc:"Information in the rows of this request that isn't imported"`
+	Source string           `json:"source" enum:"postern,unkey,kong,aws,tyk" doc:"System whose columns were recognized; postern if none was"`
 	SHA256 string           `json:"sha256" doc:"SHA-256 of the file, in hexadecimal"`
 }
 
@@ -347,12 +347,10 @@ var (
 		Summary: "Import API keys from a file", Command: "keys import PROJECT", Permission: CreateKeys,
 		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
 		Doc: "The request body is a file of up to 1,000,000 keys as NDJSON, a JSON array or CSV. The keys keep " +
-			"working unchanged. Files of Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are " +
-			"hashed as they " +
-			"arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request with " +
-			"the same " +
-			"Idempotency-Key continues where the earlier one ended and returns the totals of both. With Accept: " +
-			"application/x-ndjson, the response has one line for each row.",
+			"working unchanged. Files from Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed " +
+			"as they arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request " +
+			"with the same Idempotency-Key continues where the earlier one ended and returns the totals of both. " +
+			"With Accept: application/x-ndjson, the response has one line for each row.",
 	}}
 	CheckKey = &Op[KeyCheck, KeyMatch]{Operation{
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",

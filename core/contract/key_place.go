@@ -13,20 +13,20 @@ import (
 type APIKeyAuth struct {
 	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces all places. Defaults to header=X-API-Key"`
 
-	SendMetadata *bool `json:"send_metadata,omitempty" flag:"send-key-metadata" doc:"Whether the upstream gets the metadata of the key as X-Consumer-Metadata. Left out, or false by default"`
+	SendMetadata *bool `json:"send_metadata,omitempty" flag:"send-key-metadata" doc:"Send the key's metadata to the upstream as X-Consumer-Metadata. Defaults to false"`
 }
 
 // KeyPlace is a place where callers can send their keys: a header, a query parameter, a cookie, or a subprotocol of
 // WebSockets. It has one of the four.
 type KeyPlace struct {
 	Header         string `json:"header,omitempty" doc:"Name of a header" example:"Authorization"`
-	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case doesn't count. Only with header" example:"Bearer"`
-	PrefixOptional bool   `json:"prefix_optional,omitempty" doc:"Whether the header can also have the key alone. Only with prefix"`
+	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case-insensitive. Only with header" example:"Bearer"`
+	PrefixOptional bool   `json:"prefix_optional,omitempty" doc:"Also accept the key without the prefix. Only with prefix"`
 
-	Query  string `json:"query,omitempty" doc:"Name of a query parameter. URLs end up in logs and browser histories, and keys in them too"`
+	Query  string `json:"query,omitempty" doc:"Name of a query parameter. URLs, including the keys in them, end up in logs and browser histories"`
 	Cookie string `json:"cookie,omitempty" doc:"Name of a cookie"`
 
-	WebSocketProtocol bool `json:"websocket_protocol,omitempty" doc:"Browsers send the key as an entry of Sec-WebSocket-Protocol: postern.key. and the base64url of the key, unpadded. Offer the protocol postern, too"`
+	WebSocketProtocol bool `json:"websocket_protocol,omitempty" doc:"Browsers send the key as an entry of Sec-WebSocket-Protocol: postern.key. followed by the key in base64url without padding. They must also offer the protocol postern"`
 }
 
 // MostKeyPlaces is how many places a version can have.

@@ -97,12 +97,12 @@ func (t LedgerTotals) Everywhere() int64 { return t.Total() - t.Configured.Total
 type LedgerLine struct {
 	Code       string   `json:"code" doc:"<target>.<kind>.<reason>" example:"kong.key.expires"`
 	Kind       string   `json:"kind" doc:"Kind of the items, such as key"`
-	Title      string   `json:"title" doc:"What the items are, for people, such as API keys"`
+	Title      string   `json:"title" doc:"Readable name of the items, such as API keys"`
 	Area       string   `json:"area" doc:"Area of the project. See the area parameter"`
 	Status     string   `json:"status" enum:"exact,approximate,lossy,skipped"`
 	Configured bool     `json:"configured" doc:"True if the items exist because your team configured something, false if every project has them"`
-	Note       string   `json:"note" doc:"What happens to the items"`
-	Remedy     *string  `json:"remedy" doc:"What to do about it; null if there is nothing to do"`
+	Note       string   `json:"note" doc:"How the items are exported"`
+	Remedy     *string  `json:"remedy" doc:"What you need to do about it; null if nothing"`
 	Count      int64    `json:"count" doc:"Number of items"`
 	Names      []string `json:"names" doc:"Names of the first items. Names of keys and people are removed when the zip expires"`
 }
@@ -131,7 +131,7 @@ type LedgerList struct {
 // ExportPreview is the ledger that an export would have.
 type ExportPreview struct {
 	Format  string       `json:"format"`
-	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by status, which says how exactly they would be exported"`
+	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by status (how exactly they would be exported)"`
 	Partial bool         `json:"partial" doc:"True if there are too many keys to count and only the first ones were counted"`
 	Items   []LedgerLine `json:"items" doc:"Items by code, in the order of the ledger"`
 }
@@ -140,9 +140,9 @@ type ExportPreview struct {
 type ExportPreviewOptions struct {
 	ProjectPath
 	Format    string `query:"format" doc:"data, or gateway for a zip that runs on Kong" example:"gateway"`
-	Keys      string `query:"keys" doc:"hashes, mint or none. Defaults to hashes, or none without consumers"`
-	Consumers bool   `query:"consumers" default:"true" doc:"Whether to include users with their identities, groups and API keys"`
-	Secrets   bool   `query:"secrets" doc:"Whether to include your team's secrets for other systems, such as identity providers and upstreams"`
+	Keys      string `query:"keys" doc:"hashes, mint or none. Defaults to hashes, or to none without consumers"`
+	Consumers bool   `query:"consumers" default:"true" doc:"Include users with their identities, groups and API keys"`
+	Secrets   bool   `query:"secrets" doc:"Include your team's secrets for other systems, such as identity providers and upstreams"`
 }
 
 // The operations on what an export leaves behind.

@@ -12,9 +12,9 @@ type MovedIn struct {
 	Projects  []MovedProject `json:"projects"`
 	Created   MovedCounts    `json:"created" doc:"Number of created objects of each kind"`
 	Updated   MovedCounts    `json:"updated" doc:"Number of objects that an earlier import created and this one changed"`
-	Unchanged int64          `json:"unchanged" doc:"Number of objects that already were as in the file"`
-	Kept      MovedList      `json:"kept" doc:"Objects that stay different from the file, because they were changed here"`
-	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created and the file doesn't have. They weren't deleted"`
+	Unchanged int64          `json:"unchanged" doc:"Number of objects that already matched the file"`
+	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed here. They differ from the file"`
+	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created but that aren't in the file. They weren't deleted"`
 	CreatedAt time.Time      `json:"created_at"`
 }
 
@@ -64,6 +64,6 @@ type MovedObject struct {
 	Kind    string `json:"kind" enum:"product,tenant,project,version,environment,domain,group,owner,key"`
 	ID      string `json:"id" doc:"ID of the object, or the name of an owner"`
 	Name    string `json:"name"`
-	Pointer string `json:"pointer" doc:"Pointer into the file. Empty if the file doesn't have it"`
+	Pointer string `json:"pointer" doc:"JSON Pointer to it in the file. Empty if it isn't in the file"`
 	Detail  string `json:"detail" doc:"Why it was left unchanged"`
 }

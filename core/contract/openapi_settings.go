@@ -95,7 +95,7 @@ type OpenAPISettingsUpdate struct {
 type InvalidRequest struct {
 	Operation string    `json:"operation" doc:"Operation in the document" example:"GET /orders/{id}"`
 	Calls     int64     `json:"calls"`
-	Problem   string    `json:"problem" doc:"Problem of the last call, without values from the request" example:"query limit must be an integer"`
+	Problem   string    `json:"problem" doc:"Problem in the last of these calls, without values from the request" example:"query limit must be an integer"`
 	LastAt    time.Time `json:"last_at"`
 }
 

@@ -9,7 +9,7 @@ const (
 	ReadProjects     Permission = "project.read"
 	CreateProjects   Permission = "project.create"
 	UpdateProjects   Permission = "project.update"
-	DeleteProjects   Permission = "project.delete" // to the bin
+	DeleteProjects   Permission = "project.delete" // to the trash
 	RestoreProjects  Permission = "project.restore"
 	EraseProjects    Permission = "project.erase"    // permanently
 	MoveProjects     Permission = "project.move"     // to another team; needed in both

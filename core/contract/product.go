@@ -109,7 +109,7 @@ var (
 	}}
 	GetProductDeletion = &Op[ProductPath, ProductDeletion]{Operation{
 		ID: "get-product-deletion", Method: http.MethodGet, Path: product + "/deletion", Permission: ReadProducts,
-		Summary: "Preview what deleting a product changes",
+		Summary: "Preview the effects of deleting a product",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 )

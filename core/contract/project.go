@@ -19,7 +19,7 @@ type Project struct {
 	KeyTypes      []KeyType     `json:"key_types"`
 	CreatedAt     time.Time     `json:"created_at"`
 	ExpiresAt     *time.Time    `json:"expires_at" doc:"When an unclaimed project expires; null once claimed" audit:"-"`
-	Deleted       *Deleted      `json:"deleted" doc:"Set if the project is in the bin. Calls get 410, changes are refused, and exports work; null if it isn't deleted"`
+	Deleted       *Deleted      `json:"deleted" doc:"Set if the project is in the trash. Calls get 410, changes are refused, and exports work; null if it isn't deleted"`
 	Frozen        *Frozen       `json:"frozen" doc:"Set if an operator took the project down. Calls get 403 and exports work; null if not"`
 	ETag          string        `json:"etag" doc:"Send as If-Match to update the project" audit:"-"`
 
@@ -32,7 +32,7 @@ func (p Project) Path() ProjectPath { return ProjectPath{Project: p.ID} }
 // Tag returns the project's ETag.
 func (p Project) Tag() string { return p.ETag }
 
-// Deleted is the state of a project in the bin.
+// Deleted is the state of a project in the trash.
 type Deleted struct {
 	Since   time.Time `json:"since"`
 	PurgeAt time.Time `json:"purge_at" doc:"When the project is permanently deleted. It can be restored until then"`
@@ -48,7 +48,7 @@ type Frozen struct {
 // States of projects in lists.
 const (
 	ProjectServed  = "served"
-	ProjectDeleted = "deleted" // in the bin
+	ProjectDeleted = "deleted" // in the trash
 )
 
 // ProjectList is a request for projects.
@@ -57,7 +57,7 @@ type ProjectList struct {
 	Sort  string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending. Defaults to name"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 	Team  string `query:"team" doc:"ID of a team. Defaults to all your teams"`
-	State string `query:"state" enum:"served,deleted" doc:"Only projects in this state; deleted means in the bin. Defaults to both"`
+	State string `query:"state" enum:"served,deleted" doc:"Only projects in this state; deleted means in the trash. Defaults to both"`
 }
 
 // ProjectChange changes a project; nil leaves a member unchanged.
@@ -98,7 +98,7 @@ type ProjectDeletion struct {
 // ProjectRemoval is a request to delete a project.
 type ProjectRemoval struct {
 	ProjectPath
-	Now     bool   `query:"now" doc:"Delete permanently instead of moving to the bin. Only owners can do this"`
+	Now     bool   `query:"now" doc:"Delete permanently instead of moving to the trash. Only owners can do this"`
 	Confirm string `query:"confirm" flag:"-" doc:"Name of the project. Required with now"`
 }
 
@@ -142,7 +142,7 @@ var (
 		ID: "list-projects", Method: http.MethodGet, Path: projects, Summary: "List projects",
 		Command: "projects list",
 		Example: "projects list --search shop --state served", Permission: ReadProjects,
-		Doc: "Lists the projects of your teams, including those in the bin.",
+		Doc: "Lists the projects of your teams, including those in the trash.",
 	}}
 	GetProject = &Op[ProjectPath, Project]{Operation{
 		ID: "get-project", Method: http.MethodGet, Path: project, Summary: "Get a project", Permission: ReadProjects,
@@ -159,21 +159,21 @@ var (
 	}}
 	DeleteProject = &Op[ProjectRemoval, Project]{Operation{
 		ID: "delete-project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
-		Summary: "Move a project to the bin, or delete it permanently", Command: "projects delete PROJECT",
+		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
 		Doc: "Calls get 410 deleted immediately, and all keys stop working. You can export or restore the project " +
-			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately, " +
-			"which only owners can do.",
+			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately. " +
+			"Only owners can do this.",
 	}}
 	GetProjectDeletion = &Op[ProjectPath, ProjectDeletion]{Operation{
 		ID: "get-project-deletion", Method: http.MethodGet, Path: project + "/deletion", Permission: ReadProjects,
-		Summary: "Preview what deleting a project deletes",
+		Summary: "Preview the effects of deleting a project",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the bin, unchanged. It serves calls and its keys work again.",
+		Doc: "Moves the project out of the trash, unchanged. It serves calls and its keys work again.",
 	}}
 	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",

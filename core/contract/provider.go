@@ -106,7 +106,7 @@ type ProviderSettings struct {
 	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require this. Only for oidc, auth0, and microsoft with the issuer of one tenant"`
 	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
 	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Email domains whose users the sign-in page sends to this provider"`
-	Enabled              *bool        `json:"enabled,omitempty" doc:"Whether the sign-in page offers this provider. Defaults to true"`
+	Enabled              *bool        `json:"enabled,omitempty" doc:"Offer this provider on the sign-in page. Defaults to true"`
 }
 
 // LogValue implements slog.LogValuer.
@@ -121,7 +121,7 @@ func (s ProviderSettings) Of(provider string) ProviderUpdate {
 // these never change.
 type NewProvider struct {
 	Type    string `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
-	Managed bool   `json:"managed,omitempty" doc:"Whether to use the installation's shared app. Only for github"`
+	Managed bool   `json:"managed,omitempty" doc:"Use the installation's shared app. Only for github"`
 	Issuer  string `json:"issuer,omitempty" minLength:"1" doc:"Issuer URL. Required for oidc. For github, the URL of a GitHub Enterprise server. For microsoft, the issuer of one tenant"`
 	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Domain at Auth0, such as example.eu.auth0.com. Required for auth0"`
 	ProviderSettings

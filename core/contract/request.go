@@ -24,14 +24,14 @@ type Request struct {
 	Code        *string       `json:"code" doc:"Error code of the gateway; null if the upstream responded"`
 	Step        string        `json:"step" enum:"route,cors,access,limits,document,validate,forward" doc:"Step that answered the call"`
 	Tries       int           `json:"tries" doc:"How many times the call was sent to the upstream; 0 if it wasn't"`
-	Target      *string       `json:"target" doc:"Host of the target that the call was sent to last; null if the environment has only one"`
+	Target      *string       `json:"target" doc:"Host of the target that the call was last sent to; null if the environment has only one target"`
 	Version     string        `json:"version"`
 	Environment string        `json:"environment"`
 	Owner       *string       `json:"owner" doc:"Owner of the call; null if there is none"`
 	Key         *string       `json:"key" doc:"ID of the key; null without a valid key"`
 	RemoteIP    string        `json:"remote_ip"`
 	Host        *string       `json:"host" doc:"Custom domain that was called; null for the gateway's own address"`
-	Ownership   *string       `json:"ownership" doc:"What a rule remembered or forgot, or why it couldn't, such as remembered order:42 or missed no_value; null if there was nothing to do"`
+	Ownership   *string       `json:"ownership" doc:"Object that a rule remembered or forgot, or the reason it couldn't, such as remembered order:42 or missed no_value; null if there was nothing to do"`
 	BytesIn     int64         `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64         `json:"bytes_out" doc:"Size of the response body"`
 
@@ -59,14 +59,14 @@ type RequestList struct {
 // Requests is a page of the log of requests.
 type Requests struct {
 	List[Request]
-	Dropped   int64 `json:"dropped" doc:"Number of calls since the log started that weren't logged because there were too many at once"`
+	Dropped   int64 `json:"dropped" doc:"Number of calls, since the log started, that weren't logged because too many arrived at the same time"`
 	NoGateway bool  `json:"no_gateway" doc:"True if this server has no gateway, so its log is always empty"`
 }
 
 // RequestDetail is a call with what the gateway did with it.
 type RequestDetail struct {
 	Request
-	Steps           []RequestStep   `json:"steps" doc:"What each step did, in order"`
+	Steps           []RequestStep   `json:"steps" doc:"Result of each step, in order"`
 	UpstreamHeaders []RequestHeader `json:"upstream_headers" doc:"Headers about the caller. Empty if the upstream didn't respond"`
 }
 

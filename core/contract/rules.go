@@ -27,7 +27,7 @@ const (
 type Rules struct {
 	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
 	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode of default, read_write_scopes and rules without their own mode"`
-	ReadWriteScopes bool        `json:"read_write_scopes" doc:"Whether routes without a rule that names scopes require keys to have read for GET, HEAD and OPTIONS, and write for other methods"`
+	ReadWriteScopes bool        `json:"read_write_scopes" doc:"On routes without a rule that names scopes, require keys to have the scope read (for GET, HEAD and OPTIONS) or write (for other methods)"`
 	List            []Rule      `json:"rules" doc:"All rules. The rule with the most specific path decides"`
 }
 

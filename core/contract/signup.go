@@ -16,7 +16,7 @@ func (p SignupPolicy) Tag() string { return p.ETag }
 
 // SignupPolicyChange changes a sign-up policy; nil leaves a member unchanged.
 type SignupPolicyChange struct {
-	InviteOnly *bool `json:"invite_only,omitempty" doc:"Whether new users must be invited or approved. If false, anyone with an account at one of the tenant's providers can sign in"`
+	InviteOnly *bool `json:"invite_only,omitempty" doc:"Require new users to be invited or approved. If false, anyone with an account at one of the tenant's providers can sign in"`
 }
 
 // SignupPolicyUpdate is a request to change a sign-up policy.

@@ -222,7 +222,7 @@ var (
 	}}
 	GetTeamDeletion = &Op[TeamPath, TeamDeletion]{Operation{
 		ID: "get-team-deletion", Method: http.MethodGet, Path: team + "/deletion", Permission: DeleteTeams,
-		Summary: "Preview what deleting a team deletes",
+		Summary: "Preview the effects of deleting a team",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	DeleteTeam = &Op[TeamRemoval, None]{Operation{

@@ -118,7 +118,7 @@ var (
 	}}
 	GetTenantDeletion = &Op[TenantPath, TenantDeletion]{Operation{
 		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion", Permission: ReadTenants,
-		Summary: "Preview what deleting a tenant deletes",
+		Summary: "Preview the effects of deleting a tenant",
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	AttachTenant = &Op[AttachmentPath, Tenant]{Operation{

@@ -15,20 +15,20 @@ type Changes[Names, Values any] struct {
 // RequestChange is one operation's changes to requests.
 type RequestChange struct {
 	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, old:new" example:"[\"X-A:1\"]"`
-	Query   []string `json:"query" doc:"Query parameters, in the same form" example:"[\"page:1\"]"`
-	Body    []string `json:"body" doc:"JSON members and form fields, in the same form" example:"[\"source:shop\"]"`
+	Query   []string `json:"query" doc:"Query parameters, in the same format" example:"[\"page:1\"]"`
+	Body    []string `json:"body" doc:"JSON members and form fields, in the same format" example:"[\"source:shop\"]"`
 }
 
 // ResponseNames is the changes of an operation on names to responses.
 type ResponseNames struct {
 	Headers []string `json:"headers" doc:"Names of headers. For rename, old:new" example:"[\"X-A\"]"`
-	Body    []string `json:"body" doc:"JSON members, in the same form" example:"[\"internal_notes\"]"`
+	Body    []string `json:"body" doc:"JSON members, in the same format" example:"[\"internal_notes\"]"`
 }
 
 // ResponseValues is the changes of an operation on values to responses.
 type ResponseValues struct {
 	Headers   []string `json:"headers" doc:"name:value" example:"[\"X-A:1\"]"`
-	Body      []string `json:"body" doc:"JSON members, in the same form" example:"[\"version:2\"]"`
+	Body      []string `json:"body" doc:"JSON members, in the same format" example:"[\"version:2\"]"`
 	BodyTypes []string `json:"body_types" enum:"string,number,boolean" doc:"Type of each value in body. Leave empty if all are strings"`
 }
 

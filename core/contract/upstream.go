@@ -65,7 +65,7 @@ func (u ClientCertificateUpdate) LogValue() slog.Value {
 type CallSigning struct {
 	Enabled      bool         `json:"enabled"`
 	DirectoryURL *string      `json:"directory_url" doc:"URL of the public keys as a JSON Web Key Set. No credential is required; null while disabled"`
-	Keys         []SigningKey `json:"keys" doc:"Keys, in the order they sign"`
+	Keys         []SigningKey `json:"keys" doc:"Keys, ordered by when they start signing"`
 }
 
 // SigningKey is an Ed25519 key that signs calls.

@@ -10,8 +10,8 @@ import (
 // UpstreamChecks find targets that don't work. With a path there are active checks, which alone decide. Without one,
 // passive_failures decides.
 type UpstreamChecks struct {
-	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. Without one, calls alone show which targets work. Empty for no active checks"`
-	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between two checks of a target, in milliseconds, from 1 second to 1 hour. A target that failed calls have taken out gets no calls for this time. Defaults to 10 seconds"`
+	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. Empty for no active checks, so that the health of targets depends only on calls"`
+	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between two checks of a target, in milliseconds, from 1 second to 1 hour. Also how long a target gets no calls after failed calls. Defaults to 10 seconds"`
 	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 minute. Defaults to 2 seconds"`
 	Healthy    *int    `json:"healthy,omitempty" flag:"check-healthy" doc:"Successful checks in a row after which a target gets calls again, up to 100. Defaults to 2"`
 	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Failed checks in a row after which a target gets no calls, up to 100. Defaults to 3"`
@@ -22,9 +22,9 @@ type UpstreamChecks struct {
 
 // UpstreamBreaker stops calls to a target that keeps failing.
 type UpstreamBreaker struct {
-	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Failed calls to a target within the window that stop calls to it, up to 1,000. 0 for no breaker. Defaults to 0"`
-	WindowMS *int `json:"window_ms,omitempty" flag:"breaker-window,milliseconds" doc:"Time in which failures count, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
-	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls stay stopped before one is let through to test the target, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
+	Failures *int `json:"failures,omitempty" flag:"breaker-failures" doc:"Number of failed calls to a target within the window after which calls to it are stopped, up to 1,000. 0 for no breaker. Defaults to 0"`
+	WindowMS *int `json:"window_ms,omitempty" flag:"breaker-window,milliseconds" doc:"Time window in which failures are counted, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
+	OpenMS   *int `json:"open_ms,omitempty" flag:"breaker-open,milliseconds" doc:"How long calls to the target are stopped before one is let through to test it, in milliseconds, up to 1 hour. Defaults to 10 seconds"`
 }
 
 const (

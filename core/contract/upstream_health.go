@@ -33,7 +33,7 @@ const (
 var ListUpstreams = &Op[ProjectPath, List[UpstreamTargetHealth]]{Operation{
 	ID: "list-upstreams", Method: http.MethodGet, Path: project + "/upstreams", Permission: ReadProjects,
 	Summary: "List the targets of a project with their health", Command: "upstreams list PROJECT",
-	Doc: "Lists the targets of all environments. Each gateway checks targets for itself. A target is unhealthy if at " +
-		"least one gateway has taken it out. Gateways report changes within a second, and no longer count if they " +
-		"haven't reported for 30 seconds.",
+	Doc: "Lists the targets of all environments. Each gateway checks targets independently. A target is unhealthy if " +
+		"at least one gateway has stopped sending it calls. Gateways report changes within a second. A gateway that " +
+		"hasn't reported for 30 seconds is ignored.",
 }}

@@ -13,7 +13,7 @@ import (
 // unchanged. Answers have both.
 type UpstreamCA struct {
 	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities in PEM, at most 16 in 64 KB. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
-	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Whether certificates from the authorities that the gateway's machine trusts are accepted too. Defaults to true"`
+	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the authorities that the gateway's machine trusts. Defaults to true"`
 }
 
 // The most certificates of an UpstreamCA, and the most bytes of its PEM.

@@ -44,7 +44,7 @@ type Usage struct {
 	From    time.Time    `json:"from" doc:"Start of the first hour"`
 	To      time.Time    `json:"to" doc:"End of the last hour"`
 	GroupBy []string     `json:"group_by"`
-	Items   []UsageGroup `json:"items" doc:"Sums, sorted by time if grouped by hour or day, otherwise by calls. A single item without group_by"`
+	Items   []UsageGroup `json:"items" doc:"Totals, sorted by time if grouped by hour or day, and by calls if not. Without group_by, there is a single item"`
 	Total   UsageSums    `json:"total"`
 
 	More bool `json:"-"` // there are more groups than UsageQuery.Top
@@ -60,7 +60,7 @@ type UsageGroup struct {
 	Key         *string           `json:"key,omitempty" doc:"ID of the key. Empty for calls without a valid key"`
 	Route       *string           `json:"route,omitempty" doc:"Path template from the OpenAPI document or a rule, such as /orders/{id}. (other) if none matches, /* if the version has neither"`
 	StatusClass *string           `json:"status_class,omitempty" doc:"Class of the status code, such as 2xx. Empty for calls without a status"`
-	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Tenant of the key, otherwise of the user"`
+	Tenant      *UsageTenant      `json:"tenant,omitempty" doc:"Tenant of the key or, without a key, of the user"`
 	UsageSums
 	Latency *UsageLatency `json:"latency,omitempty" doc:"Latency of forwarded calls, except tunnels. Only if you group by no dimensions other than hour, day, environment and route"`
 }
@@ -103,7 +103,7 @@ var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	Summary: "Get the usage of a project",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",
 	Doc: "Sums up the calls of the project. Calls at other replicas appear within a second, or within 90 seconds if " +
-		"hundreds of keys are in use at once. A call counts toward the hour in which it began.",
+		"hundreds of keys are in use at once. Each call is counted in the hour in which it began.",
 }}
 
 var usageOperations = []Described{GetUsage}

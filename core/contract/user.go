@@ -151,7 +151,7 @@ type UserInvitationCreation struct {
 
 // UserSession is a sign-in of a user at an app client.
 type UserSession struct {
-	ID         string     `json:"id" doc:"The sid of its tokens"`
+	ID         string     `json:"id" doc:"sid claim of its tokens"`
 	Client     string     `json:"client" doc:"ID of the app client"`
 	ClientName string     `json:"client_name"`
 	Provider   string     `json:"provider" doc:"Name of the provider. Empty if it was removed"`

@@ -86,7 +86,7 @@ type Callers struct {
 	Calls  int64     `json:"calls"`
 	Owners int64     `json:"owners" doc:"Number of owners with calls"`
 	Items  []Caller  `json:"items" doc:"The 20 owners with the most calls"`
-	Keys   int64     `json:"keys" doc:"Number of API keys that are valid for nothing else. The deletion revokes them"`
+	Keys   int64     `json:"keys" doc:"Number of API keys that are valid only there. Deleting it revokes them"`
 	Hosts  []string  `json:"hosts" doc:"Custom domains that are deleted with it"`
 }
 

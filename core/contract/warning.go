@@ -4,6 +4,6 @@ package contract
 // was done.
 type Warning struct {
 	Code   string `json:"code" doc:"Stable code, such as passthrough or no_redirect_uri"`
-	Detail string `json:"detail" doc:"What the setting does, and how to change it"`
+	Detail string `json:"detail" doc:"Effect of the setting, and how to change it"`
 	About  string `json:"-"` // ID of the object that it is about, for a page to link to; "" for none
 }

@@ -79,7 +79,7 @@ type WebhookChange struct {
 	URL         *string   `json:"url,omitempty" doc:"http or https URL that receives events by POST"`
 	Description *string   `json:"description,omitempty" doc:"Description of the webhook"`
 	Events      *[]string `json:"events,omitempty" flag:"event" doc:"Event types to send. Replaces the existing list"`
-	Enabled     *bool     `json:"enabled,omitempty" doc:"Whether events are sent. Turning a webhook back on also clears its earlier failures"`
+	Enabled     *bool     `json:"enabled,omitempty" doc:"Send events. Turning a webhook back on also clears its earlier failures"`
 }
 
 // WebhookUpdate is a request to change a webhook.
@@ -157,8 +157,7 @@ var (
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
-		Doc: "Returns the webhook's settings and whether its deliveries fail. If Postern turned the webhook off, " +
-			"also returns the reason.",
+		Doc:     "Returns the webhook's settings, whether its deliveries fail and, if Postern turned it off, the reason.",
 	}}
 	UpdateWebhook = &Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",

@@ -7,7 +7,7 @@ type Feature string
 // The features that a project can use. The table below has each one, and so must an export target's.
 const (
 	FeatureProject        Feature = "project"
-	FeatureBin            Feature = "deleted_project" // the project is in the bin
+	FeatureBin            Feature = "deleted_project" // the project is in the trash
 	FeatureVersion        Feature = "version"
 	FeatureEnvironment    Feature = "environment"
 	FeatureRoute          Feature = "route"

@@ -84,7 +84,7 @@ type Project struct {
 	CreatedAt     time.Time
 	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
 	TakenDown     bool      // by an operator of this installation: calls get 403; not exported
-	Deleted       bool      // in the bin: calls get 410 and its keys aren't accepted; an export has it as before
+	Deleted       bool      // in the trash: calls get 410 and its keys aren't accepted; an export has it as before
 	ImportedKeys  bool      // keys of any form may be valid, because some were imported
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC

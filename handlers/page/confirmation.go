@@ -105,7 +105,7 @@ func (v *Visit) Allowed(p projects.Project, action access.Action) error {
 }
 
 // MayChange reports whether the visitor may do this with the project now: they may change
-// nothing of one that is in the bin.
+// nothing of one that is in the trash.
 func (v *Visit) MayChange(p projects.Project, action access.Action) bool {
 	return v.Allowed(p, action) == nil
 }

@@ -55,7 +55,7 @@ var flashes = map[string]string{
 	"tenant": "Saved the tenant %s. The change applies in every project that serves it starting with the " +
 		"next call.",
 	"tenant_made":      "Created the tenant %s. Attach it to each project that should serve it.",
-	"project_deleted":  "%s is in the bin. Calls to it get 410.",
+	"project_deleted":  "%s is in the trash. Calls to it get 410.",
 	"project_erased":   "Permanently deleted %s.",
 	"project_restored": "%s is served again, with everything in it.",
 	"team_gone":        "Deleted the team %s.",

@@ -15,7 +15,7 @@ type Problem struct { //nolint:errname // its JSON is what RFC 9457 calls a prob
 	Type      string         `json:"type" doc:"Always about:blank. Use code to distinguish problems"`
 	Title     string         `json:"title" doc:"Text of the status code"`
 	Status    int            `json:"status"`
-	Detail    string         `json:"detail" doc:"What went wrong and how to fix it"`
+	Detail    string         `json:"detail" doc:"Description of the problem and how to fix it"`
 	Code      string         `json:"code" doc:"Stable error code for programs"`
 	RequestID string         `json:"request_id,omitempty" doc:"ID of this request in the server log"`
 	Errors    []ProblemField `json:"errors,omitempty"`

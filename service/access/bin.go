@@ -7,7 +7,7 @@ import (
 	"postern/platform/fault"
 )
 
-// inBin lists what can be done with a project in the bin: read it, export it, restore it and delete it permanently.
+// inBin lists what can be done with a project in the trash: read it, export it, restore it and delete it permanently.
 var inBin = []Action{
 	ProjectRead,
 	ProjectDelete,
@@ -25,12 +25,12 @@ var inBin = []Action{
 	TenantRead,
 }
 
-// Erased reports whether a project was permanently deleted from the bin. Its rows are being deleted.
+// Erased reports whether a project was permanently deleted from the trash. Its rows are being deleted.
 func Erased(project models.Project) bool {
 	return project.PurgeAt != nil && !project.PurgeAt.After(models.Now())
 }
 
-// checkBin refuses changes of a project in the bin with a fault project_deleted. A project
+// checkBin refuses changes of a project in the trash with a fault project_deleted. A project
 // that is being purged counts as not found.
 func checkBin(project models.Project, action Action) error {
 	switch {
@@ -41,6 +41,6 @@ func checkBin(project models.Project, action Action) error {
 	case slices.Contains(inBin, action):
 		return nil
 	}
-	return fault.New(fault.Conflict, "project_deleted", "The project %s is in the bin until %s. Restore it first, "+
+	return fault.New(fault.Conflict, "project_deleted", "The project %s is in the trash until %s. Restore it first, "+
 		"then try again.", project.Name, project.PurgeAt.UTC().Format("2 January 2006"))
 }

@@ -7,7 +7,7 @@ import (
 	"postern/models"
 )
 
-// CheckProject is Check for what belongs to a project. Changes of a project in the bin are
+// CheckProject is Check for what belongs to a project. Changes of a project in the trash are
 // refused as Conflict with the code project_deleted.
 func CheckProject(p Principal, project models.Project, action Action) error {
 	err := Check(p, project.TeamID, action)

@@ -19,7 +19,7 @@ import (
 const maxNamed = 100
 
 // TeamDeletion returns what deleting a team also deletes. Projects prevent the deletion: they must first be deleted
-// permanently or moved to another team. Projects in the bin have the day of their purge.
+// permanently or moved to another team. Projects in the trash have the day of their purge.
 func (s *Service) TeamDeletion(
 	ctx context.Context, p access.Principal, in contract.TeamPath,
 ) (contract.TeamDeletion, error) {
@@ -49,7 +49,7 @@ func deletionOf(tx *models.Tx, team string) (contract.TeamDeletion, error) {
 	for _, one := range projects {
 		name := one.Name
 		if one.DeletedAt != nil {
-			name += " (in the bin"
+			name += " (in the trash"
 			if one.PurgeAt != nil {
 				name += " until " + one.PurgeAt.UTC().Format(time.DateOnly)
 			}
@@ -69,7 +69,7 @@ const rowsAtOnce = 10_000
 
 // DeleteTeam deletes a team permanently, with its members' roles, invitations, webhooks, products, and tenants with
 // their people. confirm is its name. It is refused as Conflict with the code team_has_projects while the team has
-// projects, those in the bin included.
+// projects, those in the trash included.
 func (s *Service) DeleteTeam(
 	ctx context.Context, p access.Principal, in contract.TeamRemoval,
 ) (contract.None, error) {

@@ -49,7 +49,7 @@ func TestDeleteTeam(t *testing.T) {
 		}
 		served, binned := o.project("shop", false), o.project("old", true)
 		err = o.deleteTeam(o.ana, o.team, team.Name)
-		named := "old (in the bin until 2099-05-06), shop"
+		named := "old (in the trash until 2099-05-06), shop"
 		if fault.CodeOf(err) != "team_has_projects" || !strings.Contains(err.Error(), named) {
 			t.Errorf("with projects: %v", err)
 		}

@@ -88,7 +88,7 @@ func (w *work) ofOptions() (out []contract.LeftOut) {
 	if w.project.Deleted {
 		out = append(out, contract.LeftOut{
 			Code:   "was_deleted",
-			Detail: "The project was in the bin when it was exported. The new project serves calls.",
+			Detail: "The project was in the trash when it was exported. The new project serves calls.",
 		})
 	}
 	return out

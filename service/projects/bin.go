@@ -14,14 +14,14 @@ import (
 // BinTime is how long a deleted project can be restored.
 const BinTime = 30 * 24 * time.Hour
 
-// Purger deletes projects whose time in the bin has ended.
+// Purger deletes projects whose time in the trash has ended.
 type Purger interface {
 	// EnqueuePurge runs the purge soon after tx commits.
 	EnqueuePurge(ctx context.Context, tx *models.Tx) error
 }
 
-// Delete moves a project to the bin for BinTime. It takes effect at once on the gateway. A project that is already
-// there stays unchanged. With Now it deletes a project permanently, from the bin or not: a job deletes its rows and
+// Delete moves a project to the trash for BinTime. It takes effect at once on the gateway. A project that is already
+// there stays unchanged. With Now it deletes a project permanently, from the trash or not: a job deletes its rows and
 // files soon after, and then its name is free.
 func (s *Service) Delete(
 	ctx context.Context, p access.Principal, in contract.ProjectRemoval,
@@ -38,7 +38,7 @@ func (s *Service) Delete(
 	})
 }
 
-// Restore takes a project out of the bin, with everything it had. One that is not there stays unchanged.
+// Restore takes a project out of the trash, with everything it had. One that is not there stays unchanged.
 func (s *Service) Restore(
 	ctx context.Context, p access.Principal, in contract.ProjectPath,
 ) (contract.Project, error) {

@@ -29,7 +29,7 @@ func (w *world) owned(t *testing.T, in projects.CreateInput) (projects.Created, 
 	return created, p
 }
 
-// binned is a request to delete a project to the bin.
+// binned is a request to delete a project to the trash.
 func binned(id string) contract.ProjectRemoval {
 	return contract.ProjectRemoval{ProjectPath: contract.ProjectPath{Project: id}}
 }
@@ -64,10 +64,10 @@ func TestDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		if deleted.Deleted == nil {
-			t.Fatal("it is not in the bin")
+			t.Fatal("it is not in the trash")
 		}
 		if got := deleted.Deleted.PurgeAt.Sub(deleted.Deleted.Since); got != projects.BinTime {
-			t.Errorf("it stays in the bin for %s, want %s", got, projects.BinTime)
+			t.Errorf("it stays in the trash for %s, want %s", got, projects.BinTime)
 		}
 		if !w.project(t, id).Deleted {
 			t.Error("the gateway serves it")
@@ -95,7 +95,7 @@ func TestDelete(t *testing.T) {
 	})
 }
 
-// The contents of a project in the bin can be read, but not changed.
+// The contents of a project in the trash can be read, but not changed.
 func TestBin_changesRefused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)

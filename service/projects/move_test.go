@@ -142,7 +142,7 @@ func TestMove_permission(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := o.Move(t.Context(), o.owner, moving(o.shop, otherTeam)); fault.CodeOf(err) != "project_deleted" {
-			t.Errorf("from the bin: %v", err)
+			t.Errorf("from the trash: %v", err)
 		}
 	})
 }

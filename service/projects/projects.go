@@ -129,11 +129,11 @@ func (s *Service) List(
 	return models.MapList(rows, around.shown), nil
 }
 
-// AnyInBin reports whether List has projects in the bin.
+// AnyInBin reports whether List has projects in the trash.
 func (s *Service) AnyInBin(ctx context.Context, p access.Principal, team string) (bool, error) {
 	teams, err := listedTeams(p, access.ProjectRead, team)
 	if err != nil {
-		return false, fmt.Errorf("projects: look into the bin: %w", err)
+		return false, fmt.Errorf("projects: look into the trash: %w", err)
 	}
 	return s.DB.Read(ctx).AnyDeleted(teams, models.Now())
 }

@@ -72,7 +72,7 @@ func TestPurge_bin(t *testing.T) {
 		}
 		for table, n := range l.rows(kept.Project.ID) {
 			if n != before[table] {
-				t.Errorf("of the project in the bin %d rows of %s are left, want %d", n, table, before[table])
+				t.Errorf("of the project in the trash %d rows of %s are left, want %d", n, table, before[table])
 			}
 		}
 		if _, err := l.projects.Restore(t.Context(), other, contract.ProjectPath{Project: "kept"}); err != nil {

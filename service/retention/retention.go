@@ -1,8 +1,8 @@
-// Package retention deletes projects whose time in the bin is over, and unclaimed workspaces
+// Package retention deletes projects whose time in the trash is over, and unclaimed workspaces
 // some time after they have expired, with everything in them. The names of the projects are
 // free again afterward.
 //
-// It owns the order of the deletion. How long a project stays in the bin belongs to package
+// It owns the order of the deletion. How long a project stays in the trash belongs to package
 // projects, when a workspace expires to package accounts, what calls are answered until then
 // (410) to the gateway, and the list of the tables to package models. Audit entries stay for a
 // time; one more records the deletion.
@@ -69,7 +69,7 @@ var errKept = errors.New("retention: it was claimed, restored or deleted")
 // restored from then on. It returns false if that happened already, or if it does not exist.
 type lock func(*models.Tx) (bool, error)
 
-// Purge deletes the projects whose time in the bin is over, the workspaces whose grace period is over, and usage and
+// Purge deletes the projects whose time in the trash is over, the workspaces whose grace period is over, and usage and
 // audit entries that are older than they are kept. It can be stopped at any point and called again, also on several
 // replicas at a time: each step is a transaction that first checks that what it deletes was not restored or claimed. A
 // row that cannot be deleted does not block the rest; its error is returned at the end.
@@ -86,7 +86,7 @@ func (s *Service) Purge(ctx context.Context) error {
 	)
 }
 
-// purgeBin deletes the projects whose time in the bin is over.
+// purgeBin deletes the projects whose time in the trash is over.
 func (s *Service) purgeBin(ctx context.Context) error {
 	now := models.Now()
 	var failed []error

@@ -42,7 +42,7 @@ type Objects struct {
 //	approved     the host name is verified by an operator
 //	two versions       the project has a second version
 //	two environments   the version has a second environment, and no key is limited to the first
-//	deleted      the project is in the bin
+//	deleted      the project is in the trash
 //	token        the owner has an access token
 //	webhook      the team has a webhook with a delivery
 //	shared       the tenant is a tenant of the team

@@ -11,7 +11,7 @@ import (
 )
 
 // Everything is the sample project with every feature that a project in use can have. No one has claimed it, so that
-// it has the caps of such a project too, and it is in the bin. Its keys are those of Keys.
+// it has the caps of such a project too, and it is in the trash. Its keys are those of Keys.
 func Everything() (
 	p *snapshot.Project, users func(context.Context, snapshot.Tenant) iter.Seq2[snapshot.User, error],
 	relations func(context.Context) iter.Seq2[snapshot.Relation, error],

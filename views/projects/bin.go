@@ -33,8 +33,8 @@ type Deletion struct {
 	Newest     time.Time // when the newest export was started; the zero time for never
 	ExportURL  string
 	Notes      []string
-	Confirm    *ui.Confirmation // to the bin; nil if it is there, or for viewers
-	RestoreURL string           // posts; "" unless it is in the bin
+	Confirm    *ui.Confirmation // to the trash; nil if it is there, or for viewers
+	RestoreURL string           // posts; "" unless it is in the trash
 	Erase      *ui.Confirmation // nil for those who may not
 	BackURL    string
 }

@@ -41,12 +41,12 @@ func BinPage(m Bin) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Bin</h1><p class=\"text-muted mt-1 max-w-2xl\">Deleted projects stay here for 30 days, and calls to them get 410. During this time, you can export them and restore them with everything in them. After that, they're permanently deleted.</p><div class=\"mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Trash</h1><p class=\"text-muted mt-1 max-w-2xl\">Deleted projects stay here for 30 days, and calls to them get 410. During this time, you can export them and restore them with everything in them. After that, they're permanently deleted.</p><div class=\"mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Rows) == 0 && !m.List.Filtered() {
-				templ_7745c5c3_Err = ui.Empty("The bin is empty", "Projects that you delete stay here for 30 days.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("The trash is empty", "Projects that you delete stay here for 30 days.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -413,7 +413,7 @@ func DeletionPage(m Deletion) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\" class=\"flex flex-wrap items-center justify-between gap-3\"><p class=\"max-w-sm\">The project is in the bin. Restore it to get back everything in it.</p><button class=\"btn btn-primary\">Restore</button></form></section>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\" class=\"flex flex-wrap items-center justify-between gap-3\"><p class=\"max-w-sm\">The project is in the trash. Restore it to get back everything in it.</p><button class=\"btn btn-primary\">Restore</button></form></section>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

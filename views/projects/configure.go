@@ -14,7 +14,7 @@ type Head struct {
 	Access      ui.Badge
 	HistoryURL  string // of the audit log; "" for viewers
 	Frozen      string // says that the project is taken down and why, "" while it is served
-	Deleted     string // when it was deleted, and what follows; "" unless it is in the bin
+	Deleted     string // when it was deleted, and what follows; "" unless it is in the trash
 	DeleteURL   string
 }
 

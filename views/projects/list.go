@@ -11,7 +11,7 @@ type List struct {
 	Page     ui.Page
 	Projects []Card
 	ReadOnly bool   // for viewers, who cannot create one
-	BinURL   string // "" while the bin is empty
+	BinURL   string // "" while the trash is empty
 	List     ui.List
 	Claims   []Offer
 }

@@ -38,6 +38,10 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 			return nil
 		})
 	command.Use = "import PROJECT FILE…"
+	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
+array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
+recognized by their columns. Keys are hashed as they arrive and aren't stored. A row
+that is refused doesn't affect the others.`
 	command.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
 			return fmt.Errorf("%s is missing", []string{"PROJECT", "FILE"}[len(args)])
@@ -122,7 +126,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			case found.Match == nil:
 				fmt.Fprintln(t.Out, "No key of the project has this plaintext.")
 			default:
-				fmt.Fprintf(t.Out, "It is %s.\n", terminal.Printable(*found.Match))
+				fmt.Fprintf(t.Out, "This is the key %s.\n", terminal.Printable(*found.Match))
 			}
 			return nil
 		})

@@ -88,12 +88,13 @@ func usageOf(m contract.Member) string {
 	if m.Form == pastForm {
 		usage = strings.Replace(usage, "(RFC 3339)", times+"7d for 7 days ago)", 1)
 	}
-	usage = strings.Replace(usage, "Use null for", "Use "+cmp.Or(m.Null, `""`)+" for", 1)
-	usage = strings.Replace(usage, "Use null to", "Use "+cmp.Or(m.Null, `""`)+" to", 1)
+	usage = strings.Replace(usage, "Use null for", `Use "`+m.Null+`" for`, 1)
+	usage = strings.Replace(usage, "Use null to", `Use "`+m.Null+`" to`, 1)
+	usage = strings.Replace(usage, "Leave empty for", `Use "" for`, 1)
 	if m.Elem() == limitsType {
 		usage = afterSubject(usage, " (such as minute=100,day=5000)")
-		usage = strings.Replace(usage, "Use {} for", "Use "+noLimits+" for", 1)
-		usage = strings.Replace(usage, ", or null for", ", or "+m.Null+" for", 1)
+		usage = strings.Replace(usage, "Use {} for", `Use "`+noLimits+`" for`, 1)
+		usage = strings.Replace(usage, ", or null for", `, or "`+m.Null+`" for`, 1)
 	}
 	if m.Enum != nil {
 		usage = afterSubject(usage, ": "+english.WordSeries(m.Enum, "or"))

@@ -212,7 +212,7 @@ func about(members []contract.Member, arguments []string) string {
 		}
 		text, _, _ := strings.Cut(lowerFirst(members[i].Doc), ". Defaults to ")
 		if slices.Contains(left, name) {
-			text += ". Defaults to the only one"
+			text += ". Optional if there is only one"
 		}
 		lines = append(lines, fmt.Sprintf("  %-*s   %s\n", width, name, text))
 	}

@@ -159,7 +159,7 @@ func newCORSRemove(t terminal.Terminal) *cobra.Command {
 		Use:   "remove [PROJECT]",
 		Short: "Remove the CORS settings of a project or tenant",
 		Long: `Remove the CORS settings of a project or tenant. A project without CORS settings leaves
-CORS to its upstreams. For a tenant without CORS settings, those of each project apply.`,
+CORS to its upstreams. If a tenant has no CORS settings, the settings of each project apply.`,
 		Example: `  postern cors remove shop
   postern cors remove --tenant acme`,
 		RunE: func(c *cobra.Command, _ []string) error {

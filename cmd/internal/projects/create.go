@@ -99,7 +99,7 @@ targets, use --weighted-target instead of URL.`,
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
 		"authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
-		"requires one (default: passthrough, or authenticate with --login)")
+		"requires a credential (default: passthrough, or authenticate with --login)")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (default: "+
 		"api_key, or jwt with --login, or both if --login is combined with flags such as --require-key)")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
@@ -109,7 +109,7 @@ targets, use --weighted-target instead of URL.`,
 		"owner_fallback counts them toward the fallback owner (default: reject)")
 	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
 		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
-	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "whether the upstream gets the metadata of the key as "+
+	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "send the key's metadata to the upstream as "+
 		"X-Consumer-Metadata")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+

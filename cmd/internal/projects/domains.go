@@ -158,8 +158,8 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 at your DNS provider, point the domain to the gateway, and run postern domains verify.
 The domain is served once it is verified.
 
-HOST can have a path prefix. Then the domain matches only calls below the prefix, and
-other domains of the team's projects can have the same host name.`
+HOST can include a path prefix. The domain then matches only calls below the prefix, and
+other domains of the team's projects can share the host name.`
 	command.Example += "\n  postern domains create shop api.example.com/orders --method GET --method POST"
 	terminal.AddJSONFlag(command)
 	return command

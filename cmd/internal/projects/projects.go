@@ -169,7 +169,7 @@ func sortProjects(list []contract.Project, order string) {
 // listedAccess is the access mode of a version. Calls to a deleted project are refused.
 func listedAccess(p contract.Project, v contract.Version) string {
 	if p.Deleted != nil {
-		return "in the bin until " + terminal.When(&p.Deleted.PurgeAt)
+		return "in the trash until " + terminal.When(&p.Deleted.PurgeAt)
 	}
 	return v.RequestsAuth.Mode
 }
@@ -189,7 +189,7 @@ func printProject(t terminal.Terminal, p contract.Project) error {
 			row("Taken down", terminal.When(&p.Frozen.Since)+" by the operators: "+p.Frozen.Reason)
 		}
 		if p.Deleted != nil {
-			row("Deleted", terminal.When(&p.Deleted.Since)+", in the bin until "+terminal.When(&p.Deleted.PurgeAt))
+			row("Deleted", terminal.When(&p.Deleted.Since)+", in the trash until "+terminal.When(&p.Deleted.PurgeAt))
 		}
 		if p.Product != nil {
 			row("Product", *p.Product)

@@ -42,10 +42,10 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 		return printDeleted(t, c, p, in.Now)
 	})
 	command.Use += " [--now] [--yes]"
-	command.Long = `Move a project to the bin. Calls get 410 deleted immediately, and all keys stop
+	command.Long = `Move a project to the trash. Calls get 410 deleted immediately, and all keys stop
 working. You can export or restore the project for 30 days. After that, it is
-permanently deleted. With --now, it is permanently deleted immediately, which only
-owners can do.`
+permanently deleted. With --now, it is permanently deleted immediately. Only owners can
+do this.`
 	command.Example = `  postern projects delete shop
   postern projects delete shop --now --yes`
 	command.Flags().SortFlags = false
@@ -56,7 +56,7 @@ owners can do.`
 
 // showDeletion prints what goes with a project, and when it was exported last.
 func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDeletion, now bool) error {
-	begin := "This also moves to the bin"
+	begin := "This also moves to the trash"
 	if now {
 		begin = "This also deletes"
 	}
@@ -99,8 +99,8 @@ func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now
 	case now:
 		_, err = fmt.Fprintf(t.Out, "Permanently deleted %s. Its name will be free in a moment.\n", p.Name)
 	case p.Deleted != nil:
-		_, err = fmt.Fprintf(t.Out, "%s is in the bin until %s. Calls get 410.\nTo restore it, run: postern projects "+
-			"restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
+		_, err = fmt.Fprintf(t.Out, "%s is in the trash until %s. Calls get 410.\nTo restore it, run: postern "+
+			"projects restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
 	}
 	return err
 }

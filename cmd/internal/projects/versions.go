@@ -80,8 +80,8 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 }
 
 const removalHelp = `The command first shows the callers from the last hour, grouped by owner. API keys that
-are valid for nothing else are revoked. If there are such callers or keys, the command
-asks for confirmation. Without a terminal, use --yes.`
+aren't valid for anything else are revoked. If there are such callers or keys, the
+command asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.VersionRemoval

@@ -208,7 +208,7 @@ func projectLifeText(e contract.AuditEntry) string {
 		}
 		return "took down the project " + name
 	}
-	return "moved the project " + name + " to the bin"
+	return "moved the project " + name + " to the trash"
 }
 
 // domainChanges are the changes of a host name, in the past tense.
@@ -278,7 +278,7 @@ var actionTitles = map[access.Action]string{
 	access.DeviceDeny:     "Deny a sign-in of the command line",
 	access.DomainReport:   "Check the TXT record of a domain",
 	access.ProjectErase:   "Permanently delete a project",
-	access.ProjectPurge:   "Delete a project from the bin",
+	access.ProjectPurge:   "Delete a project from the trash",
 	access.RequestMake:    "Send a request from another site",
 	access.TenantErase:    "Delete a tenant that is in use",
 	access.UserArrive:     "Sign in for the first time",

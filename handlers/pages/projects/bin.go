@@ -31,7 +31,7 @@ func (h *Handler) showBin(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m := projects.Bin{
-		Page: v.Shell("Bin", binPath, page.ProjectsCrumb(), ui.Crumb{Text: "Bin"}),
+		Page: v.Shell("Trash", binPath, page.ProjectsCrumb(), ui.Crumb{Text: "Trash"}),
 		List: page.ListView(list, found),
 	}
 	for _, p := range found.Items {
@@ -91,7 +91,7 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 			Kind:   "project",
 			Name:   p.DisplayName,
 			Impact: append(h.callersOf(v, p, "", ""), "All calls will get 410."),
-			Undo:   "You can restore it from the bin for 30 days, with everything in it.",
+			Undo:   "You can restore it from the trash for 30 days, with everything in it.",
 		}
 	}
 	if v.Who.May(p.Team, access.ProjectErase) {

@@ -54,7 +54,7 @@ func (h *Handler) clientCertificateWith(v *page.Visit, typed string, wrong *page
 	if v.MayChange(p, access.ProjectUpdate) {
 		clientCertificateForms(&m, path, typed, wrong, h.callersOf(v, p, environment.ID, ""))
 	} else {
-		m.Error = wrong.Rest() // such as of a project that is in the bin since the page was opened
+		m.Error = wrong.Rest() // such as of a project that is in the trash since the page was opened
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.ClientCertificatePage(m)}, nil
 }
