@@ -142,7 +142,7 @@ func (a *App) newACME(names *certs.Directory) (*certificates.Service, error) {
 		pem, err := os.ReadFile(c.RootsFile)
 		roots := x509.NewCertPool()
 		if err == nil && !roots.AppendCertsFromPEM(pem) {
-			err = fmt.Errorf("%s has no certificate in PEM", c.RootsFile)
+			err = fmt.Errorf("%s contains no PEM certificate", c.RootsFile)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot trust the ACME server (%w): check --acme-roots", oneLineError{err})

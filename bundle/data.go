@@ -99,7 +99,7 @@ var dataTable = Table{
 			Note: "Calls to the upstream have the default retries. They are in project-config.json."},
 	},
 	snapshot.FeatureTargets: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The targets with their weights, and how calls are spread over them, are in project-config.json."}},
+		Note: "The targets with their weights, and how calls are distributed among them, are in project-config.json."}},
 	snapshot.FeatureChecks: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The checks of the targets are in project-config.json."}},
 	snapshot.FeatureBreaker: {{Reason: "document", Status: Exact, How: inConfig,
@@ -107,7 +107,7 @@ var dataTable = Table{
 	snapshot.FeatureUpstreamCA: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The certificate authorities that the upstream's certificate can be from are in project-config.json."}},
 	snapshot.FeatureUpstreamHTTP: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The version of HTTP that the upstream is called with is in project-config.json."}},
+		Note: "The HTTP version of calls to the upstream is in project-config.json."}},
 	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
 	snapshot.FeatureHostHeader: {{Reason: "document", Status: Exact, How: inConfig,
@@ -246,7 +246,7 @@ var dataTable = Table{
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
 			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
 				"doesn't read responses.",
-			Remedy: "Have your new gateway or your API record and remove owners. Otherwise, new objects have no " +
+			Remedy: "Have your new gateway or your API record and remove owners. If they don't, new objects have no " +
 				"owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,

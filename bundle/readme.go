@@ -127,7 +127,7 @@ func (b *Build) places() []location {
 func (b *Build) reportText() Part {
 	return Part{Name: reportTextFile,
 		Doc: "A readable summary of the ledger: items with the same code are one entry, and what you have to do " +
-			"comes first.\n`" + reportFile + "` has every item.\n",
+			"comes first.\n`" + reportFile + "` contains every item.\n",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, b.digest.text(b))
 			return err
@@ -192,7 +192,7 @@ func (d *Digest) text(b *Build) string {
 	} {
 		fmt.Fprintf(&out, "| %s: %s | %d | %d |\n", row.status, row.means, row.own, row.total-row.own)
 	}
-	fmt.Fprintf(&out, "\n[%s](%s) has every item, with its place in this zip.\n", reportFile, reportFile)
+	fmt.Fprintf(&out, "\n[%s](%s) contains every item, with its place in this zip.\n", reportFile, reportFile)
 	for _, g := range d.groups() {
 		if len(g.lines) == 0 {
 			continue

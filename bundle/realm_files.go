@@ -81,7 +81,7 @@ func (b *Build) realm() []Part {
 const (
 	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak " +
 		"imports when it starts (`--import-realm`): copy the file to `data/import` as `<realm>-realm.json`. User " +
-		"names are the IDs of users, which stay the same. Secrets are written as `${NAME}`: Keycloak reads them from " +
+		"names are the IDs of users, which don't change. Secrets are written as `${NAME}`: Keycloak reads them from " +
 		"the environment variable of that name.\n"
 	realmUsersDoc = "More users of the realm: copy the file to `data/import` as `<realm>-users-<number>.json`.\n"
 	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in to the " +

@@ -47,8 +47,8 @@ var (
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
 		Note: "The app client is a token issuer of the hosted service. Users can sign in to it there for as long as " +
-			"it exists. This zip has its settings, the SHA-256 of its secret, its issuer URL and the public keys " +
-			"that verify the tokens it has issued. It doesn't have the private keys that sign new tokens.",
+			"it exists. This zip contains its settings, the SHA-256 of its secret, its issuer URL and the public " +
+			"keys that verify the tokens it has issued, but not the private keys that sign new tokens.",
 		Remedy: "Before you move your applications, register them with your own OpenID Connect provider and " +
 			"configure the gateway to verify its tokens.",
 	}
@@ -58,8 +58,8 @@ var (
 		Title:  "Machine clients",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client gets tokens for itself from Postern. This zip has its settings, the SHA-256 of its " +
-			"secret, its issuer URL and the public keys that verify the tokens it has issued.",
+		Note: "The app client gets tokens for itself from Postern. This zip contains its settings, the SHA-256 of " +
+			"its secret, its issuer URL and the public keys that verify the tokens it has issued.",
 		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
 			"OpenID Connect provider and configure the gateway to verify its tokens.",
 	}
@@ -96,9 +96,9 @@ var (
 			Status: Exact,
 			How:    "`users/users.jsonl`, one line per user; `users/scim/`",
 			Note: "Every user is in users.jsonl with their ID, provider identities, profile claims, groups and " +
-				"consents. scim/users.json has them as SCIM resources, without provider identities, consents, or the " +
-				"profile claims that SCIM has no attribute for. There are no passwords, because users sign in with " +
-				"providers.",
+				"consents. scim/users.json contains them as SCIM resources, without provider identities, consents, " +
+				"or the profile claims that SCIM has no attribute for. There are no passwords, because users sign in " +
+				"with providers.",
 			Remedy: "Run scim/push.sh to create the users in any system that supports SCIM.",
 		},
 		{
@@ -120,15 +120,15 @@ var (
 	}
 	// UserGroup is a group of users and apps.
 	UserGroup = Fate{Reason: "document", Status: Exact, How: "`users/groups.json`; `users/scim/groups.json`",
-		Note: "groups.json has the group, its parent groups and the apps in it; users.jsonl has the users in it. " +
-			"scim/groups.json has the group and its users as a SCIM resource; SCIM has no resource for apps. A SCIM " +
-			"resource has only one name: the display name, or the group's `name` if a rule requires the group.",
+		Note: "groups.json contains the group, its parent groups and the apps in it; users.jsonl lists its users. " +
+			"scim/groups.json contains the group and its users as a SCIM resource, but not its apps, because SCIM " +
+			"has no resource for them. A SCIM resource has only one name: the display name, or the group's `name` if " +
+			"a rule requires the group.",
 		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
-		Note: "Postern sends its own events, such as a finished export or a user's sign-in, so the " +
-			"webhook stays with the team. This zip doesn't include the webhook's URL, " +
-			"description or signing secret.",
+		Note: "Postern sends its own events, such as a finished export or a user's sign-in, so the webhook remains " +
+			"with the team. This zip doesn't include the webhook's URL, description or signing secret.",
 		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, and Kong has " +
 			"log plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
@@ -162,13 +162,13 @@ var (
 	}
 	// Usage covers the counters, and when a key was last used.
 	Usage = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note: "Usage figures stay in Postern, including when each key was last used and when each user " +
-			"last signed in.",
+		Note: "Usage figures remain in Postern, including when each key was last used and when each user last signed " +
+			"in.",
 		Remedy: "Measure usage on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note:   "The history of changes stays in Postern.",
-		Remedy: "If you have to keep the history, save it from the dashboard before you close the account."}
+		Note:   "The history of changes remains in Postern.",
+		Remedy: "If you need to keep the history, save it from the dashboard before you close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
 		Always: true,

@@ -85,8 +85,8 @@ func (c *targetCheck) otherNames(found *x509.Certificate) string {
 	}
 	if len(names) == 0 {
 		return required + "It is for another host name: it has no DNS names, and a common name (CN) alone doesn't " +
-			"count. If it is valid for an IP address, set server_name (--server-name) to that. Otherwise use another " +
-			"certificate."
+			"count. If it is valid for an IP address, set server_name (--server-name) to that. If it isn't, use " +
+			"another certificate."
 	}
 	return required + "It is for another host name: " + english.WordSeries(names, "and") + ". Set server_name " +
 		"(--server-name) to a name that the certificate is valid for, or use a certificate for this name."

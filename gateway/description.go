@@ -188,7 +188,7 @@ func explainDocument(out *policy.Explanation, at route) {
 		*out = policy.Explanation{Steps: out.Steps[:1], Exported: out.Exported}
 	}
 	if out.Denial == (policy.Denial{}) {
-		out.Pass(policy.ExplainDocument, "The gateway answers with the OpenAPI document itself.")
+		out.Pass(policy.ExplainDocument, "The gateway returns the OpenAPI document itself.")
 		out.DecidedBy = policy.ExplainDocument
 	}
 }

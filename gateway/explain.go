@@ -116,13 +116,13 @@ func retryNote(e *environment, method string) string {
 	set := e.retries
 	switch {
 	case set.max == 0:
-		return " It is never sent again."
+		return " It is never retried."
 	case set.max == 1 && !set.timeout && len(set.statuses) == 0:
 		return ""
 	}
 	most := " up to " + english.Plural(set.max, "time", "") + "."
 	if !engine.IsIdempotent(method) {
-		return " If nothing of it was sent, it is sent again" + most
+		return " If no part of it was sent, it is retried" + most
 	}
 	when := []string{"the connection ends before a response"}
 	if set.timeout {
@@ -131,7 +131,7 @@ func retryNote(e *environment, method string) string {
 	for _, status := range set.statuses {
 		when = append(when, "the status is "+strconv.Itoa(status))
 	}
-	return " If " + english.OxfordWordSeries(when, "or") + ", it is sent again" + most
+	return " If " + english.OxfordWordSeries(when, "or") + ", it is retried" + most
 }
 
 // explainForward names the targets that a call can go to, and the health that this gateway sees.

@@ -443,10 +443,10 @@ func TestExplain_retries(t *testing.T) {
 		method string
 		want   string
 	}{
-		{0, nil, "GET", "It is never sent again."},
+		{0, nil, "GET", "It is never retried."},
 		{2, []snapshot.RetryCondition{"503", "timeout"}, "GET", "If the connection ends before a response, the " +
-			"response doesn't begin in time, or the status is 503, it is sent again up to 2 times."},
-		{1, []snapshot.RetryCondition{"503"}, "POST", "If nothing of it was sent, it is sent again up to 1 time."},
+			"response doesn't begin in time, or the status is 503, it is retried up to 2 times."},
+		{1, []snapshot.RetryCondition{"503"}, "POST", "If no part of it was sent, it is retried up to 1 time."},
 	} {
 		r := newRig(t, nil, withUpstream(func(u *snapshot.Upstream) {
 			u.Retries = snapshot.UpstreamRetries{Max: &tc.max, On: &tc.on}
@@ -460,7 +460,7 @@ func TestExplain_retries(t *testing.T) {
 		}
 	}
 	plain, _ := json.Marshal(newRig(t, nil).explained())
-	if strings.Contains(string(plain), "sent again") {
+	if strings.Contains(string(plain), "retried") {
 		t.Errorf("the default is explained: %s", plain)
 	}
 }

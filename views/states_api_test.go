@@ -102,7 +102,7 @@ func apiScopeWrong() projects.APIScope {
 	m.Clients, m.MoreClients = nil, ""
 	m.Edit.Error = "Nothing was saved."
 	m.Edit.Description = ui.Value{Text: "x", Error: "Use at most 200 characters on one line."}
-	m.Remove.Error = "Tick the box to remove the API scope."
+	m.Remove.Error = "Check the box to remove the API scope."
 	return m
 }
 

@@ -44,7 +44,7 @@ func binStates() []state {
 				Impact: []string{"All calls will get 410."},
 				Verb:   "Delete",
 				Kind:   "project",
-				Error:  "Tick the box to delete the project.",
+				Error:  "Check the box to delete the project.",
 			},
 			Erase: &ui.Confirmation{
 				ID:     "erase-confirm",

@@ -65,7 +65,7 @@ func callSigningWrong() projects.CallSigning {
 	m := callSigning()
 	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U will sign from 2026-03-05T05:06:00Z. " +
 		"Rotate again after that, or use signs_in_seconds 0 to replace it now."
-	m.Manage.Disable.Error = "Tick the box to stop signing."
+	m.Manage.Disable.Error = "Check the box to stop signing."
 	return m
 }
 

@@ -57,7 +57,7 @@ func clientCertificateWrong() projects.ClientCertificate {
 	m.Set.KeyError = "The key doesn't belong to the first certificate. Send the key that the certificate was issued " +
 		"for, and put that certificate first in the chain."
 	m.Set.Error = "The certificate wasn't set."
-	m.Remove.Error = "Tick the box to remove the certificate."
+	m.Remove.Error = "Check the box to remove the certificate."
 	return m
 }
 

@@ -21,7 +21,8 @@ func exportPreview() exports.Preview {
 		Ledger:  *ledgerOf(contract.LedgerCounts{Exact: 48211, Approximate: 19, Lossy: 6, Skipped: 2}),
 		Partial: true,
 		Sections: []exports.Section{
-			{ID: "todo", Title: "To do", Text: "Each line says what you still have to do.", Open: true, Mixed: true,
+			{ID: "todo", Title: "To do", Text: "Each line describes a step that you still need to " +
+				"take.", Open: true, Mixed: true,
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:       "kong.hosted_login.issuer_stays",
 					Title:      "App clients",
@@ -32,13 +33,13 @@ func exportPreview() exports.Preview {
 					Remedy:     new("Register your applications with your own OpenID Connect provider."),
 					Names:      []string{"default/web"},
 				})},
-			{ID: "approximate", Title: "Moves with differences", Text: "Each line explains the differences.",
+			{ID: "approximate", Title: "Moves with differences", Text: "Each line describes the differences.",
 				Open: true,
 				Lines: ledgerLines(contract.LedgerLine{
 					Code:  "kong.route.regex_path",
 					Title: "Routes",
 					Count: 1204,
-					Note: "The same paths reach the upstream. They are matched by whole segments, with the same " +
+					Note: "The same paths reach the upstream. Paths are matched by complete segments, with the same " +
 						"normalization. At worst, a URL that gets 404 from the hosted gateway is served.",
 					Names: []string{
 						"/1.0.0/prod", "/shop/1.0.0/prod", "/a-name-as-long-as-they-can-be/2026-11-01/production",

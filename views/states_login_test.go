@@ -214,8 +214,8 @@ func appClient() projects.AppClient {
 			},
 			PKCE: []ui.Option{
 				{Value: "required", Title: "Required", Text: "Every sign-in requires a code challenge.", Chosen: true},
-				{Value: "when_sent", Title: "When sent", Text: "For libraries that don't send a code challenge. " +
-					"Only the client secret protects their codes."},
+				{Value: "when_sent", Title: "When sent", Text: "For libraries that can't send a code challenge. Only " +
+					"the client secret protects their codes."},
 			},
 		},
 		API: clientAccess(path + "/access"),
@@ -266,7 +266,7 @@ func appClientWrong() projects.AppClient {
 	m.Branding.Title.Error = "Use at most 60 characters on one line."
 	m.Branding.Welcome.Error = "Use at most 300 characters on one line."
 	m.Branding.LogoURL.Error = "Use the https URL of an image, without a user name or password."
-	m.Secret.Error, m.Delete.Error = "Tick the box to confirm.", "Tick the box to confirm."
+	m.Secret.Error, m.Delete.Error = "Check the box to confirm.", "Check the box to confirm."
 	m.Keys.Error = "The key sig_2 will sign from 2026-08-02T10:00:00Z. Rotate again after that."
 	return m
 }
@@ -389,7 +389,7 @@ func providerWrong() projects.Provider {
 		}},
 	}
 	m.Edit.Error = "Nothing was saved."
-	m.Delete.Error = "Tick the box to remove the provider."
+	m.Delete.Error = "Check the box to remove the provider."
 	return m
 }
 

@@ -106,7 +106,7 @@ func teamStates() []state {
 				Kind:   "team",
 				Name:   "Payments",
 				Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
-					"projects stay."},
+					"projects aren't deleted."},
 				Undo: "An owner would have to invite you again.",
 			},
 			Members: []team.Member{
@@ -226,7 +226,7 @@ func ownTeam() team.Team {
 			ID:     "erase-confirm",
 			Action: "/teams/1/delete",
 			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
-			Impact: []string{"All of this is deleted. Members lose their access immediately. Their accounts stay."},
+			Impact: []string{"All of this is deleted. Members lose their access immediately, but keep their accounts."},
 			Name:   "Payments",
 			Type:   "Payments",
 			Typed:  ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
@@ -281,7 +281,7 @@ func ownTeam() team.Team {
 			Kind:   "team",
 			Name:   "Payments",
 			Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
-				"projects stay."},
+				"projects aren't deleted."},
 			Undo: "An owner would have to invite you again.",
 		},
 	}

@@ -70,7 +70,7 @@ func importPlan() exports.Plan {
 		Expires:  p.ExpiresAt,
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed, because something that checks their calls can't be imported.",
+			Hint: "These stay closed because a plugin that checks their calls can't be imported.",
 			Options: []ui.Option{
 				{Value: "status", Title: "status", Chosen: true},
 				{Value: "/services/0/routes/1", Title: "route admin (line 14)",
@@ -105,10 +105,10 @@ func importPlan() exports.Plan {
 		Reached: "No problem found with 1,203 other targets.",
 		ByHand: []ui.Fact{
 			{
-				Label: "DNS records and certificates for",
+				Label: "Host names that need DNS records and certificates",
 				Value: strings.Repeat("api.example.com, ", 8) + "www.example.com",
 			},
-			{Label: "POSTERN_EGRESS_ALLOW needs", Value: "10.0.0.7/32"},
+			{Label: "Addresses to add to POSTERN_EGRESS_ALLOW", Value: "10.0.0.7/32"},
 		},
 		Notes: []string{"A limit counts the calls of one project. It starts at zero after the move."},
 	}

@@ -334,7 +334,7 @@ func key() projects.Key {
 					"billing-service called with it in the last hour.",
 					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "You can't restore the old secret. The key, its scopes and its limits stay.",
+				Undo:     "You can't restore the old secret. The key keeps its scopes and limits.",
 				ByButton: true,
 			},
 			Grace: []ui.Option{
@@ -364,7 +364,7 @@ func keyFrozen() projects.Key {
 	m := key()
 	m.State, m.Rotate, m.FreezeAction = ui.Badge{Tone: ui.Cold, Text: "Frozen"}, nil, ""
 	m.UnfreezeAction = "/projects/shop/keys/key_1/unfreeze"
-	m.Revoke.Error = "Tick the box to revoke the key."
+	m.Revoke.Error = "Check the box to revoke the key."
 	return m
 }
 

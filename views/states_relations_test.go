@@ -63,7 +63,7 @@ func relationsOfShop() projects.Relations {
 				Version:  "1.0.0",
 				RulesURL: "/projects/shop/versions/ver_1/rules",
 				Answers:  "12 responses",
-				Reason:   "the body lacks the member that the rule names",
+				Reason:   "the body doesn't contain the member that the rule names",
 				Last:     on("21 Nov 2026"),
 			},
 			{
@@ -132,7 +132,7 @@ func relationToForget() projects.Relation {
 			Impact: []string{
 				"Starting with the next call, rules that require the owner refuse their calls to it.",
 			},
-			Error: "Tick the box to remove the owner.",
+			Error: "Check the box to remove the owner.",
 		},
 		BackURL: relationsURL,
 	}

@@ -31,7 +31,7 @@ func tenantStates() []state {
 				Impact: []string{"Calls to Shop with its keys will get 403."},
 				Verb:   "Detach",
 				Kind:   "tenant",
-				Error:  "Tick the box to detach the tenant.",
+				Error:  "Check the box to detach the tenant.",
 			},
 		})},
 		{"tenants", tenants.ListPage(tenantList())},
@@ -195,7 +195,7 @@ func tenantViewer() tenants.Settings {
 func tenantCORS() ui.CORS {
 	m := cors()
 	m.Action, m.Apps, m.Overrides = "/tenants/tnt_1/cors", "tenant's", nil
-	m.Hint = "These settings replace the projects' settings for calls with this tenant's keys and tokens. " +
+	m.Hint = "These settings override the projects' settings for calls with this tenant's keys and tokens. " +
 		"Preflights combine the settings of a project and its tenants. If you list no origins, the projects' " +
 		"settings apply."
 	return m

@@ -72,7 +72,7 @@ func upstreamHeaderRemoval() projects.UpstreamHeaderRemoval {
 			Impact: []string{
 				"An upstream that checks the header will refuse calls without it.",
 			},
-			Error: "Tick the box to remove the header.",
+			Error: "Check the box to remove the header.",
 		},
 		BackURL: list,
 	}

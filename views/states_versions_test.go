@@ -26,7 +26,7 @@ func versionPlace() projects.Place {
 				Kind:   "version",
 				Name:   "1.0.0",
 				Type:   "1.0.0",
-				Impact: []string{"Removing it revokes 3 API keys valid for nothing else."},
+				Impact: []string{"Removing it revokes 3 API keys that can't be used for anything else."},
 				Typed:  ui.Value{Text: "1.0", Error: "Type the version's name, 1.0.0, to confirm."},
 			},
 			Since: "14:00 UTC",
@@ -117,7 +117,7 @@ func environmentPlace() projects.Place {
 				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a " +
 					"hyphen.",
 			},
-			Hint: "Renaming changes the gateway URL immediately. API keys limited to this environment stay valid.",
+			Hint: "Renaming changes the gateway URL immediately. API keys limited to this environment remain valid.",
 		},
 		Timeouts: &projects.Timeouts{
 			Open:   true,
@@ -144,7 +144,7 @@ func environmentPlace() projects.Place {
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
-			Last:  "This is the only environment of version 1.0.0, so you can only remove the whole version.",
+			Last:  "This is the only environment of version 1.0.0, so you can only remove the version itself.",
 		},
 		BackURL: "/projects/shop#ver_2",
 	}

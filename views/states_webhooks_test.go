@@ -110,7 +110,7 @@ func webhookDetail() webhooks.Detail {
 				"Deliveries are signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
 					"then will refuse them.",
 			},
-			Undo:     "The old secret can't be kept longer than that.",
+			Undo:     "You can't extend this period.",
 			ByButton: true,
 		},
 		Delete: ui.Confirmation{

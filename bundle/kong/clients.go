@@ -173,14 +173,14 @@ func loginFates() []bundle.Fate {
 		Status: bundle.Approximate,
 		How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
 		Note: tokens + "After that, users sign in to the exported realm. They keep their IDs and groups, and the " +
-			"realm's tokens are accepted. At worst, all users have to sign in once more, on a page that offers the " +
+			"realm's tokens are accepted. At worst, all users have to sign in again, on a page that offers the " +
 			"providers of all app clients. They stay signed in for as long as the longest refresh token lasts. " +
 			"Client secrets are new, and group admins can't manage members through the application. The `profile` " +
 			"scope gives the claims as of the export, without `updated_at`. `preferred_username` is the user's ID. " +
 			"If the given name and family name together don't make up the full name, `given_name` is the full name " +
 			"and `family_name` is omitted. Later changes at the provider don't appear in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
-			"gateway/.env. Then change the issuer in your application. Its client ID stays the same.",
+			"gateway/.env. Then change the issuer in your application. Its client ID doesn't change.",
 	}
 	whenSent := realm
 	whenSent.Reason = "realm_when_sent"

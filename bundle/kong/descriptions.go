@@ -35,7 +35,7 @@ func publicationFates() []bundle.Fate {
 	return []bundle.Fate{{
 		Reason: "not_published",
 		Status: bundle.Lossy,
-		How:    "the document next to the gateway; its path leads to the upstream",
+		How:    "the document next to the gateway; its path reaches the upstream",
 		Note: "The hosted gateway answers GET requests for openapi.json in each environment with the OpenAPI " +
 			"document, with its own URL as the server. The exported gateway forwards that path to the upstream like " +
 			"any other.",

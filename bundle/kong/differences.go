@@ -39,11 +39,11 @@ func responseFates() []bundle.Fate {
 				"don't respond."},
 		{Reason: "repeated_calls", Title: "Retried calls", Status: bundle.Approximate,
 			How: "nginx's own rule",
-			Note: "The hosted gateway retries GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to " +
-				"64 KB. Kong retries calls with every method except POST, LOCK and PATCH, including unusual ones " +
-				"such as PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a " +
-				"response, Kong also retries the call once more than the environment allows, even if that is 0 " +
-				"times. At worst, such a call that the upstream had already carried out is carried out once more.",
+			Note: "The hosted gateway retries GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB. " +
+				"Kong retries calls with every method except POST, LOCK and PATCH, including unusual ones such as " +
+				"PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a " +
+				"response, Kong also retries the call one more time than the environment allows, even if retries are " +
+				"set to 0. At worst, such a call that the upstream had already carried out is carried out once more.",
 			Remedy: "If such a call must not be retried, set the environment's retries to 0, and " +
 				"KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml."},
 		{Reason: "accel_headers", Title: "X-Accel headers of upstreams", Status: bundle.Exact,
@@ -161,8 +161,8 @@ func requestFates() []bundle.Fate {
 			How: "not available",
 			Note: "Kong connects to any address that the name of an upstream, token issuer or introspection endpoint " +
 				"resolves to, including private and loopback addresses. The hosted gateway refuses those that its " +
-				"operator hasn't allowed. At worst, a name that resolves to a loopback address leads to the " +
-				"container itself, and on port 8001 to Kong's own admin API.",
+				"operator hasn't allowed. At worst, a name that resolves to a loopback address reaches the container " +
+				"itself, and on port 8001 Kong's own admin API.",
 			Remedy: "Run the gateway in a network that allows connections only to its upstreams. If a name is " +
 				"supposed to refer to the gateway's own machine, use host.docker.internal instead."},
 	}

@@ -130,20 +130,20 @@ func domainFates() []bundle.Fate {
 		{Reason: "route_part", Status: bundle.Exact,
 			How: "a route with the host name in `hosts`, the prefix in `paths` and the methods in `methods`",
 			Note: "The gateway serves the same calls to the host name, in the same order of precedence, and removes " +
-				"the prefix if the domain does. Calls to the host name that no domain takes get 404.",
+				"the prefix if the domain does. Calls to the host name that no domain matches get 404.",
 			Remedy: pointName},
 		{Reason: "shared", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; without the domains of other projects",
-			Note: "Other projects have custom domains with the same host name, and this zip has only this project's. " +
-				"On the exported gateway, calls that belong to the other projects get 404, or go to this project if " +
-				"one of its domains matches too. At worst, calls that are meant for another project reach this " +
-				"project's upstream.",
+			Note: "Other projects have custom domains with the same host name, and this zip contains only this " +
+				"project's. On the exported gateway, calls that belong to the other projects get 404, or reach this " +
+				"project if one of its domains matches too. At worst, calls that are meant for another project reach " +
+				"this project's upstream.",
 			Remedy: "Export the other projects too, and have a proxy in front of the gateways send each path to its " +
 				"own gateway."},
 		{Reason: "grpc", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; gRPC calls have their own routes",
 			Note: "Another domain with the same host name serves gRPC, and Kong tries routes for gRPC first. At " +
-				"worst, a gRPC call that the hosted gateway refuses, because this domain takes it and its " +
+				"worst, a gRPC call that the hosted gateway refuses, because this domain matches it and its " +
 				"environment doesn't serve gRPC, is forwarded to the gRPC service.",
 			Remedy: "Use a separate host name for the gRPC service."},
 		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the domain in `hosts`; without the caps",

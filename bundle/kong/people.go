@@ -214,8 +214,8 @@ func consentFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
-			Note: "The exported realm has each user's consents to app clients. It doesn't ask these users for " +
-				"consent again, and asks new users as before. At worst, a user is asked once more about a scope of " +
+			Note: "The exported realm contains each user's consents to app clients. It doesn't ask these users for " +
+				"consent again, and asks new users as before. At worst, a user is asked again about a scope of " +
 				"another project.",
 		},
 		{

@@ -180,7 +180,8 @@ func TestStartScript_keyPlaces(t *testing.T) {
 		in := placedInput(snapshot.KeyPlace{WebSocketProtocol: true})
 		r := newRigFor(t, in, sample.Keys()["active"].Plaintext, "docker")
 		code, out := r.start(t, "ok", "--key", r.key)
-		expect(t, code, 0, out, "note  did not check the key: only WebSockets can carry it on /1.0.0/prod/")
+		expect(t, code, 0, out, "note  did not check the key: it can only be "+
+			"sent in a WebSocket handshake on /1.0.0/prod/")
 	})
 }
 

@@ -109,9 +109,9 @@ func upstreamHeaderFates() []bundle.Fate {
 		Reason: "placeholder",
 		Status: bundle.Exact,
 		How:    "the `postern-auth` plugin, `upstream` of each route, with the value from a variable in `.env`",
-		Note: "Every call has the header when it reaches the upstream, and a header of the same name that the caller " +
-			"sends is removed. The header's value is a secret and isn't in this zip. Without the value, start.sh " +
-			"doesn't start the gateway and calls get 503.",
+		Note: "Every call includes the header when it reaches the upstream, and a header of the same name that the " +
+			"caller sends is removed. The header's value is a secret and isn't in this zip. Without the value, " +
+			"start.sh doesn't start the gateway and calls get 503.",
 		Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream expects.",
 	}}
 }
@@ -178,13 +178,13 @@ func routeFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "regex_path", Status: bundle.Approximate,
 			How: "a route with an anchored regular expression, under any host name",
-			Note: "The same paths reach the upstream. They are matched by whole segments, with the same " +
+			Note: "The same paths reach the upstream. Paths are matched by complete segments, with the same " +
 				"normalization. At worst, Kong serves URLs that get 404 from the hosted gateway: paths without the " +
 				"project's name at any host name, and paths with the project's name also at the project's own host " +
 				"name."},
 		{Reason: "shadowed", Status: bundle.Approximate, How: "the longer path wins",
 			Note: "A version has the same name as the project, so another environment's path begins with this path. " +
-				"The longer path wins. At worst, calls under the longer path go to the other environment. Kong also " +
+				"The longer path wins. At worst, calls under the longer path reach the other environment. Kong also " +
 				"accepts any host name.",
 			Remedy: "Call the environment by its path with the project's name in front."},
 	}
@@ -192,7 +192,7 @@ func routeFates() []bundle.Fate {
 
 // behindProxies is the remedy of everything that depends on the caller's address.
 const behindProxies = "If the gateway is behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says. " +
-	"Otherwise Kong sees the balancer's address."
+	"Without it, Kong sees the load balancer's address."
 
 const (
 	countedAlike = "Each window admits the same number of calls, with the same headers and refusals. Each node " +
@@ -201,7 +201,7 @@ const (
 	counted = countedAlike + ". If the memory for counters is full, calls get 503 limits_unavailable, so no call is " +
 		"admitted without being counted."
 	countedByIP = countedAlike + ". Both gateways forget the counts of some addresses if a very large number of " +
-		"addresses call at once. Kong's 12 MB hold the counts of tens of thousands of addresses."
+		"addresses call at the same time. Kong's 12 MB hold the counts of tens of thousands of addresses."
 )
 
 func rateFates() []bundle.Fate {
@@ -232,7 +232,7 @@ func keyFates() []bundle.Fate {
 		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},
 		{Reason: "frozen", Title: "Frozen API keys", Status: bundle.Exact, How: "the same with `frozen`",
-			Note: "The key stays frozen: it gets 403 key_frozen, or 401 once it has expired.",
+			Note: "The key is still frozen: it gets 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze it, delete the word `frozen` from its line in gateway/gateway.yaml and restart the " +
 				"gateway."},
 		{Reason: "user_frozen", Title: "API keys of frozen users", Status: bundle.Exact,
@@ -248,7 +248,7 @@ func keyFates() []bundle.Fate {
 			How:  "left out of `keys`, or `revoked` there, so calls get 401",
 			Note: "The key is revoked. Its record is exported, and calls with the key still get 401."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the current key and of a new one",
-			Note:   "The consumer's key keeps working, and minted.csv has a new one.",
+			Note:   "The consumer's key keeps working, and minted.csv contains a new one.",
 			Remedy: "Send the new key to its owner. NOTICE.md says how."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys, so the key gets 401 from the gateway.",

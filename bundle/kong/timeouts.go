@@ -38,8 +38,8 @@ func timeoutFates() []bundle.Fate {
 		how     = "connect_timeout, read_timeout and write_timeout of the service"
 		streams = "Kong has the same timeouts for connecting, for waiting for a response, and for pauses within it. " +
 			"It has no separate timeout for event streams and WebSockets, so read_timeout applies to them too. At " +
-			"worst, a stream that is silent for longer than read_timeout is cut off; a WebSocket is closed without " +
-			"a close frame. A stream that the hosted gateway would cut off earlier stays open until read_timeout."
+			"worst, a stream that is silent for longer than read_timeout is cut off; a WebSocket is closed without a " +
+			"close frame. A stream that the hosted gateway would cut off earlier remains open until read_timeout."
 		remedy = "Have streams send something, such as a comment or a ping, more often than that."
 	)
 	return []bundle.Fate{

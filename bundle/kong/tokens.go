@@ -143,9 +143,10 @@ func accessFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, a policy per route; the last secret of each key is in `keys`",
 			Note: "The hosted gateway also knows the secrets that imported keys had before they were rotated, and " +
-				"those of revoked keys that were removed. In place of a token, they get 401, and no issuer gets " +
-				"them. This zip doesn't have their hashes. At worst, such a secret is sent to your introspection " +
-				"endpoint, or to the upstream next to a valid key. It is never accepted as a key.",
+				"those of revoked keys that were removed. If a caller sends one of these secrets in place of a " +
+				"token, the call gets 401, and no issuer gets the secret. This zip doesn't contain their hashes. At " +
+				"worst, such a secret is sent to your introspection endpoint, or to the upstream next to a valid " +
+				"key. It is never accepted as a key.",
 			Remedy: "If such a secret must not leave the gateway, use a header other than Authorization for keys, " +
 				"and tell the owners of rotated keys to stop sending the old ones.",
 		},

@@ -167,8 +167,8 @@ func transformFates() []bundle.Fate {
 			How: "the `request-transformer` plugin of each service; `body_limit` of the `postern-auth` plugin " +
 				"refuses larger bodies",
 			Note: "Headers and queries of requests are changed in the same way. So are members of JSON objects and " +
-				"forms, but Kong rewrites the whole body: members are in a different order, numbers have at most 14 " +
-				"digits, and of several members with the same name, only the last remains. At worst, a longer " +
+				"forms, but Kong rewrites the entire body: members are in a different order, numbers have at most 14 " +
+				"digits, and if several members have the same name, only the last one is kept. At worst, a longer " +
 				"number, such as a 64-bit ID, reaches the upstream rounded and with an exponent: 9007199254740993 " +
 				"becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and similar values as JSON, and replaces a " +
 				"malformed multipart form with only the added members; the hosted gateway leaves both unchanged. " +
@@ -184,7 +184,7 @@ func transformFates() []bundle.Fate {
 			How: "the `response-transformer` plugin of each service; the `postern-auth` plugin, `transforms`, for " +
 				"headers",
 			Note: "Headers of responses are changed in the same way. So are members of JSON objects, but Kong " +
-				"rewrites the whole body: members are in a different order, and numbers have at most 14 digits. At " +
+				"rewrites the entire body: members are in a different order, and numbers have at most 14 digits. At " +
 				"worst, a longer number, such as a 64-bit ID, reaches the caller rounded and with an exponent: " +
 				"9007199254740993 becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, " +
 				"which the hosted gateway leaves unchanged. Kong cuts off a response whose JSON is neither an object " +

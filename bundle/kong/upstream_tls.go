@@ -95,20 +95,20 @@ func authorityFates() []bundle.Fate {
 	const replace = "Replace authorities before they expire."
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
-			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the whole gateway " +
+			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
 				"doesn't start again after one has expired, while the hosted gateway refuses only that upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
-			Note: "A service on Kong that has its own certificate authorities trusts only those, and not the " +
-				"system's authorities too. At worst, calls to an upstream whose certificate is from a public " +
-				"authority get 502." + expiry,
+			Note: "A service on Kong that has its own certificate authorities trusts only those, not the system's " +
+				"authorities. At worst, calls to an upstream whose certificate is from a public authority get " +
+				"502." + expiry,
 			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +
 				"authorities, or add that authority's certificate to them, and export again. " + replace},
 		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without those that Kong refuses",
 			Note: "Kong accepts only certificates of authorities (CA in the basic constraints), and ends a chain " +
-				"only with a self-signed one. The environment has others: a server's own certificate, which is " +
-				"left out, or an intermediate one. At worst, calls to the upstream get 502, because no " +
-				"certificate is trusted." + expiry,
+				"only with a self-signed one. The environment also has other certificates: a server's own " +
+				"certificate, which is left out, or an intermediate one. At worst, calls to the upstream get 502, " +
+				"because no certificate is trusted." + expiry,
 			Remedy: "Set the certificate of the authority at the root of the chain, and export again. " + replace},
 	}
 }
@@ -217,9 +217,9 @@ func hostHeaderFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: "The upstream gets the same Host header."},
 		{Reason: "server_name", Status: bundle.Lossy, How: how,
-			Note: "The upstream gets the same Host header. But Kong also sends the Host as the server name (SNI) of " +
-				"the TLS handshake, and requires the certificate to be valid for it, while the hosted gateway " +
-				"uses the server name or the host of the chosen target. At worst, calls get 502, because the " +
+			Note: "The upstream gets the same Host header. However, Kong also sends the Host as the server name " +
+				"(SNI) of the TLS handshake, and requires the certificate to be valid for it, while the hosted " +
+				"gateway uses the server name or the host of the chosen target. At worst, calls get 502, because the " +
 				"certificate isn't valid for the Host, or because the upstream presents another one.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
 				"Host, set server_name to it, so that both gateways require the same."},

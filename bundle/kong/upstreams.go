@@ -219,9 +219,9 @@ func healthchecksOf(
 
 func targetFates() []bundle.Fate {
 	const how = "`upstreams` with `targets` and their weights"
-	const note = "Kong spreads calls across the same targets with the same weights, and a target with weight 0 gets " +
-		"no calls. Each Kong node keeps its own counts. At worst, a target whose name has n addresses gets n times " +
-		"its share, because Kong gives the weight to each address."
+	const note = "Kong distributes calls among the same targets with the same weights, and a target with weight 0 " +
+		"gets no calls. Each Kong node keeps its own counts. At worst, a target whose name has n addresses gets n " +
+		"times its share, because Kong gives the weight to each address."
 	return []bundle.Fate{
 		{Reason: "upstream", Status: bundle.Approximate, How: how + "; `algorithm`", Note: note,
 			Remedy: "Use names with one address each, or divide the weights."},
@@ -252,13 +252,13 @@ func checkFates() []bundle.Fate {
 				"If no target is healthy, Kong's 503 has its own body.",
 			Remedy: "Have the targets respond to the check path over HTTP/1.1, for any host and without credentials."},
 		{Reason: "passive", Status: bundle.Approximate,
-			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for targets that are " +
-				"out",
-			Note: "Kong takes a target out after as many failed connections, timeouts or statuses of retries in a " +
-				"row, up to 255. It brings the target back once a connection succeeds, which it tries at the same " +
-				"interval. If all targets are out, Kong returns 503, while the hosted gateway uses all of them. " +
-				"At worst, all calls fail for one interval after the targets work again.",
-			Remedy: "Set a check path, so that both gateways decide by the same checks."},
+			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for unhealthy targets",
+			Note: "Kong stops sending calls to a target after the same number of failed connections, timeouts or " +
+				"statuses of retries in a row, up to 255. It tries to connect to the target at the same interval, " +
+				"and sends it calls again once a connection succeeds. If all targets are unhealthy, Kong returns " +
+				"503, while the hosted gateway uses all of them. At worst, all calls fail for one interval after the " +
+				"targets work again.",
+			Remedy: "Set a check path, so that both gateways use the same checks."},
 		{Reason: "none", Status: bundle.Exact, How: "no `healthchecks`", Note: "Targets aren't checked."},
 	}
 }

@@ -27,7 +27,7 @@ func For(format bundle.Format) (bundle.Target, error) {
 	return bundle.Target{}, fault.InvalidField("/format", "unknown_format", "format must be data or gateway.")
 }
 
-const matrixHead = `# What moves, and how
+const matrixHead = `# How each item moves
 
 This page is generated from the exporter's tables. ` + "`MIGRATION-REPORT.json`" + ` in every zip says the same for each
 item. **exact**: the same call gets the same response. **approximate**: it behaves slightly differently, and the note

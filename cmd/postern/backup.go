@@ -264,7 +264,8 @@ func restore(
 	}
 	at := m.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")
 	if check {
-		_, err = fmt.Fprintf(t.Out, "The backup can be restored. It has the state of %s (schema %d, written by %s).\n",
+		_, err = fmt.Fprintf(t.Out, "The backup can be restored. It contains the state of %s (schema %d, written by "+
+			"%s).\n",
 			at, m.Schema, terminal.Printable(m.Generator))
 		return err
 	}

@@ -36,8 +36,8 @@ func CheckText(text []byte) ([]byte, error) {
 	case bytes.HasPrefix(text, []byte("\xFF\xFE")), bytes.HasPrefix(text, []byte("\xFE\xFF")):
 		return nil, Refuse(0, "The file is in UTF-16. Save it as UTF-8.")
 	case bytes.IndexByte(text, 0) >= 0:
-		return nil, Refuse(1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")), "The file has a NUL byte, so "+
-			"it isn't a text. Export it again.")
+		return nil, Refuse(1+bytes.Count(text[:bytes.IndexByte(text, 0)], []byte("\n")), "The file contains a NUL "+
+			"byte, so it isn't a text file. Export it again.")
 	case !utf8.Valid(text):
 		return nil, Refuse(0, "The file isn't in UTF-8. Save it as UTF-8.")
 	}

@@ -146,7 +146,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return Value{}, Refuse(key.Line, "The name of a member isn't a text.")
+			return Value{}, Refuse(key.Line, "The name of a member isn't a string.")
 		}
 		value, err := r.value(node.Content[i+1], depth+1)
 		if err != nil {
@@ -195,5 +195,5 @@ func (v Value) merge(from Value, set map[string]bool) Value {
 // be lost. The name of a member isn't a secret, but can be any text.
 func twiceError(line int, name string, first int) error {
 	return &Error{Line: line, Code: CodeDuplicate, Detail: "The member " + strconv.Quote(name[:min(len(name), 64)]) +
-		" is here again, after line " + strconv.Itoa(first) + ". Remove one of them: only the last one would count."}
+		" appears again, after line " + strconv.Itoa(first) + ". Remove one of them: only the last one would count."}
 }

@@ -231,7 +231,7 @@ var (
 	ListGroupOwners = &Op[GroupOwnerList, List[GroupOwner]]{Operation{
 		ID: "list-group-owners", Method: http.MethodGet, Path: groupOwners, Permission: ReadUsers,
 		Summary: "List the app owners in a group", Command: "groups owners list GROUP",
-		Doc: "Lists the apps that own keys and are directly in the group. An app without a key stays in the group.",
+		Doc: "Lists the apps that own keys and are directly in the group. An app without a key remains in the group.",
 	}}
 	SetGroupOwner = &Op[GroupOwnership, Group]{Operation{
 		ID: "set-group-owner", Method: http.MethodPost, Path: groupOwners, Permission: UpdateUsers,

@@ -272,7 +272,7 @@ var (
 		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
 		Doc: "The link works only once and expires after a week. If you give an email address and the server sends " +
-			"email, the link is sent there. Otherwise, the response includes it.",
+			"email, the link is sent there. If not, the response includes it.",
 	}}
 	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",

@@ -40,7 +40,7 @@ func (c UpstreamCA) TrustsSystem() bool { return c.System == nil || *c.System }
 
 // Why a PEM text isn't a list of certificates. The errors never contain any of the text.
 var (
-	ErrPrivateKey     = errors.New("the text has a private key")
+	ErrPrivateKey     = errors.New("the text contains a private key")
 	ErrNotCertificate = errors.New("the text isn't a list of X.509 certificates in PEM")
 )
 

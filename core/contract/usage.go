@@ -103,7 +103,7 @@ var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	Summary: "Get the usage of a project",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",
 	Doc: "Sums up the calls of the project. Calls at other replicas appear within a second, or within 90 seconds if " +
-		"hundreds of keys are in use at once. Each call is counted in the hour in which it began.",
+		"hundreds of keys are in use at the same time. Each call is counted in the hour in which it began.",
 }}
 
 var usageOperations = []Described{GetUsage}

@@ -66,7 +66,7 @@ var (
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
 		Reason: "The list of entries is kept in memory. A million users need 8,000.",
 		Says:   "the zip has more than 100,000 entries",
-		Fix:    "Import the zip of an export, unchanged.",
+		Fix:    "Import an exported zip, unchanged.",
 	}
 	ZipUnpacked = &Limit{
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
@@ -86,7 +86,7 @@ var (
 		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Entries can't share " +
 			"bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
-		Fix:  "Import the zip of an export, unchanged.",
+		Fix:  "Import an exported zip, unchanged.",
 	}
 	ZipRows = &Limit{
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
@@ -116,7 +116,7 @@ var (
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Documents are read recursively. Exported ones have 10 levels.",
 		Says:   "the document is nested more than 100 levels deep",
-		Fix:    "Import the zip of an export, unchanged.",
+		Fix:    "Import an exported zip, unchanged.",
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all documents", Most: 500_000, Amount: "500,000",
@@ -146,13 +146,13 @@ var (
 		Reason: "It is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
 			"document. The `openapi` of a version can be up to 17 MB. Forms have the same limit of 1 MB.",
 		Says: "the body is larger than 1 MB",
-		Fix:  "Send it in parts.",
+		Fix:  "Split it into several requests.",
 	}
 	BodyValues = &Limit{
 		File: body, Name: "values", Most: 50_000, Amount: "50,000",
 		Reason: "Each value is checked against the API's schema. 2,000 rules have about 20,000 values.",
 		Says:   "the body has more than 50,000 values",
-		Fix:    "Send it in parts.",
+		Fix:    "Split it into several requests.",
 	}
 	BodyNesting = &Limit{
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
@@ -198,7 +198,7 @@ var (
 	}
 	KeyNesting = &Limit{
 		File: keys, Name: "levels of nesting in JSON", Most: 50, Amount: "50",
-		Reason: "Rows are read recursively. Those of other gateways have 6.",
+		Reason: "Rows are read recursively. Rows from other gateways have up to 6 levels.",
 		Says:   "the JSON is nested more than 50 levels deep",
 		Fix:    "Export only the members that keys need.",
 	}
@@ -209,7 +209,7 @@ var (
 		Fix:    "Write one key per row.",
 	}
 	KeyConsumers = &Limit{
-		File: keys, Name: "consumers in lists of their own, or AWS keys", Most: 100_000, Amount: "100,000",
+		File: keys, Name: "consumers in separate lists, or AWS keys", Most: 100_000, Amount: "100,000",
 		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier " +
 			"one.",
 		Says: "the file has more than 100,000 consumers or AWS keys",
@@ -257,9 +257,9 @@ var (
 var (
 	GatewaySize = &Limit{
 		File: gateway, Name: "size", Most: 20 << 20, Amount: "20 MB",
-		Reason: "It is read into memory. 1,000 routes and 100,000 keys have 10 MB.",
+		Reason: "It is read into memory. 1,000 routes and 100,000 keys take 10 MB.",
 		Says:   "the file is larger than 20 MB",
-		Fix:    "Split it by service or API, or import its keys on their own.",
+		Fix:    "Split it by service or API, or import its keys separately.",
 	}
 	GatewayValues = &Limit{
 		File: gateway, Name: "values", Most: 2_000_000, Amount: "2,000,000",
@@ -269,7 +269,7 @@ var (
 	}
 	GatewayNesting = &Limit{
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
-		Reason: "Files are read recursively. Those of Kong have 8 levels, and those of AWS 12.",
+		Reason: "Files are read recursively. Kong files have 8 levels, and AWS files 12.",
 		Says:   "the file is nested more than 50 levels deep",
 		Fix:    "Check whether it is the right file.",
 	}
@@ -277,7 +277,7 @@ var (
 		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
 		Reason: "The plan has an item for each of them.",
 		Says:   "the file has more than 500,000 entities",
-		Fix:    "Import its keys on their own.",
+		Fix:    "Import its keys separately.",
 	}
 	KongRoutes = &Limit{
 		File: kong, Name: "routes", Most: 5_000, Amount: "5,000",
@@ -307,11 +307,11 @@ var (
 		File: kong, Name: "members that `_info.defaults` and `_plugin_configs` add", Most: 1_000_000,
 		Amount: "1,000,000", Reason: "Each takes memory. Large entities reach the limit sooner.",
 		Says: "the members that _info.defaults and _plugin_configs add are too many",
-		Fix:  "Remove those that Kong has by itself, or split the file by service.",
+		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
 	GatewayPlaceholders = &Limit{
 		File: gateway, Name: "different placeholders", Most: 1_000, Amount: "1,000",
-		Reason: "The plan lists them, to be filled one by one.",
+		Reason: "The plan lists them, and each needs a value.",
 		Says:   "the file has more than 1,000 different placeholders",
 		Fix:    "Render it first.",
 	}

@@ -94,8 +94,8 @@ func (r *Reader) finishAWS(keys *awsKeys, i int) {
 	}
 	if last := keys.last[found.row.SHA256]; last != i {
 		found.refused = []Refusal{{
-			Row: found.row.Number, Code: CodeRepeated, Detail: fmt.Sprintf("Row %d has the same key. AWS takes the "+
-				"last row of a key, and so does the import.", keys.results[last].row.Number),
+			Row: found.row.Number, Code: CodeRepeated, Detail: fmt.Sprintf("Row %d has the same key. If several rows "+
+				"have the same key, AWS uses the last one, and so does the import.", keys.results[last].row.Number),
 		}}
 		return
 	}

@@ -122,7 +122,7 @@ func unknownError(proposals []Proposal) error {
 	}
 	return &Error{
 		Row: 1, Code: CodeUnknown, Proposals: proposals,
-		Detail: fmt.Sprintf("No field takes %s%s. Map each one, for example %s. COLUMN=- leaves a column out, and "+
+		Detail: fmt.Sprintf("No field matches %s%s. Map each one, for example %s. COLUMN=- leaves a column out, and "+
 			"COLUMN=metadata.NAME keeps it as metadata.", strings.Join(names, ", "), more, strings.Join(flags, " ")),
 	}
 }

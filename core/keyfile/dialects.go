@@ -93,7 +93,7 @@ var traps = []trap{
 const (
 	sanctum = "These are tokens of Laravel Sanctum, which stores the SHA-256 of the part after id|, not of the whole " +
 		"token that callers send. " + renew
-	keyed = "These are digests as GitLab and others make them, with a secret of their server, so they don't match " +
+	keyed = "These are digests that GitLab and others compute with a secret of their server, so they don't match " +
 		"here. " + renew
 )
 

@@ -192,7 +192,7 @@ func (d *draft) words(c cell) []string {
 	if v.kind == text && strings.HasPrefix(strings.TrimSpace(v.text), "[") {
 		parsed, err := parse([]byte(v.text))
 		if err != nil {
-			d.invalid(c, "Use a list in JSON, or words with spaces between them.")
+			d.invalid(c, "Use a JSON list, or words separated by spaces.")
 			return nil
 		}
 		v = parsed
@@ -209,13 +209,13 @@ func (d *draft) words(c cell) []string {
 	case list:
 		for _, element := range v.list {
 			if element.kind != text {
-				d.invalid(c, "Use a list of texts.")
+				d.invalid(c, "Use a list of strings.")
 				return nil
 			}
 			found = append(found, element.text)
 		}
 	default:
-		d.invalid(c, "Use a list of texts.")
+		d.invalid(c, "Use a list of strings.")
 	}
 	return found
 }
@@ -275,7 +275,7 @@ func (d *draft) setConsumer(c cell) {
 		target := d.texts(fieldConsumer + "." + strings.ToLower(m.name))
 		switch {
 		case target == nil:
-			d.refuse(c, CodeUnknown, "A consumer has id, username and custom_id, and no other members.")
+			d.refuse(c, CodeUnknown, "A consumer can contain only id, username and custom_id.")
 		case m.value.kind != absent:
 			d.setText(cell{column: c.column, value: m.value, csv: c.csv}, target)
 		}
@@ -317,9 +317,9 @@ func (d *draft) setLimits(c cell) {
 func noOwner(source Source) string {
 	switch source {
 	case Kong:
-		return "The key has no consumer, and so no owner. Import the answers of Kong's /consumers and /key-auths."
+		return "The key has no consumer, so it has no owner. Import the responses of Kong's /consumers and /key-auths."
 	case AWS:
-		return "The key has no name, and so no owner. Add one, or a column with the owner."
+		return "The key has no name, so it has no owner. Add one, or a column with the owner."
 	}
 	return "The key has no owner. Add a column or member owner, or map one with --map COLUMN=owner."
 }
@@ -328,7 +328,7 @@ func noOwner(source Source) string {
 func noKey(source Source) string {
 	switch source {
 	case AWS:
-		return "The row has no value of a key. Run aws apigateway get-api-keys with --include-values."
+		return "The row doesn't contain a key's value. Run aws apigateway get-api-keys with --include-values."
 	case Unkey:
 		return "The row has neither a hash nor a plaintext. Export the table of keys, or list the keys with decrypt."
 	}
@@ -377,7 +377,7 @@ func (d *draft) finishMetadata() {
 	var names []string
 	for _, m := range d.meta {
 		if slices.Contains(names, m.name) {
-			d.refuse(cell{}, CodeRepeated, "Two columns are the same member of the metadata. Leave one out.")
+			d.refuse(cell{}, CodeRepeated, "Two columns are mapped to the same member of the metadata. Leave one out.")
 			return
 		}
 		names = append(names, m.name)

@@ -184,8 +184,8 @@ func (f *jsonFile) document() error {
 		}
 	}
 	if c != '[' && c != '{' {
-		return &Error{Row: f.number + 1, Code: CodeFormat, Detail: "The JSON has a value that isn't an object. Write " +
-			"one object per key."}
+		return &Error{Row: f.number + 1, Code: CodeFormat, Detail: "The JSON contains a value that isn't an object. " +
+			"Write one object per key."}
 	}
 	_, _ = f.scan.in.ReadByte() // it was peeked
 	if f.documents++; f.documents > filelimits.KeyRows.Most {
@@ -326,11 +326,11 @@ func (f *jsonFile) element(raw []byte, container string) element {
 	v, err := parse(raw)
 	switch {
 	case errors.Is(err, errRepeated):
-		return refuse(CodeRepeated, "An object of the row has a member twice. Remove one.")
+		return refuse(CodeRepeated, "An object in the row contains the same member twice. Remove one.")
 	case errors.Is(err, errSurrogate):
-		return refuse(CodeFormat, "A text of the row has half of a surrogate pair. Export the file again.")
+		return refuse(CodeFormat, "A string in the row contains an unpaired surrogate. Export the file again.")
 	case err != nil:
-		return refuse(CodeFormat, "The row isn't valid JSON. Write each key as an object, with names and texts in "+
+		return refuse(CodeFormat, "The row isn't valid JSON. Write each key as an object, with names and strings in "+
 			"double quotes.")
 	case v.kind != object:
 		return refuse(CodeFormat, "The row isn't an object. Write each key as an object such as {\"owner\": …, "+

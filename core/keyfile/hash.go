@@ -26,7 +26,7 @@ var passwordHashes = []struct{ begin, name string }{
 	{"$6$", "a salted SHA-512 hash"}, {"sha1$", "a SHA-1 hash"}, {"{sha}", "a SHA-1 hash"},
 	{"{ssha", "a salted hash"}, {"md5$", "an MD5 hash"}, {"$1$", "an MD5 hash"}, {"$apr1$", "an MD5 hash"},
 	{"sha512:", "a SHA-512 hash"}, {"sha1:", "a SHA-1 hash"}, {"md5:", "an MD5 hash"},
-	{"hmac", "an HMAC, which a secret of the other server is part of"},
+	{"hmac", "an HMAC, which depends on a secret of the other server"},
 }
 
 // passwordHash returns what a text is that begins like the hash of a password, and "" if it doesn't.
@@ -65,11 +65,11 @@ func readHash(s string) (hash [32]byte, wrong string) {
 		if name := hashesByLength[len(raw)]; name != "" {
 			return hash, "By its length this is " + name + ", which can't be looked up. " + renew
 		}
-		return hash, "A SHA-256 has 32 bytes, and this has another length. " + onlySHA256
+		return hash, "A SHA-256 has 32 bytes, but this has a different length. " + onlySHA256
 	}
 	copy(hash[:], raw)
 	if hash == sha256.Sum256(nil) || hash == [32]byte{} {
-		return hash, "This is the hash of an empty text. Leave out rows without a key."
+		return hash, "This is the hash of an empty string. Leave out rows without a key."
 	}
 	return hash, ""
 }

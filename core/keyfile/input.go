@@ -60,8 +60,8 @@ func textOf(file io.Reader) (*bufio.Reader, []byte, error) {
 	case bytes.Count(begin, []byte{0}) > len(begin)/3: // ASCII in UTF-16 without a mark
 		return nil, nil, &Error{Code: CodeFormat, Detail: "The file is UTF-16. " + utf8Fix("UTF-16")}
 	case yamlLine.Match(first):
-		return nil, nil, &Error{Code: CodeFormat, Detail: "The file is YAML, which keys aren't read from. Convert it " +
-			"to JSON, for example with yq -o=json."}
+		return nil, nil, &Error{Code: CodeFormat, Detail: "Keys can't be imported from YAML. Convert the file to " +
+			"JSON, for example with yq -o=json."}
 	}
 	return in, begin, nil
 }
@@ -70,7 +70,7 @@ func textOf(file io.Reader) (*bufio.Reader, []byte, error) {
 func brokenText(row []byte) string {
 	switch {
 	case bytes.IndexByte(row, 0) >= 0:
-		return "The row has a NUL character, which no text has. Export the file again."
+		return "The row contains a NUL character. Export the file again."
 	case !utf8.Valid(row):
 		return "The row isn't UTF-8; it may be Latin-1 or Windows-1252. " + utf8Fix("WINDOWS-1252")
 	}

@@ -48,8 +48,8 @@ func (v value) member(name string) value {
 
 var (
 	errJSON      = errors.New("the row isn't valid JSON")
-	errRepeated  = errors.New("an object has a member twice")
-	errSurrogate = errors.New("a text has half of a surrogate pair")
+	errRepeated  = errors.New("an object contains the same member twice")
+	errSurrogate = errors.New("a string contains an unpaired surrogate")
 )
 
 // parse reads a JSON value of at most filelimits.KeyRow.

@@ -11,7 +11,7 @@ func (d *draft) byValue() (rows []Row) {
 	for _, c := range d.keys {
 		switch {
 		case c.value.kind != text:
-			d.refuse(c, CodeUnusable, "Write the key as a text: numbers lose digits.")
+			d.refuse(c, CodeUnusable, "Write the key as a string, because numbers lose digits.")
 			continue
 		case c.value.text == "":
 			d.refuse(c, CodeMissing, "The row has no key. Add the key or its SHA-256.")
@@ -23,7 +23,7 @@ func (d *draft) byValue() (rows []Row) {
 			continue
 		}
 		if d.repeats(value) {
-			d.refuse(c, CodeInvalid, "Another column has the key too, and would be stored and shown. Check the "+
+			d.refuse(c, CodeInvalid, "Another column also contains the key, and would be stored and shown. Check the "+
 				"mapping of the columns, or leave that column out.")
 			continue
 		}

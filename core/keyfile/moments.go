@@ -79,8 +79,8 @@ func readEpoch(n float64) (moment, string) {
 	case n == -1:
 		return moment{never: true, zone: true}, ""
 	case n < 1e8:
-		return moment{}, "This number is too small for a time since 1970: 0 can be never or 1970. Leave it empty for " +
-			"never."
+		return moment{}, "This number is too small for a time since 1970, and 0 can mean never or 1970. Leave it " +
+			"empty for never."
 	case n < 1e10:
 		return moment{at: time.UnixMilli(int64(n * 1e3)).UTC(), zone: true}, ""
 	case n < 1e13:

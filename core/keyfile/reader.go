@@ -102,8 +102,8 @@ func (r *Reader) openCSV(in *bufio.Reader, begin []byte) error {
 func (r *Reader) checkColumns(names map[string]bool) error {
 	for _, column := range slices.Sorted(maps.Keys(r.names.mapping)) {
 		if !names[column] && isName(column) {
-			return &Error{Row: 1, Code: CodeUnknown, Mapping: true, Detail: fmt.Sprintf("The file has no column %s, "+
-				"which the mapping names. Use the names in its first row.", column)}
+			return &Error{Row: 1, Code: CodeUnknown, Mapping: true, Detail: fmt.Sprintf("The mapping names the "+
+				"column %s, which the file doesn't contain. Use the names in its first row.", column)}
 		}
 	}
 	has := func(fields ...string) bool {
@@ -111,10 +111,10 @@ func (r *Reader) checkColumns(names map[string]bool) error {
 	}
 	switch {
 	case !has(fieldKey, fieldSHA256, "_hash", "_key"):
-		return &Error{Row: 1, Code: CodeMissing, Detail: "No column has the keys. Map one with --map COLUMN=key, or " +
-			"the column of their SHA-256 with --map COLUMN=sha256."}
+		return &Error{Row: 1, Code: CodeMissing, Detail: "No column contains the keys. Map one with --map " +
+			"COLUMN=key, or the column of their SHA-256 with --map COLUMN=sha256."}
 	case r.dialect.source == Native && !has(fieldOwner):
-		return &Error{Row: 1, Code: CodeMissing, Detail: "No column has the owners of the keys. Map one with " +
+		return &Error{Row: 1, Code: CodeMissing, Detail: "No column contains the owners of the keys. Map one with " +
 			"--map COLUMN=owner."}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (r *Reader) openJSON(in *bufio.Reader, begin []byte) error {
 		}
 	}
 	if len(r.pending) == 0 {
-		return &Error{Code: CodeNoKeys, Detail: "The file has no keys. Send a file with at least one."}
+		return &Error{Code: CodeNoKeys, Detail: "The file contains no keys. Send a file with at least one."}
 	}
 	if err := r.recognize(namesOf(sample.value), sample.container); err != nil {
 		return err
@@ -272,8 +272,8 @@ func (r *Reader) readCSV() []result {
 		r.csv.ends = r.csv.ends[:len(r.csv.ends)-1]
 	}
 	if len(r.csv.ends) != len(r.header) {
-		return refuse(CodeFormat, fmt.Sprintf("The row has %d columns, and the first row %d. Put cells that have the "+
-			"separator in double quotes.", len(r.csv.ends), len(r.header)))
+		return refuse(CodeFormat, fmt.Sprintf("The row has %d columns, but the first row has %d. Put cells that "+
+			"contain the separator in double quotes.", len(r.csv.ends), len(r.header)))
 	}
 	d := draft{reader: r, row: Row{Number: number}}
 	for i, c := range r.header {
@@ -297,10 +297,10 @@ func (r *Reader) readObject(e element) []result {
 	}
 	for _, c := range unknown[:min(len(unknown), shownProposals)] {
 		p := propose(c.name)
-		detail := fmt.Sprintf("No field takes %s. Map it with %s", c.name, p.flag())
+		detail := fmt.Sprintf("No field matches %s. Map it with %s", c.name, p.flag())
 		switch {
 		case c.pointer == "":
-			detail = "No field takes a member whose name isn't shown, because it may be a key. Rename it."
+			detail = "No field matches a member, whose name isn't shown because it may be a key. Rename it."
 		case p.Field == Ignored:
 			detail += ", which leaves it out, or keep it with " + Proposal{c.name, metadataPrefix + "NAME"}.flag() + "."
 		default:

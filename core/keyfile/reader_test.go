@@ -169,7 +169,7 @@ func TestNext_hashesOfOthers(t *testing.T) {
 		"hmac-sha256:" + strings.Repeat("ab", 32):                                  "HMAC",
 		"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855":         "empty",
 		"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=":                             "empty",
-		"d41d8cd98f00b204e9800998ecf8427ed41d8cd98f00b204e9800998ecf8427ed41d8cd9": "another length",
+		"d41d8cd98f00b204e9800998ecf8427ed41d8cd98f00b204e9800998ecf8427ed41d8cd9": "different length",
 	} {
 		checkOneRefused(t, `{"owner":"a","sha256":"`+hash+`"}`, nil, keyfile.CodeHash, says)
 	}
@@ -203,7 +203,7 @@ func TestNext_values(t *testing.T) {
 	} {
 		checkOneRefused(t, `{"owner":"a","key":"`+value+`"}`, nil, code, "")
 	}
-	checkOneRefused(t, `{"owner":"a","key":12345678901234567890123}`, nil, keyfile.CodeUnusable, "text")
+	checkOneRefused(t, `{"owner":"a","key":12345678901234567890123}`, nil, keyfile.CodeUnusable, "as a string")
 	checkOneRefused(t, `{"owner":"a","key":"`+strong+`","sha256":"`+strings.Repeat("ab", 32)+`"}`, nil,
 		keyfile.CodeHash, "isn't the SHA-256 of the key")
 	for _, member := range []string{"name", "description", "credential_id", "tenant", "environment"} {

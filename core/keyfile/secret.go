@@ -83,17 +83,17 @@ func checkValue(s string, cell bool) (code, wrong string) {
 	case isPlaceholder(s):
 		return CodePlaceholder, "This is a placeholder, not a key. Fill it in before the import."
 	case isMasked(s):
-		return CodeUnusable, "This key is masked. Export the keys with their whole values."
+		return CodeUnusable, "This key is masked. Export the keys with their full values."
 	case cell && damaged(s) != "":
 		return CodeUnusable, damaged(s)
 	case strings.TrimSpace(s) != s:
-		return CodeUnusable, "The key begins or ends with a space, which doesn't survive in a header. Remove the " +
-			"space if callers send the key without it."
+		return CodeUnusable, "The key begins or ends with a space, which is lost in a header. Remove the space if " +
+			"callers send the key without it."
 	case odd >= 0 && s[odd] < 0x80:
-		return CodeUnusable, "The key has a control character, such as a line break, which can't be sent in a " +
+		return CodeUnusable, "The key contains a control character, such as a line break, which can't be sent in a " +
 			"header. Issue a new key."
 	case odd >= 0:
-		return CodeUnusable, "The key has characters outside ASCII, which can't be sent in a header. Issue a new key."
+		return CodeUnusable, "The key contains non-ASCII characters, which can't be sent in a header. Issue a new key."
 	case len(s) > maxValue:
 		return CodeUnusable, fmt.Sprintf("The key is longer than %d characters, which is too long for a header. Issue "+
 			"a new key.", maxValue)

@@ -323,8 +323,8 @@ func (f *File) checkNames() error {
 				text := e.Value.Get(member).Text
 				if first, twice := seen[text]; twice && text != "" {
 					what := strings.ReplaceAll(string(t), "_", " ")
-					return duplicate(e, fmt.Sprintf("The %s of this %s is also that of another one, %s. Change one of "+
-						"them: Kong refuses the file.", member, what, first))
+					return duplicate(e, fmt.Sprintf("The %s of this %s is already used %s. Change one of them: Kong "+
+						"refuses the file.", member, what, first))
 				}
 				seen[text] = e.place()
 			}

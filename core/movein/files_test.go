@@ -51,7 +51,7 @@ func TestRead_errors(t *testing.T) {
 		"versions":      {[]string{orders, "_format_version: '2.1'\n"}, "b.yaml, line 1: This _format_version differs"},
 		"a name in both": {
 			[]string{orders, orders},
-			"b.yaml, line 2: The name of this service is also that of another one, on line 2 of a.yaml.",
+			"b.yaml, line 2: The name of this service is already used on line 2 of a.yaml.",
 		},
 	} {
 		var files []movein.File

@@ -24,12 +24,12 @@ var (
 	TokenRequired       = Denial{401, "credentials_required", "Send a token as Authorization: Bearer."}
 	EitherRequired      = Denial{401, "credentials_required", "Send an API key in the X-API-Key header, or a token " +
 		"as Authorization: Bearer."}
-	KeyInAuthorization = Denial{401, "credentials_required", "Authorization has an API key. Send it in the " +
+	KeyInAuthorization = Denial{401, "credentials_required", "Authorization contains an API key. Send it in the " +
 		"X-API-Key header."}
-	TokensNotAccepted = Denial{401, "credentials_required", "Authorization has a token, and this API doesn't " +
+	TokensNotAccepted = Denial{401, "credentials_required", "Authorization contains a token, but this API doesn't " +
 		"accept tokens. Send an API key in the X-API-Key header."}
-	KeysNotAccepted = Denial{401, "invalid_token", "Authorization has an API key, and this API doesn't accept API " +
-		"keys. Send a token as Authorization: Bearer."}
+	KeysNotAccepted = Denial{401, "invalid_token", "Authorization contains an API key, but this API doesn't accept " +
+		"API keys. Send a token as Authorization: Bearer."}
 	InvalidToken = Denial{401, "invalid_token", "This token isn't valid here."}
 	InvalidKey   = Denial{401, "invalid_key", "This API key isn't valid here."}
 	KeyFrozen    = Denial{403, "key_frozen", "This API key is frozen."}
@@ -69,12 +69,13 @@ var (
 		"decrypted right now."}
 	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served on custom domains only, because the paths of " +
 		"gRPC calls can't have a prefix."}
-	GRPCNeedsHTTP2  = Denial{501, "grpc_needs_http2", "gRPC needs HTTP/2, which this upstream isn't called with."}
+	GRPCNeedsHTTP2 = Denial{501, "grpc_needs_http2", "gRPC requires HTTP/2, which isn't used for calls to this " +
+		"upstream."}
 	UpstreamTimeout = Denial{504, "upstream_timeout", "The upstream didn't respond in time."}
 	LoopDetected    = Denial{508, "loop_detected", "This request has already passed through this gateway too many " +
 		"times."}
 	BadRequest = Denial{400, "bad_request", "The request target isn't valid."}
-	BadPath    = Denial{400, "bad_path", "A dot segment in the path leads above the root or is hidden, for example " +
+	BadPath    = Denial{400, "bad_path", "A dot segment in the path points above the root or is hidden, for example " +
 		"by an encoded slash."}
 	MethodNotAllowed = Denial{405, "method_not_allowed", "This method isn't forwarded."}
 	RequestTimeout   = Denial{408, "request_timeout", "The request body arrived too slowly."}

@@ -181,7 +181,7 @@ func whoIs(id *Identity, c *Call) string {
 	case c.Token != nil:
 		return "The call is made with a token of " + c.Token.Subject + scopes
 	case id.Owner != "":
-		return "The call has no credential and counts toward the fallback owner " + id.Owner + "."
+		return "The call has no credential, and belongs to the fallback owner " + id.Owner + "."
 	}
 	return "The call has no credential."
 }

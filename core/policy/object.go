@@ -38,11 +38,11 @@ var (
 	ErrObjectType = errors.New("it doesn't start with a type (lowercase letters, digits, hyphens and underscores) " +
 		"and a colon, as in order:{id}")
 	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has no ID after its type")
-	ErrObjectCharacter = errors.New("outside of braces, it has characters other than letters, digits and -._~/:@")
+	ErrObjectCharacter = errors.New("outside braces, it contains characters other than letters, digits and -._~/:@")
 	ErrObjectBraces    = errors.New("a brace isn't closed, or contains no name")
 	ErrObjectParameter = errors.New("a name in braces isn't a parameter of the path; {path...} can't be used")
 	ErrObjectAnswer    = errors.New("response. must be followed by member names or list positions, separated by dots")
-	ErrObjectEmpty     = errors.New("it has an empty part before, between or after slashes")
+	ErrObjectEmpty     = errors.New("it contains an empty part before, between or after slashes")
 	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so two objects could look the " +
 		"same")
 )

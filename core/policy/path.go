@@ -8,7 +8,7 @@ import (
 // Errors of NormalizePath: the path is malformed, or a dot segment leads above its root.
 var (
 	ErrPath      = errors.New("the path isn't valid")
-	ErrAboveRoot = errors.New("the path leads above its root")
+	ErrAboveRoot = errors.New("the path points above its root")
 )
 
 // NormalizePath returns the normal form of a request's path, which is given as received and without the query. The

@@ -83,19 +83,19 @@ func decodeSegment(segment string) string { return string(appendDecoded(nil, seg
 var (
 	ErrRulePathStart    = errors.New("it doesn't start with a slash")
 	ErrRulePathLength   = errors.New("it is longer than 512 bytes or has more than 32 segments")
-	ErrRulePathSegment  = errors.New("it has an empty segment or a dot segment")
-	ErrRulePathTemplate = errors.New("names in braces can have letters, digits, dots, underscores and hyphens; each " +
-		"can appear once in a path, and a segment can have only one")
+	ErrRulePathSegment  = errors.New("it contains an empty segment or a dot segment")
+	ErrRulePathTemplate = errors.New("names in braces can contain letters, digits, dots, underscores and hyphens; " +
+		"each can appear only once in a path, and a segment can contain only one")
 	// ErrRulePathWildcard is for spellings of a wildcard in other routers. Read as text or as a name, such a rule would
 	// leave open the paths that it is written for.
-	ErrRulePathWildcard = errors.New("it has a wildcard that rules don't support, such as *, :id, %7Bid%7D or ...; " +
-		"use {id} for one segment, or /** at the end for everything below")
+	ErrRulePathWildcard = errors.New("it contains a wildcard that rules don't support, such as *, :id, %7Bid%7D or " +
+		"...; use {id} for one segment, or /** at the end for everything below")
 	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
 	ErrRulePathSign = errors.New("a segment starts with $ or =, which are parameters elsewhere; use {id} for one " +
 		"segment, or %24 and %3D for text such as %24metadata")
 	ErrRulePathSubtree   = errors.New("** or {path...} must be its last segment, and covers everything below")
-	ErrRulePathCharacter = errors.New("it has a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
-		"control character or a broken escape")
+	ErrRulePathCharacter = errors.New("it contains a query, a fragment, a semicolon, a backslash, an encoded slash, " +
+		"a control character or a broken escape")
 )
 
 // CheckRulePath returns an error for what cannot be the path of a rule.

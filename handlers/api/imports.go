@@ -45,7 +45,7 @@ func (h *Handler) serveImport(api huma.API) {
 	}
 	declared.Responses["200"].Content = answer(reflect.TypeFor[contract.Import]())
 	declared.Responses["202"] = &huma.Response{
-		Description: "The plan of another gateway's file", Content: answer(reflect.TypeFor[contract.PlannedImport]()),
+		Description: "Plan for the file of another gateway", Content: answer(reflect.TypeFor[contract.PlannedImport]()),
 	}
 }
 
@@ -130,11 +130,10 @@ func fileOfForm(form *multipart.Reader) (text []byte, err error) {
 		case err != nil:
 			return nil, fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
 		case part.FileName() == "":
-			return nil, fault.InvalidField("/"+part.FormName(), "unknown", "Leave it out: the form has only a file. "+
-				"Set choices with PATCH once there is a plan.")
+			return nil, fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out: the form can contain "+
+				"only a file. Change settings with PATCH once the plan exists.")
 		case found:
-			return nil, fault.InvalidField("/file", "several", "Send one file. Join files of Kong with deck "+
-				"file merge.")
+			return nil, fault.InvalidField("/file", "several", "Send one file. Merge Kong files with deck file merge.")
 		}
 		if text, err = readGatewayFile(part); err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ func TestAPIScopes_page(t *testing.T) {
 		Says("main", "see orders").
 		Says("main", "see no orders").
 		Holds("description", "see no orders")
-	s.Post(one+"/remove").Shows(422, "API scope orders:read").Says("main", "Tick the box")
+	s.Post(one+"/remove").Shows(422, "API scope orders:read").Says("main", "Check the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(scopesPage)
 	s.Get(one).Shows(404, "Page not found")
 	s.Post(one, "description", "x").Shows(404, "Page not found")

@@ -19,7 +19,7 @@ func TestBin(t *testing.T) {
 		Says("dl", "API keys").
 		Says("main", "Last export: never").
 		Says("form[action='"+page+"']", "You can restore it from the trash for 30 days")
-	s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Tick the box")
+	s.Post(page).Shows(422, "Delete shop").Says("[role=alert]", "Check the box")
 	s.Post(page, "confirm", "true").LeadsTo("/bin")
 	s.Post(page, "confirm", "true").LeadsTo("/bin") // in two tabs
 	s.Get("/bin").Says("main li", "shop").Says("form[action='/projects/shop/restore']", "Restore")
@@ -31,7 +31,7 @@ func TestBin(t *testing.T) {
 	s.Get("/projects/shop/export").Says("form[action='/projects/shop/export']", "Start export")
 
 	s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
-	s.Get("/projects/shop").Lacks("[role=alert]").Says("[data-flash]", "served again")
+	s.Get("/projects/shop").Lacks("[role=alert]").Says("[data-flash]", "serves calls again")
 	s.Post(page, "now", "true", "typed_name", "shopp").
 		Shows(422, "Delete shop").
 		Holds("typed_name", "shopp").

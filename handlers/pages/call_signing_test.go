@@ -29,7 +29,7 @@ func TestCallSigning(t *testing.T) {
 	s.Post(page+"/rotate", "when", "now").Shows(422, "Signed calls").
 		Says("details[open] form[action$='/rotate'] [role=alert]", "Confirm that you want to rotate the key.").
 		Lacks("details[open] form[action$='/disable']")
-	s.Post(page+"/disable").Shows(422, "Signed calls").Says("main", "Tick the box to stop signing.")
+	s.Post(page+"/disable").Shows(422, "Signed calls").Says("main", "Check the box to stop signing.")
 	s.Post(page+"/disable", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "Calls aren't signed.")
 }

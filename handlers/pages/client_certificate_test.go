@@ -55,7 +55,7 @@ func TestClientCertificate(t *testing.T) {
 		Lacks("form[action^='" + page + "']")
 	s.Post(page+"/remove", "confirm", "true").Shows(409, heading).Says("[role=alert]", "Restore it first")
 	s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
-	s.Post(page+"/remove").Shows(422, heading).Says("form", "Tick the box").Says("dl", "CN=client.test")
+	s.Post(page+"/remove").Shows(422, heading).Says("form", "Check the box").Says("dl", "CN=client.test")
 	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No certificate is set")
 	s.Get("/projects/shop/versions/1.0.0/environments/env_1/client-certificate").Shows(404, "Page not found")

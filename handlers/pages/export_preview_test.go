@@ -12,7 +12,7 @@ func TestExportPreview(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	const path = "/projects/shop/export/preview"
-	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "See what moves")
+	s.Get("/projects/shop/export").Says("a[href='"+path+"']", "Preview this export")
 	s.Get(path).Shows(200, "Export preview").
 		Says("main", "% portable").
 		Says("#ledger-everywhere", "Usage analytics").

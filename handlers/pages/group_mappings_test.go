@@ -44,7 +44,7 @@ func TestGroupMappings_page(t *testing.T) {
 	s.Post(page, rule...).Shows(422, "Group mappings").Says("main", "twice")
 	one := s.Get(page).Find("tbody a").AttrOr("href", "")
 	s.Get(one).Shows(200, "Remove a group mapping").Says("main", `groups starts with "<b>"`)
-	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Tick the box")
+	s.Post(one+"/remove").Shows(422, "Remove a group mapping").Says("main", "Check the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No mappings yet")
 	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")

@@ -29,7 +29,7 @@ func TestImportPage(t *testing.T) {
 	s.Get("/imports").Shows(200, "Import a project").Says("main", "Postern verifies the zip before")
 
 	sendZip(t, s, "/imports/preview", "", nil).Shows(422, "Import a project").
-		Says("#import-answer [role=alert]", "Choose the zip of an export")
+		Says("#import-answer [role=alert]", "Choose an exported zip")
 	sendZip(t, s, "/imports/preview", "", []byte("no zip")).Shows(422, "Import a project").
 		Says("#import-answer [role=alert]", "zip")
 	sendZip(t, s, "/imports/preview", "", zip).Shows(409, "Import a project").
@@ -102,7 +102,7 @@ func TestImportForm_unknownFields(t *testing.T) {
 	late := strings.TrimSuffix(body, "--\r\n") + "\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nlate\r\n--" +
 		boundary + "--\r\n"
 	s.Do(http.MethodPost, "/imports/preview", late, []string{"Content-Type", kind}).Shows(400, "Import a project").
-		Says("#import-answer [role=alert]", "something follows the zip")
+		Says("#import-answer [role=alert]", "more fields after the zip")
 	sendZip(t, s, "/imports/preview", "copy", zip, "names", "x").Shows(400, "Import a project").
 		Says("#import-answer [role=alert]", "a field is unknown")
 	sendZip(t, s, "/imports/preview", "copy", zip, "name", "other").Shows(400, "Import a project").

@@ -71,7 +71,7 @@ func TestKeyImport_mapping(t *testing.T) {
 	const file = "User ID,apiKey,plan\nbilling-service," + oldKey + ",gold\n"
 	refused := sendKeys(t, s, keyImportPage, file, "key_type", "full", "map", "").
 		Shows(422, "Import keys").
-		Says("#key-import [role=alert]", "No field takes").
+		Says("#key-import [role=alert]", "No field matches").
 		Says("#key-import [role=alert]", "choose the file again").
 		Says("#import-map", "apiKey=key").
 		Says("#import-map", "User ID=owner").
@@ -110,7 +110,7 @@ func TestKeyImport_refused(t *testing.T) {
 	late := strings.TrimSuffix(body, "--\r\n") +
 		"\r\nContent-Disposition: form-data; name=\"update\"\r\n\r\ntrue\r\n--" + boundary + "--\r\n"
 	s.Do(http.MethodPost, keyImportPage, late, []string{"Content-Type", kind}).Shows(400, "Import keys").
-		Says("#key-import [role=alert]", "something follows the file")
+		Says("#key-import [role=alert]", "more fields after the file")
 	s.Post("/projects/shop/keys/check", "secret", oldKey).Says("#key-check", "No match")
 }
 

@@ -81,7 +81,7 @@ func TestKeys_lifecycle(t *testing.T) {
 	}
 	s.Get(path).Says("[data-panel]", "Old secret expires")
 
-	s.Post(path+"/revoke").Shows(422, "Key for billing").Says("[role=alert]", "Tick the box")
+	s.Post(path+"/revoke").Shows(422, "Key for billing").Says("[role=alert]", "Check the box")
 	s.Post(path+"/revoke", "confirm", "true").LeadsTo(path)
 	s.Get(path).Says("[data-flash]", "revoked").Says("[data-panel]", "Revoked").Lacks("[data-panel] form")
 	s.Post(path+"/unfreeze").Shows(409, "Key for billing").Says("[role=alert]", "revoked")

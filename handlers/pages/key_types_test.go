@@ -129,7 +129,7 @@ func TestKeyTypes_delete(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	createPartner(s)
-	s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Tick the box")
+	s.Post(partnerPage+"/delete").Shows(422, "Key type partner").Says("[role=alert]", "Check the box")
 	s.Submit(s.Get("/projects/shop/keys").Action("owner"), "owner", "billing", "key_type", "partner").
 		Shows(200, "Key created")
 	s.Post(partnerPage+"/delete", "confirm", "true").

@@ -247,7 +247,7 @@ func TestAppClient_secret(t *testing.T) {
 		return s.Post(path+"/secret", append(form, ui.NonceField, s.Get(path).Nonce(path+"/secret"))...)
 	}
 	first := read(s.FollowRedirect(change("kind", "confidential")))
-	change("kind", "confidential").Shows(422, "web").Says("#secret", "Tick the box")
+	change("kind", "confidential").Shows(422, "web").Says("#secret", "Check the box")
 	second := read(s.FollowRedirect(change("kind", "confidential", "confirm", "true")))
 	if first == second || len(second) < 40 || strings.Contains(s.Get(path).Raw, second) {
 		t.Errorf("secrets %q and %q", first, second)

@@ -68,7 +68,7 @@ func TestOpenAPI_page(t *testing.T) {
 	s.Post(page, "openapi_document", shopDocument, "revision", "stale").
 		Shows(412, title).
 		Says("main", "changed since you opened")
-	s.Post(page+"/remove").Shows(422, title).Says("main", "Tick the box")
+	s.Post(page+"/remove").Shows(422, title).Says("main", "Check the box")
 	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(page).Says("main", "No document yet")
 	s.Get("/audit").Says("main", "OpenAPI document of version 1.0.0")

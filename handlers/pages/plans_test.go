@@ -112,7 +112,7 @@ func TestImportPlanPage_refused(t *testing.T) {
 		text, want string
 		status     int
 	}{
-		"nothing":       {"", "Choose a file", 422},
+		"nothing":       {"", "Choose a Kong file", 422},
 		"a zip":         {"PK\x03\x04", "form for exported zips", 422},
 		"another file":  {"hello: world\n", "_format_version", 422},
 		"NUL":           {"_format_version: '3.0'\nservices: \x00\n", "Line 2", 422},

@@ -55,7 +55,7 @@ func TestRelations_page(t *testing.T) {
 		fields := []string{"tenant", "default", "object", "order:a%2Fb", "user", "billing-service"}
 		s.Post(relationsPage+"/forget", fields...).
 			Shows(422, "Remove the owner of order:a%2Fb").
-			Says("main", "Tick the box")
+			Says("main", "Check the box")
 		s.Post(relationsPage+"/forget", append(fields, "confirm", "true")...).LeadsTo(relationsPage)
 		lacks(t, s.Get(relationsPage).Says("[data-flash]", "no longer owns order:a%2Fb"), "billing-service")
 		s.Get(forget).Shows(200, "Remove the owner of order:a%2Fb").Says("main", "doesn't exist")
@@ -107,7 +107,7 @@ func TestRelations_import(t *testing.T) {
 		Says("form[enctype] [role=alert]", "Choose a file")
 	const three = `{"user": "eve", "object": "order:3"}`
 	sendRelations(t, s, three, "tenant", "acme").Shows(422, "Owners of objects").
-		Says("form[enctype] [role=alert]", "something follows the file")
+		Says("form[enctype] [role=alert]", "more fields after the file")
 	lacks(t, s.Get(relationsPage), "eve")
 	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Owners of objects").
 		Says("form[enctype] [role=alert]", "larger than 5 MB")
@@ -143,7 +143,7 @@ func TestRelations_missed(t *testing.T) {
 		s.Get(relationsPage).
 			Says("#missed tbody", "POST /orders").
 			Says("#missed tbody", "12 responses").
-			Says("#missed tbody", "the body lacks the member").
+			Says("#missed tbody", "the body doesn't contain the member").
 			Says("#missed tbody", "Removed rule").
 			Says("#missed tbody", "over 1 MB")
 	})

@@ -87,7 +87,7 @@ func TestTeam_delete(t *testing.T) {
 		}
 	}
 	id := second[len("/teams/"):]
-	s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Tick the box")
+	s.Post("/projects/shop/move", "team", id).Shows(422, "Settings").Says("#move [role=alert]", "Check the box")
 	s.Post("/projects/shop/move", "team", "team_none", "confirm", "true").Shows(422, "Settings").
 		Says("#move [role=alert]", "team that you are an owner of")
 	s.Get("/projects/shop/settings").Says("#move option", "Payments")

@@ -41,7 +41,7 @@ func TestTenants_pages(t *testing.T) {
 		Shows(200, "Detach Acme Ltd").
 		Says("dl", "shop").
 		Says("[data-panel]", "with its keys will get 403")
-	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Tick the box")
+	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Check the box")
 	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 	s.Get(list).
 		Says("[data-flash]", "Detached").Lacks("tbody a[href='"+tenant+"']").
@@ -144,7 +144,7 @@ func TestProducts_pages(t *testing.T) {
 			Says("tbody", "The store").
 			Says("tbody", "Mine")
 
-		s.Get(path).Says("section[aria-labelledby=erase-confirm-title]", "without a product")
+		s.Get(path).Says("section[aria-labelledby=erase-confirm-title]", "no longer have a product")
 		s.Post(path+"/delete").Shows(422, "The store").Says("#erase-confirm-error", "type the product's name")
 		s.Post(path+"/delete", "typed_name", "stor").Shows(422, "The store").Says("#erase-confirm-error", "store")
 		s.Post(path+"/delete", "confirm", "true").Shows(409, "The store").Says("[role=alert]", "1 project: shop")

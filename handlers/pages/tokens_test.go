@@ -152,7 +152,7 @@ func TestDevice_flow(t *testing.T) {
 		Shows(200, "Revoke <laptop>").
 		Says("dl", "command line")
 	revoke := question.Action("confirm")
-	s.Post(revoke).Shows(422, "Revoke <laptop>").Says("[role=alert]", "Tick the box")
+	s.Post(revoke).Shows(422, "Revoke <laptop>").Says("[role=alert]", "Check the box")
 	if a := controlplane.Call(t, s.Server.Handler(), "GET", "/api/v1/projects", token, ""); a.Status != 200 {
 		t.Errorf("without the tick it is revoked: %d %s", a.Status, a.Raw)
 	}

@@ -28,7 +28,7 @@ func TestUpstreamHeaders(t *testing.T) {
 	one := page + "/X-Upstream-Token"
 	s.Get(page).Says("a[href='"+one+"']", "Remove")
 	s.Get(one).Shows(200, "Remove X-Upstream-Token").Says("form", "can't be recovered")
-	s.Post(one+"/remove").Shows(422, "Remove X-Upstream-Token").Says("form", "Tick the box")
+	s.Post(one+"/remove").Shows(422, "Remove X-Upstream-Token").Says("form", "Check the box")
 	s.Post(one+"/remove", "confirm", "true").LeadsTo(page)
 	s.Get(one).Shows(404, "Page not found")
 	s.Post(one+"/remove", "confirm", "true").Shows(404, "Page not found")

@@ -101,7 +101,7 @@ func TestUsers_pages(t *testing.T) {
 		s.Post(ana+"/groups", "group", strings.TrimPrefix(staff, "/groups/")).LeadsTo(ana + "#groups")
 		s.Get(ana).Says("section[aria-labelledby=groups]", "member").Lacks("#join-group").Lacks("[name=role]")
 
-		s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Tick the box")
+		s.Post(bob+"/delete").Shows(422, "bob@example.com").Says("[role=alert]", "Check the box")
 		s.Post(bob+"/delete", "confirm", "true").LeadsTo(list)
 		s.Get(list).Says("[data-flash]", "Deleted").Lacks("tbody a[href='" + bob + "']")
 		s.Get(bob).Shows(404, "Page not found")
@@ -220,7 +220,7 @@ func TestGroups_pages(t *testing.T) {
 		Says("tbody", "crew").
 		Says("tbody", "mine")
 
-	s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Tick the box")
+	s.Post(staff+"/delete").Shows(422, "Crew").Says("[role=alert]", "Check the box")
 	s.Post(staff+"/delete", "confirm", "true").LeadsTo(list)
 	s.Get(staff).Shows(404, "Page not found")
 	s.Get(ana).Shows(200, "ana@example.com").Says("section[aria-labelledby=groups]", "No groups yet")

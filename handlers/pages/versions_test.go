@@ -92,7 +92,7 @@ func TestEnvironments_remove(t *testing.T) {
 	s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
 	s.Post(prod+"/delete", "confirm", "true").
 		Shows(409, "Environment prod").
-		Says("[role=alert]", "1 API key is valid for nothing else")
+		Says("[role=alert]", "1 API key can't be used for anything else")
 	s.Post(prod+"/delete", "typed_name", "prod").LeadsTo(shopPage)
 	s.Get(shopPage).Says("[data-flash]", "Removed prod")
 	s.Get(shopPage+"/keys").Says("#keys", "Revoked")
@@ -217,7 +217,7 @@ func TestEnvironments_tls(t *testing.T) {
 		Shows(422, "Environment prod").
 		Says("details[open]", "TLS to the upstream").
 		Holds("server_name", "a b").
-		Says("#pem-error", "has a private key").
+		Says("#pem-error", "contains a private key").
 		Says("#server_name-error", "Use a DNS name or an IP address")
 	if html, err := refused.Html(); err != nil || strings.Contains(html, strings.Split(string(key), "\n")[1]) {
 		t.Error("the refused form has the private key")

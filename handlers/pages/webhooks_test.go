@@ -53,7 +53,7 @@ func TestWebhook_delete(t *testing.T) {
 		Shows(200, "Webhook added").
 		Find("main a.btn").
 		AttrOr("href", "")
-	s.Post(path+"/delete").Shows(422, "http://8.8.8.8/hook").Says("[role=alert]", "Tick the box")
+	s.Post(path+"/delete").Shows(422, "http://8.8.8.8/hook").Says("[role=alert]", "Check the box")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/settings/webhooks")
 	s.Get("/settings/webhooks").Says("[data-flash]", "Deleted").Says("main", "No webhooks yet")
 }

@@ -44,8 +44,8 @@ func stateSettings() []setting {
 		{
 			"offline-start",
 			"on",
-			"whether the gateway stores its state on disk, encrypted, and serves it if PostgreSQL doesn't respond at " +
-				"startup: on or off",
+			"on or off: store the gateway's state on disk, encrypted, and serve it if PostgreSQL doesn't respond at " +
+				"startup",
 			assignOfflineStart,
 		},
 		blobSetting(),

@@ -47,7 +47,7 @@ func check(text []byte) error {
 		case quoted && c == '\\':
 			size := escapeSize(text[i:])
 			if size == 0 {
-				return errors.New("a text has half of a surrogate pair")
+				return errors.New("a string contains an unpaired surrogate")
 			}
 			i += size - 1
 		case quoted:

@@ -142,7 +142,7 @@ func (v *Vault) OnlyGateways() bool { return v.control == nil }
 
 // ErrOnlyGateways is the error of opening a value with gateway keys that was not sealed
 // for gateways.
-var ErrOnlyGateways = errors.New("this process has the gateway key, but the value is sealed with the whole key: give " +
+var ErrOnlyGateways = errors.New("this process has the gateway key, but the value is sealed with the full key: give " +
 	"the process the full secrets key")
 
 // Replacing reports whether there are older key-encryption keys, so that the data keys

@@ -67,8 +67,8 @@ func OpenBy(identities io.Reader) (Opener, error) {
 	parsed, err := age.ParseIdentities(identities)
 	if err != nil {
 		// The parser's text is left out: it may quote the file.
-		return Opener{}, errors.New("it contains no age private key: use the file that `age-keygen -o` wrote, which " +
-			"has a line that begins with AGE-SECRET-KEY-1")
+		return Opener{}, errors.New("it doesn't contain an age private key: use the file that `age-keygen -o` wrote, " +
+			"which has a line that begins with AGE-SECRET-KEY-1")
 	}
 	return Opener{identities: parsed}, nil
 }

@@ -63,7 +63,7 @@ func checkMethods(methods []string) (string, *fault.Field) {
 		case method == "CONNECT" || method == "TRACE":
 			wrong.Detail = "CONNECT and TRACE are never forwarded. Leave the method out."
 		case method == policy.AnyMethod:
-			wrong.Detail = "Leave out all methods to take every method."
+			wrong.Detail = "Leave out all methods to match every method."
 		case method == "" || len(method) > maxMethod || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
 			wrong.Detail = "Use a method in uppercase letters, such as GET."
 		case slices.Contains(methods[:i], method):

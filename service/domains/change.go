@@ -140,7 +140,7 @@ func notHostHeader(tx *models.Tx, projectID, host string) error {
 }
 
 func taken(host string) *fault.Error {
-	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. Its domains have to be deleted first.",
+	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. That team's domains must be deleted first.",
 		host)
 }
 

@@ -83,7 +83,7 @@ func awsTransport() (*http.Transport, error) {
 	}
 	transport.TLSClientConfig.RootCAs = x509.NewCertPool()
 	if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(bundle) {
-		return nil, fmt.Errorf("AWS_CA_BUNDLE: %s has no certificates in PEM", file)
+		return nil, fmt.Errorf("AWS_CA_BUNDLE: %s contains no PEM certificates", file)
 	}
 	return transport, nil
 }

@@ -25,8 +25,8 @@ func (w *work) noteKeys(b *keyRows) {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_revoked",
 			Subject: fmt.Sprint(b.revoked),
-			Detail: "Your team revoked keys with the same secrets after the export. They aren't imported " +
-				"and stay revoked. Create new keys for their owners.",
+			Detail: "Your team revoked keys with the same secrets after the export. They aren't imported and remain " +
+				"revoked. Create new keys for their owners.",
 		})
 	}
 	if b.narrowed > 0 {
@@ -204,6 +204,6 @@ func (w *work) ofTeam() (out []contract.LeftOut) {
 	}
 	return append(out, contract.LeftOut{
 		Code:   "history",
-		Detail: "The zip doesn't contain sessions, usage or the audit log. They stay on the old server.",
+		Detail: "The zip doesn't contain sessions, usage or the audit log. They remain on the old server.",
 	})
 }

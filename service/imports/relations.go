@@ -41,8 +41,8 @@ func (w *work) writeRelations(ctx context.Context) error {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "relations_without_user",
 			Subject: fmt.Sprint(b.absent),
-			Detail: "The tenant of this team doesn't have the users and app clients that own these objects. Add the " +
-				"relations with the IDs of users here.",
+			Detail: "This team's tenant doesn't have the users and app clients that own these objects. Add the " +
+				"relations again, with the IDs of users on this server.",
 		})
 	}
 	return nil

@@ -241,9 +241,8 @@ func (r *importing) unreadable(err error) error {
 	}
 	detail := file.Detail
 	if n := r.written.Created + r.written.Updated; n > 0 {
-		detail += fmt.Sprintf(" The rows before it were imported, with %d new or changed keys. Correct the file "+
-			"and import "+
-			"it again: keys that exist stay unchanged.", n)
+		detail += fmt.Sprintf(" The rows before it were imported (new or changed keys: %d). Correct the file and "+
+			"import it again. Existing keys won't change.", n)
 	}
 	return fileFault(&keyfile.Error{Code: file.Code, Detail: detail, Proposals: file.Proposals})
 }

@@ -85,8 +85,8 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		return refused("exists", where+", and it is frozen or expired. An import doesn't change that. Change the key "+
 			"yourself, or leave the row out.")
 	case now.fixed != had.fixed:
-		return refused("exists", where+", with another owner, key type, tenant, product or environment. These are "+
-			"fixed. "+b.tighten(in, before, had, row, inFile)+
+		return refused("exists", where+", with another owner, key type, tenant, product or environment. An import "+
+			"can't change these. "+b.tighten(in, before, had, row, inFile)+
 			"Leave the row out, or revoke the key and create a new one.")
 	}
 	b.seen[mark] = now
@@ -118,7 +118,8 @@ func (b *batchOf) tighten(in *keyfile.Row, key models.APIKey, had, row prior, in
 		return ""
 	}
 	if !inFile {
-		return "It stays " + had.stateText(b.now) + ", and the row is stricter: it is " + row.stateText(b.now) + ". "
+		return "The key remains " + had.stateText(b.now) + ", although the row is stricter: " + row.stateText(b.now) +
+			". "
 	}
 	if row.state > had.state {
 		had.state = row.state
@@ -136,7 +137,7 @@ func (b *batchOf) tighten(in *keyfile.Row, key models.APIKey, had, row prior, in
 	}
 	b.seen[(&secretOf{b.project.TeamID, in.SHA256}).word()] = had
 	b.replace(in, key)
-	return "The stricter state and the earlier end of both rows count, so the key is " + had.stateText(b.now) + ". "
+	return "The stricter state and the earlier expiry of both rows apply, so the key is " + had.stateText(b.now) + ". "
 }
 
 // updatedAt returns the index of an updated key; -1 if it isn't updated.

@@ -212,7 +212,7 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 	mark := (&secretOf{key.TeamID, in.SHA256}).word()
 	was, exists := b.existing[in.SHA256]
 	if prior, again := b.seen[mark]; again {
-		return b.again(in, key, mark, prior, "The file has this key before"), nil
+		return b.again(in, key, mark, prior, "The file already contains this key"), nil
 	}
 	switch {
 	case exists && was.ProjectID != b.project.ID:
@@ -223,12 +223,12 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 				"out."),
 			nil
 	case exists && b.createdNow(&was):
-		return b.again(in, key, mark, b.priorOf(&was), "The file has this key before"), nil
+		return b.again(in, key, mark, b.priorOf(&was), "The file already contains this key"), nil
 	case exists:
 		return b.again(in, key, mark, b.priorOf(&was), "The project has this key as "+was.ID), nil
 	case b.revoked[in.SHA256] && key.State != contract.KeyRevoked:
-		return refused("revoked_before", "A key of your team had this secret, and was rotated or revoked. The "+
-			"secret stays invalid. Create a new key for its owner."), nil
+		return refused("revoked_before", "A key of your team had this secret before it was rotated or revoked. The "+
+			"secret can't become valid again. Create a new key for its owner."), nil
 	case b.room == 0:
 		return refused("workspace_full", "An unclaimed workspace can't have more API keys. Claim it, and import "+
 			"the file "+

@@ -147,7 +147,7 @@ func (s *Service) bySession(
 			return nil
 		}
 		if look.Unclaimed {
-			refused = refusal{"interaction_required", "an unclaimed application needs a click of the user for each " +
+			refused = refusal{"interaction_required", "an unclaimed application requires the user to confirm each " +
 				"sign-in"}
 			return nil
 		}

@@ -102,7 +102,7 @@ func findHost(
 ) (wrong []fault.Field, err error) {
 	if in.Version != "" || in.Environment != "" {
 		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "one_address", Detail: "Use a host, or a version " +
-			"and an environment. The version and environment of a host follow from its custom domains."})
+			"and an environment. The custom domains of a host determine its version and environment."})
 	}
 	host, ok := hostOf(in.Host)
 	q.Host = host

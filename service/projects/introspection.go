@@ -43,7 +43,7 @@ func needsOpaque(in contract.RequestsAuth, prefix string) []fault.Field {
 	return []fault.Field{{
 		Pointer: prefix + opaquePointer,
 		Code:    "method_missing",
-		Detail:  "Add opaque to the methods. Otherwise, tokens aren't checked.",
+		Detail:  "Add opaque to the methods. Without it, tokens aren't checked.",
 	}}
 }
 

@@ -37,7 +37,7 @@ func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.F
 		return []fault.Field{{
 			Pointer: prefix,
 			Code:    "too_many",
-			Detail:  fmt.Sprintf("Name at most %d places.", contract.MostKeyPlaces),
+			Detail:  fmt.Sprintf("Use at most %d places.", contract.MostKeyPlaces),
 		}}
 	}
 	for i, place := range in {
@@ -64,7 +64,8 @@ func needsAPIKey(asked contract.APIKeyAuth, in contract.RequestsAuth, prefix str
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/api_key" + member,
 			Code:    "method_missing",
-			Detail:  "Add api_key to the methods, or set the mode to authenticate. Otherwise, keys aren't checked.",
+			Detail: "Add api_key to the methods, or set the mode to authenticate. Without either, keys aren't " +
+				"checked.",
 		})
 	}
 	if len(asked.In) > 0 {
@@ -87,7 +88,7 @@ func checkKeyPlace(place contract.KeyPlace, pointer string) (wrong []fault.Field
 	}
 	switch kind := place.Kind(); {
 	case kind == "":
-		add("", "invalid_place", "Use one of header, query, cookie and websocket_protocol.")
+		add("", "invalid_place", "Use exactly one of header, query, cookie and websocket_protocol.")
 		return wrong
 	case kind == contract.PlaceHeader && !policy.CanCarryKeys(place.Header):
 		add("/header", "invalid_header", "Use 1 to 64 letters, digits, hyphens or underscores. You can't use headers "+
@@ -104,7 +105,7 @@ func checkKeyPlace(place contract.KeyPlace, pointer string) (wrong []fault.Field
 		add("/prefix", "invalid_prefix", "Only a header can have a prefix. Remove it.")
 	case place.Prefix != "" && !keyPrefixPattern.MatchString(place.Prefix):
 		add("/prefix", "invalid_prefix", "Use 1 to 32 letters, digits or any of . _ + / : = -, such as Bearer. Leave "+
-			"out blanks: callers separate the key with a blank after a word.")
+			"out spaces: callers put a space between a word and the key.")
 	case place.PrefixOptional && place.Prefix == "":
 		add("/prefix_optional", "invalid_prefix", "Set prefix, or remove prefix_optional.")
 	}
@@ -125,7 +126,7 @@ func queryWarning(v contract.Version) string {
 	if len(names) == 0 || !v.RequestsAuth.Allows(snapshot.APIKey) {
 		return ""
 	}
-	return fmt.Sprintf("Version %s accepts keys in the query (%s). URLs end up in the logs of proxies, in browser "+
-		"histories and in Referer headers, and keys in them too. If your callers can send a header, use one "+
+	return fmt.Sprintf("Version %s accepts keys in the query (%s). URLs, including the keys in them, end up in proxy "+
+		"logs, browser histories and Referer headers. If your callers can send a header, use a header "+
 		"(requests_auth.api_key.in).", v.Name, strings.Join(names, ", "))
 }

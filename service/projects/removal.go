@@ -237,8 +237,8 @@ func textOf(r contract.Callers) string {
 		out = append(out, text+".")
 	}
 	if r.Keys > 0 {
-		out = append(out, countOf(r.Keys, "API key is valid for", "API keys are valid for")+
-			" nothing else and would be revoked.")
+		out = append(out, countOf(r.Keys, "API key", "API keys")+" can't be used for anything else, and would be "+
+			"revoked.")
 	}
 	if len(r.Hosts) > 0 {
 		out = append(out, "Custom domains that would be deleted: "+strings.Join(r.Hosts, ", ")+".")

@@ -123,7 +123,7 @@ func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm s
 			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
 	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"%s An owner can delete the tenant with all of that, with ?confirm=%s.", uses(d), row.Name)
+			"%s An owner can delete the tenant and all of these with ?confirm=%s.", uses(d), row.Name)
 	}
 	return nil
 }

@@ -62,12 +62,12 @@ func checkCA(pointer string, ca contract.UpstreamCA, now time.Time) (string, *fa
 	list, err := ca.Certificates()
 	switch {
 	case errors.Is(err, contract.ErrPrivateKey):
-		return wrong("private_key_in_ca", "The text has a private key. Send only the authority's certificates, "+
+		return wrong("private_key_in_ca", "The text contains a private key. Send only the authority's certificates, "+
 			"because they are shown. If anyone else could have read the text, replace the key.")
 	case err != nil:
 		return wrong("invalid_ca", "The text isn't a list of certificates. "+limits)
 	case len(list) > contract.MostCAs:
-		return wrong("invalid_ca", "These are too many certificates. "+limits)
+		return wrong("invalid_ca", "There are too many certificates. "+limits)
 	}
 	for _, one := range list {
 		if !one.NotAfter.After(now) {

@@ -118,7 +118,7 @@ func TestUpstreamTLS_refused(t *testing.T) {
 			ca(valid + "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----"), "/ca/pem", "invalid_ca", "",
 		},
 		"a damaged block":    {ca(valid + "-----BEGIN CERTIFICATE-----\nMIIB"), "/ca/pem", "invalid_ca", ""},
-		"a private key":      {ca(valid + string(key)), "/ca/pem", "private_key_in_ca", "has a private key"},
+		"a private key":      {ca(valid + string(key)), "/ca/pem", "private_key_in_ca", "contains a private key"},
 		"only a private key": {ca(string(key)), "/ca/pem", "private_key_in_ca", ""},
 		"too many":           {ca(many.String()), "/ca/pem", "invalid_ca", "too many"},
 		"too long": {

@@ -167,7 +167,7 @@ func needsJWT(in contract.RequestsAuth, prefix string) []fault.Field {
 	return []fault.Field{{
 		Pointer: prefix + pairsPointer,
 		Code:    "method_missing",
-		Detail:  "Add jwt to the methods. Otherwise, tokens aren't checked.",
+		Detail:  "Add jwt to the methods. Without it, tokens aren't checked.",
 	}}
 }
 

@@ -79,8 +79,8 @@ func versionWarnings(v contract.Version, fallbackOwner string, login bool) (out 
 		return out
 	}
 	if auth.Keyless == snapshot.OwnerFallback {
-		warn(WarnOwnerFallback, "Version %s forwards calls without a key and counts them toward %s. To refuse them, "+
-			"set keyless (requests_auth.keyless) to reject.", v.Name, fallbackOwner)
+		warn(WarnOwnerFallback, "Version %s forwards calls without a key on behalf of %s. To refuse them, set "+
+			"keyless (requests_auth.keyless) to reject.", v.Name, fallbackOwner)
 	}
 	if login && !auth.Allows(snapshot.JWT) {
 		warn(WarnLoginUnused, "Version %s doesn't accept the tokens of users who sign in. Add jwt to its methods "+
@@ -110,8 +110,9 @@ func groupWarnings(tx *models.Tx, projectID string, rules *snapshot.Rules) (out 
 		if !slices.Contains(known, group) {
 			out = append(out, contract.Warning{
 				Code: WarnUnknownGroup,
-				Detail: fmt.Sprintf("The rules require the group %s, which no tenant of this project has. Calls that "+
-					"need it are refused. Create the group, or correct its name in the rules.", group),
+				Detail: fmt.Sprintf("The rules require the group %s, which doesn't exist in any tenant of this "+
+					"project. Calls that require it are refused. Create the group, or correct its name in the "+
+					"rules.", group),
 			})
 		}
 	}

@@ -65,7 +65,7 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 		return time.Time{}, err
 	}
 	if head.Format != storedFormat {
-		return time.Time{}, errors.New("serving: the stored state is of another version of this program")
+		return time.Time{}, errors.New("serving: the stored state is from another version of this program")
 	}
 	restored := make(map[string]*snapshot.Project, head.Projects)
 	for range head.Projects {

@@ -33,7 +33,7 @@ func (r *Recorder) tellOfTargets(ctx context.Context) {
 		err = r.TellOfTargets(ctx, now)
 	}
 	if err != nil && !r.tellingFails && ctx.Err() == nil {
-		r.log.Error("could not tell webhooks of the health of targets; trying again", "error", err)
+		r.log.Error("could not notify webhooks of target health; retrying", "error", err)
 	}
 	r.tellingFails = err != nil
 }

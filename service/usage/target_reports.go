@@ -49,7 +49,7 @@ func (r *Recorder) reportTargets(ctx context.Context) {
 	r.reporter.mu.Lock()
 	defer r.reporter.mu.Unlock()
 	if err := r.writeTargets(ctx); err != nil && !r.reporter.failing {
-		r.log.Error("could not write the health of targets; trying again", "error", err)
+		r.log.Error("could not write target health; retrying", "error", err)
 		r.reporter.failing = true
 	} else if err == nil {
 		r.reporter.failing = false

@@ -72,8 +72,8 @@
     [bar.max, bar.value] = [1, 0];
     at("import-cancel").hidden = true;
     at("import-sent").textContent = canceled
-      ? "Canceled. To continue, import the file again: keys that exist are left alone"
-      : "The connection was lost. Import the file again: keys that exist are left alone";
+      ? "Canceled. To continue, import the file again: existing keys aren't changed"
+      : "The connection was lost. Import the file again: existing keys aren't changed";
   });
 
   // Signed out, for example: the page that says so is shown.

@@ -16,7 +16,7 @@ type Claim struct {
 	Refusal  string // why nothing can be claimed; the rest is empty then
 	Action   string
 	Projects []string  // names
-	Keys     string    // such as "3 active API keys go on working."
+	Keys     string    // such as "3 active API keys keep working."
 	Ends     time.Time // when it expires, unless it is claimed
 	Teams    []ui.Option
 }

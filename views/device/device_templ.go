@@ -131,7 +131,7 @@ func ConfirmPage(m Confirm) templ.Component {
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Warn,
 				Text: "Continue only if you started this yourself and see the same code in your terminal. If someone " +
-					"else sent you the code or the link, choose Deny. Otherwise they could act as you.",
+					"else sent you the code or the link, choose Deny. If you allow it, that person can act as you.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -156,7 +156,7 @@ func items(m Items) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section id=\"ledger-items\" aria-labelledby=\"ledger-title\"><div class=\"flex flex-wrap items-end justify-between gap-3\"><h2 id=\"ledger-title\">What moved, and how</h2><form method=\"get\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section id=\"ledger-items\" aria-labelledby=\"ledger-title\"><div class=\"flex flex-wrap items-end justify-between gap-3\"><h2 id=\"ledger-title\">How each item moved</h2><form method=\"get\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -129,7 +129,7 @@ func PlanPage(m Plan) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section aria-labelledby=\"plan-ledger\"><h2 id=\"plan-ledger\">What moves, and how</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<section aria-labelledby=\"plan-ledger\"><h2 id=\"plan-ledger\">How each item moves</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -299,7 +299,7 @@ func planned(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Plan.Projects) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No project can be created yet. The list below says why, and what to do about it.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No project can be created yet. The list below explains why and what you can do.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -477,7 +477,7 @@ func choices(m Plan) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<section class=\"card p-5\" aria-labelledby=\"plan-choices\"><h2 id=\"plan-choices\">Choices</h2><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 42, "<section class=\"card p-5\" aria-labelledby=\"plan-choices\"><h2 id=\"plan-choices\">Import settings</h2><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -706,7 +706,7 @@ func choices(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("plan-timeout", "retry_on_timeout", "Retry after a timeout",
-			"Send calls again if the target doesn't answer in time, as Kong does.", m.Plan.RetryOnTimeout).Render(ctx, templ_7745c5c3_Buffer)
+			"Retry calls if the target doesn't respond in time, as Kong does.", m.Plan.RetryOnTimeout).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -827,7 +827,7 @@ func byHand(m Plan) templ.Component {
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
 		if len(m.ByHand) > 0 || len(m.Notes) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card p-5\" aria-labelledby=\"plan-hand\"><h2 id=\"plan-hand\">To do by hand</h2><dl class=\"mt-3 space-y-3\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 72, "<section class=\"card p-5\" aria-labelledby=\"plan-hand\"><h2 id=\"plan-hand\">Manual steps</h2><dl class=\"mt-3 space-y-3\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -145,7 +145,7 @@ func (a Access) methods(id string) ui.Group {
 		Name:   "methods",
 		Legend: "Allowed methods",
 		Error:  a.Wrong["methods"],
-		Hint:   "If a call carries a credential of an allowed type, Postern checks it, even in passthrough mode.",
+		Hint:   "If a call includes a credential of an allowed type, Postern checks it, even in passthrough mode.",
 		Options: []ui.Option{
 			choice("methods", "api_key", a.Allows("api_key"), "In one of the places listed below."),
 			choice("methods", "jwt", a.Allows("jwt"), "In Authorization: Bearer, from an issuer listed below."),
@@ -166,7 +166,7 @@ func (a Access) keyless(id string) ui.Group {
 				"In authenticate mode, they need another credential of an allowed type. In passthrough mode, they're "+
 					"forwarded."),
 			choice("keyless", "owner_fallback", a.Keyless == "owner_fallback",
-				"Forwarded and counted toward the fallback owner."),
+				"Forwarded on behalf of the fallback owner."),
 		},
 	}
 }

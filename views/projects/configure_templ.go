@@ -1315,7 +1315,7 @@ func access(id, name string, m Access) templ.Component {
 				Autocomplete: "off",
 				Conditional:  true,
 				Placeholder:  "billing-service",
-				Hint:         "A person or an app, up to 128 characters. Applies to the whole project.",
+				Hint:         "A person or an app, up to 128 characters. Applies to the entire project.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -266,7 +266,7 @@ func domainCalls(m DomainCalls) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "/orders",
-			Hint:         "Takes only this path and paths below it. Leave empty for all paths.",
+			Hint:         "Matches only this path and paths below it. Leave empty for all paths.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

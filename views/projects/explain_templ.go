@@ -306,7 +306,7 @@ func explainForm(m Explain) templ.Component {
 			ID:           "explain-path",
 			Name:         "path",
 			Label:        "Path below the environment",
-			Hint:         "At a custom domain, the whole path.",
+			Hint:         "At a custom domain, enter the complete path.",
 			Value:        m.Path,
 			Placeholder:  "/orders/42",
 			Autocomplete: "off",
@@ -321,12 +321,13 @@ func explainForm(m Explain) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
-			ID:           "explain-host",
-			Name:         "host",
-			Label:        "Custom domain",
-			Value:        m.Host,
-			Placeholder:  "api.example.com",
-			Hint:         "The version and environment then follow from the call, and those above don't count.",
+			ID:          "explain-host",
+			Name:        "host",
+			Label:       "Custom domain",
+			Value:       m.Host,
+			Placeholder: "api.example.com",
+			Hint: "If you enter a domain, it determines the version and environment, and the fields above " +
+				"are ignored.",
 			Autocomplete: "off",
 			Mono:         true,
 		}).Render(ctx, templ_7745c5c3_Buffer)

@@ -54,7 +54,7 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", the claims that it sends decide which groups the user is in. Users leave a group when the claims no longer match. Members you add yourself always stay. A test login shows the claims.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, ", the claims that it sends decide which groups the user is in. Users leave a group when the claims no longer match. Members that you add yourself are never removed. A test login shows the claims.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

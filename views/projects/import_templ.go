@@ -176,7 +176,7 @@ func planForm(m Import) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section id=\"from-kong\" class=\"mt-10\" aria-labelledby=\"from-kong-title\"><h2 id=\"from-kong-title\">Import from Kong</h2><p class=\"text-muted mt-1\">Postern reads the file and shows what each of its entities becomes. Nothing is created before you confirm the plan. Only hashes of the keys in the file are kept.</p><form method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<section id=\"from-kong\" class=\"mt-10\" aria-labelledby=\"from-kong-title\"><h2 id=\"from-kong-title\">Import from Kong</h2><p class=\"text-muted mt-1\">Postern reads the file and shows how each entity would be imported. Nothing is created until you confirm the plan. Postern stores only hashes of the keys in the file.</p><form method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -201,12 +201,12 @@ func planForm(m Import) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"plan-file\">Kong file</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"plan-file\" type=\"file\" name=\"file\" accept=\".yaml,.yml,.json,application/yaml,application/json\" required aria-describedby=\"plan-file-hint\"><p id=\"plan-file-hint\" class=\"hint\">Declarative YAML or JSON, a dump of decK, or the answer of <code>GET /config</code>, up to 20 MB.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Plan import</button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"plan-file\">Kong file</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"plan-file\" type=\"file\" name=\"file\" accept=\".yaml,.yml,.json,application/yaml,application/json\" required aria-describedby=\"plan-file-hint\"><p id=\"plan-file-hint\" class=\"hint\">Declarative YAML or JSON, a decK dump, or the response of <code>GET /config</code>, up to 20 MB.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Plan import</button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Plans) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<h3 class=\"mt-6\">Waiting plans</h3><ul class=\"card mt-3 divide-y\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<h3 class=\"mt-6\">Plans to review</h3><ul class=\"card mt-3 divide-y\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -215,7 +215,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 		templ_7745c5c3_Err = ui.SelectField(ui.Field{
 			ID:    "import-type",
 			Name:  "key_type",
-			Label: "Key type of rows without one",
+			Label: "Key type for rows without one",
 			Hint:  "Rows with a key type or scopes keep theirs.",
 		}, m.Types).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -233,20 +233,20 @@ func keyImportForm(m KeyImportForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "apiKey=key",
-			Hint: "One column=field on each line. Use - as the field to leave a column out. If a column has a " +
-				"name that Postern doesn't know, the check proposes a field.",
+			Hint: "One column=field per line. Use - as the field to leave a column out. If Postern doesn't know " +
+				"the name of a column, the check proposes a field.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("import-update", "update", "Update keys that changed",
-			"Otherwise, rows of keys that exist with other attributes are refused.", m.Update).Render(ctx, templ_7745c5c3_Buffer)
+			"When this is off, rows for existing keys with other attributes are refused.", m.Update).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("import-weak", "allow_weak", "Import weak keys",
-			"Keys with fewer than 16 characters, or fewer than 8 different ones. Anyone who has their hash can "+
-				"guess them.", m.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
+			"Weak keys have fewer than 16 characters, or fewer than 8 different ones. Anyone who has the hash of "+
+				"a weak key can guess the key.", m.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -288,7 +288,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p id=\"import-file-hint\" class=\"hint\">CSV, a JSON array, or one JSON object per line, with up to 1,000,000 keys. Postern doesn't keep the file, so choose it again after the check. A large file can take some minutes.</p></div></div><div id=\"import-progress\" class=\"space-y-2 border-t px-5 py-4\" hidden>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<p id=\"import-file-hint\" class=\"hint\">CSV, a JSON array, or one JSON object per line, with up to 1,000,000 keys. Postern doesn't keep the file, so choose it again after the check. A large file can take a few minutes.</p></div></div><div id=\"import-progress\" class=\"space-y-2 border-t px-5 py-4\" hidden>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -296,14 +296,14 @@ func keyImportForm(m KeyImportForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows that are done stay.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows that were already imported are kept.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var11 string
 		templ_7745c5c3_Var11, templ_7745c5c3_Err = templruntime.NewAttributeExpression(m.Action).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 123, Col: 74}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 125, Col: 74}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var11)
 		if templ_7745c5c3_Err != nil {
@@ -338,7 +338,7 @@ func KeyImportRows(n contract.KeyImportCounts) templ.Component {
 		var templ_7745c5c3_Var13 string
 		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(rowsDone(n))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 130, Col: 14}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 132, Col: 14}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 		if templ_7745c5c3_Err != nil {
@@ -372,7 +372,7 @@ func keysImported(m KeysImported) templ.Component {
 		var templ_7745c5c3_Var15 string
 		templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(m.heading())
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 136, Col: 45}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 138, Col: 45}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 		if templ_7745c5c3_Err != nil {
@@ -413,7 +413,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var16 string
 				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(note)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 146, Col: 47}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 148, Col: 47}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var16))
 				if templ_7745c5c3_Err != nil {
@@ -439,7 +439,7 @@ func keysImported(m KeysImported) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.MoreErrors {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "The first errors")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "First errors")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -461,7 +461,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var17 string
 				templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(one.rows())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 172, Col: 64}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 174, Col: 64}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 				if templ_7745c5c3_Err != nil {
@@ -474,7 +474,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var18 string
 				templ_7745c5c3_Var18, templ_7745c5c3_Err = templ.JoinStringErrs(one.Column)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 173, Col: 74}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 175, Col: 74}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var18))
 				if templ_7745c5c3_Err != nil {
@@ -487,7 +487,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var19 string
 				templ_7745c5c3_Var19, templ_7745c5c3_Err = templ.JoinStringErrs(one.Detail)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 174, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 176, Col: 68}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var19))
 				if templ_7745c5c3_Err != nil {
@@ -504,7 +504,7 @@ func keysImported(m KeysImported) templ.Component {
 			}
 		}
 		if len(m.Rows) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<div class=\"border-t p-5\"><h3 id=\"import-rows\">The first rows</h3><div class=\"table-frame mt-3\" role=\"group\" aria-labelledby=\"import-rows\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Row</th><th scope=\"col\">Owner</th><th scope=\"col\">Name</th><th scope=\"col\">Result</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "<div class=\"border-t p-5\"><h3 id=\"import-rows\">First rows</h3><div class=\"table-frame mt-3\" role=\"group\" aria-labelledby=\"import-rows\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Row</th><th scope=\"col\">Owner</th><th scope=\"col\">Name</th><th scope=\"col\">Result</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -516,7 +516,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var20 string
 				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(strconv.FormatInt(one.Row, 10))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 198, Col: 66}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 200, Col: 66}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 				if templ_7745c5c3_Err != nil {
@@ -529,7 +529,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var21 string
 				templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(one.Owner)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 199, Col: 64}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 201, Col: 64}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 				if templ_7745c5c3_Err != nil {
@@ -542,7 +542,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var22 string
 				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(one.Name)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 200, Col: 63}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 202, Col: 63}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var22))
 				if templ_7745c5c3_Err != nil {
@@ -555,7 +555,7 @@ func keysImported(m KeysImported) templ.Component {
 				var templ_7745c5c3_Var23 string
 				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(one.Result)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 201, Col: 25}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 203, Col: 25}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var23))
 				if templ_7745c5c3_Err != nil {
@@ -596,14 +596,14 @@ func keyCheck(m KeyCheck) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a key of a caller to find out whether it is one of this project. A hash in a file can look right and never match, so try a key of each kind.</p><form id=\"key-check\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to find out whether it belongs to this project. A hash in a file can look right but never match, so try one key of each kind.</p><form id=\"key-check\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
 		templ_7745c5c3_Var25, templ_7745c5c3_Err = templruntime.NewAttributeExpression(templ.SafeURL(m.Action)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 219, Col: 69}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/key_import.templ`, Line: 221, Col: 69}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var25)
 		if templ_7745c5c3_Err != nil {

@@ -30,7 +30,7 @@ type Requests struct {
 	NoGateway bool // the server serves no calls, and its log stays empty
 }
 
-const noGateway = "This server doesn't run a gateway, so this page stays empty. Usage counts the calls of all " +
+const noGateway = "This server doesn't run a gateway, so this page is always empty. Usage counts the calls of all " +
 	"gateways. For single calls, ask the operator for the gateways' access logs."
 
 // Request is one call.

@@ -67,7 +67,7 @@ func UpstreamHeadersPage(m UpstreamHeaders) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> carries these headers. The upstream can check their values to verify that a call comes from this project. Headers with the same names in callers' requests are removed.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</span> includes these headers. The upstream can check their values to verify that a call comes from this project. Headers with the same names in callers' requests are removed.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1027,7 +1027,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Sent {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account has this address, an email with a link is on its way. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account uses this address, you'll get an email with a link. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -279,8 +279,8 @@ func fallbackOwner(value ui.Value) templ.Component {
 			Value:        value,
 			Autocomplete: "off",
 			Placeholder:  "acme-app",
-			Hint: "Calls without a key count toward this owner if their token names this tenant. Leave empty to use " +
-				"the project's fallback owner.",
+			Hint: "Owner of calls without a key if their token belongs to this tenant. Leave empty to use the project's " +
+				"fallback owner.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -62,5 +62,5 @@ type Shown struct {
 
 func (f Form) scopes() ui.Group {
 	return ui.Group{ID: "scope", Name: "scopes", Legend: "Scopes", Options: f.Scopes, Error: f.ScopesError,
-		Hint: "What the token can do, as far as your role in each team allows."}
+		Hint: "Actions that the token allows, within your role in each team."}
 }

@@ -205,7 +205,7 @@ func form(m List) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Placeholder:  "deploy pipeline",
-			Hint:         "What the token is for.",
+			Hint:         "A name that tells you what the token is for.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

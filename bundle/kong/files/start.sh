@@ -593,7 +593,7 @@ smoke_test() {
     if [ -n "$unknown" ]; then
       check_accepted key "$of_key" "$unknown" "$(credential "$of_key" "$key")"
     else
-      printf 'note  did not check the key: only WebSockets can carry it on %s\n' "$of_key"
+      printf 'note  did not check the key: it can only be sent in a WebSocket handshake on %s\n' "$of_key"
     fi
   fi
   if [ -n "$token" ]; then

@@ -165,7 +165,7 @@ func claimOne(
 	switch {
 	case err == nil:
 		fmt.Fprintf(
-			t.Out, "Claimed %s for the team %s. URLs and API keys stay the same.\n",
+			t.Out, "Claimed %s for the team %s. URLs and API keys don't change.\n",
 			terminal.Printable(strings.Join(claimed.Projects, ", ")), terminal.Printable(claimed.Team.Name),
 		)
 	case fault.CodeOf(err) == "already_claimed" && w.projectID != "":

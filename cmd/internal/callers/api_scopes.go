@@ -45,7 +45,7 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	terminal.NamePointer(command, "/scopes", "--scope")
 	flags := command.Flags()
 	flags.StringVar(&audience, "audience", "", "audience of the project's tokens: the URI of the API, such as "+
-		"https://api.example.com. Leave empty for none")
+		"https://api.example.com. Use \"\" for none")
 	flags.StringArrayVar(&scopes, "scope", nil, "add or describe a scope, as NAME or NAME=DESCRIPTION (repeatable)")
 	flags.StringSliceVar(&removed, "remove", nil, "name of a scope to remove (repeatable)")
 	edit := func(path contract.ProjectPath, now contract.SavedAPI, _ []string) (*contract.APIUpdate, error) {

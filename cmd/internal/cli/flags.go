@@ -69,7 +69,7 @@ func (f *limitFlag) Set(text string) error {
 
 // SayMore says that a list has more items than those that were printed.
 func SayMore(t terminal.Terminal, most int) {
-	fmt.Fprintf(t.Err, "Showing the first %d. Raise --limit to see more.\n", most)
+	fmt.Fprintf(t.Err, "Showing the first %d. Increase --limit to see more.\n", most)
 }
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.

@@ -105,8 +105,8 @@ targets, use --weighted-target instead of URL.`,
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
-	flags.StringVar(&f.auth.Keyless, "keyless", "", "what happens to calls without a key: reject refuses them; "+
-		"owner_fallback counts them toward the fallback owner (default: reject)")
+	flags.StringVar(&f.auth.Keyless, "keyless", "", "how calls without a key are handled: reject refuses them; "+
+		"owner_fallback assigns them to the fallback owner (default: reject)")
 	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
 		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
 	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "send the key's metadata to the upstream as "+

@@ -259,7 +259,7 @@ func accessOf(a contract.RequestsAuth) string {
 		text += "; metadata of keys is sent upstream"
 	}
 	if a.Keyless == contract.KeylessOwnerFallback {
-		text += "; calls without a key count toward the fallback owner"
+		text += "; calls without a key belong to the fallback owner"
 	}
 	return text
 }

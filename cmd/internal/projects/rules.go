@@ -241,7 +241,7 @@ var missReasons = map[string]string{
 	"no_body":       "no body",
 	"incomplete":    "an incomplete body",
 	"no_value":      "no value where the rule looks for one",
-	"unusable":      "not a string or a whole number, or too long",
+	"unusable":      "not a string or an integer, or too long",
 	"too_many_wait": "too many waited for the database",
 }
 

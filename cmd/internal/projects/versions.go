@@ -272,7 +272,7 @@ func confirmRemoval(t terminal.Terminal, stops contract.Callers, yes bool) (bool
 
 func printCallers(t terminal.Terminal, found contract.Callers) error {
 	if found.Keys > 0 {
-		fmt.Fprintf(t.Err, "API keys that are valid for nothing else and will be revoked: %d\n", found.Keys)
+		fmt.Fprintf(t.Err, "API keys that can't be used for anything else and will be revoked: %d\n", found.Keys)
 	}
 	if len(found.Hosts) > 0 {
 		fmt.Fprintf(t.Err, "Custom domains that will be deleted: %s\n", strings.Join(found.Hosts, ", "))

@@ -271,7 +271,7 @@ var attempts = map[access.Action]string{
 
 // actionTitles name actions where the parts of the action's name don't say what it is.
 var actionTitles = map[access.Action]string{
-	access.AuditGap:       "Leave out entries of refused requests",
+	access.AuditGap:       "Skip entries for refused requests",
 	access.AuditTrim:      "Delete old entries",
 	access.CredentialUse:  "Use an invalid credential",
 	access.DeviceApprove:  "Approve a sign-in of the command line",

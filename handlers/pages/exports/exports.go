@@ -156,7 +156,7 @@ func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) 
 			Verb: "Cancel",
 			Kind: "export",
 			Impact: []string{"The export stops and its unfinished zip is deleted. The project and earlier exports " +
-				"stay."},
+				"aren't affected."},
 			Undo:     "You can start a new export.",
 			ByButton: true,
 		},

@@ -116,7 +116,7 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 			}
 			if _, err := parts.NextPart(); !errors.Is(err, io.EOF) {
 				return in, nil, errors.Join(fault.New(fault.Malformed, "malformed",
-					"The form couldn't be read because something follows the zip."), zip.Close())
+					"The form couldn't be read because it has more fields after the zip."), zip.Close())
 			}
 			return in, zip, nil
 		}
@@ -127,7 +127,7 @@ func (h *Handler) receiveImport(v *page.Visit, dry bool) (contract.NewImport, *w
 }
 
 func noZip(cause error) error {
-	return fault.InvalidField("/zip", "no_zip", "Choose the zip of an export.").Because(cause)
+	return fault.InvalidField("/zip", "no_zip", "Choose an exported zip.").Because(cause)
 }
 
 // maxImportField bounds a field of the form, in bytes.

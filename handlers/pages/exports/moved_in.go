@@ -82,9 +82,9 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb: "Undo", Kind: "import", ByButton: true,
 			Impact: []string{
-				"All projects, owners and keys that the import created are deleted permanently. Their calls get " +
-					"errors.",
-				"If something was changed since, nothing is deleted.",
+				"All projects, owners and keys that the import created are permanently deleted, and calls to them " +
+					"fail.",
+				"If any of them was changed after the import, nothing is deleted.",
 			},
 			Undo: "You can import the file again.",
 		},

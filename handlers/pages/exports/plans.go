@@ -78,7 +78,7 @@ func (h *Handler) receiveGatewayFile(v *page.Visit) ([]byte, error) {
 }
 
 func noGatewayFile(cause error) error {
-	return fault.InvalidField("/file", "no_file", "Choose a file of Kong.").Because(cause)
+	return fault.InvalidField("/file", "no_file", "Choose a Kong file.").Because(cause)
 }
 
 func (h *Handler) receiveText(v *page.Visit, part *multipart.Part) ([]byte, error) {
@@ -144,7 +144,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed, because something that checks their calls can't be imported.",
+			Hint: "These stay closed because a plugin that checks their calls can't be imported.",
 		},
 	}
 	addTargets(&m, plan)
@@ -185,10 +185,10 @@ func byHandFacts(by *contract.ImportByHand) (facts []ui.Fact) {
 		label string
 		list  []string
 	}{
-		{"DNS records and certificates for", by.Hosts},
-		{"POSTERN_EGRESS_ALLOW needs", by.EgressCIDRs},
-		{"Targets that probably have private addresses, for POSTERN_EGRESS_ALLOW", by.EgressNames},
-		{"Certificates in the file, for", by.Certificates},
+		{"Host names that need DNS records and certificates", by.Hosts},
+		{"Addresses to add to POSTERN_EGRESS_ALLOW", by.EgressCIDRs},
+		{"Targets whose private addresses may have to be added to POSTERN_EGRESS_ALLOW", by.EgressNames},
+		{"Host names with certificates in the file", by.Certificates},
 	} {
 		if len(one.list) > 0 {
 			facts = append(facts, ui.Fact{Label: one.label, Value: strings.Join(one.list, ", ")})

@@ -62,9 +62,9 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 func statusSections() []exports.Section {
 	return []exports.Section{
 		{ID: string(bundle.Skipped), Title: "Not moved", Text: "The zip doesn't contain these.", Open: true},
-		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "Part of each is lost.", Open: true},
+		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "Part of each item is lost.", Open: true},
 		{ID: string(bundle.Approximate), Title: "Moves with differences",
-			Text: "Each line explains the differences.", Open: true},
+			Text: "Each line describes the differences.", Open: true},
 		{ID: string(bundle.Exact), Title: "Moves exactly", Text: "The same call gets the same response."},
 	}
 }
@@ -73,7 +73,8 @@ func statusSections() []exports.Section {
 // and last what is the same for every project, folded. With listsTodos false, to-dos are in the section of their
 // status, for a page that has a checklist of them.
 func ledgerSections(lines []contract.LedgerLine, listsTodos bool) []exports.Section {
-	todo := exports.Section{ID: "todo", Title: "To do", Text: "Each line says what you still have to do.", Open: true,
+	todo := exports.Section{ID: "todo", Title: "To do", Text: "Each line describes a step that you still need to " +
+		"take.", Open: true,
 		Mixed: true}
 	everywhere := exports.Section{ID: ofEveryProject, Title: "The same for every project",
 		Text: "Every project has these items.", Mixed: true}

@@ -53,7 +53,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 					m.Impact,
 					"After the grace period, calls with the old secret get 401.",
 				},
-				Undo:     "You can't restore the old secret. The key, its scopes and its limits stay.",
+				Undo:     "You can't restore the old secret. The key keeps its scopes and limits.",
 				ByButton: true,
 			},
 		}

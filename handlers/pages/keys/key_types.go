@@ -258,7 +258,7 @@ func (h *Handler) saveKeyType(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteKeyType(v *page.Visit) (web.Answer, error) {
-	err := v.Confirmed("Tick the box to delete the key type.")
+	err := v.Confirmed("Check the box to delete the key type.")
 	if err == nil {
 		_, err = h.Projects.DeleteKeyType(v.Ctx(), v.Who, contract.KeyTypeDeletion{KeyTypePath: keyTypeIn(v)})
 	}

@@ -291,7 +291,7 @@ func (h *Handler) unfreezeKey(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) revokeKey(v *page.Visit) (web.Answer, error) {
-	if err := v.Confirmed("Tick the box to revoke the key."); err != nil {
+	if err := v.Confirmed("Check the box to revoke the key."); err != nil {
 		return h.refusedKey(v, err)
 	}
 	return h.changeKey(v, "revoked", h.Keys.InProject(v.Param("project")).Revoke)

@@ -273,7 +273,7 @@ func (h *Handler) removeAPIScope(v *page.Visit) (web.Answer, error) {
 	}
 	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the API scope.")
+		err = v.Confirmed("Check the box to remove the API scope.")
 	}
 	if err == nil {
 		_, err = h.Projects.RemoveAPIScope(v.Ctx(), v.Who, p.ID, scope.Name)

@@ -103,7 +103,7 @@ func (h *Handler) appClientModel(
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "through"), err),
 		page.CountText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
 			"signed out.",
-		"The users of the tenant stay.")
+		"The tenant's users aren't deleted.")
 	return m
 }
 
@@ -145,7 +145,7 @@ var algorithms = []ui.Option{
 	{
 		Value: contract.EdDSA,
 		Title: "EdDSA",
-		Text:  "Smallest and fastest. Some libraries lack it, and strict OpenID Connect clients expect RS256.",
+		Text:  "Smallest and fastest. Some libraries don't support it, and strict OpenID Connect clients expect RS256.",
 	},
 }
 
@@ -155,7 +155,7 @@ var pkceModes = []ui.Option{
 	{
 		Value: contract.PKCEWhenSent,
 		Title: "When sent",
-		Text:  "For libraries that don't send a code challenge. Only the client secret protects their codes.",
+		Text:  "For libraries that can't send a code challenge. Only the client secret protects their codes.",
 	},
 }
 

@@ -176,7 +176,7 @@ func (h *Handler) removeGroupMapping(v *page.Visit) (web.Answer, error) {
 		err = v.Allowed(p, access.LoginUpdate)
 	}
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the mapping.")
+		err = v.Confirmed("Check the box to remove the mapping.")
 	}
 	if err == nil {
 		_, err = h.AppClients.RemoveGroupMapping(v.Ctx(), v.Who, o.ID, v.Param("mapping"))

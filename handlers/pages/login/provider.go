@@ -71,13 +71,13 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 	},
 	{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Upstream: provider's access token",
-		Text: "The application gets Postern's token. The upstream gets the provider's access token, which travels " +
-			"sealed inside it.",
+		Text: "The application gets Postern's token. The upstream gets the provider's access token, which is sealed " +
+			"inside Postern's token on the way.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Upstream: provider's ID token",
-		Text: "The application gets Postern's token. The upstream gets the provider's ID token, which travels sealed " +
-			"inside it.",
+		Text: "The application gets Postern's token. The upstream gets the provider's ID token, which is sealed " +
+			"inside Postern's token on the way.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.NoToken}: {
 		Title: "Upstream: no token",
@@ -227,8 +227,8 @@ func (h *Handler) providerModel(
 		Verb:   "Remove",
 		Kind:   "provider",
 		Name:   label,
-		Undo: "You can set it up again. Its users stay, and can sign in with a provider of the same kind and issuer. " +
-			"Its secret can't be recovered.",
+		Undo: "You can set it up again, but its secret can't be recovered. Its users aren't deleted, and can sign in " +
+			"with a provider of the same type and issuer.",
 	}
 	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "No one can sign in with it anymore.")

@@ -233,7 +233,7 @@ func (h *Handler) deleteProvider(v *page.Visit) (web.Answer, error) {
 	}
 	err = v.Allowed(p, access.LoginUpdate)
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the provider.")
+		err = v.Confirmed("Check the box to remove the provider.")
 	}
 	if err == nil {
 		_, err = h.AppClients.DeleteProvider(v.Ctx(), v.Who, o.Path())

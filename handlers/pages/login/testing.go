@@ -121,7 +121,7 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 		case one.Holds:
 			row.State = ui.Badge{Tone: ui.Good, Text: "matches"}
 		case one.Unavailable:
-			row.Values = "not available: the provider failed, so users who are in the group stay in it"
+			row.Values = "not available: the provider failed, so the group keeps its members"
 		case one.Withheld:
 			row.Values += " (withheld by the provider)"
 		}

@@ -194,7 +194,7 @@ func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
 		}
 		callers, err := h.Projects.CallersOfProduct(v.Ctx(), v.Who, p.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
-			"Its keys are revoked. The projects stay, without a product.")
+			"Its keys are revoked. The projects aren't deleted, but no longer have a product.")
 	}
 	return m, nil
 }
@@ -203,7 +203,7 @@ func (h *Handler) deleteProduct(v *page.Visit) (web.Answer, error) {
 	typed := v.Posted("typed_name")
 	p, err := h.Projects.Product(v.Ctx(), v.Who, productIn(v))
 	if err == nil && typed == "" {
-		err = v.Confirmed("Tick the box, or type the product's name, to delete the product.")
+		err = v.Confirmed("Check the box, or type the product's name, to delete the product.")
 	}
 	if err == nil {
 		_, err = h.Projects.DeleteProduct(v.Ctx(), v.Who, contract.ProductRemoval{

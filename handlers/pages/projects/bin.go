@@ -128,7 +128,7 @@ func contentFacts(c contract.ProjectDeletion) []ui.Fact {
 
 func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
 	notes := []string{"The app clients, users and groups above belong to the project's own tenant. The team's " +
-		"tenants stay, with their users and groups. The audit log stays too."}
+		"tenants, with their users and groups, and the audit log are kept."}
 	if d.ProductKeys > 0 && p.Product != nil {
 		are, they := "are", "They stop"
 		if d.ProductKeys == 1 {
@@ -150,7 +150,7 @@ func (h *Handler) deleteProject(v *page.Visit) (web.Answer, error) {
 	if forGood {
 		in.Confirm = v.Posted("typed_name")
 	} else if err = v.Allowed(p, access.ProjectDelete); err == nil {
-		err = v.Confirmed("Tick the box to delete the project.")
+		err = v.Confirmed("Check the box to delete the project.")
 	}
 	if err == nil {
 		_, err = h.Projects.Delete(v.Ctx(), v.Who, in)
@@ -218,7 +218,7 @@ func (h *Handler) moveProject(v *page.Visit) (web.Answer, error) {
 	}
 	err = access.Check(v.Who, p.Team, access.ProjectMove)
 	if err == nil {
-		err = v.Confirmed("Tick the box to move the project.")
+		err = v.Confirmed("Check the box to move the project.")
 	}
 	if err == nil {
 		_, err = h.Projects.Move(v.Ctx(), v.Who, contract.ProjectMove{

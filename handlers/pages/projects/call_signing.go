@@ -142,7 +142,7 @@ func (h *Handler) disableCallSigning(v *page.Visit) (web.Answer, error) {
 	}
 	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.Confirmed("Tick the box to stop signing.")
+		err = v.Confirmed("Check the box to stop signing.")
 	}
 	if err == nil {
 		_, err = h.Projects.DisableCallSigning(v.Ctx(), v.Who, p.Path())

@@ -157,7 +157,7 @@ func (h *Handler) removeClientCertificate(v *page.Visit) (web.Answer, error) {
 		_, err = h.Projects.ClientCertificate(v.Ctx(), v.Who, environmentPathIn(v))
 	}
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the certificate.")
+		err = v.Confirmed("Check the box to remove the certificate.")
 	}
 	if err == nil {
 		_, err = h.Projects.RemoveClientCertificate(v.Ctx(), v.Who, environmentPathIn(v))

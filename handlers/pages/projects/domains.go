@@ -94,7 +94,7 @@ func domainCalls(id, prefix string, strip *bool, methods []string, wrong *page.E
 			ID:     id + "-methods",
 			Name:   "methods",
 			Legend: page.FieldLabel("methods"),
-			Hint:   "Leave all empty to take every method.",
+			Hint:   "Leave all empty to match every method.",
 			Error:  wrong.Take("/methods"),
 		},
 	}
@@ -231,8 +231,7 @@ func (h *Handler) domainWith(
 				Kind:   "domain",
 				Name:   d.Address(),
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls that match only this domain will get 404. "+
-						"The environment's gateway URL keeps working."),
+					"Calls that match only this domain will get 404. The environment's gateway URL still works."),
 				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again " +
 					"that you own the name.",
 				Error: wrong.Take("/confirm"),
@@ -343,7 +342,7 @@ func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
 	}
 	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the host name.")
+		err = v.Confirmed("Check the box to remove the host name.")
 	}
 	if err == nil {
 		_, err = h.Domains.Delete(v.Ctx(), v.Who, domainIn(v))

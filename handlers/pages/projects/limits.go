@@ -34,7 +34,7 @@ var countedRows = []counted{
 		func(l contract.ProjectLimits) contract.Limits { return l.IP },
 	},
 	{
-		"project", "Whole project", "the whole project",
+		"project", "Entire project", "the entire project",
 		func(l contract.ProjectLimits) contract.Limits { return l.Project },
 	},
 }
@@ -133,7 +133,7 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 	for i, row := range f.rows {
 		of := typed[row.of]
 		if of == nil || !slices.Contains(page.WindowTitles(), row.window) {
-			wrong[i] = "Choose a window and what the limit is for."
+			wrong[i] = "Choose a window and the calls that the limit applies to."
 			continue
 		}
 		if row.calls == "" {

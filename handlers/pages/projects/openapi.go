@@ -63,7 +63,7 @@ func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), statu
 				Verb:   "Remove",
 				Kind:   "document",
 				Name:   found.Title + " " + found.Version,
-				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer checked against it, and callers "+
+				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer validated against it, and callers "+
 					"can no longer read it. Exports will contain a generated document again. Rules don't change."),
 				Undo: "You can add a document again.",
 			}
@@ -149,7 +149,7 @@ func (h *Handler) removeOpenAPI(v *page.Visit) (web.Answer, error) {
 		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the document.")
+		err = v.Confirmed("Check the box to remove the document.")
 	}
 	if err == nil {
 		_, err = h.Projects.RemoveOpenAPI(v.Ctx(), v.Who, contract.OpenAPIRemoval{VersionPath: versionIn(v, p)})

@@ -279,7 +279,8 @@ func (r onlyPart) Read(b []byte) (int, error) {
 		return n, err
 	}
 	if _, more := r.parts.NextPart(); !errors.Is(more, io.EOF) {
-		err = fault.New(fault.Malformed, "malformed", "The form couldn't be read because something follows the file.")
+		err = fault.New(fault.Malformed, "malformed", "The form couldn't be read because it has more fields after "+
+			"the file.")
 	}
 	return n, err
 }
@@ -360,7 +361,7 @@ func (h *Handler) forgetRelation(v *page.Visit) (web.Answer, error) {
 	if f.Object == "" || f.User == "" {
 		return web.Answer{}, web.NotFound()
 	}
-	if err = v.Confirmed("Tick the box to remove the owner."); err == nil {
+	if err = v.Confirmed("Check the box to remove the owner."); err == nil {
 		_, err = h.Relations.Remove(v.Ctx(), v.Who, contract.RelationRemoval{
 			ProjectPath: contract.ProjectPath{Project: p.ID}, RelationFilter: f,
 		})

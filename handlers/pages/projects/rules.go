@@ -167,9 +167,9 @@ func missText(reason string) string {
 	case policy.MissIncomplete:
 		return "the body was cut off"
 	case policy.MissNoValue:
-		return "the body lacks the member that the rule names"
+		return "the body doesn't contain the member that the rule names"
 	case policy.MissUnusable:
-		return "the value isn't text or a whole number, or is too long"
+		return "the value isn't text or an integer, or is too long"
 	case policy.MissOverloaded:
 		return "too many were waiting for the database"
 	case policy.MissNoMemory:

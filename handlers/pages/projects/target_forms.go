@@ -191,15 +191,15 @@ var (
 
 // checkHints say what each number of checks and breakers is about.
 var checkHints = map[string]string{
-	"interval_ms": "Time between two checks. Without a path, the time for which a target gets no calls.",
+	"interval_ms": "Time between two checks. Without a path, how long an unhealthy target gets no calls.",
 	"timeout_ms":  "How long a check can take.",
-	"healthy":     "Successful checks in a row that bring a target back.",
-	"unhealthy":   "Failed checks in a row that take a target out.",
-	"passive_failures": "Failed calls in a row that take a target out. Applies only without a path and " +
-		"with more than one target. Enter 0 for never.",
-	"failures":  "Failed calls within the window that stop calls to a target. Enter 0 for no breaker.",
-	"window_ms": "Time in which failures count.",
-	"open_ms":   "How long calls stay stopped before one call tests the target.",
+	"healthy":     "Successful checks in a row after which a target gets calls again.",
+	"unhealthy":   "Failed checks in a row after which a target gets no calls.",
+	"passive_failures": "Failed calls in a row after which a target gets no calls for a while. Applies only without " +
+		"a path and with more than one target. Enter 0 for never.",
+	"failures":  "Failed calls within the window after which calls to a target are stopped. Enter 0 for no breaker.",
+	"window_ms": "Time window in which failures are counted.",
+	"open_ms":   "How long calls to a target are stopped before one call tests it.",
 }
 
 // numberField is the field for a number of an upstream's settings.
@@ -228,7 +228,7 @@ func checksModel(c contract.UpstreamChecks) *projects.UpstreamNumbers {
 	c = c.Stated()
 	m := &projects.UpstreamNumbers{
 		ID: "checks", Title: "Checks", Verb: "Save checks",
-		Intro: "With a path, active checks alone decide which targets get calls. Without one, failed calls decide. " +
+		Intro: "With a path, only active checks decide which targets get calls. Without a path, failed calls decide. " +
 			"To use the default, leave a field empty.",
 		Fields: []ui.Field{
 			{

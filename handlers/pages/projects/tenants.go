@@ -149,7 +149,7 @@ func (h *Handler) detachWith(
 			Kind:   "tenant",
 			Name:   t.DisplayName,
 			Impact: append(h.callersOf(v, p, "", t.ID), "Calls to "+p.DisplayName+" with its keys will get 403."),
-			Undo:   "The tenant stays, with its keys, users and groups. You can attach it again.",
+			Undo:   "The tenant keeps its keys, users and groups. You can attach it again.",
 			Error:  wrong.Rest(),
 		}
 	}
@@ -176,7 +176,7 @@ func (h *Handler) detachProjectTenant(v *page.Visit) (web.Answer, error) {
 	}
 	err = v.Allowed(p, access.ProjectUpdate)
 	if err == nil {
-		err = v.Confirmed("Tick the box to detach the tenant.")
+		err = v.Confirmed("Check the box to detach the tenant.")
 	}
 	if err == nil {
 		_, err = h.Projects.Detach(v.Ctx(), v.Who, contract.Attachment(p.ID, t.ID))

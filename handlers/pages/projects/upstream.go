@@ -126,7 +126,7 @@ func (h *Handler) removeUpstreamHeader(v *page.Visit) (web.Answer, error) {
 		err = v.Allowed(p, access.ProjectUpdate)
 	}
 	if err == nil {
-		err = v.Confirmed("Tick the box to remove the header.")
+		err = v.Confirmed("Check the box to remove the header.")
 	}
 	if err == nil {
 		_, err = h.Projects.RemoveUpstreamHeader(v.Ctx(), v.Who, contract.UpstreamHeaderPath{

@@ -13,8 +13,8 @@ var httpVersions = []ui.Option{
 	{Value: string(contract.HTTP1), Title: "HTTP/1.1", Text: "Works with every upstream. WebSockets are forwarded."},
 	{Value: string(contract.HTTP2), Title: "HTTP/2", Text: "For gRPC, and for upstreams that support only HTTP/2. An " +
 		"https target must offer it in the TLS handshake. An http target must accept it without TLS (h2c)."},
-	{Value: string(contract.HTTPAuto), Title: "Automatic", Text: "HTTP/2 if an https target offers it, otherwise " +
-		"HTTP/1.1."},
+	{Value: string(contract.HTTPAuto), Title: "Automatic", Text: "HTTP/2 if an https target offers it, and HTTP/1.1 " +
+		"if not."},
 }
 
 func httpModel(version contract.UpstreamHTTP) *projects.UpstreamHTTP {

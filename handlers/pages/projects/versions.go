@@ -226,7 +226,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		}
 		m.Facts = append(m.Facts, targetFacts(e)...)
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
-		form.Hint = "Renaming changes the gateway URL immediately. API keys limited to this environment stay valid."
+		form.Hint = "Renaming changes the gateway URL immediately. API keys limited to this environment remain valid."
 		var err error
 		if m.Health, err = h.targetHealth(v, at); err != nil {
 			return m, err
@@ -287,8 +287,8 @@ func (at place) lastText() string {
 	case at.environment == nil && len(at.project.Versions) == 1:
 		return "This is the project's only version, so it can't be removed."
 	case at.environment != nil && len(at.version.Environments) == 1:
-		return "This is the only environment of version " + at.version.Name + ", so you can only remove the whole " +
-			"version."
+		return "This is the only environment of version " + at.version.Name + ", so you can only remove the version " +
+			"itself."
 	}
 	return ""
 }
@@ -322,7 +322,7 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 	}
 	if stops.Keys > 0 {
 		c.Impact = append(c.Impact, "Removing it revokes "+page.CountText(stops.Keys, "API key")+
-			" valid for nothing else.")
+			" that can't be used for anything else.")
 	}
 	if len(stops.Hosts) > 0 {
 		c.Impact = append(c.Impact, "These custom domains are removed with it: "+strings.Join(stops.Hosts, ", ")+".")
@@ -378,7 +378,7 @@ func (h *Handler) removePlace(v *page.Visit) (web.Answer, error) {
 	if v.Posted("typed_name") != "" {
 		err, how.Confirm = v.Named(at.kind(), at.name()), true
 	} else {
-		err = v.Confirmed("Tick the box, or type the name, to confirm the removal.")
+		err = v.Confirmed("Check the box, or type the name, to confirm the removal.")
 	}
 	if err == nil {
 		err = h.remove(v, at, how)

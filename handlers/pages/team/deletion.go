@@ -47,7 +47,7 @@ func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) er
 			page.CountFact("Webhooks", d.Webhooks),
 		},
 		Impact: []string{
-			"All of this is deleted. Members lose their access immediately. Their accounts stay.",
+			"All of this is deleted. Members lose their access immediately, but keep their accounts.",
 			"The team's audit log can no longer be read.",
 		},
 	}

@@ -143,7 +143,8 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 			Kind:   "team",
 			Name:   found.Name,
 			Impact: []string{
-				"You and your access tokens immediately lose access to the team's projects. The projects stay.",
+				"You and your access tokens immediately lose access to the team's projects. The projects aren't " +
+					"deleted.",
 			},
 			Undo: "An owner would have to invite you again.",
 		},
@@ -337,7 +338,7 @@ func (h *Handler) removeMember(v *page.Visit) (web.Answer, error) {
 func (h *Handler) leaveTeam(v *page.Visit) (web.Answer, error) {
 	err := access.Check(v.Who, v.Param("team"), access.MemberLeave)
 	if err == nil {
-		err = v.Confirmed("Tick the box to leave the team.")
+		err = v.Confirmed("Check the box to leave the team.")
 	}
 	if err == nil {
 		_, err = h.Accounts.Leave(v.Ctx(), v.Who, teamIn(v))
@@ -438,7 +439,7 @@ func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
 			Impact: []string{
 				"They and their access tokens immediately lose access to the team's projects. Invitations that " +
 					"they created are revoked.",
-				english.Plural(int(all.Total)-1, "member stays", "members stay") + ".",
+				english.Plural(int(all.Total)-1, "member remains", "members remain") + ".",
 			},
 			Undo: "You can invite them again.",
 		},

@@ -27,7 +27,8 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 		callers, err := h.Projects.CallersOfTenant(v.Ctx(), v.Who, t.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
 			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
-			english.Plural(len(t.Projects), "project that serves it stays", "projects that serve it stay")+".")
+			english.Plural(len(t.Projects), "project that serves it isn't deleted", "projects that serve it aren't "+
+				"deleted")+".")
 	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",
@@ -66,7 +67,7 @@ func (h *Handler) deleteTenant(v *page.Visit) (web.Answer, error) {
 	typed := v.Posted("typed_name")
 	t, err := h.tenantOf(v)
 	if err == nil && typed == "" {
-		err = v.Confirmed("Tick the box, or type the tenant's name, to delete the tenant.")
+		err = v.Confirmed("Check the box, or type the tenant's name, to delete the tenant.")
 	}
 	if err == nil {
 		_, err = h.Projects.DeleteTenant(v.Ctx(), v.Who, contract.TenantRemoval{TenantPath: t.Path(), Confirm: typed})

@@ -201,7 +201,7 @@ func (h *Handler) groupForms(v *page.Visit, m *tenants.Group, g contract.Group) 
 		Name:   g.DisplayName,
 		Impact: []string{
 			groupDeletionText(g),
-			"The users, the keys and the nested groups stay.",
+			"Users, keys and nested groups aren't deleted.",
 		},
 	}
 	options, err := h.groupOptions(v, g.Tenant)
@@ -280,7 +280,7 @@ func (h *Handler) groupConflict(v *page.Visit, mine contract.GroupChange) (web.A
 }
 
 func (h *Handler) deleteGroup(v *page.Visit) (web.Answer, error) {
-	if err := v.Confirmed("Tick the box to delete the group."); err != nil {
+	if err := v.Confirmed("Check the box to delete the group."); err != nil {
 		return h.refusedGroup(v, err, func(m *tenants.Group, wrong *page.Errors) { m.Delete.Error = wrong.Rest() })
 	}
 	g, err := h.Directory.Group(v.Ctx(), v.Who, groupIn(v))
@@ -459,7 +459,7 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 			Kind: "nested group",
 			Impact: []string{
 				"Starting with the next call, members of " + child.Name + " lose access to routes that require the " +
-					"group " + g.Name + ", unless they are in it in another way.",
+					"group " + g.Name + ", unless they are also members in another way.",
 				child.DisplayName + " keeps its members.",
 			},
 			Undo:     "You can add it again.",

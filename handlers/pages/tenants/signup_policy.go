@@ -167,8 +167,8 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 			Kind: "approval",
 			Name: one.Value,
 			Impact: []string{
-				whose + " can no longer sign up while sign-up is by invitation only. Users who signed in with it " +
-					"stay.",
+				whose + " can no longer sign up while sign-up is by invitation only. Users who have already signed " +
+					"in keep their access.",
 			},
 			Undo: "You can approve it again.",
 		},

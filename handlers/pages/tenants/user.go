@@ -237,7 +237,7 @@ func (h *Handler) unfreezeUser(v *page.Visit) (web.Answer, error) {
 }
 
 func (h *Handler) deleteUser(v *page.Visit) (web.Answer, error) {
-	if err := v.Confirmed("Tick the box to delete the user."); err != nil {
+	if err := v.Confirmed("Check the box to delete the user."); err != nil {
 		return h.refusedUser(v, err, func(m *tenants.User, wrong *page.Errors) { m.Delete.Error = wrong.Rest() })
 	}
 	u, err := h.Directory.User(v.Ctx(), v.Who, userIn(v))

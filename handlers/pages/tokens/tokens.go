@@ -20,7 +20,7 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeWrite:  "Create, change and claim projects, and change hosted login.",
 	access.ScopeKeys:   "Create, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
-	access.ScopeUsers:  "See and change the users and groups of tenants. Provisioning with SCIM needs this scope.",
+	access.ScopeUsers:  "See and change the users and groups of tenants. SCIM provisioning requires this scope.",
 	access.ScopeAdmin:  "Manage teams, members, access tokens and webhooks, and read the audit log.",
 }
 
@@ -210,7 +210,7 @@ func (h *Handler) revokeTokenWith(v *page.Visit, wrong *page.Errors) (web.Answer
 func (h *Handler) revokeToken(v *page.Visit) (web.Answer, error) {
 	token, err := h.Tokens.Get(v.Ctx(), v.Who, tokenIn(v))
 	if err == nil {
-		err = v.Confirmed("Tick the box to revoke the token.")
+		err = v.Confirmed("Check the box to revoke the token.")
 	}
 	if err == nil {
 		_, err = h.Tokens.Revoke(v.Ctx(), v.Who, tokenIn(v))

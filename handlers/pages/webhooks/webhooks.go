@@ -302,7 +302,7 @@ func (h *Handler) switchWebhook(v *page.Visit) (web.Answer, error) {
 func (h *Handler) deleteWebhook(v *page.Visit) (web.Answer, error) {
 	w, err := h.Webhooks.Get(v.Ctx(), v.Who, webhookIn(v))
 	if err == nil {
-		err = v.Confirmed("Tick the box to delete the webhook.")
+		err = v.Confirmed("Check the box to delete the webhook.")
 	}
 	if err == nil {
 		_, err = h.Webhooks.Delete(v.Ctx(), v.Who, webhookIn(v))
@@ -350,7 +350,7 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 			) +
 				". A receiver that doesn't have the new secret by then will refuse them.",
 		},
-		Undo:     "The old secret can't be kept longer than that.",
+		Undo:     "You can't extend this period.",
 		ByButton: true,
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {

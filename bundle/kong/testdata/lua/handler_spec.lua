@@ -170,9 +170,9 @@ end)
 
 check("a refusal says what Authorization has", function()
   for line, message in pairs({
-    ["Bearer " .. good] = "Authorization has an API key. Send it in the X-API-Key header.",
-    [good] = "Authorization has an API key. Send it in the X-API-Key header.",
-    ["Bearer a.b.c"] = "Authorization has a token, and this API doesn't accept tokens. " ..
+    ["Bearer " .. good] = "Authorization contains an API key. Send it in the X-API-Key header.",
+    [good] = "Authorization contains an API key. Send it in the X-API-Key header.",
+    ["Bearer a.b.c"] = "Authorization contains a token, but this API doesn't accept tokens. " ..
       "Send an API key in the X-API-Key header.",
     ["Bearer"] = "Send an API key in the X-API-Key header.",
     ["Basic YTpi"] = "Send an API key in the X-API-Key header.",
