@@ -23,7 +23,7 @@ var fates = map[string]fate{
 
 	"service":           {exact, "It becomes a project. Its address becomes the target of each environment.", ""},
 	"service.off":       {exact, "It is off in the file, so it isn't imported. Calls get 404, as in Kong.", ""},
-	"service.no_routes": {skipped, "No route leads to it, so no call can reach it.", ""},
+	"service.no_routes": {skipped, "No route points to it, so no call can reach it.", ""},
 	"service.protocol": {
 		skipped,
 		"Postern forwards HTTP and gRPC only.",
@@ -36,15 +36,15 @@ var fates = map[string]fate{
 	},
 	"service.address": {
 		skipped,
-		"Its address isn't one that a target can have. Its routes stay closed.",
+		"A target can't have its address. Its routes stay closed.",
 		"Correct the url in the file.",
 	},
-	"service.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"service.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 	"service.unverified": {
 		approximate,
 		"Kong doesn't verify the target's certificate, and Postern does. If a public authority didn't issue it, " +
 			"calls get 502.",
-		"Set the authority in upstream.ca, or take the target's certificate with --trust HOST.",
+		"Set the authority in upstream.ca, or accept the target's certificate with --trust HOST.",
 	},
 	trustedCode: {
 		approximate,
@@ -79,8 +79,8 @@ var fates = map[string]fate{
 	"route": {exact, "It becomes a custom domain with its path and methods.", ""},
 	"route.prefix": {
 		approximate,
-		"Kong's path also matches when a segment continues (/orders matches /ordersx). Here it ends at a segment: " +
-			"such calls get 404, or reach another route that checks at least as much.",
+		"Kong's path also matches if the last segment is longer (/orders matches /ordersx). Here, a path matches " +
+			"only complete segments: such calls get 404, or reach another route that checks at least as much.",
 		"",
 	},
 	"route.slash": {
@@ -97,37 +97,36 @@ var fates = map[string]fate{
 	},
 	"route.regex_prefix": {
 		approximate,
-		"Its regular expression is equivalent to a prefix, which ends at a segment here. Calls whose last segment is " +
-			"longer get 404, or reach another route that checks at least as much.",
+		"Its regular expression is equivalent to a prefix. Here, a prefix matches only complete segments. Calls " +
+			"whose last segment is longer get 404, or reach another route that checks at least as much.",
 		"",
 	},
 	"route.no_host": {
 		lossy,
-		"It has no host. Callers reach it at the project's gateway URL only, not at the host name that they use " +
-			"now.",
+		"It has no host. Callers reach it only at the project's gateway URL, not at the host name that they use now.",
 		hostDo,
 	},
 	"route.any_host": {
 		approximate,
-		"It matches calls to any host name. Here it matches only the host names in the file and in --host. Calls " +
-			"to others get 404.",
+		"It matches calls to any host name. Here, it matches only the host names in the file and in --host. Calls to " +
+			"other names get 404.",
 		"",
 	},
 	"route.wildcard": {
 		lossy,
-		"It matches calls to all names that fit its hosts. Here it matches only the names in the file and in " +
-			"--host. Calls to others get 404.",
+		"It matches calls to all names that match its hosts. Here, it matches only the names in the file and in " +
+			"--host. Calls to other names get 404.",
 		hostDo,
 	},
 	"route.unserved_host": {
 		lossy,
 		"One of its hosts can't be a custom domain, because it is an address, a name without a dot or a name of this " +
-			"installation. Callers reach the route at the project's gateway URL only, not at that host.",
+			"installation. Callers reach the route only at the project's gateway URL, not at that host.",
 		hostDo,
 	},
 	"route.port": {
 		approximate,
-		"Its hosts have ports. Here calls to the host name on any port of the gateway match.",
+		"Its hosts include ports. Here, calls to the host name match on any port of the gateway.",
 		"",
 	},
 	"route.https": {
@@ -147,10 +146,11 @@ var fates = map[string]fate{
 			"call's path have slashes where they meet.",
 		"",
 	},
-	"route.grpc": {lossy, "gRPC isn't served where the path is stripped.", "Set strip_path: false in the file."},
-	"route.anonymous": {lossy, "Kong also forwards calls without a valid key (anonymous). Here they get 401.",
+	"route.grpc": {lossy, "gRPC isn't served if the path is stripped.", "Set strip_path: false in the file."},
+	"route.anonymous": {lossy, "Kong also forwards calls without a valid key (anonymous). Here, they get 401.",
 		"Open the route with --open to let them through."},
-	"route.opened": {lossy, "It is open because you used --open, without what can't be imported.", ""},
+	"route.opened": {lossy, "It is open because you used --open. Plugins and matches that can't be imported don't " +
+		"apply.", ""},
 	"route.closed": {
 		skipped,
 		"It stays closed: a plugin or match that checks its calls can't be imported. Calls get 401 or 403.",
@@ -190,7 +190,7 @@ var fates = map[string]fate{
 	"route.shadowed": {exact, "Other routes match all of its calls, as in Kong.", ""},
 	"route.twin": {
 		approximate,
-		"Another route matches the same calls. Kong picks one of them; here the first one in the file gets the calls.",
+		"Another route matches the same calls. Kong picks one of them; here, the first one in the file gets the calls.",
 		"Remove one of the two.",
 	},
 	"route.overlap": {
@@ -199,22 +199,23 @@ var fates = map[string]fate{
 	},
 	"route.guarded": {
 		approximate,
-		"Calls whose segment continues the path of another route (such as /administrator for /admin) get 401 or 403 " +
-			"here. In Kong they reach that route, which checks more.",
+		"Calls with a longer last segment than the path of another route (such as /administrator for /admin) get 401 " +
+			"or 403 here. In Kong, they reach that route, which checks more.",
 		"",
 	},
 	"route.guarded_everywhere": {
 		approximate,
-		"Calls to the path of another route below it, which checks more, get 403 here at all of its host names and " +
-			"paths. In Kong only those at the host names and paths of that route don't reach it.",
+		"Another route below its path checks more. Here, calls to that route's path get 403 at all host names and " +
+			"paths of this route. In Kong, only calls at the other route's own host names and paths don't reach this " +
+			"route.",
 		"Write a route for each host name and path in the file.",
 	},
-	"route.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"route.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 
-	"consumer": {exact, "It becomes an owner of keys, an app. Upstreams get the same X-Consumer headers.", ""},
+	"consumer": {exact, "It becomes an app that owns keys. Upstreams get the same X-Consumer headers.", ""},
 	"consumer.name": {
 		approximate,
-		"It has no username, so Kong sends no X-Consumer-Username. Here upstreams get the name of the owner in it.",
+		"It has no username, so Kong sends no X-Consumer-Username. Here, that header contains the name of the owner.",
 		"",
 	},
 	"consumer.groups": {
@@ -227,9 +228,10 @@ var fates = map[string]fate{
 		"A plugin that checks its calls can't be imported, so its keys are imported frozen.",
 		openOwner,
 	},
-	"consumer.opened":      {lossy, "Its keys are active because you used --open, without what can't be imported.", ""},
+	"consumer.opened": {lossy, "Its keys are active because you used --open. Plugins that can't be imported " +
+		"don't apply.", ""},
 	"consumer.placeholder": {skipped, "Its name has a placeholder without a value.", setIt},
-	"consumer.fields":      {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"consumer.fields":      {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 
 	"keyauth_credential": {
 		exact, "The key keeps working for all imported projects. Only its hash is stored.", "",
@@ -237,9 +239,8 @@ var fates = map[string]fate{
 	"keyauth_credential.expires": {exact, "The key keeps working until it expires at the same time.", ""},
 	"keyauth_credential.ttl": {
 		approximate,
-		"Its ttl can be read in two ways. It is read as a time that has passed, so the key is imported as " +
-			"expired.",
-		"Write the end as seconds since 1970, or create a new key.",
+		"Its ttl can be read in two ways. It is read as a time in the past, so the key is imported as expired.",
+		"Write the expiry time as seconds since 1970, or create a new key.",
 	},
 	"keyauth_credential.frozen": {
 		approximate,
@@ -256,7 +257,7 @@ var fates = map[string]fate{
 	"keyauth_credential.placeholder": {skipped, "Its value is a placeholder, so it isn't imported.", setIt},
 	"keyauth_credential.no_key": {
 		skipped,
-		"The file doesn't have its value. Kong generates one when it loads the file.",
+		"The file doesn't contain its value. Kong generates one when it loads the file.",
 		"Export the key with its value, or create a new one.",
 	},
 	"keyauth_credential.unusable": {
@@ -281,8 +282,8 @@ var fates = map[string]fate{
 	"acl": {exact, "The consumer becomes a member of the group.", ""},
 	"acl.renamed": {
 		approximate,
-		"The group has another name here, since names have lowercase letters, digits, dots, hyphens and " +
-			"underscores only. Upstreams get the new name in X-Consumer-Groups.",
+		"The group has a different name here, because names can contain only lowercase letters, digits, dots, " +
+			"hyphens and underscores. Upstreams get the new name in X-Consumer-Groups.",
 		"",
 	},
 	"acl.consumer":    {skipped, "Its consumer isn't in the file.", "Add the consumer to the file."},
@@ -297,8 +298,8 @@ var fates = map[string]fate{
 	},
 	"upstream.hash": {
 		approximate,
-		"Calls with the same hashed value go to the same target, but to another one than in Kong. hash_fallback " +
-			"is left out.",
+		"Calls with the same hashed value go to the same target, but it can be a different target than in Kong. " +
+			"hash_fallback is left out.",
 		"",
 	},
 	"upstream.algorithm": {
@@ -308,8 +309,8 @@ var fates = map[string]fate{
 	},
 	"upstream.checks": {
 		approximate,
-		"One interval applies to all targets, and the conditions for failed checks are one number. A target can " +
-			"be taken out up to one interval later or earlier than in Kong.",
+		"One interval applies to all targets, and one number to all kinds of failed checks. A target can become " +
+			"unhealthy up to one interval later or earlier than in Kong.",
 		"",
 	},
 	"upstream.tcp_checks": {
@@ -319,18 +320,18 @@ var fates = map[string]fate{
 	},
 	"upstream.passive": {
 		approximate,
-		"Failed calls in a row are counted together, and a target marked unhealthy is tried again after 10 " +
-			"seconds. In Kong it stays out until a check succeeds.",
+		"Failed calls in a row are counted together, and an unhealthy target is tried again after 10 seconds. In " +
+			"Kong, it gets no calls until a check succeeds.",
 		"",
 	},
-	"upstream.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"upstream.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 
 	"target":             {exact, "It becomes a target with the same weight.", ""},
 	"target.unused":      {skipped, "No imported service uses its upstream.", ""},
 	"target.address":     {skipped, "Its address isn't a host name with a port.", "Correct it in the file."},
 	"target.too_many":    {skipped, "An environment has at most 32 targets.", "Put a load balancer in front of them."},
 	"target.placeholder": {skipped, "Its address has a placeholder without a value.", setIt},
-	"target.fields":      {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"target.fields":      {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 
 	"certificate": {
 		skipped,
@@ -340,11 +341,11 @@ var fates = map[string]fate{
 	"sni": {
 		skipped,
 		"The name's certificate comes from ACME or from the operator's files.",
-		"See \"By hand\" in the plan.",
+		"See the manual steps in the plan.",
 	},
 	"ca_certificate":        {exact, "It becomes an authority of the environment's upstream.", ""},
 	"ca_certificate.unused": {skipped, "No imported service uses it.", ""},
-	"ca_certificate.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"ca_certificate.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 	"consumer_group": {
 		skipped,
 		"Consumer groups aren't imported. The keys of their members are frozen if a plugin applies to them.",
@@ -355,6 +356,6 @@ var fates = map[string]fate{
 		"Postern doesn't read secrets from vaults.",
 		"Give the placeholders values with --set or --env.",
 	},
-	"keyauth_credential.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
-	"acl.fields":                {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"keyauth_credential.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
+	"acl.fields":                {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 }

@@ -3,16 +3,16 @@ package movein
 // pluginFates are what happens to plugins, by the codes of their items.
 var pluginFates = map[string]fate{
 	"plugin":        {exact, "Its settings apply to the routes that it applies to in Kong.", ""},
-	"plugin.fields": {lossy, "Some of its fields aren't known and are left out.", unknownDo},
+	"plugin.fields": {lossy, "Some of its fields are unknown and are left out.", unknownDo},
 	"plugin.off":    {exact, "It is off in the file, so it isn't imported.", ""},
 	"plugin.unused": {
 		exact,
-		"It applies to no imported route: there is none, or a more specific plugin replaces it.",
+		"It doesn't apply to any imported route: there is none, or a more specific plugin overrides it.",
 		"",
 	},
 	"plugin.missing": {
 		skipped,
-		"It applies to something that the file doesn't have.",
+		"It applies to something that isn't in the file.",
 		"Export the whole configuration, without select_tags.",
 	},
 	"plugin.group": {
@@ -73,11 +73,11 @@ var pluginFates = map[string]fate{
 		transforms,
 	},
 	"plugin.anonymous_refused": {exact, "It refuses calls without a credential, as the imported route does.", ""},
-	"plugin.protocols":         {approximate, "It applies to some protocols only. Here it applies to all calls.", ""},
+	"plugin.protocols":         {approximate, "It applies only to some protocols. Here, it applies to all calls.", ""},
 
 	"jwt.closed": {
 		skipped,
-		"Kong verifies tokens with a secret or key of each consumer, without an audience. Postern needs an issuer " +
+		"Kong verifies tokens with a secret or key of each consumer, without an audience. Postern requires an issuer " +
 			"and an audience. Its routes stay closed.",
 		"Add your issuer in requests_auth.jwt.allowed_pairs after the import, or open the route with --open.",
 	},
@@ -88,13 +88,13 @@ var pluginFates = map[string]fate{
 	},
 	"key-auth.query": {
 		approximate,
-		"To hide credentials, Kong writes the query of each call again: ?a becomes ?a=, and arguments can change " +
-			"their order. Here the query stays as it is, without the key.",
+		"To hide credentials, Kong rewrites the query of each call: ?a becomes ?a=, and the order of arguments can " +
+			"change. Here, only the key is removed from the query.",
 		"",
 	},
 	"key-auth.places": {
 		approximate,
-		"Keys can be sent in several places. A call with keys in two of them gets 401; Kong takes the first one.",
+		"Keys can be sent in several places. A call with keys in two of them gets 401; Kong uses the first one.",
 		"",
 	},
 	"key-auth.authorization": {
@@ -109,22 +109,22 @@ var pluginFates = map[string]fate{
 	},
 	"key-auth.place": {
 		lossy,
-		"A name in key_names can't be a place of keys here. Calls with keys in it get 401.",
+		"A name in key_names can't be used for keys here. Calls that use it get 401.",
 		"Have callers send the key in another header.",
 	},
 	"key-auth.preflight": {
 		approximate,
-		"Kong lets OPTIONS through without a key. Here it needs one, unless CORS is set.",
+		"Kong lets OPTIONS through without a key. Here, OPTIONS requires a key unless CORS is set.",
 		"",
 	},
 	"key-auth.anonymous": {
 		lossy,
-		"Kong also forwards calls without a valid key (anonymous). Here they get 401.",
+		"Kong also forwards calls without a valid key (anonymous). Here, they get 401.",
 		"Open the route with --open to let them through.",
 	},
 	"key-auth.anonymous_open": {
 		approximate,
-		"Calls without a key are let through, as in Kong. They have no X-Consumer headers of the anonymous " +
+		"Calls without a key are let through, as in Kong, but without the X-Consumer headers of the anonymous " +
 			"consumer.",
 		"",
 	},
@@ -139,23 +139,23 @@ var pluginFates = map[string]fate{
 		"It names no group, or has a placeholder without a value. Its routes stay closed.",
 		setIt,
 	},
-	"acl.no_auth": {skipped, "It needs an auth plugin that can be imported. Its routes stay closed.", otherAuth},
-	"acl.header":  {approximate, "Upstreams get X-Consumer-Groups, which hide_groups_header leaves out.", ""},
+	"acl.no_auth": {skipped, "It requires an auth plugin that can be imported. Its routes stay closed.", otherAuth},
+	"acl.header":  {approximate, "Upstreams get X-Consumer-Groups, even though hide_groups_header is on.", ""},
 
 	"ip-restriction.ranges": {
 		skipped,
-		"It has no address that can be read. Its routes stay closed.",
+		"Its addresses can't be read. Its routes stay closed.",
 		"Correct the addresses in the file.",
 	},
 	"ip-restriction.status": {approximate, "Refused calls get 403 instead of its status.", ""},
 	"ip-restriction.consumer": {
 		approximate,
-		"It becomes the allowed addresses of the consumer's keys. The address ranges of a route apply as well; in " +
-			"Kong they are replaced.",
+		"It becomes the allowed addresses of the consumer's keys. The address ranges of a route apply too; in Kong, " +
+			"they are overridden.",
 		"",
 	},
 
-	"rate-limiting.values": {skipped, "It has no limit that can be read. Its routes stay closed.", setIt},
+	"rate-limiting.values": {skipped, "Its limits can't be read. Its routes stay closed.", setIt},
 	"rate-limiting.by": {
 		skipped,
 		"Postern counts calls by key, owner, address or project only. Its routes stay closed.",
@@ -163,20 +163,20 @@ var pluginFates = map[string]fate{
 	},
 	"rate-limiting.service": {
 		approximate,
-		"It counts the calls of all routes that it applies to together. Here each project counts its own: n " +
+		"It counts the calls of all routes that it applies to together. Here, each project counts separately: n " +
 			"projects admit n times the limit.",
 		"",
 	},
 	"rate-limiting.global": {
 		approximate,
-		"It counts the calls to all services together. Here each project counts its own: n projects admit n times " +
-			"the limit.",
+		"It counts the calls to all services together. Here, each project counts separately: n projects admit n " +
+			"times the limit.",
 		"",
 	},
 	"rate-limiting.per_key": {
 		approximate,
-		"Calls are counted by key instead of by consumer, since some consumers have limits of their own. A " +
-			"consumer with n keys has n times the limit.",
+		"Calls are counted by key instead of by consumer, because some consumers have their own limits. A consumer " +
+			"with n keys has n times the limit.",
 		"",
 	},
 	"rate-limiting.anonymous": {
@@ -187,18 +187,18 @@ var pluginFates = map[string]fate{
 	"rate-limiting.status": {approximate, "Refused calls get 429 instead of error_code.", ""},
 	"rate-limiting.headers": {
 		approximate,
-		"Callers get the RateLimit headers, which hide_client_headers leaves out.",
+		"Callers get the RateLimit headers, even though hide_client_headers is on.",
 		"",
 	},
 	"rate-limiting.redis": {
 		approximate,
-		"Replicas share limits if the server has Redis (POSTERN_REDIS_URL). Otherwise n replicas admit n times " +
+		"Replicas share limits if the server uses Redis (POSTERN_REDIS_URL). Without Redis, n replicas admit n times " +
 			"the limit.",
 		"Set POSTERN_REDIS_URL if you run several replicas.",
 	},
 	"rate-limiting.consumer": {
 		approximate,
-		"It becomes the limit of each of the consumer's keys. Each project counts its own: n projects admit n " +
+		"It becomes the limit of each of the consumer's keys. Each project counts separately: n projects admit n " +
 			"times the limit.",
 		"",
 	},
@@ -211,12 +211,13 @@ var pluginFates = map[string]fate{
 
 	"cors.credentials": {
 		lossy,
-		"Pages can't send credentials where all origins or all headers are allowed. They can call without them.",
+		"If all origins or all headers are allowed, pages can't send credentials, but they can make calls without " +
+			"them.",
 		"List the origins and the headers.",
 	},
 	"cors.origin": {
 		lossy,
-		"Some origins are regular expressions, which CORS here doesn't have. Pages of these origins can't call.",
+		"Some origins are regular expressions, which Postern doesn't support. Pages of these origins can't make calls.",
 		"List the origins.",
 	},
 	"cors.method": {
@@ -231,14 +232,14 @@ var pluginFates = map[string]fate{
 	},
 	"cors.none": {
 		skipped,
-		"None of its origins can be imported. Preflights need a key, or reach the target.",
+		"None of its origins can be imported. Preflights require a key, or reach the target.",
 		"Set CORS for the project.",
 	},
 	"cors.max_age": {approximate, "Browsers cache preflights for at most 1 day.", ""},
 	"cors.preflight": {
 		lossy,
-		"Preflights are answered here; Kong forwards them to the target (preflight_continue).",
-		"Remove CORS from the project if the target has to answer.",
+		"Postern answers preflights; Kong forwards them to the target (preflight_continue).",
+		"If the target must answer preflights, remove CORS from the project.",
 	},
 	"cors.private_network": {
 		lossy,
