@@ -98,8 +98,15 @@ func (d *Document) Hash(v *Value, hash func(text string) Key) {
 	}
 }
 
+// Values returns how many values the file has.
+func (d *Document) Values() int64 {
+	n := int64(0)
+	d.root.walk(func(Value) { n++ })
+	return n
+}
+
 // Placeholders returns the placeholders in the order of the file.
-func (d *Document) Placeholders() []Placeholder { return d.marks.list() }
+func (d *Document) Placeholders() []Placeholder { return d.marks.list(d.Name) }
 
 // Filled returns the value of the file with placeholders replaced by the values in set, by their names, and its
 // placeholders.
@@ -110,7 +117,7 @@ func (d *Document) Filled(set map[string]string) (Value, []Placeholder) {
 		root = root.clone()
 		m.fill(&root)
 	}
-	return root, m.list()
+	return root, m.list(d.Name)
 }
 
 // Stored is a Document as a form that can be encoded. It has all secrets of the file but hashed keys.

@@ -15,6 +15,7 @@ import (
 type Placeholder struct {
 	Name   string // to be filled by
 	Text   string // as the file has it first
+	File   string // name of the file of the first one, if there are several
 	Line   int    // of the first one
 	Count  int
 	Filled bool
@@ -185,11 +186,13 @@ func (m *marks) unmark(text string) (filled string, open []string) {
 	}
 }
 
-// list returns the placeholders in the order of the file.
-func (m *marks) list() []Placeholder {
+// list returns the placeholders in the order of the file, which has the name given.
+func (m *marks) list(file string) []Placeholder {
 	out := make([]Placeholder, 0, len(m.found))
 	for _, p := range m.found {
-		out = append(out, *p)
+		one := *p
+		one.File = file
+		out = append(out, one)
 	}
 	slices.SortFunc(out, func(a, b Placeholder) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))

@@ -12,7 +12,7 @@ type NewImport struct {
 	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
 	SignedBy string `query:"signed_by" doc:"Ed25519 public key that the signature of the zip must match, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
-	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately, which is the default. Refused for Kong files, whose plan comes first"`
+	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately, which is the default. Refused for files of other gateways, whose plan comes first"`
 }
 
 // ImportCounts are the numbers of objects that an import created.
@@ -77,14 +77,15 @@ type Import struct {
 	Signed  bool         `json:"signed" doc:"True if the zip is signed. The signature was checked only if you sent signed_by"`
 }
 
-// ImportProject creates a project from an exported zip. For a file of another gateway, it makes a plan: PlanImport.
+// ImportProject creates a project from an exported zip. For files of another gateway, it makes a plan: PlanImport.
 var ImportProject = &Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
-	Summary: "Import a project from an exported zip, or plan the import of a Kong file", Command: "import",
+	Summary: "Import a project from an exported zip, or plan the import of another gateway's files", Command: "import",
 	Permission: ImportProjects,
 	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what the import would do and " +
-		"what the new project would be missing. The body can also be a Kong file, or a form that contains one. The " +
-		"response is then 202 with a plan, and nothing is created until you apply it.",
+		"what the new project would be missing. The body can also be a file of another " +
+		"gateway, or a form that contains up to 50 of them, whose names are in pointers and errors. The response is " +
+		"then 202 with a plan, and nothing is created until you apply it.",
 }}
 
 var importOperations = []Described{

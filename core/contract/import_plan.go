@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -8,22 +9,22 @@ import (
 	"time"
 )
 
-// ImportPlan is what an import of another gateway's file would create. It has no secret and no hash of a key, since
+// ImportPlan is what an import of another gateway's files would create. It has no secret and no hash of a key, since
 // weak keys can be guessed from their hashes.
 type ImportPlan struct {
-	Source     string           `json:"source" doc:"Format of the file" example:"kong 3.0"`
+	Source     string           `json:"source" doc:"Gateway and format of the files" example:"kong 3.0"`
 	Product    string           `json:"product" doc:"Product that all projects and keys belong to"`
 	Tenant     string           `json:"tenant" doc:"Tenant that is attached to all projects"`
 	Projects   []PlannedProject `json:"projects"`
 	Owners     []PlannedOwner   `json:"owners" doc:"Owners of API keys"`
 	OwnerCount int64            `json:"owner_count" doc:"Number of owners"`
 	Groups     []NewGroup       `json:"groups"`
-	Keys       PlannedKeys      `json:"keys" doc:"Number of API keys in the file"`
+	Keys       PlannedKeys      `json:"keys" doc:"Number of API keys in the files"`
 	Closed     []ClosedEntity   `json:"closed" doc:"Routes and consumers that stay closed"`
 	ByHand     ImportByHand     `json:"by_hand" doc:"Tasks that an import can't do for you"`
 	Notes      []Warning        `json:"notes" doc:"Differences of the whole file"`
 	Summary    LedgerCounts     `json:"summary" doc:"Number of entities by status (how exactly they are imported)"`
-	Items      []ImportItem     `json:"items" doc:"One item for each entity in the file"`
+	Items      []ImportItem     `json:"items" doc:"One item for each entity in the files"`
 }
 
 // PlannedProject is a project that an import would create.
@@ -94,28 +95,51 @@ type ClosedEntity struct {
 	Open    string   `json:"open" doc:"Command-line flag that opens it. Empty if it can't be opened"`
 }
 
+// Place returns where the entity is, for people.
+func (c ClosedEntity) Place() string { return placeIn(fileOf(c.Pointer), c.Line) }
+
+// fileOf returns the name of the file that a pointer begins with if there are several.
+func fileOf(pointer string) string {
+	if strings.HasPrefix(pointer, "/") {
+		return ""
+	}
+	file, _, _ := strings.Cut(pointer, "#")
+	return file
+}
+
+func placeIn(file string, line int) string {
+	if file == "" {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("line %d of %s", line, file)
+}
+
 // ImportByHand is what an import can't do.
 type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
 	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW must allow but doesn't yet"`
 	EgressNames  []string            `json:"egress_names" doc:"Host names of targets that probably have private addresses"`
-	Certificates []string            `json:"certificates" doc:"Names in certificates of the file"`
+	Certificates []string            `json:"certificates" doc:"Names in certificates of the files"`
 	Placeholders []ImportPlaceholder `json:"placeholders" doc:"Placeholders without a value"`
 }
 
 // ImportPlaceholder is a placeholder that needs a value.
 type ImportPlaceholder struct {
 	Name  string `json:"name"`
+	File  string `json:"file,omitempty" doc:"Name of the file of its first occurrence, if there are several files"`
 	Line  int    `json:"line" doc:"Line of its first occurrence"`
 	Count int    `json:"count"`
 }
+
+// Place returns where the first one is, for people.
+func (p ImportPlaceholder) Place() string { return placeIn(p.File, p.Line) }
 
 // ImportItem says how exactly an entity of a file moves.
 type ImportItem struct {
 	Kind    string   `json:"kind" example:"route"`
 	Title   string   `json:"title" doc:"Readable name of the entities" example:"Routes"`
 	Name    string   `json:"name"`
-	Pointer string   `json:"pointer" doc:"JSON Pointer to it in the file" example:"/services/0/routes/1"`
+	Pointer string   `json:"pointer" doc:"JSON Pointer to it in the file. With several files, the name of the file comes first: orders.yaml#/services/0" example:"/services/0/routes/1"`
 	Line    int      `json:"line" doc:"Line in the file"`
 	Status  string   `json:"status" enum:"exact,approximate,lossy,skipped" doc:"Worst status of its codes"`
 	Codes   []string `json:"codes" doc:"<kind>.<reason>" example:"[\"route.prefix\"]"`
@@ -123,6 +147,9 @@ type ImportItem struct {
 	Remedy  *string  `json:"remedy" doc:"What you need to do about it; null if nothing"`
 	Details []string `json:"details" doc:"Details, such as the names of unknown fields"`
 }
+
+// Place returns where the entity is, for people.
+func (i *ImportItem) Place() string { return placeIn(fileOf(i.Pointer), i.Line) }
 
 // ImportChoices are the choices for a plan that aren't secret.
 type ImportChoices struct {
@@ -200,7 +227,7 @@ func (p PlannedImport) Tag() string { return p.ETag }
 
 // ImportPlanChange changes the choices for a plan; nil leaves a member unchanged.
 type ImportPlanChange struct {
-	Name           *string           `json:"name,omitempty" slug:"true" doc:"Name of the import, its product and its tenant. If you import from several Kong gateways, use a different name for each. Defaults to kong"`
+	Name           *string           `json:"name,omitempty" slug:"true" doc:"Name of the import, its product and its tenant. If you import from several gateways, use a different name for each. Defaults to kong or aws"`
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders, by name. Placeholders that you leave out keep their values. An empty value removes the current value"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names for routes that don't have one. Replaces the existing list"`
@@ -246,7 +273,7 @@ type ImportList struct {
 
 const oneImport = "/api/v1/imports/{import}"
 
-// PlanImport is ImportProject for the file of another gateway.
+// PlanImport is ImportProject for a file of another gateway.
 var PlanImport = &Op[NewImport, PlannedImport]{Operation{
 	ID: ImportProject.ID, Method: ImportProject.Method, Path: ImportProject.Path, Body: "application/yaml",
 	Status: http.StatusAccepted, Permission: ImportProjects,
@@ -255,7 +282,7 @@ var PlanImport = &Op[NewImport, PlannedImport]{Operation{
 // The operations on plans of imports.
 var (
 	ListImports = &Op[ImportList, List[ImportSummary]]{Operation{
-		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports of Kong files",
+		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports from other gateways",
 		Permission: ImportProjects, Command: "imports list",
 		Doc: "Lists plans that haven't been applied yet, and the last 200 imports of each team, newest first. You " +
 			"can undo these imports.",
@@ -263,8 +290,8 @@ var (
 	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
-		Doc: "Returns what the import of a Kong file would create, how exactly each entity is imported, what stays " +
-			"closed, and what you need to do yourself.",
+		Doc: "Returns what the import would create, how exactly each entity is imported, what stays closed, and what " +
+			"you need to do yourself.",
 	}}
 	UpdateImportPlan = &Op[ImportPlanUpdate, PlannedImport]{Operation{
 		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
@@ -274,12 +301,12 @@ var (
 	DownloadImportPlan = &Op[ImportPath, File]{Operation{
 		ID: "download-import-plan", Method: http.MethodGet, Path: oneImport + "/download",
 		Summary: "Download the full plan of an import", Permission: ImportProjects, Answer: "application/json",
-		Doc: "Returns the plan with an item for each entity in the file, and all owners.",
+		Doc: "Returns the plan with an item for each entity in the files, and all owners.",
 	}}
 	DeleteImportPlan = &Op[ImportPath, None]{Operation{
 		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
 		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
-		Doc: "Also deletes the file that you sent. If you don't delete a plan, it is deleted after 24 hours.",
+		Doc: "Also deletes the files that you sent. If you don't delete a plan, it is deleted after 24 hours.",
 	}}
 	ApplyImport = &Op[ImportApplication, MovedIn]{Operation{
 		ID: "apply-import", Method: http.MethodPost, Path: oneImport + "/apply", Summary: "Apply the plan of an import",
@@ -300,6 +327,7 @@ const mostLedgerNames = 20
 // Lines returns the items of a plan by their codes, as the ledger of an export has them.
 func (p *ImportPlan) Lines() []LedgerLine {
 	var lines []LedgerLine
+	source, _, _ := strings.Cut(p.Source, " ")
 	at := map[string]int{}
 	for i := range p.Items {
 		item := &p.Items[i]
@@ -309,7 +337,7 @@ func (p *ImportPlan) Lines() []LedgerLine {
 			n = len(lines)
 			at[key] = n
 			lines = append(lines, LedgerLine{
-				Code: "kong." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title, Status: item.Status,
+				Code: source + "." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title, Status: item.Status,
 				Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
 			})
 		}

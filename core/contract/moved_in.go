@@ -6,15 +6,15 @@ import "time"
 type MovedIn struct {
 	ID        string         `json:"id" example:"imp_01"`
 	Team      string         `json:"team" doc:"ID of the team"`
-	Source    string         `json:"source" doc:"Format of the file" example:"kong 3.0"`
+	Source    string         `json:"source" doc:"Gateway and format of the files" example:"kong 3.0"`
 	Product   string         `json:"product" doc:"Name of the product that all projects and keys belong to"`
 	Tenant    string         `json:"tenant" doc:"Name of the tenant that has the owners and groups"`
 	Projects  []MovedProject `json:"projects"`
 	Created   MovedCounts    `json:"created" doc:"Number of created objects of each kind"`
 	Updated   MovedCounts    `json:"updated" doc:"Number of objects that an earlier import created and this one changed"`
-	Unchanged int64          `json:"unchanged" doc:"Number of objects that already matched the file"`
-	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed here. They differ from the file"`
-	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created but that aren't in the file. They weren't deleted"`
+	Unchanged int64          `json:"unchanged" doc:"Number of objects that already matched the files"`
+	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed here. They differ from the files"`
+	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created but that aren't in the files. They weren't deleted"`
 	CreatedAt time.Time      `json:"created_at"`
 }
 

@@ -256,16 +256,22 @@ var (
 // The limits of files of other gateways (docs/moving-in.md).
 var (
 	GatewaySize = &Limit{
-		File: gateway, Name: "size", Most: 20 << 20, Amount: "20 MB",
-		Reason: "It is read into memory. 1,000 routes and 100,000 keys take 10 MB.",
-		Says:   "the file is larger than 20 MB",
+		File: gateway, Name: "size of all files of an import", Most: 20 << 20, Amount: "20 MB",
+		Reason: "They are read into memory. 1,000 routes and 100,000 keys take 10 MB.",
+		Says:   "the files have more than 20 MB in total",
 		Fix:    "Split it by service or API, or import its keys separately.",
 	}
+	GatewayFiles = &Limit{
+		File: gateway, Name: "files of an import", Most: 50, Amount: "50",
+		Reason: "Each is read on its own. decK splits a gateway into a few files.",
+		Says:   "the import has more than 50 files",
+		Fix:    "Join files of one gateway, such as those of Kong with deck file merge, or import each gateway alone.",
+	}
 	GatewayValues = &Limit{
-		File: gateway, Name: "values", Most: 2_000_000, Amount: "2,000,000",
+		File: gateway, Name: "values of all files of an import", Most: 2_000_000, Amount: "2,000,000",
 		Reason: "Each takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
-		Says:   "the file has more than 2,000,000 values",
-		Fix:    "Split it by service or API, and write out aliases that refer to large parts of the file.",
+		Says:   "the import has more than 2,000,000 values",
+		Fix:    "Split it by service or API, and write out aliases that refer to large parts of a file.",
 	}
 	GatewayNesting = &Limit{
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
@@ -310,10 +316,10 @@ var (
 		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
 	GatewayPlaceholders = &Limit{
-		File: gateway, Name: "different placeholders", Most: 1_000, Amount: "1,000",
+		File: gateway, Name: "different placeholders of all files of an import", Most: 1_000, Amount: "1,000",
 		Reason: "The plan lists them, and each needs a value.",
-		Says:   "the file has more than 1,000 different placeholders",
-		Fix:    "Render it first.",
+		Says:   "the import has more than 1,000 different placeholders",
+		Fix:    "Render its files first.",
 	}
 	KongDomains = &Limit{
 		File: kong, Name: "custom domains", Most: 50_000, Amount: "50,000",
@@ -332,7 +338,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
 		KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"postern/core/awsfile"
 	"postern/core/configfile"
+	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/kongfile"
 )
@@ -53,11 +54,15 @@ func Otherwise(text []byte) string {
 
 // Read reads the files of an import. Of API keys, it keeps the hashes only. Errors are *configfile.Error.
 func Read(files []File) (*Files, error) {
-	if size := totalSize(files); size > filelimits.GatewaySize.Most {
+	switch {
+	case int64(len(files)) > filelimits.GatewayFiles.Most:
+		return nil, configfile.Beyond(filelimits.GatewayFiles)
+	case totalSize(files) > filelimits.GatewaySize.Most:
 		return nil, configfile.Beyond(filelimits.GatewaySize)
 	}
 	out := &Files{}
-	names := taken{}
+	names, values := taken{}, int64(0)
+	var placeholders []configfile.Placeholder
 	for i, file := range files {
 		isAWS := !kongfile.Recognizes(file.Text) && awsfile.Recognizes(file.Text)
 		if i == 0 {
@@ -74,10 +79,26 @@ func Read(files []File) (*Files, error) {
 		if err != nil {
 			return nil, configfile.In(name, err)
 		}
+		values += d.Values() // of which aliases can make many in a small file
+		placeholders = configfile.Join(placeholders, d.Placeholders())
+		switch {
+		case values > filelimits.GatewayValues.Most:
+			return nil, configfile.Beyond(filelimits.GatewayValues)
+		case int64(len(placeholders)) > filelimits.GatewayPlaceholders.Most:
+			return nil, configfile.Beyond(filelimits.GatewayPlaceholders)
+		}
 		d.Name = name
 		out.documents = append(out.documents, d)
 	}
 	return out, nil
+}
+
+// DefaultName returns the name of an import of the files that has no other one.
+func (f *Files) DefaultName() string {
+	if f.isAWS {
+		return awsName
+	}
+	return contract.DefaultImportName
 }
 
 func totalSize(files []File) (size int64) {
@@ -117,12 +138,12 @@ const longestFileName = 200
 func fileName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(c rune) rune {
-		if c == '#' || unicode.IsSpace(c) || !unicode.IsPrint(c) {
+		if c == '#' || c == '/' || unicode.IsSpace(c) || !unicode.IsPrint(c) {
 			return '-'
 		}
 		return c
 	}, name)
-	return name[:min(len(name), longestFileName/2)]
+	return strings.ToValidUTF8(name[:min(len(name), longestFileName/2)], "")
 }
 
 // Placeholders returns the placeholders in the order of the files.

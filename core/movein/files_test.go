@@ -1,9 +1,11 @@
 package movein_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"postern/core/movein"
 )
@@ -37,6 +39,32 @@ func TestRead_several(t *testing.T) {
 	}
 }
 
+// aliases are many values in a short text.
+var aliases = "x: [&x [" + strings.Repeat("1,", 200_000) + "1]" + strings.Repeat(",*x", 6) + "]\n"
+
+// placeholders returns a list of 600 placeholders, whose names have a prefix.
+func placeholders(prefix string) string {
+	var out strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&out, "- ${%s_%d}\n", prefix, i)
+	}
+	return "x:\n" + out.String()
+}
+
+// A name is cut between characters.
+func TestRead_longName(t *testing.T) {
+	files, err := movein.Read([]movein.File{
+		{Name: "x" + strings.Repeat("é", 100), Text: []byte(orders)}, {Name: "/", Text: []byte("_format_version: '3.0'\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := files.Plan(nil, movein.Options{Now: now})
+	if err != nil || !utf8.ValidString(p.Items[0].Pointer) || !strings.HasSuffix(p.Items[0].Pointer, "é#/services/0") {
+		t.Errorf("%+v, %v", p.Items, err)
+	}
+}
+
 func TestRead_errors(t *testing.T) {
 	for name, tt := range map[string]struct {
 		texts []string
@@ -53,6 +81,8 @@ func TestRead_errors(t *testing.T) {
 			[]string{orders, orders},
 			"b.yaml, line 2: The name of this service is already used on line 2 of a.yaml.",
 		},
+		"values":       {[]string{orders + aliases, orders + aliases}, "more than 2,000,000 values"},
+		"placeholders": {[]string{orders + placeholders("A"), orders + placeholders("B")}, "1,000 different placeholders"},
 	} {
 		var files []movein.File
 		for i, text := range tt.texts {

@@ -180,7 +180,7 @@ func (p *Plan) finish(items []*item, placeholders []configfile.Placeholder) {
 	for _, one := range placeholders {
 		if !one.Filled {
 			by.Placeholders = append(by.Placeholders, contract.ImportPlaceholder{
-				Name: one.Name, Line: one.Line, Count: one.Count,
+				Name: one.Name, File: one.File, Line: one.Line, Count: one.Count,
 			})
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/gin-gonic/gin"
 
-	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/movein"
@@ -32,7 +31,11 @@ func (h *Handler) serveImport(api huma.API) {
 	content := map[string]*huma.MediaType{
 		contract.ImportProject.Body: {Schema: binary()},
 		formType: {Schema: &huma.Schema{
-			Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": binary()}, Required: []string{"file"},
+			Type: huma.TypeObject, Required: []string{"file"},
+			Properties: map[string]*huma.Schema{"file": {
+				Type: huma.TypeArray, Items: binary(), MinItems: new(1),
+				MaxItems: new(int(filelimits.GatewayFiles.Most)),
+			}},
 		}},
 	}
 	for _, one := range gatewayFileTypes {
@@ -45,7 +48,8 @@ func (h *Handler) serveImport(api huma.API) {
 	}
 	declared.Responses["200"].Content = answer(reflect.TypeFor[contract.Import]())
 	declared.Responses["202"] = &huma.Response{
-		Description: "Plan for the file of another gateway", Content: answer(reflect.TypeFor[contract.PlannedImport]()),
+		Description: "Plan for the files of another gateway",
+		Content:     answer(reflect.TypeFor[contract.PlannedImport]()),
 	}
 }
 
@@ -65,31 +69,42 @@ func (h *Handler) importFile(c *gin.Context, in contract.NewImport) {
 		return
 	}
 	defer file.Close()
-	// A repeated request is recognized by the SHA-256 of its file.
-	c.Request.Body = io.NopCloser(bytes.NewReader(file.SHA256[:]))
+	files, isZip, err := gatewayFiles(c.Request, file)
+	if err != nil {
+		h.Web.Refuse(c, err)
+		return
+	}
+	// A repeated request is recognized by the SHA-256 of its files. The text between the parts of a form can differ.
+	sum := file.SHA256
+	if !isZip {
+		sum = files.SHA256()
+	}
+	c.Request.Body = io.NopCloser(bytes.NewReader(sum[:]))
 	h.once(c, func() {
-		if err := h.importReceived(c, in, file); err != nil {
+		if isZip {
+			err = h.importZip(c, in, file)
+		} else {
+			err = h.planImport(c, in, files.All)
+		}
+		if err != nil {
 			h.Web.Refuse(c, err)
 		}
 	})
 }
 
-func (h *Handler) importReceived(c *gin.Context, in contract.NewImport, file *web.Upload) error {
-	ctx, who := c.Request.Context(), web.Principal(c.Request.Context())
-	text, isZip, err := gatewayFile(c.Request, file)
-	switch {
-	case err != nil:
-		return err
-	case isZip && in.Apply && in.DryRun:
+func (h *Handler) importZip(c *gin.Context, in contract.NewImport, file *web.Upload) error {
+	if in.Apply && in.DryRun {
 		return fault.InvalidField("/apply", "conflict", "Leave out apply or dry_run: a dry run changes nothing.")
-	case isZip:
-		out, err := h.Imports.Import(ctx, who, in, file, file.Size)
-		if err == nil {
-			h.answer(c, out)
-		}
-		return err
 	}
-	out, err := h.Plans.Create(ctx, who, in, []movein.File{{Text: text}})
+	out, err := h.Imports.Import(c.Request.Context(), web.Principal(c.Request.Context()), in, file, file.Size)
+	if err == nil {
+		h.answer(c, out)
+	}
+	return err
+}
+
+func (h *Handler) planImport(c *gin.Context, in contract.NewImport, files []movein.File) error {
+	out, err := h.Plans.Create(c.Request.Context(), web.Principal(c.Request.Context()), in, files)
 	if err == nil {
 		c.Header("ETag", web.FormatETag(out.ETag))
 		h.answerWith(c, http.StatusAccepted, out)
@@ -97,61 +112,47 @@ func (h *Handler) importReceived(c *gin.Context, in contract.NewImport, file *we
 	return err
 }
 
-// gatewayFile returns the text of another gateway's file, which a form can have, and true for a zip.
-func gatewayFile(r *http.Request, file *web.Upload) (text []byte, isZip bool, err error) {
+// gatewayFiles returns the files of other gateways in a request: those of a form, or the body. It returns true for a
+// zip.
+func gatewayFiles(r *http.Request, file *web.Upload) (files web.GatewayFiles, isZip bool, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err == nil && kind == formType {
-		text, err = fileOfForm(multipart.NewReader(io.NewSectionReader(file, 0, file.Size), params["boundary"]))
-		return text, false, err
+		files.ForZips = "Send a zip as the body of the request, not in a form."
+		err = addForm(&files, multipart.NewReader(io.NewSectionReader(file, 0, file.Size), params["boundary"]))
+		return files, false, err
 	}
 	begin := make([]byte, min(file.Size, 4))
 	if _, err := file.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, fmt.Errorf("read an upload: %w", err)
+		return files, false, fmt.Errorf("read an upload: %w", err)
 	}
 	isText := err == nil && (kind == "application/yaml" || kind == "application/json" || kind == "text/plain" ||
 		kind == "application/x-yaml" || kind == "text/yaml")
 	if bytes.HasPrefix(begin, []byte("PK")) || !isText && file.Size > filelimits.GatewaySize.Most {
-		return nil, true, nil
+		return files, true, nil
 	}
-	text, err = readGatewayFile(io.NewSectionReader(file, 0, file.Size))
-	return text, err == nil && !isText && !movein.Recognizes(text), err
+	if err := files.Add("", io.NewSectionReader(file, 0, file.Size)); err != nil {
+		return files, false, err
+	}
+	return files, !isText && !movein.Recognizes(files.All[0].Text), nil
 }
 
-// fileOfForm returns the only file of a form.
-func fileOfForm(form *multipart.Reader) (text []byte, err error) {
-	found := false
+// addForm adds the files of a form.
+func addForm(files *web.GatewayFiles, form *multipart.Reader) error {
 	for {
 		part, err := form.NextPart()
 		switch {
-		case errors.Is(err, io.EOF) && !found:
-			return nil, fault.InvalidField("/file", "required", "Add a file to the form.")
+		case errors.Is(err, io.EOF) && len(files.All) == 0:
+			return fault.InvalidField("/file", "required", "Add a file to the form.")
 		case errors.Is(err, io.EOF):
-			return text, nil
+			return nil
 		case err != nil:
-			return nil, fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
+			return fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
 		case part.FileName() == "":
-			return nil, fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out: the form can contain "+
-				"only a file. Change settings with PATCH once the plan exists.")
-		case found:
-			return nil, fault.InvalidField("/file", "several", "Send one file. Merge Kong files with deck file merge.")
+			return fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out: the form can contain "+
+				"only files. Change settings with PATCH once the plan exists.")
 		}
-		if text, err = readGatewayFile(part); err != nil {
-			return nil, err
-		}
-		if found = true; bytes.HasPrefix(text, []byte("PK")) {
-			return nil, fault.InvalidField("/file", "zip", "Send a zip as the body of the request, not in a form.")
+		if err := files.Add(part.FileName(), part); err != nil {
+			return err
 		}
 	}
-}
-
-// readGatewayFile reads a file of at most the size of those of Kong.
-func readGatewayFile(in io.Reader) ([]byte, error) {
-	text, err := configfile.ReadFrom(in)
-	if _, ok := errors.AsType[*configfile.Error](err); ok {
-		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.GatewaySize.Sentence())
-	}
-	if err != nil {
-		err = fault.New(fault.Malformed, "malformed", "The file can't be read.").Because(err)
-	}
-	return text, err
 }

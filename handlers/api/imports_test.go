@@ -15,24 +15,31 @@ const imports = "/api/v1/imports"
 // with returns the headers of the owner and more.
 func with(o *controlplane.Fixture, header ...string) []string { return slices.Concat(o.Owner, header) }
 
-// kongForm is a form with a file of Kong.
-func kongForm(files ...string) (body, contentType string) {
-	for i, text := range files {
-		body += fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%d.yaml\"\r\n\r\n%s\r\n",
-			i, text)
+const form = "multipart/form-data; boundary=b"
+
+// formOf is a form with files: pairs of a name and a text.
+func formOf(files ...string) (body string) {
+	for i := 0; i < len(files); i += 2 {
+		body += fmt.Sprintf("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\n\r\n%s\r\n",
+			files[i], files[i+1])
 	}
-	return body + "--b--\r\n", "multipart/form-data; boundary=b"
+	return body + "--b--\r\n"
 }
+
+// Two files of one Kong.
+const (
+	servicesFile = "_format_version: '3.0'\nservices: [{name: orders, url: 'http://$UPSTREAM:1'}]\n"
+	routesFile   = "_format_version: '3.0'\nroutes:\n- {name: orders, service: orders, paths: [/], headers: {a: [b]}}\n"
+)
 
 func TestImportPlan(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
-	form, kind := kongForm(controlplane.KongFile)
 	var one string
 	for _, sent := range [][]string{
 		{controlplane.KongFile, "application/yaml"},
 		{controlplane.KongFile, "application/octet-stream"},
-		{form, kind},
+		{formOf("kong.yaml", controlplane.KongFile), form},
 		{`{"_format_version":"3.0","services":[{"name":"a","url":"http://a.example.net","routes":[{"paths":["/"]}]}]}`,
 			"application/json"},
 	} {
@@ -80,14 +87,25 @@ func TestImportPlan(t *testing.T) {
 func TestImportPlan_refused(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
-	two, kind := kongForm(controlplane.KongFile, controlplane.KongFile)
+	many := strings.Repeat(strings.TrimSuffix(formOf("a.yaml", servicesFile), "--b--\r\n"), 51) + "--b--\r\n"
+	half := servicesFile + strings.Repeat("#", 11<<20)
 	for name, tt := range map[string]struct {
 		query, body, kind string
 		status            int
 		want              string
 	}{
-		"two files":     {"", two, kind, 422, `"pointer":"/file"`},
-		"no file":       {"", "--b--\r\n", kind, 422, `"pointer":"/file"`},
+		"no file":       {"", formOf(), form, 422, `"pointer":"/file"`},
+		"an empty file": {"", formOf("a.yaml", servicesFile, "b.yaml", ""), form, 422, "b.yaml: The file is empty."},
+		"a file twice":  {"", formOf("a.yaml", servicesFile, "a.yaml", servicesFile), form, 422, "a.yaml-2, line 2: "},
+		"an error": {
+			"", formOf("a.yaml", servicesFile, "b.yaml", "_format_version: '3.0'\n\tx"), form, 422, "b.yaml, line 2: ",
+		},
+		"too many":      {"", many, form, 422, "more than 50 files"},
+		"two large":     {"", formOf("a.yaml", half, "b.yaml", half), form, 413, "20 MB"},
+		"a zip":         {"", formOf("a.zip", "PK\x03\x04"), form, 422, "Send a zip as the body"},
+		"a zip too":     {"", formOf("a.yaml", servicesFile, "b", "PK\x03\x04"), form, 422, "Send a zip as the body"},
+		"a field":       {"", formOf("", "x"), form, 422, "the form has only files"},
+		"a broken form": {"", strings.TrimSuffix(formOf("a.yaml", servicesFile), "--b--\r\n"), form, 400, "can't be read"},
 		"a name":        {"?name=x", controlplane.KongFile, "", 422, `"pointer":"/name"`},
 		"apply":         {"?apply=true", controlplane.KongFile, "", 422, `"pointer":"/apply"`},
 		"another file":  {"", "hello: world\n", "application/yaml", 422, "_format_version"},
@@ -103,6 +121,43 @@ func TestImportPlan_refused(t *testing.T) {
 	}
 	if waiting, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team); err != nil || len(waiting) > 0 {
 		t.Errorf("plans: %v, %v", waiting, err)
+	}
+}
+
+// Several files make one plan, which names them.
+func TestImportPlan_several(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	got := o.Do(t, "POST", imports, formOf("all/orders.yaml", servicesFile, "routes é.yaml", routesFile),
+		with(o, "Content-Type", form))
+	if got.Status != 202 {
+		t.Fatalf("%d %s", got.Status, got.Raw)
+	}
+	for _, want := range []string{
+		`"pointer":"orders.yaml#/services/0"`, `"pointer":"routes-é.yaml#/routes/0"`,
+		`{"name":"UPSTREAM","file":"orders.yaml","line":2,"count":1}`, `"name":"kong"`, `"code":"kong.route.`,
+	} {
+		if !strings.Contains(got.Raw, want) {
+			t.Errorf("%s isn't in %s", want, got.Raw)
+		}
+	}
+}
+
+// A request with the same files is the same, however they are put into a form. In another order, it is another one.
+func TestImportPlan_severalSentAgain(t *testing.T) {
+	t.Parallel()
+	o := controlplane.NewFixture(t, state.OpenSQLite(t))
+	send := func(body, boundary string) controlplane.Response {
+		return o.Do(t, "POST", imports, body, with(o, "Content-Type", "multipart/form-data; boundary="+boundary,
+			"Idempotency-Key", "import-1"))
+	}
+	body := formOf("a.yaml", servicesFile, "b.yaml", routesFile)
+	first, again := send(body, "b"), send(strings.ReplaceAll(body, "--b", "--other"), "other")
+	if first.Status != 202 || again.Status != 202 || first.Raw != again.Raw {
+		t.Errorf("%d %s\n%d %s", first.Status, first.Raw, again.Status, again.Raw)
+	}
+	if got := send(formOf("b.yaml", routesFile, "a.yaml", servicesFile), "b"); got.Status != 422 {
+		t.Errorf("in another order: %d %s", got.Status, got.Raw)
 	}
 }
 

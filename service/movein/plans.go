@@ -103,7 +103,7 @@ func (s *Plans) create(
 	row = models.ImportPlan{
 		ID: models.NewID(planIDPrefix), TeamID: in.Team, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(keepPlans),
 	}
-	row.Choices.Name = contract.DefaultImportName
+	row.Choices.Name = read.DefaultName()
 	row.Choices.Open, row.Choices.Hosts, row.Choices.Trust = []string{}, []string{}, []string{}
 	row.Trusted = map[string]contract.Upstream{}
 	if plan, err = s.planOf(read, row, nil); err != nil {
@@ -147,7 +147,7 @@ func onlyForZips(in contract.NewImport) error {
 		if one.isSent {
 			wrong = append(wrong, fault.Field{
 				Pointer: one.pointer, Code: "only_zips",
-				Detail: "Leave it out: it is for exported zips. A Kong file is planned, and the plan is applied later.",
+				Detail: "Leave it out: it is for exported zips. Files of other gateways are planned, and the plan is applied later.",
 			})
 		}
 	}
@@ -386,7 +386,7 @@ func (s *Plans) planOf(
 	})
 	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
 		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",
-			"The file has no closed route, operation or consumer with this name, ID or pointer.")
+			"No closed route, operation or consumer of the import has this name, ID or pointer.")
 	}
 	if errors.Is(err, movein.ErrTooMany) {
 		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())

@@ -152,7 +152,7 @@ func (s *Plans) choose(
 		}
 	}
 	if change.Name != nil {
-		c.Name = cmp.Or(*change.Name, contract.DefaultImportName)
+		c.Name = cmp.Or(*change.Name, files.DefaultName())
 		if !contract.IsName(c.Name) {
 			refuse("/name", "invalid_name", "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; "+
 				"don't end with a hyphen.")

@@ -163,7 +163,7 @@ func newWriting(
 		hashes: map[[32]byte]bool{}, seen: map[identity]bool{}, replaced: map[string]bool{},
 	}
 	gateway, _, _ := strings.Cut(plan.Source, " ")
-	w.gateway = gateway + "/" + cmp.Or(plan.Options.Name, contract.DefaultImportName)
+	w.gateway = gateway + "/" + plan.Product
 	for _, one := range checked.parts {
 		w.parts = append(w.parts, &part{planned: one})
 	}
@@ -240,8 +240,8 @@ func (w *writing) sameSource() error {
 		return nil
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
-	return fault.New(fault.Conflict, "other_source", "This file lacks most services of the earlier import %s, so it "+
-		"may be of another Kong. Use --name to keep them apart, or --theirs to go on.", name)
+	return fault.New(fault.Conflict, "other_source", "These files lack most projects of the earlier import %s, so "+
+		"they may be of another gateway. Use --name to keep them apart, or --theirs to go on.", name)
 }
 
 // find finds the project of a part that an earlier import created.

@@ -20,14 +20,14 @@ type importFlags struct {
 	in       contract.NewImport
 	sum, key string
 	yes      bool
-	kong     kongFlags
+	gateway  gatewayFlags
 }
 
 func newImport(t terminal.Terminal) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import FILE [--name NAME] [--dry-run]",
-		Short: "Import a project from an exported zip, or projects from a Kong file",
+		Use:   "import FILE… [--name NAME] [--dry-run]",
+		Short: "Import a project from an exported zip, or projects from another gateway's files",
 		Long: `Import a project from an exported zip. The zip can come from another server. The command
 verifies it first, like postern verify. The import includes versions, environments,
 access settings, limits, key types, tenants, users, groups, app clients, owners of
@@ -38,34 +38,35 @@ Before it imports, the command lists what the zip doesn't contain, such as secre
 signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
 this list.
 
-The file can also be a Kong file: declarative YAML or JSON, a decK dump, or the answer of
-GET /config. The command then shows the plan: what each entity of the file becomes, how
-exactly, what stays closed, and what you have to do by hand. With --dry-run, it reads the
-file on this machine and sends nothing. Otherwise the server makes the plan, and keeps
-only hashes of the keys in the file. The command asks for confirmation, and prints the URLs
-and what is left to do. --yes skips the confirmation. It doesn't open closed routes:
-use --open. Importing a file again changes only what differs. To undo an import, use
-postern imports undo.`,
+You can also name one or several files of another gateway. Those of Kong are declarative
+YAML or JSON, decK dumps, or answers of GET /config. The command then shows the plan: what
+each entity of the files becomes, how exactly, what stays closed, and what you have to do by
+hand. With --dry-run, it reads the files on this machine and sends nothing. Otherwise the
+server makes the plan, and keeps only hashes of the keys in the files. The command asks for
+confirmation, and prints the URLs and what is left to do. --yes skips the confirmation. It
+doesn't open closed routes: use --open. Importing the files again changes only what differs.
+To undo an import, use postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
   postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal
-  postern import kong.yaml --host api.example.com --env UPSTREAM`,
-		Args: terminal.Exactly("FILE"),
+  postern import kong.yaml --host api.example.com --env UPSTREAM
+  postern import orders.yaml users.yaml consumers.yaml --dry-run`,
+		Args: terminal.AtLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
 				return terminal.UsageError(
 					"--sha256 and --signed-by can't be empty: leave out the flags that you don't need",
 				)
 			}
-			if text, found, err := readKong(args[0]); found || err != nil {
-				if err != nil {
-					return err
-				}
-				return f.importKong(t, c, text)
-			}
-			if f.kong.areSet(c) {
+			files, err := readFiles(args)
+			switch {
+			case err != nil:
+				return err
+			case len(files) > 0:
+				return f.importFiles(t, c, files)
+			case f.gateway.areSet(c):
 				return terminal.UsageError("--host, --open, --set, --env, --trust, --allow-weak, --theirs and " +
-					"--retry-on-timeout are for Kong files, and this isn't one")
+					"--retry-on-timeout are for files of other gateways, and this is a zip")
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {
@@ -90,15 +91,15 @@ postern imports undo.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Kong files: name "+
-		"of the product and the tenant, which keeps the imports of several Kongs apart (default: kong)")
+	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Other gateways: "+
+		"name of the product and the tenant, which keeps the imports of several gateways apart (default: kong)")
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
 	flags.StringVar(&f.sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	flags.StringVar(&f.key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, or "+
 		"the key in base64")
-	f.kong.add(command)
+	f.gateway.add(command)
 	terminal.AddJSONFlag(command)
 	cli.AddServerFlag(command)
 	return command

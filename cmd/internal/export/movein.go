@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"slices"
 	"strings"
 
@@ -14,10 +15,13 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/core/movein"
 )
 
-// moveIn has the server plan the import of a Kong file, shows the plan, and has it applied.
-func (f importFlags) moveIn(t terminal.Terminal, c *cobra.Command, text []byte, set map[string]string) error {
+// moveIn has the server plan the import of files, shows the plan, and has it applied.
+func (f importFlags) moveIn(
+	t terminal.Terminal, c *cobra.Command, files []movein.File, set map[string]string,
+) error {
 	if !f.yes && !t.Asks() { // before anything is sent
 		return cli.Confirm(t, "", "", "import", false)
 	}
@@ -25,9 +29,16 @@ func (f importFlags) moveIn(t terminal.Terminal, c *cobra.Command, text []byte, 
 	if err != nil {
 		return err
 	}
-	ctx, file := c.Context(), bytes.NewReader(text)
-	plan, err := upload(ctx, t, by, contract.PlanImport, contract.NewImport{Team: f.in.Team}, file, file.Size(),
-		c.Flags().Arg(0))
+	op, body, err := bodyOf(files)
+	if err != nil {
+		return err
+	}
+	name := files[0].Name
+	if more := len(files) - 1; more > 0 {
+		name += fmt.Sprintf(" and %d more", more)
+	}
+	ctx, in := c.Context(), contract.NewImport{Team: f.in.Team}
+	plan, err := upload(ctx, t, by, op, in, body, body.Size(), name)
 	if err != nil {
 		return err
 	}
@@ -44,16 +55,40 @@ func (f importFlags) moveIn(t terminal.Terminal, c *cobra.Command, text []byte, 
 	return printMovedIn(t.Out, &did, &plan.ByHand)
 }
 
+// bodyOf returns the operation that plans an import, and its body: a file, or a form with several.
+func bodyOf(files []movein.File) (*contract.Op[contract.NewImport, contract.PlannedImport], *bytes.Reader, error) {
+	op := *contract.PlanImport
+	if len(files) == 1 {
+		return &op, bytes.NewReader(files[0].Text), nil
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for _, file := range files {
+		part, err := form.CreateFormFile("file", file.Name)
+		if err == nil {
+			_, err = part.Write(file.Text)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("make the form: %w", err)
+		}
+	}
+	if err := form.Close(); err != nil {
+		return nil, nil, fmt.Errorf("make the form: %w", err)
+	}
+	op.Body = form.FormDataContentType()
+	return &op, bytes.NewReader(body.Bytes()), nil
+}
+
 // apply sets the choices for a plan, shows it, asks, and has it written.
 func (f importFlags) apply(
 	ctx context.Context, t terminal.Terminal, api *client.Client, plan *contract.PlannedImport, set map[string]string,
 	asJSON bool,
 ) (did contract.MovedIn, err error) {
-	if err := choose(ctx, api, plan, f.kong.change(set)); err != nil {
+	if err := choose(ctx, api, plan, f.gateway.change(set)); err != nil {
 		return did, err
 	}
 	if !asJSON {
-		if _, err := io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Ledger)+targetsText(plan)+"\n"); err != nil {
+		if _, err := io.WriteString(t.Out, planText(&plan.ImportPlan, plan.Ledger)+targetsText(plan)+"\n"); err != nil {
 			return did, err //nolint:wrapcheck // of the terminal
 		}
 	}
@@ -89,7 +124,7 @@ func choose(
 }
 
 // change returns the choices as the API has them.
-func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
+func (f *gatewayFlags) change(set map[string]string) contract.ImportPlanChange {
 	list := func(texts []string) *[]string {
 		texts = slices.Concat([]string{}, texts)
 		return &texts
@@ -107,7 +142,7 @@ func (f *kongFlags) change(set map[string]string) contract.ImportPlanChange {
 // printMovedIn prints what an import has created, and what is left to do by hand.
 func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand) error {
 	if did.ID == "" {
-		_, err := io.WriteString(w, "Everything in the file is up to date. Nothing was changed.\n")
+		_, err := io.WriteString(w, "Everything is up to date. Nothing was changed.\n")
 		return err //nolint:wrapcheck // of the terminal
 	}
 	var out strings.Builder
@@ -120,7 +155,7 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 		}
 	}
 	writeMovedList(&out, "Kept, because they were changed here", &did.Kept)
-	writeMovedList(&out, "In Postern but no longer in the file", &did.Vanished)
+	writeMovedList(&out, "In Postern but no longer in the files", &did.Vanished)
 	out.WriteByte('\n')
 	writeByHand(&out, by)
 	if len(by.Hosts) > 0 {
@@ -171,14 +206,14 @@ func writeMovedList(out *strings.Builder, title string, list *contract.MovedList
 }
 
 func newImports(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("imports", "Manage imports of Kong files",
+	return terminal.Family("imports", "Manage imports from other gateways",
 		cli.ListCommand(t, cli.AsPerson, contract.ListImports, []string{"ID", "STATE", "STARTED"},
 			func(one contract.ImportSummary) []string {
 				return []string{one.ID, one.State, terminal.When(&one.CreatedAt)}
 			}),
 		cli.OperationCommand(t, asImport, contract.GetImportPlan,
 			func(_ contract.ImportPath, p contract.PlannedImport) error {
-				_, err := io.WriteString(t.Out, kongText(&p.ImportPlan, p.Ledger)+targetsText(&p))
+				_, err := io.WriteString(t.Out, planText(&p.ImportPlan, p.Ledger)+targetsText(&p))
 				return err //nolint:wrapcheck // of the terminal
 			}),
 		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),

@@ -21,6 +21,16 @@ func Exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// AtLeast requires one or more arguments of a name.
+func AtLeast(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s is missing", name)
+		}
+		return nil
+	}
+}
+
 // AtMost takes one argument for each name, and any of the last ones may be missing.
 func AtMost(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,110 +19,138 @@ import (
 	"postern/core/movein"
 )
 
-// kongFlags are the choices for the plan of a Kong file.
-type kongFlags struct {
+// gatewayFlags are the choices for the plan of another gateway's files.
+type gatewayFlags struct {
 	open, set, env, hosts, trust []string
 	allowWeak, retryOnTimeout    bool
 	theirs                       bool
 	name                         string // of --name, which zips have too
 }
 
-// kongFlagNames are the flags that only Kong files have.
-var kongFlagNames = []string{"host", "open", "set", "env", "trust", "allow-weak", "theirs", "retry-on-timeout"}
+// gatewayFlagNames are the flags that zips don't have.
+var gatewayFlagNames = []string{"host", "open", "set", "env", "trust", "allow-weak", "theirs", "retry-on-timeout"}
 
-func (f *kongFlags) add(command *cobra.Command) {
+func (f *gatewayFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&f.hosts, "host", nil, "Kong files: `HOST` name of routes that don't have one; repeatable")
-	flags.StringArrayVar(&f.open, "open", nil, "Kong files: name or ID of a `ROUTE` or consumer to open without the "+
-		"plugins that can't be imported; repeatable")
-	flags.StringArrayVar(&f.set, "set", nil, "Kong files: value of a placeholder, as `NAME=VALUE`; repeatable")
-	flags.StringArrayVar(&f.env, "env", nil, "Kong files: `NAME` of a placeholder to fill from the environment "+
+	flags.StringArrayVar(&f.hosts, "host", nil, "other gateways: `HOST` name of routes that don't have one; repeatable")
+	flags.StringArrayVar(&f.open, "open", nil, "other gateways: name or ID of a `ROUTE` or consumer to open without "+
+		"what can't be imported; repeatable")
+	flags.StringArrayVar(&f.set, "set", nil, "other gateways: value of a placeholder, as `NAME=VALUE`; repeatable")
+	flags.StringArrayVar(&f.env, "env", nil, "other gateways: `NAME` of a placeholder to fill from the environment "+
 		"variable of the same name; repeatable")
-	flags.StringArrayVar(&f.trust, "trust", nil, "Kong files: `HOST` of an https target whose certificate is accepted "+
-		"as it is now; repeatable")
+	flags.StringArrayVar(&f.trust, "trust", nil, "other gateways: `HOST` of an https target whose certificate is "+
+		"accepted as it is now; repeatable")
 	for pointer, flag := range map[string]string{
 		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
 	} {
 		terminal.NamePointer(command, pointer, flag)
 	}
-	flags.BoolVar(&f.allowWeak, "allow-weak", false, "Kong files: also import keys that can be guessed")
-	flags.BoolVar(&f.theirs, "theirs", false, "Kong files: overwrite what was changed here since an earlier import")
-	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong files: send calls again after a timeout, as "+
-		"Kong "+
-		"does")
+	flags.BoolVar(&f.allowWeak, "allow-weak", false, "other gateways: also import keys that can be guessed")
+	flags.BoolVar(&f.theirs, "theirs", false, "other gateways: overwrite what was changed here since an earlier import")
+	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong: send calls again after a timeout, as Kong does")
 }
 
-func (f *kongFlags) areSet(c *cobra.Command) bool {
-	return slices.ContainsFunc(kongFlagNames, func(name string) bool { return c.Flags().Changed(name) })
+func (f *gatewayFlags) areSet(c *cobra.Command) bool {
+	return slices.ContainsFunc(gatewayFlagNames, func(name string) bool { return c.Flags().Changed(name) })
 }
 
-// readKong returns the text of a file if it looks like one of Kong, and false for an exported zip. Any other file is an
+// readFiles returns the files of other gateways with these names, and none for an exported zip. Any other file is an
 // error.
-func readKong(name string) (text []byte, found bool, err error) {
+func readFiles(names []string) ([]movein.File, error) {
+	if int64(len(names)) > filelimits.GatewayFiles.Most {
+		return nil, terminal.UsageError(filelimits.GatewayFiles.Sentence())
+	}
+	var files []movein.File
+	left := filelimits.GatewaySize.Most
+	for _, name := range names {
+		text, isZip, err := readFile(name, left)
+		switch {
+		case err != nil:
+			return nil, err
+		case isZip && len(names) > 1:
+			return nil, terminal.UsageError(name + " is a zip: import it alone")
+		case isZip:
+			return nil, nil
+		}
+		left -= int64(len(text))
+		files = append(files, movein.File{Name: filepath.Base(name), Text: text})
+	}
+	return files, nil
+}
+
+// readFile returns the text of a file that looks like one of another gateway, of at most that many bytes. It doesn't
+// read zips.
+func readFile(name string, most int64) (text []byte, isZip bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, false, terminal.UsageError(name + " is a directory: name the files in it that you want to import")
+	}
 	var begin [4]byte
 	if n, _ := io.ReadFull(file, begin[:]); string(begin[:min(n, 2)]) == "PK" {
-		return nil, false, nil
+		return nil, true, nil
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
 	}
-	text, err = io.ReadAll(io.LimitReader(file, filelimits.GatewaySize.Most+1))
+	text, err = io.ReadAll(io.LimitReader(file, most+1))
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the file: %w", err)
+	}
+	if int64(len(text)) > most {
+		return nil, false, errors.New("cannot import: " + filelimits.GatewaySize.Refusal())
 	}
 	if other := movein.Otherwise(text); other != "" {
 		return nil, false, fmt.Errorf("cannot import %s: %s", filepath.Base(name), other)
 	}
 	if !movein.Recognizes(text) {
-		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, or a Kong file in YAML or "+
-			"JSON with the member _format_version", filepath.Base(name))
+		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, a Kong file in YAML or JSON "+
+			"with the member _format_version, or an export of AWS API Gateway", filepath.Base(name))
 	}
-	return text, true, nil
+	return text, false, nil
 }
 
-// importKong imports a Kong file, or shows the plan of its import.
-func (f importFlags) importKong(t terminal.Terminal, c *cobra.Command, text []byte) error {
+// importFiles imports files of another gateway, or shows the plan of their import.
+func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []movein.File) error {
 	for _, name := range []string{"sha256", "signed-by"} {
 		if c.Flags().Changed(name) {
-			return terminal.UsageError("--" + name + " is for exported zips, and this is a Kong file")
+			return terminal.UsageError("--" + name + " is for exported zips, and this is a file of another gateway")
 		}
 	}
-	if f.kong.name = f.in.Name; f.in.Name != "" && !contract.IsName(f.in.Name) {
+	if f.gateway.name = f.in.Name; f.in.Name != "" && !contract.IsName(f.in.Name) {
 		return terminal.UsageError("--name needs 2 to 40 lowercase letters, digits or hyphens, beginning with a " +
 			"letter and not ending with a hyphen")
 	}
-	set, err := f.kong.values(t)
+	set, err := f.gateway.values(t)
 	if err != nil {
 		return err
 	}
-	read, err := movein.Read([]movein.File{{Text: text}})
+	read, err := movein.Read(files)
 	if err != nil {
-		return fmt.Errorf("cannot read the Kong file: %w", err)
+		return fmt.Errorf("cannot import: %w", err)
 	}
-	for _, name := range f.kong.placeholders() {
+	for _, name := range f.gateway.placeholders() {
 		known := read.Placeholders()
 		if !slices.ContainsFunc(known, func(p configfile.Placeholder) bool { return p.Name == name }) {
-			return fmt.Errorf("the file has no placeholder %q. Its placeholders: %s", name, namesOf(known))
+			return fmt.Errorf("there is no placeholder %q. The placeholders: %s", name, namesOf(known))
 		}
 	}
 	if f.in.DryRun {
-		return f.planKong(t, c, read, set)
+		return f.showPlan(t, c, read, set)
 	}
-	return f.moveIn(t, c, text, set)
+	return f.moveIn(t, c, files, set)
 }
 
-// planKong shows the plan of a Kong file. It makes the plan on this machine, so no secret leaves it.
-func (f importFlags) planKong(
+// showPlan shows the plan of an import. It makes the plan on this machine, so no secret leaves it.
+func (f importFlags) showPlan(
 	t terminal.Terminal, c *cobra.Command, files *movein.Files, set map[string]string,
 ) error {
 	plan, err := files.Plan(set, movein.Options{
-		Name: f.kong.name, Open: f.kong.open, Hosts: lowerAll(f.kong.hosts), Trust: f.kong.trust,
-		AllowWeak: f.kong.allowWeak, Theirs: f.kong.theirs, RetryOnTimeout: f.kong.retryOnTimeout, Now: time.Now(),
+		Name: f.gateway.name, Open: f.gateway.open, Hosts: lowerAll(f.gateway.hosts), Trust: f.gateway.trust,
+		AllowWeak: f.gateway.allowWeak, Theirs: f.gateway.theirs, RetryOnTimeout: f.gateway.retryOnTimeout, Now: time.Now(),
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // it is written for people
@@ -129,12 +158,12 @@ func (f importFlags) planKong(
 	if terminal.WantsJSON(c) {
 		return terminal.PrintJSON(t.Out, plan)
 	}
-	_, err = io.WriteString(t.Out, kongText(&plan.ImportPlan, plan.Lines())+"\nNothing was changed.\n")
+	_, err = io.WriteString(t.Out, planText(&plan.ImportPlan, plan.Lines())+"\nNothing was changed.\n")
 	return err //nolint:wrapcheck // of the terminal
 }
 
 // values returns the values of placeholders.
-func (f *kongFlags) values(t terminal.Terminal) (map[string]string, error) {
+func (f *gatewayFlags) values(t terminal.Terminal) (map[string]string, error) {
 	out := map[string]string{}
 	for _, pair := range f.set {
 		name, value, ok := strings.Cut(pair, "=")
@@ -163,7 +192,7 @@ func variable(environ []string, name string) (string, bool) {
 }
 
 // placeholders returns the names that flags give values.
-func (f *kongFlags) placeholders() []string {
+func (f *gatewayFlags) placeholders() []string {
 	names := slices.Clone(f.env)
 	for _, pair := range f.set {
 		name, _, _ := strings.Cut(pair, "=")
@@ -191,11 +220,11 @@ func lowerAll(names []string) []string {
 	return out
 }
 
-// kongText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.
-func kongText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
+// planText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.
+func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
-	fmt.Fprintf(&out, "Plan for a file with %d entities (%s): %d move exactly, %d with differences, %d in part, %d "+
+	fmt.Fprintf(&out, "Plan for %d entities (%s): %d move exactly, %d with differences, %d in part, %d "+
 		"not at all.\n\n", s.Total(), terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
@@ -246,7 +275,7 @@ func writeClosed(out *strings.Builder, all []contract.ClosedEntity) {
 		if i == 0 {
 			out.WriteString("Closed\n")
 		}
-		text := fmt.Sprintf("%s %s (line %d): %s.", c.Kind, c.Name, c.Line, strings.Join(c.Reasons, "; "))
+		text := fmt.Sprintf("%s %s (%s): %s.", c.Kind, c.Name, c.Place(), strings.Join(c.Reasons, "; "))
 		if c.Open != "" {
 			text += " To open it: " + c.Open
 		}
@@ -260,7 +289,7 @@ func writeClosed(out *strings.Builder, all []contract.ClosedEntity) {
 func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 	var placeholders []string
 	for _, one := range by.Placeholders {
-		placeholders = append(placeholders, fmt.Sprintf("%s (line %d)", one.Name, one.Line))
+		placeholders = append(placeholders, fmt.Sprintf("%s (%s)", one.Name, one.Place()))
 	}
 	lines := []string{}
 	for _, one := range []struct {
@@ -274,7 +303,7 @@ func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 		},
 		{"Addresses of targets to add to POSTERN_EGRESS_ALLOW: ", by.EgressCIDRs},
 		{"Targets that probably have private addresses, to add to POSTERN_EGRESS_ALLOW: ", by.EgressNames},
-		{"Names with certificates in the file: ", by.Certificates},
+		{"Names with certificates in the files: ", by.Certificates},
 	} {
 		if len(one.list) > 0 {
 			lines = append(lines, one.what+strings.Join(one.list, ", ")+".")

@@ -1,0 +1,167 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"postern/cmd/internal/terminal"
+	"postern/core/movein"
+)
+
+const kongFile = `_format_version: "3.0"
+services:
+- name: orders
+  url: http://${UPSTREAM}:8080
+  routes:
+  - {name: orders, paths: [/orders]}
+  - {name: admin, paths: [/admin], plugins: [{name: oauth2}]}
+plugins: [{name: key-auth}]
+consumers: [{username: web, keyauth_credentials: [{key: 4d1c9a2b7e8f4a6db1c2d3e4f5a69788}]}]
+`
+
+// importing runs the command with a file, and returns what it printed.
+func importing(t *testing.T, text string, environ []string, args ...string) (string, error) {
+	t.Helper()
+	return importingAll(t, []string{text}, environ, args...)
+}
+
+// importingAll runs the command with files called 0.yaml, 1.yaml and so on.
+func importingAll(t *testing.T, texts, environ []string, args ...string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	var names []string
+	for i, text := range texts {
+		names = append(names, filepath.Join(dir, fmt.Sprintf("%d.yaml", i)))
+		if err := os.WriteFile(names[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return run(t, environ, slices.Concat(names, args)...)
+}
+
+// run runs the command, and returns what it printed.
+func run(t *testing.T, environ []string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	command := newImport(terminal.Terminal{In: strings.NewReader(""), Out: &out, Err: &out, Environ: environ})
+	command.SetArgs(args)
+	command.SilenceErrors, command.SilenceUsage = true, true
+	command.SetOut(&out)
+	err := command.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestImport_kong(t *testing.T) {
+	out, err := importing(t, kongFile, []string{"UPSTREAM=orders.internal"}, "--dry-run", "--env", "UPSTREAM", "--host",
+		"API.example.com", "--name", "staging")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Plan for 7 entities (kong 3.0): ",
+		"the product staging and the tenant staging", "project orders", "http://orders.internal:8080",
+		"api.example.com/orders", "version closed, refuses every call",
+		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q isn't in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "4d1c9a2b") {
+		t.Error("the plan has a key")
+	}
+}
+
+func TestImport_kongJSON(t *testing.T) {
+	out, err := importing(t, kongFile, nil, "--dry-run", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan movein.Plan
+	if err := json.Unmarshal([]byte(out), &plan); err != nil {
+		t.Fatal(err)
+	}
+	if len(plan.Items) != 7 || len(plan.ByHand.Placeholders) != 1 || plan.ByHand.Placeholders[0].Name != "UPSTREAM" {
+		t.Errorf("%+v", plan)
+	}
+}
+
+func TestImport_kongRefused(t *testing.T) {
+	dry := func(args ...string) []string { return append([]string{"--dry-run"}, args...) }
+	for name, tt := range map[string]struct {
+		text string
+		args []string
+		want string
+	}{
+		"without a terminal": {kongFile, nil, "can't ask for confirmation without a terminal: use --yes to import"},
+		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". The placeholders: ` +
+			`UPSTREAM`},
+		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
+		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
+		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: the file has no closed route"},
+		"a name":              {kongFile, dry("--name", "x"), "--name needs 2 to 40 lowercase letters"},
+		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},
+		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
+		"a flag of gateways":  {"PK\x03\x04", dry("--host", "a.example.com"), "this is a zip"},
+		"an OpenAPI document": {"openapi: 3.1.0\n", dry(), "postern create --openapi FILE"},
+		"an export of AWS without targets": {
+			`{"openapi":"3.0.1","paths":{"/a":{"get":{"x-amazon-apigateway-integration":{}}}}}`, dry(),
+			"Export the API again: aws apigateway get-export",
+		},
+		"another file":  {"version: 3\n", dry(), "isn't a supported file"},
+		"an empty file": {"", dry(), "with the member _format_version"},
+	} {
+		if _, err := importing(t, tt.text, nil, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+const (
+	services = "_format_version: '3.0'\nservices: [{name: orders, url: 'http://${UPSTREAM}:1'}]\n"
+	routes   = "_format_version: '3.0'\nroutes:\n- {name: orders, service: orders, paths: [/], headers: {a: [b]}}\n"
+)
+
+func TestImport_several(t *testing.T) {
+	out, err := importingAll(t, []string{services, routes}, nil, "--dry-run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Plan for 2 entities (kong 3.0): ", "route orders (line 3 of 1.yaml): ", "UPSTREAM\n    (line 2 of 0.yaml)",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q isn't in\n%s", want, out)
+		}
+	}
+}
+
+func TestImport_severalRefused(t *testing.T) {
+	large := services + strings.Repeat("#", 11<<20)
+	for name, tt := range map[string]struct {
+		texts []string
+		want  string
+	}{
+		"a zip":        {[]string{services, "PK\x03\x04"}, "1.yaml is a zip: import it alone"},
+		"another file": {[]string{services, "version: 3\n"}, "1.yaml isn't a supported file"},
+		"a duplicate":  {[]string{services, services}, "1.yaml, line 2: "},
+		"too many":     {slices.Repeat([]string{services}, 51), "more than 50 files"},
+		"too large":    {[]string{large, large}, "more than 20 MB"},
+	} {
+		if _, err := importingAll(t, tt.texts, nil, "--dry-run"); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), "name the files") {
+		t.Errorf("a directory: %v", err)
+	}
+	if _, err := run(t, nil, "--dry-run"); err == nil || err.Error() != "FILE is missing" {
+		t.Errorf("no file: %v", err)
+	}
+}
