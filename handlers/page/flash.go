@@ -5,9 +5,9 @@ package page
 var flashes = map[string]string{
 	"imported":             "Imported %s, which serves calls now. Enter its secrets again.",
 	"plan":                 "Saved. This is the new plan.",
-	"plan_gone":            "Deleted the plan and its file.",
-	"moved_in":             "Imported the file. Its projects serve calls now.",
-	"moved_in_same":        "Everything in the file is up to date. Nothing was changed.",
+	"plan_gone":            "Deleted the plan and its files.",
+	"moved_in":             "Imported the files. Their projects serve calls now.",
+	"moved_in_same":        "Everything is up to date. Nothing was changed.",
 	"import_undone":        "Undid the import. Everything that it created has been deleted.",
 	"settings":             "Saved the settings of %s.",
 	"access":               "Saved the access policy of %s. It applies starting with the next call.",

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,15 +22,23 @@ import (
 // sendKong posts a file to the form that plans its import.
 func sendKong(t *testing.T, s *controlplane.Browser, text string, fields ...string) *controlplane.Page {
 	t.Helper()
+	return sendFiles(t, s, []string{"kong.yaml", text}, fields...)
+}
+
+// sendFiles posts files to the form that plans their import: pairs of a name and a text.
+func sendFiles(t *testing.T, s *controlplane.Browser, files []string, fields ...string) *controlplane.Page {
+	t.Helper()
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
 	for i := 0; i < len(fields); i += 2 {
 		must(t, form.WriteField(fields[i], fields[i+1]))
 	}
-	file, err := form.CreateFormFile("file", "kong.yaml")
-	must(t, err)
-	_, err = file.Write([]byte(text))
-	must(t, err)
+	for i := 0; i < len(files); i += 2 {
+		file, err := form.CreateFormFile("file", files[i])
+		must(t, err)
+		_, err = file.Write([]byte(files[i+1]))
+		must(t, err)
+	}
 	must(t, form.Close())
 	return s.Do(http.MethodPost, "/imports/plan", out.String(), []string{"Content-Type", form.FormDataContentType()})
 }
@@ -37,8 +46,8 @@ func sendKong(t *testing.T, s *controlplane.Browser, text string, fields ...stri
 func TestImportPlanPage(t *testing.T) {
 	t.Parallel()
 	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
-	nonce := s.Get("/imports").Shows(200, "Import a project").Says("#from-kong h2", "Import from Kong").
-		Value("#from-kong [name=" + ui.NonceField + "]")
+	nonce := s.Get("/imports").Shows(200, "Import a project").Says("#from-gateway h2", "Import from another gateway").
+		Value("#from-gateway [name=" + ui.NonceField + "]")
 	created := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce)
 	path := created.Location()
 	if again := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce); again.Location() != path {
@@ -73,7 +82,7 @@ func TestImportPlanPage(t *testing.T) {
 	s.Post(path, "revision", revision, "theirs", "true").Shows(412, "Import plan").
 		Says("[role=alert]", "changed since you opened")
 
-	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "file that you sent")
+	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "files that you sent")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/imports")
 	s.Get(path).Shows(404, "Page not found")
 }
@@ -105,6 +114,27 @@ func TestImportPlanPage_targets(t *testing.T) {
 	}
 }
 
+// Several files have one plan, which names them. The form is the same again if all of its files are.
+func TestImportPlanPage_several(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	nonce := s.Get("/imports").Shows(200, "Import a project").Value("#from-gateway [name=" + ui.NonceField + "]")
+	files := []string{
+		"services.yaml", "_format_version: '3.0'\nservices: [{name: orders, url: 'http://${UPSTREAM}:1'}]\n",
+		"routes.yaml", "_format_version: '3.0'\nroutes:\n- {name: orders, service: orders, paths: [/orders]}\n" +
+			"plugins: [{name: oauth2, route: orders}]\n",
+	}
+	path := sendFiles(t, s, files, ui.NonceField, nonce).Location()
+	if again := sendFiles(t, s, files, ui.NonceField, nonce).Location(); again != path {
+		t.Errorf("the form that was sent again leads to %s, not to %s", again, path)
+	}
+	if other := sendFiles(t, s, files[:2], ui.NonceField, nonce).Location(); other == path {
+		t.Error("a form with fewer files leads to the same plan")
+	}
+	s.Get(path).Shows(200, "Import plan").Says("main", "line 2 of services.yaml").
+		Says("main", "route orders (line 3 of routes.yaml)")
+}
+
 func TestImportPlanPage_refused(t *testing.T) {
 	t.Parallel()
 	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
@@ -112,20 +142,24 @@ func TestImportPlanPage_refused(t *testing.T) {
 		text, want string
 		status     int
 	}{
-		"nothing":       {"", "Choose a Kong file", 422},
+		"nothing":       {"", "The file is empty", 422},
 		"a zip":         {"PK\x03\x04", "form for exported zips", 422},
 		"another file":  {"hello: world\n", "_format_version", 422},
 		"NUL":           {"_format_version: '3.0'\nservices: \x00\n", "Line 2", 422},
 		"a large one":   {"#" + strings.Repeat("x", 21<<20), "20 MB", 413},
 		"member, twice": {"_format_version: '3.0'\nroutes: []\nroutes: []\n", "Line 3", 422},
 	} {
-		sendKong(t, s, tt.text).Shows(tt.status, "Import a project").Says("#from-kong [role=alert]", tt.want)
+		sendKong(t, s, tt.text).Shows(tt.status, "Import a project").Says("#from-gateway [role=alert]", tt.want)
 		if t.Failed() {
 			t.Fatal(name)
 		}
 	}
+	sendFiles(t, s, nil).Shows(422, "Import a project").Says("#from-gateway [role=alert]", "Choose a file")
+	sendFiles(t, s, []string{"", ""}).Shows(422, "Import a project").Says("#from-gateway [role=alert]", "Choose a file")
+	sendFiles(t, s, slices.Repeat([]string{"a.yaml", controlplane.KongFile}, 51)).Shows(422, "Import a project").
+		Says("#from-gateway [role=alert]", "more than 50 files")
 	sendKong(t, s, controlplane.KongFile, "kong", "x").Shows(400, "Import a project").
-		Says("#from-kong [role=alert]", "a field is unknown")
+		Says("#from-gateway [role=alert]", "a field is unknown")
 }
 
 func TestImportPlanPage_apply(t *testing.T) {
@@ -150,7 +184,7 @@ func TestImportPlanPage_apply(t *testing.T) {
 
 	path, revision = plan()
 	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")
-	s.Get("/imports").Says("body", "Everything in the file is up to date")
+	s.Get("/imports").Says("body", "Everything is up to date")
 
 	s.Post(applied+"/undo").Shows(200, "Undo the import")
 	s.Post(applied+"/undo", "confirm", "true").LeadsTo("/imports")

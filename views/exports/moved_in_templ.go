@@ -184,7 +184,7 @@ func MovedInPage(m MovedIn) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = movedList("moved-vanished", "No longer in the file", "They are still here. Delete what you don't need.",
+			templ_7745c5c3_Err = movedList("moved-vanished", "No longer in the files", "They are still here. Delete what you don't need.",
 				m.Import.Vanished).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -12,7 +12,7 @@ import (
 	"postern/views/ui"
 )
 
-// Plan is the page of an import of another gateway's file that waits to be applied. Its form posts the choices to
+// Plan is the page of an import of another gateway's files that waits to be applied. Its form posts the choices to
 // Action, with a placeholder and a placeholder_value for each placeholder.
 type Plan struct {
 	Page     ui.Page
@@ -48,7 +48,7 @@ func (u Unset) field(n int) ui.Field {
 	return ui.Field{
 		ID: fmt.Sprintf("plan-set-%d", n), Name: "placeholder_value", Label: u.Name, Type: "password",
 		Autocomplete: "off",
-		Hint:         "Placeholder in line " + humanize.Comma(int64(u.Line)) + ".", Value: ui.Value{Error: u.Error},
+		Hint:         "Placeholder in " + u.Place() + ".", Value: ui.Value{Error: u.Error},
 	}
 }
 

@@ -17,11 +17,11 @@ type Import struct {
 	Error  string
 	Found  *ImportFound // what an import would do; nil before a preview
 
-	PlanError string        // about the file of another gateway
+	PlanError string        // about the files of another gateway
 	Plans     []WaitingPlan // that wait to be applied
 }
 
-// WaitingPlan is the plan of another gateway's file.
+// WaitingPlan is the plan of another gateway's files.
 type WaitingPlan struct {
 	URL              string
 	Created, Expires time.Time
@@ -31,7 +31,7 @@ type WaitingPlan struct {
 const (
 	ImportPath  = "/imports"
 	PreviewPath = "/imports/preview"
-	PlanPath    = "/imports/plan" // takes the file of another gateway
+	PlanPath    = "/imports/plan" // takes the files of another gateway
 )
 
 // ImportFound says what an import of a zip would do.

@@ -86,7 +86,7 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 					"fail.",
 				"If any of them was changed after the import, nothing is deleted.",
 			},
-			Undo: "You can import the file again.",
+			Undo: "You can import the files again.",
 		},
 		BackURL: path, Back: "Back to the import",
 	})

@@ -10,10 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"postern/core/configfile"
 	"postern/core/contract"
-	"postern/core/filelimits"
-	"postern/core/movein"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -31,19 +28,21 @@ func importIn(v *page.Visit) contract.ImportPath {
 
 func importCrumb() ui.Crumb { return ui.Crumb{Text: "Import", URL: projects.ImportPath} }
 
-// createPlan plans the import of the posted file into the chosen team.
+// createPlan plans the import of the posted files into the chosen team.
 func (h *Handler) createPlan(v *page.Visit) (web.Answer, error) {
 	in := contract.NewImport{Team: v.Who.HomeTeam}
+	files := web.GatewayFiles{ForZips: "This is a zip. Import it with the form for exported zips."}
 	err := h.Imports.Allow(v.Who, in)
-	var text []byte
 	if err == nil {
-		text, err = h.receiveGatewayFile(v)
+		err = h.receiveGatewayFiles(v, &files)
 	}
 	if err != nil {
 		return h.planRefused(v, err)
 	}
+	// The form is the same again if its files are.
+	v.Gin.Request.PostForm.Set("sha256", fmt.Sprintf("%x", files.SHA256()))
 	a, err := v.Once(func(v *page.Visit) (web.Answer, error) {
-		plan, err := h.Plans.Create(v.Ctx(), v.Who, in, []movein.File{{Text: text}})
+		plan, err := h.Plans.Create(v.Ctx(), v.Who, in, files.All)
 		return web.Redirect(planPath(plan.ID)), err
 	})
 	if err != nil {
@@ -52,57 +51,52 @@ func (h *Handler) createPlan(v *page.Visit) (web.Answer, error) {
 	return a, nil
 }
 
-// receiveGatewayFile reads the form of a plan. It isn't parsed as others are, which would write its secrets into a
+// receiveGatewayFiles reads the form of a plan. It isn't parsed as others are, which would write its secrets into a
 // temporary file with a name.
-func (h *Handler) receiveGatewayFile(v *page.Visit) ([]byte, error) {
+func (h *Handler) receiveGatewayFiles(v *page.Visit, files *web.GatewayFiles) error {
 	parts, err := v.Gin.Request.MultipartReader()
 	if err != nil {
-		return nil, noGatewayFile(err)
+		return noGatewayFile(err)
 	}
 	v.Gin.Request.PostForm = url.Values{}
 	for {
 		part, err := parts.NextPart()
 		switch {
+		case errors.Is(err, io.EOF) && len(files.All) == 0:
+			return noGatewayFile(nil)
 		case errors.Is(err, io.EOF):
-			return nil, noGatewayFile(nil)
+			return nil
 		case err != nil:
-			return nil, fault.New(fault.Malformed, "upload_broken",
+			return fault.New(fault.Malformed, "upload_broken",
 				"The upload was interrupted. Send it again.").Because(err)
 		case part.FormName() == "file":
-			return h.receiveText(v, part)
+			err = h.receiveGatewayFile(v, part, files)
+		default:
+			err = readImportField(part, v.Gin.Request.PostForm)
 		}
-		if err := readImportField(part, v.Gin.Request.PostForm); err != nil {
-			return nil, err
+		if err != nil {
+			return err
 		}
 	}
 }
 
 func noGatewayFile(cause error) error {
-	return fault.InvalidField("/file", "no_file", "Choose a Kong file.").Because(cause)
+	return fault.InvalidField("/file", "no_file", "Choose a file of another gateway.").Because(cause)
 }
 
-func (h *Handler) receiveText(v *page.Visit, part *multipart.Part) ([]byte, error) {
+func (h *Handler) receiveGatewayFile(v *page.Visit, part *multipart.Part, files *web.GatewayFiles) error {
 	file, err := h.Web.Receive(v.Gin.Writer, v.Gin.Request, part)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
-	if file.Size == 0 {
-		return nil, noGatewayFile(nil)
+	if file.Size == 0 && part.FileName() == "" { // browsers send this if no file is chosen
+		return nil
 	}
-	text, err := configfile.ReadFrom(io.NewSectionReader(file, 0, file.Size))
-	if _, tooLarge := errors.AsType[*configfile.Error](err); tooLarge {
-		return nil, fault.New(fault.TooLarge, "too_large", "%s", filelimits.GatewaySize.Sentence())
-	}
-	if strings.HasPrefix(string(text[:min(len(text), 2)]), "PK") {
-		return nil, fault.InvalidField("/file", "zip", "This is a zip. Import it with the form for exported zips.")
-	}
-	// The form is the same again if its file is.
-	v.Gin.Request.PostForm.Set("sha256", fmt.Sprintf("%x", file.SHA256))
-	return text, err
+	return files.Add(part.FileName(), io.NewSectionReader(file, 0, file.Size))
 }
 
-// planRefused shows the form with what was wrong with the file.
+// planRefused shows the form with what was wrong with the files.
 func (h *Handler) planRefused(v *page.Visit, err error) (web.Answer, error) {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || refused.Kind == fault.Internal || refused.Kind == fault.Unauthenticated ||
@@ -163,7 +157,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 			continue
 		}
 		m.Open.Options = append(m.Open.Options, ui.Option{
-			Value: c.Pointer, Title: fmt.Sprintf("%s %s (line %d)", c.Kind, c.Name, c.Line),
+			Value: c.Pointer, Title: fmt.Sprintf("%s %s (%s)", c.Kind, c.Name, c.Place()),
 			Text: strings.Join(c.Reasons, "; "),
 		})
 	}
@@ -174,7 +168,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 func nameOfOpened(plan *contract.PlannedImport, name string) string {
 	for i := range plan.Items {
 		if item := &plan.Items[i]; item.Pointer == name {
-			return fmt.Sprintf("%s %s (line %d)", item.Kind, item.Name, item.Line)
+			return fmt.Sprintf("%s %s (%s)", item.Kind, item.Name, item.Place())
 		}
 	}
 	return name
@@ -188,7 +182,7 @@ func byHandFacts(by *contract.ImportByHand) (facts []ui.Fact) {
 		{"Host names that need DNS records and certificates", by.Hosts},
 		{"Addresses to add to POSTERN_EGRESS_ALLOW", by.EgressCIDRs},
 		{"Targets whose private addresses may have to be added to POSTERN_EGRESS_ALLOW", by.EgressNames},
-		{"Host names with certificates in the file", by.Certificates},
+		{"Host names with certificates in the files", by.Certificates},
 	} {
 		if len(one.list) > 0 {
 			facts = append(facts, ui.Fact{Label: one.label, Value: strings.Join(one.list, ", ")})
@@ -284,7 +278,7 @@ func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
 }
 
-// deletePlan deletes a plan and its file.
+// deletePlan deletes a plan and its files.
 func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
 	path := planPath(v.Param("import"))
 	if v.HasConfirmed() {
@@ -302,8 +296,8 @@ func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
 		Title: "Delete the plan",
 		Confirm: ui.Confirmation{
 			Verb: "Delete", Kind: "plan", ByButton: true,
-			Impact: []string{"The plan and the file that you sent will be deleted. Your projects won't change."},
-			Undo:   "You can send the file again.",
+			Impact: []string{"The plan and the files that you sent will be deleted. Your projects won't change."},
+			Undo:   "You can send the files again.",
 		},
 		BackURL: path, Back: "Back to the plan",
 	})
