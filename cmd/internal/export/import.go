@@ -39,13 +39,15 @@ signing keys. On a terminal, it then asks for confirmation. With --dry-run, it o
 this list.
 
 You can also name one or several files of another gateway. Those of Kong are declarative
-YAML or JSON, decK dumps, or answers of GET /config. The command then shows the plan: what
-each entity of the files becomes, how exactly, what stays closed, and what you have to do by
-hand. With --dry-run, it reads the files on this machine and sends nothing. Otherwise the
-server makes the plan, and keeps only hashes of the keys in the files. The command asks for
-confirmation, and prints the URLs and what is left to do. --yes skips the confirmation. It
-doesn't open closed routes: use --open. Importing the files again changes only what differs.
-To undo an import, use postern imports undo.`,
+YAML or JSON, decK dumps, or answers of GET /config. Those of AWS API Gateway are exports of
+get-export and export-api, and answers of get-api-keys, get-usage-plans, get-usage-plan-keys,
+get-stages and get-base-path-mappings. The command then shows the plan: what each entity of
+the files becomes, how exactly, what stays closed, and what you have to do by hand. With
+--dry-run, it reads the files on this machine and sends nothing. Otherwise the server makes
+the plan, and keeps only hashes of the keys in the files. The command asks for confirmation,
+and prints the URLs and what is left to do. --yes skips the confirmation. It doesn't open
+closed routes: use --open. Importing the files again changes only what differs. To undo an
+import, use postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
   postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal
@@ -92,7 +94,7 @@ To undo an import, use postern imports undo.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Other gateways: "+
-		"name of the product and the tenant, which keeps the imports of several gateways apart (default: kong)")
+		"name of the product and the tenant, which keeps the imports of several gateways apart (default: kong or aws)")
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")
