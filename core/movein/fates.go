@@ -131,8 +131,8 @@ var fates = map[string]fate{
 	},
 	"route.https": {
 		approximate,
-		"Kong refuses or redirects calls without TLS. If the gateway listens without TLS, they are served here after the same " +
-			"checks. A key that is sent this way can be read on the network.",
+		"Kong refuses or redirects calls without TLS. If the gateway listens without TLS, they are served here after " +
+			"the same checks. A key that is sent this way can be read on the network.",
 		"Let callers reach the gateway only over TLS.",
 	},
 	"route.http": {

@@ -13,13 +13,13 @@ func TestKong_habits(t *testing.T) {
 		{
 			name: "a url with a placeholder wins over the protocol", item: "/services/0",
 			codes: []string{"service.placeholder"},
-			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, routes: " +
-				"[{name: r}]}]\n",
+			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, " +
+				"routes: [{name: r}]}]\n",
 		},
 		{
 			name: "and with its value", item: "/services/0", codes: []string{"service"},
-			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, routes: " +
-				"[{name: r}]}]\n",
+			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://$HOST:4000/socket', protocol: ws, " +
+				"routes: [{name: r}]}]\n",
 			set: map[string]string{"HOST": "realtime"}, has: `"target":"http://realtime:4000/socket"`,
 		},
 		{
@@ -33,7 +33,8 @@ func TestKong_habits(t *testing.T) {
 			lacks: closedGroup,
 		},
 		{
-			name: "acme at a route for a part of its path", item: "/services/0/routes/0", codes: []string{"route.prefix"},
+			name: "acme at a route for a part of its path", item: "/services/0/routes/0",
+			codes: []string{"route.prefix"},
 			text: routeOf("paths: [/.well-known]") + "plugins: [{name: acme}]\n",
 			has:  `{"methods":["*"],"path":"/acme-challenge/**",` + closedGroup + `}`,
 		},
@@ -56,14 +57,16 @@ func TestKong_habits(t *testing.T) {
 			text: service + "plugins: [{name: proxy-cache, config: {strategy: memory}}]\n",
 		},
 		{
-			name: "a limit of a consumer without a key", item: "/consumers/0/plugins/0", codes: []string{"plugin.no_keys"},
-			text:  service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: 5}}]}]\n",
+			name: "a limit of a consumer without a key", item: "/consumers/0/plugins/0",
+			codes: []string{"plugin.no_keys"},
+			text: service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: " +
+				"5}}]}]\n",
 			lacks: "client_addresses",
 		},
 		{
 			name: "and of one with a key", item: "/consumers/0/plugins/0", codes: []string{"rate-limiting.consumer"},
-			text: service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: 5}}], " +
-				"keyauth_credentials: [{key: 5b7c0d1e9f2a4468}]}]\n",
+			text: service + keyed + "consumers: [{username: a, plugins: [{name: rate-limiting, config: {minute: " +
+				"5}}], keyauth_credentials: [{key: 5b7c0d1e9f2a4468}]}]\n",
 			has: "client_addresses",
 		},
 		{
@@ -91,7 +94,8 @@ func TestKong_habits(t *testing.T) {
 		},
 		{
 			name: "hosts of one machine", item: "/services/0/routes/0", codes: []string{"route.unserved_host"},
-			text:  "_format_version: '2.1'\nservices: [{name: s, url: 'http://s', routes: [{hosts: [localhost, todo_api]}]}]\n",
+			text: "_format_version: '2.1'\nservices: [{name: s, url: 'http://s', routes: [{hosts: [localhost, " +
+				"todo_api]}]}]\n",
 			lacks: `"host":`,
 		},
 		{
@@ -129,9 +133,10 @@ func TestKong_habits(t *testing.T) {
 			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,
 		},
 		{
-			name: "a secret that is added and replaced", item: "/plugins/0", codes: []string{"request-transformer.secret"},
-			text: service + "plugins: [{name: request-transformer, config: {add: {headers: ['Authorization:Basic YTpi']}, " +
-				"replace: {headers: ['authorization:Basic YTpi']}}}]\n",
+			name: "a secret that is added and replaced", item: "/plugins/0",
+			codes: []string{"request-transformer.secret"},
+			text: service + "plugins: [{name: request-transformer, config: {add: {headers: ['Authorization:Basic " +
+				"YTpi']}, replace: {headers: ['authorization:Basic YTpi']}}}]\n",
 		},
 		{
 			name: "a secret that is replaced only", item: "/plugins/0",
@@ -152,7 +157,8 @@ func routeOf(members string) string {
 
 func TestOtherwise_manifest(t *testing.T) {
 	text := "apiVersion: v1\nkind: ConfigMap\ndata:\n  kong.yml: |\n    _format_version: \"3.0\"\n"
-	const want = "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import that."
+	const want = "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import " +
+		"that."
 	if got := movein.Otherwise([]byte(text)); got != want {
 		t.Error(got)
 	}

@@ -14,14 +14,15 @@ import (
 // largeFile is a file of about 20 MB with 1,000 routes of 100 services, and 100,000 keys of 20,000 consumers.
 func largeFile() string {
 	var out strings.Builder
-	out.WriteString("_format_version: \"3.0\"\nplugins:\n- name: key-auth\n  config:\n    hide_credentials: true\nservices:\n")
+	out.WriteString("_format_version: \"3.0\"\nplugins:\n- name: key-auth\n  config:\n    hide_credentials: true\n" +
+		"services:\n")
 	for i := range 100 {
 		fmt.Fprintf(&out, "- name: service-%d\n  host: backend-%d.example.net\n  port: 8080\n  protocol: http\n"+
-			"  connect_timeout: 60000\n  read_timeout: 60000\n  write_timeout: 60000\n  plugins:\n  - name: acl\n    config:\n"+
-			"      allow:\n      - group-%d\n      - group-%d\n  routes:\n", i, i, i%50, (i+1)%50)
+			"  connect_timeout: 60000\n  read_timeout: 60000\n  write_timeout: 60000\n  plugins:\n  - name: acl\n"+
+			"    config:\n      allow:\n      - group-%d\n      - group-%d\n  routes:\n", i, i, i%50, (i+1)%50)
 		for n := range 10 {
-			fmt.Fprintf(&out, "  - name: route-%d-%d\n    hosts:\n    - api-%d.example.com\n    paths:\n    - /v1/part-%d-%d\n"+
-				"    methods:\n    - GET\n    - POST\n    strip_path: false\n    protocols:\n    - http\n    - https\n",
+			fmt.Fprintf(&out, "  - name: route-%d-%d\n    hosts:\n    - api-%d.example.com\n    paths:\n"+
+				"    - /v1/part-%d-%d\n    methods:\n    - GET\n    - POST\n    strip_path: false\n    protocols:\n    - http\n    - https\n",
 				i, n, i%20, i, n)
 		}
 	}

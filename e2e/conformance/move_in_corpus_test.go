@@ -95,7 +95,9 @@ func (m *moved) callers() (first, others []movedCaller) {
 			}
 			others = append(others, movedCaller{name: startOf(value) + " in ?" + name, query: name + "=" + value})
 		}
-		others = append(others, movedCaller{name: startOf(value) + " elsewhere", lines: []string{"X-Elsewhere: " + value}})
+		others = append(others, movedCaller{
+			name: startOf(value) + " elsewhere", lines: []string{"X-Elsewhere: " + value},
+		})
 	}
 	if !m.limited() { // else one gateway would count a call that another doesn't
 		value := m.keyValues()[0]

@@ -26,8 +26,8 @@ type movedFigures struct {
 	refused             map[string]int // by plugin of the first Kong
 }
 
-// othersEnv names a folder with Kong files of others, which are compared as ours are. The folder of this repository has
-// none, since it would need the licenses of all of them.
+// othersEnv names a folder with Kong files of others, which are compared as ours are. This repository has only the list
+// of their sources: core/movein/testdata/public.
 const othersEnv = "POSTERN_KONG_FILES"
 
 // A Kong file that moves in gives callers what its Kong gave them. No call that this one refuses is let through here or
