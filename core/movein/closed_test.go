@@ -197,7 +197,8 @@ func TestKong_sealed(t *testing.T) {
 		{
 			name: "a second value", item: "/plugins/0",
 			codes: []string{
-				"request-transformer.secret_repeated", "request-transformer.secret_always", "request-transformer.secret",
+				"request-transformer.secret_repeated", "request-transformer.secret_always",
+				"request-transformer.secret",
 			},
 			text: transform("request-transformer", "{append: {headers: ['X-Env:a $VALUE', 'X-Env:$VALUE']}}"),
 			has:  `"upstream_headers":["X-Env"]`,

@@ -35,8 +35,8 @@ func TestKong_habits(t *testing.T) {
 		{
 			name: "acme at a route for a part of its path", item: "/services/0/routes/0",
 			codes: []string{"route.prefix"},
-			text: routeOf("paths: [/.well-known]") + "plugins: [{name: acme}]\n",
-			has:  `{"methods":["*"],"path":"/acme-challenge/**",` + closedGroup + `}`,
+			text:  routeOf("paths: [/.well-known]") + "plugins: [{name: acme}]\n",
+			has:   `{"methods":["*"],"path":"/acme-challenge/**",` + closedGroup + `}`,
 		},
 		{
 			name: "acme at a route below its path", item: "/services/0/routes/0", codes: []string{"route.prefix"},

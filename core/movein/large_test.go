@@ -22,7 +22,8 @@ func largeFile() string {
 			"    config:\n      allow:\n      - group-%d\n      - group-%d\n  routes:\n", i, i, i%50, (i+1)%50)
 		for n := range 10 {
 			fmt.Fprintf(&out, "  - name: route-%d-%d\n    hosts:\n    - api-%d.example.com\n    paths:\n"+
-				"    - /v1/part-%d-%d\n    methods:\n    - GET\n    - POST\n    strip_path: false\n    protocols:\n    - http\n    - https\n",
+				"    - /v1/part-%d-%d\n    methods:\n    - GET\n    - POST\n    strip_path: false\n    protocols:\n"+
+				"    - http\n    - https\n",
 				i, n, i%20, i, n)
 		}
 	}

@@ -135,7 +135,7 @@ func (m *moved) token() string {
 }
 
 // mostCalls bounds the calls of a file that isn't ours.
-const mostCalls = 1200
+const mostCalls = 500
 
 // calls are the corpus of a file: all host names and paths of its routes, and those close to them.
 func (m *moved) calls() []movedCall {
