@@ -88,8 +88,8 @@ var pluginFates = map[string]fate{
 	},
 	"key-auth.query": {
 		approximate,
-		"To hide credentials, Kong rewrites the query of each call: ?a becomes ?a=, and the order of arguments can " +
-			"change. Here, only the key is removed from the query.",
+		"To hide credentials, Kong rewrites the query of each call: ?a becomes ?a=, the order of arguments can " +
+			"change, and a query with only the key becomes a lone ?. Here, only the key is removed from the query.",
 		"",
 	},
 	"key-auth.places": {
