@@ -48,15 +48,16 @@ var fates = map[string]fate{
 	},
 	trustedCode: {
 		approximate,
-		"Kong accepts any certificate. Postern accepts those of the authority that the target sends while the import " +
-			"is planned, or else only the target's own certificate. Once it is replaced, calls get 502.",
+		"Kong accepts any certificate. Postern accepts certificates of the authority that the target sends while the " +
+			"import is planned. If the target sends none, Postern accepts only the target's own certificate, and " +
+			"calls get 502 once it is replaced.",
 		"Compare its fingerprint in the plan with the one that the target's operator gives you.",
 	},
 	notTakenCode: {
 		approximate,
-		"The host is trusted, but one of its targets can't be reached, or has no certificate that can be taken. If a " +
-			"public authority didn't issue its certificate, calls get 502.",
-		"Correct what the plan says about the target and update the plan, or set the authority in upstream.ca.",
+		"The host is trusted, but one of its targets can't be reached, or has no certificate that can be accepted. " +
+			"If a public authority didn't issue its certificate, calls get 502.",
+		"Fix the problem that the plan shows for the target and update the plan, or set the authority in upstream.ca.",
 	},
 	"service.ca": {
 		lossy,
@@ -137,7 +138,7 @@ var fates = map[string]fate{
 	},
 	"route.http": {
 		approximate,
-		"Kong takes only calls without TLS for it. Here calls with TLS are served too, after the same checks.",
+		"In Kong, it matches only calls without TLS. Here, calls with TLS are served too, after the same checks.",
 		"",
 	},
 	"route.path_handling": {

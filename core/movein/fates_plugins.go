@@ -33,17 +33,17 @@ var pluginFates = map[string]fate{
 	"plugin.cache": {
 		skipped,
 		"It isn't imported: every call reaches the target.",
-		"Cache in the target, or in front of the gateway.",
+		"Cache responses in the target, or in front of the gateway.",
 	},
 	"plugin.acme": {
 		approximate,
-		"Kong gets certificates with it and answers calls to /.well-known/acme-challenge/. Here ACME gets the " +
-			"certificates of custom domains, and calls to this path get 403.",
+		"Kong uses it to obtain certificates, and answers calls to /.well-known/acme-challenge/. Here, certificates " +
+			"of custom domains are obtained with ACME, and calls to this path get 403.",
 		"Turn on ACME for custom domains, or give the operator the certificates.",
 	},
 	"plugin.no_keys": {
 		skipped,
-		"Its consumer has no imported key, so it applies to no call.",
+		"Its consumer has no imported key, so it doesn't apply to any call.",
 		"Set it on the keys that you create for this consumer.",
 	},
 	"plugin.route_closed": {skipped, "All of its routes stay closed.", "See the list of closed routes."},
@@ -222,7 +222,7 @@ var pluginFates = map[string]fate{
 	},
 	"cors.method": {
 		lossy,
-		"CORS here has the usual methods only. Pages can't send the others.",
+		"Here, CORS supports only the usual methods. Pages can't send calls with other methods.",
 		"Send these calls with POST.",
 	},
 	"cors.header": {
@@ -259,9 +259,9 @@ var pluginFates = map[string]fate{
 	},
 	"request-transformer.secret_always": {
 		lossy,
-		"Kong adds a header only to calls without it, and replaces it only in calls with it. Here all calls get the " +
+		"Kong adds a header only to calls without it, and replaces it only in calls with it. Here, all calls get the " +
 			"header with the secret.",
-		"Have the target take the caller's value from another header.",
+		"Have the target read the caller's value from another header.",
 	},
 	"request-transformer.fixed": {
 		lossy,
