@@ -282,8 +282,8 @@ var PlanImport = &Op[NewImport, PlannedImport]{Operation{
 // The operations on plans of imports.
 var (
 	ListImports = &Op[ImportList, List[ImportSummary]]{Operation{
-		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports", Summary: "List imports from other gateways",
-		Permission: ImportProjects, Command: "imports list",
+		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports",
+		Summary: "List imports from other gateways", Permission: ImportProjects, Command: "imports list",
 		Doc: "Lists plans that haven't been applied yet, and the last 200 imports of each team, newest first. You " +
 			"can undo these imports.",
 	}}
@@ -337,8 +337,8 @@ func (p *ImportPlan) Lines() []LedgerLine {
 			n = len(lines)
 			at[key] = n
 			lines = append(lines, LedgerLine{
-				Code: source + "." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title, Status: item.Status,
-				Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
+				Code: source + "." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title,
+				Status: item.Status, Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
 			})
 		}
 		lines[n].Count++

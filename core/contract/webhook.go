@@ -157,7 +157,8 @@ var (
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
-		Doc:     "Returns the webhook's settings, whether its deliveries fail and, if Postern turned it off, the reason.",
+		Doc: "Returns the webhook's settings, whether its deliveries fail and, if Postern turned it off, the " +
+			"reason.",
 	}}
 	UpdateWebhook = &Op[WebhookUpdate, Webhook]{Operation{
 		ID: "update-webhook", Method: http.MethodPatch, Path: webhook, Summary: "Update a webhook",

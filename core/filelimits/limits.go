@@ -338,7 +338,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins, KongPluginsOfRoutes,
-		KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins,
+		KongPluginsOfRoutes, KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
 	}
 }

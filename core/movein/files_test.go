@@ -54,7 +54,8 @@ func placeholders(prefix string) string {
 // A name is cut between characters.
 func TestRead_longName(t *testing.T) {
 	files, err := movein.Read([]movein.File{
-		{Name: "x" + strings.Repeat("é", 100), Text: []byte(orders)}, {Name: "/", Text: []byte("_format_version: '3.0'\n")},
+		{Name: "x" + strings.Repeat("é", 100), Text: []byte(orders)},
+		{Name: "/", Text: []byte("_format_version: '3.0'\n")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +82,10 @@ func TestRead_errors(t *testing.T) {
 			[]string{orders, orders},
 			"b.yaml, line 2: The name of this service is already used on line 2 of a.yaml.",
 		},
-		"values":       {[]string{orders + aliases, orders + aliases}, "more than 2,000,000 values"},
-		"placeholders": {[]string{orders + placeholders("A"), orders + placeholders("B")}, "1,000 different placeholders"},
+		"values": {[]string{orders + aliases, orders + aliases}, "more than 2,000,000 values"},
+		"placeholders": {
+			[]string{orders + placeholders("A"), orders + placeholders("B")}, "1,000 different placeholders",
+		},
 	} {
 		var files []movein.File
 		for i, text := range tt.texts {

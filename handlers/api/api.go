@@ -170,7 +170,8 @@ type answer struct {
 // answers says which answer an operation has, before it is added.
 func (r *route) answers(of reflect.Type, isTagged bool) {
 	schemas, status := r.api.OpenAPI().Components.Schemas, strconv.Itoa(r.operation.DefaultStatus)
-	body := huma.SchemaFromField(schemas, reflect.StructField{Name: "Body", Type: of}, r.operation.OperationID+"Response")
+	field := reflect.StructField{Name: "Body", Type: of}
+	body := huma.SchemaFromField(schemas, field, r.operation.OperationID+"Response")
 	response := &huma.Response{Content: map[string]*huma.MediaType{"application/json": {Schema: body}}}
 	if isTagged {
 		response.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}

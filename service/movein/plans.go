@@ -147,7 +147,8 @@ func onlyForZips(in contract.NewImport) error {
 		if one.isSent {
 			wrong = append(wrong, fault.Field{
 				Pointer: one.pointer, Code: "only_zips",
-				Detail: "Leave it out: it is for exported zips. Files of other gateways are planned, and the plan is applied later.",
+				Detail: "Leave it out: it is for exported zips. Files of other gateways are planned, and the plan is " +
+					"applied later.",
 			})
 		}
 	}

@@ -1,5 +1,5 @@
-// Command notices writes docs/THIRD_PARTY_NOTICES, and the same compressed for the program: the license texts of all modules that are linked into the program,
-// on any system that it is released for, and of the assets that others made.
+// Command notices writes docs/THIRD_PARTY_NOTICES, and the same compressed for the program: the license texts of all
+// modules that are linked into the program, on any system that it is released for, and of the assets that others made.
 //
 //	go run ./tools/notices           writes the file
 //	go run ./tools/notices -check    fails if the file is not up to date

@@ -150,7 +150,8 @@ func (f importFlags) showPlan(
 ) error {
 	plan, err := files.Plan(set, movein.Options{
 		Name: f.gateway.name, Open: f.gateway.open, Hosts: lowerAll(f.gateway.hosts), Trust: f.gateway.trust,
-		AllowWeak: f.gateway.allowWeak, Theirs: f.gateway.theirs, RetryOnTimeout: f.gateway.retryOnTimeout, Now: time.Now(),
+		AllowWeak: f.gateway.allowWeak, Theirs: f.gateway.theirs, RetryOnTimeout: f.gateway.retryOnTimeout,
+		Now: time.Now(),
 	})
 	if err != nil {
 		return err //nolint:wrapcheck // it is written for people

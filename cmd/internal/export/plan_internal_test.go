@@ -154,7 +154,8 @@ func TestImport_severalRefused(t *testing.T) {
 		"too many":     {slices.Repeat([]string{services}, 51), "more than 50 files"},
 		"too large":    {[]string{large, large}, "more than 20 MB"},
 	} {
-		if _, err := importingAll(t, tt.texts, nil, "--dry-run"); err == nil || !strings.Contains(err.Error(), tt.want) {
+		_, err := importingAll(t, tt.texts, nil, "--dry-run")
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
