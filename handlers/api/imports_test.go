@@ -104,7 +104,7 @@ func TestImportPlan_refused(t *testing.T) {
 		"two large": {"", formOf("a.yaml", half, "b.yaml", half), form, 413, "20 MB"},
 		"a zip":     {"", formOf("a.zip", "PK\x03\x04"), form, 422, "Send a zip as the body"},
 		"a zip too": {"", formOf("a.yaml", servicesFile, "b", "PK\x03\x04"), form, 422, "Send a zip as the body"},
-		"a field":   {"", formOf("", "x"), form, 422, "the form has only files"},
+		"a field":   {"", formOf("", "x"), form, 422, "can contain only files"},
 		"a broken form": {
 			"", strings.TrimSuffix(formOf("a.yaml", servicesFile), "--b--\r\n"), form, 400, "can't be read",
 		},
