@@ -43,7 +43,7 @@ func (f *Files) readExport(root configfile.Value, pointer string) error {
 		}
 	}
 	if !slices.ContainsFunc(x.Operations, func(o *Operation) bool { return o.Integration.Get("type").IsSet() }) {
-		return configfile.Refuse(root.Get("paths").Line, "The export doesn't have the targets of its operations. "+
+		return configfile.Refuse(root.Get("paths").Line, "The export doesn't contain the targets of its operations. "+
 			"Export the API again: %s", Command)
 	}
 	f.Exports = append(f.Exports, x)

@@ -83,9 +83,9 @@ var ImportProject = &Op[NewImport, Import]{Operation{
 	Summary: "Import a project from an exported zip, or plan the import of another gateway's files", Command: "import",
 	Permission: ImportProjects,
 	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what the import would do and " +
-		"what the new project would be missing. The body can also be a file of another " +
-		"gateway, or a form that contains up to 50 of them, whose names are in pointers and errors. The response is " +
-		"then 202 with a plan, and nothing is created until you apply it.",
+		"what the new project would be missing. The body can also be a file from another gateway, or a form with up " +
+		"to 50 such files, whose names appear in pointers and errors. The response is then 202 with a plan, and " +
+		"nothing is created until you apply it.",
 }}
 
 var importOperations = []Described{

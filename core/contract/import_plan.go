@@ -22,7 +22,7 @@ type ImportPlan struct {
 	Keys       PlannedKeys      `json:"keys" doc:"Number of API keys in the files"`
 	Closed     []ClosedEntity   `json:"closed" doc:"Routes and consumers that stay closed"`
 	ByHand     ImportByHand     `json:"by_hand" doc:"Tasks that an import can't do for you"`
-	Notes      []Warning        `json:"notes" doc:"Differences of the whole file"`
+	Notes      []Warning        `json:"notes" doc:"Differences that affect the entire import"`
 	Summary    LedgerCounts     `json:"summary" doc:"Number of entities by status (how exactly they are imported)"`
 	Items      []ImportItem     `json:"items" doc:"One item for each entity in the files"`
 }
@@ -119,7 +119,7 @@ type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
 	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW must allow but doesn't yet"`
 	EgressNames  []string            `json:"egress_names" doc:"Host names of targets that probably have private addresses"`
-	Certificates []string            `json:"certificates" doc:"Names in certificates of the files"`
+	Certificates []string            `json:"certificates" doc:"Host names in the certificates in the files"`
 	Placeholders []ImportPlaceholder `json:"placeholders" doc:"Placeholders without a value"`
 }
 
@@ -155,8 +155,8 @@ func (i *ImportItem) Place() string { return placeIn(fileOf(i.Pointer), i.Line) 
 type ImportChoices struct {
 	Name           string   `json:"name" doc:"Name of the import, its product and its tenant. An import updates objects that earlier imports with the same name created" example:"kong"`
 	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened without the plugins that can't be imported"`
-	Hosts          []string `json:"hosts" doc:"Host names of routes that don't have one"`
-	Trust          []string `json:"trust" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them"`
+	Hosts          []string `json:"hosts" doc:"Host names for routes that don't have one"`
+	Trust          []string `json:"trust" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts"`
 	Theirs         bool     `json:"theirs" doc:"Overwrite changes made here since an earlier import"`
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Retry calls after a timeout, as Kong does"`
@@ -183,7 +183,7 @@ type PlannedImport struct {
 	ImportChoices
 	Filled []string `json:"filled" doc:"Names of placeholders that you gave a value"`
 	ImportPlan
-	Targets     []ImportTarget `json:"targets" doc:"What connections to the targets have found. Nothing is sent to them. Lists the first 1,000"`
+	Targets     []ImportTarget `json:"targets" doc:"Results of test connections to the targets, over which no requests are sent. Lists the first 1,000"`
 	TargetCount int64          `json:"target_count" doc:"Number of targets"`
 
 	Ledger    []LedgerLine `json:"ledger" doc:"All items, grouped by code. items and owners list only the first 1,000. To get all of them, download the plan"`
@@ -207,10 +207,10 @@ const (
 // ImportTarget is a target of a plan.
 type ImportTarget struct {
 	Address string      `json:"address" doc:"Scheme, host and port" example:"https://orders.internal:8443"`
-	State   TargetState `json:"state" enum:"ok,unverified,unreachable,not_allowed,not_tested" doc:"unverified means that its certificate isn't accepted. not_allowed means that it has no public address, and the operator hasn't allowed its range with POSTERN_EGRESS_ALLOW"`
-	Detail  string      `json:"detail" doc:"Why it isn't ok. Calls get 502"`
-	Trusted bool        `json:"trusted" doc:"True if its certificate is accepted because trust has its host"`
-	CA      *OfferedCA  `json:"ca,omitempty" doc:"If it is unverified, the certificate that is accepted once trust has its host. If it is trusted, the one that the import sets as ca. Compare its fingerprint with the one that the target's operator gives you"`
+	State   TargetState `json:"state" enum:"ok,unverified,unreachable,not_allowed,not_tested" doc:"unverified: its certificate isn't accepted. not_allowed: its address isn't public, and the operator hasn't allowed its range with POSTERN_EGRESS_ALLOW"`
+	Detail  string      `json:"detail" doc:"Reason that it isn't ok. Calls get 502"`
+	Trusted bool        `json:"trusted" doc:"True if its certificate is accepted because trust contains its host"`
+	CA      *OfferedCA  `json:"ca,omitempty" doc:"If the target is unverified, the certificate that is accepted once trust contains its host. If it is trusted, the certificate that the import sets as ca. Compare its fingerprint with the one that the target's operator gives you"`
 }
 
 // TrustHost returns the host that makes the certificate of a target accepted when trust has it, "" if nothing does.
@@ -231,7 +231,7 @@ type ImportPlanChange struct {
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders, by name. Placeholders that you leave out keep their values. An empty value removes the current value"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names for routes that don't have one. Replaces the existing list"`
-	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, although no authority that the gateway trusts has issued them. What the targets send now becomes ca of their environments. Replaces the existing list"`
+	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts. The certificates that the targets send now become the ca of their environments. Replaces the existing list"`
 	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite changes made here since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Retry calls after a timeout, as Kong does"`

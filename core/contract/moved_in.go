@@ -8,7 +8,7 @@ type MovedIn struct {
 	Team      string         `json:"team" doc:"ID of the team"`
 	Source    string         `json:"source" doc:"Gateway and format of the files" example:"kong 3.0"`
 	Product   string         `json:"product" doc:"Name of the product that all projects and keys belong to"`
-	Tenant    string         `json:"tenant" doc:"Name of the tenant that has the owners and groups"`
+	Tenant    string         `json:"tenant" doc:"Name of the tenant that contains the owners and groups"`
 	Projects  []MovedProject `json:"projects"`
 	Created   MovedCounts    `json:"created" doc:"Number of created objects of each kind"`
 	Updated   MovedCounts    `json:"updated" doc:"Number of objects that an earlier import created and this one changed"`

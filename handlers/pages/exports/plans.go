@@ -81,7 +81,7 @@ func (h *Handler) receiveGatewayFiles(v *page.Visit, files *web.GatewayFiles) er
 }
 
 func noGatewayFile(cause error) error {
-	return fault.InvalidField("/file", "no_file", "Choose a file of another gateway.").Because(cause)
+	return fault.InvalidField("/file", "no_file", "Choose a file from another gateway.").Because(cause)
 }
 
 func (h *Handler) receiveGatewayFile(v *page.Visit, part *multipart.Part, files *web.GatewayFiles) error {
