@@ -31,7 +31,7 @@ func loginStates() []state {
 			Page: testLogin().Page,
 			Name: "web",
 			Problem: "You didn't start this test login in this browser, it took longer than ten minutes, or its " +
-				"result was already shown. Start another one on the app client's page.",
+				"result was already shown. Start another test login on the app client's page.",
 			BackURL: "/projects/shop/login/cli_1",
 		})},
 		{"trial-provider", projects.TestLoginPage(projects.TestLogin{
@@ -247,7 +247,7 @@ func appClient() projects.AppClient {
 
 func appClientWrong() projects.AppClient {
 	m := appClient()
-	m.TestProblem = "No provider is turned on, so users can't sign in yet. Set one up below."
+	m.TestProblem = "No provider is turned on, so users can't sign in yet. Set up a provider below."
 	m.Providers[1].Error = "Enter the client ID that Google has for your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error = "This tenant already has an app client with that name. Choose another name."

@@ -73,7 +73,7 @@ func arrivalStates() []state {
 		})},
 		{"invited-over", signin.InvitedPage(signin.Invited{
 			Page:    out("Invitation", "/projects"),
-			Refusal: "This invitation has been used, has expired or was revoked. Ask for a new one.",
+			Refusal: "This invitation has been used, has expired or was revoked. Ask for a new invitation.",
 		})},
 	}
 }

@@ -200,7 +200,7 @@ func deletionRefusal(d contract.AccountDeletion) error {
 	}
 	if d.LastOperator {
 		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. First add "+
-			"another one with `postern operators add EMAIL`.")
+			"another operator with `postern operators add EMAIL`.")
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (s *Service) RevokeInvitation(
 }
 
 var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
-	"revoked. Ask for a new one.")
+	"revoked. Ask for a new invitation.")
 
 // openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {

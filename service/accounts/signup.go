@@ -112,7 +112,7 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 	none := admission{}
 	if s.Policy == config.SignUpClosed {
 		return none, fault.New(fault.Forbidden, "signup_closed", "This installation doesn't allow new accounts. Sign "+
-			"in with an existing one.")
+			"in with an existing account.")
 	}
 	if n, err := tx.CountAccounts(); err != nil || n == 0 {
 		// The first account is an operator's: only the person who started the server has the link.

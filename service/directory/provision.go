@@ -63,7 +63,7 @@ var (
 var (
 	// ErrInvitationOver is of an invitation link that can't be used.
 	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has been used, has expired or "+
-		"was replaced. Ask the application's support team for a new one.")
+		"was replaced. Ask the application's support team for a new link.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
 	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
 		"use it for your account, first sign in to the other account and delete it.")

@@ -115,7 +115,7 @@ func (s *Service) opened(
 ) (io.ReadSeekCloser, error) {
 	ended := row.State == contract.ExportReady && !row.ExpiresAt.After(models.Now())
 	if ended || row.State == contract.ExportExpired {
-		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Create a new one.")
+		return nil, fault.New(fault.Gone, "export_expired", "This export has expired. Create a new export.")
 	}
 	if row.State != contract.ExportReady {
 		return nil, fault.New(fault.Conflict, "export_not_ready",

@@ -134,7 +134,8 @@ func againstOf(in contract.NewImport) (bundle.Against, error) {
 func teamFor(p access.Principal, named string) (string, error) {
 	team := cmp.Or(named, p.HomeTeam)
 	if team == "" && !p.Anonymous() {
-		return "", fault.New(fault.Conflict, "no_team", "You aren't in a team. Create one, or ask for an invitation.")
+		return "", fault.New(fault.Conflict, "no_team", "You aren't in a team. Create a team, or ask for an "+
+			"invitation.")
 	}
 	return team, access.Check(p, team, access.ProjectImport)
 }

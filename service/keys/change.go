@@ -118,7 +118,7 @@ func (s *Service) Rotate(
 	return contract.KeyWithSecret{Key: key, Secret: contract.Secret(plaintext)}, err
 }
 
-var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is revoked permanently. Create a new one.")
+var errRevoked = fault.New(fault.Conflict, "key_revoked", "This key is permanently revoked. Create a new key.")
 
 // webhookEvents has the event that a change of a key sends to webhooks.
 var webhookEvents = map[string]string{"rotate": "key.rotated", "freeze": "key.frozen", "revoke": "key.revoked"}

@@ -87,7 +87,7 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 	case now.fixed != had.fixed:
 		return refused("exists", where+", with another owner, key type, tenant, product or environment. An import "+
 			"can't change these. "+b.tighten(in, before, had, row, inFile)+
-			"Leave the row out, or revoke the key and create a new one.")
+			"Leave the row out, or revoke the key and create a new key.")
 	}
 	b.seen[mark] = now
 	b.count(in, contract.KeyRowUpdated, before.ID)

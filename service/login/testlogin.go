@@ -109,7 +109,7 @@ const (
 var errTestLogin = fault.New(
 	fault.Forbidden, CodeTestLoginOver,
 	"You didn't start this test login in this browser, it took longer than ten minutes, or its result was already "+
-		"shown. Start another one on the app client's page.",
+		"shown. Start another test login on the app client's page.",
 )
 
 // FinishTestLogin ends a test login: it exchanges the code as an application would, ends the

@@ -100,8 +100,8 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 		return wrong("certificate_not_yet_valid", "The certificate is valid from "+
 			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it after that.")
 	case !forClients(leaf):
-		return wrong("not_for_clients", "The certificate isn't for client authentication. Use one with the extended "+
-			"key usage clientAuth.")
+		return wrong("not_for_clients", "The certificate isn't for client authentication. Use a certificate with the "+
+			"extended key usage clientAuth.")
 	}
 	return chain, nil
 }

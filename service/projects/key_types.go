@@ -121,7 +121,7 @@ func keyTypeTaken(name string) error {
 		Fields: []fault.Field{{
 			Pointer: "/name",
 			Code:    "name_taken",
-			Detail:  "Choose another name, or change the existing one.",
+			Detail:  "Choose another name, or change the existing key type.",
 		}},
 	}
 }

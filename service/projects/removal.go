@@ -190,14 +190,14 @@ func (in removed) checkOthers(tx *models.Tx, project models.Project, version mod
 		have, err := environmentsOf(tx, version)
 		if err == nil && len(have) == 1 {
 			err = fault.New(fault.Conflict, "last_environment", "This is the only environment of version %s. Add "+
-				"another one first, or delete the version.", version.Name)
+				"another environment first, or delete the version.", version.Name)
 		}
 		return err
 	}
 	have, err := tx.VersionsOf(project.ID)
 	if err == nil && len(have) == 1 {
-		err = fault.New(fault.Conflict, "last_version", "This is the only version of the project. Add another one "+
-			"first, or delete the project.")
+		err = fault.New(fault.Conflict, "last_version", "This is the only version of the project. Add another "+
+			"version first, or delete the project.")
 	}
 	return err
 }

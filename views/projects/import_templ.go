@@ -112,8 +112,8 @@ func ImportPage(m Import) templ.Component {
 					Mono:         true,
 					Slug:         true,
 					Autocomplete: "off",
-					Hint: "Part of the gateway URL. Leave empty to use the name in the zip. If it's " +
-						"taken, choose another one.",
+					Hint: "Part of the gateway URL. Leave empty to use the name in the zip. If it's taken, " +
+						"choose another name.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -206,7 +206,8 @@ func obstacleOf(d contract.AccountDeletion) ui.Notice {
 			"owner, or delete the team."
 		n.Link = ui.Link{URL: "/teams", Text: "Open your teams"}
 	case d.LastOperator:
-		n.Text = "You're the only operator of this installation. First add another one: postern operators add EMAIL."
+		n.Text = "You're the only operator of this installation. First add another operator: postern operators add " +
+			"EMAIL."
 	case !d.Password && !d.Fresh:
 		n.Text = "Sign out, sign in again, and delete the account within five minutes."
 	}

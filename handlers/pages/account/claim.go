@@ -62,7 +62,7 @@ const newTeam = "new"
 func (h *Handler) claim(v *page.Visit) (web.Answer, error) {
 	team := v.Posted("team")
 	if team == "" {
-		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or create a new one.")
+		return web.Answer{}, fault.InvalidField("/team", "required", "Choose a team, or create a new team.")
 	}
 	if team == newTeam {
 		team = ""

@@ -115,7 +115,7 @@ func testProblem(frozen bool, offered []contract.Provider) string {
 	if slices.ContainsFunc(offered, func(o contract.Provider) bool { return o.Enabled }) {
 		return ""
 	}
-	return "No provider is turned on, so users can't sign in yet. Set one up below."
+	return "No provider is turned on, so users can't sign in yet. Set up a provider below."
 }
 
 func clientFacts(c contract.AppClient) []ui.Fact {
