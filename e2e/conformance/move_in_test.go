@@ -301,6 +301,7 @@ func (m *moved) closes(c movedCall, before, here outcome) string {
 		{"jwt.closed", c.token && refused},
 		{"route.closed", (refused || here.Status == http.StatusNotFound) && m.isLeftOut(c)},
 		{"route.any_host", c.host == otherHost && here.Status == http.StatusNotFound},
+		{"route.unserved_host", !strings.Contains(c.host, ".") && here.Status == http.StatusNotFound},
 		{lateCounts, m.limited() && here.Status == http.StatusTooManyRequests},
 		{"key-auth.anonymous", before.Seen[0].Headers.Get("X-Anonymous-Consumer") == "true" && refused},
 		{"route.wildcard", strings.HasPrefix(c.host, "any.") && here.Status == http.StatusNotFound},
