@@ -213,7 +213,7 @@ func TestKong_sealed(t *testing.T) {
 		},
 		{
 			name: "a query argument that a placeholder fills", item: "/plugins/0",
-			codes: []string{"request-transformer.secret_argument"},
+			codes: []string{"request-transformer.secret_argument", "request-transformer.query"},
 			text:  transform("request-transformer", "{add: {querystring: ['region:$VALUE', 'a:1']}}"),
 			has:   `"details":["add region"]`,
 		},

@@ -268,6 +268,12 @@ var pluginFates = map[string]fate{
 		"Some headers can't be changed, because the gateway sets or checks them. The target gets them unchanged.",
 		transforms,
 	},
+	"request-transformer.query": {
+		approximate,
+		"To change arguments, Kong rewrites the query of each call: ?a becomes ?a=, + becomes %20, and the order of " +
+			"arguments can change. Here, the other arguments stay unchanged.",
+		"",
+	},
 	"request-transformer.uri": {
 		lossy,
 		"replace.uri is left out. Calls reach the target with their own path.",

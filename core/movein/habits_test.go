@@ -128,6 +128,11 @@ func TestKong_habits(t *testing.T) {
 			text: routeOf("paths: ['~/docs$', /docs]"),
 		},
 		{
+			name: "changes of arguments", item: "/plugins/0", codes: []string{"request-transformer.query"},
+			text: service + "plugins: [{name: request-transformer, config: {rename: {querystring: ['a:b']}}}]\n",
+			has:  `"rename":{"headers":[],"query":["a:b"],"body":[]}`,
+		},
+		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
 			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,

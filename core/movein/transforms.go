@@ -91,6 +91,9 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 			}
 		}
 		change.Query = p.arguments(e, operation, "querystring")
+		if len(change.Query) > 0 {
+			p.say(e, "request-transformer.query")
+		}
 		change.Body = p.arguments(e, operation, "body")
 	}
 	for _, done := range operations {

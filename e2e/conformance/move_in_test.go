@@ -368,14 +368,8 @@ var statedChanges = []struct {
 			got.Seen[0].Headers.Del("X-Consumer-Username")
 		}
 	}},
-	{"key-auth.query", func(_ movedCall, want, got *outcome) {
-		for _, s := range []*seen{&want.Seen[0], &got.Seen[0]} {
-			path, query, _ := strings.Cut(s.Target, "?")
-			if values, err := url.ParseQuery(query); err == nil {
-				s.Target = path + "?" + values.Encode()
-			}
-		}
-	}},
+	{"key-auth.query", sortArguments},
+	{"request-transformer.query", sortArguments},
 	{"plugin.correlation", func(_ movedCall, want, got *outcome) {
 		for _, name := range []string{"Kong-Request-Id", "X-Request-Id", "X-Correlation-Id"} {
 			want.Seen[0].Headers.Del(name)
@@ -405,6 +399,16 @@ var statedChanges = []struct {
 			want.Seen, want.Answer = got.Seen, got.Answer
 		}
 	}},
+}
+
+// sortArguments writes the queries of both in one way.
+func sortArguments(_ movedCall, want, got *outcome) {
+	for _, s := range []*seen{&want.Seen[0], &got.Seen[0]} {
+		path, query, _ := strings.Cut(s.Target, "?")
+		if values, err := url.ParseQuery(query); err == nil {
+			s.Target = path + "?" + values.Encode()
+		}
+	}
 }
 
 // refusals compares the statuses of calls that neither lets through.
