@@ -338,7 +338,8 @@ func (p *ImportPlan) Lines() []LedgerLine {
 			at[key] = n
 			lines = append(lines, LedgerLine{
 				Code: source + "." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title,
-				Status: item.Status, Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project", Names: []string{},
+				Status: item.Status, Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project",
+				Names: []string{},
 			})
 		}
 		lines[n].Count++

@@ -41,8 +41,8 @@ type publicPlan struct {
 	Keys     int64                 `json:"keys"`
 }
 
-// The public files are named so that anyone can get them. With them, each plan is complete and has none of their
-// secrets.
+// The public files are named so that anyone can get them. With them, each plan is complete and no
+// secret of a file is in it.
 func TestKong_ofPublicFiles(t *testing.T) {
 	listed := publicFiles(t)
 	if len(listed) < 30 {

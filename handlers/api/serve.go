@@ -75,7 +75,7 @@ func (r *route) serves(answer reflect.Type) {
 	r.answers(answer, false)
 }
 
-// addRule adds an operation that a rule carries out. The rule's answer is nil if the operation has none.
+// addRule adds an operation that a rule carries out. The rule's answer is nil if the operation doesn't have one.
 func addRule[In any](r *route, carryOut func(context.Context, access.Principal, In) (any, error)) {
 	huma.Register(r.one, r.operation, func(ctx context.Context, in *In) (*answer, error) {
 		return r.carryOut(ctx, func(who access.Principal) (any, error) {
@@ -94,7 +94,7 @@ func takeIfMatch(request any) {
 	}
 }
 
-// carryOut returns the answer of a rule, nil for an operation that has none.
+// carryOut returns the answer of a rule, nil for an operation without one.
 func (r *route) carryOut(ctx context.Context, rule func(access.Principal) (any, error)) (*answer, error) {
 	var out any
 	err := r.answer(ctx, func() (err error) {
