@@ -337,7 +337,7 @@ func (w *writing) listVanished(tx *models.Tx) error {
 		case !w.seen[identity{one.Kind, one.Source}] && one.Kind != kindProduct && one.Kind != kindTenant:
 			w.out.Vanished.Add(contract.MovedObject{
 				Kind: one.Kind, ID: one.Object, Name: one.Source,
-				Detail: "The file no longer has it. Delete it if nothing uses it.",
+				Detail: "It is no longer in the file. Delete it if nothing uses it.",
 			})
 		}
 	}
@@ -352,7 +352,7 @@ func (w *writing) listVanishedKeys(tx *models.Tx, ids []string) error {
 		if !known && row.State != contract.KeyRevoked && w.imports[row.CreatedAt.UTC()] {
 			w.out.Vanished.Add(contract.MovedObject{
 				Kind: kindKey, ID: row.ID, Name: row.Owner,
-				Detail: "The file no longer has it. Revoke it if nothing uses it.",
+				Detail: "It is no longer in the file. Revoke it if nothing uses it.",
 			})
 		}
 	}

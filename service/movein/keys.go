@@ -91,8 +91,8 @@ func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, er
 		row, hash := w.keyRow(&batch[i]), [32]byte(batch[i].row.Hash)
 		switch was := w.existing[hash]; {
 		case was == nil && w.revoked[hash]:
-			w.keep(kindKey, "", row.Owner, batch[i].pointer, "A key with this secret was rotated or revoked here, and "+
-				"stays invalid.")
+			w.keep(kindKey, "", row.Owner, batch[i].pointer, "A key with this secret was rotated or revoked here. "+
+				"The secret remains invalid.")
 		case was == nil:
 			rows = append(rows, row)
 		case !w.isOurs(was.ProjectID):
@@ -149,22 +149,22 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 	}
 	switch {
 	case was.State == contract.KeyRevoked:
-		w.keep(kindKey, was.ID, was.Owner, pointer, "It was revoked here, and stays revoked.")
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It was revoked here, and remains revoked.")
 		return false, nil
 	case !slices.Equal(was.Hash, row.Hash):
-		w.keep(kindKey, was.ID, was.Owner, pointer, "It was rotated here. The secret in the file stays invalid, or "+
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It was rotated here. The secret in the file is invalid, or "+
 			"becomes invalid when the grace period ends.")
 		return false, nil
 	case was.Owner != row.Owner:
-		w.keep(kindKey, was.ID, was.Owner, pointer, "The file has it for another owner, which can't change. Revoke it "+
-			"and create a new one.")
+		w.keep(kindKey, was.ID, was.Owner, pointer, "In the file, it has another owner, but a key's owner can't be "+
+			"changed. Revoke it and create a new key.")
 		return false, nil
 	case keys.SameAttributes(was, &after) && was.State == row.State:
 		w.out.Unchanged++
 		return false, nil
 	case was.State != row.State && row.State == contract.KeyActive:
-		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. No import makes it valid again. Unfreeze it "+
-			"yourself.")
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It is frozen here. An import doesn't make it valid again. "+
+			"Unfreeze it yourself.")
 		return false, nil
 	case !w.imports[was.UpdatedAt.UTC()] && !w.plan.Options.Theirs:
 		w.keep(kindKey, was.ID, was.Owner, pointer, keptDetail)
@@ -184,5 +184,5 @@ var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request ch
 	"same time. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.
-const keptDetail = "It was changed here since the last import, and isn't as in the file. To overwrite it, use " +
+const keptDetail = "It was changed here since the last import, and differs from the file. To overwrite it, use " +
 	"--theirs."

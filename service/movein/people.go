@@ -208,7 +208,7 @@ func (w *writing) settleOwner(tx *models.Tx, owner *contract.PlannedOwner, state
 		kind: kindOwner, source: ownerSource(owner), name: owner.Name, planned: plannedOwner(owner),
 		create: func() error {
 			if _, there := states[stateKey{kindOwner, owner.Name}]; there {
-				w.keep(kindOwner, owner.Name, owner.Name, "", "It was put into groups here, and isn't as in the file.")
+				w.keep(kindOwner, owner.Name, owner.Name, "", "It was put into groups here, and differs from the file.")
 				return nil
 			}
 			w.recordOwner(owner)

@@ -147,8 +147,8 @@ func onlyForZips(in contract.NewImport) error {
 		if one.isSent {
 			wrong = append(wrong, fault.Field{
 				Pointer: one.pointer, Code: "only_zips",
-				Detail: "Leave it out: it is for exported zips. Files of other gateways are planned, and the plan is " +
-					"applied later.",
+				Detail: "Leave it out: it is for exported zips. For files from other gateways, you get a plan and " +
+					"apply it later.",
 			})
 		}
 	}
@@ -159,7 +159,7 @@ func onlyForZips(in contract.NewImport) error {
 func room(tx *models.Tx, team string) error {
 	n, err := tx.CountImportPlans(team)
 	if err == nil && n >= mostPlans {
-		err = fault.New(fault.Conflict, "too_many_plans", "This team has the maximum of %d plans of imports. Apply or "+
+		err = fault.New(fault.Conflict, "too_many_plans", "This team has the maximum of %d import plans. Apply or "+
 			"delete one first.", mostPlans)
 	}
 	return err

@@ -48,8 +48,7 @@ func (s *Plans) apply(
 	case err != nil:
 		return none, err
 	case in.IfMatch == "":
-		return none, fault.InvalidField("/If-Match", "required", "Send the ETag of the plan that you have seen as "+
-			"If-Match.")
+		return none, fault.InvalidField("/If-Match", "required", "Send the plan's ETag as If-Match.")
 	}
 	if err := changeable(row, in.IfMatch); err != nil {
 		return none, err

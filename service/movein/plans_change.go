@@ -193,7 +193,7 @@ func fill(
 		case !slices.Contains(names, name):
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer, Code: "unknown",
-				Detail: "The file doesn't have this placeholder. Its placeholders: " + listed(names) + ".",
+				Detail: "The file doesn't contain this placeholder. Its placeholders: " + listed(names) + ".",
 			})
 		case value == "":
 			delete(set, name)

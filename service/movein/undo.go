@@ -140,8 +140,8 @@ func changedSince(changes []string) error {
 	if more := len(changes) - mostChanges; more > 0 {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
-	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because it was changed since: "+
-		"%s%s. Delete what you don't need yourself.", strings.Join(changes, ", "), rest)
+	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these were changed after "+
+		"it: %s%s. Delete what you don't need yourself.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists what was changed since the import.

@@ -90,8 +90,8 @@ func allowed(p access.Principal, team string, plan *movein.Plan) error {
 		}
 	}
 	if len(plan.Projects) == 0 {
-		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service or API that can be "+
-			"imported. The items of the plan say why.")
+		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service or API that can be imported. "+
+			"The items of the plan explain why.")
 	}
 	return nil
 }
@@ -240,8 +240,8 @@ func (w *writing) sameSource() error {
 		return nil
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
-	return fault.New(fault.Conflict, "other_source", "These files lack most projects of the earlier import %s, so "+
-		"they may be of another gateway. Use --name to keep them apart, or --theirs to go on.", name)
+	return fault.New(fault.Conflict, "other_source", "These files don't contain most projects of the earlier import "+
+		"%s, so they may be from another gateway. Use --name to import them separately, or --theirs to continue.", name)
 }
 
 // find finds the project of a part that an earlier import created.

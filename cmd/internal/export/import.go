@@ -38,16 +38,17 @@ Before it imports, the command lists what the zip doesn't contain, such as secre
 signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
 this list.
 
-You can also name one or several files of another gateway. Those of Kong are declarative
-YAML or JSON, decK dumps, or answers of GET /config. Those of AWS API Gateway are exports of
-get-export and export-api, and answers of get-api-keys, get-usage-plans, get-usage-plan-keys,
-get-stages and get-base-path-mappings. The command then shows the plan: what each entity of
-the files becomes, how exactly, what stays closed, and what you have to do by hand. With
---dry-run, it reads the files on this machine and sends nothing. Otherwise the server makes
-the plan, and keeps only hashes of the keys in the files. The command asks for confirmation,
-and prints the URLs and what is left to do. --yes skips the confirmation. It doesn't open
-closed routes: use --open. Importing the files again changes only what differs. To undo an
-import, use postern imports undo.`,
+You can also import one or several files from another gateway. For Kong, these are
+declarative YAML or JSON, decK dumps, or responses of GET /config. For AWS API Gateway,
+these are exports from get-export and export-api, and responses of get-api-keys,
+get-usage-plans, get-usage-plan-keys, get-stages and get-base-path-mappings. The command
+then shows the plan: how each entity in the files would be imported and how exactly,
+what stays closed, and what you need to do yourself. With --dry-run, it reads the files
+on this machine and sends nothing. Without it, the server makes the plan, and keeps only
+hashes of the keys in the files. The command asks for confirmation, imports the files,
+and prints the URLs and the remaining tasks. --yes skips the confirmation. It doesn't
+open closed routes: use --open. If you import the files again, only the differences are
+changed. To undo an import, use postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
   postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal
@@ -68,7 +69,7 @@ import, use postern imports undo.`,
 				return f.importFiles(t, c, files)
 			case f.gateway.areSet(c):
 				return terminal.UsageError("--host, --open, --set, --env, --trust, --allow-weak, --theirs and " +
-					"--retry-on-timeout are for files of other gateways, and this is a zip")
+					"--retry-on-timeout are for files from other gateways, but this is a zip")
 			}
 			against, err := readAgainst(f.sum, f.key)
 			if err != nil {
@@ -94,7 +95,8 @@ import, use postern imports undo.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Other gateways: "+
-		"name of the product and the tenant, which keeps the imports of several gateways apart (default: kong or aws)")
+		"name of the product and the tenant. If you import from several gateways, use a different name for each "+
+		"(default: kong or aws)")
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")

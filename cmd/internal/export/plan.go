@@ -32,22 +32,23 @@ var gatewayFlagNames = []string{"host", "open", "set", "env", "trust", "allow-we
 
 func (f *gatewayFlags) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&f.hosts, "host", nil, "other gateways: `HOST` name of routes that don't have one; repeatable")
+	flags.StringArrayVar(&f.hosts, "host", nil, "other gateways: `HOST` name for routes that don't have one "+
+		"(repeatable)")
 	flags.StringArrayVar(&f.open, "open", nil, "other gateways: name or ID of a `ROUTE` or consumer to open without "+
-		"what can't be imported; repeatable")
-	flags.StringArrayVar(&f.set, "set", nil, "other gateways: value of a placeholder, as `NAME=VALUE`; repeatable")
-	flags.StringArrayVar(&f.env, "env", nil, "other gateways: `NAME` of a placeholder to fill from the environment "+
-		"variable of the same name; repeatable")
-	flags.StringArrayVar(&f.trust, "trust", nil, "other gateways: `HOST` of an https target whose certificate is "+
-		"accepted as it is now; repeatable")
+		"the checks that can't be imported (repeatable)")
+	flags.StringArrayVar(&f.set, "set", nil, "other gateways: value of a placeholder, as `NAME=VALUE` (repeatable)")
+	flags.StringArrayVar(&f.env, "env", nil, "other gateways: `NAME` of a placeholder to fill in from the "+
+		"environment variable with the same name (repeatable)")
+	flags.StringArrayVar(&f.trust, "trust", nil, "other gateways: `HOST` of an https target whose current "+
+		"certificate is accepted (repeatable)")
 	for pointer, flag := range map[string]string{
 		"/hosts": "--host", "/open": "--open", "/set": "--set", "/trust": "--trust", "/file": "FILE",
 	} {
 		terminal.NamePointer(command, pointer, flag)
 	}
 	flags.BoolVar(&f.allowWeak, "allow-weak", false, "other gateways: also import keys that can be guessed")
-	flags.BoolVar(&f.theirs, "theirs", false, "other gateways: overwrite what was changed here since an earlier import")
-	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong: send calls again after a timeout, as Kong does")
+	flags.BoolVar(&f.theirs, "theirs", false, "other gateways: overwrite changes made here since an earlier import")
+	flags.BoolVar(&f.retryOnTimeout, "retry-on-timeout", false, "Kong: retry calls after a timeout, as Kong does")
 }
 
 func (f *gatewayFlags) areSet(c *cobra.Command) bool {
@@ -117,11 +118,11 @@ func readFile(name string, most int64) (text []byte, isZip bool, err error) {
 func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []movein.File) error {
 	for _, name := range []string{"sha256", "signed-by"} {
 		if c.Flags().Changed(name) {
-			return terminal.UsageError("--" + name + " is for exported zips, and this is a file of another gateway")
+			return terminal.UsageError("--" + name + " is for exported zips, but this is a file from another gateway")
 		}
 	}
 	if f.gateway.name = f.in.Name; f.in.Name != "" && !contract.IsName(f.in.Name) {
-		return terminal.UsageError("--name needs 2 to 40 lowercase letters, digits or hyphens, beginning with a " +
+		return terminal.UsageError("--name must have 2 to 40 lowercase letters, digits or hyphens, beginning with a " +
 			"letter and not ending with a hyphen")
 	}
 	set, err := f.gateway.values(t)
@@ -169,7 +170,7 @@ func (f *gatewayFlags) values(t terminal.Terminal) (map[string]string, error) {
 	for _, pair := range f.set {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, terminal.UsageError("--set needs NAME=VALUE")
+			return nil, terminal.UsageError("--set must be NAME=VALUE")
 		}
 		out[name] = value
 	}
@@ -303,8 +304,8 @@ func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 			by.Hosts,
 		},
 		{"Addresses of targets to add to POSTERN_EGRESS_ALLOW: ", by.EgressCIDRs},
-		{"Targets that probably have private addresses, to add to POSTERN_EGRESS_ALLOW: ", by.EgressNames},
-		{"Names with certificates in the files: ", by.Certificates},
+		{"Targets whose private addresses may need to be added to POSTERN_EGRESS_ALLOW: ", by.EgressNames},
+		{"Host names with certificates in the files: ", by.Certificates},
 	} {
 		if len(one.list) > 0 {
 			lines = append(lines, one.what+strings.Join(one.list, ", ")+".")
@@ -312,7 +313,7 @@ func writeByHand(out *strings.Builder, by *contract.ImportByHand) {
 	}
 	for i, line := range lines {
 		if i == 0 {
-			out.WriteString("By hand\n")
+			out.WriteString("Manual steps\n")
 		}
 		out.WriteString(indented(terminal.Printable(line)))
 	}

@@ -67,7 +67,7 @@ func TestImport_kong(t *testing.T) {
 		"Plan for 7 entities (kong 3.0): ",
 		"the product staging and the tenant staging", "project orders", "http://orders.internal:8080",
 		"api.example.com/orders", "version closed, refuses every call",
-		"--open admin", "Targets that probably have private addresses", "Nothing was changed.",
+		"--open admin", "Targets whose private addresses may need to be added", "Nothing was changed.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q isn't in\n%s", want, out)
@@ -103,9 +103,9 @@ func TestImport_kongRefused(t *testing.T) {
 		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". The placeholders: ` +
 			`UPSTREAM`},
 		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
-		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set needs NAME=VALUE"},
+		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
 		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: the file has no closed route"},
-		"a name":              {kongFile, dry("--name", "x"), "--name needs 2 to 40 lowercase letters"},
+		"a name":              {kongFile, dry("--name", "x"), "--name must have 2 to 40 lowercase letters"},
 		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
 		"a flag of gateways":  {"PK\x03\x04", dry("--host", "a.example.com"), "this is a zip"},
