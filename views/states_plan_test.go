@@ -70,7 +70,7 @@ func importPlan() exports.Plan {
 		Expires:  p.ExpiresAt,
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed because a plugin that checks their calls can't be imported.",
+			Hint: "These stay closed because a check of their calls can't be imported.",
 			Options: []ui.Option{
 				{Value: "status", Title: "status", Chosen: true},
 				{Value: "/services/0/routes/1", Title: "route admin (line 14)",

@@ -41,7 +41,8 @@ var awsFates = map[string]fate{
 	"operation.key": {
 		approximate,
 		"Its calls require a key of one of its usage plans, and are forwarded to the same URL. AWS also forwards the " +
-			"key in the X-API-Key header; Postern doesn't. Calls without a valid key get 401 or 403 instead of 403.",
+			"key in the X-API-Key header; Postern doesn't. Calls without a valid key get 401 or 403; AWS always " +
+			"sends 403.",
 		"",
 	},
 	"operation.mixed": {

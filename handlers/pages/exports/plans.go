@@ -138,7 +138,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
 			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed because a plugin that checks their calls can't be imported.",
+			Hint: "These stay closed because a check of their calls can't be imported.",
 		},
 	}
 	addTargets(&m, plan)
