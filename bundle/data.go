@@ -187,7 +187,7 @@ var dataTable = Table{
 		},
 		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the current key and of a new one",
 			Note:   "All data about the key is exported, with the SHA-256 of a new key, which is in minted.csv.",
-			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md says how."},
+			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md explains how."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},

@@ -305,7 +305,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/delete",
 			Verb:   "Delete",
 			Kind:   "group",
-			Impact: []string{"The users and the nested groups stay."},
+			Impact: []string{"Users and nested groups aren't deleted."},
 		},
 	}
 }

@@ -249,7 +249,7 @@ func keyFates() []bundle.Fate {
 			Note: "The key is revoked. Its record is exported, and calls with the key still get 401."},
 		{Reason: "minted", Status: bundle.Exact, How: "SHA-256 of the current key and of a new one",
 			Note:   "The consumer's key keeps working, and minted.csv contains a new one.",
-			Remedy: "Send the new key to its owner. NOTICE.md says how."},
+			Remedy: "Send the new key to its owner. NOTICE.md explains how."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys, so the key gets 401 from the gateway.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},

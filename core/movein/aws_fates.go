@@ -123,7 +123,7 @@ var awsFates = map[string]fate{
 	},
 	"operation.unverified": {
 		approximate,
-		"AWS doesn't verify the target's certificate, and Postern does. If a public authority didn't issue it, calls " +
+		"AWS doesn't verify the target's certificate, but Postern does. If a public authority didn't issue it, calls " +
 			"get 502.",
 		"Set the authority in upstream.ca, or accept the target's certificate with --trust HOST.",
 	},
@@ -187,7 +187,7 @@ var awsFates = map[string]fate{
 	"stage":        {exact, "It becomes an environment. Its variables are filled into the URLs of targets.", ""},
 	"stage.unused": {skipped, "The files don't contain an export of this stage.", "Export the API's stage too."},
 	"stage.throttle": {
-		lossy, "Its throttling of methods isn't imported.", "Set the limits of the project.",
+		lossy, "Its limits for individual methods aren't imported.", "Set the limits of the project.",
 	},
 	"stage.cache": {lossy, "Postern doesn't cache responses.", "Cache them in the upstream."},
 	"stage.client_certificate": {
@@ -212,7 +212,8 @@ var awsFates = map[string]fate{
 	"usage_plan.offset": {
 		approximate, "The offset of its quota is left out: the first period has the full quota.", "",
 	},
-	"usage_plan.methods": {lossy, "Its throttling of methods isn't imported.", "Set limits on key types or keys."},
+	"usage_plan.methods": {lossy, "Its limits for individual methods aren't " +
+		"imported.", "Set limits on key types or keys."},
 
 	"api_key":          {exact, "The key keeps working. Only its hash is stored.", ""},
 	"api_key.disabled": {exact, "It is disabled, so it is imported frozen. Calls get 403, as on AWS.", ""},

@@ -181,7 +181,7 @@ func byHandFacts(by *contract.ImportByHand) (facts []ui.Fact) {
 	}{
 		{"Host names that need DNS records and certificates", by.Hosts},
 		{"Addresses to add to POSTERN_EGRESS_ALLOW", by.EgressCIDRs},
-		{"Targets whose private addresses may have to be added to POSTERN_EGRESS_ALLOW", by.EgressNames},
+		{"Targets whose private addresses may need to be added to POSTERN_EGRESS_ALLOW", by.EgressNames},
 		{"Host names with certificates in the files", by.Certificates},
 	} {
 		if len(one.list) > 0 {
