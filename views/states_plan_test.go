@@ -126,10 +126,16 @@ func importApplied() exports.MovedIn {
 	did := &contract.MovedIn{
 		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4,
 		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
-			{Kind: "environment", Name: "prod of orders", Detail: "It was changed here since the last import, and differs from the file."},
+			{
+				Kind: "environment", Name: "prod of orders",
+				Detail: "It was changed here since the last import, and differs from the file.",
+			},
 		}},
 		Vanished: contract.MovedList{Total: 1204, Items: []contract.MovedObject{
-			{Kind: "owner", Name: "billing-service", Detail: "It is no longer in the file. Delete it if nothing uses it."},
+			{
+				Kind: "owner", Name: "billing-service",
+				Detail: "It is no longer in the file. Delete it if nothing uses it.",
+			},
 		}},
 	}
 	return exports.MovedIn{
