@@ -181,12 +181,17 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contract.KeyPlace {
 	if len(names) == 0 {
 		names = []string{"apikey"}
 	}
+	has := func(places []contract.KeyPlace, header, query string) bool {
+		return slices.ContainsFunc(places, func(one contract.KeyPlace) bool {
+			return strings.EqualFold(one.Header, header) && one.Query == query
+		})
+	}
 	var places []contract.KeyPlace
 	for _, name := range names {
 		if len(places) > contract.MostKeyPlaces {
 			break
 		}
-		if e.Config("key_in_header").Bool(true) {
+		if e.Config("key_in_header").Bool(true) && !has(places, name, "") {
 			if policy.CanCarryKeys(name) {
 				places = append(places, contract.KeyPlace{Header: name})
 				if strings.EqualFold(name, "Authorization") {
@@ -197,7 +202,7 @@ func (p *planner) keyPlaces(e *kongfile.Entity) []contract.KeyPlace {
 			}
 		}
 		switch {
-		case !e.Config("key_in_query").Bool(true):
+		case !e.Config("key_in_query").Bool(true), has(places, "", name):
 		case argument.MatchString(name):
 			places = append(places, contract.KeyPlace{Query: name})
 		default:

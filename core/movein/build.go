@@ -121,7 +121,7 @@ func (b *builder) project(r *route, closed bool) int {
 	}
 	n := len(b.plan.Projects)
 	one := contract.PlannedProject{
-		Name: b.projectName(service.Name()), DisplayName: service.Name(), From: service.Pointer,
+		Name: b.projectName(service.Name()), DisplayName: displayName(service.Name()), From: service.Pointer,
 		Source: b.sourceOf(service), Versions: []contract.PlannedVersion{},
 	}
 	if !closed {

@@ -76,7 +76,7 @@ func (p *planner) allowedGroups(e *kongfile.Entity) []string {
 	groups := []string{}
 	seen := map[string]bool{}
 	for _, name := range e.Config("allow").Texts() {
-		if own := p.groups[name]; !seen[own] {
+		if own := p.groups[name]; own != "" && !seen[own] {
 			seen[own] = true
 			groups = append(groups, own)
 		}

@@ -1,6 +1,7 @@
 package movein_test
 
 import (
+	"strings"
 	"testing"
 
 	"postern/core/movein"
@@ -131,6 +132,39 @@ func TestKong_habits(t *testing.T) {
 			name: "changes of arguments", item: "/plugins/0", codes: []string{"request-transformer.query"},
 			text: service + "plugins: [{name: request-transformer, config: {rename: {querystring: ['a:b']}}}]\n",
 			has:  `"rename":{"headers":[],"query":["a:b"],"body":[]}`,
+		},
+		{
+			name: "a name that no host can have", item: "/services/0", codes: []string{"service.address"},
+			text: "_format_version: '3.0'\nservices: [{name: s, host: default.httpbin.0, routes: [{name: r}]}]\n",
+			has:  `"reasons":["its service can't be imported"]`,
+		},
+		{
+			name: "and an upstream with it", item: "/services/0", codes: []string{"service"},
+			text: "_format_version: '3.0'\nservices: [{name: s, host: default.httpbin.0, routes: [{name: r}]}]\n" +
+				"upstreams: [{name: default.httpbin.0, targets: [{target: '192.0.2.7:80'}]}]\n",
+			has: `"targets":[{"url":"http://192.0.2.7","weight":100}]`,
+		},
+		{
+			name: "a target to fill in", item: "/upstreams/0/targets/0", codes: []string{"target.address"},
+			text: "_format_version: '3.0'\nservices: [{name: s, host: u, routes: [{name: r}]}]\nupstreams: [{name: " +
+				"u, targets: [{target: '<private-ip>:8080'}]}]\n",
+		},
+		{
+			name: "a long name", item: "/services/0", codes: []string{"service"},
+			text: strings.Replace(service, "name: s\n", `name: "a\tb`+strings.Repeat("ä", 100)+`"`+"\n", 1),
+			has:  `"display_name":"a b` + strings.Repeat("ä", 77) + `","from"`,
+		},
+		{
+			name: "repeated names", item: "/plugins/1", codes: []string{"request-transformer.query"},
+			text: service + "plugins: [{name: key-auth}, {name: request-transformer, config: " +
+				"{add: {headers: ['X-A:1', 'x-a:2']}, replace: {querystring: ['q:1', 'q:2', 'Q:3']}}}]\n",
+			has: `"replace":{"headers":[],"query":["q:2","Q:3"],"body":[]},"add":{"headers":["X-A:1"],"query":[]`,
+		},
+		{
+			name: "keys by repeated names", item: "/plugins/0",
+			codes: []string{"key-auth.places", "key-auth.hide_credentials"},
+			text:  service + "plugins: [{name: key-auth, config: {key_names: [k, K]}}]\n",
+			has:   `"in":[{"header":"k"},{"query":"k"},{"query":"K"}]`,
 		},
 		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"postern/core/contract"
 )
@@ -40,6 +41,20 @@ func (p *planner) projectName(name string) string {
 		slug = "service"
 	}
 	return p.requested.unique(slug, maxName)
+}
+
+// maxDisplayName is the most characters of the display name of a project.
+const maxDisplayName = 80
+
+// displayName returns the display name of a project for a name in the file.
+func displayName(name string) string {
+	runes := []rune(strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, name))
+	return strings.TrimSpace(string(runes[:min(len(runes), maxDisplayName)]))
 }
 
 var notInVersions = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -90,8 +90,9 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 				change.Headers = append(change.Headers, entryOf(operation, name, value))
 			}
 		}
+		change.Headers = withoutRepeated(operation, change.Headers, strings.ToLower)
 		change.Query = p.arguments(e, operation, "querystring")
-		if len(change.Query) > 0 {
+		if e.Config(operation, "querystring").IsSet() && len(e.Config(operation, "querystring").Texts()) > 0 {
 			p.say(e, "request-transformer.query")
 		}
 		change.Body = p.arguments(e, operation, "body")
@@ -178,7 +179,28 @@ func (p *planner) arguments(e *kongfile.Entity, operation, member string) []stri
 			list = append(list, entryOf(operation, one.name, one.value))
 		}
 	}
-	return list
+	return withoutRepeated(operation, list, func(name string) string { return name })
+}
+
+// withoutRepeated returns entries with each name once: Kong's first one counts, and the last one of replace.
+func withoutRepeated(operation string, list []string, same func(name string) string) []string {
+	if operation == "append" {
+		return list
+	}
+	out := make([]string, 0, len(list))
+	at := map[string]int{}
+	for _, entry := range list {
+		name, _ := policy.SplitChange(entry)
+		n, known := at[same(name)]
+		switch {
+		case !known:
+			at[same(name)] = len(out)
+			out = append(out, entry)
+		case operation == "replace":
+			out[n] = entry
+		}
+	}
+	return out
 }
 
 func entryOf(operation, name, value string) string {
@@ -218,6 +240,7 @@ func (p *planner) readResponse(e *kongfile.Entity, out *contract.Transforms) {
 				*list = append(*list, kept)
 			}
 		}
+		*list = withoutRepeated(operation, *list, strings.ToLower)
 	}
 	headers("remove", &response.Remove.Headers)
 	headers("rename", &response.Rename.Headers)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"postern/core/contract"
 	"postern/core/kongfile"
@@ -32,7 +34,7 @@ func (p *planner) targetOf(e *kongfile.Entity) string {
 	case len(v.Get("url").Unfilled())+len(host.Unfilled())+len(v.Get("path").Unfilled())+len(v.Get("port").Unfilled())+
 		len(v.Get("protocol").Unfilled()) > 0:
 		return ""
-	case scheme == "" || host.Text == "":
+	case scheme == "" || host.Text == "", !p.isTarget(host.Text):
 		return ""
 	}
 	target := scheme + "://" + authority(scheme, host.Text, v.Get("port").Int(80)) +
@@ -41,6 +43,23 @@ func (p *planner) targetOf(e *kongfile.Entity) string {
 		return ""
 	}
 	return target
+}
+
+// isTarget reports whether calls can be sent to a host, or to the targets of the upstream with this name.
+func (p *planner) isTarget(host string) bool {
+	upstream := p.found.upstreams[host]
+	return isTargetHost(host) || upstream != nil && len(p.targetsOf(upstream)) > 0
+}
+
+// isTargetHost reports whether a host can be that of a URL. The names of upstreams often can't.
+func isTargetHost(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return strings.Trim(last, "0123456789") != "" && strings.IndexFunc(host, func(c rune) bool {
+		return c < utf8.RuneSelf && c != '.' && c != '-' && c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) < 0
 }
 
 func authority(scheme, host string, port int) string {
@@ -202,7 +221,7 @@ func (p *planner) targetsOf(upstream *kongfile.Entity) []*kongfile.Entity {
 		switch {
 		case len(one.Value.Unfilled()) > 0:
 			p.say(one, "target.placeholder")
-		case err != nil || notNumber != nil || name == "" || strings.ContainsAny(name, "@/?#"):
+		case err != nil || notNumber != nil || !isTargetHost(name):
 			p.say(one, "target.address")
 		case len(targets) >= contract.MostUpstreamTargets:
 			p.say(one, "target.too_many")
