@@ -2,6 +2,7 @@ package awsfile
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,16 +24,12 @@ func (f *Files) readExport(root configfile.Value, pointer string) error {
 		KeySource: root.Get(prefix + "api-key-source").Text, root: root, pointer: pointer,
 	}
 	x.Entity = f.add(KindAPI, "", pointer+"/info", root.Get("info"))
-	x.readServers()
+	f.readServers(x)
 	x.Name = cmp.Or(x.Title, x.ID, "api")
 	f.readSchemes(x)
 	f.readExtensions(x)
 	for _, path := range root.Get("paths").Members {
-		for _, member := range path.Value.Members {
-			if slices.Contains(methods, member.Name) {
-				f.readOperation(x, path, member)
-			}
-		}
+		f.readPath(x, path)
 		if int64(len(x.Operations)) > filelimits.KongRoutes.Most {
 			return configfile.Beyond(filelimits.KongRoutes)
 		}
@@ -72,26 +69,48 @@ func hostOf(server configfile.Value) string {
 
 func isExecuteAPI(host string) bool { return executeAPI.MatchString(host) }
 
-// readServers reads the API's ID and its custom domain names.
-func (x *Export) readServers() {
-	add := func(host, base string) {
+// idOf returns the ID of an API, "" if the export has custom domain names only.
+func idOf(root configfile.Value) string {
+	hosts := []string{root.Get("host").Text}
+	for _, server := range root.Get("servers").Items {
+		hosts = append(hosts, hostOf(server))
+	}
+	for _, host := range hosts {
 		if found := executeAPI.FindStringSubmatch(host); found != nil {
-			x.ID = found[1]
-			return
+			return found[1]
 		}
-		if _, err := url.Parse("https://" + host); host == "" || err != nil || strings.ContainsAny(host, "{}") {
+	}
+	return ""
+}
+
+// readServers reads the API's ID, its custom domain names, and the endpoint settings that OpenAPI 3.0 has in a server.
+func (f *Files) readServers(x *Export) {
+	x.ID = idOf(x.root)
+	add := func(host, base string) {
+		if strings.Contains(host, "-vpce-") || strings.Contains(host, ".vpce.") {
+			x.IsPrivate = true
+		}
+		if _, err := url.Parse("https://" + host); host == "" || err != nil || strings.ContainsAny(host, "{}") ||
+			amazonHost.MatchString(host) {
 			return
 		}
 		base = strings.Trim(base, "/")
 		if base != "" {
 			base = "/" + base
 		}
-		x.Hosts = append(x.Hosts, Host{Name: strings.ToLower(host), Prefix: base})
+		if one := (Host{Name: strings.ToLower(host), Prefix: base}); !slices.Contains(x.Hosts, one) {
+			x.Hosts = append(x.Hosts, one)
+		}
 	}
 	add(x.root.Get("host").Text, x.root.Get("basePath").Text)
-	for _, server := range x.root.Get("servers").Items {
-		_, base, _ := strings.Cut(strings.TrimPrefix(server.Get("url").Text, "https://"), "/")
-		add(hostOf(server), strings.ReplaceAll(base, "{basePath}", server.Get("variables", "basePath", "default").Text))
+	for i, server := range x.root.Get("servers").Items {
+		host, address := hostOf(server), server.Get("url").Text
+		_, base, _ := strings.Cut(address[strings.Index(address, host)+len(host):], "/")
+		add(host, strings.ReplaceAll(base, "{basePath}", server.Get("variables", "basePath", "default").Text))
+		if v := server.Get(prefix + "endpoint-configuration"); v.IsSet() {
+			at := fmt.Sprintf("%s/servers/%d/%sendpoint-configuration", x.pointer, i, prefix)
+			x.Endpoints = append(x.Endpoints, f.add(KindEndpoint, "endpoint", at, v))
+		}
 	}
 }
 
@@ -99,13 +118,14 @@ func (x *Export) readServers() {
 func (f *Files) readSchemes(x *Export) {
 	for _, path := range []string{"securityDefinitions", "components/securitySchemes"} {
 		for _, scheme := range x.root.Get(strings.Split(path, "/")...).Members {
-			v := scheme.Value
+			v := x.resolved(scheme.Value)
 			kind := KindAuthorizer
-			if v.Get("type").Text == "apiKey" && !v.Get(prefix+"authtype").IsSet() &&
-				!v.Get(prefix+"authorizer").IsSet() && strings.EqualFold(v.Get("name").Text, "x-api-key") {
-				kind = KindKeyScheme
-			} else {
+			switch {
+			case v.Get(prefix + "authtype").IsSet(), v.Get(prefix + "authorizer").IsSet():
 				x.HasAuthorizers = true
+			case v.Get("type").Text == "apiKey" && v.Get("in").Text == "header" &&
+				strings.EqualFold(v.Get("name").Text, "x-api-key"):
+				kind = KindKeyScheme
 			}
 			x.Schemes[scheme.Name] = f.add(kind, scheme.Name, x.pointer+"/"+path+"/"+Escape(scheme.Name), v)
 		}
@@ -122,7 +142,7 @@ func (f *Files) readExtensions(x *Export) {
 		case name == "policy":
 			x.Policy = f.add(KindPolicy, "resource policy", at, m.Value)
 		case name == "endpoint-configuration":
-			x.Endpoint = f.add(KindEndpoint, "endpoint", at, m.Value)
+			x.Endpoints = append(x.Endpoints, f.add(KindEndpoint, "endpoint", at, m.Value))
 		case name == "cors":
 			x.CORS, x.IsHTTP = f.add(KindCORS, "CORS", at, m.Value), true
 		case name == "request-validators":
@@ -141,30 +161,61 @@ func (f *Files) readExtensions(x *Export) {
 	}
 }
 
-func (f *Files) readOperation(x *Export, path, member configfile.Member) {
+// readPath reads the operations of a path. If its reference leads nowhere, it has one for all methods that has no
+// target: calls must not reach the operation of a wider path.
+func (f *Files) readPath(x *Export, path configfile.Member) {
+	v := x.resolved(path.Value)
+	if v.Get("$ref").IsSet() {
+		f.readOperation(x, path.Name, configfile.Value{}, configfile.Member{Name: methods[len(methods)-1], Value: v})
+		return
+	}
+	for _, member := range v.Members {
+		if slices.Contains(methods, strings.ToLower(member.Name)) {
+			f.readOperation(x, path.Name, v, member)
+		}
+	}
+}
+
+func (f *Files) readOperation(x *Export, path string, item configfile.Value, member configfile.Member) {
 	v := member.Value
 	method := strings.ToUpper(member.Name)
-	if strings.HasSuffix(member.Name, "any-method") {
+	if strings.HasSuffix(method, "ANY-METHOD") {
 		method = "ANY"
 	}
 	o := &Operation{
-		Entity: f.add(KindOperation, method+" "+path.Name,
-			x.pointer+"/paths/"+Escape(path.Name)+"/"+Escape(member.Name), v),
-		Method: method, Path: path.Name, Integration: x.resolved(v.Get(prefix + "integration")),
-		Auth:      cmp.Or(v.Get(prefix+"auth", "type").Text, x.root.Get(prefix+"auth", "type").Text),
+		Entity: f.add(KindOperation, method+" "+path, x.pointer+"/paths/"+Escape(path)+"/"+Escape(member.Name), v),
+		Method: method, Path: path, Integration: x.resolved(v.Get(prefix + "integration")),
+		Auth:      cmp.Or(authOf(v.Get(prefix+"auth")), authOf(x.root.Get(prefix+"auth"))),
 		Validator: cmp.Or(v.Get(prefix+"request-validator").Text, x.Validator),
+	}
+	for _, list := range []configfile.Value{item.Get("parameters"), v.Get("parameters")} {
+		for _, one := range list.Items {
+			o.Parameters = append(o.Parameters, x.resolved(one))
+		}
 	}
 	security := v.Get("security")
 	if !security.IsSet() {
 		security = x.root.Get("security")
 	}
+	o.Unreadable = security.IsSet() && security.Kind != configfile.List
 	for _, requirement := range security.Items {
+		o.Unreadable = o.Unreadable || requirement.Kind != configfile.Object
 		for _, one := range requirement.Members {
 			o.Security = append(o.Security, one.Name)
 		}
 	}
 	x.Operations = append(x.Operations, o)
 }
+
+// authOf returns a type of authentication, unknownAuth if it has none.
+func authOf(v configfile.Value) string {
+	if v.IsSet() {
+		return cmp.Or(v.Get("type").Text, unknownAuth)
+	}
+	return ""
+}
+
+const unknownAuth = "unknown"
 
 // resolved returns what a reference within the file refers to.
 func (x *Export) resolved(v configfile.Value) configfile.Value {

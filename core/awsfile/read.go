@@ -2,6 +2,7 @@ package awsfile
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,9 +57,11 @@ type Export struct {
 	Validators map[string]*Entity
 	Validator  string // name of the validator of operations that name none
 	Policy     *Entity
-	Endpoint   *Entity
+	Endpoints  []*Entity
 	CORS       *Entity
 	KeySource  string // HEADER or AUTHORIZER
+
+	IsPrivate bool // it has the host name of a VPC endpoint
 
 	// HasAuthorizers reports whether the export was made with authorizers, as far as that can be told.
 	HasAuthorizers bool
@@ -81,7 +84,9 @@ type Operation struct {
 	Integration configfile.Value
 	Security    []string // names of schemes
 	Auth        string   // of x-amazon-apigateway-auth, such as AWS_IAM
+	Unreadable  bool     // what it requires can't be told
 	Validator   string
+	Parameters  []configfile.Value // also those of its path
 }
 
 // Files are the entities of all files of an import.
@@ -100,16 +105,20 @@ type Files struct {
 type PlanKey struct {
 	*Entity
 	Plan string // ID; "" if it isn't known
+
+	file string
 }
 
 var (
 	extension = regexp.MustCompile(`["']?x-amazon-apigateway-[a-z-]+["']?\s*:|` +
-		`\.execute-api\.[a-z0-9-]+\.amazonaws\.com`)
+		`\.execute-api\.[a-z0-9-]+\.(amazonaws\.com|api\.aws)`)
 	described = regexp.MustCompile(`(?m)(^|[{,]\s*)["']?(openapi|swagger)["']?\s*:`)
 	answers   = regexp.MustCompile(`(?m)["']?(items|item|Items)["']?\s*:`)
 	answerOf  = regexp.MustCompile(`["']?(stageKeys|apiStages|stageName|StageName|restApiId)["']?\s*:|` +
 		`["']API_KEY["']`)
-	executeAPI = regexp.MustCompile(`^([a-z0-9]+)\.execute-api\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
+	executeAPI = regexp.MustCompile(`^([a-z0-9]+)(-vpce-[a-z0-9]+)?\.execute-api\.[a-z0-9-]+\.` +
+		`(amazonaws\.com(\.cn)?|api\.aws)$`)
+	amazonHost = regexp.MustCompile(`(?i)\.(amazonaws\.com(\.cn)?|api\.aws)(:|$)`)
 )
 
 // Recognizes reports whether a file looks like one of AWS API Gateway.
@@ -151,17 +160,25 @@ func listOf(root *configfile.Value) (items *configfile.Value, name string) {
 // those of get-stages unless set has others. Errors are *configfile.Error.
 func Read(documents []*configfile.Document, set map[string]string) (*Files, error) {
 	f := &Files{}
-	variables := map[string]map[string]string{} // by stage
+	var variables []stageVariables
+	apis := map[string]map[string]bool{} // IDs by stage
 	for _, d := range documents {
 		root, _ := d.Filled(set)
 		if items, _ := listOf(&root); items != nil {
-			readVariables(items.Items, variables)
+			variables = append(variables, readVariables(d.Name, items.Items)...)
+		}
+		if stage := stageOf(root); root.Get("paths").IsSet() {
+			if apis[stage] == nil {
+				apis[stage] = map[string]bool{}
+			}
+			apis[stage][idOf(root)] = true
 		}
 	}
 	for _, d := range documents {
 		values := set
 		if root := d.Root(); root.Get("paths").IsSet() {
-			values = withVariables(set, variables[stageOf(*root)])
+			stage := stageOf(*root)
+			values = withVariables(set, variablesOf(variables, stage, idOf(*root), len(apis[stage]) > 1))
 		}
 		root, placeholders := d.Filled(values)
 		f.Placeholders = configfile.Join(f.Placeholders, placeholders)
@@ -186,25 +203,57 @@ func Read(documents []*configfile.Document, set map[string]string) (*Files, erro
 	return f, nil
 }
 
-func readVariables(stages []configfile.Value, into map[string]map[string]string) {
+// stageVariables are the variables of a stage in an answer of get-stages, which doesn't name the API.
+type stageVariables struct {
+	file, stage string
+	values      map[string]string
+}
+
+func readVariables(file string, stages []configfile.Value) (all []stageVariables) {
 	for _, stage := range stages {
-		name := cmp.Or(stage.Get("stageName").Text, stage.Get("StageName").Text)
+		one := stageVariables{
+			file: file, stage: cmp.Or(stage.Get("stageName").Text, stage.Get("StageName").Text),
+			values: map[string]string{},
+		}
 		variables := stage.Get("variables")
 		if !variables.IsSet() {
 			variables = stage.Get("StageVariables")
 		}
-		if name == "" {
-			continue
-		}
-		if _, twice := into[name]; twice { // of another API: whose values are meant isn't known
-			into[name] = map[string]string{}
-			continue
-		}
-		into[name] = map[string]string{}
 		for _, m := range variables.Members {
-			into[name]["stageVariables."+m.Name] = m.Value.Text
+			one.values["stageVariables."+m.Name] = m.Value.Text
+		}
+		if one.stage != "" {
+			all = append(all, one)
 		}
 	}
+	return all
+}
+
+// variablesOf returns the variables of a stage of an API. The name of a file can have the ID of its API. Otherwise, and
+// if several APIs have such a stage, whose variables are meant isn't known, and there are none.
+func variablesOf(all []stageVariables, stage, id string, several bool) map[string]string {
+	var own, others []stageVariables
+	for _, one := range all {
+		switch {
+		case one.stage != stage:
+		case id != "" && strings.Contains(one.file, id):
+			own = append(own, one)
+		default:
+			others = append(others, one)
+		}
+	}
+	if len(own) == 0 && !several {
+		own = others
+	}
+	for _, one := range own {
+		if !maps.Equal(one.values, own[0].values) {
+			return nil
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return own[0].values
 }
 
 func withVariables(set, variables map[string]string) map[string]string {
@@ -247,9 +296,9 @@ func (f *Files) readAnswer(root configfile.Value, pointer, file string) error {
 		case has("apiStages") || has("throttle") || has("quota"):
 			f.Plans = append(f.Plans, f.add(KindPlan, text("name", "id"), at, v))
 		case v.Get("type").Text == "API_KEY":
-			plan := cmp.Or(v.Get("usagePlanId").Text, root.Get("usagePlanId").Text, file)
+			plan := cmp.Or(v.Get("usagePlanId").Text, root.Get("usagePlanId").Text)
 			e := f.add(KindPlanKey, text("name", "id"), at, v)
-			f.PlanKeys = append(f.PlanKeys, &PlanKey{Entity: e, Plan: plan})
+			f.PlanKeys = append(f.PlanKeys, &PlanKey{Entity: e, Plan: plan, file: file})
 		case has("stageName") || has("StageName"):
 			f.Stages = append(f.Stages, f.add(KindStage, text("stageName", "StageName"), at, v))
 		case has("restApiId") && has("stage"):
@@ -264,18 +313,46 @@ func (f *Files) readAnswer(root configfile.Value, pointer, file string) error {
 }
 
 // matchPlanKeys finds the usage plans of keys. The answer of get-usage-plan-keys doesn't name its plan: the name of the
-// file can, or there is only one.
+// file can, or there is only one plan and one such file. A key in the wrong plan could make calls that AWS refuses.
 func (f *Files) matchPlanKeys() {
+	ids := map[string]bool{}
+	for _, plan := range f.Plans {
+		ids[plan.Value.Get("id").Text] = true
+	}
+	delete(ids, "")
+	files := map[string]string{} // IDs of plans by the names of files
 	for _, member := range f.PlanKeys {
-		given := member.Plan
-		member.Plan = ""
-		for _, plan := range f.Plans {
-			id := plan.Value.Get("id").Text
-			if id != "" && (given == id || len(f.Plans) == 1 || strings.Contains(given, id)) {
-				member.Plan = id
-			}
+		if _, known := files[member.file]; !known {
+			files[member.file] = idIn(member.file, ids)
 		}
 	}
+	for _, member := range f.PlanKeys {
+		switch {
+		case ids[member.Plan]:
+		case member.Plan != "": // of a plan that the files don't have
+			member.Plan = ""
+		case files[member.file] == "" && len(files) == 1 && len(ids) == 1:
+			for id := range ids {
+				member.Plan = id
+			}
+		default:
+			member.Plan = files[member.file]
+		}
+	}
+}
+
+// idIn returns the ID that the name of a file has, "" if it has none or several.
+func idIn(file string, ids map[string]bool) (found string) {
+	for id := range ids {
+		switch {
+		case !strings.Contains(file, id):
+		case found != "":
+			return ""
+		default:
+			found = id
+		}
+	}
+	return found
 }
 
 // Escape escapes a name in a JSON Pointer (RFC 6901).

@@ -25,8 +25,10 @@ type awsPlanner struct {
 	names    taken          // of projects
 	versions map[int]taken  // names, by project
 	owners   taken
-	groups   map[string]string // of usage plans, by ID
-	needed   map[string]bool   // placeholders that something imported has
+	groups   map[string]string                   // of usage plans, by ID
+	planAPIs map[*awsfile.Entity]map[string]bool // sources of the projects that a usage plan is for
+	repeated map[string]bool                     // sources and stages of APIs that were read
+	needed   map[string]bool                     // placeholders that something imported has
 
 	addresses map[string][]takenAddress // custom domains by host name and path prefix
 }
@@ -53,6 +55,8 @@ type operation struct {
 	*awsfile.Operation
 	api     *api
 	path    []string // segments
+	shape   string   // the same for all paths that match the same calls
+	methods []string
 	closed  []string // reasons
 	skipped bool     // it has no target that can be imported
 	isCORS  bool     // it answers preflights
@@ -71,7 +75,7 @@ var awsMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "
 // names of the groups that rules of an AWS plan require
 const (
 	awsClosed = "aws-closed" // without members: rules that require it refuse every call
-	awsKeys   = "aws-keys"   // all owners of keys, if the files don't have usage plans
+	awsKeys   = "aws-keys"   // whoever may call operations that require a key, if the files don't have usage plans
 )
 
 // AWS returns the plan of importing files of AWS API Gateway. It returns an error if an option names something that
@@ -80,7 +84,8 @@ func AWS(files *awsfile.Files, o Options) (*Plan, error) {
 	p := &awsPlanner{
 		files: files, options: o, plan: newPlan("aws", awsName, o), items: map[*awsfile.Entity]*item{},
 		opened: map[string]bool{}, projects: map[string]int{}, names: taken{}, versions: map[int]taken{},
-		owners: taken{}, groups: map[string]string{}, needed: map[string]bool{},
+		owners: taken{}, groups: map[string]string{}, planAPIs: map[*awsfile.Entity]map[string]bool{},
+		repeated: map[string]bool{}, needed: map[string]bool{},
 		addresses: map[string][]takenAddress{},
 	}
 	for _, e := range files.Entities {
@@ -136,11 +141,26 @@ func (p *awsPlanner) readAPI(x *awsfile.Export) {
 	}
 	p.hostsOf(a)
 	a.groups = p.groupsOf(a)
+	if p.repeated[a.source()+"\x00"+x.Stage] {
+		p.say(a.Entity, "api.repeated")
+		for _, one := range x.Operations {
+			p.say(one.Entity, "operation.repeated")
+		}
+		return
+	}
+	p.repeated[a.source()+"\x00"+x.Stage] = true
 	openAll := p.options.opens(p.opened, x.Name, x.ID, x.Pointer)
 	for _, one := range x.Operations {
 		o := &operation{Operation: one, api: a, path: segmentsOf(one.Path)}
+		o.shape = policy.RuleShape(rulePath(o.path))
+		a.operations = append(a.operations, o)
+	}
+	p.settleMethods(a)
+	for _, o := range a.operations {
 		p.readAccess(o)
-		p.readTarget(o)
+		if !o.skipped {
+			p.readTarget(o)
+		}
 		opens := p.options.opens(p.opened, o.Name, o.Value.Get("operationId").Text, o.Pointer) || openAll
 		if len(o.closed) > 0 && !o.skipped && !o.isCORS {
 			if opens {
@@ -150,14 +170,92 @@ func (p *awsPlanner) readAPI(x *awsfile.Export) {
 				p.say(o.Entity, "operation.closed")
 				p.plan.Closed = append(p.plan.Closed, contract.ClosedEntity{
 					Kind: "operation", Name: o.Name, Pointer: o.Pointer, Line: o.Line, Reasons: o.closed,
-					Open: "--open " + quoted(o.Name),
+					Open: "--open " + quoted(p.openName(o)),
 				})
 			}
 		}
-		a.operations = append(a.operations, o)
 	}
+	p.settleTwins(a)
+	p.settleExceptions(a)
 	p.apis = append(p.apis, a)
 }
+
+// openName returns the name that opens an operation only: its pointer, if several APIs have one with its name.
+func (p *awsPlanner) openName(o *operation) string {
+	for _, x := range p.files.Exports {
+		if x != o.api.Export && slices.ContainsFunc(x.Operations, func(one *awsfile.Operation) bool {
+			return one.Name == o.Name
+		}) {
+			return o.Pointer
+		}
+	}
+	return o.Name
+}
+
+// source identifies an API in later imports.
+func (a *api) source() string { return cmp.Or(a.ID, a.Title, a.Name) }
+
+// settleMethods sets the methods of operations: that for any method doesn't have those with an operation of their own.
+func (p *awsPlanner) settleMethods(a *api) {
+	own := map[string][]string{} // methods by path
+	for _, o := range a.operations {
+		if o.Method != "ANY" {
+			own[o.shape] = append(own[o.shape], o.Method)
+		}
+	}
+	for _, o := range a.operations {
+		o.methods = []string{o.Method}
+		if o.Method == "ANY" {
+			o.methods = slices.DeleteFunc(slices.Clone(awsMethods), func(method string) bool {
+				return slices.Contains(own[o.shape], method)
+			})
+		}
+		if len(o.methods) == 0 {
+			o.skipped = true
+			p.say(o.Entity, "operation.unreachable")
+		}
+	}
+}
+
+// settleTwins leaves out operations with the same method and path, apart from a slash at its end or names of
+// parameters: rules don't tell them apart. One stays if all are imported in the same way.
+func (p *awsPlanner) settleTwins(a *api) {
+	type call struct{ shape, method string }
+	byCall := map[call][]*operation{}
+	for _, o := range a.operations {
+		byCall[call{o.shape, o.Method}] = append(byCall[call{o.shape, o.Method}], o)
+	}
+	for _, twins := range byCall {
+		same := !slices.ContainsFunc(twins, func(o *operation) bool {
+			return !o.isImported() || o.needs != twins[0].needs || o.target != twins[0].target
+		})
+		for i, o := range twins {
+			if len(twins) > 1 && (i > 0 || !same) && !o.skipped {
+				o.skipped = true
+				p.say(o.Entity, map[bool]string{true: "operation.same", false: "operation.twin"}[same])
+			}
+		}
+	}
+}
+
+// settleExceptions leaves out operations whose calls include those of an operation that AWS treats differently, and
+// whose path can't be that of a rule which refuses them.
+func (p *awsPlanner) settleExceptions(a *api) {
+	for _, exception := range a.operations {
+		if isRulePath(exception.path) || exception.isDefault() {
+			continue
+		}
+		for _, o := range a.operations {
+			if o.isImported() && o.reaches(exception) {
+				o.skipped = true
+				p.say(o.Entity, "operation.exception", exception.Name)
+			}
+		}
+	}
+}
+
+// isDefault reports whether an operation is the default route of an HTTP API, which takes the calls of no other.
+func (o *operation) isDefault() bool { return len(o.path) == 1 && o.path[0] == "$default" }
 
 // hostsOf sets the host names of an API. Base paths of the host names in options are in the answer of
 // get-base-path-mappings.
@@ -237,12 +335,23 @@ func rulePath(path []string) string {
 	return cmp.Or(out.String(), "/")
 }
 
-// methodsOf returns the methods of an operation.
-func (o *operation) methodsOf() []string {
-	if o.Method == "ANY" {
-		return awsMethods
+// overlaps reports whether some calls match both paths.
+func overlaps(path, other []string) bool {
+	for i := 0; ; i++ {
+		switch {
+		case i >= len(path) || i >= len(other):
+			return len(path) == len(other)
+		case isGreedy(path[i]) || isGreedy(other[i]):
+			return true
+		case !isParameter(path[i]) && !isParameter(other[i]) && path[i] != other[i]:
+			return false
+		}
 	}
-	return []string{o.Method}
+}
+
+// reaches reports whether the rules for an operation can let calls through that are another one's.
+func (o *operation) reaches(other *operation) bool {
+	return o.shape == other.shape || overlaps(o.path, other.path) && !covers(other.path, o.path)
 }
 
 // notes says what is true of all files.
@@ -257,7 +366,7 @@ func (p *awsPlanner) notes() {
 		"403 or 404.")
 	note("outside_export", "An export doesn't have web ACLs (AWS WAF), client certificates of custom domain names, "+
 		"caches or throttling of stages. Check whether the API has them before you switch.")
-	if slices.ContainsFunc(p.apis, func(a *api) bool { return !a.IsHTTP && a.Policy == nil && a.Endpoint == nil }) {
+	if slices.ContainsFunc(p.apis, func(a *api) bool { return !a.IsHTTP && a.Policy == nil && len(a.Endpoints) == 0 }) {
 		note("resource_policy", "An API has neither a resource policy nor endpoint settings in its export. If you "+
 			"exported it without extensions=apigateway, export it again: "+awsfile.Command)
 	}
@@ -281,6 +390,11 @@ func (p *awsPlanner) others() {
 			}
 		case awsfile.KindPolicy, awsfile.KindEndpoint, awsfile.KindAPI, awsfile.KindOperation, awsfile.KindKeyScheme,
 			awsfile.KindResponse, awsfile.KindModel, awsfile.KindSetting, awsfile.KindKey, awsfile.KindPlanKey:
+		}
+	}
+	for e, apis := range p.planAPIs {
+		if len(apis) > 1 && (e.Value.Get("throttle").IsSet() || e.Value.Get("quota").IsSet()) {
+			p.say(e, "usage_plan.apis")
 		}
 	}
 	for _, e := range p.files.Stages {

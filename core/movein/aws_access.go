@@ -2,6 +2,7 @@ package movein
 
 import (
 	"slices"
+	"strings"
 
 	"postern/core/awsfile"
 	"postern/core/configfile"
@@ -22,12 +23,15 @@ func (p *awsPlanner) readAccess(o *operation) {
 	if o.Auth != "" && o.Auth != "NONE" {
 		closeFor(nil, "", "callers sign their calls ("+o.Auth+")")
 	}
+	if o.Unreadable {
+		closeFor(nil, "", "what it requires can't be read")
+	}
 	for _, name := range o.Security {
 		scheme := x.Schemes[name]
 		switch {
 		case scheme == nil:
 			closeFor(nil, "", "the export doesn't have its authorizer "+name)
-		case scheme.Kind == awsfile.KindKeyScheme && x.KeySource == "AUTHORIZER":
+		case scheme.Kind == awsfile.KindKeyScheme && x.KeySource != "" && !strings.EqualFold(x.KeySource, "HEADER"):
 			closeFor(scheme, "key_scheme.authorizer", "its keys come from an authorizer")
 		case scheme.Kind == awsfile.KindKeyScheme:
 			o.needs = true
@@ -39,10 +43,18 @@ func (p *awsPlanner) readAccess(o *operation) {
 	if x.Policy != nil && !allowsAll(x.Policy.Value) {
 		closeFor(x.Policy, "resource_policy.closed", "the API's resource policy can't be imported")
 	}
-	if x.Endpoint != nil && isPrivate(x.Endpoint.Value) {
-		closeFor(x.Endpoint, "endpoint.private", "the API is private: only VPC endpoints reach it")
+	private := false
+	for _, e := range x.Endpoints {
+		if isPrivate(e.Value) {
+			p.use(e)
+			p.say(e, "endpoint.private")
+			private = true
+		}
 	}
-	if e := x.Validators[o.Validator]; e != nil && validates(e.Value, o.Value) {
+	if private || x.IsPrivate {
+		closeFor(nil, "", "the API is private: only VPC endpoints reach it")
+	}
+	if e := x.Validators[o.Validator]; e != nil && validates(e.Value, o.Operation) {
 		closeFor(e, "validator.closed", "it validates calls ("+o.Validator+")")
 	} else if e == nil && o.Validator != "" {
 		closeFor(nil, "", "the export doesn't have its validator "+o.Validator)
@@ -63,7 +75,9 @@ func allowsAll(v configfile.Value) bool {
 	for _, one := range list {
 		principal := one.Get("Principal")
 		everyone := principal.Text == "*" || slices.Contains(principal.Get("AWS").Texts(), "*")
-		if one.Get("Effect").Text != "Allow" || len(one.Get("Condition").Members) > 0 {
+		condition := one.Get("Condition")
+		if one.Get("Effect").Text != "Allow" || condition.IsSet() &&
+			(condition.Kind != configfile.Object || len(condition.Members) > 0) {
 			return false
 		}
 		action := slices.ContainsFunc(one.Get("Action").Texts(), func(text string) bool {
@@ -77,19 +91,28 @@ func allowsAll(v configfile.Value) bool {
 	return allows
 }
 
-// isPrivate reports whether only VPC endpoints reach an API.
+// isPrivate reports whether only VPC endpoints reach an API. A type that isn't known may be one of them.
 func isPrivate(v configfile.Value) bool {
-	return len(v.Get("vpcEndpointIds").Items) > 0 || slices.Contains(v.Get("types").Texts(), "PRIVATE")
+	types := v.Get("types")
+	public := !slices.ContainsFunc(types.Texts(), func(text string) bool {
+		return !strings.EqualFold(text, "EDGE") && !strings.EqualFold(text, "REGIONAL")
+	})
+	endpoints := v.Get("vpcEndpointIds")
+	isList := types.Kind == configfile.List && len(types.Texts()) == len(types.Items)
+	readable := !types.IsSet() || types.Kind == configfile.Text || isList
+	return !readable || !public || len(endpoints.Items) > 0 || endpoints.IsSet() && endpoints.Kind != configfile.List
 }
 
 // validates reports whether a validator can refuse calls of an operation.
-func validates(validator, operation configfile.Value) bool {
-	body := operation.Get("requestBody").IsSet()
+func validates(validator configfile.Value, o *awsfile.Operation) bool {
+	body := o.Value.Get("requestBody").IsSet()
 	parameters := false
-	for _, one := range operation.Get("parameters").Items {
+	for _, one := range o.Parameters {
 		switch in := one.Get("in").Text; {
 		case in == "body":
 			body = true
+		case in == "": // its reference leads nowhere
+			body, parameters = true, true
 		case in != "path" && one.Get("required").Bool(false):
 			parameters = true
 		}

@@ -18,7 +18,7 @@ func (p *awsPlanner) build(a *api) {
 		p.sayOperations(a)
 		return
 	}
-	source := cmp.Or(a.ID, a.Title, a.Name)
+	source := a.source()
 	at, known := p.projects[source]
 	if !known {
 		at = len(p.plan.Projects)
@@ -118,9 +118,9 @@ func (p *awsPlanner) settleDomains(a *api, families []*family) {
 	for i, f := range families {
 		kept := f.operations[:0]
 		for _, o := range f.operations {
-			entry := awsEntry{prefix: f.target.removed, strip: true, methods: o.methodsOf()}
+			entry := awsEntry{prefix: f.target.removed, strip: true, methods: o.methods}
 			if f.target.literal == "" && f.target.removed == "" { // the path is kept
-				entry = awsEntry{prefix: literalOf(o.path), methods: o.methodsOf()}
+				entry = awsEntry{prefix: literalOf(o.path), methods: o.methods}
 			}
 			if !isPrefix(entry.prefix) || isTaken(families[:i], entry) {
 				p.say(o.Entity, "operation.overlap")
@@ -152,8 +152,11 @@ func (f *family) add(entry awsEntry) {
 func isTaken(families []*family, entry awsEntry) bool {
 	return slices.ContainsFunc(families, func(f *family) bool {
 		return slices.ContainsFunc(f.entries, func(one awsEntry) bool {
+			if one.prefix != entry.prefix {
+				return false
+			}
 			both, all := common(one.methods, entry.methods)
-			return one.prefix == entry.prefix && (len(both) > 0 || all)
+			return len(both) > 0 || all
 		})
 	})
 }
@@ -243,16 +246,23 @@ func (p *awsPlanner) setAccess(a *api, f *family, v *contract.PlannedVersion) {
 	removed := segmentsOf(f.target.removed)
 	for _, o := range f.operations {
 		o.mixed = needs && !o.needs
-		rule := contract.Rule{Methods: slices.Clone(o.methodsOf()), Path: rulePath(o.path[len(removed):])}
+		rule := contract.Rule{Methods: slices.Clone(o.methods), Path: rulePath(o.path[len(removed):])}
 		if o.needs {
 			rule.Groups = a.groups
-			if len(a.groups) == 0 && len(p.files.Plans) > 0 {
-				p.say(o.Entity, "operation.no_plan")
+			switch {
+			case len(a.groups) > 0:
+			case len(p.files.Plans) == 0: // owners of other imports have keys too
+				p.say(o.Entity, "operation.no_plans")
+				p.addGroup(awsKeys, "Callers of operations that require an API key")
+				rule.Groups = []string{awsKeys}
+			default:
+				code := "operation.no_plan"
+				if a.ID == "" {
+					code = "operation.unknown_api"
+				}
+				p.say(o.Entity, code)
 				p.addClosedGroup()
 				rule.Groups = []string{awsClosed}
-			} else if len(a.groups) == 0 && open {
-				p.addGroup(awsKeys, "Owners of API keys")
-				rule.Groups = []string{awsKeys}
 			}
 		}
 		rules.List = withRule(rules.List, rule)
@@ -269,34 +279,37 @@ func (p *awsPlanner) setAccess(a *api, f *family, v *contract.PlannedVersion) {
 func (a *api) denials(f *family, removed []string) (rules []contract.Rule) {
 	own := map[string][]string{} // methods of the family by path
 	all := map[string][]string{} // methods of the API
-	var paths [][]string
+	var paths []*operation       // the first one of each path
 	for _, o := range a.operations {
-		key := joined(o.path)
-		if _, known := all[key]; !known {
-			paths = append(paths, o.path)
+		if _, known := all[o.shape]; !known {
+			paths = append(paths, o)
 		}
-		all[key] = append(all[key], o.methodsOf()...)
+		all[o.shape] = append(all[o.shape], o.methods...)
 	}
 	for _, o := range f.operations {
-		own[joined(o.path)] = append(own[joined(o.path)], o.methodsOf()...)
+		own[o.shape] = append(own[o.shape], o.methods...)
 	}
-	for _, path := range paths {
-		if len(path) < len(removed) || !slices.Equal(path[:len(removed)], removed) || !isRulePath(path[len(removed):]) {
+	for _, other := range paths {
+		path := other.path
+		if len(path) < len(removed) || !slices.Equal(path[:len(removed)], removed) {
 			continue
 		}
-		var reached []string // methods that the family's rules for this path and wider ones let through
+		var reached []string // methods that the family's rules for this path and others let through
 		for _, o := range f.operations {
-			if covers(o.path, path) {
-				reached = append(reached, o.methodsOf()...)
+			if o.reaches(other) {
+				reached = append(reached, o.methods...)
 			}
+		}
+		if len(reached) == 0 || !isRulePath(path[len(removed):]) {
+			continue
 		}
 		if slices.Contains(reached, "GET") {
 			reached = append(reached, "HEAD") // rules for GET include it
 		}
 		var denied []string
 		for _, method := range awsMethods {
-			falls := a.IsHTTP && !slices.Contains(all[joined(path)], method) && method != "HEAD" // to the wider path
-			if slices.Contains(reached, method) && !slices.Contains(own[joined(path)], method) && !falls {
+			falls := a.IsHTTP && !slices.Contains(all[other.shape], method) && method != "HEAD" // to the wider path
+			if slices.Contains(reached, method) && !slices.Contains(own[other.shape], method) && !falls {
 				denied = append(denied, method)
 			}
 		}

@@ -13,7 +13,8 @@ var awsTitles = map[awsfile.Kind]string{
 
 const (
 	openOperation = "Open the operation with --open if it's safe to accept calls without this check."
-	plansDo       = "Import the API again together with the output of get-usage-plans and get-usage-plan-keys."
+	plansDo       = "Import the API together with the output of get-usage-plans and get-usage-plan-keys. No import " +
+		"makes a frozen key valid, so undo this import first if you made it."
 )
 
 // awsFates are the fates of entities of AWS API Gateway.
@@ -37,6 +38,51 @@ var awsFates = map[string]fate{
 	},
 	"api.no_operations": {skipped, "None of its operations can be imported.", "See the reasons listed for them."},
 
+	"api.repeated": {
+		skipped, "Another file has the same API and stage.", "Leave out the older file.",
+	},
+
+	"operation.repeated": {skipped, "Another file has the same API and stage.", "Leave out the older file."},
+	"operation.unreachable": {
+		exact, "Each method of its path has an operation of its own, so no call comes to it.", "",
+	},
+	"operation.same": {
+		approximate,
+		"Another operation has the same path, apart from a slash at the end or the names of parameters. Both are " +
+			"imported as one.",
+		"",
+	},
+	"operation.twin": {
+		skipped,
+		"Another operation has the same path, apart from a slash at the end or the names of parameters, and isn't " +
+			"imported in the same way. Calls to both are refused.",
+		"Give both the same target and the same requirements.",
+	},
+	"operation.exception": {
+		skipped,
+		"Its path includes that of another operation, which AWS treats differently and which rules can't name.",
+		"Rename the path of the other operation, or list the paths of this one one by one.",
+	},
+	"operation.slash": {
+		approximate,
+		"Its URL and its path differ in the slash at the end. Postern forwards the slash that the call has.",
+		"",
+	},
+	"operation.responses": {
+		lossy, "AWS changes its responses. Postern returns them unchanged.", "Change them in the upstream.",
+	},
+	"operation.no_plans": {
+		approximate,
+		"The files don't contain usage plans, so only members of the group aws-keys may call it. The group has no " +
+			"members yet.",
+		plansDo,
+	},
+	"operation.unknown_api": {
+		lossy,
+		"It requires a key of a usage plan, but the export doesn't have the ID of its API, so its usage plans aren't " +
+			"known. Calls get 403.",
+		"Add the server https://ID.execute-api.REGION.amazonaws.com/STAGE to the export.",
+	},
 	"operation": {exact, "Its calls are forwarded to the same URL. Anyone may call it, as on AWS.", ""},
 	"operation.key": {
 		approximate,
@@ -208,6 +254,12 @@ var awsFates = map[string]fate{
 			"1. Bursts above the rate get 429, and up to twice the rate can pass within a second.",
 		"",
 	},
+	"usage_plan.apis": {
+		approximate,
+		"AWS counts the calls to all of its APIs together. Here, each API is a project that counts on its own, so a " +
+			"key can make as many calls to each of them.",
+		"Set smaller limits.",
+	},
 	"usage_plan.week": {approximate, "Its weekly quota becomes a daily limit of one seventh.", ""},
 	"usage_plan.offset": {
 		approximate, "The offset of its quota is left out: the first period has the full quota.", "",
@@ -217,8 +269,13 @@ var awsFates = map[string]fate{
 
 	"api_key":          {exact, "The key keeps working. Only its hash is stored.", ""},
 	"api_key.disabled": {exact, "It is disabled, so it is imported frozen. Calls get 403, as on AWS.", ""},
-	"api_key.plans":    {approximate, "It is in several usage plans. The strictest limits apply.", ""},
-	"api_key.zero":     {exact, "Its usage plan allows no calls, so it is imported frozen.", ""},
+	"api_key.unknown": {
+		approximate, "The files don't say whether it is enabled, so it is imported frozen.",
+		"Add the output of aws apigateway get-api-keys with --include-values. No import makes a frozen key valid, so " +
+			"undo this import first if you made it.",
+	},
+	"api_key.plans": {approximate, "It is in several usage plans. The strictest limits apply.", ""},
+	"api_key.zero":  {exact, "Its usage plan allows no calls, so it is imported frozen.", ""},
 	"api_key.no_plan": {
 		approximate, "The files don't contain a usage plan of the key, so it is imported frozen.", plansDo,
 	},

@@ -2,7 +2,9 @@ package movein
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strings"
 
 	"postern/core/awsfile"
 	"postern/core/configfile"
@@ -10,12 +12,15 @@ import (
 	"postern/core/keyfile"
 )
 
-// planGroups gives each usage plan a group: its keys are the owners in it.
+// planGroups gives each usage plan a group: its keys are the owners in it. The name has the ID of the plan, since plans
+// of other imports can have the same name, and their keys must not be let in.
 func (p *awsPlanner) planGroups() {
 	names := taken{awsClosed: 2, awsKeys: 2}
 	for _, e := range p.files.Plans {
 		if id := e.Value.Get("id").Text; id != "" {
-			p.groups[id] = names.unique(groupName(e.Name), maxGroup)
+			name, suffix := groupName(e.Name), groupName("-"+id)
+			suffix = "-" + suffix[:min(len(suffix), maxGroup/2)]
+			p.groups[id] = names.unique(name[:min(len(name), maxGroup-len(suffix))]+suffix, maxGroup)
 		}
 	}
 }
@@ -29,6 +34,13 @@ func (p *awsPlanner) groupsOf(a *api) (groups []string) {
 			}
 			p.use(e)
 			group := p.groups[e.Value.Get("id").Text]
+			if group == "" {
+				continue
+			}
+			if p.planAPIs[e] == nil {
+				p.planAPIs[e] = map[string]bool{}
+			}
+			p.planAPIs[e][a.source()] = true
 			p.addGroup(group, e.Name)
 			if !slices.Contains(groups, group) {
 				groups = append(groups, group)
@@ -67,35 +79,73 @@ func hasThrottleOfMethod(stage configfile.Value) bool { return len(stage.Get("th
 type awsKey struct {
 	entity *awsfile.Entity
 	id     string
+	plans  []*awsfile.Entity
+	frozen string // code of why it is imported frozen, "" if it isn't
 }
 
 // planKeys makes an owner of each API key.
 func (p *awsPlanner) planKeys() {
-	var keys []awsKey
+	members := p.planMembers()
+	disabled := map[string]bool{} // IDs: a key that one of the files has as disabled isn't valid
 	known := map[string]bool{}
 	for _, e := range p.files.Keys {
-		one := awsKey{e, e.Value.Get("id").Text}
-		known[one.id] = true
+		id, enabled := e.Value.Get("id").Text, e.Value.Get("enabled")
+		known[id] = true
+		disabled[id] = disabled[id] || enabled.IsSet() && !enabled.Bool(false)
+	}
+	var keys []awsKey
+	for _, e := range p.files.Keys {
+		one := awsKey{entity: e, id: e.Value.Get("id").Text}
+		switch {
+		case disabled[one.id]:
+			one.frozen = "api_key.disabled"
+		case !e.Value.Get("enabled").IsSet():
+			one.frozen = "api_key.unknown"
+		}
 		keys = append(keys, one)
 	}
-	for _, member := range p.files.PlanKeys { // they have values too
+	for _, member := range p.files.PlanKeys { // they have values too, but don't say whether they are disabled
 		if id := member.Value.Get("id").Text; !known[id] {
 			known[id] = true
-			keys = append(keys, awsKey{member.Entity, id})
+			keys = append(keys, awsKey{entity: member.Entity, id: id, frozen: "api_key.unknown"})
 		}
+	}
+	groups := map[string]bool{}
+	for _, group := range p.plan.Groups {
+		groups[group.Name] = true
 	}
 	seen := map[[32]byte]bool{}
 	for _, one := range keys {
-		p.planKey(one, seen)
-	}
-	for _, member := range p.files.PlanKeys {
-		if member.Plan == "" {
-			p.say(member.Entity, "usage_plan_key.no_plan")
-		}
+		one.plans = members[one.id]
+		p.planKey(one, groups, seen)
 	}
 }
 
-func (p *awsPlanner) planKey(one awsKey, seen map[[32]byte]bool) {
+// planMembers returns the usage plans of keys by their IDs.
+func (p *awsPlanner) planMembers() map[string][]*awsfile.Entity {
+	plans := map[string]*awsfile.Entity{}
+	for _, e := range p.files.Plans {
+		if id := e.Value.Get("id").Text; plans[id] == nil {
+			plans[id] = e
+		}
+	}
+	members := map[string][]*awsfile.Entity{}
+	for _, member := range p.files.PlanKeys {
+		id, plan := member.Value.Get("id").Text, plans[member.Plan]
+		switch {
+		case member.Plan == "":
+			p.say(member.Entity, "usage_plan_key.no_plan")
+		case id != "" && plan != nil && !slices.Contains(members[id], plan):
+			p.use(member.Entity)
+			members[id] = append(members[id], plan)
+		}
+	}
+	return members
+}
+
+// planKey makes the owner of a key. Its name has the ID of the key: several keys can have one name, and an owner's keys
+// have the same groups.
+func (p *awsPlanner) planKey(one awsKey, groups map[string]bool, seen map[[32]byte]bool) {
 	e := one.entity
 	found, reason := p.plan.takeKey(e.Value.Get("value"), seen)
 	if reason != "" {
@@ -107,8 +157,11 @@ func (p *awsPlanner) planKey(one awsKey, seen map[[32]byte]bool) {
 	if reason != "" && reason != weakAllowed {
 		return
 	}
-	name := cmp.Or(e.Value.Get("name").Text, one.id, "key")
-	if len(name) >= len(userPrefix) && name[:len(userPrefix)] == userPrefix {
+	name := cmp.Or(e.Value.Get("name").Text, "key")
+	if one.id != "" && name != one.id {
+		name += "-" + one.id
+	}
+	if strings.HasPrefix(name, userPrefix) {
 		name = "key-" + name
 	}
 	o := contract.PlannedOwner{
@@ -119,57 +172,30 @@ func (p *awsPlanner) planKey(one awsKey, seen map[[32]byte]bool) {
 		SHA256: found.SHA256, Last4: found.Last4, CredentialID: one.id, State: contract.KeyActive, Pointer: e.Pointer,
 		Line: e.Line,
 	}
-	plans := p.plansOf(one.id)
-	for _, plan := range plans {
+	for _, plan := range one.plans {
 		p.addLimits(plan, &o)
-		if group := p.groups[plan.Value.Get("id").Text]; p.isGroup(group) {
+		if group := p.groups[plan.Value.Get("id").Text]; groups[group] {
 			o.Groups = append(o.Groups, group)
 		}
 	}
-	if p.isGroup(awsKeys) {
-		o.Groups = append(o.Groups, awsKeys)
-	}
-	if len(plans) > 1 && len(o.Limits) > 0 {
+	if len(one.plans) > 1 {
 		p.say(e, "api_key.plans")
 	}
-	switch enabled := e.Value.Get("enabled"); {
-	case enabled.IsSet() && !enabled.Bool(false):
-		o.Frozen = true
-		p.say(e, "api_key.disabled")
-	case len(plans) == 0:
-		o.Frozen = true
-		p.say(e, "api_key.no_plan")
-	case slices.ContainsFunc(plans, func(plan *awsfile.Entity) bool { return isZero(plan.Value) }):
-		o.Frozen = true
-		p.say(e, "api_key.zero")
+	switch {
+	case one.frozen != "":
+	case len(one.plans) == 0:
+		one.frozen = "api_key.no_plan"
+	case slices.ContainsFunc(one.plans, func(plan *awsfile.Entity) bool { return isZero(plan.Value) }):
+		one.frozen = "api_key.zero"
 	}
-	if o.Frozen {
-		key.State = contract.KeyFrozen
+	if one.frozen != "" {
+		p.say(e, one.frozen)
+		o.Frozen, key.State = true, contract.KeyFrozen
 		p.plan.Keys.Frozen++
 	}
 	p.plan.Keys.Imported++
 	p.use(e)
 	p.plan.Owners, p.plan.OwnerKeys = append(p.plan.Owners, o), append(p.plan.OwnerKeys, []Key{key})
-}
-
-func (p *awsPlanner) isGroup(name string) bool {
-	return slices.ContainsFunc(p.plan.Groups, func(one contract.NewGroup) bool { return one.Name == name })
-}
-
-// plansOf returns the usage plans of a key.
-func (p *awsPlanner) plansOf(key string) (plans []*awsfile.Entity) {
-	for _, member := range p.files.PlanKeys {
-		if member.Value.Get("id").Text != key || key == "" || member.Plan == "" {
-			continue
-		}
-		p.use(member.Entity)
-		for _, plan := range p.files.Plans {
-			if plan.Value.Get("id").Text == member.Plan {
-				plans = append(plans, plan)
-			}
-		}
-	}
-	return plans
 }
 
 // addLimits gives an owner the limits of a usage plan. Of several plans, the stricter ones count.
@@ -196,8 +222,9 @@ func (p *awsPlanner) addLimits(plan *awsfile.Entity, o *contract.PlannedOwner) {
 	}
 }
 
-// isZero reports whether a usage plan lets no call through.
+// isZero reports whether a usage plan lets no call through, or has a limit that can't be read.
 func isZero(plan configfile.Value) bool {
-	rate, quota := plan.Get("throttle", "rateLimit"), plan.Get("quota", "limit")
-	return rate.IsSet() && rate.Float(-1) == 0 || quota.IsSet() && quota.Float(-1) == 0
+	rate, burst, quota := plan.Get("throttle", "rateLimit"), plan.Get("throttle", "burstLimit"), plan.Get("quota", "limit")
+	return rate.IsSet() && !(rate.Float(0) > 0) || burst.IsSet() && !(burst.Float(0) >= 1) ||
+		quota.IsSet() && !(quota.Float(0) >= 1 && quota.Float(0) < math.MaxInt64)
 }

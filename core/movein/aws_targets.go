@@ -1,13 +1,16 @@
 package movein
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"postern/core/configfile"
 	"postern/core/contract"
+	"postern/core/policy"
 )
 
 // awsTarget is where the calls of an operation go.
@@ -25,6 +28,9 @@ const (
 	httpTimeout = 30_000
 )
 
+// internet is the type of connections to public targets.
+const internet = "INTERNET"
+
 // readTarget sets the target of an operation, or says why it can't have one.
 func (p *awsPlanner) readTarget(o *operation) {
 	v := o.Integration
@@ -33,7 +39,7 @@ func (p *awsPlanner) readTarget(o *operation) {
 		p.say(o.Entity, code, details...)
 	}
 	switch kind := strings.ToLower(v.Get("type").Text); {
-	case !v.IsSet():
+	case !v.IsSet(), kind == "":
 		skip("operation.no_integration")
 		return
 	case kind == "mock" && o.Method == "OPTIONS" && len(preflightHeaders(v)) > 0:
@@ -45,10 +51,10 @@ func (p *awsPlanner) readTarget(o *operation) {
 	case kind != "http" && kind != "http_proxy":
 		skip("operation.aws", strings.ToLower(kind))
 		return
-	case strings.EqualFold(v.Get("connectionType").Text, "VPC_LINK"):
+	case v.Get("connectionId").IsSet(), !strings.EqualFold(cmp.Or(v.Get("connectionType").Text, internet), internet):
 		skip("operation.vpc_link")
 		return
-	case len(o.path) == 1 && o.path[0] == "$default":
+	case o.isDefault():
 		skip("operation.default_route")
 		return
 	case kind == "http":
@@ -77,8 +83,17 @@ func (p *awsPlanner) readTarget(o *operation) {
 		skip("operation.parameters")
 		return
 	}
-	if !o.target.split(v.Get("uri").Text, o.path, names) || !isRulePath(o.path) {
+	uri := v.Get("uri").Text
+	if !o.target.split(uri, o.path, names) || !isRulePath(o.path) {
 		skip("operation.uri")
+		return
+	}
+	if _, own, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://"), "/"); own != "" &&
+		strings.HasSuffix(own, "/") != strings.HasSuffix(o.Path, "/") {
+		p.say(o.Entity, "operation.slash")
+	}
+	if o.api.IsHTTP && v.Get("responseParameters").IsSet() {
+		p.say(o.Entity, "operation.responses")
 	}
 }
 
@@ -99,14 +114,15 @@ func (p *awsPlanner) readParameters(o *operation) (names map[string]string, ok b
 			names[name] = strings.TrimPrefix(value, "method.request.path.")
 		case isOwn && place == "path":
 			return nil, false
-		case isOwn && place == "header" && quotedText && len(m.Value.Placeholders) == 0:
-			headers = append(headers, Header{Name: name, Value: value[1 : len(value)-1]})
+		case isOwn && place == "header" && quotedText && len(m.Value.Placeholders) == 0 &&
+			policy.CanSetForUpstream(name) && policy.IsUpstreamHeaderValue(value[1:len(value)-1]):
+			name = http.CanonicalHeaderKey(name)
+			headers = withHeader(headers, Header{Name: name, Value: value[1 : len(value)-1]})
 		case isOwn && value == "method.request."+own: // as a proxy forwards it anyway
 		default:
 			p.say(o.Entity, "operation.mapping", m.Name)
 		}
 	}
-	slices.SortFunc(headers, func(a, b Header) int { return strings.Compare(a.Name, b.Name) })
 	o.target.headers = headersKey(headers)
 	return names, true
 }
@@ -145,7 +161,9 @@ func (t *awsTarget) split(uri string, path []string, names map[string]string) bo
 		same++
 	}
 	removed, base := path[:len(path)-same], segments[:len(segments)-same]
-	if slices.ContainsFunc(slices.Concat(removed, base), func(s string) bool { return strings.ContainsAny(s, "{}") }) {
+	if slices.ContainsFunc(slices.Concat(removed, base), func(s string) bool {
+		return strings.ContainsAny(s, "{}") || s == "" || s == "." || s == ".."
+	}) {
 		return false
 	}
 	t.base, t.removed = scheme+"://"+host+joined(base), joined(removed)

@@ -146,7 +146,7 @@ func (p *planner) isOpened(e *kongfile.Entity) bool {
 // opens reports whether an entity with one of these names is to be opened, and marks the option as used.
 func (o Options) opens(used map[string]bool, names ...string) bool {
 	for _, name := range o.Open {
-		if slices.Contains(names, name) {
+		if name != "" && slices.Contains(names, name) {
 			used[name] = true
 			return true
 		}
