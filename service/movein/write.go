@@ -13,6 +13,7 @@ import (
 	"postern/core/movein"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/platform/turns"
 	"postern/service/access"
 	"postern/service/domains"
 	"postern/service/projects"
@@ -49,6 +50,7 @@ func (s *Service) Write(
 		w.stage = stage
 		return w.write()
 	}
+	defer turns.Background()() // so that calls don't wait for it
 	err = s.DB.Import(ctx, write, func(tx *models.Tx) error { return w.finish(tx) })
 	switch {
 	case errors.Is(err, errUnchanged):
