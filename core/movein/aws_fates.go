@@ -13,8 +13,8 @@ var awsTitles = map[awsfile.Kind]string{
 
 const (
 	openOperation = "Open the operation with --open if it's safe to accept calls without this check."
-	plansDo       = "Import the API together with the output of get-usage-plans and get-usage-plan-keys. No import " +
-		"makes a frozen key valid, so undo this import first if you made it."
+	plansDo       = "Import the API together with the output of get-usage-plans and get-usage-plan-keys. Imports " +
+		"don't make frozen keys valid, so if you have already run this import, undo it first."
 )
 
 // awsFates are the fates of entities of AWS API Gateway.
@@ -44,28 +44,29 @@ var awsFates = map[string]fate{
 
 	"operation.repeated": {skipped, "Another file has the same API and stage.", "Leave out the older file."},
 	"operation.unreachable": {
-		exact, "Each method of its path has an operation of its own, so no call comes to it.", "",
+		exact, "Each method of its path has its own operation, so this one never gets a call.", "",
 	},
 	"operation.same": {
 		approximate,
-		"Another operation has the same path, apart from a slash at the end or the names of parameters. Both are " +
-			"imported as one.",
+		"Another operation's path differs only in a trailing slash or the names of parameters. Both are imported as " +
+			"one.",
 		"",
 	},
 	"operation.twin": {
 		skipped,
-		"Another operation has the same path, apart from a slash at the end or the names of parameters, and isn't " +
-			"imported in the same way. Calls to both are refused.",
+		"Another operation's path differs only in a trailing slash or the names of parameters, but that operation " +
+			"isn't imported in the same way. Calls to both are refused.",
 		"Give both the same target and the same requirements.",
 	},
 	"operation.exception": {
 		skipped,
-		"Its path includes that of another operation, which AWS treats differently and which rules can't name.",
-		"Rename the path of the other operation, or list the paths of this one one by one.",
+		"Its path also matches the path of another operation, which AWS treats differently and which rules can't name.",
+		"Rename the path of the other operation, or list the paths of this operation individually.",
 	},
 	"operation.slash": {
 		approximate,
-		"Its URL and its path differ in the slash at the end. Postern forwards the slash that the call has.",
+		"Either its URL or its path has a trailing slash, but not both. Postern forwards the path of the call, with " +
+			"or without the slash.",
 		"",
 	},
 	"operation.responses": {
@@ -79,8 +80,8 @@ var awsFates = map[string]fate{
 	},
 	"operation.unknown_api": {
 		lossy,
-		"It requires a key of a usage plan, but the export doesn't have the ID of its API, so its usage plans aren't " +
-			"known. Calls get 403.",
+		"It requires a key of a usage plan, but the export doesn't contain the ID of its API, so its usage plans " +
+			"aren't known. Calls get 403.",
 		"Add the server https://ID.execute-api.REGION.amazonaws.com/STAGE to the export.",
 	},
 	"operation": {exact, "Its calls are forwarded to the same URL. Anyone may call it, as on AWS.", ""},
@@ -256,8 +257,8 @@ var awsFates = map[string]fate{
 	},
 	"usage_plan.apis": {
 		approximate,
-		"AWS counts the calls to all of its APIs together. Here, each API is a project that counts on its own, so a " +
-			"key can make as many calls to each of them.",
+		"AWS counts the calls to all APIs of the plan together. Here, each API is a project that counts separately, " +
+			"so a key can make the same number of calls to each of them.",
 		"Set smaller limits.",
 	},
 	"usage_plan.week": {approximate, "Its weekly quota becomes a daily limit of one seventh.", ""},
@@ -271,8 +272,8 @@ var awsFates = map[string]fate{
 	"api_key.disabled": {exact, "It is disabled, so it is imported frozen. Calls get 403, as on AWS.", ""},
 	"api_key.unknown": {
 		approximate, "The files don't say whether it is enabled, so it is imported frozen.",
-		"Add the output of aws apigateway get-api-keys with --include-values. No import makes a frozen key valid, so " +
-			"undo this import first if you made it.",
+		"Add the output of aws apigateway get-api-keys with --include-values. Imports don't make frozen keys valid, " +
+			"so if you have already run this import, undo it first.",
 	},
 	"api_key.plans": {approximate, "It is in several usage plans. The strictest limits apply.", ""},
 	"api_key.zero":  {exact, "Its usage plan allows no calls, so it is imported frozen.", ""},
