@@ -101,6 +101,9 @@ func AWS(files *awsfile.Files, o Options) (*Plan, error) {
 	for _, a := range p.apis {
 		p.build(a)
 	}
+	for _, a := range p.apis {
+		p.closeNested(a)
+	}
 	p.planKeys()
 	p.others()
 	p.notes()

@@ -113,15 +113,16 @@ func (p *awsPlanner) settleDomains(a *api, families []*family) {
 	if len(families) == 1 {
 		prefix := families[0].target.removed
 		families[0].entries = []awsEntry{{prefix: prefix, strip: true}}
+		if p.sharesHost(a) { // custom domains with methods come before those without
+			families[0].entries[0].methods = awsMethods
+		}
 		return
 	}
 	for i, f := range families {
 		kept := f.operations[:0]
 		for _, o := range f.operations {
-			entry := awsEntry{prefix: f.target.removed, strip: true, methods: o.methods}
-			if f.target.literal == "" && f.target.removed == "" { // the path is kept
-				entry = awsEntry{prefix: literalOf(o.path), methods: o.methods}
-			}
+			whole := f.target.literal == "" && f.target.removed == "" // the path is
+			entry := awsEntry{prefix: f.entryOf(o), strip: !whole, methods: o.methods}
 			if !isPrefix(entry.prefix) || isTaken(families[:i], entry) {
 				p.say(o.Entity, "operation.overlap")
 				o.skipped = true
@@ -131,6 +132,35 @@ func (p *awsPlanner) settleDomains(a *api, families []*family) {
 			kept = append(kept, o)
 		}
 		f.operations = kept
+	}
+	for i, f := range families {
+		for _, o := range f.operations {
+			p.sayShadows(o, f.entryOf(o), slices.Concat(families[:i], families[i+1:]))
+		}
+	}
+}
+
+// entryOf returns the prefix of the custom domain of an operation.
+func (f *family) entryOf(o *operation) string {
+	if f.target.literal == "" && f.target.removed == "" {
+		return literalOf(o.path)
+	}
+	return f.target.removed
+}
+
+// sayShadows says which calls of an operation come to the custom domains of other families, which refuse them.
+func (p *awsPlanner) sayShadows(o *operation, prefix string, others []*family) {
+	for _, f := range others {
+		for _, one := range f.entries {
+			if one.prefix == prefix || !isBelow(one.prefix, prefix) {
+				continue
+			}
+			path := segmentsOf(one.prefix)
+			both, _ := common(o.methods, one.methods)
+			if len(both) > 0 && (overlaps(o.path, path) || overlaps(o.path, append(path, "{all+}"))) {
+				p.say(o.Entity, "operation.shadow", one.prefix)
+			}
+		}
 	}
 }
 
@@ -207,13 +237,78 @@ func (p *awsPlanner) addVersion(a *api, f *family) {
 				Environment: a.stage,
 			}}
 			if d.PathPrefix != "" {
-				d.StripPrefix = new(e.strip)
+				d.StripPrefix = new(e.strip || e.prefix == "") // the base path at least
 			}
 			v.Domains = append(v.Domains, d)
 			p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, host.Name)
 		}
 	}
 	project.Versions = append(project.Versions, v)
+}
+
+// sharesHost reports whether another API or stage has one of the host names of an API.
+func (p *awsPlanner) sharesHost(a *api) bool {
+	return slices.ContainsFunc(p.apis, func(other *api) bool {
+		return other != a && slices.ContainsFunc(a.hosts, func(h awsfile.Host) bool {
+			return slices.ContainsFunc(other.hosts, func(one awsfile.Host) bool { return one.Name == h.Name })
+		})
+	})
+}
+
+// closeNested keeps calls to paths of an API from reaching another one, whose base path they also begin with.
+func (p *awsPlanner) closeNested(a *api) {
+	for _, host := range a.hosts {
+		at := slices.IndexFunc(p.apis, func(one *api) bool {
+			return one != a && one.hasVersions && slices.ContainsFunc(one.hosts, func(above awsfile.Host) bool {
+				return above.Name == host.Name && above.Prefix != host.Prefix && isBelow(host.Prefix, above.Prefix)
+			})
+		})
+		if at < 0 {
+			continue
+		}
+		address := host.Name + host.Prefix
+		left := slices.DeleteFunc(slices.Clone(awsMethods), func(method string) bool {
+			return slices.ContainsFunc(p.addresses[address], func(one takenAddress) bool {
+				return slices.Contains(one.methods, method)
+			})
+		})
+		if len(left) == 0 {
+			continue
+		}
+		owner := p.apis[at]
+		if a.hasVersions {
+			owner = a
+		}
+		p.addresses[address] = append(p.addresses[address], takenAddress{a, left})
+		v := p.closedVersion(owner)
+		v.Domains = append(v.Domains, contract.PlannedDomain{Route: a.Pointer, NewDomain: contract.NewDomain{
+			Host: host.Name, PathPrefix: host.Prefix, StripPrefix: new(true), Methods: left, Version: v.Name,
+			Environment: v.Environment.Name,
+		}})
+		p.plan.ByHand.Hosts = append(p.plan.ByHand.Hosts, host.Name)
+	}
+}
+
+// closedVersion returns the version of a project that refuses every call.
+func (p *awsPlanner) closedVersion(a *api) *contract.PlannedVersion {
+	project := &p.plan.Projects[a.project]
+	for i := range project.Versions {
+		if project.Versions[i].Closed {
+			return &project.Versions[i]
+		}
+	}
+	project.Versions = append(project.Versions, contract.PlannedVersion{
+		Name: versionName(p.versions[a.project], "closed"), Closed: true, Domains: []contract.PlannedDomain{},
+		Routes: []string{}, IP: contract.IPRules{Allow: []string{}, Deny: []string{}},
+		Rules: contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}},
+		RequestsAuth: contract.RequestsAuth{
+			Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
+		},
+		Environment: contract.PlannedEnvironment{
+			NewEnvironment: project.Versions[0].Environment.NewEnvironment, UpstreamHeaders: []string{},
+		},
+	})
+	return &project.Versions[len(project.Versions)-1]
 }
 
 // isHostTaken reports whether another API or stage has a custom domain for some of the same calls, and otherwise takes

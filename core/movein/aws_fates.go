@@ -69,6 +69,12 @@ var awsFates = map[string]fate{
 			"or without the slash.",
 		"",
 	},
+	"operation.shadow": {
+		approximate,
+		"Paths that begin like those of operations with another target come to the version of these operations. If " +
+			"they have no operation there, calls get 403.",
+		"Use one target for both.",
+	},
 	"operation.responses": {
 		lossy, "AWS changes its responses. Postern returns them unchanged.", "Change them in the upstream.",
 	},
