@@ -52,7 +52,7 @@ func stageOf(root configfile.Value) string {
 	base := root.Get("basePath").Text
 	for _, server := range root.Get("servers").Items {
 		if base == "" && isExecuteAPI(hostOf(server)) {
-			base = server.Get("variables", "basePath", "default").Text
+			base = baseOf(server)
 		}
 	}
 	return strings.Trim(base, "/")
@@ -65,6 +65,13 @@ func hostOf(server configfile.Value) string {
 	}
 	host, _, _ := strings.Cut(text, "/")
 	return host
+}
+
+// baseOf returns the path of a server's URL.
+func baseOf(server configfile.Value) string {
+	address, host := server.Get("url").Text, hostOf(server)
+	_, base, _ := strings.Cut(address[strings.Index(address, host)+len(host):], "/")
+	return strings.ReplaceAll(base, "{basePath}", server.Get("variables", "basePath", "default").Text)
 }
 
 func isExecuteAPI(host string) bool { return executeAPI.MatchString(host) }
@@ -104,9 +111,7 @@ func (f *Files) readServers(x *Export) {
 	}
 	add(x.root.Get("host").Text, x.root.Get("basePath").Text)
 	for i, server := range x.root.Get("servers").Items {
-		host, address := hostOf(server), server.Get("url").Text
-		_, base, _ := strings.Cut(address[strings.Index(address, host)+len(host):], "/")
-		add(host, strings.ReplaceAll(base, "{basePath}", server.Get("variables", "basePath", "default").Text))
+		add(hostOf(server), baseOf(server))
 		if v := server.Get(prefix + "endpoint-configuration"); v.IsSet() {
 			at := fmt.Sprintf("%s/servers/%d/%sendpoint-configuration", x.pointer, i, prefix)
 			x.Endpoints = append(x.Endpoints, f.add(KindEndpoint, "endpoint", at, v))

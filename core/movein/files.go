@@ -64,7 +64,7 @@ func Read(files []File) (*Files, error) {
 	names, values := taken{}, int64(0)
 	var placeholders []configfile.Placeholder
 	for i, file := range files {
-		isAWS := !kongfile.Recognizes(file.Text) && awsfile.Recognizes(file.Text)
+		isAWS := !kongfile.Recognizes(file.Text) && (out.isAWS || awsfile.Recognizes(file.Text))
 		if i == 0 {
 			out.isAWS = isAWS
 		}
