@@ -260,7 +260,7 @@ func appClientWrong() projects.AppClient {
 	m.API.Error, m.API.Grant = "Nothing was saved.", "client_credentials requires a client secret. Set confidential "+
 		"to true."
 	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project that serves the app client's tenant " +
-		"declares this scope. First declare it under API scopes of the project."}
+		"declares this scope. First declare it under the project's API scopes."}
 	m.Branding.Error = "Nothing was saved."
 	m.Branding.Color.Error = "Use a color such as #0f766e."
 	m.Branding.Title.Error = "Use at most 60 characters on one line."

@@ -48,7 +48,7 @@ func keyTypesWrong() projects.KeyTypes {
 		"orders:read, or * for all."}
 	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3,650, or leave it empty."}
 	m.Create.Windows[0].Value = ui.Value{Text: "0", Error: "Use 1 call or more. Leave the window out for no limit."}
-	m.Create.Error = "A project can have at most 50 of its own key types."
+	m.Create.Error = "A project can have at most 50 custom key types."
 	return m
 }
 

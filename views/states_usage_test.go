@@ -49,7 +49,7 @@ func usage() projects.Usage {
 }
 
 func chart() projects.Chart {
-	m := projects.Chart{Title: "Calls by the hour"}
+	m := projects.Chart{Title: "Calls per hour"}
 	for i := range 24 {
 		n := int64(i)
 		b := projects.Bar{
@@ -110,7 +110,7 @@ func usageEmpty() projects.Usage {
 			{Label: "Bytes in", Value: "0 B"},
 			{Label: "Bytes out", Value: "0 B"},
 		},
-		Chart:  projects.Chart{Title: "Calls by the hour"},
+		Chart:  projects.Chart{Title: "Calls per hour"},
 		CSVURL: "/projects/shop/usage.csv?by=key",
 	}
 	for _, b := range chart().Bars {

@@ -71,7 +71,7 @@ func environmentTargets() *projects.Targets {
 			{
 				N: 1, Weight: ui.Value{Text: "1"}, URL: ui.Value{
 					Text:  "http://b.storefront.example/base",
-					Error: "Start all targets of an environment with https://.",
+					Error: "All targets of an environment must begin with https://.",
 				},
 			},
 		},

@@ -341,7 +341,7 @@ func (f *Files) matchPlanKeys() {
 	}
 }
 
-// idIn returns the ID that the name of a file has, "" if it has none or several.
+// idIn returns the ID that the name of a file has, "" if it doesn't have exactly one.
 func idIn(file string, ids map[string]bool) (found string) {
 	for id := range ids {
 		switch {

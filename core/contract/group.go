@@ -198,7 +198,7 @@ var (
 	GetGroup = &Op[GroupPath, Group]{Operation{
 		ID: "get-group", Method: http.MethodGet, Path: group, Permission: ReadUsers,
 		Summary: "Get a group", Command: "groups show GROUP",
-		Doc: "Returns the group with its numbers of members, its nested groups and the groups it is in.",
+		Doc: "Returns the group, its member counts, its nested groups and the groups it is in.",
 	}}
 	UpdateGroup = &Op[GroupUpdate, Group]{Operation{
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,

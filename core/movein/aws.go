@@ -75,7 +75,7 @@ var awsMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "
 // names of the groups that rules of an AWS plan require
 const (
 	awsClosed = "aws-closed" // without members: rules that require it refuse every call
-	awsKeys   = "aws-keys"   // whoever may call operations that require a key, if the files don't have usage plans
+	awsKeys   = "aws-keys"   // those who may call operations that require a key, if the files don't have usage plans
 )
 
 // AWS returns the plan of importing files of AWS API Gateway. It returns an error if an option names something that

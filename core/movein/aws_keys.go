@@ -224,7 +224,8 @@ func (p *awsPlanner) addLimits(plan *awsfile.Entity, o *contract.PlannedOwner) {
 
 // isZero reports whether a usage plan lets no call through, or has a limit that can't be read.
 func isZero(plan configfile.Value) bool {
-	rate, burst, quota := plan.Get("throttle", "rateLimit"), plan.Get("throttle", "burstLimit"), plan.Get("quota", "limit")
+	throttle, quota := plan.Get("throttle"), plan.Get("quota", "limit")
+	rate, burst := throttle.Get("rateLimit"), throttle.Get("burstLimit")
 	return rate.IsSet() && !(rate.Float(0) > 0) || burst.IsSet() && !(burst.Float(0) >= 1) ||
 		quota.IsSet() && !(quota.Float(0) >= 1 && quota.Float(0) < math.MaxInt64)
 }

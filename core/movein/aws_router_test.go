@@ -159,8 +159,8 @@ func awsText(operations []awsOperation, host, prefix, id string) string {
 	return string(text)
 }
 
-// No call is forwarded that AWS refuses, or to another target, whatever operations APIs on one host name have. A call to
-// an operation that isn't skipped is forwarded.
+// No call is forwarded that AWS refuses, or to another target, whatever operations APIs on one host name have. A call
+// to an operation that isn't skipped is forwarded.
 func TestAWS_callsOfRandomExports(t *testing.T) {
 	pick := func(r *rand.Rand, values ...string) string { return values[r.IntN(len(values))] }
 	paths := []string{
@@ -227,7 +227,8 @@ func TestAWS_callsOfRandomExports(t *testing.T) {
 								}
 							}
 						}
-						t.Fatalf("seed %d: %s %s%s reaches %q, want %q\n%s", seed, method, prefix, call, got, want, &out)
+						t.Fatalf("seed %d: %s %s%s reaches %q, want %q\n%s", seed, method, prefix, call, got, want,
+							&out)
 					}
 				}
 			}

@@ -93,7 +93,7 @@ var fates = map[string]fate{
 	"route.slash_denied": {
 		approximate,
 		"Calls to its path itself, without anything after it, get 403 here. In Kong, the path without its slash " +
-			"belongs to another route, which checks more.",
+			"belongs to another route, which is stricter.",
 		"Open it with --open, or write a route for the path without the slash in the file.",
 	},
 	"route.regex_prefix": {
@@ -201,12 +201,12 @@ var fates = map[string]fate{
 	"route.guarded": {
 		approximate,
 		"Calls with a longer last segment than the path of another route (such as /administrator for /admin) get 401 " +
-			"or 403 here. In Kong, they reach that route, which checks more.",
+			"or 403 here. In Kong, they reach that route, which is stricter.",
 		"",
 	},
 	"route.guarded_everywhere": {
 		approximate,
-		"Another route below its path checks more. Here, calls to that route's path get 403 at all host names and " +
+		"Another route below its path is stricter. Here, calls to that route's path get 403 at all host names and " +
 			"paths of this route. In Kong, only calls at the other route's own host names and paths don't reach this " +
 			"route.",
 		"Write a route for each host name and path in the file.",

@@ -51,7 +51,7 @@ var fieldLabels = map[string]string{
 	"expires_on":             "Expires",
 	"exposed_headers":        "Headers that pages can read",
 	"grace_seconds":          "Grace period",
-	"grant_types":            "How it gets tokens",
+	"grant_types":            "Grant types",
 	"group":                  "Add to a group",
 	"groups":                 "Add to groups",
 	"host":                   "Host name",

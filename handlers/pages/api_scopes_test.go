@@ -124,7 +124,7 @@ func TestAppClient_apiAccess(t *testing.T) {
 	s.Get(path).Says("#client-api-scopes", "orders:read")
 	s.Post(path+"/access", form...).
 		Shows(412, "Changed since you opened this page").
-		Says("main", "How it gets tokens").
+		Says("main", "Grant types").
 		Says("main", "Users sign in")
 }
 

@@ -35,7 +35,7 @@ func TestDomain_certificate(t *testing.T) {
 		_, err := tx.UpdateDomain(row, seen)
 		return err
 	})
-	s.Get(page).Says("dl", "being requested by ACME")
+	s.Get(page).Says("dl", "being requested through ACME")
 
 	ends := now.Add(24 * time.Hour)
 	write(t, db, func(tx *models.Tx) error {
@@ -48,7 +48,7 @@ func TestDomain_certificate(t *testing.T) {
 			Problem:  "<b>DNS problem</b>: NXDOMAIN.",
 		})
 	})
-	s.Get(page).Says("dl", "by ACME, valid until "+ends.Format("2 Jan 2006")).
+	s.Get(page).Says("dl", "through ACME, valid until "+ends.Format("2 Jan 2006")).
 		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. Next attempt")
 }
 

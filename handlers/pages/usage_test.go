@@ -68,7 +68,7 @@ func TestUsage_callers(t *testing.T) {
 	page := s.Get(configure.Find("nav[aria-label=Project] a:contains(Usage)").AttrOr("href", "")).
 		Shows(200, "Usage").
 		Says("nav[aria-label=Project] [aria-current]", "Usage").
-		Says("#calls-title", "Calls by the hour").
+		Says("#calls-title", "Calls per hour").
 		Says("dl", "1,234").
 		Says("dl", "1.2 MB").
 		Says("dl", "Latency p95").
@@ -104,7 +104,7 @@ func TestUsage_callers(t *testing.T) {
 	} {
 		s.Get("/projects/shop/usage?period=30d&by="+by).
 			Shows(200, "Usage").
-			Says("#calls-title", "Calls by the day").
+			Says("#calls-title", "Calls per day").
 			Says("section[aria-labelledby=by-title] tbody", want)
 	}
 	for period, steps := range map[string]int{"1h": 60, "24h": 24, "7d": 168, "30d": 30} {

@@ -269,7 +269,7 @@ func TestEnvironments_targets(t *testing.T) {
 		Shows(422, "Environment prod").
 		Says("details[open]", "Targets").
 		Says("#target-1-weight-error", "Use 0 to 65,535").
-		Says("#target-3-url-error", "Start all targets of an environment with http://").
+		Says("#target-3-url-error", "All targets of an environment must begin with http://").
 		Says("#balance_header-error", "Use the name of a header").
 		Says("option[selected]", "By a header").
 		Holds("weight", "lots").

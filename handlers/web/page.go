@@ -95,7 +95,7 @@ func CheckFields(form url.Values, known map[string]bool) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return fault.New(fault.Invalid, "unknown_field", "This form has no field %s.",
+	return fault.New(fault.Invalid, "unknown_field", "This form doesn't have these fields: %s.",
 		strings.Join(unknown[:min(len(unknown), 20)], ", "))
 }
 

@@ -127,7 +127,7 @@ func checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, erro
 			refuse("duplicate", "This scope is listed twice.")
 		case !slices.ContainsFunc(found, covers):
 			refuse("unknown_scope", "No project that serves the app client's tenant declares this scope. First "+
-				"declare it under API scopes of the project.")
+				"declare it under the project's API scopes.")
 		}
 	}
 	return wrong, nil

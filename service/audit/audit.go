@@ -145,7 +145,7 @@ func filterOf(tx *models.Tx, p access.Principal, in contract.AuditList) (f model
 		f.Project = project.ID
 	}
 	if !f.From.IsZero() && !f.To.IsZero() && !f.From.Before(f.To) {
-		return f, "", fault.InvalidField("/to", "invalid_range", "to must be later than from.")
+		return f, "", fault.InvalidField("/to", "invalid_range", "\"to\" must be later than \"from\".")
 	}
 	if strings.Contains(in.Actor, "@") {
 		if f.Actor, err = accountID(tx, in.Actor); err != nil {

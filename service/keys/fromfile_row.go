@@ -182,9 +182,8 @@ func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
 	}
 	if len(b.known.types) >= MaxTypes+2 { // and the built-in full and read-only
 		return "", []fault.Field{{Pointer: "/scopes", Code: "too_many_key_types", Detail: fmt.Sprintf("No key type "+
-			"has "+
-			"exactly these scopes, and a project can have at most %d of its own. Use scopes that a key type "+
-			"has.", MaxTypes)}}
+			"has exactly these scopes, and a project can have at most %d custom key types. Use scopes that a key "+
+			"type has.", MaxTypes)}}
 	}
 	made := newType(b.project.ID, b.known.types, scopes)
 	b.known.types, b.invented = append(b.known.types, made), append(b.invented, made)

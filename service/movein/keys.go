@@ -97,8 +97,8 @@ func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, er
 			rows = append(rows, row)
 		case !w.isOurs(was.ProjectID):
 			wrong = append(wrong, fault.Field{
-				Pointer: batch[i].pointer, Code: "exists_elsewhere", Detail: "Another project of your team has this " +
-					"key as " + was.ID + ". Leave it out of the file, or let its owner get a new one.",
+				Pointer: batch[i].pointer, Code: "exists_elsewhere", Detail: "This key already exists in another " +
+					"project of your team, as " + was.ID + ". Leave it out of the file, or give its owner a new key.",
 			})
 		default:
 			changed, err := w.settleKey(tx, was, &row, batch[i].pointer)

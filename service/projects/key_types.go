@@ -73,7 +73,7 @@ func (s *Service) CreateKeyType(
 			return keyTypeTaken(in.Body.Name)
 		}
 		if len(types) >= maxKeyTypes+2 { // and the built-in full and read-only
-			return fault.New(fault.Conflict, "too_many_key_types", "A project can have at most %d of its own key "+
+			return fault.New(fault.Conflict, "too_many_key_types", "A project can have at most %d custom key "+
 				"types.", maxKeyTypes)
 		}
 		if err := fault.InvalidFields(checkKeyType("", in.Body)); err != nil {

@@ -131,8 +131,9 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 		return err
 	}
 	if len(hosts) > 0 {
-		return fault.New(fault.Conflict, "host_shared", "Other projects of the teams have custom domains with the "+
-			"same host name: %s. A host name belongs to one team. First delete the custom domains of one side.",
+		return fault.New(fault.Conflict, "host_shared", "Other projects of these teams have custom domains with "+
+			"the same host names: %s. A host name belongs to one team. First delete the custom domains that use them, "+
+			"in this project or in the others.",
 			strings.Join(hosts, ", "))
 	}
 	if len(uses) > 0 {

@@ -118,7 +118,7 @@ func differs(pointer string, first, u *url.URL, seen map[string]bool) *fault.Fie
 	switch {
 	case u.Scheme != first.Scheme:
 		return &fault.Field{Pointer: pointer, Code: "other_scheme",
-			Detail: fmt.Sprintf("Start all targets of an environment with %s://.", first.Scheme)}
+			Detail: fmt.Sprintf("All targets of an environment must begin with %s://.", first.Scheme)}
 	case u.EscapedPath() != first.EscapedPath():
 		return &fault.Field{Pointer: pointer, Code: "other_path",
 			Detail: fmt.Sprintf("Use the same path for all targets of an environment: %q.", first.EscapedPath())}

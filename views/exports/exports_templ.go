@@ -958,7 +958,7 @@ func ledger(l Ledger, url string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</div><p class=\"hint mt-0.5 mb-4\">How exactly each item moves. The zip contains the full list.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</div><p class=\"hint mt-0.5 mb-4\">Shows which items move exactly and which change. The zip contains the full list.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -19,7 +19,7 @@ func (m ClientAccess) grants() ui.Group {
 	return ui.Group{
 		ID:      "client-grants",
 		Name:    "grant_types",
-		Legend:  "How it gets tokens",
+		Legend:  "Grant types",
 		Options: m.Grants,
 		Error:   m.Grant,
 	}

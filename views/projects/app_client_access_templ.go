@@ -361,7 +361,7 @@ func clientFreeze(m ClientFreeze) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Frozen {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"max-w-md\">Users can sign in again, and the app client can get tokens. Its tokens that haven't expired work again.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "<p class=\"max-w-md\">After you unfreeze the app client, users can sign in and it can get tokens again. Tokens that haven't expired work again.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

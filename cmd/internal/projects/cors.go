@@ -117,8 +117,8 @@ func newCORSSet(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set [PROJECT]",
 		Short: "Set the CORS settings of a project or tenant",
-		Long: `Set which web pages of other origins can call a project. Settings without a flag don't
-change. The gateway answers preflights itself, without a credential.
+		Long: `Set which web pages from other origins can call a project. Settings without a flag don't
+change. The gateway answers preflight requests itself and doesn't require a credential.
 
 With --tenant, set the CORS settings of a tenant. They override those of every project
 that serves the tenant, for calls with the tenant's credentials.`,

@@ -34,10 +34,10 @@ type period struct {
 
 // Periods are the periods of the charts. The first one is the usual one.
 var Periods = []period{
-	{"24h", "24 hours", "Calls by the hour", time.Hour, 24, "2 Jan, 15:04", "15:04"},
-	{"1h", "1 hour", "Calls by the minute", time.Minute, 60, "2 Jan, 15:04", "15:04"},
-	{"7d", "7 days", "Calls by the hour", time.Hour, 7 * 24, "2 Jan, 15:04", "2 Jan"},
-	{"30d", "30 days", "Calls by the day", 24 * time.Hour, 30, "2 Jan 2006", "2 Jan"},
+	{"24h", "24 hours", "Calls per hour", time.Hour, 24, "2 Jan, 15:04", "15:04"},
+	{"1h", "1 hour", "Calls per minute", time.Minute, 60, "2 Jan, 15:04", "15:04"},
+	{"7d", "7 days", "Calls per hour", time.Hour, 7 * 24, "2 Jan, 15:04", "2 Jan"},
+	{"30d", "30 days", "Calls per day", 24 * time.Hour, 30, "2 Jan 2006", "2 Jan"},
 }
 
 // From returns the start of the first bar, so that the last bar includes now.

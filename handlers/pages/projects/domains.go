@@ -273,7 +273,7 @@ func verifiedText(d contract.Domain) string {
 func certificateText(c contract.DomainCertificate) string {
 	from := "from the operator's files"
 	if page.TextOf(c.Source) == contract.CertificateFromACME {
-		from = "by ACME"
+		from = "through ACME"
 	}
 	switch c.State {
 	case contract.ValidCertificate:
@@ -281,7 +281,7 @@ func certificateText(c contract.DomainCertificate) string {
 	case contract.ExpiredCertificate:
 		return from + ", expired " + page.Moment(*c.EndsAt)
 	case contract.OrderedCertificate:
-		return "being requested by ACME"
+		return "being requested through ACME"
 	case contract.FailedCertificate:
 		return "none (the last attempt failed)"
 	}

@@ -220,7 +220,8 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 				Verb: "Withdraw",
 				Kind: "consent",
 				Impact: []string{
-					"The user's sessions with " + one.ClientName + " and their access tokens end immediately.",
+					"The user's sessions with " + one.ClientName + " end immediately, and their access tokens stop " +
+						"working.",
 				},
 				Undo: "The user is asked again at the next sign-in.",
 			},
