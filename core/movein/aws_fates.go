@@ -71,9 +71,9 @@ var awsFates = map[string]fate{
 	},
 	"operation.shadow": {
 		approximate,
-		"Paths that begin like those of operations with another target come to the version of these operations. If " +
-			"they have no operation there, calls get 403.",
-		"Use one target for both.",
+		"Calls whose path begins like the paths of operations with another target are sent to the version of those " +
+			"operations. If no operation of that version matches, they get 403.",
+		"Use the same target for both.",
 	},
 	"operation.responses": {
 		lossy, "AWS changes its responses. Postern returns them unchanged.", "Change them in the upstream.",
@@ -156,7 +156,7 @@ var awsFates = map[string]fate{
 	"operation.overlap": {
 		skipped,
 		"Another operation whose path begins the same way has a different target, so calls can't be distinguished.",
-		"Use one target for both.",
+		"Use the same target for both.",
 	},
 	"operation.custom": {
 		lossy,
