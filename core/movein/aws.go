@@ -7,6 +7,7 @@ import (
 
 	"postern/core/awsfile"
 	"postern/core/contract"
+	"postern/core/filelimits"
 	"postern/core/policy"
 )
 
@@ -27,6 +28,7 @@ type awsPlanner struct {
 	owners   taken
 	groups   map[string]string                   // of usage plans, by ID
 	planAPIs map[*awsfile.Entity]map[string]bool // sources of the projects that a usage plan is for
+	hasGroup map[string]bool                     // names of the groups of the plan
 	repeated map[string]bool                     // sources and stages of APIs that were read
 	needed   map[string]bool                     // placeholders that something imported has
 
@@ -45,7 +47,9 @@ type api struct {
 	stage       string // name of the environment
 	hosts       []awsfile.Host
 	operations  []*operation
-	groups      []string // of the usage plans that its keys can be in
+	paths       []*operation        // the first one of each path
+	byPath      map[string][]string // methods by path
+	groups      []string            // of the usage plans that its keys can be in
 	project     int
 	hasVersions bool
 }
@@ -85,7 +89,7 @@ func AWS(files *awsfile.Files, o Options) (*Plan, error) {
 		files: files, options: o, plan: newPlan("aws", awsName, o), items: map[*awsfile.Entity]*item{},
 		opened: map[string]bool{}, projects: map[string]int{}, names: taken{}, versions: map[int]taken{},
 		owners: taken{}, groups: map[string]string{}, planAPIs: map[*awsfile.Entity]map[string]bool{},
-		repeated: map[string]bool{}, needed: map[string]bool{},
+		repeated: map[string]bool{}, hasGroup: map[string]bool{}, needed: map[string]bool{},
 		addresses: map[string][]takenAddress{},
 	}
 	for _, e := range files.Entities {
@@ -97,6 +101,13 @@ func AWS(files *awsfile.Files, o Options) (*Plan, error) {
 	p.planGroups()
 	for _, x := range files.Exports {
 		p.readAPI(x)
+	}
+	hosts := int64(0)
+	for _, a := range p.apis {
+		hosts += int64(len(a.hosts))
+	}
+	if hosts > filelimits.KongDomains.Most {
+		return nil, ErrTooMany
 	}
 	for _, a := range p.apis {
 		p.build(a)
@@ -206,6 +217,7 @@ func (p *awsPlanner) settleMethods(a *api) {
 			own[o.shape] = append(own[o.shape], o.Method)
 		}
 	}
+	a.byPath = map[string][]string{}
 	for _, o := range a.operations {
 		o.methods = []string{o.Method}
 		if o.Method == "ANY" {
@@ -213,6 +225,10 @@ func (p *awsPlanner) settleMethods(a *api) {
 				return slices.Contains(own[o.shape], method)
 			})
 		}
+		if _, known := a.byPath[o.shape]; !known {
+			a.paths = append(a.paths, o)
+		}
+		a.byPath[o.shape] = append(a.byPath[o.shape], o.methods...)
 		if len(o.methods) == 0 {
 			o.skipped = true
 			p.say(o.Entity, "operation.unreachable")
@@ -286,10 +302,15 @@ func (p *awsPlanner) hostsOf(a *api) {
 	if len(p.files.Mappings) == 0 {
 		prefixes = []string{""}
 	}
+	known := map[awsfile.Host]bool{}
+	for _, host := range a.hosts {
+		known[host] = true
+	}
 	for _, name := range p.options.Hosts {
 		for _, prefix := range prefixes {
 			host := awsfile.Host{Name: name, Prefix: prefix}
-			if isPrefix(prefix) && !slices.Contains(a.hosts, host) {
+			if isPrefix(prefix) && !known[host] {
+				known[host] = true
 				a.hosts = append(a.hosts, host)
 			}
 		}
@@ -425,7 +446,8 @@ func (p *awsPlanner) addClosedGroup() {
 }
 
 func (p *awsPlanner) addGroup(name, title string) {
-	if !slices.ContainsFunc(p.plan.Groups, func(one contract.NewGroup) bool { return one.Name == name }) {
+	if !p.hasGroup[name] {
+		p.hasGroup[name] = true
 		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{Name: name, DisplayName: title})
 	}
 }

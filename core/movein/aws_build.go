@@ -133,9 +133,9 @@ func (p *awsPlanner) settleDomains(a *api, families []*family) {
 		}
 		f.operations = kept
 	}
-	for i, f := range families {
+	for _, f := range families {
 		for _, o := range f.operations {
-			p.sayShadows(o, f.entryOf(o), slices.Concat(families[:i], families[i+1:]))
+			p.sayShadows(o, f, families)
 		}
 	}
 }
@@ -149,8 +149,12 @@ func (f *family) entryOf(o *operation) string {
 }
 
 // sayShadows says which calls of an operation come to the custom domains of other families, which refuse them.
-func (p *awsPlanner) sayShadows(o *operation, prefix string, others []*family) {
-	for _, f := range others {
+func (p *awsPlanner) sayShadows(o *operation, own *family, all []*family) {
+	prefix := own.entryOf(o)
+	for _, f := range all {
+		if f == own {
+			continue
+		}
 		for _, one := range f.entries {
 			if one.prefix == prefix || !isBelow(one.prefix, prefix) {
 				continue
@@ -337,7 +341,7 @@ func (p *awsPlanner) setAccess(a *api, f *family, v *contract.PlannedVersion) {
 	case open:
 		v.RequestsAuth.Mode = contract.Passthrough
 	}
-	rules := contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: []contract.Rule{}}
+	rules := ruleList{places: map[string]int{}, rules: []contract.Rule{}}
 	removed := segmentsOf(f.target.removed)
 	for _, o := range f.operations {
 		o.mixed = needs && !o.needs
@@ -360,38 +364,54 @@ func (p *awsPlanner) setAccess(a *api, f *family, v *contract.PlannedVersion) {
 				rule.Groups = []string{awsClosed}
 			}
 		}
-		rules.List = withRule(rules.List, rule)
+		rules.add(rule)
 	}
 	for _, denial := range a.denials(f, removed) {
 		p.addClosedGroup()
-		rules.List = withRule(rules.List, denial)
+		rules.add(denial)
 	}
-	v.Rules = rules
+	v.Rules = contract.Rules{Default: contract.RulesDeny, Mode: contract.RulesEnforce, List: rules.rules}
+}
+
+// ruleList are rules with one for each path and groups.
+type ruleList struct {
+	rules  []contract.Rule
+	places map[string]int
+}
+
+// add adds a rule, or its methods to one with the same path and groups.
+func (l *ruleList) add(rule contract.Rule) {
+	key := rule.Path + "\x00" + strings.Join(rule.Groups, "\x00")
+	at, known := l.places[key]
+	if !known {
+		l.places[key] = len(l.rules)
+		l.rules = append(l.rules, rule)
+		return
+	}
+	methods := slices.Concat(l.rules[at].Methods, rule.Methods)
+	slices.Sort(methods)
+	l.rules[at].Methods = slices.Compact(methods)
 }
 
 // denials returns the rules that refuse calls to operations of an API that aren't of a family, if a wider path of the
 // family would also match them, and to the methods that a path of a REST API doesn't have.
 func (a *api) denials(f *family, removed []string) (rules []contract.Rule) {
 	own := map[string][]string{} // methods of the family by path
-	all := map[string][]string{} // methods of the API
-	var paths []*operation       // the first one of each path
-	for _, o := range a.operations {
-		if _, known := all[o.shape]; !known {
-			paths = append(paths, o)
-		}
-		all[o.shape] = append(all[o.shape], o.methods...)
-	}
+	var wide []*operation        // those whose calls can be of another operation
 	for _, o := range f.operations {
 		own[o.shape] = append(own[o.shape], o.methods...)
+		if slices.ContainsFunc(o.path, isParameter) {
+			wide = append(wide, o)
+		}
 	}
-	for _, other := range paths {
+	for _, other := range a.paths {
 		path := other.path
 		if len(path) < len(removed) || !slices.Equal(path[:len(removed)], removed) {
 			continue
 		}
-		var reached []string // methods that the family's rules for this path and others let through
-		for _, o := range f.operations {
-			if o.reaches(other) {
+		reached := slices.Clone(own[other.shape]) // methods that rules for this path and others let through
+		for _, o := range wide {
+			if o.shape != other.shape && o.reaches(other) {
 				reached = append(reached, o.methods...)
 			}
 		}
@@ -403,7 +423,7 @@ func (a *api) denials(f *family, removed []string) (rules []contract.Rule) {
 		}
 		var denied []string
 		for _, method := range awsMethods {
-			falls := a.IsHTTP && !slices.Contains(all[other.shape], method) && method != "HEAD" // to the wider path
+			falls := a.IsHTTP && !slices.Contains(a.byPath[other.shape], method) && method != "HEAD" // to the wider path
 			if slices.Contains(reached, method) && !slices.Contains(own[other.shape], method) && !falls {
 				denied = append(denied, method)
 			}

@@ -27,9 +27,10 @@ func (p *awsPlanner) planGroups() {
 
 // groupsOf returns the groups of the usage plans whose keys a stage of an API accepts.
 func (p *awsPlanner) groupsOf(a *api) (groups []string) {
+	id := cmp.Or(a.ID, p.onlyID())
 	for _, e := range p.files.Plans {
 		for _, stage := range e.Value.Get("apiStages").Items {
-			if stage.Get("stage").Text != a.Export.Stage || stage.Get("apiId").Text != cmp.Or(a.ID, p.onlyID()) {
+			if stage.Get("stage").Text != a.Export.Stage || stage.Get("apiId").Text != id {
 				continue
 			}
 			p.use(e)
@@ -42,16 +43,14 @@ func (p *awsPlanner) groupsOf(a *api) (groups []string) {
 			}
 			p.planAPIs[e][a.source()] = true
 			p.addGroup(group, e.Name)
-			if !slices.Contains(groups, group) {
-				groups = append(groups, group)
-			}
+			groups = append(groups, group)
 			if hasThrottleOfMethod(stage) {
 				p.say(e, "usage_plan.methods")
 			}
 		}
 	}
 	slices.Sort(groups)
-	return groups
+	return slices.Compact(groups)
 }
 
 // onlyID returns the ID of the API that all usage plans are for, "" if they are for several: an export with custom
@@ -110,14 +109,10 @@ func (p *awsPlanner) planKeys() {
 			keys = append(keys, awsKey{entity: member.Entity, id: id, frozen: "api_key.unknown"})
 		}
 	}
-	groups := map[string]bool{}
-	for _, group := range p.plan.Groups {
-		groups[group.Name] = true
-	}
 	seen := map[[32]byte]bool{}
 	for _, one := range keys {
 		one.plans = members[one.id]
-		p.planKey(one, groups, seen)
+		p.planKey(one, seen)
 	}
 }
 
@@ -145,7 +140,7 @@ func (p *awsPlanner) planMembers() map[string][]*awsfile.Entity {
 
 // planKey makes the owner of a key. Its name has the ID of the key: several keys can have one name, and an owner's keys
 // have the same groups.
-func (p *awsPlanner) planKey(one awsKey, groups map[string]bool, seen map[[32]byte]bool) {
+func (p *awsPlanner) planKey(one awsKey, seen map[[32]byte]bool) {
 	e := one.entity
 	found, reason := p.plan.takeKey(e.Value.Get("value"), seen)
 	if reason != "" {
@@ -174,7 +169,7 @@ func (p *awsPlanner) planKey(one awsKey, groups map[string]bool, seen map[[32]by
 	}
 	for _, plan := range one.plans {
 		p.addLimits(plan, &o)
-		if group := p.groups[plan.Value.Get("id").Text]; groups[group] {
+		if group := p.groups[plan.Value.Get("id").Text]; p.hasGroup[group] {
 			o.Groups = append(o.Groups, group)
 		}
 	}
