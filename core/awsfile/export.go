@@ -212,7 +212,7 @@ func (f *Files) readOperation(x *Export, path string, item configfile.Value, mem
 	x.Operations = append(x.Operations, o)
 }
 
-// authOf returns a type of authentication, unknownAuth if it has none.
+// authOf returns a type of authentication, unknownAuth if it doesn't have one.
 func authOf(v configfile.Value) string {
 	if v.IsSet() {
 		return cmp.Or(v.Get("type").Text, unknownAuth)

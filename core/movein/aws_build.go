@@ -28,7 +28,7 @@ func (p *awsPlanner) build(a *api) {
 			slug = "api"
 		}
 		p.plan.Projects = append(p.plan.Projects, contract.PlannedProject{
-			Name: p.names.unique(slug, maxName), DisplayName: a.Name, From: a.Pointer, Source: source,
+			Name: p.names.unique(slug, maxName), DisplayName: displayName(a.Name), From: a.Pointer, Source: source,
 			Versions: []contract.PlannedVersion{}, CORS: p.readCORS(a),
 		})
 		p.versions[at] = taken{}
@@ -423,7 +423,8 @@ func (a *api) denials(f *family, removed []string) (rules []contract.Rule) {
 		}
 		var denied []string
 		for _, method := range awsMethods {
-			falls := a.IsHTTP && !slices.Contains(a.byPath[other.shape], method) && method != "HEAD" // to the wider path
+			// Calls of other methods come to a wider path.
+			falls := a.IsHTTP && !slices.Contains(a.byPath[other.shape], method) && method != "HEAD"
 			if slices.Contains(reached, method) && !slices.Contains(own[other.shape], method) && !falls {
 				denied = append(denied, method)
 			}

@@ -42,7 +42,8 @@ func TestAWS_neverMoreOpen(t *testing.T) {
 	for _, tt := range []struct{ call, name, paths, rest string }{
 		{"HEAD /a", "a method that the path doesn't have", `"/a":{"get":{` + awsTo("/a") + `}}`, ""},
 		{"GET /a", "an authorizer", `"/a":{"get":{"security":[{"tokens":[]}],` + awsTo("/a") + `}}`, ""},
-		{"GET /a", "a method of any", `"/a":{"x-amazon-apigateway-any-method":{` + awsTo("/a") + `},"get":{"security":[{"tokens":` +
+		{"GET /a", "a method of any", `"/a":{"x-amazon-apigateway-any-method":{` + awsTo("/a") + `},` +
+			`"get":{"security":[{"tokens":` +
 			`[]}],` + awsTo("/a") + `}}`, ""},
 		{"GET /a", "security of the API", `"/a":{"get":{` + awsTo("/a") + `}}`, `,"security":[{"tokens":[]}]`},
 		{"GET /a", "a key in the query", `"/a":{"get":{"security":[{"query":[]}],` + awsTo("/a") + `}}`, ""},
@@ -51,25 +52,34 @@ func TestAWS_neverMoreOpen(t *testing.T) {
 		{"GET /a", "security that isn't a list", `"/a":{"get":{"security":{"tokens":[]},` + awsTo("/a") + `}}`, ""},
 		{"GET /a", "names instead of requirements", `"/a":{"get":{"security":["tokens"],` + awsTo("/a") + `}}`, ""},
 		{"GET /a", "IAM", `"/a":{"get":{"x-amazon-apigateway-auth":{"type":"AWS_IAM"},` + awsTo("/a") + `}}`, ""},
-		{"GET /a", "IAM of the API", `"/a":{"get":{` + awsTo("/a") + `}}`, `,"x-amazon-apigateway-auth":{"type":"AWS_IAM"}`},
-		{"GET /a", "authentication without a type", `"/a":{"get":{"x-amazon-apigateway-auth":"AWS_IAM",` + awsTo("/a") + `}}`, ""},
+		{"GET /a", "IAM of the API", `"/a":{"get":{` + awsTo("/a") + `}}`, `,` +
+			`"x-amazon-apigateway-auth":{"type":"AWS_IAM"}`},
+		{"GET /a", "authentication without a type", `"/a":{"get":{"x-amazon-apigateway-auth":"AWS_IAM",` +
+			awsTo("/a") + `}}`, ""},
 		{"GET /a", "a method in capitals", `"/a":{"GET":{"security":[{"tokens":[]}],` + awsTo("/a") + `}}`, ""},
 		{"GET /a", "a path by reference", `"/a":{"$ref":"#/components/x-paths/a"}`, ""},
 		{"GET /a", "a path in another file", `"/a":{"$ref":"paths.json#/a"}`, ""},
-		{"GET /:a", "a path that rules can't have", `"/:a":{"get":{"security":[{"tokens":[]}],` + awsTo("/:a") + `}}`, ""},
-		{"GET /a/b/c", "a path that overlaps", `"/a/b/{p+}":{"get":{"security":[{"tokens":[]}],` + awsTo("/a") + `}},"/a/{x}/c":{"get":{` +
+		{"GET /:a", "a path that rules can't have", `"/:a":{"get":{"security":[{"tokens":[]}],` +
+			awsTo("/:a") + `}}`, ""},
+		{"GET /a/b/c", "a path that overlaps", `"/a/b/{p+}":{"get":{"security":[{"tokens":[]}],` +
+			awsTo("/a") + `}},"/a/{x}/c":{"get":{` +
 			`"x-amazon-apigateway-integration":{"type":"http_proxy","httpMethod":"GET","uri":` +
 			`"https://t.example.net/a/{x}/c"}}}`, ""},
-		{"GET /a", "a slash at the end", `"/a":{"get":{` + awsTo("/a") + `}},"/a/":{"get":{"security":[{"tokens":[]}],` +
+		{"GET /a", "a slash at the end", `"/a":{"get":{` + awsTo("/a") + `}},` +
+			`"/a/":{"get":{"security":[{"tokens":[]}],` +
 			awsTo("/a") + `}}`, ""},
-		{"GET /a/1", "another name of a parameter", `"/a/{x}":{"get":{"x-amazon-apigateway-integration":{"type":"http_proxy",` +
-			`"httpMethod":"GET","uri":"https://t.example.net/a/{x}"}}},"/a/{y}":{"get":{"security":[{"tokens":[]}],` +
-			awsTo("/a") + `}}`, ""},
+		{"GET /a/1", "another name of a parameter",
+			`"/a/{x}":{"get":{"x-amazon-apigateway-integration":{"type":"http_proxy",` +
+				`"httpMethod":"GET","uri":"https://t.example.net/a/{x}"}}},` +
+				`"/a/{y}":{"get":{"security":[{"tokens":[]}],` +
+				awsTo("/a") + `}}`, ""},
 		{"GET /a", "keys of an authorizer", `"/a":{"get":{"security":[{"key":[]}],` + awsTo("/a") + `}}`,
 			`,"x-amazon-apigateway-api-key-source":"authorizer"`},
-		{"GET /a", "a parameter by reference", `"/a":{"get":{"x-amazon-apigateway-request-validator":"all","parameters":[{"$ref":` +
+		{"GET /a", "a parameter by reference", `"/a":{"get":{"x-amazon-apigateway-request-validator":"all",` +
+			`"parameters":[{"$ref":` +
 			`"#/components/parameters/q"}],` + awsTo("/a") + `}}`, ""},
-		{"GET /a", "a parameter of the path", `"/a":{"parameters":[{"in":"header","name":"x","required":true}],"get":{` +
+		{"GET /a", "a parameter of the path", `"/a":{"parameters":[{"in":"header","name":"x","required":true}],` +
+			`"get":{` +
 			`"x-amazon-apigateway-request-validator":"all",` + awsTo("/a") + `}}`, ""},
 		{"POST /a", "a validated body", `"/a":{"post":{"requestBody":{"$ref":"#/x"},` + awsTo("/a") + `}}`,
 			`,"x-amazon-apigateway-request-validator":"all"`},
@@ -82,7 +92,8 @@ func TestAWS_neverMoreOpen(t *testing.T) {
 			t.Errorf("%s: %s is forwarded", tt.name, tt.call)
 		}
 	}
-	p := planAWS(t, []movein.File{{Text: []byte(awsAPI(awsWide, ""))}}, movein.Options{Hosts: []string{"h.example.com"}})
+	p := planAWS(t, []movein.File{{Text: []byte(awsAPI(awsWide, ""))}},
+		movein.Options{Hosts: []string{"h.example.com"}})
 	if awsServed(t, p, "h.example.com", "GET", "/a") == "" {
 		t.Error("a call to an open operation isn't forwarded")
 	}
@@ -107,7 +118,8 @@ func TestAWS_closedAPIs(t *testing.T) {
 		{"a VPC endpoint", endpoint(`{"vpcEndpointIds":["vpce-1"]}`), false},
 		{"a VPC endpoint as text", endpoint(`{"vpcEndpointIds":"vpce-1"}`), false},
 		{"allow", policy("{" + all + "}"), true},
-		{"allow and deny", policy("{" + all + `},{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*"}`), false},
+		{"allow and deny", policy("{" + all + `},{"Effect":"Deny","Principal":"*","Action":"*",` +
+			`"Resource":"*"}`), false},
 		{"a condition", policy("{" + all + `,"Condition":{"IpAddress":{"aws:SourceIp":"192.0.2.0/24"}}}`), false},
 		{"a condition as a list", policy("{" + all + `,"Condition":[{"IpAddress":{}}]}`), false},
 		{"NotPrincipal", policy(strings.ReplaceAll("{"+all+"}", "Principal", "NotPrincipal")), false},
@@ -154,12 +166,14 @@ func TestAWS_keys(t *testing.T) {
 	}{
 		{
 			"a key of a plan",
-			map[string]string{"k": `{"items":[` + key("k1", `,"enabled":true`) + `]}`, "p": awsPlans, "plan01": members("k1")},
+			map[string]string{"k": `{"items":[` + key("k1", `,"enabled":true`) + `]}`, "p": awsPlans,
+				"plan01": members("k1")},
 			"n-k1[gold-plan01]",
 		},
 		{
 			"a disabled key",
-			map[string]string{"k": `{"items":[` + key("k1", `,"enabled":false`) + `]}`, "p": awsPlans, "plan01": members("k1")},
+			map[string]string{"k": `{"items":[` + key("k1", `,"enabled":false`) + `]}`, "p": awsPlans,
+				"plan01": members("k1")},
 			"n-k1[gold-plan01] frozen api_key.disabled",
 		},
 		{
@@ -199,7 +213,8 @@ func TestAWS_keys(t *testing.T) {
 		{
 			"two files of keys for one plan",
 			map[string]string{
-				"k": `{"items":[` + key("k1", `,"enabled":true`) + "," + key("k2", `,"enabled":true`) + `]}`, "p": awsPlans,
+				"k": `{"items":[` + key("k1", `,"enabled":true`) + "," + key("k2", `,"enabled":true`) + `]}`,
+				"p": awsPlans,
 				"x": members("k1"), "y": members("k2"),
 			},
 			"n-k1[] frozen api_key.no_plan, n-k2[] frozen api_key.no_plan",
@@ -261,7 +276,7 @@ func TestAWS_keys(t *testing.T) {
 
 const awsKeyValue = "Pk1rTq8vXz2mWs5yBn7cLd4gHj6fKe9aQu3oRi"
 
-// Without usage plans, operations that require a key are open to nobody: the product can have other keys.
+// Without usage plans, operations that require a key can be called by no one: the product can have other keys.
 func TestAWS_noPlans(t *testing.T) {
 	text := awsAPI(`"/a":{"get":{"security":[{"key":[]}],`+awsTo("/a")+`}}`, "")
 	p := planAWS(t, []movein.File{{Text: []byte(text)}}, movein.Options{})
@@ -272,7 +287,8 @@ func TestAWS_noPlans(t *testing.T) {
 
 // --open opens what it names, which still requires its key.
 func TestAWS_open(t *testing.T) {
-	text := awsAPI(`"/a":{"get":{"security":[{"key":[]},{"tokens":[]}],`+awsTo("/a")+`}},"/b":{"get":{"security":[{"tokens":`+
+	text := awsAPI(`"/a":{"get":{"security":[{"key":[]},{"tokens":[]}],`+awsTo("/a")+`}},`+
+		`"/b":{"get":{"security":[{"tokens":`+
 		`[]}],`+awsTo("/b")+`}}`, "")
 	for _, tt := range []struct {
 		open string
@@ -310,10 +326,12 @@ func TestAWS_open(t *testing.T) {
 func TestAWS_stageVariables(t *testing.T) {
 	api := func(id string) movein.File {
 		text := strings.ReplaceAll(awsAPI(`"/a":{"get":{`+awsTo("/a")+`}}`, ""), "abc.execute", id+".execute")
-		return movein.File{Name: id + ".json", Text: []byte(strings.ReplaceAll(text, "t.example.net", "${stageVariables.host}"))}
+		return movein.File{Name: id + ".json", Text: []byte(strings.ReplaceAll(text, "t.example.net",
+			"${stageVariables.host}"))}
 	}
 	stages := func(name, host string) movein.File {
-		return movein.File{Name: name, Text: []byte(`{"item":[{"stageName":"prod","variables":{"host":"` + host + `"}}]}`)}
+		return movein.File{Name: name, Text: []byte(`{"item":[{"stageName":"prod","variables":{"host":"` +
+			host + `"}}]}`)}
 	}
 	for _, tt := range []struct {
 		name  string
@@ -324,7 +342,8 @@ func TestAWS_stageVariables(t *testing.T) {
 		{"two APIs", []movein.File{api("abc"), api("xyz"), stages("s", "one.example.net")}, ""},
 		{
 			"two APIs and a file with the ID of one",
-			[]movein.File{api("abc"), api("xyz"), stages("stages-xyz", "one.example.net")}, "xyz https://one.example.net",
+			[]movein.File{api("abc"), api("xyz"), stages("stages-xyz", "one.example.net")},
+			"xyz https://one.example.net",
 		},
 		{"two files", []movein.File{api("abc"), stages("s", "one.example.net"), stages("t", "two.example.net")}, ""},
 		{
@@ -349,5 +368,20 @@ func TestAWS_twice(t *testing.T) {
 	p := planAWS(t, []movein.File{file, file}, movein.Options{Hosts: []string{"h.example.com"}})
 	if len(p.Projects) != 1 || len(p.Projects[0].Versions) != 1 || p.Summary.Skipped < 2 {
 		t.Errorf("%+v, %+v", p.Summary, p.Projects)
+	}
+}
+
+// The display names of projects and groups are ones that they can have, whatever the names in the files are.
+func TestAWS_displayNames(t *testing.T) {
+	for title, want := range map[string]string{
+		strings.Repeat("é", 300): strings.Repeat("é", 80),
+		"a\u202eb":               "a b",
+		"":                       "abc",
+	} {
+		text := strings.Replace(awsAPI(awsWide, ""), `"title":"shop"`, fmt.Sprintf(`"title":%q`, title), 1)
+		p := planAWS(t, []movein.File{{Text: []byte(text)}}, movein.Options{})
+		if got := p.Projects[0]; got.DisplayName != want || !contract.IsName(got.Name) {
+			t.Errorf("%q: %q, %q", title, got.DisplayName, got.Name)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (p *awsPlanner) groupsOf(a *api) (groups []string) {
 				p.planAPIs[e] = map[string]bool{}
 			}
 			p.planAPIs[e][a.source()] = true
-			p.addGroup(group, e.Name)
+			p.addGroup(group, displayName(e.Name))
 			groups = append(groups, group)
 			if hasThrottleOfMethod(stage) {
 				p.say(e, "usage_plan.methods")

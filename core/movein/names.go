@@ -49,7 +49,7 @@ const maxDisplayName = 80
 // displayName returns the display name of a project for a name in the file.
 func displayName(name string) string {
 	runes := []rune(strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
+		if unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
 			return ' '
 		}
 		return c
