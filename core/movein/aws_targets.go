@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/policy"
 )
@@ -211,19 +210,5 @@ func (p *awsPlanner) environmentOf(f *family, name string) contract.NewEnvironme
 	u.Timeouts.ResponseMS, u.Timeouts.IdleMS = &timeout, new(timeout)
 	u.Retries.Max = new(0)
 	p.plan.egress(out.Target)
-	return out
-}
-
-// preflightHeaders returns the CORS headers that the answer of a mock has, by their names in lowercase.
-func preflightHeaders(v configfile.Value) map[string]string {
-	out := map[string]string{}
-	for _, response := range v.Get("responses").Members {
-		for _, m := range response.Value.Get("responseParameters").Members {
-			name := strings.ToLower(strings.TrimPrefix(m.Name, "method.response.header."))
-			if strings.HasPrefix(name, "access-control-") {
-				out[name] = strings.Trim(m.Value.Text, "'")
-			}
-		}
-	}
 	return out
 }
