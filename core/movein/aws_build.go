@@ -2,7 +2,6 @@ package movein
 
 import (
 	"cmp"
-
 	"slices"
 	"strings"
 
