@@ -100,7 +100,7 @@ func Address(server string) (string, error) {
 
 // get reads what is at a path into a pointer.
 func (c *Client) get(ctx context.Context, query string, segments []string, into any) error {
-	response, err := c.send(ctx, http.MethodGet, nil, query, segments) //nolint:bodyclose // decode closes it
+	response, err := c.send(ctx, http.MethodGet, nil, query, segments)
 	if err != nil {
 		return err
 	}

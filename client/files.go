@@ -39,7 +39,7 @@ func (c *Client) upload(
 	request.ContentLength, request.GetBody = size, content
 	request.Header.Set("Accept", accepted)
 	request.Header.Set("Content-Type", op.Body)
-	response, err := c.Patient().sendAuthorized(request) //nolint:bodyclose // decode closes it
+	response, err := c.Patient().sendAuthorized(request)
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (v Value) walk(visit func(Value)) {
 // StepsOfMember is what a member that is added costs, which takes memory too. Comparing it with another costs one step.
 const StepsOfMember = 20
 
-// over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from
+// Over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from
 // left, and stops once none is left.
 func (v Value) Over(base Value, left *int) Value {
 	if v.Kind != Object || base.Kind != Object {

@@ -44,7 +44,7 @@ type takenAddress struct {
 // api is an API in one stage.
 type api struct {
 	*awsfile.Export
-	stage       string // name of the environment
+	environment string // its name
 	hosts       []awsfile.Host
 	operations  []*operation
 	paths       []*operation        // the first one of each path
@@ -149,9 +149,9 @@ func (p *awsPlanner) use(e *awsfile.Entity) {
 
 // readAPI reads an API, and what becomes of each operation.
 func (p *awsPlanner) readAPI(x *awsfile.Export) {
-	a := &api{Export: x, stage: environment}
+	a := &api{Export: x, environment: environment}
 	if stage := contract.Slug(x.Stage); contract.IsName(stage) {
-		a.stage = stage
+		a.environment = stage
 	}
 	p.hostsOf(a)
 	a.groups = p.groupsOf(a)
@@ -288,7 +288,7 @@ func (p *awsPlanner) hostsOf(a *api) {
 	}
 	prefixes := []string{}
 	for _, e := range p.files.Mappings {
-		if e.Value.Get("restApiId").Text == a.ID && e.Value.Get("stage").Text == a.Export.Stage {
+		if e.Value.Get("restApiId").Text == a.ID && e.Value.Get("stage").Text == a.Stage {
 			p.use(e)
 			base := strings.Trim(e.Value.Get("basePath").Text, "/")
 			if base != "" && base != "(none)" {

@@ -42,7 +42,7 @@ func (p *awsPlanner) build(a *api) {
 		p.say(a.Entity, "api.no_host")
 	}
 	for _, e := range p.files.Stages {
-		if cmp.Or(e.Value.Get("stageName").Text, e.Value.Get("StageName").Text) == a.Export.Stage {
+		if cmp.Or(e.Value.Get("stageName").Text, e.Value.Get("StageName").Text) == a.Stage {
 			p.use(e)
 		}
 	}
@@ -205,7 +205,7 @@ func (p *awsPlanner) addVersion(a *api, f *family) {
 	switch {
 	case names[name] == 0:
 	case !a.hasVersions:
-		name = a.stage
+		name = a.environment
 	default:
 		name = strings.Trim(f.operations[0].Path, "/{}+")
 	}
@@ -215,7 +215,7 @@ func (p *awsPlanner) addVersion(a *api, f *family) {
 		IP:          contract.IPRules{Allow: []string{}, Deny: []string{}},
 		Environment: contract.PlannedEnvironment{UpstreamHeaders: []string{}},
 	}
-	v.Environment.NewEnvironment = p.environmentOf(f, a.stage)
+	v.Environment.NewEnvironment = p.environmentOf(f, a.environment)
 	if headers := headersOf(f.target.headers); len(headers) > 0 {
 		p.plan.Headers[VersionPlace{a.project, len(project.Versions)}] = headers
 		for _, h := range headers {
@@ -237,7 +237,7 @@ func (p *awsPlanner) addVersion(a *api, f *family) {
 			}
 			d := contract.PlannedDomain{Route: f.operations[0].Pointer, NewDomain: contract.NewDomain{
 				Host: host.Name, PathPrefix: host.Prefix + e.prefix, Methods: e.methods, Version: v.Name,
-				Environment: a.stage,
+				Environment: a.environment,
 			}}
 			if d.PathPrefix != "" {
 				d.StripPrefix = new(e.strip || e.prefix == "") // the base path at least

@@ -30,7 +30,7 @@ func (p *awsPlanner) groupsOf(a *api) (groups []string) {
 	id := cmp.Or(a.ID, p.onlyID())
 	for _, e := range p.files.Plans {
 		for _, stage := range e.Value.Get("apiStages").Items {
-			if stage.Get("stage").Text != a.Export.Stage || stage.Get("apiId").Text != id {
+			if stage.Get("stage").Text != a.Stage || stage.Get("apiId").Text != id {
 				continue
 			}
 			p.use(e)

@@ -1,7 +1,7 @@
 package movein_test
 
 import (
-	"crypto/sha1" //nolint:gosec // of text without meaning
+	"crypto/sha1"
 	"fmt"
 	"runtime"
 	"strings"

@@ -370,7 +370,7 @@ var statedChanges = []struct {
 	}},
 	{"key-auth.query", sortArguments},
 	{"request-transformer.query", sortArguments},
-	{"plugin.correlation", func(_ movedCall, want, got *outcome) {
+	{"plugin.correlation", func(_ movedCall, want, _ *outcome) {
 		for _, name := range []string{"Kong-Request-Id", "X-Request-Id", "X-Correlation-Id"} {
 			want.Seen[0].Headers.Del(name)
 			want.Answer.Del(name)
