@@ -71,7 +71,7 @@ func TestImportKeys_twiceInFile(t *testing.T) {
 			}
 
 			again := i.take("shop", "key_type=full", []byte(line(key("between", 0), `,"state":"frozen"`)))
-			if len(again.Errors) != 1 || !strings.Contains(again.Errors[0].Detail, "It stays active") {
+			if len(again.Errors) != 1 || !strings.Contains(again.Errors[0].Detail, "The key remains active") {
 				t.Errorf("a row that is stricter than a key that existed: %+v", again)
 			}
 			if status, _ := i.call(shop, key("between", 0)); status != http.StatusOK {

@@ -8,6 +8,6 @@ type IPRules struct {
 
 // IPRulesChange replaces address ranges; nil leaves a member unchanged.
 type IPRulesChange struct {
-	Allow *[]string `json:"allow,omitempty" flag:"ip-allow,list" doc:"Allowed client address ranges. Replaces the existing list. An empty list allows any address"`
+	Allow *[]string `json:"allow,omitempty" flag:"ip-allow,list" doc:"Allowed client address ranges. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
 	Deny  *[]string `json:"deny,omitempty" flag:"ip-deny,list" doc:"Denied client address ranges. Replaces the existing list. They override allowed ranges"`
 }

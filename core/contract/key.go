@@ -147,7 +147,7 @@ type KeyChange struct {
 	Description  *string             `json:"description,omitempty" doc:"Purpose of the key"`
 	Metadata     *Metadata           `json:"metadata,omitempty" doc:"Your own data about the key, a JSON object of at most 4 KB. Replaces the existing metadata. Use {} to remove it"`
 	Limits       Optional[Limits]    `json:"limits,omitzero" flag:",,type" doc:"Calls per window. Replaces the existing limits. Use {} for unlimited calls, or null for the key type's limits"`
-	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. An empty list allows any address"`
+	AllowedCIDRs *[]string           `json:"allowed_cidrs,omitempty" flag:",list" doc:"Addresses and ranges that the key can be used from. Replaces the existing list. An empty list (on the command line, \"\") allows any address"`
 	ExpiresAt    Optional[time.Time] `json:"expires_at,omitzero" flag:"expires,time,never" doc:"When the key expires (RFC 3339). Use null to remove the expiry"`
 }
 

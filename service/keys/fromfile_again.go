@@ -78,7 +78,7 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		return nil
 	case !b.in.Update:
 		return refused("exists", where+", with other attributes. "+b.tighten(in, before, had, row, inFile)+
-			"Use update to change it, or leave the row out.")
+			"To change it, import with update (--update), or leave the row out.")
 	case had.state == revoked:
 		return refused("exists", where+", and it is revoked. An import doesn't change that. Leave the row out.")
 	case !had.callable(b.now) && now.callable(b.now):

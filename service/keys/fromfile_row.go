@@ -58,8 +58,8 @@ func NewImported(in *keyfile.Row, allowWeak bool, now time.Time) (models.APIKey,
 	wrong := checkIdentity("", key.KeyIdentity)
 	if in.Weak && !allowWeak {
 		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than " +
-			"16 characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or allow " +
-			"weak keys."})
+			"16 characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or " +
+			"import with allow_weak (--allow-weak)."})
 	}
 	if !ValidOwner(in.Owner) {
 		wrong = append(wrong, ownerFault)
@@ -161,7 +161,7 @@ func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
 			"can't do anything. Give the row scopes or a key type."}}
 	case name == "" && b.in.KeyType == "":
 		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes " +
-			"and no key type. Name one for all such rows with key_type, or add a column."}}
+			"and no key type. Name one for all such rows with key_type (--key-type), or add a column."}}
 	case name == "":
 		name = b.in.KeyType
 	}

@@ -141,7 +141,7 @@ func changedSince(changes []string) error {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
 	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these were changed after "+
-		"it: %s%s. Delete what you don't need yourself.", strings.Join(changes, ", "), rest)
+		"it: %s%s. Delete the objects that you don't need one by one.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists what was changed since the import.

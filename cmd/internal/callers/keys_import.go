@@ -1,6 +1,7 @@
 package callers
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -41,7 +42,15 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
 array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
 recognized by their columns. Keys are hashed as they arrive and aren't stored. A row
-that is refused doesn't affect the others.`
+that is refused doesn't affect the others.
+
+Columns of CSV, or members of JSON: owner, and key or sha256, are required. Optional
+are name, description, state, key_type or scopes, tenant, product, environment,
+created_at, expires_at, metadata, limits, allowed_cidrs, credential_id and consumer_id,
+consumer_username and consumer_custom_id. For other names, use --map.
+
+    owner,key,key_type,expires_at
+    acme,3f9c1e7ab2d84c06,read-only,2027-12-31T00:00:00Z`
 	command.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
 			return fmt.Errorf("%s is missing", []string{"PROJECT", "FILE"}[len(args)])
@@ -112,11 +121,11 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 	var in contract.KeyCheck
 	command := cli.RequestCommand(t, cli.OfProject, contract.CheckKey.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
-			key, err := terminal.ReadHidden(t, "Key: ")
+			plaintext, err := terminal.ReadHidden(t, "Key: ")
 			if err != nil {
 				return err
 			}
-			in.Body.Key = contract.Secret(key)
+			in.Body.Key = contract.Secret(plaintext)
 			found, err := client.Do(c.Context(), api, contract.CheckKey, in)
 			switch {
 			case err != nil:
@@ -124,14 +133,21 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			case terminal.WantsJSON(c):
 				return terminal.PrintJSON(t.Out, found)
 			case found.Match == nil:
-				fmt.Fprintln(t.Out, "No key of the project has this plaintext.")
-			default:
-				fmt.Fprintf(t.Out, "This is the key %s.\n", terminal.Printable(*found.Match))
+				return errors.New("this isn't a key of the project")
 			}
+			key, err := client.Do(c.Context(), api, contract.GetKey, contract.KeyPath{Key: *found.Match})
+			if err != nil {
+				return err
+			}
+			state := ""
+			if key.State != contract.KeyActive {
+				state = ", which is " + key.State
+			}
+			fmt.Fprintf(t.Out, "This is the key %s%s.\n", terminal.Printable(key.ID), terminal.Printable(state))
 			return nil
 		})
 	command.Long += "\n\nThe key is read from a prompt, or from standard input, so that it isn't in the shell's " +
-		"history."
+		"history. The exit code is 1 if it isn't a key of the project, unless you use --json."
 	terminal.AddJSONFlag(command)
 	return command
 }

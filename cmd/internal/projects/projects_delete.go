@@ -85,7 +85,7 @@ func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDel
 
 // confirmDelete asks before a project is deleted, for its name if that cannot be undone.
 func confirmDelete(t terminal.Terminal, p contract.Project, now, yes bool) error {
-	question, want := "Delete "+p.Name+"? [y/N] ", "y"
+	question, want := "Move "+p.Name+" to the trash? [y/N] ", "y"
 	if now {
 		question, want = "You can't undo this. Type the project's name, "+p.Name+", to delete it permanently: ", p.Name
 	}

@@ -103,6 +103,7 @@ func SuggestCommands(c *cobra.Command) {
 // otherWords are what other command lines call our commands.
 var otherWords = map[string][]string{
 	"create":   {"add", "new"},
+	"add":      {"create", "new"},
 	"delete":   {"remove", "rm", "destroy"},
 	"list":     {"ls"},
 	"login":    {"auth", "signin"},
@@ -112,9 +113,16 @@ var otherWords = map[string][]string{
 	"requests": {"logs", "log"},
 	"revoke":   {"delete", "remove", "rm"},
 	"set":      {"add", "create", "update", "edit"},
-	"show":     {"get", "view", "info", "describe", "status", "ls"},
+	"show":     {"get", "view", "info", "describe", "status", "list", "ls"},
 	"update":   {"edit", "rename", "set"},
 	"whoami":   {"me"},
+}
+
+// elsewhere are commands that people look for in a family of commands, and that are somewhere else.
+var elsewhere = map[string]string{
+	"projects create": "create",
+	"projects export": "export",
+	"projects import": "import",
 }
 
 // onlyCommands refuses every argument, which is an unknown command here.
@@ -125,7 +133,13 @@ func onlyCommands(c *cobra.Command, args []string) error {
 	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
 	meant := c.SuggestionsFor(args[0])
 	slices.Sort(meant)
-	if meant = slices.Compact(meant); len(meant) > 0 {
+	switch meant = slices.Compact(meant); {
+	case elsewhere[c.Name()+" "+args[0]] != "":
+		text += fmt.Sprintf(": use %q", c.Root().Name()+" "+elsewhere[c.Name()+" "+args[0]])
+	case len(meant) > 2:
+		last := len(meant) - 1
+		text += ": did you mean " + strings.Join(meant[:last], ", ") + " or " + meant[last] + "?"
+	case len(meant) > 0:
 		text += ": did you mean " + strings.Join(meant, " or ") + "?"
 	}
 	return UsageError(text)
