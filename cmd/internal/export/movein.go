@@ -217,8 +217,25 @@ func newImports(t terminal.Terminal) *cobra.Command {
 				return err //nolint:wrapcheck // of the terminal
 			}),
 		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),
-		cli.DoneCommand(t, asImport, contract.UndoImport, "Undid the import %s."))
+		newUndo(t))
 }
 
 // asImport runs a command with the first credential that may access the import in its first argument.
 var asImport = cli.AsHolderOf("import ", "; `postern imports list` shows the IDs")
+
+func newUndo(t terminal.Terminal) *cobra.Command {
+	var yes bool
+	command := cli.DoneCommand(t, asImport, contract.UndoImport, "Undid the import %s. What it created is deleted.")
+	command.Use += " [--yes]"
+	command.Long += "\n\nThe command asks for confirmation. Without a terminal, use --yes."
+	terminal.AddYesFlag(command, &yes)
+	undo := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		question := "Delete the projects and keys that " + args[0] + " created? You can't undo this. [y/N] "
+		if err := cli.Confirm(t, question, "y", "undo the import", yes); err != nil {
+			return err
+		}
+		return undo(c, args)
+	}
+	return command
+}
