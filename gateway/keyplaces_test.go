@@ -58,8 +58,8 @@ var placeCases = map[string]placeCase{
 	},
 	"header, misplaced": {
 		in: inHeader, lines: []string{"Authorization: Bearer KEY"}, status: 401, code: "credentials_required",
-		body: `{"message":"Authorization contains an API key. Send it in the apikey " +
-			"header.","code":"credentials_required"}`,
+		body: `{"message":"Authorization contains an API key. Send it in the apikey header.",` +
+			`"code":"credentials_required"}`,
 	},
 	"header, a foreign Authorization": {
 		in: inHeader, lines: []string{"apikey: KEY", "Authorization: Bearer a.b.c"}, status: 200,
@@ -103,8 +103,8 @@ var placeCases = map[string]placeCase{
 	"header, tokens too, a key in place of the token": {
 		in: inHeader, mode: []rigOption{either}, lines: []string{"Authorization: Bearer " + shapedKey}, status: 401,
 		code: "credentials_required",
-		body: `{"message":"Authorization contains an API key. Send it in the apikey " +
-			"header.","code":"credentials_required"}`,
+		body: `{"message":"Authorization contains an API key. Send it in the apikey header.",` +
+			`"code":"credentials_required"}`,
 	},
 	"header, ignored": {
 		in: inHeader, mode: []rigOption{withMode(snapshot.Passthrough)}, lines: []string{"apikey: KEY"}, status: 200,
