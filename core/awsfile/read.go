@@ -258,12 +258,8 @@ func variablesOf(all []stageVariables, stage, id string, several bool) map[strin
 
 func withVariables(set, variables map[string]string) map[string]string {
 	out := make(map[string]string, len(set)+len(variables))
-	for name, value := range variables {
-		out[name] = value
-	}
-	for name, value := range set {
-		out[name] = value
-	}
+	maps.Copy(out, variables)
+	maps.Copy(out, set)
 	return out
 }
 

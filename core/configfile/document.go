@@ -2,8 +2,6 @@ package configfile
 
 import (
 	"bytes"
-	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"postern/core/filelimits"
@@ -40,18 +38,6 @@ func CheckText(text []byte) ([]byte, error) {
 			"byte, so it isn't a text file. Export it again.")
 	case !utf8.Valid(text):
 		return nil, Refuse(0, "The file isn't in UTF-8. Save it as UTF-8.")
-	}
-	return text, nil
-}
-
-// ReadFrom reads a text of at most the size of a file.
-func ReadFrom(in io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, filelimits.GatewaySize.Most+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
-	}
-	if int64(len(text)) > filelimits.GatewaySize.Most {
-		return nil, Beyond(filelimits.GatewaySize)
 	}
 	return text, nil
 }

@@ -388,6 +388,9 @@ func (p *awsPlanner) notes() {
 	}
 	note("refusals", "Postern refuses the paths and methods that an API doesn't have with 401 or 403, and AWS with "+
 		"403 or 404.")
+	if p.options.RetryOnTimeout {
+		note("retry_on_timeout", "AWS doesn't retry calls, so --retry-on-timeout has no effect on this import.")
+	}
 	note("outside_export", "An export doesn't have web ACLs (AWS WAF), client certificates of custom domain names, "+
 		"caches or throttling of stages. Check whether the API has them before you switch.")
 	if slices.ContainsFunc(p.apis, func(a *api) bool { return !a.IsHTTP && a.Policy == nil && len(a.Endpoints) == 0 }) {

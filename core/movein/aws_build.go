@@ -2,6 +2,7 @@ package movein
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -18,7 +19,11 @@ func (p *awsPlanner) build(a *api) {
 		return
 	}
 	source := a.source()
+	cors := p.readCORS(a)
 	at, known := p.projects[source]
+	if known && !reflect.DeepEqual(cors, p.plan.Projects[at].CORS) {
+		p.say(a.Entity, "api.other_cors")
+	}
 	if !known {
 		at = len(p.plan.Projects)
 		p.projects[source] = at
@@ -28,7 +33,7 @@ func (p *awsPlanner) build(a *api) {
 		}
 		p.plan.Projects = append(p.plan.Projects, contract.PlannedProject{
 			Name: p.names.unique(slug, maxName), DisplayName: displayName(a.Name), From: a.Pointer, Source: source,
-			Versions: []contract.PlannedVersion{}, CORS: p.readCORS(a),
+			Versions: []contract.PlannedVersion{}, CORS: cors,
 		})
 		p.versions[at] = taken{}
 	}

@@ -36,6 +36,12 @@ var awsFates = map[string]fate{
 		"Another API or stage of this import has the same host name and path, so callers reach only that one there.",
 		"Add the output of get-base-path-mappings, or import the stages one by one with different values of --host.",
 	},
+	"api.other_cors": {
+		lossy,
+		"Another stage of the API has different CORS settings. A project has one set of them, so those of the stage " +
+			"that comes first in the files apply.",
+		"Import the stages one by one, with different values of --name.",
+	},
 	"api.no_operations": {skipped, "None of its operations can be imported.", "See the reasons listed for them."},
 
 	"api.repeated": {

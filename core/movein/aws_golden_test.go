@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/core/movein"
 	"postern/testkit/golden"
 )
@@ -107,5 +108,26 @@ func TestAWS_secrets(t *testing.T) {
 		if same, err := json.Marshal(p); err != nil || string(same) != string(out) {
 			t.Errorf("%s has another plan after it was stored: %v", name, err)
 		}
+	}
+}
+
+// A project has one set of CORS settings, and retries are Kong's: what an import leaves out is said.
+func TestAWS_saysWhatIsLeftOut(t *testing.T) {
+	first := awsFiles(t)["http-api"][0]
+	second := movein.File{Name: "beta.yaml", Text: []byte(strings.NewReplacer(`default: ""`, `default: "beta"`,
+		"https://www.example.com", "https://beta.example.com").Replace(string(first.Text)))}
+	p := planAWS(t, []movein.File{first, second}, movein.Options{RetryOnTimeout: true})
+	for _, item := range p.Items {
+		differs := strings.HasPrefix(item.Pointer, "beta.yaml#") && item.Kind == "api"
+		if slices.Contains(item.Codes, "api.other_cors") != differs {
+			t.Errorf("%s: %v", item.Pointer, item.Codes)
+		}
+	}
+	if !slices.ContainsFunc(p.Notes, func(one contract.Warning) bool { return one.Code == "retry_on_timeout" }) {
+		t.Errorf("notes %+v", p.Notes)
+	}
+	p = planAWS(t, []movein.File{first}, movein.Options{})
+	if slices.ContainsFunc(p.Notes, func(one contract.Warning) bool { return one.Code == "retry_on_timeout" }) {
+		t.Errorf("without the option, notes %+v", p.Notes)
 	}
 }

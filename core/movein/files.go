@@ -45,7 +45,7 @@ func Otherwise(text []byte) string {
 	case Recognizes(text):
 		return ""
 	case manifest.Match(text):
-		return "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import that."
+		return "This is a Kubernetes manifest. Save the Kong file in its data as a file of its own, and import that."
 	case openAPI.Match(text):
 		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
 	}

@@ -196,7 +196,7 @@ func routeOf(members string) string {
 
 func TestOtherwise_manifest(t *testing.T) {
 	text := "apiVersion: v1\nkind: ConfigMap\ndata:\n  kong.yml: |\n    _format_version: \"3.0\"\n"
-	const want = "This is a manifest of Kubernetes. Save the Kong file in its data as a file of its own, and import " +
+	const want = "This is a Kubernetes manifest. Save the Kong file in its data as a file of its own, and import " +
 		"that."
 	if got := movein.Otherwise([]byte(text)); got != want {
 		t.Error(got)
