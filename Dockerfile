@@ -5,7 +5,8 @@
 #
 # docs/install.md explains the settings that a container needs.
 
-FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
+# Both images are pinned by the digest of their index for all platforms, and Dependabot updates them.
+FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
@@ -14,7 +15,7 @@ COPY . .
 ARG TARGETOS TARGETARCH RELEASE
 RUN GOOS=$TARGETOS GOARCH=$TARGETARCH RELEASE=$RELEASE tools/build /out/postern && mkdir -p /out/data
 
-FROM gcr.io/distroless/static-debian12:nonroot
+FROM gcr.io/distroless/static-debian12:nonroot@sha256:afa5c872c891853ca7fcf1f12c3edb23f7eeef36189728842dd51042ff57f7ab
 LABEL org.opencontainers.image.title="Postern" \
       org.opencontainers.image.description="An API gateway that you can always leave" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -13,7 +13,7 @@ type DataKey struct {
 	ID             string `gorm:"primaryKey"`
 	TeamID         string
 	Wrapped        []byte
-	GatewayWrapped []byte // empty: gateways do not need it
+	GatewayWrapped []byte // nil: gateways do not need it
 	CreatedAt      time.Time
 }
 

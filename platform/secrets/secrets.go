@@ -96,7 +96,7 @@ type DataKey struct {
 	ID             string
 	Team           string
 	Wrapped        []byte
-	GatewayWrapped []byte // empty: gateway keys do not open it
+	GatewayWrapped []byte // nil: gateway keys do not open it
 }
 
 // The kinds of ids of data keys by purpose.
@@ -243,7 +243,7 @@ func (v *Vault) wrap(handle *keyset.Handle, key DataKey, forGateways bool) (Data
 	if key.Wrapped, err = write(v.control, wrappedColumn); err != nil {
 		return key, err
 	}
-	key.GatewayWrapped = []byte{}
+	key.GatewayWrapped = nil
 	if forGateways {
 		key.GatewayWrapped, err = write(v.gateway, gatewayColumn)
 	}
