@@ -9,6 +9,7 @@
 FROM --platform=$BUILDPLATFORM golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d AS build
 WORKDIR /src
 COPY go.mod go.sum ./
+COPY tools/nomsgpack ./tools/nomsgpack
 RUN go mod download
 COPY . .
 # .git is part of the context, so that `postern version` shows the commit. RELEASE is the version of a release.

@@ -162,3 +162,5 @@ require (
 )
 
 tool github.com/a-h/templ/cmd/templ
+
+replace github.com/ugorji/go/codec => ./tools/nomsgpack
