@@ -41,30 +41,30 @@ func (l *Limit) Row() string {
 const MaxZip = 1 << 30
 
 const (
-	zip       = "zip of an import"
+	zip       = "imported zip"
 	document  = "JSON document in a zip"
 	rows      = "file of rows in a zip"
 	body      = "JSON body"
-	relations = "file of relations"
-	keys      = "file of API keys"
+	relations = "relations file"
+	keys      = "API key file"
 	chain     = "client certificate"
 	scim      = "SCIM request"
-	gateway   = "file of another gateway"
-	kong      = "file of Kong"
+	gateway   = "file from another gateway"
+	kong      = "Kong file"
 )
 
 // The limits of zips (docs/import.md).
 var (
 	ZipSize = &Limit{
 		File: zip, Name: "size", Most: MaxZip, Amount: "1 GB",
-		Reason: "It is kept in a temporary file. A server keeps up to two of them at a time. A million keys and a " +
-			"million users fit.",
+		Reason: "The zip is kept in a temporary file. A server keeps up to two zips at a time. 1 GB is enough for a " +
+			"million keys and a million users.",
 		Says: "the zip is larger than 1 GB",
 		Fix:  "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipEntries = &Limit{
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
-		Reason: "The list of entries is kept in memory. A million users need 8,000.",
+		Reason: "The list of entries is kept in memory. A million users need 8,000 entries.",
 		Says:   "the zip has more than 100,000 entries",
 		Fix:    "Import an exported zip, unchanged.",
 	}
@@ -83,8 +83,8 @@ var (
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
-		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Entries can't share " +
-			"bytes.",
+		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
+			"share bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
 		Fix:  "Import an exported zip, unchanged.",
 	}
@@ -108,20 +108,20 @@ var (
 	}
 	ZipDocuments = &Limit{
 		File: document, Name: "total size of all documents", Most: 256 << 20, Amount: "256 MB",
-		Reason: "Their contents stay in memory until the project is written.",
+		Reason: "The contents of all documents stay in memory until the project is written.",
 		Says:   "the documents up to this one are larger than 256 MB in total",
 		Fix:    "Remove OpenAPI documents from versions, export again, and add them to the new project's versions.",
 	}
 	ZipNesting = &Limit{
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Documents are read recursively. Exported ones have 10 levels.",
+		Reason: "Documents are read recursively. Exported documents have 10 levels.",
 		Says:   "the document is nested more than 100 levels deep",
 		Fix:    "Import an exported zip, unchanged.",
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all documents", Most: 500_000, Amount: "500,000",
-		Reason: "Each takes up to 350 bytes of memory. 50 versions with 500 rules each have 125,000. OpenAPI " +
-			"documents don't count.",
+		Reason: "Each object or list takes up to 350 bytes of memory. 50 versions with 500 rules each contain " +
+			"125,000 of them. OpenAPI documents don't count.",
 		Says: "the documents up to this one have more than 500,000 objects and lists",
 		Fix:  "Remove some of the objects in it from the project, then export again.",
 	}
@@ -143,7 +143,7 @@ var (
 var (
 	BodySize = &Limit{
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",
-		Reason: "It is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
+		Reason: "The body is kept in memory. `POST /proxy` accepts 6 MB, because its body can contain an OpenAPI " +
 			"document. The `openapi` of a version can be up to 17 MB. Forms have the same limit of 1 MB.",
 		Says: "the body is larger than 1 MB",
 		Fix:  "Split it into several requests.",
@@ -156,43 +156,43 @@ var (
 	}
 	BodyNesting = &Limit{
 		File: body, Name: "levels of nesting", Most: 100, Amount: "100",
-		Reason: "Bodies are read recursively. The deepest ones in the API have 8 levels.",
+		Reason: "Bodies are read recursively. The deepest bodies in the API have 8 levels.",
 		Says:   "the body is nested more than 100 levels deep",
 		Fix:    "Leave out members that the API doesn't describe.",
 	}
 	BodyMember = &Limit{
 		File: body, Name: "size of a member's name", Most: 256, Amount: "256 bytes",
-		Reason: "Error messages repeat it.",
+		Reason: "Error messages contain the name.",
 		Says:   "a member's name is larger than 256 bytes",
 		Fix:    "Leave out members that the API doesn't describe.",
 	}
 	Relations = &Limit{
 		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
-		Reason: "They are added in one transaction. A file uploaded in the dashboard is added in batches of 5,000.",
+		Reason: "The rows are added in one transaction. A file uploaded in the dashboard is added in batches of 5,000.",
 		Says:   "the request has more than 10,000 relations",
 		Fix:    "Send them in several requests.",
 	}
 	RelationsSize = &Limit{
 		File: relations, Name: "size of a file uploaded in the dashboard", Most: 5 << 20, Amount: "5 MB",
-		Reason: "It is streamed while the browser waits.",
+		Reason: "The file is streamed while the browser waits.",
 		Says:   "the file is larger than 5 MB",
 		Fix:    "Split it. Adding the same rows again changes nothing.",
 	}
 	KeyRows = &Limit{
 		File: keys, Name: "rows", Most: 1_000_000, Amount: "1,000,000",
-		Reason: "They are written in transactions of 1,000.",
+		Reason: "The rows are written in transactions of 1,000.",
 		Says:   "the file has more than 1,000,000 keys",
 		Fix:    "Split it.",
 	}
 	KeyRow = &Limit{
 		File: keys, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
-		Reason: "It is read into memory. A key has up to 4 KB, and so has its metadata.",
+		Reason: "A row is read into memory. A key can have up to 4 KB, and so can its metadata.",
 		Says:   "the row is larger than 1 MB",
 		Fix:    "Look for a quote or a bracket that is never closed.",
 	}
 	KeyColumns = &Limit{
 		File: keys, Name: "columns, or members of a row", Most: 200, Amount: "200",
-		Reason: "Each must have a field. Tables of keys have up to 40.",
+		Reason: "Each column needs a field. Tables of keys have up to 40 columns.",
 		Says:   "it has more than 200 columns",
 		Fix:    "Export only the columns that keys need.",
 	}
@@ -204,43 +204,43 @@ var (
 	}
 	KeyValues = &Limit{
 		File: keys, Name: "values in a row of JSON", Most: 20_000, Amount: "20,000",
-		Reason: "Each takes up to 150 bytes of memory.",
+		Reason: "Each value takes up to 150 bytes of memory.",
 		Says:   "the row has more than 20,000 values",
 		Fix:    "Write one key per row.",
 	}
 	KeyConsumers = &Limit{
 		File: keys, Name: "consumers in separate lists, or AWS keys", Most: 100_000, Amount: "100,000",
-		Reason: "They are kept in memory, because keys name their consumers, and a later AWS key replaces an earlier " +
-			"one.",
+		Reason: "These objects are kept in memory, because keys refer to their consumers, and a later AWS key replaces " +
+			"an earlier one.",
 		Says: "the file has more than 100,000 consumers or AWS keys",
 		Fix:  "Split it.",
 	}
 	CertificateSize = &Limit{
 		File: chain, Name: "size of the chain, and of the key", Most: 64 << 10, Amount: "64 KB",
-		Reason: "It is sent in each TLS handshake.",
+		Reason: "The chain is sent in each TLS handshake.",
 		Says:   "it is larger than 64 KB",
 		Fix:    "Send the certificate and its issuers' certificates, without the root and without text in between.",
 	}
 	Certificates = &Limit{
 		File: chain, Name: "certificates", Most: 10, Amount: "10",
-		Reason: "OpenSSL, and therefore nginx, verifies chains of at most 10.",
+		Reason: "OpenSSL, and therefore nginx, verifies chains of at most 10 certificates.",
 		Says:   "the chain has more than 10 certificates",
 		Fix:    "Send the certificate and its issuers' certificates, without the root.",
 	}
 	SCIMOperations = &Limit{
-		File: scim, Name: "operations of a PATCH", Most: 1000, Amount: "1,000",
-		Reason: "They are applied in one transaction. Bulk requests aren't supported.",
+		File: scim, Name: "operations in a PATCH", Most: 1000, Amount: "1,000",
+		Reason: "The operations are applied in one transaction. Bulk requests aren't supported.",
 		Says:   "the request has more than 1,000 operations",
 		Fix:    "Send them in several requests.",
 	}
 	SCIMFilterTerms = &Limit{
-		File: scim, Name: "comparisons of a filter", Most: 10, Amount: "10",
-		Reason: "Provisioning systems send two.",
+		File: scim, Name: "comparisons in a filter", Most: 10, Amount: "10",
+		Reason: "Provisioning systems send two comparisons.",
 		Says:   "the filter has more than 10 comparisons",
 		Fix:    "Send several requests.",
 	}
 	SCIMFilterNesting = &Limit{
-		File: scim, Name: "nested parentheses of a filter", Most: 10, Amount: "10",
+		File: scim, Name: "nested parentheses in a filter", Most: 10, Amount: "10",
 		Reason: "Filters are read recursively.",
 		Says:   "the parentheses of the filter are nested more than 10 deep",
 		Fix:    "Leave out parentheses.",
@@ -256,20 +256,20 @@ var (
 // The limits of files of other gateways (docs/moving-in.md).
 var (
 	GatewaySize = &Limit{
-		File: gateway, Name: "size of all files of an import", Most: 20 << 20, Amount: "20 MB",
-		Reason: "They are read into memory. 1,000 routes and 100,000 keys take 10 MB.",
+		File: gateway, Name: "total size of all files in an import", Most: 20 << 20, Amount: "20 MB",
+		Reason: "The files are read into memory. 1,000 routes and 100,000 keys take 10 MB.",
 		Says:   "the files have more than 20 MB in total",
 		Fix:    "Split it by service or API, or import its keys separately.",
 	}
 	GatewayFiles = &Limit{
-		File: gateway, Name: "files of an import", Most: 50, Amount: "50",
-		Reason: "Each is read on its own. decK splits a gateway into a few files.",
+		File: gateway, Name: "files in an import", Most: 50, Amount: "50",
+		Reason: "Each file is read separately. decK splits a configuration into a few files.",
 		Says:   "the import has more than 50 files",
 		Fix:    "Join files of one gateway, such as those of Kong with deck file merge, or import each gateway alone.",
 	}
 	GatewayValues = &Limit{
-		File: gateway, Name: "values of all files of an import", Most: 2_000_000, Amount: "2,000,000",
-		Reason: "Each takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
+		File: gateway, Name: "values in all files of an import", Most: 2_000_000, Amount: "2,000,000",
+		Reason: "Each value takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
 		Says:   "the import has more than 2,000,000 values",
 		Fix:    "Split it by service or API, and write out aliases that refer to large parts of a file.",
 	}
@@ -281,7 +281,7 @@ var (
 	}
 	KongEntities = &Limit{
 		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
-		Reason: "The plan has an item for each of them.",
+		Reason: "The plan has an item for each entity.",
 		Says:   "the file has more than 500,000 entities",
 		Fix:    "Import its keys separately.",
 	}
@@ -299,25 +299,25 @@ var (
 	}
 	KongPluginsOfRoutes = &Limit{
 		File: kong, Name: "plugins of all routes", Most: 1_000_000, Amount: "1,000,000",
-		Reason: "A plugin counts once for each route that it applies to. A global one applies to all.",
+		Reason: "A plugin counts once for each route that it applies to. A global plugin applies to all routes.",
 		Says:   "more than 1,000,000 plugins apply to routes",
 		Fix:    "Split the file by service.",
 	}
 	KongEntityValues = &Limit{
-		File: kong, Name: "values of an entity", Most: 5_000, Amount: "5,000",
-		Reason: "Plans compare them with each other. Entities nested in it don't count.",
+		File: kong, Name: "values in an entity", Most: 5_000, Amount: "5,000",
+		Reason: "Plans compare the values with each other. Nested entities don't count.",
 		Says:   "has more than 5,000 values",
 		Fix:    "Split it, or remove values from it.",
 	}
 	KongDefaults = &Limit{
 		File: kong, Name: "members that `_info.defaults` and `_plugin_configs` add", Most: 1_000_000,
-		Amount: "1,000,000", Reason: "Each takes memory. Large entities reach the limit sooner.",
+		Amount: "1,000,000", Reason: "Each member takes memory. Large entities reach the limit sooner.",
 		Says: "the members that _info.defaults and _plugin_configs add are too many",
 		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
 	GatewayPlaceholders = &Limit{
-		File: gateway, Name: "different placeholders of all files of an import", Most: 1_000, Amount: "1,000",
-		Reason: "The plan lists them, and each needs a value.",
+		File: gateway, Name: "different placeholders in all files of an import", Most: 1_000, Amount: "1,000",
+		Reason: "The plan lists the placeholders, and each one needs a value.",
 		Says:   "the import has more than 1,000 different placeholders",
 		Fix:    "Render its files first.",
 	}
