@@ -210,8 +210,8 @@ var (
 	}
 	KeyConsumers = &Limit{
 		File: keys, Name: "consumers in separate lists, or AWS keys", Most: 100_000, Amount: "100,000",
-		Reason: "These objects are kept in memory, because keys refer to their consumers, and a later AWS key replaces " +
-			"an earlier one.",
+		Reason: "These objects are kept in memory, because keys refer to their consumers, and a later AWS key " +
+			"replaces an earlier one.",
 		Says: "the file has more than 100,000 consumers or AWS keys",
 		Fix:  "Split it.",
 	}
@@ -275,7 +275,7 @@ var (
 	}
 	GatewayNesting = &Limit{
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
-		Reason: "Files are read recursively. Kong files have 8 levels, and AWS files 12.",
+		Reason: "Files are read recursively. Kong files have 8 levels, and AWS files have 12.",
 		Says:   "the file is nested more than 50 levels deep",
 		Fix:    "Check whether it is the right file.",
 	}
@@ -323,7 +323,7 @@ var (
 	}
 	KongDomains = &Limit{
 		File: kong, Name: "custom domains", Most: 50_000, Amount: "50,000",
-		Reason: "A route without a host needs one for each host name in the file.",
+		Reason: "A route without a host needs a custom domain for each host name in the file.",
 		Says: "routes without a host match calls to every host name in the file, which would need more than 50,000 " +
 			"custom domains",
 		Fix: "Split the file by host name.",
