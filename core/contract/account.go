@@ -64,7 +64,7 @@ type Session struct {
 
 // SessionList is a request for the sessions of the caller's account.
 type SessionList struct {
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // ClaimCode names an unclaimed workspace, and the team that it becomes part of.
@@ -86,7 +86,7 @@ func (c Claim) LogValue() slog.Value { return slog.StringValue(c.Body.Team) }
 type Claimed struct {
 	Team     ClaimedTeam `json:"team"`
 	Projects []string    `json:"projects" doc:"Names of the claimed projects"`
-	Renamed  []string    `json:"renamed" doc:"Products and tenants that were renamed because the name was taken, such as: product store → store-2"`
+	Renamed  []string    `json:"renamed" doc:"Products and tenants that were renamed because their names were taken, such as: product store → store-2"`
 }
 
 // ClaimedTeam is the team that has what was claimed.
@@ -125,12 +125,12 @@ var (
 	ListSessions = &Op[SessionList, List[Session]]{Operation{
 		ID: "list-sessions", Method: http.MethodGet, Path: sessions, Summary: "List the sessions of your account",
 		Permission: ReadAccounts,
-		Doc:        "Lists the browsers you are signed in with. Access tokens can't list sessions.",
+		Doc:        "Lists the browsers where you are signed in. Access tokens can't list sessions.",
 	}}
 	EndSession = &Op[SessionPath, None]{Operation{
 		ID: "end-session", Method: http.MethodDelete, Path: sessions + "/{session}", Status: http.StatusNoContent,
 		Summary: "End a session", Permission: UpdateAccounts,
-		Doc: "The browser has to sign in again to open another page.",
+		Doc: "You must sign in again to open another page in that browser.",
 	}}
 	EndOtherSessions = &Op[None, EndedSessions]{Operation{
 		ID: "end-other-sessions", Method: http.MethodPost, Path: sessions + "/end-others", Permission: UpdateAccounts,

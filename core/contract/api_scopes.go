@@ -5,7 +5,7 @@ import "net/http"
 // API lists what app clients can request at a project: the audience of its tokens (RFC 8707), and their scopes. A token
 // of one of our app clients is for the project if it names the app client or this audience.
 type API struct {
-	Audience string     `json:"audience" doc:"URI of the API. Token requests send it as resource or audience, and tokens for the project have it in aud. Empty if there is none"`
+	Audience string     `json:"audience" doc:"URI of the API. App clients send it as resource or audience in token requests, and tokens for the project contain it in aud. Empty if there is none"`
 	Scopes   []APIScope `json:"scopes" doc:"All scopes that app clients can request"`
 }
 
@@ -41,8 +41,8 @@ var (
 	SetAPIScopes = &Op[APIUpdate, SavedAPI]{Operation{
 		ID: "set-api-scopes", Method: http.MethodPut, Path: project + "/api-scopes", Permission: UpdateProjects,
 		Summary: "Replace a project's API scopes", Command: "api-scopes set PROJECT",
-		Doc: "Replaces all scopes and the audience. New tokens don't have a removed scope, even if an app client " +
-			"still lists it.",
+		Doc: "Replaces all scopes and the audience. New tokens don't include removed scopes, even if an app client " +
+			"still lists them.",
 	}}
 )
 

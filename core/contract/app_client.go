@@ -17,7 +17,7 @@ type AppClient struct {
 	Tenant       string    `json:"tenant" doc:"ID of the tenant"`
 	Issuer       string    `json:"issuer" doc:"OpenID Connect issuer of this app client" audit:"-"`
 	AuthorizeURL string    `json:"authorize_url" audit:"-"`
-	Frozen       bool      `json:"frozen" doc:"True if the app client gets no tokens and its existing tokens are refused"`
+	Frozen       bool      `json:"frozen" doc:"True if the app client can't get tokens and its existing tokens are refused"`
 	Confidential bool      `json:"confidential"`
 	ETag         string    `json:"etag" doc:"Send as If-Match to update the app client" audit:"-"`
 	UpdatedAt    time.Time `json:"updated_at"`
@@ -112,7 +112,7 @@ type BrandingChange struct {
 type AppClientList struct {
 	TenantPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending. Defaults to name"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or title, ignoring case"`
 }
 
@@ -153,7 +153,7 @@ type AppClientKeys struct {
 
 // AppClientKey is a signing key of an app client.
 type AppClientKey struct {
-	ID             string     `json:"id" doc:"kid of the tokens that it signs"`
+	ID             string     `json:"id" doc:"Key ID (kid) in the tokens that it signs"`
 	Algorithm      string     `json:"algorithm"`
 	SignsFrom      time.Time  `json:"signs_from"`
 	PublishedUntil *time.Time `json:"published_until" doc:"null until a newer key replaces it"`
@@ -169,7 +169,7 @@ var (
 	ListAppClients = &Op[AppClientList, List[AppClient]]{Operation{
 		ID: "list-app-clients", Method: http.MethodGet, Path: appClients, Summary: "List a tenant's app clients",
 		Command: "app-clients list TENANT", Permission: ReadLogin,
-		Doc: "Lists the app clients of a tenant by name. Lists never include secrets.",
+		Doc: "Lists the tenant's app clients by name. Secrets are never included.",
 	}}
 	CreateAppClient = &Op[AppClientCreation, SavedAppClient]{Operation{
 		ID: "create-app-client", Method: http.MethodPost, Path: appClients, Status: http.StatusCreated,
@@ -194,7 +194,7 @@ var (
 	FreezeAppClient = &Op[AppClientPath, AppClient]{Operation{
 		ID: "freeze-app-client", Method: http.MethodPost, Path: appClient + "/freeze", Summary: "Freeze an app client",
 		Command: "app-clients freeze CLIENT", Permission: UpdateLogin,
-		Doc: "While frozen, the app client gets no tokens and its existing tokens are refused. You can unfreeze it.",
+		Doc: "While frozen, the app client can't get tokens, and its existing tokens are refused. You can unfreeze it.",
 	}}
 	UnfreezeAppClient = &Op[AppClientPath, AppClient]{Operation{
 		ID: "unfreeze-app-client", Method: http.MethodPost, Path: appClient + "/unfreeze", Permission: UpdateLogin,

@@ -56,7 +56,7 @@ type AuditList struct {
 	Outcome string    `query:"outcome" enum:"done,refused" doc:"Only entries with this outcome"`
 	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339)"`
 	To      time.Time `query:"to" flag:"to,past" doc:"End of the period, exclusive (RFC 3339)"`
-	Sort    string    `query:"sort" enum:"created,-created" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort    string    `query:"sort" enum:"created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 	Text    string    `query:"q" flag:"search" maxLength:"200" doc:"Part of an ID, action, IP address, email address or detail"`
 }
 
@@ -72,7 +72,7 @@ type AuditVerdict struct {
 	Intact  bool        `json:"intact"`
 	Entries int64       `json:"entries" doc:"Number of verified entries"`
 	Removed int64       `json:"removed" doc:"Number of older entries that retention removed"`
-	Head    string      `json:"head" doc:"Last hash. Keep it. Send it as head later to verify that nothing before it has changed"`
+	Head    string      `json:"head" doc:"Last hash. Save it. Send it as head later to verify that earlier entries haven't changed"`
 	Broken  *AuditBreak `json:"broken" doc:"First entry that fails verification; null if the chain is intact"`
 }
 
@@ -92,8 +92,8 @@ var (
 		Summary: "List audit entries",
 		Command: "audit list", Example: "audit list --project shop",
 		Doc: "Lists the entries of one team, newest first. If you filter by project or object, the list also " +
-			"includes workspaces that were merged into the team. A search scans a limited number of entries per " +
-			"page, so a page can be empty even if more follow.",
+			"includes entries of workspaces that were merged into the team. A search scans a limited number of " +
+			"entries per page, so a page can be empty even if more follow.",
 	}}
 	GetAuditEntry = &Op[AuditPath, AuditEntry]{Operation{
 		ID: "get-audit-entry", Method: http.MethodGet, Path: audit + "/{entry}", Permission: ReadAudit,

@@ -40,7 +40,7 @@ type TestedTarget struct {
 	Status               int          `json:"status,omitempty" doc:"Status of the upstream's response"`
 	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"Time from the request to the first byte of the response"`
 
-	CA *OfferedCA `json:"ca,omitempty" doc:"Certificate that ends the chain of an upstream whose authority isn't trusted. Compare its fingerprint before you set it as ca"`
+	CA *OfferedCA `json:"ca,omitempty" doc:"Last certificate in the chain of an upstream whose certificate authority isn't trusted. Verify its fingerprint before you set it as ca"`
 }
 
 // OfferedCA is a certificate that an upstream sent, and that could be one of its environment's authorities.
@@ -71,7 +71,7 @@ type IssuerKey struct {
 // IssuerToTest is an issuer that need not be one of a version's, and a token to test it with.
 type IssuerToTest struct {
 	TokenIssuer
-	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check the way the gateway does. It isn't stored"`
+	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check as the gateway would. It isn't stored"`
 }
 
 // TokenIssuerTest is a request to test an issuer as a version would use it.
@@ -104,7 +104,7 @@ var (
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
 		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
-		Doc: "Sends one request the way the gateway forwards a call, with the same address checks, TLS and upstream " +
+		Doc: "Sends one request in the same way as a call, with the same address checks, TLS settings and upstream " +
 			"credentials. It doesn't follow redirects.",
 	}}
 	TestTokenIssuer = &Op[TokenIssuerTest, Diagnosis]{Operation{
@@ -113,17 +113,17 @@ var (
 		Summary:    "Test that the gateway can verify an issuer's tokens",
 		Command:    "versions test-issuer PROJECT VERSION ISS AUD",
 		Example:    "versions test-issuer shop 1.0.0 https://accounts.example.com https://api.example.com",
-		Doc: "Fetches the issuer's discovery document and keys. If you send a token, the response also says what the " +
-			"gateway decides about it, and why. The version doesn't have to use the issuer.",
+		Doc: "Fetches the issuer's discovery document and keys. If you send a token, the response also contains the " +
+			"gateway's decision and the reason. The version doesn't need to use the issuer.",
 	}}
 	TestIntrospection = &Op[IntrospectionTest, Diagnosis]{Operation{
 		ID: "test-introspection", Method: http.MethodPost, Path: version + "/introspection/test",
 		Permission: UpdateProjects,
-		Summary:    "Test the endpoint that checks opaque tokens",
+		Summary:    "Test the introspection endpoint for opaque tokens",
 		Command:    "versions test-introspection PROJECT VERSION",
 		Example:    "versions test-introspection shop 1.0.0 --token-file -",
-		Doc: "Sends the token, or one that was never issued, to the endpoint. The response says what the gateway " +
-			"decides about it, and why. The version's client secret is only sent to the version's own endpoint.",
+		Doc: "Sends the token, or one that was never issued, to the endpoint. The response contains the gateway's " +
+			"decision and the reason. The version's client secret is sent only to the version's own endpoint.",
 	}}
 	TestProvider = &Op[ProviderPath, Diagnosis]{Operation{
 		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,

@@ -9,7 +9,7 @@ import (
 // DomainPath are the path parameters of a custom domain.
 type DomainPath struct {
 	ProjectPath
-	Domain string `path:"domain" doc:"ID or host name. If several domains share the host name, it means the one without a path prefix"`
+	Domain string `path:"domain" doc:"ID or host name. If several domains share the host name, it refers to the domain without a path prefix"`
 }
 
 // DomainOf returns the path parameters of a project's domain.
@@ -17,7 +17,7 @@ func DomainOf(project, domain string) DomainPath { return DomainPath{ProjectPath
 
 // DomainAddress says which calls to a host name a custom domain takes.
 type DomainAddress struct {
-	Host        string   `json:"host" doc:"In lowercase ASCII" example:"api.example.com"`
+	Host        string   `json:"host" doc:"Host name in lowercase ASCII" example:"api.example.com"`
 	PathPrefix  string   `json:"path_prefix" doc:"Path prefix that the domain matches, in whole segments, such as /orders. Empty for all paths"`
 	StripPrefix bool     `json:"strip_prefix" doc:"True if the prefix is removed before rules are matched and calls are forwarded"`
 	Methods     []string `json:"methods" doc:"HTTP methods that the domain matches, in alphabetical order. Empty for all methods"`
@@ -107,14 +107,14 @@ type DomainList struct {
 	ProjectPath
 	Page
 	State string `query:"state" enum:"pending,verified,missing" doc:"Only domains in this state; missing means that the TXT record has disappeared"`
-	Sort  string `query:"sort" enum:"host,-host,created,-created" doc:"Sort order; - is descending. Defaults to host"`
+	Sort  string `query:"sort" enum:"host,-host,created,-created" doc:"Sort order. A leading - means descending. Defaults to host"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the host name, ignoring case"`
 }
 
 // NewDomain is a custom domain to be created.
 type NewDomain struct {
 	Host        string   `json:"host" example:"api.example.com"`
-	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Match only calls whose path is this prefix or is below it, such as /orders. Other custom domains can share the host name"`
+	PathPrefix  string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it, such as /orders. Other custom domains can share the host name"`
 	StripPrefix *bool    `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded. Defaults to true"`
 	Methods     []string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods. HEAD and OPTIONS match only if you list them. Defaults to all methods"`
 	Version     string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
@@ -129,7 +129,7 @@ type DomainCreation struct {
 
 // DomainChange leads a domain to another environment, or changes which calls it matches. Its host name stays.
 type DomainChange struct {
-	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only calls whose path is this prefix or is below it; an empty value matches all paths"`
+	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it; an empty value matches all paths"`
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
 	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
 	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
@@ -171,9 +171,10 @@ var (
 		Summary: "Add a custom domain to an environment", Command: "domains create PROJECT HOST",
 		Example:    "domains create shop api.example.com --version 2.0.0 --environment prod",
 		Permission: ChangeDomains,
-		Doc: "The response includes the TXT record that proves that the domain is yours. Add the record at your DNS " +
-			"provider, then verify the domain. Custom domains of a team can share a host name if they differ in path " +
-			"prefix or methods. They share its record, so the new domain is verified if the host name is.",
+		Doc: "The response includes the TXT record that proves that you control the domain. Add the record at your " +
+			"DNS provider, and then verify the domain. A team's custom domains can share a host name if they have " +
+			"different path prefixes or methods. They also share the TXT record, so the new domain is verified if " +
+			"the host name already is.",
 	}}
 	GetDomain = &Op[DomainPath, Domain]{Operation{
 		ID: "get-domain", Method: http.MethodGet, Path: domain, Summary: "Get a custom domain",
@@ -191,27 +192,28 @@ var (
 		ID: "verify-domain", Method: http.MethodPost, Path: domain + "/verify", Permission: ChangeDomains,
 		Summary: "Verify a custom domain by its TXT record", Command: "domains verify PROJECT DOMAIN",
 		Example: "domains verify shop api.example.com",
-		Doc: "Looks up the TXT record now. A verified domain is served within a second. So are all custom domains of " +
-			"the team that have the same host name.",
+		Doc: "Looks up the TXT record immediately. Once verified, the domain is served within a second, and so are " +
+			"the team's other custom domains with the same host name.",
 	}}
 	DeleteDomain = &Op[DomainPath, None]{Operation{
 		ID: "delete-domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain", Command: "domains delete PROJECT DOMAIN",
 		Permission: ChangeDomains,
-		Doc: "Calls to the domain get 404, unless another custom domain with its host name matches them. The " +
-			"certificate is deleted with the last custom domain that has the host name.",
+		Doc: "Calls to the domain get 404, unless another custom domain with the same host name matches them. The " +
+			"certificate is deleted with the last custom domain that uses the host name.",
 	}}
 	ApproveDomain = &Op[DomainPath, DomainApproval]{Operation{
 		ID: "approve-domain", Method: http.MethodPut, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Verify a custom domain without a TXT record (operators only)",
 		Command: "domains approve PROJECT DOMAIN",
 		Example: "domains approve shop api.corp.example",
-		Doc:     "Marks the host name of a domain of any team as verified, for names that aren't in public DNS.",
+		Doc:     "Marks the domain's host name as verified. Use it for names that aren't in public DNS. Works for " +
+			"domains of any team.",
 	}}
 	DisapproveDomain = &Op[DomainPath, DomainApproval]{Operation{
 		ID: "disapprove-domain", Method: http.MethodDelete, Path: domain + "/approval", Permission: ApproveDomains,
 		Summary: "Withdraw the verification of a custom domain (operators only)",
-		Doc:     "The domain isn't served again until its TXT record is found.",
+		Doc:     "The domain isn't served until its TXT record is found.",
 	}}
 )
 

@@ -11,7 +11,7 @@ func EnvironmentOf(project, version, environment string) EnvironmentPath {
 type Environment struct {
 	ID     string `json:"id"`
 	Name   string `json:"name" audit:"-"`
-	Target string `json:"target" doc:"URL that calls are forwarded to. With several targets, the first one"`
+	Target string `json:"target" doc:"URL that calls are forwarded to. If there are several targets, the URL of the first one"`
 	URL    string `json:"url" doc:"Base URL for callers" audit:"-"`
 
 	Upstream Upstream `json:"upstream" audit:"each" doc:"Settings of the upstream, with their defaults"`
@@ -31,7 +31,7 @@ type EnvironmentTarget struct {
 // NewEnvironment is an environment to be created.
 type NewEnvironment struct {
 	Name   string `json:"name" slug:"true" doc:"Name of the environment. It is part of the gateway URL" example:"staging"`
-	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Required unless upstream.targets has several"`
+	Target string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Required unless you set upstream.targets"`
 
 	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream"`
 }
@@ -52,7 +52,7 @@ type EnvironmentChange struct {
 	Name   *string `json:"name,omitempty" slug:"true" doc:"New name. It changes the environment's gateway URL immediately"`
 	Target *string `json:"target,omitempty" doc:"http or https URL that calls are forwarded to"`
 
-	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Members that you leave out don't change"`
+	Upstream Upstream `json:"upstream,omitzero" flag:",each" doc:"Settings of the upstream. Fields that you leave out don't change"`
 }
 
 // Of returns the request to change an environment in this way.
@@ -101,21 +101,21 @@ var (
 		Command: "environments update PROJECT VERSION ENVIRONMENT",
 		Example: "environments update shop 1.0.0 prod --target https://api.example.com",
 		Doc: "Changes only the fields you send. If you rename the environment, API keys that are limited to it " +
-			"follow the rename. If the environment has upstream headers or a client certificate, the target's " +
-			"origin can't change.",
+			"remain valid for it. If the environment has upstream headers or a client certificate, you can't change " +
+			"the target's origin.",
 	}}
 	DeleteEnvironment = &Op[EnvironmentRemoval, None]{Operation{
 		ID: "delete-environment", Method: http.MethodDelete, Path: environment, Status: http.StatusNoContent,
 		Summary: "Delete an environment", Command: "environments delete PROJECT VERSION ENVIRONMENT",
 		Permission: UpdateProjects,
-		Doc: "Revokes API keys that are valid only for this environment. An environment that has such keys or recent " +
-			"calls is deleted only with confirm. You can't delete the last environment of a version.",
+		Doc: "Also revokes API keys that are valid only for this environment. Requires confirm if the environment " +
+			"has any of these keys or recent calls. You can't delete the last environment of a version.",
 	}}
 	GetEnvironmentCallers = &Op[EnvironmentPath, Callers]{Operation{
 		ID: "get-environment-callers", Method: http.MethodGet, Path: environment + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of an environment",
-		Doc: "Returns what deleting the environment would stop: callers from the last hour, API keys and custom " +
-			"domains.",
+		Doc: "Returns the callers, API keys and custom domains that would stop working if you deleted the " +
+			"environment. Callers are from the last hour.",
 	}}
 )
 

@@ -7,9 +7,9 @@ type Question struct {
 	ProjectPath
 	Version     string `query:"version" doc:"Name or ID of the version. Optional if there is only one version"`
 	Environment string `query:"environment" doc:"Name of the environment. Optional if there is only one environment or one named prod"`
-	Host        string `query:"host" doc:"Custom domain that the call is sent to. The path is then the complete path, and the domain and path determine the version and environment"`
+	Host        string `query:"host" doc:"Custom domain that the call is sent to. If you set it, the domain and path determine the version and environment"`
 	Method      string `query:"method" doc:"HTTP method. Defaults to GET"`
-	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42, or at the host"`
+	Path        string `query:"path" doc:"Path below the environment's URL, such as /orders/42. With host, the complete path"`
 	Key         string `query:"key" doc:"ID of the API key that the call sends"`
 	User        string `query:"user" doc:"ID of the user whose token the call sends"`
 	Scopes      string `query:"scopes" doc:"Scopes of the user's token, separated by spaces"`
@@ -26,7 +26,7 @@ type Explanation struct {
 
 // GatewayAnswer is the gateway's answer to a call.
 type GatewayAnswer struct {
-	Status int    `json:"status" doc:"Status code. 200 stands for the upstream's response"`
+	Status int    `json:"status" doc:"Status code. 200 if the call would be forwarded"`
 	Code   string `json:"code,omitempty"`
 }
 
@@ -48,8 +48,8 @@ var Explain = &Op[Question, Explanation]{Operation{
 	ID: "explain", Method: http.MethodGet, Path: project + "/explain", Permission: ReadProjects,
 	Summary: "Explain how the gateway would answer a call", Command: "explain PROJECT METHOD PATH",
 	Example: "explain shop GET /orders/42 --key key_…",
-	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, names the step or rule that " +
-		"decided, and says how an exported gateway would answer the same call.",
+	Doc: "Nothing is sent to the upstream. The response lists the steps of the decision, the step or rule that " +
+		"decided, and the response of an exported gateway to the same call.",
 }}
 
 var explainOperations = []Described{Explain}

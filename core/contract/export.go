@@ -27,7 +27,7 @@ type Export struct {
 	SizeBytes   int64          `json:"size_bytes"`
 	SHA256      string         `json:"sha256"`
 	Ledger      LedgerTotals   `json:"ledger" doc:"Number of items by status (how exactly they were exported)"`
-	DownloadURL string         `json:"download_url,omitempty" doc:"URL of the zip. Present once the export is ready. Requires the same credentials"`
+	DownloadURL string         `json:"download_url,omitempty" doc:"URL of the zip. Present once the export is ready. Requires the same credentials as this request"`
 	CreatedAt   time.Time      `json:"created_at"`
 	FinishedAt  *time.Time     `json:"finished_at"`
 	ExpiresAt   *time.Time     `json:"expires_at" doc:"When the download expires"`
@@ -90,7 +90,7 @@ type ExportList struct {
 	Page
 	State  string `query:"state" enum:"queued,building,ready,failed,expired,cancelled" doc:"Only exports in this state"`
 	Format string `query:"format" enum:"data,gateway" doc:"Only exports in this format"`
-	Sort   string `query:"sort" enum:"created,-created,size,-size" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort   string `query:"sort" enum:"created,-created,size,-size" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // NewExport is an export to be built.

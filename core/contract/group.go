@@ -15,9 +15,9 @@ type GroupPath struct {
 type Group struct {
 	GroupRecord
 	Tenant   string        `json:"tenant" doc:"ID of the tenant"`
-	Members  int64         `json:"members" doc:"Number of users that are direct members"`
+	Members  int64         `json:"members" doc:"Number of users who are direct members"`
 	Owners   int64         `json:"owners" doc:"Number of apps (owners of keys that aren't users) that are direct members"`
-	Children []NestedGroup `json:"children,omitempty" doc:"Nested groups. Their members are members too. Omitted in lists"`
+	Children []NestedGroup `json:"children,omitempty" doc:"Nested groups. Their members are also members of this group. Omitted in lists"`
 	Parents  []NestedGroup `json:"parents,omitempty" doc:"Groups that directly contain this group. Omitted in lists"`
 	ETag     string        `json:"etag" doc:"Send as If-Match to update the group"`
 }
@@ -49,7 +49,7 @@ type NestedGroup struct {
 type GroupList struct {
 	TenantPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 }
 
@@ -97,7 +97,7 @@ type GroupMember struct {
 type GroupMemberList struct {
 	GroupPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order; - is descending"`
+	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order. A leading - means descending"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 
@@ -114,7 +114,7 @@ func InGroup(group, user string) GroupMemberPath {
 
 // GroupMemberRole is the role of a user in a group.
 type GroupMemberRole struct {
-	Role string `json:"role" enum:"member,admin" doc:"member or admin. Admins can manage the members, and rules can require the role admin"`
+	Role string `json:"role" enum:"member,admin" doc:"member or admin. Admins can manage the members, and rules can require the admin role"`
 }
 
 // GroupMembership is a request to put a user into a group, or to change the role there.
@@ -132,7 +132,7 @@ func (p GroupMemberPath) As(role string) GroupMembership {
 type GroupOwner struct {
 	Owner   string    `json:"owner" doc:"Owner of keys, such as billing-service"`
 	Role    string    `json:"role" enum:"member,admin"`
-	HasKeys bool      `json:"has_keys" doc:"True if the tenant has a key of this owner that isn't revoked"`
+	HasKeys bool      `json:"has_keys" doc:"True if the owner has a key in the tenant that isn't revoked"`
 	Since   time.Time `json:"since"`
 }
 
@@ -140,14 +140,14 @@ type GroupOwner struct {
 type GroupOwnerList struct {
 	GroupPath
 	Page
-	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order; - is descending"`
+	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order. A leading - means descending"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the owner's name, ignoring case"`
 }
 
 // NewGroupOwner is an app owner with its role in a group.
 type NewGroupOwner struct {
 	Owner string `json:"owner" doc:"Owner of keys, such as billing-service. Users are members instead"`
-	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the role admin"`
+	Role  string `json:"role" enum:"member,admin" doc:"member or admin. Rules can require the admin role"`
 }
 
 // GroupOwnership is a request to put an app owner into a group, or to change its role there. The name isn't in the
@@ -204,13 +204,13 @@ var (
 		ID: "update-group", Method: http.MethodPatch, Path: group, Summary: "Update a group", Permission: UpdateUsers,
 		Command: "groups update GROUP",
 		Example: "groups update grp_… --name owners",
-		Doc: "Changes only the fields you send. Rules refer to groups by name, so a rule with the old name " +
-			"matches no one.",
+		Doc: "Changes only the fields you send. Rules refer to groups by name, so rules that require the old name no " +
+			"longer match anyone.",
 	}}
 	DeleteGroup = &Op[GroupPath, None]{Operation{
 		ID: "delete-group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
 		Summary: "Delete a group", Command: "groups delete GROUP", Permission: UpdateUsers,
-		Doc: "Its members remain users of the tenant. Rules that require the group match no one.",
+		Doc: "Its members remain users of the tenant. Rules that require the group no longer match anyone.",
 	}}
 	ListGroupMembers = &Op[GroupMemberList, List[GroupMember]]{Operation{
 		ID: "list-group-members", Method: http.MethodGet, Path: group + "/members", Permission: ReadUsers,
@@ -231,15 +231,16 @@ var (
 	ListGroupOwners = &Op[GroupOwnerList, List[GroupOwner]]{Operation{
 		ID: "list-group-owners", Method: http.MethodGet, Path: groupOwners, Permission: ReadUsers,
 		Summary: "List the app owners in a group", Command: "groups owners list GROUP",
-		Doc: "Lists the apps that own keys and are directly in the group. An app without a key remains in the group.",
+		Doc: "Lists the apps that own keys and are direct members of the group. An app remains in the group even if " +
+			"it no longer has a key.",
 	}}
 	SetGroupOwner = &Op[GroupOwnership, Group]{Operation{
 		ID: "set-group-owner", Method: http.MethodPost, Path: groupOwners, Permission: UpdateUsers,
 		Summary: "Add an app owner to a group or change its role",
 		Command: "groups owners set GROUP OWNER ROLE",
 		Example: "groups owners set grp_… billing-service member",
-		Doc: "Rules that require the group then allow all keys of the tenant with this owner. The owner doesn't need " +
-			"to have a key yet. If it is already in the group, its role changes.",
+		Doc: "Rules that require the group allow all of the tenant's keys that have this owner. The owner doesn't " +
+			"need to have a key yet. If the owner is already in the group, its role changes.",
 	}}
 	RemoveGroupOwner = &Op[GroupOwnerRemoval, None]{Operation{
 		ID: "remove-group-owner", Method: http.MethodDelete, Path: groupOwners, Status: http.StatusNoContent,

@@ -9,10 +9,10 @@ import (
 type NewImport struct {
 	Name     string `query:"name" doc:"Name of the new project. Defaults to the name in the zip"`
 	Team     string `query:"team" doc:"ID of the team. Defaults to your first team"`
-	SHA256   string `query:"sha256" doc:"SHA-256 that the zip must have, in hexadecimal"`
-	SignedBy string `query:"signed_by" doc:"Ed25519 public key that the signature of the zip must match, in base64"`
+	SHA256   string `query:"sha256" doc:"Expected SHA-256 of the zip, in hexadecimal"`
+	SignedBy string `query:"signed_by" doc:"Ed25519 public key that must verify the zip's signature, in base64"`
 	DryRun   bool   `query:"dry_run" doc:"Change nothing and return what an import would do"`
-	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately, which is the default. Refused for files of other gateways, whose plan comes first"`
+	Apply    bool   `query:"apply" flag:"-" doc:"Import the zip immediately. This is the default. Refused for files from other gateways, which must be planned first"`
 }
 
 // ImportCounts are the numbers of objects that an import created.
@@ -32,7 +32,7 @@ type ImportCounts struct {
 // LeftOut is something in which the new project differs from the exported one.
 type LeftOut struct {
 	Code    string `json:"code"`
-	Subject string `json:"subject,omitempty" doc:"Object that it is about, such as prod of 1.0.0. Absent if it is the project"`
+	Subject string `json:"subject,omitempty" doc:"Object that differs, such as prod of 1.0.0. Absent if the difference affects the entire project"`
 	Detail  string `json:"detail" doc:"Description of the difference, and what you need to do about it"`
 }
 
@@ -82,10 +82,10 @@ var ImportProject = &Op[NewImport, Import]{Operation{
 	ID: "import-project", Method: http.MethodPost, Path: "/api/v1/imports", Body: Zip,
 	Summary: "Import a project from an exported zip, or plan the import of another gateway's files", Command: "import",
 	Permission: ImportProjects,
-	Doc: "The request body is the zip. The import is all or nothing. A dry run returns what the import would do and " +
-		"what the new project would be missing. The body can also be a file from another gateway, or a form with up " +
-		"to 50 such files, whose names appear in pointers and errors. The response is then 202 with a plan, and " +
-		"nothing is created until you apply it.",
+	Doc: "The request body is the zip. The import is all or nothing. A dry run returns the project that would be " +
+		"created and its differences from the exported one. You can also send a file from another gateway, or a form " +
+		"with up to 50 of these files. The names of the files appear in pointers and errors. For these files, the " +
+		"response is 202 with a plan, and nothing is created until you apply the plan.",
 }}
 
 var importOperations = []Described{

@@ -41,7 +41,7 @@ type PlannedProject struct {
 // PlannedVersion is a version of a PlannedProject. All routes with equal plugins have one.
 type PlannedVersion struct {
 	Name         string             `json:"name"`
-	Closed       bool               `json:"closed" doc:"True if it refuses every call"`
+	Closed       bool               `json:"closed" doc:"True if the version refuses every call"`
 	RequestsAuth RequestsAuth       `json:"requests_auth"`
 	IP           IPRules            `json:"ip"`
 	Rules        Rules              `json:"rules"`
@@ -119,14 +119,14 @@ type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
 	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW must allow but doesn't yet"`
 	EgressNames  []string            `json:"egress_names" doc:"Host names of targets that probably have private addresses"`
-	Certificates []string            `json:"certificates" doc:"Host names in the certificates in the files"`
+	Certificates []string            `json:"certificates" doc:"Host names in the files' certificates"`
 	Placeholders []ImportPlaceholder `json:"placeholders" doc:"Placeholders without a value"`
 }
 
 // ImportPlaceholder is a placeholder that needs a value.
 type ImportPlaceholder struct {
 	Name  string `json:"name"`
-	File  string `json:"file,omitempty" doc:"Name of the file of its first occurrence, if there are several files"`
+	File  string `json:"file,omitempty" doc:"File that contains its first occurrence, if there are several files"`
 	Line  int    `json:"line" doc:"Line of its first occurrence"`
 	Count int    `json:"count"`
 }
@@ -143,8 +143,8 @@ type ImportItem struct {
 	Line    int      `json:"line" doc:"Line in the file"`
 	Status  string   `json:"status" enum:"exact,approximate,lossy,skipped" doc:"Worst status of its codes"`
 	Codes   []string `json:"codes" doc:"<kind>.<reason>" example:"[\"route.prefix\"]"`
-	Note    string   `json:"note" doc:"How it is imported. If its status is approximate, this includes the worst case"`
-	Remedy  *string  `json:"remedy" doc:"What you need to do about it; null if nothing"`
+	Note    string   `json:"note" doc:"How the entity is imported. If the status is approximate, the note includes the worst case"`
+	Remedy  *string  `json:"remedy" doc:"Action that you need to take; null if there is none"`
 	Details []string `json:"details" doc:"Details, such as the names of unknown fields"`
 }
 
@@ -157,7 +157,7 @@ type ImportChoices struct {
 	Open           []string `json:"open" doc:"Names, IDs or pointers of routes and consumers that are opened without the plugins that can't be imported"`
 	Hosts          []string `json:"hosts" doc:"Host names for routes that don't have one"`
 	Trust          []string `json:"trust" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts"`
-	Theirs         bool     `json:"theirs" doc:"Overwrite changes made here since an earlier import"`
+	Theirs         bool     `json:"theirs" doc:"Overwrite changes made in Postern since an earlier import"`
 	AllowWeak      bool     `json:"allow_weak" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Retry calls after a timeout, as Kong does"`
 }
@@ -183,7 +183,7 @@ type PlannedImport struct {
 	ImportChoices
 	Filled []string `json:"filled" doc:"Names of placeholders that you gave a value"`
 	ImportPlan
-	Targets     []ImportTarget `json:"targets" doc:"Results of test connections to the targets, over which no requests are sent. Lists the first 1,000"`
+	Targets     []ImportTarget `json:"targets" doc:"Results of test connections to the first 1,000 targets. No requests are sent"`
 	TargetCount int64          `json:"target_count" doc:"Number of targets"`
 
 	Ledger    []LedgerLine `json:"ledger" doc:"All items, grouped by code. items and owners list only the first 1,000. To get all of them, download the plan"`
@@ -208,9 +208,9 @@ const (
 type ImportTarget struct {
 	Address string      `json:"address" doc:"Scheme, host and port" example:"https://orders.internal:8443"`
 	State   TargetState `json:"state" enum:"ok,unverified,unreachable,not_allowed,not_tested" doc:"unverified: its certificate isn't accepted. not_allowed: its address isn't public, and the operator hasn't allowed its range with POSTERN_EGRESS_ALLOW"`
-	Detail  string      `json:"detail" doc:"Reason that it isn't ok. Calls get 502"`
+	Detail  string      `json:"detail" doc:"Reason that the state isn't ok. Calls to the target get 502"`
 	Trusted bool        `json:"trusted" doc:"True if its certificate is accepted because trust contains its host"`
-	CA      *OfferedCA  `json:"ca,omitempty" doc:"If the target is unverified, the certificate that is accepted once trust contains its host. If it is trusted, the certificate that the import sets as ca. Compare its fingerprint with the one that the target's operator gives you"`
+	CA      *OfferedCA  `json:"ca,omitempty" doc:"If the target is unverified, the certificate that is accepted once trust contains its host. If it is trusted, the certificate that the import sets as ca. Compare its fingerprint with the one that you get from the target's operator"`
 }
 
 // TrustHost returns the host that makes the certificate of a target accepted when trust has it, "" if nothing does.
@@ -232,7 +232,7 @@ type ImportPlanChange struct {
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders, by name. Placeholders that you leave out keep their values. An empty value removes the current value"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names for routes that don't have one. Replaces the existing list"`
 	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts. The certificates that the targets send now become the ca of their environments. Replaces the existing list"`
-	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite changes made here since an earlier import"`
+	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite changes made in Postern since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Retry calls after a timeout, as Kong does"`
 }
@@ -290,8 +290,8 @@ var (
 	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
-		Doc: "Returns what the import would create, how exactly each entity is imported, what stays closed, and what " +
-			"you need to do yourself.",
+		Doc: "Returns the objects that the import would create, how exactly each entity is imported, the routes and " +
+			"consumers that stay closed, and your own tasks.",
 	}}
 	UpdateImportPlan = &Op[ImportPlanUpdate, PlannedImport]{Operation{
 		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
@@ -301,17 +301,17 @@ var (
 	DownloadImportPlan = &Op[ImportPath, File]{Operation{
 		ID: "download-import-plan", Method: http.MethodGet, Path: oneImport + "/download",
 		Summary: "Download the full plan of an import", Permission: ImportProjects, Answer: "application/json",
-		Doc: "Returns the plan with an item for each entity in the files, and all owners.",
+		Doc: "Returns the plan with all items and owners.",
 	}}
 	DeleteImportPlan = &Op[ImportPath, None]{Operation{
 		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
 		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
-		Doc: "Also deletes the files that you sent. If you don't delete a plan, it is deleted after 24 hours.",
+		Doc: "Also deletes the files that you sent. Plans are deleted automatically after 24 hours.",
 	}}
 	ApplyImport = &Op[ImportApplication, MovedIn]{Operation{
 		ID: "apply-import", Method: http.MethodPost, Path: oneImport + "/apply", Summary: "Apply the plan of an import",
 		Permission: ImportProjects,
-		Doc: "Requires the plan's ETag as If-Match, so that only the plan that you have seen is applied. The import " +
+		Doc: "Requires the plan's ETag as If-Match, so that only the plan that you reviewed is applied. The import " +
 			"is all or nothing. Deletes the plan and returns the import, which has a different ID.",
 	}}
 	UndoImport = &Op[ImportPath, None]{Operation{

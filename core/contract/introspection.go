@@ -7,8 +7,8 @@ type Introspection struct {
 	Endpoint string              `json:"endpoint,omitempty" doc:"Introspection endpoint (RFC 7662): https, or http on loopback" example:"https://accounts.example.com/introspect"`
 	Method   IntrospectionMethod `json:"method,omitempty" minLength:"1" doc:"client_secret_basic (or its synonym POST) or client_secret_post. Defaults to client_secret_basic"`
 	ClientID string              `json:"client_id,omitempty" doc:"Client ID at the endpoint"`
-	Issuer   string              `json:"iss,omitempty" minLength:"1" doc:"iss that the response must have. Defaults to any"`
-	Audience string              `json:"aud,omitempty" minLength:"1" doc:"aud that the response must have. Defaults to any"`
+	Issuer   string              `json:"iss,omitempty" minLength:"1" doc:"Required iss in the response. Defaults to any"`
+	Audience string              `json:"aud,omitempty" minLength:"1" doc:"Required aud in the response. Defaults to any"`
 }
 
 // IntrospectionMethod says how the client authenticates at the endpoint.

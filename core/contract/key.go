@@ -34,7 +34,7 @@ type KeyRecord struct {
 	Limits       *Limits    `json:"limits" doc:"The key's own limits, as calls per window; null to use the key type's limits"`
 	AllowedCIDRs []string   `json:"allowed_cidrs" doc:"Address ranges that the key can be used from. Empty allows any address"`
 	ExpiresAt    *time.Time `json:"expires_at"`
-	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the secret before the last rotation expires; null if no old secret is valid"`
+	GraceEndsAt  *time.Time `json:"grace_ends_at" doc:"When the previous secret expires; null if there is no valid previous secret"`
 	KeyDetails
 	KeyIdentity
 }
@@ -51,7 +51,7 @@ type KeyDetails struct {
 // unchanged, and so do gateways.
 type KeyIdentity struct {
 	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
-	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. Headers to the upstream contain it in place of the owner's identity in Postern; null if there is none"`
+	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. It is sent to the upstream instead of the owner's identity in Postern; null if there is none"`
 	CredentialID *string   `json:"credential_id" doc:"ID of the key at the gateway that it was imported from, sent as X-Credential-Identifier; null if id is sent instead"`
 }
 
@@ -66,7 +66,7 @@ func (k KeyIdentity) IsZero() bool {
 type Consumer struct {
 	ID       string `json:"id,omitempty" doc:"Sent as X-Consumer-ID"`
 	Username string `json:"username,omitempty" doc:"Sent as X-Consumer-Username"`
-	CustomID string `json:"custom_id,omitempty" doc:"Sent as X-Consumer-Custom-ID. If it is empty, no such header is sent"`
+	CustomID string `json:"custom_id,omitempty" doc:"Sent as X-Consumer-Custom-ID. If empty, the header isn't sent"`
 }
 
 // Path returns its path parameter.
@@ -113,7 +113,7 @@ type KeyList struct {
 	KeyType     string `query:"key_type" doc:"Only keys of the type with this name"`
 	Environment string `query:"environment" doc:"Only keys that are limited to this environment. Use all for keys that are valid for all environments"`
 	Text        string `query:"q" flag:"search" doc:"Part of the visible key (prefix…last4), of the description or of the metadata, ignoring case"`
-	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort        string `query:"sort" enum:"created,-created,owner,-owner,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // NewKey is an API key to be created.
@@ -175,16 +175,16 @@ type KeyImport struct {
 	ProjectPath
 	DryRun    bool     `query:"dry_run" doc:"Change nothing and return what an import would do"`
 	AllowWeak bool     `query:"allow_weak" doc:"Import keys that are shorter than 16 characters or have fewer than 8 different characters. Anyone who has the hash of such a key can guess the key"`
-	Update    bool     `query:"update" doc:"Update keys that already exist in the project with other attributes. Without this, their rows are refused"`
-	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. Without this, these rows are refused"`
+	Update    bool     `query:"update" doc:"Update keys that already exist in the project with different attributes. By default, their rows are refused"`
+	KeyType   string   `query:"key_type" doc:"Key type for rows that have neither a key type nor scopes. By default, these rows are refused"`
 	Map       []string `query:"map,explode" doc:"Map a column or member to a field with a different name, as column=field. Use - as the field to leave a column out"`
 }
 
 // KeyImportCounts are the numbers of rows of a file of keys by what was done with them.
 type KeyImportCounts struct {
 	Created   int64 `json:"created"`
-	Updated   int64 `json:"updated" doc:"Keys that existed with other attributes. 0 without update"`
-	Unchanged int64 `json:"unchanged" doc:"Keys that existed with the same attributes"`
+	Updated   int64 `json:"updated" doc:"Existing keys whose attributes changed. 0 without update"`
+	Unchanged int64 `json:"unchanged" doc:"Existing keys whose attributes are the same"`
 	Refused   int64 `json:"refused"`
 }
 
@@ -232,7 +232,7 @@ func (k KeysImported) Unlisted() int64 {
 type KeyImportNote struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	Row    int64  `json:"row" doc:"First of the rows"`
+	Row    int64  `json:"row" doc:"First affected row"`
 	Rows   int64  `json:"rows" doc:"Number of rows"`
 }
 
@@ -240,7 +240,7 @@ type KeyImportNote struct {
 type KeysImported struct {
 	KeyImportCounts
 	Errors []KeyImportError `json:"errors" doc:"The first 1,000 errors"`
-	Notes  []KeyImportNote  `json:"notes" doc:"Information in the rows of this request that isn't imported"`
+	Notes  []KeyImportNote  `json:"notes" doc:"Data in this request's rows that isn't imported"`
 	Source string           `json:"source" enum:"postern,unkey,kong,aws,tyk" doc:"System whose columns were recognized; postern if none was"`
 	SHA256 string           `json:"sha256" doc:"SHA-256 of the file, in hexadecimal"`
 }
@@ -258,7 +258,7 @@ const (
 type KeyImportRow struct {
 	Row    int64            `json:"row"`
 	Result string           `json:"result" enum:"created,updated,unchanged,refused,earlier"`
-	Key    string           `json:"key,omitempty" doc:"ID of the key. Absent for rows that are refused, and in a dry run"`
+	Key    string           `json:"key,omitempty" doc:"ID of the key. Absent for refused rows and in a dry run"`
 	Errors []KeyImportError `json:"errors,omitempty"`
 }
 
@@ -295,8 +295,8 @@ var (
 		ID: "list-keys", Method: http.MethodGet, Path: keys, Summary: "List the API keys of a project",
 		Command: "keys list PROJECT", Example: "keys list shop --owner billing-service --state active",
 		Permission: ReadKeys,
-		Doc: "Lists the keys that were created in the project and the keys of its product, newest first. Lists never " +
-			"include secrets.",
+		Doc: "Lists the keys that were created in the project and the keys of its product, newest first. Secrets are " +
+			"never included.",
 	}}
 	CreateKey = &Op[KeyCreation, KeyWithSecret]{Operation{
 		ID: "create-key", Method: http.MethodPost, Path: keys, Status: http.StatusCreated, Permission: CreateKeys,
@@ -348,15 +348,15 @@ var (
 		Example: "keys import shop keys.csv --dry-run --map apiKey=key",
 		Doc: "The request body is a file of up to 1,000,000 keys as NDJSON, a JSON array or CSV. The keys keep " +
 			"working unchanged. Files from Unkey, Kong, AWS and Tyk are recognized by their columns. Keys are hashed " +
-			"as they arrive and aren't stored. A row that is refused doesn't affect the others. A repeated request " +
-			"with the same Idempotency-Key continues where the earlier one ended and returns the totals of both. " +
-			"With Accept: application/x-ndjson, the response has one line for each row.",
+			"as they arrive and aren't stored. A refused row doesn't affect other rows. A repeated request with the " +
+			"same Idempotency-Key continues where the earlier one stopped and returns the totals of both. With " +
+			"Accept: application/x-ndjson, the response has one line for each row.",
 	}}
 	CheckKey = &Op[KeyCheck, KeyMatch]{Operation{
 		ID: "check-key", Method: http.MethodPost, Path: keys + "/check", Summary: "Check whether a key is known",
 		Command: "keys check PROJECT", Example: "keys check shop", Permission: ChangeKeys,
 		Doc: "Checks whether a caller's key matches a key of the project, for example one whose hash you imported. " +
-			"You can check 10 keys a minute. The key isn't written to the audit log.",
+			"You can check 10 keys per minute. The key isn't written to the audit log.",
 	}}
 )
 

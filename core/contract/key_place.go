@@ -20,8 +20,8 @@ type APIKeyAuth struct {
 // WebSockets. It has one of the four.
 type KeyPlace struct {
 	Header         string `json:"header,omitempty" doc:"Name of a header" example:"Authorization"`
-	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case-insensitive. Only with header" example:"Bearer"`
-	PrefixOptional bool   `json:"prefix_optional,omitempty" doc:"Also accept the key without the prefix. Only with prefix"`
+	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case-insensitive. Requires header" example:"Bearer"`
+	PrefixOptional bool   `json:"prefix_optional,omitempty" doc:"Also accept the key without the prefix. Requires prefix"`
 
 	Query  string `json:"query,omitempty" doc:"Name of a query parameter. URLs, including the keys in them, end up in logs and browser histories"`
 	Cookie string `json:"cookie,omitempty" doc:"Name of a cookie"`

@@ -73,7 +73,7 @@ var (
 	ListKeyTypes = &Op[ProjectPath, List[KeyType]]{Operation{
 		ID: "list-key-types", Method: http.MethodGet, Path: keyTypes, Summary: "List a project's key types",
 		Command: "key-types list PROJECT", Permission: ReadProjects,
-		Doc: "Lists the built-in types full and read-only and the project's own types, oldest first.",
+		Doc: "Lists the built-in types, full and read-only, and the project's own types, oldest first.",
 	}}
 	CreateKeyType = &Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
@@ -90,8 +90,8 @@ var (
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
 		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
 		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
-		Doc: "Changes only the fields you send. New scopes and limits apply to existing keys too. A new " +
-			"lifetime applies only to new keys.",
+		Doc: "Changes only the fields you send. New scopes and limits also apply to existing keys. A new lifetime " +
+			"applies only to new keys.",
 	}}
 	DeleteKeyType = &Op[KeyTypeDeletion, None]{Operation{
 		ID: "delete-key-type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,

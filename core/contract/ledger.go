@@ -102,7 +102,7 @@ type LedgerLine struct {
 	Status     string   `json:"status" enum:"exact,approximate,lossy,skipped"`
 	Configured bool     `json:"configured" doc:"True if the items exist because your team configured something, false if every project has them"`
 	Note       string   `json:"note" doc:"How the items are exported"`
-	Remedy     *string  `json:"remedy" doc:"What you need to do about it; null if nothing"`
+	Remedy     *string  `json:"remedy" doc:"Action that you need to take; null if there is none"`
 	Count      int64    `json:"count" doc:"Number of items"`
 	Names      []string `json:"names" doc:"Names of the first items. Names of keys and people are removed when the zip expires"`
 }
@@ -150,13 +150,13 @@ var (
 	PreviewExport = &Op[ExportPreviewOptions, ExportPreview]{Operation{
 		ID: "preview-export", Method: http.MethodGet, Path: project + "/exports/preview",
 		Summary: "Preview the ledger of an export", Permission: ReadExports,
-		Doc: "Returns what an export with these options would move, and how exactly. Nothing is exported.",
+		Doc: "Returns the ledger that an export with these options would have. Nothing is exported.",
 	}}
 	GetExportLedger = &Op[LedgerList, List[LedgerLine]]{Operation{
 		ID: "get-export-ledger", Method: http.MethodGet, Path: export + "/ledger",
 		Summary: "Get the ledger of an export", Permission: ReadExports, Command: "exports ledger EXPORT",
-		Doc: "Returns how exactly each item of the project was exported, grouped by code. The ledger remains after " +
-			"the zip expires.",
+		Doc: "Returns how exactly each item of the project was exported, grouped by code. The ledger remains " +
+			"available after the zip expires.",
 	}}
 	DownloadExportLedger = &Op[ExportPath, File]{Operation{
 		ID: "download-export-ledger", Method: http.MethodGet, Path: export + "/ledger/download",

@@ -13,7 +13,7 @@ type MovedIn struct {
 	Created   MovedCounts    `json:"created" doc:"Number of created objects of each kind"`
 	Updated   MovedCounts    `json:"updated" doc:"Number of objects that an earlier import created and this one changed"`
 	Unchanged int64          `json:"unchanged" doc:"Number of objects that already matched the files"`
-	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed here. They differ from the files"`
+	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed in Postern. They differ from the files"`
 	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created but that aren't in the files. They weren't deleted"`
 	CreatedAt time.Time      `json:"created_at"`
 }

@@ -15,7 +15,7 @@ type OpenAPI struct {
 	ETag       string             `json:"etag" doc:"Send as If-Match to replace the document"`
 	Changes    *OpenAPIChanges    `json:"changes,omitempty" doc:"Changes from the previous document"`
 	Saved      bool               `json:"saved"`
-	Warnings   []Warning          `json:"warnings" doc:"Parts of the document that were accepted although they are wrong or have no effect, and operations with their own servers"`
+	Warnings   []Warning          `json:"warnings" doc:"Warnings about invalid parts of the document, parts that have no effect, and operations with their own servers"`
 
 	Of string `json:"-"` // name of the version, for the dashboard alone
 }
@@ -51,7 +51,7 @@ type OpenAPIChanges struct {
 type OpenAPIUpdate struct {
 	VersionPath
 	Condition
-	DryRun  bool   `query:"dry_run" doc:"Only return what would change"`
+	DryRun  bool   `query:"dry_run" doc:"Return the changes without saving the document"`
 	RawBody []byte `contentType:"application/json" doc:"The document as JSON, YAML or a JSON string, up to 16 MB, or its URL as {\"url\": …}"`
 }
 
@@ -74,7 +74,7 @@ type OpenAPIRemoval struct {
 // RuleProposal are the rules that follow from an OpenAPI document.
 type RuleProposal struct {
 	Rules    []Rule                 `json:"rules" doc:"Rules in shadow mode, without IDs. Add them to the rules of the version"`
-	Derived  bool                   `json:"derived" doc:"True if the document names no scopes, so the scopes are derived from the first segment of each path"`
+	Derived  bool                   `json:"derived" doc:"True if the document doesn't contain scopes, so the scopes are derived from the first segment of each path"`
 	LeftOut  []OperationWithoutRule `json:"left_out" doc:"Operations that no rule can be created for"`
 	Warnings []Warning              `json:"warnings" doc:"Key types that the rules would refuse"`
 }
@@ -97,8 +97,8 @@ var (
 	SetOpenAPIDocument = &Op[OpenAPIUpdate, OpenAPI]{Operation{
 		ID: "set-openapi-document", Method: http.MethodPut, Path: openAPI, Permission: UpdateProjects,
 		Summary: "Import an OpenAPI document for a version",
-		Doc: "Replaces the document of the version. Usage is then counted by the document's paths. The response " +
-			"includes the changed operations and warnings about parts that the gateway doesn't use.",
+		Doc: "Replaces the document of the version. From then on, usage is counted by the document's paths. The " +
+			"response includes the changed operations and warnings about parts that the gateway doesn't use.",
 	}}
 	RemoveOpenAPIDocument = &Op[OpenAPIRemoval, None]{Operation{
 		ID: "remove-openapi-document", Method: http.MethodDelete, Path: openAPI, Status: http.StatusNoContent,

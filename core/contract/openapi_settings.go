@@ -79,7 +79,7 @@ func (s SavedOpenAPISettings) Tag() string { return s.ETag }
 
 // Unchecked is something of a document that requests are not checked against.
 type Unchecked struct {
-	At     string `json:"at" doc:"Place in the document" example:"PUT /orders: body/schema/properties/price"`
+	At     string `json:"at" doc:"Location in the document" example:"PUT /orders: body/schema/properties/price"`
 	Reason string `json:"reason"`
 }
 
@@ -117,8 +117,8 @@ var (
 		ID: "list-invalid-requests", Method: http.MethodGet, Path: version + "/openapi/invalid-requests",
 		Summary: "List calls that didn't match the OpenAPI document", Permission: ReadUsage,
 		Command: "openapi invalid PROJECT VERSION",
-		Doc: "Counts the calls of the last 30 days that were forwarded because validation was set to report. The " +
-			"list has one item per route and reason, most frequent first.",
+		Doc: "Counts calls from the last 30 days that didn't match, but were forwarded because validation was set to " +
+			"report. The list has one item per route and reason, most frequent first.",
 	}}
 )
 

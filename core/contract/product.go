@@ -30,7 +30,7 @@ func (p Product) Tag() string { return p.ETag }
 // TeamList is a request for what teams have: products or tenants.
 type TeamList struct {
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 }
@@ -104,7 +104,7 @@ var (
 		Summary: "Delete a product",
 		Command: "products delete PRODUCT", Example: "products delete store --yes",
 		Permission: DeleteProducts,
-		Doc: "A product with projects or keys is deleted only with confirm. Its keys are revoked. Its projects " +
+		Doc: "Requires confirm if the product has projects or keys. The product's keys are revoked. Its projects " +
 			"aren't deleted.",
 	}}
 	GetProductDeletion = &Op[ProductPath, ProductDeletion]{Operation{

@@ -19,8 +19,8 @@ type Project struct {
 	KeyTypes      []KeyType     `json:"key_types"`
 	CreatedAt     time.Time     `json:"created_at"`
 	ExpiresAt     *time.Time    `json:"expires_at" doc:"When an unclaimed project expires; null once claimed" audit:"-"`
-	Deleted       *Deleted      `json:"deleted" doc:"Set if the project is in the trash. Calls get 410, changes are refused, and exports work; null if it isn't deleted"`
-	Frozen        *Frozen       `json:"frozen" doc:"Set if an operator took the project down. Calls get 403 and exports work; null if not"`
+	Deleted       *Deleted      `json:"deleted" doc:"Set if the project is in the trash. Calls get 410 and changes are refused, but exports work; null if the project isn't deleted"`
+	Frozen        *Frozen       `json:"frozen" doc:"Set if an operator took the project down. Calls get 403, but exports work; null if the project isn't taken down"`
 	ETag          string        `json:"etag" doc:"Send as If-Match to update the project" audit:"-"`
 
 	SettingsETag string `json:"-" audit:"-"` // without its versions, for the dashboard alone
@@ -54,7 +54,7 @@ const (
 // ProjectList is a request for projects.
 type ProjectList struct {
 	Page
-	Sort  string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order; - is descending. Defaults to name"`
+	Sort  string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 	Team  string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 	State string `query:"state" enum:"served,deleted" doc:"Only projects in this state; deleted means in the trash. Defaults to both"`
@@ -64,8 +64,8 @@ type ProjectList struct {
 type ProjectChange struct {
 	DisplayName   *string             `json:"display_name,omitempty" doc:"Display name. If it's empty, the name is shown"`
 	FallbackOwner *string             `json:"fallback_owner,omitempty" doc:"Owner of calls without a key if keyless is owner_fallback"`
-	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working, except those created in the project"`
-	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Members that you leave out don't change"`
+	Product       Optional[string]    `json:"product,omitzero" doc:"Name of a product of the team. Use null for none. The old product's keys stop working in the project, except keys that were created in it"`
+	Limits        ProjectLimitsChange `json:"limits,omitzero" flag:",each" doc:"New limits, for each kind of limit. Fields that you leave out don't change"`
 }
 
 // Of returns the request to change a project in this way.
@@ -153,17 +153,17 @@ var (
 		ID: "update-project", Method: http.MethodPatch, Path: project, Summary: "Update a project",
 		Command: "projects update PROJECT", Permission: UpdateProjects,
 		Example: "projects update shop --key-limits minute=100 --project-limits day=100000 --product store",
-		Doc: "Changes only the fields you send. New limits for key, owner, ip or project replace the existing ones " +
-			"of that kind. If a project leaves its product, the product's keys stop working in it, except those " +
-			"created in it.",
+		Doc: "Changes only the fields you send. Limits that you send for key, owner, ip or project replace the " +
+			"existing limits of that kind. If you remove a project from its product, the product's keys stop working " +
+			"in the project, except keys that were created in it.",
 	}}
 	DeleteProject = &Op[ProjectRemoval, Project]{Operation{
 		ID: "delete-project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
 		Doc: "Calls get 410 deleted immediately, and all keys stop working. You can export or restore the project " +
-			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately. " +
-			"Only owners can do this.",
+			"for 30 days. After that, it is permanently deleted. With now, it is permanently deleted immediately, " +
+			"which only owners can do.",
 	}}
 	GetProjectDeletion = &Op[ProjectPath, ProjectDeletion]{Operation{
 		ID: "get-project-deletion", Method: http.MethodGet, Path: project + "/deletion", Permission: ReadProjects,
@@ -173,7 +173,7 @@ var (
 	RestoreProject = &Op[ProjectPath, Project]{Operation{
 		ID: "restore-project", Method: http.MethodPost, Path: project + "/restore", Permission: RestoreProjects,
 		Summary: "Restore a deleted project", Command: "projects restore PROJECT",
-		Doc: "Moves the project out of the trash, unchanged. It serves calls and its keys work again.",
+		Doc: "Moves the project out of the trash, unchanged. Its calls and keys work again.",
 	}}
 	MoveProject = &Op[ProjectMove, Project]{Operation{
 		ID: "move-project", Method: http.MethodPost, Path: project + "/move", Summary: "Move a project to another team",

@@ -100,7 +100,7 @@ type ProviderSettings struct {
 	ClientID             *string      `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
 	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret of your app at the provider"`
 	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to request from the provider. Defaults to the type's scopes"`
-	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call."`
+	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call"`
 	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`
 	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
 	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require this. Only for oidc, auth0, and microsoft with the issuer of one tenant"`
@@ -123,7 +123,7 @@ type NewProvider struct {
 	Type    string `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
 	Managed bool   `json:"managed,omitempty" doc:"Use the installation's shared app. Only for github"`
 	Issuer  string `json:"issuer,omitempty" minLength:"1" doc:"Issuer URL. Required for oidc. For github, the URL of a GitHub Enterprise server. For microsoft, the issuer of one tenant"`
-	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Domain at Auth0, such as example.eu.auth0.com. Required for auth0"`
+	Domain  string `json:"domain,omitempty" minLength:"1" doc:"Auth0 domain, such as example.eu.auth0.com. Required for auth0"`
 	ProviderSettings
 }
 
@@ -188,8 +188,8 @@ var (
 	DeleteProvider = &Op[ProviderPath, None]{Operation{
 		ID: "delete-provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
 		Summary: "Delete a provider", Command: "providers delete PROVIDER", Permission: UpdateLogin,
-		Doc: "Its users remain and can sign in with another provider of the same type and issuer. They leave groups " +
-			"that they are in only because of its claims.",
+		Doc: "Its users aren't deleted, and can sign in with another provider of the same type and issuer. They are " +
+			"removed from groups that they are in only because of this provider's claims.",
 	}}
 )
 

@@ -99,7 +99,7 @@ type ProxyLogin struct {
 	ClientID     string            `json:"client_id" doc:"ID of the app client, which is public and has no secret"`
 	AuthorizeURL string            `json:"authorize_url"`
 	RedirectURIs []string          `json:"redirect_uris"`
-	Callbacks    map[string]string `json:"callbacks" doc:"Callback URLs to register, by provider. A second provider of a type is named type_2"`
+	Callbacks    map[string]string `json:"callbacks" doc:"Callback URLs to register, by provider. A second provider of the same type is named type_2"`
 }
 
 // ProxyClaim is how an account claims the workspace of a new project.

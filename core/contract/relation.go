@@ -35,14 +35,14 @@ type RelationList struct {
 	ProjectPath
 	Page
 	RelationFilter
-	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Sort order; - is descending. Defaults to tenant and object"`
+	Sort string `query:"sort" enum:"object,-object,user,-user,created,-created" doc:"Sort order. A leading - means descending. Defaults to tenant and object"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the object or user, ignoring case"`
 }
 
 // RelationAddition is a request to add relations.
 type RelationAddition struct {
 	ProjectPath
-	RawBody []byte `contentType:"application/json" doc:"{\"user\": …, \"object\": …}, a list of these, or one per line. Add tenant unless it is the project's own"`
+	RawBody []byte `contentType:"application/json" doc:"{\"user\": …, \"object\": …}, a list of these, or one per line. Add tenant if it isn't the project's own tenant"`
 }
 
 // RelationsOf returns the request to add relations to a project.
@@ -90,7 +90,7 @@ var (
 		ID: "remove-relations", Method: http.MethodDelete, Path: relations, Permission: UpdateProjects,
 		Summary: "Remove relations by user, object or both", Command: "relations remove PROJECT",
 		Example: "relations remove shop --object order:42",
-		Doc:     "At least one of user and object is required. The next call that needs a removed relation is refused.",
+		Doc:     "You must send a user, an object or both. The next call that requires a removed relation is refused.",
 	}}
 )
 

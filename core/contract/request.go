@@ -104,9 +104,9 @@ var (
 		ID: "get-request", Method: http.MethodGet, Path: project + "/requests/{request}", Permission: ReadUsage,
 		Summary: "Get a request",
 		Command: "requests show PROJECT REQUEST",
-		Doc: "Returns what each step of the gateway did with the call, and the headers about the caller that the " +
-			"upstream received. Returns 404 if newer calls have replaced the request, or if it is in the log of " +
-			"another server.",
+		Doc: "Returns the result of each step on the gateway, and the headers about the caller that the upstream " +
+			"received. Returns 404 if newer requests have replaced this one in the log, or if it is in another " +
+			"server's log.",
 	}}
 )
 

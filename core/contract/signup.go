@@ -64,7 +64,7 @@ const (
 type ApprovalList struct {
 	TenantPath
 	Page
-	Sort string `query:"sort" enum:"created,-created,value,-value" doc:"Sort order; - is descending. Defaults to created"`
+	Sort string `query:"sort" enum:"created,-created,value,-value" doc:"Sort order. A leading - means descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the address or domain, ignoring case"`
 }
 
@@ -115,7 +115,7 @@ var (
 		ID: "update-signup-policy", Method: http.MethodPatch, Path: signup, Permission: UpdateUsers,
 		Summary: "Update a tenant's sign-up policy", Command: "signup update TENANT",
 		Example: "signup update acme --invite-only",
-		Doc:     "The change applies to the next sign-in. Existing users can still sign in.",
+		Doc:     "The change takes effect at the next sign-in. Existing users can still sign in.",
 	}}
 	ListApprovals = &Op[ApprovalList, List[Approval]]{Operation{
 		ID: "list-approvals", Method: http.MethodGet, Path: approvals, Summary: "List a tenant's approvals",

@@ -29,7 +29,7 @@ func (t Team) Tag() string { return t.ETag }
 // OwnTeamList is a request for the caller's teams.
 type OwnTeamList struct {
 	Page
-	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Sort order; - is descending. Defaults to created"`
+	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Sort order. A leading - means descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
 }
 
@@ -56,7 +56,7 @@ type TeamUpdate struct {
 // TeamDeletion lists what deleting a team also deletes.
 type TeamDeletion struct {
 	Projects     []string `json:"projects" doc:"Names of up to 100 projects. You can't delete a team that has projects"`
-	MoreProjects int64    `json:"more_projects" doc:"Number of further projects"`
+	MoreProjects int64    `json:"more_projects" doc:"Number of additional projects"`
 	Members      int64    `json:"members"`
 	Invitations  int64    `json:"invitations"`
 	Tenants      int64    `json:"tenants"`
@@ -97,7 +97,7 @@ func (m TeamMember) Tag() string { return m.ETag }
 type TeamMemberList struct {
 	TeamPath
 	Page
-	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order; - is descending"`
+	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order. A leading - means descending"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 
@@ -152,7 +152,7 @@ func (i InvitationWithLink) LogValue() slog.Value { return slog.StringValue(i.ID
 type InvitationList struct {
 	TeamPath
 	Page
-	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Sort order; - is descending. Defaults to created"`
+	Sort string `query:"sort" enum:"created,-created,email,-email,role,-role,expires,-expires" doc:"Sort order. A leading - means descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address, ignoring case"`
 }
 
@@ -253,7 +253,8 @@ var (
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
 		Permission: ChangeMembers,
-		Doc:        "The new role applies to the next request. You can't change the role of a team's last owner.",
+		Doc:        "The new role takes effect with the next request. You can't change the role of a team's last " +
+			"owner.",
 	}}
 	RemoveTeamMember = &Op[TeamMemberPath, None]{Operation{
 		ID: "remove-member", Method: http.MethodDelete, Path: teamMember, Status: http.StatusNoContent,
@@ -272,7 +273,7 @@ var (
 		Summary: "Invite a person to a team", Permission: CreateInvitations,
 		Command: "invitations create TEAM ROLE", Example: "invitations create team_01 viewer --email vic@example.com",
 		Doc: "The link works only once and expires after a week. If you give an email address and the server sends " +
-			"email, the link is sent there. If not, the response includes it.",
+			"email, the link is sent there. Otherwise, the response includes it.",
 	}}
 	GetInvitation = &Op[InvitationPath, Invitation]{Operation{
 		ID: "get-invitation", Method: http.MethodGet, Path: invitation, Summary: "Get an open invitation",

@@ -66,7 +66,7 @@ type TenantDeletion struct {
 // TenantRemoval is a request to delete a tenant.
 type TenantRemoval struct {
 	TenantPath
-	Confirm string `query:"confirm" flag:"-" doc:"Name of the tenant. Required if it has users, keys or app clients, or if a project serves it. Only owners can delete it then"`
+	Confirm string `query:"confirm" flag:"-" doc:"Name of the tenant. Required if it has users, keys or app clients, or if a project serves it. In these cases, only owners can delete it"`
 }
 
 // AttachmentPath are the path parameters of a tenant that a project serves.
@@ -113,8 +113,8 @@ var (
 		ID: "delete-tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
 		Summary: "Delete a tenant", Permission: DeleteTenants,
 		Command: "tenants delete TENANT", Example: "tenants delete acme --yes",
-		Doc: "A tenant that is in use is deleted only with confirm, together with its users, app clients and keys. " +
-			"You can't undo this.",
+		Doc: "Also deletes its users, app clients and keys. Requires confirm if the tenant is in use. You can't undo " +
+			"this.",
 	}}
 	GetTenantDeletion = &Op[TenantPath, TenantDeletion]{Operation{
 		ID: "get-tenant-deletion", Method: http.MethodGet, Path: tenant + "/deletion", Permission: ReadTenants,
@@ -125,7 +125,7 @@ var (
 		ID: "attach-tenant", Method: http.MethodPut, Path: attachment, Summary: "Attach a tenant to a project",
 		Command: "tenants attach PROJECT TENANT",
 		Example: "tenants attach shop acme", Permission: UpdateProjects,
-		Doc: "The project starts to accept the tenant's keys and its users' tokens.",
+		Doc: "The project starts accepting the tenant's keys and its users' tokens.",
 	}}
 	DetachTenant = &Op[AttachmentPath, None]{Operation{
 		ID: "detach-tenant", Method: http.MethodDelete, Path: attachment, Status: http.StatusNoContent,

@@ -48,13 +48,13 @@ const (
 // TokenList is a request for access tokens.
 type TokenList struct {
 	Page
-	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
 }
 
 // NewToken is an access token to be created.
 type NewToken struct {
-	Name      string     `json:"name" doc:"Name that says what the token is for, 1 to 80 characters"`
+	Name      string     `json:"name" doc:"Name that describes the token's purpose, 1 to 80 characters"`
 	Scopes    []string   `json:"scopes" flag:",list" doc:"Scopes of the token: read, write, keys, export, users, admin. You can't grant scopes that your own token doesn't have"`
 	ExpiresAt *time.Time `json:"expires_at,omitempty" flag:"expires,time" doc:"When the token expires (RFC 3339), within a year. Defaults to 90 days from now"`
 }
@@ -64,7 +64,7 @@ type TokenCreation struct{ Body NewToken }
 
 // TokenChange changes an access token; nil leaves a member unchanged.
 type TokenChange struct {
-	Name *string `json:"name,omitempty" doc:"Name that says what the token is for, 1 to 80 characters"`
+	Name *string `json:"name,omitempty" doc:"Name that describes the token's purpose, 1 to 80 characters"`
 }
 
 // TokenUpdate is a request to change an access token.
@@ -105,8 +105,7 @@ var (
 	ListTokens = &Op[TokenList, List[Token]]{Operation{
 		ID: "list-tokens", Method: http.MethodGet, Path: tokens, Summary: "List access tokens",
 		Command: "tokens list", Permission: ReadTokens,
-		Doc: "Lists your access tokens and the workspace keys of your teams, newest first. Lists never include " +
-			"secrets.",
+		Doc: "Lists your access tokens and your teams' workspace keys, newest first. Secrets are never included.",
 	}}
 	CreateToken = &Op[TokenCreation, TokenWithSecret]{Operation{
 		ID: "create-token", Method: http.MethodPost, Path: tokens, Status: http.StatusCreated,

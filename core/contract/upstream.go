@@ -71,7 +71,7 @@ type CallSigning struct {
 // SigningKey is an Ed25519 key that signs calls.
 type SigningKey struct {
 	ID             string           `json:"id" doc:"Thumbprint of the public key (RFC 7638), used as keyid in signatures"`
-	State          string           `json:"state" enum:"pending,signing,former" doc:"A pending key is published and signs from signs_from on. A former key is still published but no longer signs"`
+	State          string           `json:"state" enum:"pending,signing,former" doc:"A pending key is published and starts signing at signs_from. A former key is still published but no longer signs"`
 	PublicKey      SigningPublicKey `json:"public_key" doc:"Public key as a JSON Web Key"`
 	SignsFrom      time.Time        `json:"signs_from"`
 	PublishedUntil *time.Time       `json:"published_until" doc:"null until a newer key replaces it"`
@@ -96,7 +96,7 @@ type SigningPublicKey struct {
 
 // SigningRotation says when a new key signs, and how long the keys before it stay published after that.
 type SigningRotation struct {
-	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"How long until the new key signs, in seconds, up to 30 days. 0 also replaces a pending key. Defaults to 1 hour"`
+	SignsInSeconds *int64 `json:"signs_in_seconds,omitempty" flag:"signs-in,duration" doc:"Time until the new key starts signing, in seconds, up to 30 days. 0 also replaces a pending key. Defaults to 1 hour"`
 	GraceSeconds   *int64 `json:"grace_seconds,omitempty" flag:"grace,duration" doc:"How long the previous keys stay published after that, in seconds, up to 30 days. Defaults to 1 day"`
 }
 
@@ -153,8 +153,8 @@ var (
 		Summary: "Set an environment's client certificate (mTLS)",
 		Command: "upstreams certificate set PROJECT VERSION ENVIRONMENT",
 		Example: "upstreams certificate set shop 1.0.0 prod --certificate client.crt --private-key client.key",
-		Doc: "The gateway presents the certificate to the upstream on new connections. It replaces the existing one. " +
-			"The target must be an https URL.",
+		Doc: "The gateway presents the certificate to the upstream on new connections. It replaces the existing " +
+			"certificate. The target must be an https URL.",
 	}}
 	RemoveClientCertificate = &Op[EnvironmentPath, None]{Operation{
 		ID: "remove-client-certificate", Method: http.MethodDelete, Path: clientCertificate,
@@ -173,24 +173,24 @@ var (
 	EnableCallSigning = &Op[ProjectPath, CallSigning]{Operation{
 		ID: "enable-call-signing", Method: http.MethodPut, Path: callSigning, Permission: UpdateProjects,
 		Summary: "Sign a project's calls to its upstreams (RFC 9421)", Command: "upstreams signing enable PROJECT",
-		Doc: "Starting with the next call, calls have the headers Signature-Input and Signature. If calls are " +
+		Doc: "Starting with the next call, all calls have Signature-Input and Signature headers. If calls are " +
 			"already signed, nothing changes.",
 	}}
 	DisableCallSigning = &Op[ProjectPath, None]{Operation{
 		ID: "disable-call-signing", Method: http.MethodDelete, Path: callSigning, Status: http.StatusNoContent,
 		Summary: "Stop signing a project's calls", Command: "upstreams signing disable PROJECT",
 		Permission: UpdateProjects,
-		Doc: "Also deletes the keys. If you enable signing again, Postern creates a new key, and upstreams have to " +
-			"read it first.",
+		Doc: "Also deletes the keys. If you enable signing again, Postern creates a new key, which upstreams must " +
+			"fetch.",
 	}}
 	RotateCallSigningKey = &Op[SigningKeyRotation, CallSigning]{Operation{
 		ID: "rotate-call-signing-key", Method: http.MethodPost, Path: callSigning + "/rotate",
 		Summary: "Rotate the key that signs a project's calls", Command: "upstreams signing rotate PROJECT",
 		Example:    "upstreams signing rotate shop --signs-in 2h --grace 7d",
 		Permission: UpdateProjects,
-		Doc: "The new key is published immediately and signs later, so upstreams can read it first. The previous " +
-			"keys stay published for a grace period after that. If a key was stolen, set both durations to 0 to " +
-			"withdraw the previous keys immediately.",
+		Doc: "The new key is published immediately and starts signing later, so upstreams can fetch it first. The " +
+			"previous keys stay published for a grace period after that. If a key was stolen, set both durations to " +
+			"0 to withdraw the previous keys immediately.",
 	}}
 )
 

@@ -13,7 +13,7 @@ type UpstreamTargetHealth struct {
 	Weight      int    `json:"weight" doc:"Share of the calls, compared to the weights of the other targets"`
 
 	Health string     `json:"health" enum:"healthy,unhealthy,open,not_checked,unknown" doc:"open: a breaker stops calls to the target. not_checked: the environment has one target, without active checks or a breaker. unknown: no gateway has reported yet"`
-	Since  *time.Time `json:"since" doc:"When the target became healthy or unhealthy; null if it was never unhealthy, or if that isn't known"`
+	Since  *time.Time `json:"since" doc:"When the target became healthy or unhealthy; null if it was never unhealthy or if the time is unknown"`
 	Reason *string    `json:"reason" doc:"Last problem of a target that isn't healthy, such as status 503, timeout or connection refused"`
 
 	Gateways          int64 `json:"gateways" doc:"Number of gateways that report on the target"`

@@ -8,8 +8,8 @@ type Upstream struct {
 	Timeouts UpstreamTimeouts `json:"timeouts,omitzero" flag:",each" audit:"each"`
 	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
 
-	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that the upstream's certificate can be from"`
-	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) of the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
+	CA         UpstreamCA `json:"ca,omitzero" flag:",each" audit:"each" doc:"Certificate authorities that are trusted for the upstream's certificate"`
+	ServerName *string    `json:"server_name,omitempty" doc:"Name that the upstream's certificate must have, and that is sent as the server name (SNI) in the TLS handshake. Only for https targets. Use \"\" for the target's host, which is the default" example:"api.internal"`
 
 	HostHeader *string `json:"host_header,omitempty" doc:"Host header of calls to the upstream: target for the target's host, caller for the custom domain that the caller used (on other addresses, the target's host), or a host name. Defaults to target" example:"caller"`
 

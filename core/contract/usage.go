@@ -44,7 +44,7 @@ type Usage struct {
 	From    time.Time    `json:"from" doc:"Start of the first hour"`
 	To      time.Time    `json:"to" doc:"End of the last hour"`
 	GroupBy []string     `json:"group_by"`
-	Items   []UsageGroup `json:"items" doc:"Totals, sorted by time if grouped by hour or day, and by calls if not. Without group_by, there is a single item"`
+	Items   []UsageGroup `json:"items" doc:"Totals, sorted by time if grouped by hour or day, otherwise by calls. Without group_by, there is a single item"`
 	Total   UsageSums    `json:"total"`
 
 	More bool `json:"-"` // there are more groups than UsageQuery.Top
@@ -102,8 +102,8 @@ var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	ID: "get-usage", Method: http.MethodGet, Path: project + "/usage", Permission: ReadUsage,
 	Summary: "Get the usage of a project",
 	Command: "usage show PROJECT", Example: "usage show shop --group-by owner,status_class",
-	Doc: "Sums up the calls of the project. Calls at other replicas appear within a second, or within 90 seconds if " +
-		"hundreds of keys are in use at the same time. Each call is counted in the hour in which it began.",
+	Doc: "Returns totals of the project's calls. Calls at other replicas appear within a second, or within 90 " +
+		"seconds if hundreds of keys are in use at the same time. Each call is counted in the hour in which it began.",
 }}
 
 var usageOperations = []Described{GetUsage}

@@ -85,7 +85,7 @@ type UserList struct {
 	Email string `query:"email" doc:"Only users with exactly this email address"`
 	Text  string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
 	Group string `query:"group" doc:"Only direct members of the group with this ID"`
-	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort  string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // ProjectUserList is a request for the users of the tenants that a project serves.
@@ -95,7 +95,7 @@ type ProjectUserList struct {
 	Tenant string `query:"tenant" doc:"Only users of this tenant, by ID, or by name if the tenant belongs to a team"`
 	State  string `query:"state" enum:"active,frozen,invited" doc:"Only users in this state"`
 	Text   string `query:"q" flag:"search" doc:"Part of the email address, name or user name"`
-	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort   string `query:"sort" enum:"name,-name,state,-state,last_login,-last_login,created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // NewUser is a user to be invited.
@@ -166,7 +166,7 @@ type UserSession struct {
 type UserSessionList struct {
 	UserPath
 	Page
-	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort string `query:"sort" enum:"created,-created,last_seen,-last_seen,expires,-expires" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 // UserSessionPath are the path parameters of a user's session.
@@ -282,8 +282,7 @@ var (
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
 		Summary: "Withdraw a user's consent to an app client",
-		Doc: "Ends the user's sessions with the app client. At the next sign-in, the app client has to ask for " +
-			"consent again.",
+		Doc: "Ends the user's sessions with the app client. At the next sign-in, the user is asked for consent again.",
 	}}
 )
 

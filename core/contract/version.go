@@ -71,7 +71,7 @@ func (u VersionUpdate) LogValue() slog.Value { return slog.StringValue("change v
 // Removal says how a version or an environment is deleted.
 type Removal struct {
 	Condition
-	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers, or if API keys are revoked because of the deletion"`
+	Confirm bool `query:"confirm" flag:"-" doc:"Delete it even if it has callers, or if deleting it revokes API keys"`
 }
 
 // VersionRemoval is a request to delete a version.
@@ -86,7 +86,7 @@ type Callers struct {
 	Calls  int64     `json:"calls"`
 	Owners int64     `json:"owners" doc:"Number of owners with calls"`
 	Items  []Caller  `json:"items" doc:"The 20 owners with the most calls"`
-	Keys   int64     `json:"keys" doc:"Number of API keys that are valid only there. Deleting it revokes them"`
+	Keys   int64     `json:"keys" doc:"Number of API keys that are valid only for it. Deleting it revokes them"`
 	Hosts  []string  `json:"hosts" doc:"Custom domains that are deleted with it"`
 }
 
@@ -133,14 +133,14 @@ var (
 		ID: "delete-version", Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
 		Summary: "Delete a version with its environments", Command: "versions delete PROJECT VERSION",
 		Permission: UpdateProjects,
-		Doc: "Revokes API keys that are valid only for this version. A version that has such keys or recent calls is " +
-			"deleted only with confirm. You can't delete the last version of a project.",
+		Doc: "Also revokes API keys that are valid only for this version. Requires confirm if the version has any of " +
+			"these keys or recent calls. You can't delete the last version of a project.",
 	}}
 	GetVersionCallers = &Op[VersionPath, Callers]{Operation{
 		ID: "get-version-callers", Method: http.MethodGet, Path: version + "/callers", Permission: ReadUsage,
 		Summary: "List the callers of a version",
-		Doc: "Returns what deleting the version would stop: callers from the last hour, API keys and custom " +
-			"domains.",
+		Doc: "Returns the callers, API keys and custom domains that would stop working if you deleted the version. " +
+			"Callers are from the last hour.",
 	}}
 )
 

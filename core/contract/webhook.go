@@ -28,7 +28,7 @@ type Webhook struct {
 	Enabled            bool       `json:"enabled"`
 	DisabledReason     *string    `json:"disabled_reason" doc:"Why Postern disabled it; null if it didn't"`
 	FailingSince       *time.Time `json:"failing_since" doc:"Start of the current failures; null if there are none"`
-	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"When the secret before the last rotation stops signing"`
+	OldSecretExpiresAt *time.Time `json:"old_secret_expires_at" doc:"When the previous secret stops signing"`
 	CreatedAt          time.Time  `json:"created_at"`
 	ETag               string     `json:"etag" doc:"Send as If-Match to update the webhook"`
 }
@@ -59,7 +59,7 @@ const (
 type WebhookList struct {
 	Page
 	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing means on, but deliveries fail"`
-	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order. A leading - means descending. Defaults to -created"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or description, ignoring case"`
 }
 
@@ -131,7 +131,7 @@ type DeliveryList struct {
 	Page
 	State string `query:"state" enum:"pending,delivered,failed" doc:"Only deliveries in this state"`
 	Event string `query:"event" maxLength:"200" doc:"Only deliveries of this event type, such as key.frozen"`
-	Sort  string `query:"sort" enum:"created,-created" doc:"Sort order; - is descending. Defaults to -created"`
+	Sort  string `query:"sort" enum:"created,-created" doc:"Sort order. A leading - means descending. Defaults to -created"`
 }
 
 const (

@@ -115,7 +115,7 @@ func describeSort(list *huma.Operation) {
 	}
 	for _, p := range list.Parameters {
 		if p.In == "query" && p.Name == "sort" {
-			p.Description = cmp.Or(p.Description, "Sort order; - is descending")
+			p.Description = cmp.Or(p.Description, "Sort order. A leading - means descending")
 		}
 	}
 }
