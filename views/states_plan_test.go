@@ -110,7 +110,7 @@ func importPlan() exports.Plan {
 			},
 			{Label: "Addresses to add to POSTERN_EGRESS_ALLOW", Value: "10.0.0.7/32"},
 		},
-		Notes: []string{"A limit counts the calls of one project. It starts at zero after the move."},
+		Notes: []string{"Limits count the calls of each project separately. All counts start at zero after the move."},
 	}
 }
 

@@ -207,7 +207,7 @@ var (
 		Summary: "Verify a custom domain without a TXT record (operators only)",
 		Command: "domains approve PROJECT DOMAIN",
 		Example: "domains approve shop api.corp.example",
-		Doc:     "Marks the domain's host name as verified. Use it for names that aren't in public DNS. Works for " +
+		Doc: "Marks the domain's host name as verified. Use it for names that aren't in public DNS. Works for " +
 			"domains of any team.",
 	}}
 	DisapproveDomain = &Op[DomainPath, DomainApproval]{Operation{

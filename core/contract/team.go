@@ -253,7 +253,7 @@ var (
 		ID: "update-member", Method: http.MethodPatch, Path: teamMember, Summary: "Change a member's role",
 		Command: "members update TEAM ACCOUNT", Example: "members update team_01 acc_01 --role viewer",
 		Permission: ChangeMembers,
-		Doc:        "The new role takes effect with the next request. You can't change the role of a team's last " +
+		Doc: "The new role takes effect with the next request. You can't change the role of a team's last " +
 			"owner.",
 	}}
 	RemoveTeamMember = &Op[TeamMemberPath, None]{Operation{

@@ -282,7 +282,8 @@ var (
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
 		Summary: "Withdraw a user's consent to an app client",
-		Doc: "Ends the user's sessions with the app client. At the next sign-in, the user is asked for consent again.",
+		Doc: "Ends the user's sessions with the app client. The user is asked for consent again at the next " +
+			"sign-in.",
 	}}
 )
 

@@ -117,7 +117,7 @@ func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names 
 			a.closed = append(a.closed, reason{"the plugin " + name + " can't be imported", e})
 		case !optional(e):
 			p.say(e, authCode(name, "closed"))
-			a.closed = append(a.closed, reason{"calls need the plugin " + name + " as well as a key", e})
+			a.closed = append(a.closed, reason{"calls require the plugin " + name + " in addition to a key", e})
 		default:
 			p.say(e, "plugin.alternative")
 		}
@@ -134,7 +134,7 @@ func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names 
 	}
 	a.auth.APIKey.In = p.keyPlaces(a.keyAuth)
 	if len(a.auth.APIKey.In) == 0 {
-		a.closed = append(a.closed, reason{"keys can't be sent in any of the places of key-auth", a.keyAuth})
+		a.closed = append(a.closed, reason{"keys can't be read from any of the places in key-auth", a.keyAuth})
 	}
 	if optional(a.keyAuth) && !p.refusesAnonymous(a.keyAuth) {
 		if p.isOpened(r.entity) {
@@ -143,7 +143,7 @@ func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names 
 			p.say(a.keyAuth, "key-auth.anonymous_open")
 		} else {
 			p.say(a.keyAuth, "key-auth.anonymous")
-			r.openable = append(r.openable, "calls without a key pass in Kong (anonymous)")
+			r.openable = append(r.openable, "Kong forwards calls without a key (anonymous)")
 		}
 	}
 }
@@ -254,11 +254,11 @@ func (p *planner) readGroups(r *route) {
 		a.closed = append(a.closed, reason{"acl denies groups", a.acl})
 	case len(allow) == 0 || p.hasUnfilled(a.acl):
 		p.say(a.acl, "acl.empty")
-		a.closed = append(a.closed, reason{"acl names no groups", a.acl})
+		a.closed = append(a.closed, reason{"acl doesn't name any groups", a.acl})
 	case a.keyAuth == nil:
 		// Kong refuses every call: acl finds no consumer.
 		p.say(a.acl, "acl.no_auth")
-		a.closed = append(a.closed, reason{"acl needs an auth plugin that can be imported", a.acl})
+		a.closed = append(a.closed, reason{"acl requires an auth plugin that can be imported", a.acl})
 	default:
 		a.rules.List = []contract.Rule{{Methods: []string{policy.AnyMethod}, Path: "/**", Groups: allow}}
 		if a.acl.Config("hide_groups_header").Bool(false) {
@@ -278,7 +278,7 @@ func (p *planner) readRanges(r *route) {
 	rules, ok := p.ipRules(a.ip)
 	if !ok {
 		p.say(a.ip, "ip-restriction.ranges")
-		a.closed = append(a.closed, reason{"ip-restriction has addresses that can't be read", a.ip})
+		a.closed = append(a.closed, reason{"ip-restriction has invalid addresses", a.ip})
 		return
 	}
 	a.ranges = rules

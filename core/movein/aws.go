@@ -386,19 +386,20 @@ func (p *awsPlanner) notes() {
 	if len(p.plan.Projects) == 0 {
 		return
 	}
-	note("refusals", "Postern refuses the paths and methods that an API doesn't have with 401 or 403, and AWS with "+
-		"403 or 404.")
+	note("refusals", "Calls with paths or methods that an API doesn't have get 401 or 403 from Postern. On AWS, they "+
+		"get 403 or 404.")
 	if p.options.RetryOnTimeout {
 		note("retry_on_timeout", "AWS doesn't retry calls, so --retry-on-timeout has no effect on this import.")
 	}
-	note("outside_export", "An export doesn't have web ACLs (AWS WAF), client certificates of custom domain names, "+
-		"caches or throttling of stages. Check whether the API has them before you switch.")
+	note("outside_export", "An export doesn't contain web ACLs (AWS WAF), client certificates of custom domain "+
+		"names, caches or stage throttling. Check whether the API uses any of them before you switch.")
 	if slices.ContainsFunc(p.apis, func(a *api) bool { return !a.IsHTTP && a.Policy == nil && len(a.Endpoints) == 0 }) {
-		note("resource_policy", "An API has neither a resource policy nor endpoint settings in its export. If you "+
-			"exported it without extensions=apigateway, export it again: "+awsfile.Command)
+		note("resource_policy", "The export of an API contains neither a resource policy nor endpoint settings. If "+
+			"you exported it without extensions=apigateway, export it again: "+awsfile.Command)
 	}
 	if slices.ContainsFunc(p.plan.Owners, func(o contract.PlannedOwner) bool { return len(o.Limits) > 0 }) {
-		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
+		note("limits_per_project", "Limits count the calls of each project separately. All counts start at zero "+
+			"after the move.")
 	}
 }
 
@@ -445,7 +446,7 @@ func (p *awsPlanner) others() {
 
 // addClosedGroup adds the group without members, once.
 func (p *awsPlanner) addClosedGroup() {
-	p.addGroup(awsClosed, "No members: rules that require it refuse every call")
+	p.addGroup(awsClosed, "No members, so rules that require this group refuse every call")
 }
 
 func (p *awsPlanner) addGroup(name, title string) {

@@ -24,15 +24,15 @@ func (p *awsPlanner) readAccess(o *operation) {
 		closeFor(nil, "", "callers sign their calls ("+o.Auth+")")
 	}
 	if o.Unreadable {
-		closeFor(nil, "", "what it requires can't be read")
+		closeFor(nil, "", "its security requirements are invalid")
 	}
 	for _, name := range o.Security {
 		scheme := x.Schemes[name]
 		switch {
 		case scheme == nil:
-			closeFor(nil, "", "the export doesn't have its authorizer "+name)
+			closeFor(nil, "", "its authorizer "+name+" isn't in the export")
 		case scheme.Kind == awsfile.KindKeyScheme && x.KeySource != "" && !strings.EqualFold(x.KeySource, "HEADER"):
-			closeFor(scheme, "key_scheme.authorizer", "its keys come from an authorizer")
+			closeFor(scheme, "key_scheme.authorizer", "an authorizer provides its keys")
 		case scheme.Kind == awsfile.KindKeyScheme:
 			o.needs = true
 			p.use(scheme)
@@ -52,15 +52,15 @@ func (p *awsPlanner) readAccess(o *operation) {
 		}
 	}
 	if private || x.IsPrivate {
-		closeFor(nil, "", "the API is private: only VPC endpoints reach it")
+		closeFor(nil, "", "the API is private, so only VPC endpoints can reach it")
 	}
 	if e := x.Validators[o.Validator]; e != nil && validates(e.Value, o.Operation) {
-		closeFor(e, "validator.closed", "it validates calls ("+o.Validator+")")
+		closeFor(e, "validator.closed", "AWS validates its calls ("+o.Validator+")")
 	} else if e == nil && o.Validator != "" {
-		closeFor(nil, "", "the export doesn't have its validator "+o.Validator)
+		closeFor(nil, "", "its validator "+o.Validator+" isn't in the export")
 	}
 	if len(o.Security) == 0 && len(o.closed) == 0 && !x.HasAuthorizers {
-		closeFor(nil, "", "it looks open, but the export may have been made without authorizers")
+		closeFor(nil, "", "it looks public, but the export may have been created without authorizers")
 	}
 }
 

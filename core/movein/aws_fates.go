@@ -8,171 +8,185 @@ var awsTitles = map[awsfile.Kind]string{
 	awsfile.KindEndpoint: "Endpoint settings", awsfile.KindCORS: "CORS", awsfile.KindValidator: "Request validators",
 	awsfile.KindResponse: "Gateway responses", awsfile.KindModel: "Models", awsfile.KindSetting: "Other settings",
 	awsfile.KindStage: "Stages", awsfile.KindMapping: "Base path mappings", awsfile.KindPlan: "Usage plans",
-	awsfile.KindKey: "API keys", awsfile.KindPlanKey: "Keys of usage plans",
+	awsfile.KindKey: "API keys", awsfile.KindPlanKey: "Usage plan keys",
 }
 
 const (
 	openOperation = "Open the operation with --open if it's safe to accept calls without this check."
 	plansDo       = "Import the API together with the output of get-usage-plans and get-usage-plan-keys. Imports " +
-		"don't make frozen keys valid, so if you have already run this import, undo it first."
+		"don't unfreeze keys, so if you have already run this import, undo it first."
 )
 
 // awsFates are the fates of entities of AWS API Gateway.
 var awsFates = map[string]fate{
-	"api": {exact, "It becomes a project, and its stage an environment.", ""},
+	"api": {exact, "The API becomes a project, and its stage becomes an environment.", ""},
 	"api.no_host": {
 		lossy,
-		"It has no custom domain name. Callers must switch to the project's gateway URL, because execute-api host " +
-			"names belong to AWS.",
-		"Name the host names that callers will use with --host.",
+		"The API has no custom domain name. Callers must switch to the project's gateway URL, because execute-api " +
+			"host names belong to AWS.",
+		"Use --host to list the host names that callers will use.",
 	},
 	"api.unserved_host": {
 		lossy,
-		"One of its custom domain names can't be a custom domain here, because it is a name of this installation.",
+		"One of the API's custom domain names can't be a custom domain in Postern, because it is a name of this " +
+			"installation.",
 		hostDo,
 	},
 	"api.host_taken": {
 		lossy,
-		"Another API or stage of this import has the same host name and path, so callers reach only that one there.",
-		"Add the output of get-base-path-mappings, or import the stages one by one with different values of --host.",
+		"Another API or stage in this import has the same host name and path, and gets all calls to them.",
+		"Add the output of get-base-path-mappings, or import the stages one at a time with different values for " +
+			"--host.",
 	},
 	"api.other_cors": {
 		lossy,
-		"Another stage of the API has different CORS settings. A project has one set of them, so those of the stage " +
-			"that comes first in the files apply.",
-		"Import the stages one by one, with different values of --name.",
+		"Another stage of the API has different CORS settings. A project has only one set of CORS settings, so the " +
+			"settings of the first stage in the files apply.",
+		"Import the stages one at a time, with different values for --name.",
 	},
-	"api.no_operations": {skipped, "None of its operations can be imported.", "See the reasons listed for them."},
-
-	"api.repeated": {
-		skipped, "Another file has the same API and stage.", "Leave out the older file.",
+	"api.no_operations": {
+		skipped,
+		"None of the API's operations can be imported.",
+		"See the reasons listed for the operations.",
 	},
 
-	"operation.repeated": {skipped, "Another file has the same API and stage.", "Leave out the older file."},
+	"api.repeated": {skipped, "Another file contains the same API and stage.", "Leave out the older file."},
+
+	"operation.repeated": {skipped, "Another file contains the same API and stage.", "Leave out the older file."},
 	"operation.unreachable": {
-		exact, "Each method of its path has its own operation, so this one never gets a call.", "",
+		exact, "Every method of the path has its own operation, so this operation never gets a call.", "",
 	},
 	"operation.same": {
 		approximate,
-		"Another operation's path differs only in a trailing slash or the names of parameters. Both are imported as " +
-			"one.",
+		"Another operation's path differs only in a trailing slash or in the names of parameters. The two operations " +
+			"are imported as one.",
 		"",
 	},
 	"operation.twin": {
 		skipped,
-		"Another operation's path differs only in a trailing slash or the names of parameters, but that operation " +
-			"isn't imported in the same way. Calls to both are refused.",
-		"Give both the same target and the same requirements.",
+		"Another operation's path differs only in a trailing slash or in the names of parameters, but the two " +
+			"operations can't be imported as one. Calls to both are refused.",
+		"Use the same target and the same requirements for both operations.",
 	},
 	"operation.exception": {
 		skipped,
-		"Its path also matches the path of another operation, which AWS treats differently and which rules can't name.",
+		"The operation's path also matches the path of another operation, which AWS treats differently. A rule can't " +
+			"have that other path, so this operation isn't imported.",
 		"Rename the path of the other operation, or list the paths of this operation individually.",
 	},
 	"operation.slash": {
 		approximate,
-		"Either its URL or its path has a trailing slash, but not both. Postern forwards the path of the call, with " +
+		"Only one of the operation's URL and path has a trailing slash. Postern forwards the path of the call, with " +
 			"or without the slash.",
 		"",
 	},
 	"operation.shadow": {
 		approximate,
-		"Calls whose path begins like the paths of operations with another target are sent to the version of those " +
-			"operations. If no operation of that version matches, they get 403.",
-		"Use the same target for both.",
+		"Calls whose path begins like the paths of operations with another target go to the version that contains " +
+			"those operations. If no operation in that version matches, the calls get 403.",
+		"Use the same target for both operations.",
 	},
 	"operation.responses": {
-		lossy, "AWS changes its responses. Postern returns them unchanged.", "Change them in the upstream.",
+		lossy,
+		"AWS changes the operation's responses. Postern returns them unchanged.",
+		"Change the responses in the upstream.",
 	},
 	"operation.no_plans": {
 		approximate,
-		"The files don't contain usage plans, so only members of the group aws-keys may call it. The group has no " +
-			"members yet.",
+		"The files don't contain usage plans, so only members of the group aws-keys can call the operation. The " +
+			"group has no members yet.",
 		plansDo,
 	},
 	"operation.unknown_api": {
 		lossy,
-		"It requires a key of a usage plan, but the export doesn't contain the ID of its API, so its usage plans " +
-			"aren't known. Calls get 403.",
+		"The operation requires a key of a usage plan, but the export doesn't contain the API's ID, so the usage " +
+			"plans are unknown. Calls get 403.",
 		"Add the server https://ID.execute-api.REGION.amazonaws.com/STAGE to the export.",
 	},
-	"operation": {exact, "Its calls are forwarded to the same URL. Anyone may call it, as on AWS.", ""},
+	"operation": {exact, "Calls are forwarded to the same URL. Anyone can call the operation, as on AWS.", ""},
 	"operation.key": {
 		approximate,
-		"Its calls require a key of one of its usage plans, and are forwarded to the same URL. AWS also forwards the " +
-			"key in the X-API-Key header; Postern doesn't. Calls without a valid key get 401 or 403; AWS always " +
-			"sends 403.",
+		"Calls require a key of one of the API's usage plans, and are forwarded to the same URL. AWS also forwards " +
+			"the key in the X-API-Key header. Postern doesn't. Calls without a valid key get 401 or 403. On AWS, " +
+			"they always get 403.",
 		"",
 	},
 	"operation.mixed": {
 		approximate,
-		"Anyone may call it, as on AWS. Other operations of its version require a key, so a call with an invalid key " +
-			"gets 401. AWS ignores the key.",
+		"Anyone can call the operation, as on AWS. Other operations in its version require a key, so a call with an " +
+			"invalid key gets 401. AWS ignores the key.",
 		"",
 	},
 	"operation.opened": {
-		lossy, "It is open because you used --open. Checks that can't be imported don't apply.", "",
+		lossy, "The operation is open because you used --open. Checks that can't be imported don't apply.", "",
 	},
 	"operation.closed": {
 		skipped,
-		"It stays closed: AWS checks its calls in a way that can't be imported. Calls get 401 or 403.",
+		"The operation stays closed, because AWS checks its calls in a way that can't be imported. Calls get 401 or " +
+			"403.",
 		openOperation,
 	},
-	"operation.no_integration": {skipped, "The export doesn't contain its target.", "Export the API again: " +
-		awsfile.Command},
+	"operation.no_integration": {
+		skipped,
+		"The export doesn't contain the operation's target.",
+		"Export the API again: " + awsfile.Command,
+	},
 	"operation.mock": {
 		skipped,
-		"AWS answers its calls itself (mock). Postern only forwards calls.",
-		"Answer these calls in an upstream.",
+		"AWS answers the operation's calls itself (mock). Postern only forwards calls.",
+		"Have an upstream respond to these calls.",
 	},
 	"operation.aws": {
 		skipped,
-		"It calls Lambda or another AWS service, which requires AWS credentials.",
-		"Give the function a URL, and set it as the target of an HTTP integration.",
+		"The operation calls Lambda or another AWS service, which requires AWS credentials.",
+		"Create a URL for the function, and set the URL as the target of an HTTP integration.",
 	},
 	"operation.vpc_link": {
 		skipped,
-		"Its target is reached through a VPC link.",
+		"AWS reaches the operation's target through a VPC link.",
 		"Run Postern where it can reach the target, and set the target's URL in the export.",
 	},
 	"operation.default_route": {
 		skipped,
-		"The default route sends every path to one URL. Postern keeps the path of a call.",
+		"The default route sends calls with any path to one URL. Postern keeps the path of each call.",
 		"Add a route for {proxy+} to the API.",
 	},
 	"operation.method": {
-		skipped, "AWS calls the target with a different method. Postern keeps the method of a call.",
+		skipped,
+		"AWS calls the target with a different method. Postern keeps the method of each call.",
 		"Have callers use the target's method.",
 	},
 	"operation.parameters": {
 		skipped,
-		"AWS sets the path of the target's URL from something other than the path of the call.",
+		"AWS doesn't set the path of the target's URL from the path of the call.",
 		"Have callers use the target's path.",
 	},
 	"operation.uri": {
 		skipped,
-		"The path of its URL isn't a fixed beginning followed by the path of the call.",
+		"The path of the operation's URL isn't a fixed prefix followed by the path of the call.",
 		"Have the target accept the path of the call.",
 	},
 	"operation.placeholder": {
 		skipped,
-		"Its URL has a stage variable or placeholder without a value.",
+		"The operation's URL has a stage variable or placeholder without a value.",
 		"Add the output of get-stages, or use --set stageVariables.NAME=VALUE.",
 	},
 	"operation.overlap": {
 		skipped,
-		"Another operation whose path begins the same way has a different target, so calls can't be distinguished.",
-		"Use the same target for both.",
+		"Another operation whose path begins in the same way has a different target. Postern can't distinguish calls " +
+			"to the two operations.",
+		"Use the same target for both operations.",
 	},
 	"operation.custom": {
 		lossy,
-		"It isn't a proxy integration. Postern forwards calls and responses unchanged, without mapping templates.",
+		"The operation isn't a proxy integration. Postern forwards calls and responses unchanged, without mapping " +
+			"templates.",
 		"Have the target accept the calls unchanged.",
 	},
 	"operation.timeout": {
 		approximate,
-		"It has a shorter timeout than other operations with the same target. Here, the longest timeout applies to " +
-			"all of them.",
+		"The operation has a shorter timeout than other operations with the same target. In Postern, the longest " +
+			"timeout applies to all of them.",
 		"",
 	},
 	"operation.mapping": {
@@ -182,115 +196,133 @@ var awsFates = map[string]fate{
 	},
 	"operation.unverified": {
 		approximate,
-		"AWS doesn't verify the target's certificate, but Postern does. If a public authority didn't issue it, calls " +
-			"get 502.",
+		"AWS doesn't verify the target's certificate, but Postern does. If the certificate isn't from a public " +
+			"authority, calls get 502.",
 		"Set the authority in upstream.ca, or accept the target's certificate with --trust HOST.",
 	},
 	"operation.no_plan": {
-		exact, "It requires a key of a usage plan, but no usage plan includes its stage. Calls get 403, as on AWS.", "",
+		exact,
+		"The operation requires a key of a usage plan, but no usage plan includes its stage. Calls get 403, as on AWS.",
+		"",
 	},
 	"operation.preflight": {
 		approximate,
-		"It answers preflights, so it becomes the project's CORS. Preflights of all paths get the same response, " +
-			"with the methods and headers of all paths.",
+		"The operation answers preflights, so it becomes the project's CORS settings. Preflights for all paths get " +
+			"the same response, with the methods and headers of all paths.",
 		"",
 	},
 	"operation.preflight_skipped": {
 		lossy,
-		"It answers preflights. The API's paths allow different origins or have no imported operation, so CORS isn't " +
-			"set.",
-		"Set the project's CORS.",
+		"The operation answers preflights. The API's paths allow different origins or have no imported operations, " +
+			"so CORS isn't set.",
+		"Set the project's CORS settings.",
 	},
 
 	"authorizer": {
 		skipped,
-		"Authorizers aren't imported. The operations that use it stay closed.",
-		"Issue API keys to these callers, or accept the tokens of their issuer on the version.",
+		"Authorizers aren't imported. Operations that use this authorizer stay closed.",
+		"Create API keys for these callers, or have the version accept tokens from their issuer.",
 	},
-	"authorizer.unused": {skipped, "No operation uses it.", ""},
+	"authorizer.unused": {skipped, "No operation uses the authorizer.", ""},
 	"key_scheme":        {exact, "Keys are sent in the X-API-Key header, as on AWS.", ""},
 	"key_scheme.authorizer": {
-		skipped, "An authorizer provides the keys. The operations that require them stay closed.", openOperation,
+		skipped, "An authorizer provides the keys. Operations that require them stay closed.", openOperation,
 	},
-	"resource_policy": {exact, "It allows every call.", ""},
+	"resource_policy": {exact, "The policy allows every call.", ""},
 	"resource_policy.closed": {
 		skipped,
-		"It restricts calls in a way that can't be imported. All operations stay closed.",
+		"The policy restricts calls in a way that can't be imported. All operations stay closed.",
 		"Open operations with --open, and set the IP rules of their versions.",
 	},
-	"endpoint": {exact, "It doesn't restrict any calls.", ""},
+	"endpoint": {exact, "The endpoint settings don't restrict calls.", ""},
 	"endpoint.private": {
-		skipped, "Only VPC endpoints can reach the API. All operations stay closed.",
+		skipped,
+		"Only VPC endpoints can reach the API. All operations stay closed.",
 		"Open operations with --open if your gateway is equally private.",
 	},
-	"cors": {exact, "It becomes the project's CORS.", ""},
+	"cors": {exact, "The settings become the project's CORS settings.", ""},
 	"cors.origins": {
-		lossy, "Origins with an asterisk aren't imported. Their pages can't call the API.", "List them one by one.",
+		lossy,
+		"Origins with an asterisk aren't imported. Pages from these origins can't call the API.",
+		"List the origins individually.",
 	},
 	"cors.exposed": {
-		lossy, "Pages can read only the usual response headers instead of all of them.",
-		"Set the exposed headers of the project's CORS.",
+		lossy,
+		"Pages can read only the default response headers instead of all headers.",
+		"Set the exposed headers in the project's CORS settings.",
 	},
-	"cors.unused":      {skipped, "No operation of its API is imported.", ""},
-	"validator.unused": {exact, "It doesn't refuse calls to any operation.", ""},
+	"cors.unused":      {skipped, "None of the API's operations are imported.", ""},
+	"validator.unused": {exact, "The validator doesn't refuse calls to any operation.", ""},
 	"validator.closed": {
 		skipped,
-		"Postern doesn't validate calls. The operations that it checks stay closed.",
-		"Open them with --open if their target validates calls.",
+		"Validators aren't imported. Operations that use this validator stay closed.",
+		"Open the operations with --open if their targets validate calls.",
 	},
 	"gateway_response": {lossy, "Callers get Postern's own errors instead.", ""},
 	"model": {
-		lossy, "Schemas aren't imported: Postern doesn't validate calls.", "Import the OpenAPI document.",
+		lossy, "Schemas aren't imported, so Postern doesn't validate calls.", "Import the OpenAPI document.",
 	},
-	"setting":      {lossy, "Postern doesn't have this setting.", unknownDo},
-	"stage":        {exact, "It becomes an environment. Its variables are filled into the URLs of targets.", ""},
-	"stage.unused": {skipped, "The files don't contain an export of this stage.", "Export the API's stage too."},
-	"stage.throttle": {
-		lossy, "Its limits for individual methods aren't imported.", "Set the limits of the project.",
+	"setting": {lossy, "Postern doesn't have this setting.", unknownDo},
+	"stage": {
+		exact,
+		"The stage becomes an environment. In target URLs, stage variables are replaced by their values.",
+		"",
 	},
-	"stage.cache": {lossy, "Postern doesn't cache responses.", "Cache them in the upstream."},
+	"stage.unused": {
+		skipped, "The files don't contain an export of this stage.", "Also export this stage of the API.",
+	},
+	"stage.throttle": {lossy, "The limits for individual methods aren't imported.", "Set limits on the project."},
+	"stage.cache":    {lossy, "Postern doesn't cache responses.", "Cache responses in the upstream."},
 	"stage.client_certificate": {
-		lossy, "Its client certificate isn't imported. A target that requires it refuses calls.",
+		lossy,
+		"The stage's client certificate isn't imported. A target that requires it will refuse calls.",
 		"Set a different one with postern upstreams certificate set.",
 	},
 	"stage.web_acl": {
-		lossy, "Its web ACL (AWS WAF) isn't imported.", "Put another firewall in front of the gateway.",
+		lossy, "The stage's web ACL (AWS WAF) isn't imported.", "Put another firewall in front of the gateway.",
 	},
-	"mapping":        {exact, "It becomes the path prefix of custom domains.", ""},
-	"mapping.unused": {skipped, "No API of the import uses it.", "Name its host name with --host."},
+	"mapping":        {exact, "The mapping becomes the path prefix of custom domains.", ""},
+	"mapping.unused": {skipped, "No API in the import uses the mapping.", "Add its host name with --host."},
 
-	"usage_plan":        {exact, "It becomes a group. The owners of its keys are members, and have its limits.", ""},
-	"usage_plan.unused": {skipped, "It doesn't include a stage of an imported API.", ""},
+	"usage_plan": {
+		exact,
+		"The plan becomes a group. The owners of the plan's keys become its members, and the plan's limits apply to " +
+			"the keys.",
+		"",
+	},
+	"usage_plan.unused": {skipped, "The plan doesn't include a stage of an imported API.", ""},
 	"usage_plan.rate": {
 		approximate,
-		"AWS throttles with a token bucket. Here, calls are counted per second, or per minute if the rate is below " +
-			"1. Bursts above the rate get 429, and up to twice the rate can pass within a second.",
+		"AWS throttles with a token bucket. Postern counts calls per second, or per minute if the rate is below 1. " +
+			"Bursts above the rate get 429. At worst, twice the rate is allowed within one second.",
 		"",
 	},
 	"usage_plan.apis": {
 		approximate,
-		"AWS counts the calls to all APIs of the plan together. Here, each API is a project that counts separately, " +
-			"so a key can make the same number of calls to each of them.",
-		"Set smaller limits.",
+		"AWS counts the calls to all APIs of the plan together. In Postern, each API is a project that counts calls " +
+			"separately, so a key can make the same number of calls to each API.",
+		"Set lower limits.",
 	},
-	"usage_plan.week": {approximate, "Its weekly quota becomes a daily limit of one seventh.", ""},
-	"usage_plan.offset": {
-		approximate, "The offset of its quota is left out: the first period has the full quota.", "",
+	"usage_plan.week":   {approximate, "The weekly quota becomes a daily limit of one seventh of the quota.", ""},
+	"usage_plan.offset": {approximate, "The quota's offset is left out, so the first period has the full quota.", ""},
+	"usage_plan.methods": {
+		lossy,
+		"The limits for individual methods aren't imported.",
+		"Set limits on key types or keys.",
 	},
-	"usage_plan.methods": {lossy, "Its limits for individual methods aren't " +
-		"imported.", "Set limits on key types or keys."},
 
 	"api_key":          {exact, "The key keeps working. Only its hash is stored.", ""},
-	"api_key.disabled": {exact, "It is disabled, so it is imported frozen. Calls get 403, as on AWS.", ""},
+	"api_key.disabled": {exact, "The key is disabled, so it is imported frozen. Calls get 403, as on AWS.", ""},
 	"api_key.unknown": {
-		approximate, "The files don't say whether it is enabled, so it is imported frozen.",
-		"Add the output of aws apigateway get-api-keys with --include-values. Imports don't make frozen keys valid, " +
-			"so if you have already run this import, undo it first.",
+		approximate,
+		"The files don't show whether the key is enabled, so it is imported frozen.",
+		"Add the output of aws apigateway get-api-keys with --include-values. Imports don't unfreeze keys, so if you " +
+			"have already run this import, undo it first.",
 	},
-	"api_key.plans": {approximate, "It is in several usage plans. The strictest limits apply.", ""},
-	"api_key.zero":  {exact, "Its usage plan allows no calls, so it is imported frozen.", ""},
+	"api_key.plans": {approximate, "The key is in several usage plans. The strictest limits apply.", ""},
+	"api_key.zero":  {exact, "The key's usage plan doesn't allow any calls, so the key is imported frozen.", ""},
 	"api_key.no_plan": {
-		approximate, "The files don't contain a usage plan of the key, so it is imported frozen.", plansDo,
+		approximate, "The files don't contain a usage plan for the key, so it is imported frozen.", plansDo,
 	},
 	"api_key.weak_allowed": fates["keyauth_credential.weak_allowed"],
 	"api_key.weak":         fates["keyauth_credential.weak"],
@@ -298,14 +330,12 @@ var awsFates = map[string]fate{
 	"api_key.unusable":     fates["keyauth_credential.unusable"],
 	"api_key.repeated":     {skipped, "Another key in the files has the same value.", "Remove one of them."},
 	"api_key.no_key": {
-		skipped,
-		"The file doesn't contain its value.",
-		"Run aws apigateway get-api-keys with --include-values.",
+		skipped, "The file doesn't contain the key's value.", "Run aws apigateway get-api-keys with --include-values.",
 	},
 	"usage_plan_key": {exact, "The key's owner becomes a member of the usage plan's group.", ""},
 	"usage_plan_key.no_plan": {
 		skipped,
 		"The output of get-usage-plan-keys doesn't name its usage plan.",
-		"Name the file after the ID of the usage plan, such as plan-a1b2c3.json.",
+		"Include the ID of the usage plan in the file name, such as plan-a1b2c3.json.",
 	},
 }

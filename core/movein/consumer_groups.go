@@ -96,7 +96,7 @@ func (p *planner) groupReasons(c *kongfile.Entity) (reasons []string) {
 	}
 	if listed.IsSet() && len(names) == 0 && len(listed.Items)+len(listed.Members) > 0 {
 		p.say(c, "consumer.group_missing")
-		reasons = append(reasons, "its consumer groups can't be read")
+		reasons = append(reasons, "its consumer groups are invalid")
 	}
 	if len(groups) > 0 {
 		p.say(c, "consumer.groups")

@@ -222,7 +222,7 @@ func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) 
 				continue
 			}
 			p.say(e, "plugin.consumer")
-			reasons = append(reasons, "ip-restriction has addresses that can't be read")
+			reasons = append(reasons, "ip-restriction has invalid addresses")
 		case slices.Contains(harmless, name):
 			p.sayHarmless(e)
 		case name == "request-transformer", name == "response-transformer", name == "cors":

@@ -287,7 +287,7 @@ func (p *planner) closeFor(r, other *route) {
 	}
 	p.say(r.entity, "route.overlap")
 	r.access.closed = append(r.access.closed, reason{
-		text: "calls of the route " + other.entity.Name() + " would reach it, which checks them differently",
+		text: "calls of the route " + other.entity.Name() + ", which has different checks, would reach it",
 	})
 }
 
@@ -465,7 +465,7 @@ func (p *planner) deny(r, other *route, path string, methods []string) {
 	if !p.refuses {
 		p.refuses = true
 		p.plan.Groups = append(p.plan.Groups, contract.NewGroup{
-			Name: closedGroup, DisplayName: "No members: rules that require it refuse every call",
+			Name: closedGroup, DisplayName: "No members, so rules that require this group refuse every call",
 		})
 	}
 }

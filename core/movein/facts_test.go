@@ -200,7 +200,7 @@ func TestKong_facts(t *testing.T) {
 			name: "without anonymous, several auth plugins are AND", item: "/plugins/1",
 			codes:  []string{"plugin.auth_closed"},
 			text:   service + "plugins: [{name: key-auth}, {name: basic-auth}]\n",
-			status: "skipped", has: `"reasons":["calls need the plugin basic-auth as well as a key"]`,
+			status: "skipped", has: `"reasons":["calls require the plugin basic-auth in addition to a key"]`,
 		},
 		{
 			name: "with it, OR", item: "/plugins/1", codes: []string{"plugin.alternative"}, status: "skipped",

@@ -45,7 +45,8 @@ func Otherwise(text []byte) string {
 	case Recognizes(text):
 		return ""
 	case manifest.Match(text):
-		return "This is a Kubernetes manifest. Save the Kong file in its data as a file of its own, and import that."
+		return "This is a Kubernetes manifest. Save the Kong file from its data as a separate file, and import that " +
+			"file."
 	case openAPI.Match(text):
 		return "This is an OpenAPI document. Create a project from it with postern create --openapi FILE."
 	}
@@ -70,7 +71,7 @@ func Read(files []File) (*Files, error) {
 		}
 		d, err := readFile(file.Text, isAWS)
 		if err == nil && isAWS != out.isAWS {
-			err = configfile.Refuse(0, "Import the files of Kong and of AWS API Gateway one gateway at a time.")
+			err = configfile.Refuse(0, "Import files from Kong and files from AWS API Gateway separately.")
 		}
 		name := ""
 		if len(files) > 1 {

@@ -169,7 +169,7 @@ func TestKong_habits(t *testing.T) {
 		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
-			has:  `{"code":"select_tags","detail":"The file has only what has the tags team-a, team-b (select_tags).`,
+			has:  `{"code":"select_tags","detail":"The file contains only entities with the tags team-a, team-b (select_tags).`,
 		},
 		{
 			name: "a secret that is added and replaced", item: "/plugins/0",
@@ -196,8 +196,8 @@ func routeOf(members string) string {
 
 func TestOtherwise_manifest(t *testing.T) {
 	text := "apiVersion: v1\nkind: ConfigMap\ndata:\n  kong.yml: |\n    _format_version: \"3.0\"\n"
-	const want = "This is a Kubernetes manifest. Save the Kong file in its data as a file of its own, and import " +
-		"that."
+	const want = "This is a Kubernetes manifest. Save the Kong file from its data as a separate file, and import " +
+		"that file."
 	if got := movein.Otherwise([]byte(text)); got != want {
 		t.Error(got)
 	}

@@ -109,12 +109,12 @@ func fateOf(code string) fate {
 
 var titles = map[kongfile.Type]string{
 	kongfile.Service: "Services", kongfile.Route: "Routes", kongfile.Consumer: "Consumers",
-	kongfile.ACL:     "Groups of consumers",
+	kongfile.ACL:     "ACL groups",
 	kongfile.KeyAuth: "API keys", kongfile.JWTSecret: "JWT credentials", kongfile.BasicAuth: "Passwords",
 	kongfile.HMACAuth: "HMAC credentials", kongfile.OAuth2: "OAuth 2.0 clients",
-	kongfile.MTLSAuth: "Client certificates of callers",
+	kongfile.MTLSAuth: "Callers' client certificates",
 	kongfile.Upstream: "Upstreams", kongfile.Target: "Targets", kongfile.Certificate: "Certificates",
-	kongfile.SNI: "Names of certificates", kongfile.CACertificate: "Certificate authorities",
+	kongfile.SNI: "Certificate host names", kongfile.CACertificate: "Certificate authorities",
 	kongfile.ConsumerGroup: "Consumer groups", kongfile.Vault: "Vaults",
 }
 

@@ -33,7 +33,7 @@ func (p *planner) readLimits(r *route) (out contract.ProjectLimits) {
 	}
 	if len(limits) == 0 || p.hasUnfilled(e) {
 		p.say(e, "rate-limiting.values")
-		r.access.closed = append(r.access.closed, reason{"rate-limiting has no limit that can be read", e})
+		r.access.closed = append(r.access.closed, reason{"rate-limiting has no valid limit", e})
 		return out
 	}
 	hasKeys := r.access.keyAuth != nil

@@ -49,7 +49,7 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			"two routes with the same calls",
 			routes("  - {name: open, hosts: [h.example.com], paths: [/a]}\n  - {name: keyed, hosts: [h.example.com], " +
 				"paths: [/a], " + auth + "}\n"),
-			`"reasons":["calls of the route keyed would reach it, which checks them differently"],"open":"--open open"`,
+			`"reasons":["calls of the route keyed, which has different checks, would reach it"],"open":"--open open"`,
 		},
 		{
 			"a route without a service",

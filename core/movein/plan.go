@@ -131,7 +131,8 @@ type UnknownOpenError struct{ Name string }
 
 // Error implements error.
 func (e *UnknownOpenError) Error() string {
-	return fmt.Sprintf("--open %s: the file has no closed route, operation or consumer with this name", e.Name)
+	return fmt.Sprintf("--open %s: the file doesn't contain a closed route, operation or consumer with this "+
+		"name", e.Name)
 }
 
 // ErrTooMany is returned if routes without a host would need too many custom domains.
@@ -196,28 +197,30 @@ func (p *planner) notes() {
 		return
 	}
 	if !p.options.RetryOnTimeout {
-		note("retry_on_timeout", "Kong sends a call again if the target doesn't answer in time, unless it is a POST "+
-			"or PATCH that was sent. Postern does so with --retry-on-timeout only.")
+		note("retry_on_timeout", "Kong retries a call if the target doesn't respond in time, unless the call is a "+
+			"POST or PATCH that was already sent. Postern does this only with --retry-on-timeout.")
 	}
 	for _, e := range p.file.Of(kongfile.Plugin) {
 		item := p.items[e]
 		applies := p.onOpen[e] || e.Consumer != nil && item.used && !item.hasCode("plugin.no_keys")
 		if applies && (e.PluginName() == "ip-restriction" || e.PluginName() == "rate-limiting") {
-			note("client_addresses", "Kong takes the addresses of callers from proxies in trusted_ips, which the file "+
-				"doesn't have. Set POSTERN_TRUSTED_PROXIES to the same addresses. Otherwise, all callers behind a "+
-				"proxy have its address.")
+			note("client_addresses", "Kong accepts callers' addresses from proxies in trusted_ips, which isn't in "+
+				"the file. Set POSTERN_TRUSTED_PROXIES to the same addresses. Otherwise, all callers behind a proxy "+
+				"have the proxy's address.")
 			break
 		}
 	}
 	if slices.ContainsFunc(p.plan.Projects, func(one contract.PlannedProject) bool { return one.Limits.Owner != nil }) {
-		note("limits_per_project", "A limit counts the calls of one project. It starts at zero after the move.")
+		note("limits_per_project", "Limits count the calls of each project separately. All counts start at zero "+
+			"after the move.")
 	}
 	if len(p.file.SelectTags) > 0 {
-		note("select_tags", "The file has only what has the tags "+strings.Join(p.file.SelectTags, ", ")+
-			" (select_tags). Plugins without them check calls in Kong, and aren't imported: routes can be more open "+
-			"here. Export the whole configuration, or compare the routes with Kong before callers use them.")
+		note("select_tags", "The file contains only entities with the tags "+strings.Join(p.file.SelectTags, ", ")+
+			" (select_tags). Plugins without these tags check calls in Kong but aren't imported, so routes may be "+
+			"less strict in Postern. Export the complete configuration, or compare the routes with Kong before "+
+			"callers use them.")
 	}
 	if len(p.file.Settings) > 0 {
-		note("file_settings", "The file has members that aren't known: "+strings.Join(p.file.Settings, ", ")+".")
+		note("file_settings", "The file contains unknown fields: "+strings.Join(p.file.Settings, ", ")+".")
 	}
 }

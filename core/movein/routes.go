@@ -166,7 +166,7 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 	defer func() { // the rules of its version name its paths
 		for _, one := range r.prefixes {
 			if !r.strips() && policy.CheckRulePath(one.path+everything) != nil {
-				close("route.path", "a path has characters that the path of a rule can't have")
+				close("route.path", "a path contains characters that a rule's path can't contain")
 			}
 		}
 	}()
@@ -278,7 +278,7 @@ func (p *planner) readPaths(r *route, close func(code, text string)) {
 			})
 		default:
 			if !isPrefix(strings.TrimRight(path, "/")) {
-				close("route.path", "a path has characters that a path prefix can't have")
+				close("route.path", "a path contains characters that a path prefix can't contain")
 				r.regions = append(r.regions, regionOf(path))
 				continue
 			}

@@ -42,7 +42,7 @@ func (p *planner) readUnknownChecks() {
 				continue
 			}
 			p.say(e, "plugin.missing_closed")
-			add(reason{"the plugin " + name + " may apply to it, and names something that the file doesn't have", e},
+			add(reason{"the plugin " + name + " may apply to it, but refers to an entity that isn't in the file", e},
 				e.Route, e.Service)
 		default:
 			if titles[e.Type] != "" || !e.IsOn() {
@@ -65,7 +65,7 @@ func (p *planner) closeUnknown(r *route) {
 		closed = append(closed, p.unknownChecks.on[service]...)
 		if isUnclear(service.Value.Get("enabled")) {
 			p.say(service, "service.enabled")
-			closed = append(closed, reason{"enabled of its service isn't true or false", service})
+			closed = append(closed, reason{"its service's enabled is neither true nor false", service})
 		}
 	}
 	r.access.closed = append(r.access.closed, closed...)
