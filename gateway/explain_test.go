@@ -81,9 +81,9 @@ func TestExplain_lacks(t *testing.T) {
 	for at, want := range map[string]string{
 		"GET /orders/1":   "It requires the scope orders:read.",
 		"GET /orders%2F1": "It requires the scope orders:read.",
-		"GET /staff":      "It requires one of the groups staff.",
-		"POST /x":         "Keys need the scope write for POST",
-		"GET /shadow":     "It requires one of the groups staff.",
+		"GET /staff":      "The rule requires one of the groups staff.",
+		"POST /x":         "Keys require the scope write for POST",
+		"GET /shadow":     "The rule requires one of the groups staff.",
 		"GET /x":          "No enforced rule matches this route",
 	} {
 		method, path, _ := strings.Cut(at, " ")

@@ -140,7 +140,7 @@ func TestValidation_bodies(t *testing.T) {
 				{"gzip and wrong", jsonRequest(at, r.addr, packed, key, "Content-Encoding: gzip"), `"/price"`, ""},
 				{"another encoding", jsonRequest(at, r.addr, "x", key, "Content-Encoding: gzip",
 					"Content-Encoding: br"),
-					`{"in":"header","name":"Content-Encoding","detail":"must be gzip or left out"}`, ""},
+					`{"in":"header","name":"Content-Encoding","detail":"must be gzip or absent"}`, ""},
 				{"a type that is not checked",
 					request("POST", at, r.addr, key, "Content-Type: application/octet-stream",
 						"Content-Length: 3") + "abc", "", "abc"},

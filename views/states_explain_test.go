@@ -45,7 +45,7 @@ func explainRefused() projects.Explain {
 			{
 				Name:    "Authentication",
 				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
-				Detail:  "The call is made with the key " + m.Key.Text + " of ana, which has the scopes read.",
+				Detail:  "The call uses the key " + m.Key.Text + " of ana, which has the scopes read.",
 			},
 			{
 				Name:    "Rules",
@@ -82,7 +82,7 @@ func explainAllowed() projects.Explain {
 			{
 				Name:    "Limits",
 				Outcome: ui.Badge{Text: "skipped"},
-				Detail:  "Limits aren't checked here, and this call isn't counted.",
+				Detail:  "This explanation doesn't check limits or count the call.",
 			},
 		},
 		Command: "postern explain shop GET /boss --user usr_ana",

@@ -39,7 +39,7 @@ func keyImportDone() projects.KeyImport {
 	m.Done = &projects.KeysImported{
 		DryRun: true,
 		Facts:  []ui.Fact{{Label: "Columns of", Value: "Kong"}, {Label: "To create", Value: "1,204"}},
-		Notes:  []string{"12 rows from row 3: A time has no time zone. It was read as UTC."},
+		Notes:  []string{"12 rows from row 3: Some times have no time zone. They were interpreted as UTC."},
 		Rows: []projects.KeyImportRow{
 			{Row: 2, Owner: "billing-service", Name: "Invoices", Result: "created"},
 			{Row: 3, Owner: "a-customer-with-a-name-that-is-as-long-as-they-can-be@example.com", Result: "refused"},

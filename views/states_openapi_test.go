@@ -35,7 +35,7 @@ func openAPIOfShop() projects.OpenAPI {
 		{Label: "Server", Value: "https://api.example.com/a/path/that/is/much/longer/than/most/of/them", Mono: true},
 	}
 	m.Total = 2
-	m.Warnings = []string{"An array has no items, so it accepts any: #/components/schemas/Order."}
+	m.Warnings = []string{"An array has no items keyword, so it accepts any items: #/components/schemas/Order."}
 	m.Paging = ui.Paging{
 		Things:  "operations",
 		Shown:   "1 to 2 of 3 operations",

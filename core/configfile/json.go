@@ -24,7 +24,7 @@ func FromJSON(text []byte) (Value, error) {
 		return Value{}, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return Value{}, Refuse(r.here(), "There is more text after the JSON object. Remove it.")
+		return Value{}, Refuse(r.here(), "The file contains text after the JSON object. Remove it.")
 	}
 	return v, nil
 }

@@ -34,11 +34,11 @@ func fromYAML(text []byte) (Value, error) {
 		if found := lineOf.FindStringSubmatch(err.Error()); found != nil { // the rest of the message can have values
 			line, _ = strconv.Atoi(found[1])
 		}
-		return Value{}, Refuse(line, "The file isn't valid YAML here. Check its indentation and quotes.")
+		return Value{}, Refuse(line, "The file isn't valid YAML at this line. Check the indentation and quotes.")
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
-		return Value{}, Refuse(more.Line, "There is a second document after ---, which isn't read. Import it "+
-			"as a separate file.")
+		return Value{}, Refuse(more.Line, "The file contains a second document after ---. Import it as a separate "+
+			"file.")
 	}
 	r := yamlReader{left: min(filelimits.GatewayValues.Most, mostExpansion*separators+10_000)}
 	return r.value(root.Content[0], 0)
@@ -146,7 +146,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {
 			key = key.Alias
 		}
 		if key.Kind != yaml.ScalarNode {
-			return Value{}, Refuse(key.Line, "The name of a member isn't a string.")
+			return Value{}, Refuse(key.Line, "The name of a member isn't a string. Put it in quotes.")
 		}
 		value, err := r.value(node.Content[i+1], depth+1)
 		if err != nil {

@@ -273,7 +273,7 @@ type ImportList struct {
 
 const oneImport = "/api/v1/imports/{import}"
 
-// PlanImport is ImportProject for a file of another gateway.
+// PlanImport is ImportProject for a file from another gateway.
 var PlanImport = &Op[NewImport, PlannedImport]{Operation{
 	ID: ImportProject.ID, Method: ImportProject.Method, Path: ImportProject.Path, Body: "application/yaml",
 	Status: http.StatusAccepted, Permission: ImportProjects,

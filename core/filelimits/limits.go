@@ -43,7 +43,7 @@ const MaxZip = 1 << 30
 const (
 	zip       = "imported zip"
 	document  = "JSON document in a zip"
-	rows      = "file of rows in a zip"
+	rows      = "file with rows in a zip"
 	body      = "JSON body"
 	relations = "relations file"
 	keys      = "API key file"
@@ -66,14 +66,13 @@ var (
 		File: zip, Name: "entries", Most: 100_000, Amount: "100,000",
 		Reason: "The list of entries is kept in memory. A million users need 8,000 entries.",
 		Says:   "the zip has more than 100,000 entries",
-		Fix:    "Import an exported zip, unchanged.",
+		Fix:    "Import an exported zip without changing it.",
 	}
 	ZipUnpacked = &Limit{
 		File: zip, Name: "unpacked size", Most: 16 << 30, Amount: "16 GB",
-		Reason: "Entries are unpacked as a stream several times: first for checksums, then for documents, then for " +
-			"rows.",
-		Says: "the zip unpacks to more than 16 GB",
-		Fix:  "Export the project without keys or users, and add them with SCIM or the API.",
+		Reason: "Entries are unpacked as a stream several times: for checksums, for documents and for rows.",
+		Says:   "the zip unpacks to more than 16 GB",
+		Fix:    "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipEntryUnpacked = &Limit{
 		File: zip, Name: "unpacked size of an entry", Most: 8 << 30, Amount: "8 GB",
@@ -86,7 +85,7 @@ var (
 		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
 			"share bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
-		Fix:  "Import an exported zip, unchanged.",
+		Fix:  "Import an exported zip without changing it.",
 	}
 	ZipRows = &Limit{
 		File: rows, Name: "rows", Most: 5_000_000, Amount: "5,000,000",
@@ -116,7 +115,7 @@ var (
 		File: document, Name: "levels of nesting", Most: 100, Amount: "100",
 		Reason: "Documents are read recursively. Exported documents have 10 levels.",
 		Says:   "the document is nested more than 100 levels deep",
-		Fix:    "Import an exported zip, unchanged.",
+		Fix:    "Import an exported zip without changing it.",
 	}
 	ZipObjects = &Limit{
 		File: document, Name: "objects and lists in all documents", Most: 500_000, Amount: "500,000",
@@ -127,7 +126,7 @@ var (
 	}
 	ZipConfigObjects = &Limit{
 		File: "`project-config.json` in a zip", Name: "objects and lists", Most: 20_000, Amount: "20,000",
-		Reason: "A version takes 700 bytes of memory. A project has at most 50 versions and 1,000 tenants.",
+		Reason: "A version takes 700 bytes of memory. A project can have at most 50 versions and 1,000 tenants.",
 		Says:   "the document has more than 20,000 objects and lists",
 		Fix:    "Remove tenants, environments or issuers from the project, then export again.",
 	}
@@ -242,13 +241,13 @@ var (
 	SCIMFilterNesting = &Limit{
 		File: scim, Name: "nested parentheses in a filter", Most: 10, Amount: "10",
 		Reason: "Filters are read recursively.",
-		Says:   "the parentheses of the filter are nested more than 10 deep",
-		Fix:    "Leave out parentheses.",
+		Says:   "the parentheses in the filter are nested more than 10 levels deep",
+		Fix:    "Use fewer parentheses.",
 	}
 	SCIMComparisons = &Limit{
 		File: scim, Name: "comparisons with members of a group", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "A filter in an operation's path is compared with each member, which takes about 0.1 s in total.",
-		Says:   "the filters of the request make more than 1,000,000 comparisons with members",
+		Says:   "the filters in the request make more than 1,000,000 comparisons with members",
 		Fix:    `Use the IDs of members: members[value eq "usr_…"].`,
 	}
 )
@@ -258,20 +257,21 @@ var (
 	GatewaySize = &Limit{
 		File: gateway, Name: "total size of all files in an import", Most: 20 << 20, Amount: "20 MB",
 		Reason: "The files are read into memory. 1,000 routes and 100,000 keys take 10 MB.",
-		Says:   "the files have more than 20 MB in total",
-		Fix:    "Split it by service or API, or import its keys separately.",
+		Says:   "the files are larger than 20 MB in total",
+		Fix:    "Split the files by service or API, or import the keys separately.",
 	}
 	GatewayFiles = &Limit{
 		File: gateway, Name: "files in an import", Most: 50, Amount: "50",
 		Reason: "Each file is read separately. decK splits a configuration into a few files.",
 		Says:   "the import has more than 50 files",
-		Fix:    "Join files of one gateway, such as those of Kong with deck file merge, or import each gateway alone.",
+		Fix: "Merge files from the same gateway (for Kong, with deck file merge), or import each gateway " +
+			"separately.",
 	}
 	GatewayValues = &Limit{
 		File: gateway, Name: "values in all files of an import", Most: 2_000_000, Amount: "2,000,000",
 		Reason: "Each value takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
 		Says:   "the import has more than 2,000,000 values",
-		Fix:    "Split it by service or API, and write out aliases that refer to large parts of a file.",
+		Fix:    "Split the files by service or API, and write out aliases that refer to large parts of a file.",
 	}
 	GatewayNesting = &Limit{
 		File: gateway, Name: "levels of nesting", Most: 50, Amount: "50",
@@ -312,14 +312,14 @@ var (
 	KongDefaults = &Limit{
 		File: kong, Name: "members that `_info.defaults` and `_plugin_configs` add", Most: 1_000_000,
 		Amount: "1,000,000", Reason: "Each member takes memory. Large entities reach the limit sooner.",
-		Says: "the members that _info.defaults and _plugin_configs add are too many",
+		Says: "_info.defaults and _plugin_configs add too many members",
 		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
 	GatewayPlaceholders = &Limit{
 		File: gateway, Name: "different placeholders in all files of an import", Most: 1_000, Amount: "1,000",
 		Reason: "The plan lists the placeholders, and each one needs a value.",
 		Says:   "the import has more than 1,000 different placeholders",
-		Fix:    "Render its files first.",
+		Fix:    "Replace placeholders in the files before the import.",
 	}
 	KongDomains = &Limit{
 		File: kong, Name: "custom domains", Most: 50_000, Amount: "50,000",

@@ -97,8 +97,8 @@ func checkHeader(cols []column, names []string) error {
 	}
 	switch {
 	case odd > 0 && odd >= known:
-		return &Error{Row: 1, Code: CodeFormat, Detail: "The first row doesn't have the names of columns. Add a row " +
-			"such as owner,key before it."}
+		return &Error{Row: 1, Code: CodeFormat, Detail: "The first row doesn't contain column names. Add a row with " +
+			"the column names before it, such as owner,key."}
 	case odd > 0:
 		return &Error{Row: 1, Code: CodeUnknown, Detail: "The name of a column looks like a key. Rename the column."}
 	case len(proposals) > 0:

@@ -93,8 +93,8 @@ var traps = []trap{
 const (
 	sanctum = "These are tokens of Laravel Sanctum, which stores the SHA-256 of the part after id|, not of the whole " +
 		"token that callers send. " + renew
-	keyed = "These are digests that GitLab and others compute with a secret of their server, so they don't match " +
-		"here. " + renew
+	keyed = "These are digests that GitLab and other systems compute with a secret of the server, so Postern can't " +
+		"match them. " + renew
 )
 
 // trapped returns what is wrong with the hashes of a file with these columns; "" for nothing.

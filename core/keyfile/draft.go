@@ -319,9 +319,9 @@ func noOwner(source Source) string {
 	case Kong:
 		return "The key has no consumer, so it has no owner. Import the responses of Kong's /consumers and /key-auths."
 	case AWS:
-		return "The key has no name, so it has no owner. Add one, or a column with the owner."
+		return "The key has no name, so it has no owner. Add a name, or a column with the owner."
 	}
-	return "The key has no owner. Add a column or member owner, or map one with --map COLUMN=owner."
+	return "The key has no owner. Add a column or member named owner, or map an existing one with --map COLUMN=owner."
 }
 
 // noKey says what a row without a key needs.
@@ -330,7 +330,8 @@ func noKey(source Source) string {
 	case AWS:
 		return "The row doesn't contain a key's value. Run aws apigateway get-api-keys with --include-values."
 	case Unkey:
-		return "The row has neither a hash nor a plaintext. Export the table of keys, or list the keys with decrypt."
+		return "The row has neither a hash nor a plaintext key. Export the table of keys, or list the keys with " +
+			"decrypt."
 	}
 	return "The row has no key. Add the key or its SHA-256."
 }
@@ -340,7 +341,7 @@ func (d *draft) finish(now time.Time) []Row {
 	d.finishState(now)
 	d.finishMetadata()
 	if d.row.KeyType != "" && d.row.Scopes != nil {
-		d.refuse(cell{}, CodeInvalid, "The row has a key type and scopes. Use one of them.")
+		d.refuse(cell{}, CodeInvalid, "The row has both a key type and scopes. Use only one of the two.")
 	}
 	if d.row.Owner == "" && len(d.refused) == 0 {
 		d.refuse(cell{column: column{pointer: "/" + fieldOwner}}, CodeMissing, noOwner(d.reader.dialect.source))
@@ -384,7 +385,7 @@ func (d *draft) finishMetadata() {
 		out = appendMember(out, m)
 	}
 	if out = append(out, '}'); len(out) > MaxMetadata {
-		d.refuse(cell{}, CodeLimit, fmt.Sprintf("The metadata is larger than %d bytes. Leave out some of it.",
+		d.refuse(cell{}, CodeLimit, fmt.Sprintf("The metadata is larger than %d bytes. Remove some of it.",
 			MaxMetadata))
 		return
 	}

@@ -260,7 +260,8 @@ func (f *jsonFile) documentMember() error {
 		}
 		if c == '{' || c == ']' {
 			if slices.Contains(f.lists, name.text) {
-				return &Error{Row: f.number + 1, Code: CodeRepeated, Detail: "The file has the member " + name.text +
+				return &Error{Row: f.number + 1, Code: CodeRepeated, Detail: "The file contains the " +
+					"member " + name.text +
 					" twice. Remove one."}
 			}
 			f.inside, f.list, f.lists = append(f.inside, '['), name.text, append(f.lists, name.text)

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	renew = "Issue new keys for these rows, or import the keys' values if you have them: calls are looked up by the " +
-		"SHA-256 of the whole key."
-	onlySHA256 = "Use the SHA-256 of the whole key, in hex or base64."
+	renew = "Postern looks up keys by the SHA-256 of the entire key. Import the values of these keys if you have " +
+		"them, or issue new keys."
+	onlySHA256 = "Use the SHA-256 of the entire key, in hex or base64."
 )
 
 // passwordHashes are what hashes begin with that are salted or slow, or of another function.
@@ -26,7 +26,7 @@ var passwordHashes = []struct{ begin, name string }{
 	{"$6$", "a salted SHA-512 hash"}, {"sha1$", "a SHA-1 hash"}, {"{sha}", "a SHA-1 hash"},
 	{"{ssha", "a salted hash"}, {"md5$", "an MD5 hash"}, {"$1$", "an MD5 hash"}, {"$apr1$", "an MD5 hash"},
 	{"sha512:", "a SHA-512 hash"}, {"sha1:", "a SHA-1 hash"}, {"md5:", "an MD5 hash"},
-	{"hmac", "an HMAC, which depends on a secret of the other server"},
+	{"hmac", "an HMAC, which depends on the other server's secret"},
 }
 
 // passwordHash returns what a text is that begins like the hash of a password, and "" if it doesn't.
@@ -63,7 +63,7 @@ func readHash(s string) (hash [32]byte, wrong string) {
 		return hash, "This isn't a SHA-256 in hex, base64 or base64url. " + onlySHA256
 	case len(raw) != len(hash):
 		if name := hashesByLength[len(raw)]; name != "" {
-			return hash, "By its length this is " + name + ", which can't be looked up. " + renew
+			return hash, "Judging by its length, this is " + name + ", which can't be looked up. " + renew
 		}
 		return hash, "A SHA-256 has 32 bytes, but this has a different length. " + onlySHA256
 	}

@@ -18,7 +18,7 @@ const peeked = 64 << 10
 var binaries = []struct{ magic, name, fix string }{
 	{"\x1f\x8b", "compressed with gzip", "Unpack it first, for example with gunzip."},
 	{"PK\x03\x04", "a zip or an Excel workbook",
-		"Unpack a zip first. In Excel, choose Save As and CSV UTF-8 (Comma delimited)."},
+		"If it is a zip, unpack it first. In Excel, choose Save As and CSV UTF-8 (Comma delimited)."},
 	{"\x28\xb5\x2f\xfd", "compressed with zstd", "Unpack it first, for example with unzstd."},
 	{"BZh", "compressed with bzip2", "Unpack it first, for example with bunzip2."},
 	{"\xfd7zXZ\x00", "compressed with xz", "Unpack it first, for example with unxz."},

@@ -68,8 +68,8 @@ func (d *draft) byHash() (rows []Row) {
 		case wrong != "":
 			d.refuse(c, CodeHash, wrong)
 		case len(values) > 0 && !slices.Contains(values, hash):
-			d.refuse(c, CodeHash, "The hash isn't the SHA-256 of the key in this row. Leave the column of the hash "+
-				"out.")
+			d.refuse(c, CodeHash, "The hash isn't the SHA-256 of the key in this row. Leave out the column with the "+
+				"hash.")
 		case len(values) == 0 && !has(rows, hash):
 			row := d.row
 			row.SHA256 = hash

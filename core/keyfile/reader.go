@@ -103,7 +103,8 @@ func (r *Reader) checkColumns(names map[string]bool) error {
 	for _, column := range slices.Sorted(maps.Keys(r.names.mapping)) {
 		if !names[column] && isName(column) {
 			return &Error{Row: 1, Code: CodeUnknown, Mapping: true, Detail: fmt.Sprintf("The mapping names the "+
-				"column %s, which the file doesn't contain. Use the names in its first row.", column)}
+				"column %s, which the file doesn't contain. Use the column names in the first row of the "+
+				"file.", column)}
 		}
 	}
 	has := func(fields ...string) bool {
@@ -300,7 +301,8 @@ func (r *Reader) readObject(e element) []result {
 		detail := fmt.Sprintf("No field matches %s. Map it with %s", c.name, p.flag())
 		switch {
 		case c.pointer == "":
-			detail = "No field matches a member, whose name isn't shown because it may be a key. Rename it."
+			detail = "No field matches one of the members. Its name isn't shown because it may be a key. Rename the " +
+				"member."
 		case p.Field == Ignored:
 			detail += ", which leaves it out, or keep it with " + Proposal{c.name, metadataPrefix + "NAME"}.flag() + "."
 		default:

@@ -285,7 +285,7 @@ func TestNext_tyk(t *testing.T) {
 	} {
 		name, _, _ := strings.Cut(strings.Trim(session, `"`), `"`)
 		checkOneRefused(t, `{"key_hash":"`+strings.Repeat("ab", 32)+`","org_id":"o",`+session+`}`, nil,
-			keyfile.CodeCredential, "The session has "+name)
+			keyfile.CodeCredential, "The session contains "+name)
 	}
 	// Without hash_keys, Redis has the keys: an organization of 24 hex digits and 32 of a UUID.
 	raw := strings.Repeat("5e9d9544", 3) + strings.Repeat("a1b2c3d4", 4)

@@ -97,8 +97,9 @@ func (d *draft) tykCredential(session value) {
 	} {
 		if is(other.member) {
 			c := cell{column: column{pointer: "/" + other.name}}
-			d.refuse(c, CodeCredential, "The session has "+other.name+": its caller is known by "+other.what+
-				", not by an API key. Leave it out.")
+			d.refuse(c, CodeCredential, "The session contains "+other.name+", so its caller authenticates "+
+				"with "+other.what+
+				", not with an API key. Leave out the session.")
 			return
 		}
 	}

@@ -70,9 +70,9 @@ func finishUnkey(d *draft, _ row) {
 // the last part was hashed.
 func (d *draft) unkeyHash(c cell) {
 	if s := c.value.text; len(s) == 64 && isHex(s) {
-		d.refuse(c, CodeHash, "Unkey writes the SHA-256 of a whole key in base64. A hash in hex is from a migrated "+
-			"key and covers only the last part of prefix_short_long, so it doesn't match here. If it covers the "+
-			"whole key, use --map hash=sha256.")
+		d.refuse(c, CodeHash, "Unkey stores the SHA-256 of an entire key in base64. A hash in hex is from a migrated "+
+			"key and covers only the last part of prefix_short_long, so Postern can't match it. If it covers the "+
+			"entire key, use --map hash=sha256.")
 		return
 	}
 	d.note(noteMigrated)

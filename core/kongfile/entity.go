@@ -87,7 +87,7 @@ type Entity struct {
 	// What it refers to. A plugin without any of these is global.
 	Service, Route, Consumer, Group, Upstream, Certificate *Entity
 
-	// Missing are the references to entities that the file doesn't have.
+	// Missing are the references to entities that isn't in the file.
 	Missing []string
 
 	Plugins     []*Entity // whose scope names this entity
@@ -323,8 +323,8 @@ func (f *File) checkNames() error {
 				text := e.Value.Get(member).Text
 				if first, twice := seen[text]; twice && text != "" {
 					what := strings.ReplaceAll(string(t), "_", " ")
-					return duplicate(e, fmt.Sprintf("The %s of this %s is already used %s. Change one of them: Kong "+
-						"refuses the file.", member, what, first))
+					return duplicate(e, fmt.Sprintf("The %s of this %s is already used %s. Change one of them, "+
+						"because Kong rejects the file.", member, what, first))
 				}
 				seen[text] = e.place()
 			}

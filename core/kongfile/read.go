@@ -127,11 +127,11 @@ func (f *File) header(root configfile.Value) error {
 		return configfile.Refuse(0, `The file has no _format_version. Add _format_version: "3.0", or the version that `+
 			"the file was written for.")
 	case version.Text != "1.1" && version.Text != "2.1" && version.Text != "3.0":
-		return configfile.Refuse(version.Line, "This _format_version isn't 1.1, 2.1 or 3.0. Have Kong or decK "+
-			"convert the file (deck file convert).")
+		return configfile.Refuse(version.Line, "This _format_version isn't 1.1, 2.1 or 3.0. Convert the file with "+
+			"deck file convert.")
 	case f.Version != "" && f.Version != version.Text:
-		return configfile.Refuse(version.Line, "This _format_version differs from that of another file. Import "+
-			"files of different versions one by one.")
+		return configfile.Refuse(version.Line, "This _format_version differs from the version in another file. "+
+			"Import files with different versions separately.")
 	}
 	f.Version = version.Text
 	f.base, f.shared = map[Type]configfile.Value{}, map[string]configfile.Value{}

@@ -24,7 +24,7 @@ func (e *Entity) IsOn() bool {
 func (e *Entity) Lacks(t Type) bool { return slices.Contains(e.Missing, missing(t)) }
 
 func missing(t Type) string {
-	return "a " + strings.ReplaceAll(string(t), "_", " ") + " that the file doesn't have"
+	return "a " + strings.ReplaceAll(string(t), "_", " ") + " that isn't in the file"
 }
 
 // Effective returns the plugins that apply to all calls of a route, by name: of several with a name, the one with the

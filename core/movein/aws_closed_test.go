@@ -298,8 +298,8 @@ func TestAWS_open(t *testing.T) {
 		{"GET /b", "/b[] /b[aws-closed]"},
 		{"shop", "/a[aws-keys] /b[] /a[aws-closed] /b[aws-closed]"},
 		{"/paths/~1a/get", "/a[aws-keys] /a[aws-closed]"},
-		{"", "no closed"},
-		{"GET /c", "no closed"},
+		{"", "contain a closed"},
+		{"GET /c", "contain a closed"},
 	} {
 		read, err := movein.Read([]movein.File{{Text: []byte(text)}})
 		if err != nil {

@@ -35,7 +35,7 @@ func hostile() map[string]string {
 			"      - 'x-key-%d:1'\n"),
 		"addresses for many": config("ip-restriction", "    deny:\n", 4_000, "    - 2001:db8::%x\n") + "routes:\n" +
 			repeat(4_000, "- {service: s, paths: [/p%d], hosts: [h.example.com]}\n"),
-		"defaults": "_info:\n  defaults:\n    keyauth_credential:\n" + repeat(20_000, "      x%d: 1\n") + service +
+		"defaults":                "_info:\n  defaults:\n    keyauth_credential:\n" + repeat(20_000, "      x%d: 1\n") + service +
 			"keyauth_credentials:\n" + repeat(20_000, "- {key: k%d}\n"),
 		"plugin configs": "_plugin_configs:\n  c:\n" + repeat(4_000, "    x%d: 1\n") + service + "plugins:\n" +
 			repeat(15_000, "- {name: p%d, _config: c}\n"),
@@ -61,9 +61,9 @@ func TestKong_hostile(t *testing.T) {
 		"members of a consumer":   "The consumer at /consumers/0 has more than 5,000 values.",
 		"groups of acl":           `The plugin "acl" at /plugins/0 has more than 5,000 values.`,
 		"headers":                 `The plugin "request-transformer" at /plugins/0 has more than 5,000 values.`,
-		"defaults":                "The members that _info.defaults and _plugin_configs add are too many.",
+		"defaults":                "_info.defaults and _plugin_configs add too many members.",
 		"plugins for many routes": "more than 1,000,000 plugins apply to routes. Split",
-		"plugin configs":          "The members that _info.defaults and _plugin_configs add are too many.",
+		"plugin configs":          "_info.defaults and _plugin_configs add too many members.",
 	}
 	for name, text := range hostile() {
 		t.Run(name, func(t *testing.T) {

@@ -41,9 +41,8 @@ func TestKong_neverMoreOpen(t *testing.T) {
 			routes("  - {name: all, hosts: [h.example.com]}\n  - {name: keyed, hosts: [h.example.com], headers: " +
 				"{x: [y]}, " +
 				auth + "}\n"),
-			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed would ` +
-				`reach it, ` +
-				`which checks them differently"],"open":"--open all"`,
+			`"name":"all","pointer":"/services/0/routes/0","line":6,"reasons":["calls of the route keyed, which ` +
+				`has different checks, would reach it"],"open":"--open all"`,
 		},
 		{
 			"two routes with the same calls",

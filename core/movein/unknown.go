@@ -8,7 +8,7 @@ import (
 )
 
 // unknownChecks are the things of a file that may check or block calls and that can't be read: filters, entities of
-// unknown types with a scope, and plugins that refer to something that the file doesn't have.
+// unknown types with a scope, and plugins that refer to something that isn't in the file.
 type unknownChecks struct {
 	on         map[*kongfile.Entity][]reason // by service or route
 	everywhere []reason

@@ -115,22 +115,22 @@ func TestParse_refusals(t *testing.T) {
 			`or refer to one: the reference "#/components/responses/A" doesn't resolve.`},
 		"two reasons": {head + `"paths":{"a":{},"/b":{"get":{"parameters":[{"in":"query"}]},"put":7}}}`,
 			"GET /b: a parameter has no name. The document isn't valid: PUT /b: it must be an object. The document " +
-				"isn't valid: path a: it must start with a slash, and each { must have a }."},
+				"isn't valid: path a: it must start with a slash, and each { must have a matching }."},
 		"parameter twice": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query","schema":{}},` +
 			`{"name":"p","in":"query","schema":{"type":"integer"}}]}}}}`, `the parameter "p" appears twice`},
 		"only a cycle": {head + `"paths":{},"components":{"schemas":{"A":{"$ref":"#/components/schemas/B"},` +
-			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16 or in a circle"},
+			`"B":{"$ref":"#/components/schemas/A"}}}}`, "a chain of more than 16, or a circle"},
 		"ten paths alike": {head + `"paths":{` + strings.TrimSuffix(alike(10), ",") + `}}`,
 			"GET /a/{p9}: more than 8 paths differ from /a/{p0} only in the names of parameters"},
 		"two alike": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\npaths: {}\n", "appears twice"},
 		"two documents": {"openapi: 3.0.0\ninfo: {title: t, version: '1'}\npaths: {}\n---\nopenapi: 3.0.0\n",
-			"There is more text after the document"},
+			"There is text after the document"},
 		"parameter with schema and content": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
 			`"schema":{},"content":{"application/json":{}}}]}}}}`, onlyOneForm},
 		"parameter of two types": {head + `"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query",` +
 			`"content":{"application/json":{},"text/plain":{}}}]}}}}`, onlyOneForm},
 		"merge key": {"openapi: 3.0.0\ninfo: {<<: {title: t}, version: '1'}\npaths: {}\n", "merge keys"},
-		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "no JSON form"},
+		"no number": {"openapi: 3.0.0\ninfo: {title: t, version: '1', x-size: .nan}\npaths: {}\n", "written as JSON"},
 		"bomb":      {bomb(), "20 times as large"},
 		"deep":      {"openapi: 3.0.0\nx-deep: " + strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested"},
 		"deep JSON": {head + `"paths":{},"x-deep":` + strings.Repeat("\n[", 200) + strings.Repeat("]", 200) + "}",

@@ -64,7 +64,7 @@ var (
 	References = &Limit{
 		Name: "references in a chain", Most: 16, Amount: "16",
 		Reason: "A chain of references is followed each time it is read.",
-		Says:   "references lead to references, in a chain of more than 16 or in a circle",
+		Says:   "references form a chain of more than 16, or a circle",
 		Fix:    "Refer to the schema itself.",
 	}
 	PatternParts = &Limit{
@@ -82,9 +82,10 @@ var (
 	}
 	Memory = &Limit{
 		Name: "memory kept", Most: 64 << 20, Amount: "64 MB",
-		Reason: "For the document and its validators, counted by the sizes of their types and texts.",
-		Says:   "the document takes more than 64 MB of memory",
-		Fix:    "Split the API into versions, or share schemas by references.",
+		Reason: "This limit applies to the document and its validators. Their memory is estimated from the sizes of " +
+			"their types and strings.",
+		Says: "the document takes more than 64 MB of memory",
+		Fix:  "Split the API into versions, or share schemas by references.",
 	}
 	UnclaimedMemory = &Limit{
 		Name: "memory kept in an unclaimed workspace", Most: 8 << 20, Amount: "8 MB",

@@ -79,7 +79,7 @@ func (r *reader) text(at string, value any) {
 func (r *reader) path(path string, node any) {
 	template, ok := nameless(path)
 	if !ok {
-		r.Refuse("it must start with a slash, and each { must have a }")
+		r.Refuse("it must start with a slash, and each { must have a matching }")
 		return
 	}
 	item := r.Resolve(r.doc, node)

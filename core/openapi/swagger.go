@@ -17,7 +17,7 @@ const convertedTo = "3.0.3"
 var (
 	flawTabs = &flaw{
 		"swagger_collection_format",
-		"A list has a collectionFormat that OpenAPI 3 doesn't have, and isn't checked",
+		"A list has a collectionFormat that OpenAPI 3 doesn't support, so the list isn't checked",
 	}
 	flawSchemes = &flaw{
 		"swagger_schemes",
@@ -72,12 +72,12 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		return nil, nil, nil, err
 	}
 	if int64(to.Len()) > Expansion.Most*int64(size) {
-		b.refuse("", "as OpenAPI 3, the document is more than 20 times as large, because content types are "+
-			"repeated. Use fewer in consumes and produces.")
+		b.refuse("", "as OpenAPI 3, the document is more than 20 times as large, because content types are repeated. "+
+			"Use fewer content types in consumes and produces.")
 		return nil, nil, nil, b.Err()
 	}
 	warnings := []contract.Warning{{Code: "swagger_converted", Detail: "The document is Swagger 2.0. It was " +
-		"converted to OpenAPI " + convertedTo + ", and is kept and exported in that version."}}
+		"converted to OpenAPI " + convertedTo + ", and is stored and exported in that version."}}
 	return bytes.TrimSpace(to.Bytes()), out, append(warnings, c.notes.list()...), nil
 }
 

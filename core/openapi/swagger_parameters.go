@@ -82,7 +82,7 @@ func (c *converter) form(parameters []map[string]any, consumes []string) any {
 	for _, p := range parameters {
 		name := tree.Text(p["name"])
 		if p["in"] != "formData" {
-			c.Refuse("there is a body as well as form fields")
+			c.Refuse("there is both a body and form fields")
 		}
 		if name == "" || properties[name] != nil {
 			c.Refuse("a form field has no name, or the same name as another field")

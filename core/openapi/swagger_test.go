@@ -113,8 +113,8 @@ definitions:
 	}
 	for i, want := range []string{
 		"swagger_converted The document is Swagger 2.0.",
-		"swagger_collection_format A list has a collectionFormat that OpenAPI 3 doesn't have, and isn't checked: " +
-			"Swagger, /orders, get: tabs.",
+		"swagger_collection_format A list has a collectionFormat that OpenAPI 3 doesn't support, so the list isn't " +
+			"checked: Swagger, /orders, get: tabs.",
 		"swagger_schemes An operation sets its own schemes, which are ignored. Calls go to the environment's " +
 			"target: Swagger, /orders, post.",
 	} {
@@ -147,7 +147,7 @@ func TestParse_swaggerRefusals(t *testing.T) {
 		"two bodies": {post(`{"name":"a","in":"body","schema":{}},{"name":"b","in":"body","schema":{}}`),
 			"Swagger, /a, post: there is more than one description of the request body"},
 		"a body and a form": {post(`{"name":"a","in":"formData","type":"string"},{"name":"b","in":"body"}`),
-			"there is a body as well as form fields"},
+			"there is both a body and form fields"},
 		"types": {`{"swagger":"2.0","produces":[` + strings.TrimSuffix(many(20, `"a/type%d",`), ",") +
 			`],"responses":{` + strings.TrimSuffix(many(200, `"r%d":{"schema":{}},`), ",") + `}}`,
 			"more than 20 times as large"},

@@ -12,47 +12,46 @@ import (
 type flaw struct{ code, text string }
 
 var (
-	flawInfo = &flaw{"openapi_info", "The API has no title or no version, and info must have both"}
+	flawInfo = &flaw{"openapi_info", "The title or the version of the API is missing"}
 
 	flawUnquoted = &flaw{
 		"openapi_unquoted",
-		"An unquoted value was read as a number: write \"1.10\", since 1.10 can be read as 1.1",
+		"An unquoted value was read as a number. Use quotes, because 1.10 without quotes can be read as 1.1",
 	}
-	flawServer     = &flaw{"openapi_server", "A server is ignored: it must be an object with url"}
+	flawServer     = &flaw{"openapi_server", "A server is ignored because it isn't an object with a url"}
 	flawReferences = &flaw{
 		"openapi_dangling_reference",
 		"A reference doesn't resolve, so its target isn't checked",
 	}
-	flawResponse  = &flaw{"openapi_response", "A response is ignored: it must be an object, or refer to one"}
-	flawItems     = &flaw{"openapi_no_items", "An array has no items, so it accepts any"}
+	flawResponse  = &flaw{"openapi_response", "A response is ignored because it isn't an object or a reference to one"}
+	flawItems     = &flaw{"openapi_no_items", "An array has no items keyword, so it accepts any items"}
 	flawRequired  = &flaw{"openapi_required_twice", "A list of required members contains a name twice"}
 	flawComponent = &flaw{
 		"openapi_component_name",
-		"The name of a component has characters that OpenAPI doesn't allow: use A to Z, a to z, 0 to 9, \".\", \"-\" " +
-			"and \"_\"",
+		"The name of a component contains characters other than A to Z, a to z, 0 to 9, \".\", \"-\" and \"_\"",
 	}
-	flawPathItems = &flaw{"openapi_path_items", "OpenAPI 3.0 doesn't have components.pathItems, unlike 3.1"}
+	flawPathItems = &flaw{"openapi_path_items", "The field components.pathItems requires OpenAPI 3.1"}
 	flawKeyword   = &flaw{
-		"openapi_unknown_keyword", "A schema has a keyword that OpenAPI doesn't have. It has no effect",
+		"openapi_unknown_keyword", "A schema has an unknown keyword, which has no effect",
 	}
 	flawMember = &flaw{
 		"openapi_unknown_member",
-		"A member of a path is ignored: operations are get, head, post, put, patch, delete and options, in lowercase",
+		"A member of a path is ignored because it isn't get, head, post, put, patch, delete or options, in lowercase",
 	}
 	flawUnmatched = &flaw{
 		"openapi_unmatched_path",
-		"No call matches a path: it has a query, a fragment, a wildcard, parameters next to each other, or a segment " +
-			"that is empty, \".\" or \"..\"",
+		"No call matches a path that has a query, a fragment, a wildcard, parameters next to each other, or a " +
+			"segment that is empty, \".\" or \"..\"",
 	}
 	flawAlike = &flaw{
 		"openapi_alike",
-		"A path differs from another one only in parameter names. Calls can match either of them, and only the other " +
-			"one is listed",
+		"A path differs from another path only in parameter names. Calls can match either path, and only the other " +
+			"path is listed",
 	}
 	flawParameterTwice = &flaw{"openapi_parameter_twice", "A parameter appears twice with the same description"}
 	flawSecurity       = &flaw{
 		"openapi_security",
-		"Security is ignored: it must be a list of objects, each with a list of scopes for each scheme",
+		"Security is ignored because it isn't a list of objects with a list of scopes for each scheme",
 	}
 )
 
@@ -132,12 +131,12 @@ func (n *notes) list() (out []contract.Warning) {
 	}
 	for _, url := range n.servers {
 		out = append(out, contract.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("The document has a separate "+
-			"server, %s, for: %s. These calls go to the target of the environment. Add an environment with the "+
-			"target %s for them.", url, n.of[url], url)})
+			"server, %s, for: %s. Calls to these operations go to the environment's target. Add an environment with "+
+			"the target %s for them.", url, n.of[url], url)})
 	}
 	if n.more > 0 {
-		out = append(out, contract.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("Paths and operations have "+
-			"separate servers %d more times. Their calls go to the target of the environment too.", n.more)})
+		out = append(out, contract.Warning{Code: flawOwnServer, Detail: fmt.Sprintf("%d more paths or operations "+
+			"have separate servers. Calls to them also go to the environment's target.", n.more)})
 	}
 	return out
 }
@@ -149,7 +148,7 @@ func UnresolvedRef(ref string) string {
 	if strings.HasPrefix(ref, "#") {
 		return fmt.Sprintf("the reference %q doesn't resolve", cut(ref))
 	}
-	return "it refers to another file, " + cut(ref) + ", which is not read. Bundle it into one document"
+	return "it refers to another file, " + cut(ref) + ", which isn't read. Bundle the files into one document"
 }
 
 // unresolvedRef says so of a node that is a reference, for behind what it must be.

@@ -38,7 +38,7 @@ func fromYAML(b *Budget, data []byte) ([]byte, error) {
 		return nil, notYAML(err)
 	}
 	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, refuse("There is more text after the document. Send one YAML document, without --- after it.")
+		return nil, refuse("There is text after the document. Send only one YAML document, without --- after it.")
 	}
 	if root.Kind != yaml.DocumentNode || root.Content[0].Kind != yaml.MappingNode {
 		return nil, refuse("The document isn't an object.")
@@ -170,7 +170,7 @@ func (w *yamlWriter) scalar(node *yaml.Node) error {
 		}
 		var value any
 		if node.Decode(&value) != nil || w.value(value) != nil {
-			return refuse("Line %d: %.50s has no JSON form.", node.Line, node.Value)
+			return refuse("Line %d: %.50s can't be written as JSON.", node.Line, node.Value)
 		}
 		return nil
 	}

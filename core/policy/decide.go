@@ -51,23 +51,21 @@ var (
 	ProjectFrozen     = Denial{403, "project_frozen", "The operator of this gateway has taken down this proxy."}
 	ExpiredProxy      = Denial{410, "expired_proxy", "This proxy was never claimed and has expired."}
 	Deleted           = Denial{410, "deleted", "This proxy was deleted by its team."}
-	ClaimRequired     = Denial{403, "claim_required", "This proxy isn't claimed yet. Until then, it doesn't forward " +
-		"WebSockets, large responses, or calls to ports other than 80 and 443."}
+	ClaimRequired     = Denial{403, "claim_required", "This proxy isn't claimed yet. Until it is claimed, it doesn't " +
+		"forward WebSockets, large responses, or calls to ports other than 80 and 443."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream can't be reached."}
 	NoHealthyUpstream   = Denial{503, "no_healthy_upstream", "No target of the upstream is healthy."}
-	UpstreamOpen        = Denial{503, "upstream_open", "Calls to the upstream are stopped, because " +
-		"too many have failed."}
-	IssuerUnavailable = Denial{503, "issuer_unavailable", "The keys of the token's issuer aren't available right " +
-		"now."}
-	TokenIssuerAway = Denial{503, "provider_unavailable", "The token can't be checked right now, because its issuer " +
+	UpstreamOpen        = Denial{503, "upstream_open", "Calls to the upstream are stopped because too many calls " +
+		"have failed."}
+	IssuerUnavailable = Denial{503, "issuer_unavailable", "The token issuer's keys aren't available right now."}
+	TokenIssuerAway   = Denial{503, "provider_unavailable", "The token can't be checked right now, because its issuer " +
 		"can't be reached."}
-	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer returned an unusable response " +
-		"about it."}
-	UnverifiableToken = Denial{401, "unverifiable_token", "The token's issuer doesn't say which application it was " +
+	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer returned an invalid response."}
+	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer doesn't say which application it was " +
 		"issued for."}
 	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream can't be " +
 		"decrypted right now."}
-	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served on custom domains only, because the paths of " +
+	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served only on custom domains, because the paths of " +
 		"gRPC calls can't have a prefix."}
 	GRPCNeedsHTTP2 = Denial{501, "grpc_needs_http2", "gRPC requires HTTP/2, which isn't used for calls to this " +
 		"upstream."}

@@ -125,8 +125,8 @@ func (e *Explanation) Explain(c *Call) {
 	e.Pass(ExplainAuthenticate, whoIs(&d.Identity, c))
 	e.keyPlace(c.Access)
 	if ip := &c.Access.IP; len(ip.Allow)+len(ip.Deny) > 0 || (c.Key != nil && len(c.Key.AllowedIPs) > 0) {
-		e.add(ExplainAddress, OutcomeSkip, "Calls are accepted only from some addresses. Addresses aren't checked "+
-			"here.")
+		e.add(ExplainAddress, OutcomeSkip, "Calls are accepted only from some addresses. This explanation doesn't "+
+			"check addresses.")
 	}
 	enforced, shadow := c.Rules.decide(c, &d.Identity)
 	if enforced.Denial != (Denial{}) {
@@ -139,7 +139,7 @@ func (e *Explanation) Explain(c *Call) {
 	case c.Rules == nil:
 		e.add(ExplainAuthorize, OutcomeSkip, "The version has no rules.")
 	case enforced.By == "":
-		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and such routes are allowed.")
+		e.Pass(ExplainAuthorize, "No enforced rule matches this route, and routes without a rule are allowed.")
 	default:
 		e.Pass(ExplainAuthorize, strings.TrimSpace("The rule "+enforced.By+" allows the call. "+
 			c.ownerDetail(c.Rules.enforced, &d.Identity)))
@@ -156,7 +156,7 @@ func (e *Explanation) Explain(c *Call) {
 	if c.Token != nil && c.Rules.requiresAdmin(c) {
 		e.Exported = NotInGroup // memberships of the exported realm have no roles
 	}
-	e.add(ExplainLimits, OutcomeSkip, "Limits aren't checked here, and this call isn't counted.")
+	e.add(ExplainLimits, OutcomeSkip, "This explanation doesn't check limits or count the call.")
 }
 
 // keyPlace adds where keys belong to the last step, unless it says so.
@@ -177,11 +177,11 @@ func whoIs(id *Identity, c *Call) string {
 	}
 	switch {
 	case id.CredentialID != "":
-		return "The call is made with the key " + id.CredentialID + " of " + id.Owner + scopes
+		return "The call uses the key " + id.CredentialID + " of " + id.Owner + scopes
 	case c.Token != nil:
-		return "The call is made with a token of " + c.Token.Subject + scopes
+		return "The call uses a token of " + c.Token.Subject + scopes
 	case id.Owner != "":
-		return "The call has no credential, and belongs to the fallback owner " + id.Owner + "."
+		return "The call has no credential, so it is assigned to the fallback owner " + id.Owner + "."
 	}
 	return "The call has no credential."
 }
@@ -193,7 +193,8 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 		return c.ownerDetail(set, id)
 	}
 	if refused.By == ByReadWriteScopes {
-		return "Keys need the scope " + scopeOf(c.Method) + " for " + c.Method + " if no enforced rule names scopes " +
+		return "Keys require the " +
+			"scope " + scopeOf(c.Method) + " for " + c.Method + " if no enforced rule requires scopes " +
 			"(read_write_scopes)."
 	}
 	rule := set.ruleFor(c, refused.By)
@@ -203,9 +204,9 @@ func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 	if refused.Denial == NotInGroup {
 		role := ""
 		if rule.Role == snapshot.RoleAdmin {
-			role = ", with the role admin"
+			role = ", with the admin role"
 		}
-		return "It requires one of the groups " + strings.Join(rule.Groups, ", ") + role + "."
+		return "The rule requires one of the groups " + strings.Join(rule.Groups, ", ") + role + "."
 	}
 	var missing []string
 	for _, scope := range rule.Scopes {
@@ -246,7 +247,7 @@ func (c *Call) ownerDetail(set *ruleSet, id *Identity) string {
 	user := c.RelationUser(id)
 	switch {
 	case !ok:
-		return "The path doesn't name an object."
+		return "The path doesn't contain an object."
 	case user == "":
 		return "It requires the owner of " + string(object) + ", and calls without a credential don't own objects."
 	case c.owns(id, found.owner, c.Path, true):

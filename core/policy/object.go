@@ -39,7 +39,7 @@ var (
 		"and a colon, as in order:{id}")
 	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has no ID after its type")
 	ErrObjectCharacter = errors.New("outside braces, it contains characters other than letters, digits and -._~/:@")
-	ErrObjectBraces    = errors.New("a brace isn't closed, or contains no name")
+	ErrObjectBraces    = errors.New("a brace isn't closed, or there is no name in braces")
 	ErrObjectParameter = errors.New("a name in braces isn't a parameter of the path; {path...} can't be used")
 	ErrObjectAnswer    = errors.New("response. must be followed by member names or list positions, separated by dots")
 	ErrObjectEmpty     = errors.New("it contains an empty part before, between or after slashes")

@@ -91,9 +91,9 @@ var (
 	ErrRulePathWildcard = errors.New("it contains a wildcard that rules don't support, such as *, :id, %7Bid%7D or " +
 		"...; use {id} for one segment, or /** at the end for everything below")
 	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
-	ErrRulePathSign = errors.New("a segment starts with $ or =, which are parameters elsewhere; use {id} for one " +
-		"segment, or %24 and %3D for text such as %24metadata")
-	ErrRulePathSubtree   = errors.New("** or {path...} must be its last segment, and covers everything below")
+	ErrRulePathSign = errors.New("a segment starts with $ or =, which mark parameters in other systems; use {id} for " +
+		"one segment, or %24 and %3D for text such as %24metadata")
+	ErrRulePathSubtree   = errors.New("** or {path...} matches everything below, so it must be the last segment")
 	ErrRulePathCharacter = errors.New("it contains a query, a fragment, a semicolon, a backslash, an encoded slash, " +
 		"a control character or a broken escape")
 )

@@ -54,9 +54,9 @@ local ANSWERS = {
   rate_limited = { 429, "Too many calls. Try again after the time in Retry-After." },
   quota_exceeded = { 429, "The call quota is used up. Try again after the time in Retry-After." },
   limits_unavailable = { 503, "Calls can't be counted right now." },
-  issuer_unavailable = { 503, "The keys of the token's issuer aren't available right now." },
+  issuer_unavailable = { 503, "The token issuer's keys aren't available right now." },
   provider_unavailable = { 503, "The token can't be checked right now, because its issuer can't be reached." },
-  provider_answer_invalid = { 502, "The token's issuer returned an unusable response about it." },
+  provider_answer_invalid = { 502, "The token's issuer returned an invalid response." },
   provider_token_unavailable = {
     503, "The provider's token for the upstream can't be decrypted right now.",
   },

@@ -20,7 +20,7 @@ func Generated(p *snapshot.Project, v *snapshot.Version, servers ...Server) map[
 	}
 	path := object{"parameters": []object{{
 		"name": "path", "in": "path", "required": true, "schema": object{"type": "string"},
-		"description": "Any path of the upstream. It can contain slashes.",
+		"description": "Any path on the upstream. It can contain slashes.",
 	}}}
 	for _, method := range []string{"get", "put", "post", "delete", "options", "head", "patch"} {
 		path[method] = operation(v, method)

@@ -67,7 +67,7 @@ func TestCompile_budget(t *testing.T) {
 			500_000, "a chain of more than 16",
 		},
 		"ring": {body(first, times(500, `"S%[1]d":{"$ref":"`+schema+`S%[2]d"},`)+`"S500":`+first), 500_000,
-			"or in a circle"},
+			"or a circle"},
 		"ring by allOf": {body(first, times(5000, part)+`"S5000":`+first), 1_500_000, ""},
 		"deep by allOf": {body(first, times(20_000, part)+`"S20000":{}`), 6_000_000, ""},
 		"doubling": {body(first, times(100, `"S%[1]d":{"oneOf":[{"$ref":"`+schema+`S%[2]d"},{"$ref":"`+schema+

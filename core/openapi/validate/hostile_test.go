@@ -241,7 +241,7 @@ func TestBody_encodings(t *testing.T) {
 		{"GZIP", pack(`[]`), "body must be an object"},
 		{"gzip", []byte(`{}`), "body must be compressed with gzip, as Content-Encoding says"},
 		{"gzip", pack(strings.Repeat(" ", 10*validate.MaxBody) + `{}`), "body must be at most 1 MB when unpacked"},
-		{"br", []byte(`{}`), "header Content-Encoding must be gzip or left out"},
+		{"br", []byte(`{}`), "header Content-Encoding must be gzip or absent"},
 		{"identity", []byte(`{}`), ""},
 	} {
 		if got := said(m.Body(newWork(t), "application/json", tt.encoding, tt.body)); got != tt.want {

@@ -9,7 +9,7 @@ type shape struct {
 }
 
 var (
-	isText     = shape{"a text", func(_ *compiler, v any) bool { _, ok := v.(string); return ok }}
+	isText     = shape{"a string", func(_ *compiler, v any) bool { _, ok := v.(string); return ok }}
 	isBoolean  = shape{"true or false", func(_ *compiler, v any) bool { _, ok := v.(bool); return ok }}
 	isNumber   = shape{"a number", func(_ *compiler, v any) bool { _, ok := v.(json.Number); return ok }}
 	isPositive = shape{"a number above 0 with at most 18 digits", func(_ *compiler, v any) bool {
@@ -22,7 +22,7 @@ var (
 		d := readDecimal(n)
 		return ok && d.sign() >= 0 && d.isWhole()
 	}}
-	isTypes = shape{"a type of JSON Schema, or a list of them", func(c *compiler, v any) bool {
+	isTypes = shape{"a JSON Schema type or a list of types", func(c *compiler, v any) bool {
 		if one, ok := v.(string); ok {
 			return isType(one)
 		}

@@ -158,9 +158,9 @@ func (r *run) number(s *schema, n json.Number) bool {
 	}
 	switch {
 	case s.format == "int32" && (d.compare(least32) < 0 || d.compare(most32) > 0):
-		fail("must fit into 32 bits")
+		fail("must fit in 32 bits")
 	case s.format == "int64" && (d.compare(least64) < 0 || d.compare(most64) > 0):
-		fail("must fit into 64 bits")
+		fail("must fit in 64 bits")
 	}
 	return ok
 }

@@ -107,7 +107,7 @@ func (c *compiler) isObject(p parameter) bool {
 		return false
 	}
 	c.inside = append(c.inside, p.in+" "+p.name)
-	c.note("The parameter isn't checked, because objects are only checked in the style deepObject.")
+	c.note("The parameter isn't checked, because objects are checked only in the style deepObject.")
 	c.inside = c.inside[:0]
 	return true
 }

@@ -67,9 +67,9 @@ func TestBody(t *testing.T) {
 		{`{"contains":{"type":"integer"},"maxContains":1}`, `[1,"x",2]`,
 			"body must have at most 1 item that matches the document"},
 		{`{"type":"integer"}`, `1.5`, "body must be an integer"},
-		{`{"type":"integer","format":"int32"}`, `3000000000`, "body must fit into 32 bits"},
+		{`{"type":"integer","format":"int32"}`, `3000000000`, "body must fit in 32 bits"},
 		{`{"type":"integer","format":"int64"}`, `9223372036854775807`, ""},
-		{`{"type":"integer","format":"int64"}`, `9223372036854775808`, "body must fit into 64 bits"},
+		{`{"type":"integer","format":"int64"}`, `9223372036854775808`, "body must fit in 64 bits"},
 		{`{"type":"number","multipleOf":0.01}`, `19.99`, ""},
 		{`{"type":"number","multipleOf":0.01}`, `19.999`, "body must be a multiple of 0.01"},
 		{`{"type":"number","maximum":5}`, `1e400`, "body must be at most 5"},
@@ -368,7 +368,7 @@ func TestUnchecked(t *testing.T) {
 	}
 	want := []string{
 		"/a{b}{c}: The path can't be matched, because its parameters are next to each other.",
-		"POST /o: query m: The parameter isn't checked, because objects are only checked in the style deepObject.",
+		"POST /o: query m: The parameter isn't checked, because objects are checked only in the style deepObject.",
 		"POST /o: body/schema/properties/a: The pattern",
 	}
 	for _, one := range want {
