@@ -35,7 +35,7 @@ func hostile() map[string]string {
 			"      - 'x-key-%d:1'\n"),
 		"addresses for many": config("ip-restriction", "    deny:\n", 4_000, "    - 2001:db8::%x\n") + "routes:\n" +
 			repeat(4_000, "- {service: s, paths: [/p%d], hosts: [h.example.com]}\n"),
-		"defaults":                "_info:\n  defaults:\n    keyauth_credential:\n" + repeat(20_000, "      x%d: 1\n") + service +
+		"defaults": "_info:\n  defaults:\n    keyauth_credential:\n" + repeat(20_000, "      x%d: 1\n") + service +
 			"keyauth_credentials:\n" + repeat(20_000, "- {key: k%d}\n"),
 		"plugin configs": "_plugin_configs:\n  c:\n" + repeat(4_000, "    x%d: 1\n") + service + "plugins:\n" +
 			repeat(15_000, "- {name: p%d, _config: c}\n"),
