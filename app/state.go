@@ -115,8 +115,8 @@ func hasKeyFile(c config.Config) bool {
 
 func lost(c config.Config, is, first string) error {
 	return fmt.Errorf("%s %s, and %s belongs to a database that was in use: %srestore a backup with `postern "+
-		"restore`, or name the PostgreSQL database that the server uses with --database-url or POSTERN_DATABASE_URL; "+
-		"to start over, move the key away", c.SQLitePath(), is, c.SecretsKeyFile(), first)
+		"restore`, or set --database-url or POSTERN_DATABASE_URL to the PostgreSQL database that the server uses; to "+
+		"start over, move the key away", c.SQLitePath(), is, c.SecretsKeyFile(), first)
 }
 
 func openDatabase(ctx context.Context, c config.Config) (*models.DB, error) {

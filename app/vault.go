@@ -110,7 +110,7 @@ func (a *App) checkVault(ctx context.Context) error {
 func (a *App) checkMark(ctx context.Context) error {
 	mark, err := a.state.db.Read(ctx).DataKeyByID(secrets.MarkID)
 	if errors.Is(err, models.ErrNotFound) {
-		return errors.New("the database isn't in use yet: first start a process with the role control or worker")
+		return errors.New("the database isn't in use yet: start a process with the role control or worker first")
 	}
 	if err == nil {
 		err = a.vault.Check(mark)

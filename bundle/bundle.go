@@ -49,7 +49,7 @@ func DefaultKeys(consumers bool) KeysOption {
 
 // ErrKeysWithoutConsumers refuses keys in an export that leaves out the consumers that own them.
 var ErrKeysWithoutConsumers = fault.InvalidField("/keys", "keys_without_consumers",
-	"Keys can't be exported without the consumers that own them. Include consumers, or set keys to none.")
+	"Keys can't be exported without their owners. Include consumers, or set keys to none.")
 
 // Options are the customer's choices.
 type Options struct {

@@ -86,11 +86,11 @@ func (v *verifier) readClients(clients []snapshot.AppClient, t snapshot.Tenant) 
 		return err
 	}
 	if len(doc.Clients) != len(clients) {
-		return problem(name, "it does not have the same app clients as %s", IssuersFile(t.Name))
+		return problem(name, "it doesn't have the same app clients as %s", IssuersFile(t.Name))
 	}
 	for i, one := range doc.Clients {
 		if one.ID != clients[i].ID {
-			return problem(name, "it does not have the same app clients as %s", IssuersFile(t.Name))
+			return problem(name, "it doesn't have the same app clients as %s", IssuersFile(t.Name))
 		}
 		if clients[i].Settings, err = one.settings(); err != nil {
 			return problem(name, "%s", fmt.Errorf("app client %s: %w", one.ID, err))

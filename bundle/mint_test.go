@@ -126,17 +126,19 @@ func TestVerify_newKeys(t *testing.T) {
 	key := lines[1][strings.LastIndex(lines[1], `,"`)+2 : strings.LastIndex(lines[1], `"`)]
 	sum := fmt.Sprintf(`,"minted_sha256":"%x"`, policy.HashKey(key))
 	for name, c := range map[string]change{
-		"another key":    {minted, "a different SHA-256", minted, key, key[:len(key)-1]},
+		"another key":    {minted, "the SHA-256 of the new key", minted, key, key[:len(key)-1]},
 		"key of another": {minted, `"key_99" instead of key_01`, minted, `"key_01"`, `"key_99"`},
 		"key gone":       {minted, "instead of key_01", minted, lines[1], ""},
-		"last key gone":  {minted, "it has no key for", minted, lines[len(lines)-2], ""},
+		"last key gone":  {minted, "it doesn't contain a key for", minted, lines[len(lines)-2], ""},
 		"key too many": {
-			minted, "more keys than the rows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1],
+			minted, "more keys than there are rows", minted, lines[len(lines)-2], lines[len(lines)-2] + lines[1],
 		},
-		"another owner": {minted, "a different owner", minted, `"key_01","billing-service"`, `"key_01","mallory"`},
-		"another end":   {minted, "a different expiry", minted, `"2200-`, `"2201-`},
-		"no head":       {minted, "does not begin with", minted, lines[0], ""},
-		"no shape":      {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
+		"another owner": {
+			minted, "the owner, environment or description", minted, `"key_01","billing-service"`, `"key_01","mallory"`,
+		},
+		"another end": {minted, "the expiration time of", minted, `"2200-`, `"2201-`},
+		"no head":     {minted, "does not begin with", minted, lines[0], ""},
+		"no shape":    {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell": {
 			minted, "a row is larger than 1 MB",
 			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,

@@ -63,7 +63,7 @@ func checkProject(p *snapshot.Project) error {
 			for _, one := range e.Upstream.TargetsOr(e.Target) {
 				if err := checkTarget(one.URL); err != nil {
 					return fault.New(fault.Invalid, "project_not_exportable",
-						"The target of environment %s is not a URL that can be called.", e.Name).Because(err)
+						"The target of environment %s isn't a URL that can be called.", e.Name).Because(err)
 				}
 			}
 			for _, h := range e.Headers {
@@ -100,7 +100,7 @@ func checkKey(p *snapshot.Project, k *snapshot.Key) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("bundle: key %s names tenant %s, which project %s does not have", k.ID, k.TenantID, p.ID)
+	return fmt.Errorf("bundle: key %s names tenant %s, which isn't in project %s", k.ID, k.TenantID, p.ID)
 }
 
 // maxName limits an entry name, in bytes. Ours are far shorter.

@@ -27,7 +27,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Con
 		return nil, err
 	}
 	if against.SHA256 != nil && sum != *against.SHA256 {
-		return nil, problem("the archive", "its SHA-256 is %s, not the expected one", hexSum(sum))
+		return nil, problem("the archive", "its SHA-256 is %s, which isn't the expected one", hexSum(sum))
 	}
 	zr, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {

@@ -122,7 +122,7 @@ func checkRelation(last, r *snapshot.Relation, tenant string) string {
 	case err != nil || canonical != r.Object:
 		return "names an object that is not in its canonical form"
 	case tenant == "" || r.Tenant != tenant:
-		return "is for a tenant that the project does not have"
+		return "is for a tenant that isn't in the project"
 	case r.Relation != policy.OwnerRelation:
 		return "has a relation other than owner"
 	case r.User == "":

@@ -112,7 +112,9 @@ func (b *Build) HasSecret(s Subject) bool { return b.Options.Secrets && s.hasSec
 
 // readSecrets returns the secret of an item in secrets.json. A sealed file can't be read.
 func (v *verifier) readSecrets() (func(item string) (string, error), error) {
-	none := func(item string) (string, error) { return "", problem(secretsFile, "it has no secret of %s", item) }
+	none := func(item string) (string, error) {
+		return "", problem(secretsFile, "it doesn't contain the secret of %s", item)
+	}
 	if _, have := v.files[sealedFile]; have {
 		return none, v.checkSealed()
 	}

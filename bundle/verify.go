@@ -159,7 +159,7 @@ func admitEntry(f *zip.File) error {
 	case f.Flags&1 != 0:
 		return problem(f.Name, "it is encrypted")
 	case f.Method != zip.Deflate && f.Method != zip.Store:
-		return problem(f.Name, "its compression method (%d) is not one that exports use", f.Method)
+		return problem(f.Name, "its compression method (%d) isn't used in exports", f.Method)
 	case f.UncompressedSize64 > uint64(filelimits.ZipEntryUnpacked.Most):
 		return beyond(f.Name, filelimits.ZipEntryUnpacked)
 	case f.UncompressedSize64 > ratioMatters &&
@@ -176,7 +176,7 @@ func apart(list []*zip.File) ([]*zip.File, error) {
 	for _, f := range list {
 		from, err := f.DataOffset()
 		if err != nil {
-			return nil, problem(f.Name, "its place in the archive is wrong")
+			return nil, problem(f.Name, "its position in the archive is wrong")
 		}
 		begins[f] = from
 	}
@@ -184,7 +184,7 @@ func apart(list []*zip.File) ([]*zip.File, error) {
 	slices.SortStableFunc(order, func(a, b *zip.File) int { return cmp.Compare(begins[a], begins[b]) })
 	for i := 1; i < len(order); i++ {
 		if before := order[i-1]; begins[order[i]] < begins[before]+int64(before.CompressedSize64) {
-			return nil, problem(order[i].Name, "it shares bytes with %s", before.Name)
+			return nil, problem(order[i].Name, "it overlaps with %s", before.Name)
 		}
 	}
 	return order, nil
@@ -292,10 +292,10 @@ func (v *verifier) sum(name, want string) error {
 		return problem(name, "it cannot be unpacked: %s", err)
 	}
 	if uint64(n) != v.files[name].UncompressedSize64 {
-		return problem(name, "it does not have the size that it declares")
+		return problem(name, "its size differs from its declared size")
 	}
 	if hex.EncodeToString(h.Sum(nil)) != want {
-		return problem(name, "its SHA-256 is not the one in %s", sumsFile)
+		return problem(name, "its SHA-256 doesn't match the one in %s", sumsFile)
 	}
 	return nil
 }

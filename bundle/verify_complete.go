@@ -205,7 +205,7 @@ func (l *ledgerCheck) resolve() error {
 			return err
 		}
 		for _, item := range l.pointers[name] {
-			return problem(reportFile, "item %d points to a place in %s that does not exist", item, name)
+			return problem(reportFile, "item %d points to a place in %s that doesn't exist", item, name)
 		}
 	}
 	return nil
@@ -266,7 +266,7 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 		return problem(name, "it is not a JSON document: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return problem(name, "there is more after the document")
+		return problem(name, "there is more text after the document")
 	}
 	return nil
 }

@@ -87,11 +87,11 @@ func (v *verifier) edition() error {
 	number, ok := strings.CutPrefix(m.Format, manifestFormat)
 	switch {
 	case !ok:
-		return problem(manifestFile, "format %q is not %s%d: this is not an export of Postern",
+		return problem(manifestFile, "format %q is not %s%d: this isn't a Postern export",
 			m.Format, manifestFormat, Edition)
 	case number != strconv.Itoa(Edition):
-		return problem(manifestFile, "the zip has edition %q, and this version of Postern reads edition %d: use the "+
-			"version that wrote the zip, or export the project again with this one", number, Edition)
+		return problem(manifestFile, "the zip has edition %q, but this version of Postern reads edition %d: use the "+
+			"version that wrote the zip, or export the project again with this version", number, Edition)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (v *verifier) manifest(report *Report) error {
 	for _, f := range m.Files {
 		entry, ok := v.files[f.Name]
 		if !ok {
-			return problem(f.Name, "%s lists it, but it is missing", manifestFile)
+			return problem(f.Name, "it is missing, but %s lists it", manifestFile)
 		}
 		if entry.UncompressedSize64 != uint64(f.Size) {
 			return problem(f.Name, "%s lists it with a different size", manifestFile)
@@ -144,7 +144,7 @@ func strict(entry string, data []byte, into any) error {
 		return problem(entry, "it does not have the expected format: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return problem(entry, "there is more after the document")
+		return problem(entry, "there is more text after the document")
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (l *ledgerCheck) readKeyRows(config projectDoc) error {
 	}
 	if l.report.Keys != l.report.Manifest.Counts.Keys {
 		counted := l.report.Manifest.Counts.Keys
-		return problem(manifestFile, "it counts %d keys, but there are %d", counted, l.report.Keys)
+		return problem(manifestFile, "it counts %d keys, but the zip contains %d", counted, l.report.Keys)
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 	}
 	at := slices.IndexFunc(targets, func(t Target) bool { return t.Name == head.Target })
 	if at < 0 {
-		return problem(reportFile, "it names a target that this program does not know: %q", head.Target)
+		return problem(reportFile, "its target %q is unknown to this version of Postern", head.Target)
 	}
 	l.target = targets[at]
 	for d.More() {

@@ -48,8 +48,8 @@ var spoiledLedger = map[string]change{
 	"unknown field":      inLedger("expected format", `"remedy":null`, `"cure":null`),
 	"format":             inLedger("a different format", "postern-ledger/1", "postern-ledger/9"),
 	"project":            inLedger("a different format or project", `"name":"shop"`, `"name":"chop"`),
-	"source pointer":     inLedger("does not exist", `"/versions/1"`, `"/versions/7"`),
-	"source line":        inLedger("does not exist", `"pointer":"/20"`, `"pointer":"/21"`),
+	"source pointer":     inLedger("doesn't exist", `"/versions/1"`, `"/versions/7"`),
+	"source line":        inLedger("doesn't exist", `"pointer":"/20"`, `"pointer":"/21"`),
 	"probe":              inLedger("not recorded", `"probes":[]`, `"probes":["x"]`),
 	"item on a terminal": inLedger("item ?[2Jx", `"id":"version:ver_2"`, `"id":"\u001b[2Jx"`),
 }
@@ -82,7 +82,7 @@ var spoiledFiles = map[string]change{
 	},
 	"a name twice in a row": {rows, "two fields with the same name", rows, `"owner":"`, `"OWNER":"eve","owner":"`},
 	"config field":          {project, "expected format", project, `"display_name"`, `"displayed"`},
-	"config document":       {project, "more after the document", project, "\n}\n", "\n}\n{}\n"},
+	"config document":       {project, "more text after the document", project, "\n}\n", "\n}\n{}\n"},
 	"key row":               {rows + ": line 1", "expected format", rows, `"owner"`, `"boss"`},
 	"key row of another": {
 		entry: rows,
@@ -107,11 +107,11 @@ var spoiledFiles = map[string]change{
 		old:   `"postern test"`,
 		new:   `"\u001b]0;evil\u0007"`,
 	},
-	"another format": {manifest, "not an export of Postern", manifest, "postern-bundle/", "other-bundle/"},
+	"another format": {manifest, "isn't a Postern export", manifest, "postern-bundle/", "other-bundle/"},
 	"unknown edition": {
 		entry: manifest,
-		says: `the zip has edition "2", and this version of Postern reads edition 1: use the version that wrote the ` +
-			"zip, or export the project again with this one",
+		says: `the zip has edition "2", but this version of Postern reads edition 1: use the version that wrote the ` +
+			"zip, or export the project again with this version",
 		file: manifest,
 		old:  `"postern-bundle/1",`,
 		new:  `"postern-bundle/2", "member of edition 2": true,`,

@@ -162,7 +162,7 @@ func essence(line string) string {
 // gatewayHasAll checks that the gateway's key table has every required entry.
 func (l *ledgerCheck) gatewayHasAll() error {
 	for _, ref := range l.entries {
-		return problem(gatewayFile, "it lacks an entry for line %d of %s", ref.line+1, ref.file)
+		return problem(gatewayFile, "it doesn't have an entry for line %d of %s", ref.line+1, ref.file)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (l *ledgerCheck) generated(config projectDoc, target Target) (*Build, error
 	b.digest = l.digest
 	all := slices.Concat(parts, b.seals(again, parts))
 	if name, added := l.v.unexpected(all); added {
-		return nil, problem(name, "it is not a file of an export: it was added later")
+		return nil, problem(name, "it isn't part of the export: it was added later")
 	}
 	for _, part := range all {
 		switch {
@@ -82,7 +82,8 @@ func (v *verifier) same(part Part) error {
 		return fmt.Errorf("verify %s: %w", part.Name, err)
 	}
 	if _, err := have.have.ReadByte(); have.differs || !errors.Is(err, io.EOF) {
-		return problem(part.Name, "it is not what Postern writes for this project: it was changed after the export")
+		return problem(part.Name, "it differs from the file that Postern writes for this project: it was changed "+
+			"after the export")
 	}
 	return nil
 }
@@ -116,10 +117,10 @@ func declared(target Target, item Item) error {
 		title := fate.title(snapshot.Feature(item.Kind))
 		if item.Title != title || item.Status != fate.Status || item.Configured == fate.Always ||
 			item.Note != fate.Note || valueOf(item.Remedy) != fate.Remedy {
-			return problem(reportFile, "item %s does not have the texts of %s", item.ID, item.Code)
+			return problem(reportFile, "item %s doesn't have the texts of the code %s", item.ID, item.Code)
 		}
 		return nil
 	}
-	return problem(reportFile, "item %s has a code that the target %s does not have: %s",
+	return problem(reportFile, "item %s has a code that isn't defined for the target %s: %s",
 		item.ID, target.Name, item.Code)
 }

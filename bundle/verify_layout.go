@@ -67,8 +67,8 @@ func repacked(list []*zip.File) error {
 }
 
 func repackedAs(entry string) error {
-	return problem(fmt.Sprintf("%q", entry), "this zip was unpacked and packed again, for example by the Finder of "+
-		"macOS. Use the zip as it was downloaded. If Safari unpacks downloads, turn off \"Open safe files after "+
+	return problem(fmt.Sprintf("%q", entry), "this zip was unpacked and packed again, for example by the macOS "+
+		"Finder. Use the original download. If Safari unpacks downloads, turn off \"Open safe files after "+
 		"downloading\" in its settings and download the zip again.")
 }
 
@@ -177,8 +177,8 @@ func (m *matcher) Write(p []byte) (int, error) {
 
 func (m *matcher) refusal(entry string, err error) error {
 	if errors.Is(err, errDiffers) {
-		return problem(entry, "the archive around it is not packed as Postern packs it, so programs could unpack it "+
-			"differently. If the zip was unpacked and packed again, use the one that was downloaded.")
+		return problem(entry, "the archive around it isn't packed the way Postern packs it, so programs could unpack "+
+			"it differently. If the zip was unpacked and packed again, use the original download.")
 	}
 	return problem(entry, "it cannot be read: %s", err)
 }
@@ -199,7 +199,7 @@ func (e *exactly) Read(p []byte) (int, error) {
 	n, err := e.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		if _, more := e.in.ReadByte(); !errors.Is(more, io.EOF) {
-			return n, errors.New("there is more after its packed bytes")
+			return n, errors.New("there is more data after its packed bytes")
 		}
 	}
 	return n, err

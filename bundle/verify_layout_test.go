@@ -188,7 +188,7 @@ func TestVerify_trailingBytes(t *testing.T) {
 	if err := zw.Close(); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, out.Bytes(), project, "there is more after its packed bytes")
+	refusedAs(t, out.Bytes(), project, "there is more data after its packed bytes")
 }
 
 // canonical is the header that Write gives an entry, as CreateRaw wants it.
@@ -216,14 +216,14 @@ func TestVerify_repacked(t *testing.T) {
 
 // The Finder of macOS puts everything into a folder, and adds files. Other programs only pack differently.
 func TestVerify_repackedZip(t *testing.T) {
-	const finder = "unpacked and packed again, for example by the Finder of macOS. Use the zip as it was downloaded"
+	const finder = "unpacked and packed again, for example by the macOS Finder. Use the original download"
 	for name, c := range map[string]struct {
 		folder, added, entry, says string
 	}{
 		"a folder":     {folder: "shop-kong/", entry: `"shop-kong/MANIFEST.json"`, says: finder},
 		"__MACOSX":     {added: "__MACOSX/._README.md", entry: `"__MACOSX/._README.md"`, says: finder},
 		".DS_Store":    {added: "auth/.DS_Store", entry: `"auth/.DS_Store"`, says: finder},
-		"packed again": {entry: "MANIFEST.json", says: "use the one that was downloaded"},
+		"packed again": {entry: "MANIFEST.json", says: "use the original download"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := unpacked(t)

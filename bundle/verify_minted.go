@@ -51,24 +51,24 @@ func (m *mintedCheck) read() ([]string, error) {
 // next compares the next new key with its row.
 func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	if m == nil {
-		return problem(mintedBeside(keysFile), "it is missing, but %s has a new key", row.ID)
+		return problem(mintedBeside(keysFile), "it is missing, although %s has a new key", row.ID)
 	}
 	record, err := m.read()
 	switch {
 	case errors.Is(err, io.EOF):
-		return problem(m.name, "it has no key for %s", row.ID)
+		return problem(m.name, "it doesn't contain a key for %s", row.ID)
 	case err != nil:
 		return problem(m.name, "it does not have the expected format: %s", err)
 	case record[0] != row.ID:
 		return problem(m.name, "it has %q instead of %s", record[0], row.ID)
 	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),
 		record[3] != disarmed(row.Description):
-		return problem(m.name, "the key of %s has a different owner, environment or description than in %s",
+		return problem(m.name, "the owner, environment or description of %s differs from %s",
 			row.ID, keysFile)
 	case record[len(record)-2] != valueOf(optionalTime(timeOrZero(row.ExpiresAt))):
-		return problem(m.name, "the key of %s has a different expiry than in %s", row.ID, keysFile)
+		return problem(m.name, "the expiration time of %s differs from %s", row.ID, keysFile)
 	case hexSum(policy.HashKey(record[len(record)-1])) != *row.MintedSHA256:
-		return problem(m.name, "the key of %s has a different SHA-256 than in %s", row.ID, keysFile)
+		return problem(m.name, "the SHA-256 of the new key for %s differs from %s", row.ID, keysFile)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (m *mintedCheck) end() error {
 		return nil
 	}
 	if _, err := m.read(); !errors.Is(err, io.EOF) {
-		return problem(m.name, "it has more keys than the rows")
+		return problem(m.name, "it has more keys than there are rows")
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func TestVerify_overlappingEntries(t *testing.T) {
 	first := bytes.Index(data, []byte("PK\x01\x02"))
 	second := first + 4 + bytes.Index(data[first+4:], []byte("PK\x01\x02"))
 	copy(data[second+42:second+46], data[first+42:first+46])
-	refusedAs(t, data, e.names[1], "shares bytes with "+e.names[0])
+	refusedAs(t, data, e.names[1], "overlaps with "+e.names[0])
 }
 
 func TestVerify_declaredSize(t *testing.T) {

@@ -142,7 +142,7 @@ func (c *Client) sendWith(
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path+query, body)
 	if err != nil {
-		return nil, fmt.Errorf("client: make the request: %w", err)
+		return nil, fmt.Errorf("client: create the request: %w", err)
 	}
 	request.Header = header
 	if in != nil {
@@ -183,7 +183,7 @@ func pathOf(segments []string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." {
-			return "", fault.New(fault.NotFound, "not_found", "There is nothing with the name or ID %q.", s)
+			return "", fault.New(fault.NotFound, "not_found", "No object has the name or ID %q.", s)
 		}
 		path.WriteString("/" + url.PathEscape(s))
 	}

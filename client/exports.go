@@ -100,11 +100,11 @@ func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) e
 	case err != nil:
 		return err
 	case n != e.SizeBytes:
-		return fault.New(fault.Internal, "download_damaged", "The download doesn't have the %d bytes that the server "+
-			"announced.", e.SizeBytes)
+		return fault.New(fault.Internal, "download_damaged", "The size of the download differs from the %d bytes "+
+			"that the server announced. Try again.", e.SizeBytes)
 	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
 		return fault.New(fault.Internal, "download_damaged", "The SHA-256 of the download doesn't match the one that "+
-			"the server announced.")
+			"the server announced. Try again.")
 	}
 	return nil
 }

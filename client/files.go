@@ -34,7 +34,7 @@ func (c *Client) upload(
 	body, _ := content()
 	request, err := http.NewRequestWithContext(ctx, op.Method, c.base+path+r.query(), body)
 	if err != nil {
-		return fmt.Errorf("client: make the request: %w", err)
+		return fmt.Errorf("client: create the request: %w", err)
 	}
 	request.ContentLength, request.GetBody = size, content
 	request.Header.Set("Accept", accepted)

@@ -50,8 +50,8 @@ func (c *Client) redirected(response *http.Response) error {
 	if to, err := url.Parse(response.Header.Get("Location")); err == nil && to.Host != "" {
 		where = "to " + to.Scheme + "://" + to.Host
 	}
-	return fault.New(fault.Internal, "redirected", "%s redirects %s, but your credential is not sent there. If that "+
-		"URL is right, use it with --server or POSTERN_SERVER.", c.base, where)
+	return fault.New(fault.Internal, "redirected", "%s redirects %s, but your credential isn't sent there. If that "+
+		"URL is correct, use it with --server or POSTERN_SERVER.", c.base, where)
 }
 
 // kindOf returns the kind that the server maps to the status code.

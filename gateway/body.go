@@ -19,7 +19,7 @@ var (
 	errBodyTooLarge = errors.New("the request's body is larger than the limit")
 	errBodyTooSlow  = errors.New("the request's body arrived too slowly")
 	errBodyOver     = errors.New("the call is over")
-	errCaller       = errors.New("the caller does not accept more of the response")
+	errCaller       = errors.New("the caller no longer accepts the response")
 )
 
 // requestBody is the caller's body as the transport reads it. Each read has a deadline, the whole body has a limit, and

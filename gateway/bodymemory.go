@@ -15,7 +15,7 @@ import (
 )
 
 // errNoMemory ends the reading of a body if there is no memory left for it.
-var errNoMemory = errors.New("request bodies use all of their memory")
+var errNoMemory = errors.New("request bodies use all of the memory reserved for them")
 
 // bodyMemory bounds the memory for bodies that are held whole, because they are validated, changed, or searched for an
 // object. All other bodies are streamed. The process has one budget, and so do the projects of a team. One address (for
@@ -143,10 +143,10 @@ func (c *call) noMemory(tooLarge policy.Denial) policy.Denial {
 	}
 	c.retryAfter = 1
 	if share {
-		c.warn("request bodies from one address use all of their memory", nil)
+		c.warn("request bodies from one address use all of the memory reserved for them", nil)
 		return policy.RateLimited
 	}
-	c.warn("request bodies use all of their memory", nil)
+	c.warn("request bodies use all of the memory reserved for them", nil)
 	return policy.Busy
 }
 

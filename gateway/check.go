@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/diagnosis"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -89,7 +91,7 @@ func (c *targetCheck) connect(ctx context.Context) (net.Conn, bool) {
 		if c.found.AddressClass == diagnosis.Loopback {
 			c.report.Skip("tls", "The target is on this machine and doesn't use TLS.")
 		} else {
-			c.report.Warn("tls", "The target starts with http://, so calls can be read and changed on the way.")
+			c.report.Warn("tls", "The target starts with http://, so calls can be read and changed in transit.")
 		}
 		return conn, true
 	}
@@ -161,8 +163,8 @@ func (c *targetCheck) secured(state tls.ConnectionState) {
 	ends := state.PeerCertificates[0].NotAfter
 	c.found.CertificateExpiresAt = new(ends.UTC())
 	left := ends.Sub(c.gateway.now())
-	detail := fmt.Sprintf("%s. The certificate is valid until %s (%d more days).", c.found.TLSVersion,
-		ends.UTC().Format(time.DateOnly), int(left/(24*time.Hour)))
+	detail := fmt.Sprintf("%s. The certificate is valid until %s (%s left).", c.found.TLSVersion,
+		ends.UTC().Format(time.DateOnly), english.Plural(int(left/(24*time.Hour)), "day", ""))
 	if left < expiresSoon {
 		c.report.Warn("tls", "%s Renew it.", detail)
 		return
@@ -186,11 +188,11 @@ func (c *targetCheck) credentials() {
 		}
 	}
 	if len(carried) == 0 {
-		c.report.Skip("credentials", "The environment has no upstream credentials, so the upstream can't distinguish "+
-			"this project from other callers.")
+		c.report.Skip("credentials", "The environment has no upstream credentials, so the upstream can't tell this "+
+			"project from other callers.")
 		return
 	}
-	c.report.Pass("credentials", "The request has %s.", strings.Join(carried, ", "))
+	c.report.Pass("credentials", "The request includes %s.", strings.Join(carried, ", "))
 }
 
 // ask sends HEAD, and GET where the upstream does not take HEAD.
@@ -274,10 +276,10 @@ func (c *targetCheck) answered(method string, response *http.Response) {
 		c.report.Warn("answer", "%s The upstream responds, but refuses a call without a caller. Check that it "+
 			"accepts this environment's credentials.", says)
 	case status == http.StatusBadRequest && c.wantsCertificate && c.environment.proof.fingerprint() == "":
-		c.report.Warn("answer", "%s The server asked for a client certificate, and the environment doesn't have one. "+
-			"If it requires one, set it: postern upstreams certificate set.", says)
+		c.report.Warn("answer", "%s The server requested a client certificate, but the environment doesn't have one. "+
+			"If the server requires one, set it: postern upstreams certificate set.", says)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		c.report.Pass("answer", "%s The gateway doesn't follow redirects; it passes them on to callers.", says)
+		c.report.Pass("answer", "%s The gateway passes redirects on to callers and doesn't follow them.", says)
 	case status >= http.StatusBadRequest:
 		c.report.Pass("answer", "%s The upstream responds. It doesn't have to serve anything at its base path.", says)
 	default:

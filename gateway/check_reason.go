@@ -84,9 +84,8 @@ func (c *targetCheck) otherNames(found *x509.Certificate) string {
 		names = append(names, diagnosis.Quote(one))
 	}
 	if len(names) == 0 {
-		return required + "It is for another host name: it has no DNS names, and a common name (CN) alone doesn't " +
-			"count. If it is valid for an IP address, set server_name (--server-name) to that. If it isn't, use " +
-			"another certificate."
+		return required + "It has no DNS names, and a common name (CN) alone isn't enough. If it is valid for an IP " +
+			"address, set server_name (--server-name) to that address. Otherwise, use another certificate."
 	}
 	return required + "It is for another host name: " + english.WordSeries(names, "and") + ". Set server_name " +
 		"(--server-name) to a name that the certificate is valid for, or use a certificate for this name."
@@ -104,10 +103,10 @@ func (c *targetCheck) serverName() string {
 func (c *targetCheck) outsideValidity(found *x509.Certificate) string {
 	of := diagnosis.Quote(found.Subject.String())
 	if found.NotBefore.After(c.gateway.now()) {
-		return "The certificate of " + of + " isn't valid yet, until " + found.NotBefore.UTC().Format(time.RFC3339) +
+		return "The certificate of " + of + " isn't valid until " + found.NotBefore.UTC().Format(time.RFC3339) +
 			". Check the server's certificate and the clock of this gateway."
 	}
-	return "The certificate of " + of + " has expired at " + found.NotAfter.UTC().Format(time.RFC3339) +
+	return "The certificate of " + of + " expired at " + found.NotAfter.UTC().Format(time.RFC3339) +
 		". Renew it on the server."
 }
 
@@ -128,9 +127,9 @@ func (c *targetCheck) unknownAuthority(err error) string {
 	compare := "Anyone between this gateway and the server could have sent it, so first compare its SHA-256 " +
 		"fingerprint, " + offer.SHA256 + ", with the one that the server's operator gives you."
 	if !last.IsCA {
-		return untrusted + "The server doesn't send the authority's certificate. Ask its operator for that, and set " +
-			"it as ca (--ca). You can also set the server's own certificate, " + diagnosis.Quote(offer.Subject) + ", " +
-			"until the server gets another one. " + compare
+		return untrusted + "The server doesn't send the authority's certificate. Ask its operator for the " +
+			"authority's certificate, and set it as ca (--ca). You can also set the server's own certificate, " +
+			"" + diagnosis.Quote(offer.Subject) + ", until the server gets another one. " + compare
 	}
 	return untrusted + "If it is a private authority, set its certificate, " + diagnosis.Quote(offer.Subject) +
 		", as ca (--ca). " + compare
@@ -147,8 +146,8 @@ func (c *targetCheck) alertReason(err error) string {
 	case strings.Contains(text, "no application protocol"):
 		return c.otherHTTP()
 	case strings.Contains(text, "unrecognized name"):
-		return "The server doesn't know the name " + c.serverName() + ". Set server_name (--server-name) to a name " +
-			"that it serves."
+		return "The server doesn't recognize the name " + c.serverName() + ". Set server_name (--server-name) to a " +
+			"name that it serves."
 	case strings.Contains(text, "protocol version"):
 		return "The server supports neither TLS 1.2 nor TLS 1.3. Update it."
 	case strings.Contains(text, "certificate required"), c.wantsCertificate && isAboutCertificate(text):

@@ -103,7 +103,7 @@ func TestCheckTarget_reasons(t *testing.T) {
 		},
 		"expired": {
 			byName(tlsServer(old)), checkedBy(oldAuthority, false, ""), "tls",
-			[]string{`"CN=localhost"`, "has expired at", "Renew it"},
+			[]string{`"CN=localhost"`, "expired at", "Renew it"},
 		},
 		"a client certificate, TLS 1.2": {
 			tlsServer(asking(tls.VersionTLS12)), checkedBy(authority, false, ""), "tls",
@@ -115,7 +115,7 @@ func TestCheckTarget_reasons(t *testing.T) {
 		},
 		"a name that it doesn't know": {
 			byName(bareTLS(unknown)), checkedBy(authority, false, ""), "tls",
-			[]string{"doesn't know the name localhost"},
+			[]string{"doesn't recognize the name localhost"},
 		},
 		"https to http": {
 			swap(serverWith(t, nil, http.NotFound, nil)), snapshot.Upstream{}, "tls",
@@ -154,7 +154,7 @@ func TestCheckTarget_asksForCertificate(t *testing.T) {
 	target := serverWith(t, secure, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, nil)
 	set := checkedBy(authority, false, "")
 	got := newRig(t, nil, withTarget(target), withUpstreams(set, set)).check("env_prod")
-	reports.WantStep(t, got, "answer", diagnosis.Warn, "asked for a client certificate")
+	reports.WantStep(t, got, "answer", diagnosis.Warn, "requested a client certificate")
 }
 
 func fingerprint(certificate string) string {

@@ -43,7 +43,7 @@ func TestCheckTarget(t *testing.T) {
 			"accepts this environment's credentials"},
 		"a redirect to the cloud's metadata": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
-		}, diagnosis.Pass, "doesn't follow redirects"},
+		}, diagnosis.Pass, "passes redirects on to callers"},
 		"HEAD is not taken": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
 				w.WriteHeader(http.StatusMethodNotAllowed)

@@ -44,12 +44,12 @@ func compileDescription(s *snapshot.Project, v *snapshot.Version, next, last *ta
 	switch v.Validation {
 	case snapshot.ValidationOff, snapshot.ValidationReport, snapshot.ValidationEnforce:
 	default:
-		return nil, fmt.Errorf("validation %q is not known", v.Validation)
+		return nil, fmt.Errorf("unknown validation %q", v.Validation)
 	}
 	switch v.Publication {
 	case snapshot.PublicationOff, snapshot.PublicationCallers, snapshot.PublicationPublic:
 	default:
-		return nil, fmt.Errorf("publication %q is not known", v.Publication)
+		return nil, fmt.Errorf("unknown publication %q", v.Publication)
 	}
 	document, validates := v.OpenAPI, v.Validation != snapshot.ValidationOff && v.OpenAPI != nil
 	if !validates && v.Publication == snapshot.PublicationOff {

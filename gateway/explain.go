@@ -48,7 +48,7 @@ func (g *Gateway) explainAt(at route, denial policy.Denial, q *policy.Question) 
 	}
 	found := "Environment " + at.environment.name + " of version " + at.version.name
 	if at.domain != nil {
-		found += ", by the custom domain " + at.domain.Address()
+		found += ", through the custom domain " + at.domain.Address()
 		if len(at.domain.Methods) > 0 {
 			found += " for " + strings.Join(at.domain.Methods, ", ")
 		}
@@ -106,7 +106,7 @@ func hostNote(at route) string {
 	case e.keepsHost && at.domain != nil:
 		return ", with the Host header " + at.domain.Host
 	case e.keepsHost:
-		return ". A call to a custom domain keeps it as its Host header"
+		return ". Calls to a custom domain keep its name in the Host header"
 	}
 	return ""
 }

@@ -314,13 +314,14 @@ func TestHostNames_twoTeams(t *testing.T) {
 func TestExplain_customDomain(t *testing.T) {
 	r := newRig(t, nil, withMode(snapshot.Passthrough), severalDomains)
 	for _, tc := range []struct{ method, host, path, want string }{
-		{"GET", ownHost, "/orders/42", "Environment on-1 of version 1.0.0, by the custom domain " + ownHost +
+		{"GET", ownHost, "/orders/42", "Environment on-1 of version 1.0.0, through the custom domain " + ownHost +
 			"/orders, path /42."},
-		{"GET", ownHost, "/orders/archive/1", "Environment on-2 of version 1.0.0, by the custom domain " + ownHost +
+		{"GET", ownHost, "/orders/archive/1", "Environment on-2 of version 1.0.0, through the custom domain " +
+			"" + ownHost +
 			"/orders/archive, path /orders/archive/1."},
-		{"POST", ownHost, "/o/1", "Environment on-3 of version 1.0.0, by the custom domain " + ownHost +
+		{"POST", ownHost, "/o/1", "Environment on-3 of version 1.0.0, through the custom domain " + ownHost +
 			"/o for POST, path /1."},
-		{"GET", strings.ToUpper(ownHost) + ":443", "", "Environment on-0 of version 1.0.0, by the custom domain " +
+		{"GET", strings.ToUpper(ownHost) + ":443", "", "Environment on-0 of version 1.0.0, through the custom domain " +
 			ownHost + ", path /."},
 		{"GET", ownHost, "/books/1", policy.NoRoute.Message}, // of another project
 		{"GET", "only.example.com", "/", policy.NoRoute.Message},

@@ -336,9 +336,9 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 func checkAccess(a snapshot.Access, fallbackOwner string) error {
 	switch {
 	case a.Mode != snapshot.Passthrough && a.Mode != snapshot.Authenticate:
-		return fmt.Errorf("mode %q is not known", a.Mode)
+		return fmt.Errorf("unknown mode %q", a.Mode)
 	case a.Keyless != snapshot.Reject && a.Keyless != snapshot.OwnerFallback:
-		return fmt.Errorf("keyless %q is not known", a.Keyless)
+		return fmt.Errorf("unknown keyless %q", a.Keyless)
 	case a.Keyless == snapshot.OwnerFallback && fallbackOwner == "":
 		return fmt.Errorf("keyless %q without a fallback owner", a.Keyless)
 	case a.Mode == snapshot.Authenticate && len(a.Methods) == 0:

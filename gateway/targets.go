@@ -85,7 +85,7 @@ func methodOf(b snapshot.UpstreamBalance) (balance.Method, snapshot.UpstreamBala
 	case b.Hashes():
 		return balance.Hash, b, nil
 	}
-	return 0, "", fmt.Errorf("balance %q is not known", b)
+	return 0, "", fmt.Errorf("unknown balance %q", b)
 }
 
 // first returns the first target of an environment that gets calls.

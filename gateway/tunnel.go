@@ -30,7 +30,7 @@ func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
 	c.status = response.StatusCode
 	client, buffered, err := http.NewResponseController(c.w).Hijack()
 	if err != nil {
-		c.warn("take over the caller's connection", err)
+		c.warn("could not take over the caller's connection", err)
 		return
 	}
 	release(client)

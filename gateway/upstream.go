@@ -33,7 +33,7 @@ type proof struct {
 
 type headerValue struct{ name, value string }
 
-var errNoUnsealer = errors.New("this gateway cannot unseal upstream credentials")
+var errNoUnsealer = errors.New("this gateway can't decrypt upstream credentials")
 
 // compileProof opens an environment's upstream credentials. It returns nil if there are none,
 // and the project does not sign calls.

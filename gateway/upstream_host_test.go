@@ -79,7 +79,7 @@ func TestHostHeader_serverName(t *testing.T) {
 func TestHostHeader_explained(t *testing.T) {
 	for set, want := range map[string]string{
 		"target": "/base/a.", "api.internal": ", with the Host header api.internal.",
-		"caller": "A call to a custom domain keeps it as its Host header.",
+		"caller": "Calls to a custom domain keep its name in the Host header.",
 	} {
 		r := newRig(t, nil, withMode(snapshot.Passthrough),
 			withUpstreams(snapshot.Upstream{}, snapshot.Upstream{HostHeader: &set}))

@@ -215,8 +215,7 @@ func explainValidation(out *policy.Explanation, at route, method string) {
 	}
 	if !d.enforce {
 		out.Report(policy.ExplainValidate, "According to "+m.Name+" of the OpenAPI document, "+
-			problems[0].String()+"; this "+
-			"is only reported.")
+			problems[0].String()+". This is only reported.")
 		return
 	}
 	exported := out.Exported // the exported gateway does not validate

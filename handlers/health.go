@@ -38,7 +38,7 @@ func (s *Server) Probes() http.Handler {
 
 // errDetached is the response of a server that was started without its database.
 var errDetached = fault.New(fault.Unavailable, "database_unavailable",
-	"The database isn't responding at the moment. Try again soon.").After(5 * time.Second)
+	"The database isn't responding. Try again in a moment.").After(5 * time.Second)
 
 // whileAttached answers everything but probes with 503 until the database can be used.
 func (s *Server) whileAttached(next http.Handler) http.Handler {

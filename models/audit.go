@@ -133,7 +133,7 @@ func (t *Tx) chainAudit() error {
 	for _, team := range slices.Sorted(maps.Keys(byTeam)) {
 		chain, err := t.lockChain(team)
 		if err != nil {
-			return fmt.Errorf("models: hold the audit chain of %q: %w", team, err)
+			return fmt.Errorf("models: lock the audit chain of %q: %w", team, err)
 		}
 		for _, e := range byTeam[team] {
 			if err := chain.take(&e); err != nil {
@@ -144,7 +144,7 @@ func (t *Tx) chainAudit() error {
 			}
 		}
 		if err := t.moveChain(chain); err != nil {
-			return fmt.Errorf("models: move the audit chain of %q: %w", team, err)
+			return fmt.Errorf("models: advance the audit chain of %q: %w", team, err)
 		}
 	}
 	return nil

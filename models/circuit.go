@@ -16,7 +16,7 @@ import (
 // tryEvery is how often an open circuit lets a connection be tried.
 const tryEvery = time.Second
 
-var errCircuitOpen = fmt.Errorf("%w new connections", errUnreachable)
+var errCircuitOpen = fmt.Errorf("%w: new connections are refused", errUnreachable)
 
 // breaker is a connector behind the circuit of its server. While connections get no
 // answer, each of them would take a place in the pool until its own deadline, and

@@ -48,7 +48,7 @@ func (d *DB) CopyTo(
 	ctx context.Context, target *DB, note func(table string), check func(from, to *Tx) error,
 ) (done Copied, err error) {
 	if d.dialect != migrations.SQLite || target.dialect != migrations.Postgres {
-		return done, errors.New("models: rows are copied from SQLite to PostgreSQL only")
+		return done, errors.New("models: rows can only be copied from SQLite to PostgreSQL")
 	}
 	err = d.Consistent(ctx, func(from *Tx) error {
 		return target.alone(ctx, func(to *Tx, conn *sql.Conn) error {

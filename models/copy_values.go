@@ -105,7 +105,7 @@ func (c copiedColumn) convert(value any) (any, error) {
 			return []byte(v), nil
 		}
 	}
-	return nil, fmt.Errorf("a value of type %T cannot become %s", value, c.kind)
+	return nil, fmt.Errorf("a value of type %T can't be converted to %s", value, c.kind)
 }
 
 // storable returns a text that PostgreSQL accepts.
@@ -117,7 +117,7 @@ func storable(value any) (string, error) {
 	case []byte:
 		text = string(v)
 	default:
-		return "", fmt.Errorf("a value of type %T cannot become text", value)
+		return "", fmt.Errorf("a value of type %T can't be converted to text", value)
 	}
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", fmt.Errorf("PostgreSQL can't store text with NUL bytes or invalid UTF-8: correct the text in the " +
@@ -186,5 +186,5 @@ func (c copiedColumn) canonical(value any) ([]byte, error) {
 	case time.Time:
 		return binary.BigEndian.AppendUint64(nil, uint64(v.UnixMicro())), nil
 	}
-	return nil, fmt.Errorf("a value of type %T is not compared", value)
+	return nil, fmt.Errorf("values of type %T can't be compared", value)
 }

@@ -26,7 +26,7 @@ func (d *Digest) Scan(value any) error {
 	case []byte:
 		*d = bytes.Clone(v) // the driver reuses its own
 	default:
-		return fmt.Errorf("models: a digest is kept as %T", value)
+		return fmt.Errorf("models: a digest is stored as %T", value)
 	}
 	return nil
 }

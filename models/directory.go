@@ -99,7 +99,7 @@ func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser]
 const MaxMerged = 50
 
 // ErrManyTenants means that a project serves more tenants than MaxMerged.
-var ErrManyTenants = errors.New("models: too many tenants for a list of their users")
+var ErrManyTenants = errors.New("models: too many tenants to list their users")
 
 // EndUsersServed lists the end users of the tenants that a project serves, newest first. An index has the users of one
 // tenant in the order of the list, but not those of several, so it merges what the index has of each. ErrManyTenants if

@@ -94,5 +94,5 @@ func documentText(value any) ([]byte, error) {
 	case []byte:
 		return v, nil
 	}
-	return nil, fmt.Errorf("models: a document is kept as %T", value)
+	return nil, fmt.Errorf("models: a document is stored as %T", value)
 }

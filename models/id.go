@@ -23,7 +23,7 @@ type RawID [16]byte
 func NewID(kind string) string {
 	var id RawID
 	if _, err := rand.Read(id[6:]); err != nil {
-		panic(fmt.Sprintf("models: no randomness: %v", err))
+		panic(fmt.Sprintf("models: read random bytes: %v", err))
 	}
 	now := time.Now().UnixNano()
 	const ms = int64(time.Millisecond)

@@ -82,7 +82,7 @@ func waitForNotice(ctx context.Context, c *pgx.Conn) error {
 		err = c.Ping(ask)
 		stop()
 		if err != nil {
-			return fmt.Errorf("models: the connection for notices does not answer: %w", err)
+			return fmt.Errorf("models: the connection for notices doesn't respond: %w", err)
 		}
 	}
 }

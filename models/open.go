@@ -201,9 +201,9 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	return migrations.Check(ctx, pool(d.read), d.dialect)
 }
 
-// ErrBehind means that the schema lacks steps of this program, and that this process may not
+// ErrBehind means that the schema is missing steps of this program, and that this process may not
 // apply them.
-var ErrBehind = errors.New("the schema lacks steps")
+var ErrBehind = errors.New("the schema is missing steps")
 
 // ErrEmpty is ErrBehind for a database without our tables.
 var ErrEmpty = errors.New("the database doesn't have Postern's tables yet")

@@ -85,7 +85,7 @@ func (s *server) connectPlain(ctx context.Context) (*pgx.Conn, error) {
 
 func sessionOf(ctx context.Context, conn *pgx.Conn) (pid uint32, err error) {
 	if err := conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
-		return 0, fmt.Errorf("ask for the session: %w", err)
+		return 0, fmt.Errorf("query the session: %w", err)
 	}
 	return pid, nil
 }

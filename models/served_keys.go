@@ -102,7 +102,7 @@ func (k *ServedKey) parse(hash, fields []byte, readExpiry func([]byte) (int64, e
 	}
 	k.Hash, k.Place, k.State = hash, fields[:at-1], next()
 	if k.Expires, err = readExpiry(next()); err != nil {
-		return fmt.Errorf("models: when a key expires: %w", err)
+		return fmt.Errorf("models: find when keys expire: %w", err)
 	}
 	k.More = len(next()) > 0
 	id := next()

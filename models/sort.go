@@ -37,7 +37,7 @@ const (
 )
 
 // ErrSort means that a list cannot be sorted by a column.
-var ErrSort = errors.New("models: the list does not have this order")
+var ErrSort = errors.New("models: this list can't be sorted this way")
 
 // order is a column that a list can be sorted by. sql is an expression without user input that is never NULL. value
 // returns it of a row: a string, an int64 or a time.Time.
@@ -165,7 +165,7 @@ func (p position) cursor() string {
 
 // ErrCursor means that a cursor is not one of the list, or is one of another order.
 var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor",
-	"Use next_cursor of the previous page, with the same sort.")
+	"Use the next_cursor of the previous page, with the same sort.")
 
 // readCursor returns the position that is in a cursor of a list in an order.
 func readCursor(cursor string, order Sort) (p position, err error) {

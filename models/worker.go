@@ -34,7 +34,7 @@ func (t *Tx) WorkerAlive(id string) error {
 	err = t.db.Exec(`INSERT INTO workers (id, seen_at) VALUES (?, ?)
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, id, now).Error
 	if err != nil {
-		return fmt.Errorf("models: note that a worker is alive: %w", err)
+		return fmt.Errorf("models: record that a worker is alive: %w", err)
 	}
 	return t.db.Where("seen_at < ?", now.Add(-time.Hour)).Delete(&Worker{}).Error
 }

@@ -63,7 +63,8 @@ func callSigningOff() projects.CallSigning {
 
 func callSigningWrong() projects.CallSigning {
 	m := callSigning()
-	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U will sign from 2026-03-05T05:06:00Z. " +
+	m.Manage.Error = "The key poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U will start signing at " +
+		"2026-03-05T05:06:00Z. " +
 		"Rotate again after that, or use signs_in_seconds 0 to replace it now."
 	m.Manage.Disable.Error = "Check the box to stop signing."
 	return m

@@ -133,8 +133,8 @@ func domainMissing() projects.Domain {
 	m.RecordName = "_postern-challenge." + longHost
 	m.Facts[1].Value = "by its TXT record, 1 Nov 2026, 09:12 UTC"
 	m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: "19 Nov 2026, 09:12 UTC"})
-	m.Warnings = []string{"CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests to it " +
-		"get 404. Add OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS."}
+	m.Warnings = []string{"CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests get " +
+		"404. Add OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS."}
 	m.Manage.Calls.PathPrefix.Error = "Leave out the slash at the end: /orders also matches all paths below it."
 	m.Manage.VerifyText = "Check again"
 	m.Manage.Error = "The name server didn't respond. Try again in a minute."

@@ -85,7 +85,7 @@ func ledgerLines(lines ...contract.LedgerLine) []exports.LedgerLine {
 
 func exportPreviewLate() exports.Preview {
 	m := exportPreview()
-	m.Problem = "The preview took longer than 10 seconds. Create an export instead, which includes the full ledger."
+	m.Problem = "The preview took longer than 10 seconds. Create an export instead. It includes the full ledger."
 	return m
 }
 

@@ -102,7 +102,7 @@ func hostedStates() []state {
 		})},
 		{"hosted-sign-out-refused", login.AskSignOutPage(login.SignOut{
 			Shell:   hosted(),
-			Refused: "The application referred to a sign-in that isn't known here.",
+			Refused: "The application referred to a sign-in that is unknown here.",
 		})},
 		{"hosted-trial", login.ChoosePage(hostedTestLogin())},
 	}

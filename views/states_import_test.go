@@ -13,7 +13,7 @@ func importEmpty() projects.Import {
 
 func importWrong() projects.Import {
 	m := importEmpty()
-	m.Error = "MANIFEST.json: its SHA-256 is not the one in SHA256SUMS"
+	m.Error = "MANIFEST.json: its SHA-256 doesn't match the one in SHA256SUMS"
 	return m
 }
 

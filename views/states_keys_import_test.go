@@ -48,7 +48,7 @@ func keyImportDone() projects.KeyImport {
 			Row: 3, Rows: 1, Column: "properties.primaryKeyOfTheSubscription",
 			Detail: "The key has fewer than 16 characters.",
 		}, {
-			Row: 4, Rows: 311, Column: "key_type", Detail: "The row has no scopes and no key type.",
+			Row: 4, Rows: 311, Column: "key_type", Detail: "The row has no scopes or key type.",
 		}},
 		MoreErrors: true,
 	}

@@ -150,7 +150,7 @@ func loginTabWrong() projects.Login {
 	m.Create.Open, m.Create.Error = true, "A tenant can have at most 50 app clients."
 	m.Create.Name = ui.Value{
 		Text:  "Web",
-		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
+		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter and don't end with a hyphen.",
 	}
 	m.Create.Redirects = ui.Value{
 		Text:  "http://app.example.com/cb",
@@ -259,15 +259,15 @@ func appClientWrong() projects.AppClient {
 	m.API.Declared, m.API.ScopesURL = nil, "/projects/shop/api-scopes"
 	m.API.Error, m.API.Grant = "Nothing was saved.", "client_credentials requires a client secret. Set confidential "+
 		"to true."
-	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: No project that serves the app client's tenant " +
-		"declares this scope. First declare it under the project's API scopes."}
+	m.API.Scopes = ui.Value{Text: "orders:own", Error: "orders:own: This scope isn't declared by any project that " +
+		"serves the app client's tenant. Add it to the API scopes of one of these projects first."}
 	m.Branding.Error = "Nothing was saved."
 	m.Branding.Color.Error = "Use a color such as #0f766e."
 	m.Branding.Title.Error = "Use at most 60 characters on one line."
 	m.Branding.Welcome.Error = "Use at most 300 characters on one line."
 	m.Branding.LogoURL.Error = "Use the https URL of an image, without a user name or password."
 	m.Secret.Error, m.Delete.Error = "Check the box to confirm.", "Check the box to confirm."
-	m.Keys.Error = "The key sig_2 will sign from 2026-08-02T10:00:00Z. Rotate again after that."
+	m.Keys.Error = "The key sig_2 will start signing at 2026-08-02T10:00:00Z. Rotate again after that."
 	return m
 }
 

@@ -39,7 +39,7 @@ func arrivalStates() []state {
 			SignInURL:         "/signin",
 			Email: ui.Value{
 				Text:  "ana@example.com",
-				Error: "An account with this address already exists. Sign in with it, or use another address.",
+				Error: "An account with this address already exists. Sign in to that account, or use another address.",
 			},
 			Name: ui.Value{Text: "Ana"},
 		})},
@@ -68,12 +68,12 @@ func arrivalStates() []state {
 			RoleText: "Owners can do everything, including managing members and permanently deleting projects.",
 			Account:  "ana@example.com",
 			Action:   "/invite/code",
-			Error: "This invitation is for vic@example.com. Use the account with that address, or ask for " +
+			Error: "This invitation is for vic@example.com. Sign in to the account with that address, or ask for " +
 				"another invitation.",
 		})},
 		{"invited-over", signin.InvitedPage(signin.Invited{
 			Page:    out("Invitation", "/projects"),
-			Refusal: "This invitation has been used, has expired or was revoked. Ask for a new invitation.",
+			Refusal: "This invitation has expired, or it was already used or revoked. Ask for a new one.",
 		})},
 	}
 }
@@ -91,7 +91,7 @@ func teamStates() []state {
 		})},
 		{"teams-none", team.ListPage(team.List{
 			Page:  in("Teams", "/teams"),
-			Error: "You are in 100 teams. Leave one to create another.",
+			Error: "You are in 100 teams, which is the maximum. Leave one to create another.",
 		})},
 		{"team", team.TeamPage(ownTeam())},
 		{"team-settings", team.SettingsPage(ownTeam())},
@@ -138,7 +138,7 @@ func accountStates() []state {
 			Name: ui.Value{Error: "Enter a name of 1 to 80 characters."},
 			Email: ui.Value{
 				Text:  "ben@example.com",
-				Error: "Another account has this address.",
+				Error: "Another account has this address. Use a different one.",
 			},
 			Has:           true,
 			PasswordError: "This isn't your current password.",

@@ -128,7 +128,7 @@ func importApplied() exports.MovedIn {
 		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
 			{
 				Kind: "environment", Name: "prod of orders",
-				Detail: "It was changed here since the last import, and differs from the file.",
+				Detail: "It was changed here after the last import and differs from the file.",
 			},
 		}},
 		Vanished: contract.MovedList{Total: 1204, Items: []contract.MovedObject{

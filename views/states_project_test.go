@@ -270,7 +270,8 @@ func configureWrong() projects.Configure {
 	m.Versions[0].Ranges.Error = "Nothing was saved."
 	m.Keys.Create.Open = true
 	m.Keys.Create.Owner = ui.Value{Error: "Enter the owner of the key, such as billing-service."}
-	m.Keys.Create.TenantError = "This project doesn't serve a tenant \"acme\". Attach the tenant to the project first."
+	m.Keys.Create.TenantError = "This project doesn't serve the tenant \"acme\". Attach the tenant to " +
+		"the project first."
 	m.Keys.Create.ProductError = "This project isn't in a product. Add it to one first, or leave this field out."
 	m.Keys.Create.Bounds = keyWrong().Edit.Bounds
 	m.Keys.Filter.ClearURL = "/projects/shop/keys"

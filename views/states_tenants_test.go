@@ -45,8 +45,8 @@ func tenantStates() []state {
 		{"products-empty", products.ListPage(products.List{
 			Page: in("Products", "/products", "Products"),
 			Create: &products.Create{Open: true, Action: "/products", Team: "team_1",
-				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with " +
-					"a letter; don't end with a hyphen."}},
+				Name: ui.Value{Text: "Store", Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a " +
+					"letter and don't end with a hyphen."}},
 		})},
 		{"product", products.ProductPage(product())},
 		{"product-empty", products.ProductPage(productEmpty())},
@@ -101,7 +101,7 @@ func projectTenantsWrong() projects.Tenants {
 	m := projectTenants()
 	m.Add.Open, m.Add.Name = true, ui.Value{
 		Text:  "Acme",
-		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
+		Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter and don't end with a hyphen.",
 	}
 	m.Add.FallbackOwner = ui.Value{Text: "x\ny", Error: "Use at most 128 characters on one line."}
 	m.Add.Error = "An unclaimed workspace can have at most 10 tenants. Claim it to add more."

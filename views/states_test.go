@@ -52,7 +52,7 @@ func entryStates() []state {
 			Page:              out("Welcome", "/welcome/abc"),
 			Action:            "/welcome/abc",
 			MinPasswordLength: 12,
-			Email:             ui.Value{Text: "ana@", Error: "This isn't an email address."},
+			Email:             ui.Value{Text: "ana@", Error: "Enter a valid email address."},
 			Name:              ui.Value{Text: "Ana"},
 			Password:          "Use at least 12 characters and at most 1,024 bytes.",
 		})},
@@ -68,7 +68,7 @@ func entryStates() []state {
 		{"forgotten", signin.ForgottenPage(signin.Forgotten{
 			Page:  out("Reset your password", "/recover"),
 			Mails: true,
-			Email: ui.Value{Text: "ana", Error: "This isn't an email address."},
+			Email: ui.Value{Text: "ana", Error: "Enter a valid email address."},
 			Error: "Too many attempts to ask for a link. Wait 15 minutes and try again.",
 		})},
 		{"forgotten-sent", signin.ForgottenPage(signin.Forgotten{
@@ -195,8 +195,7 @@ func exportStates() []state {
 			Format:     "data",
 			Keys:       "mint",
 			Error:      "This project already has 3 unfinished exports. Wait for one to finish, or cancel one.",
-			KeysError: "Keys can't be exported without the consumers that own them. Include consumers, or set keys " +
-				"to none.",
+			KeysError:  "Keys can't be exported without their owners. Include consumers, or set keys to none.",
 		})},
 		{"import", projects.ImportPage(importEmpty())},
 		{"import-wrong", projects.ImportPage(importWrong())},

@@ -100,7 +100,7 @@ func tokensWrong() tokens.List {
 		Open:        true,
 		Scopes:      scopes(),
 		ScopesError: "Choose at least one of the scopes read, write, keys, export, users and admin.",
-		Name:        ui.Value{Error: "Enter a name of 1 to 80 characters that says what the token is for."},
+		Name:        ui.Value{Error: "Enter a name of 1 to 80 characters that describes what the token is used for."},
 		Expires:     ui.Value{Text: "2099-12-31", Error: "A token can't be valid for more than a year."},
 	}
 	return m

@@ -43,7 +43,7 @@ func keyTypesWrong() projects.KeyTypes {
 	m := keyTypes()
 	m.Create.Open = true
 	m.Create.Name = ui.Value{Text: "Full", Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a " +
-		"letter; don't end with a hyphen."}
+		"letter and don't end with a hyphen."}
 	m.Create.Scopes = ui.Value{Text: "Read", Error: "Read: Use lowercase letters, digits and : . _ -, such as " +
 		"orders:read, or * for all."}
 	m.Create.Days = ui.Value{Text: "many", Error: "Enter a number of days up to 3,650, or leave it empty."}
@@ -80,6 +80,6 @@ func keyType() projects.KeyType {
 func keyTypeBuiltIn() projects.KeyType {
 	m := keyType()
 	m.Name, m.Edit, m.Delete = "full", nil, nil
-	m.Error = "The key type full is built in and the same in every project. Create your own instead."
+	m.Error = "The key type full is built in and is the same in every project. Create your own key type instead."
 	return m
 }

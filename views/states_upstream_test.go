@@ -96,7 +96,7 @@ func targetCheck() projects.TargetCheck {
 				step("TLS", "warning", ui.Warn, "TLS 1.3; the certificate is valid until 2026-12-01, for another "+
 					"6 days. Renew it."),
 				step("Credentials", "skipped", ui.Cold, "The environment has no upstream credentials, so the "+
-					"upstream can't distinguish this project from other callers."),
+					"upstream can't tell this project from other callers."),
 				step("Response", "passed", ui.Good, "HEAD /v1/ returned 404. The first byte came after 31 ms. The "+
 					"upstream can be reached."),
 			},
@@ -133,7 +133,7 @@ func accessTokens() projects.Configure {
 			Prefix: ui.Value{Text: "Bearer"}, Optional: true,
 		},
 		{N: 1, ID: "ver_1-key-in-1", Kind: "query", Name: ui.Value{Text: "api key", Error: "Use 1 to 64 letters."}},
-		{N: 2, ID: "ver_1-key-in-2", Kind: "websocket_protocol", Error: "This place is listed twice."},
+		{N: 2, ID: "ver_1-key-in-2", Kind: "websocket_protocol", Error: "This place is listed twice. Remove one."},
 	}
 	badge := func(tone ui.Tone, text string) ui.Badge { return ui.Badge{Tone: tone, Text: text} }
 	at.Issuers = []projects.IssuerRow{
@@ -154,12 +154,12 @@ func accessTokens() projects.Configure {
 					{
 						Name:    "Keys",
 						Outcome: badge(ui.Good, "passed"),
-						Detail:  "2 of 3 keys can verify tokens, by RS256, ES256.",
+						Detail:  "2 of 3 keys can verify tokens. Algorithms: RS256, ES256.",
 					},
 					{
 						Name:    "Last fetch",
 						Outcome: badge(ui.Cold, "skipped"),
-						Detail:  "The gateway hasn't needed the keys yet. It fetches them with the first call.",
+						Detail:  "The gateway hasn't needed the keys yet. It fetches them on the first call.",
 					},
 					{Name: "Token", Outcome: badge(ui.Bad, "failed"), Detail: "Its aud is \"blog\", not \"shop\"."},
 					{
@@ -182,7 +182,7 @@ func accessTokens() projects.Configure {
 				"https://accounts.example.com. http is allowed only on this machine."},
 			Audience: ui.Value{Error: "Enter the audience of the issuer's tokens for this API."},
 			Tenant:   ui.Value{Text: "acme"},
-			Error:    "This pair of issuer and audience is listed twice.",
+			Error:    "This pair of issuer and audience is listed twice. Remove one.",
 		},
 	}
 	at.Introspection = projects.Introspection{

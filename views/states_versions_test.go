@@ -114,7 +114,7 @@ func environmentPlace() projects.Place {
 			Action: "/projects/shop/versions/ver_2/environments/env_3",
 			Name: ui.Value{
 				Text: "Prod!",
-				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a " +
+				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter and don't end with a " +
 					"hyphen.",
 			},
 			Hint: "Renaming changes the gateway URL immediately. API keys limited to this environment remain valid.",

@@ -59,7 +59,7 @@ func TestVerify_addedFiles(t *testing.T) {
 		t.Run(added, func(t *testing.T) {
 			files := maps.Clone(original)
 			files[added] = "{}"
-			refused(t, forge(t, files), added, "it is not a file of an export")
+			refused(t, forge(t, files), added, "it isn't part of the export")
 		})
 	}
 }

@@ -143,7 +143,7 @@ func TestVerify_missingNewKey(t *testing.T) {
 	}
 	end := at + strings.Index(files[gatewayFile][at:], "\n")
 	files[gatewayFile] = files[gatewayFile][:at] + files[gatewayFile][end:]
-	refused(t, forge(t, files), gatewayFile, "it lacks an entry for line 1 of tenants/default/keys/keys.jsonl")
+	refused(t, forge(t, files), gatewayFile, "it doesn't have an entry for line 1 of tenants/default/keys/keys.jsonl")
 }
 
 // refused checks that Verify refuses data with a text that names entry and contains says.

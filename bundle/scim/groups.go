@@ -102,7 +102,7 @@ func (g *groupList) pass(ctx context.Context, s Source) error {
 		for _, m := range u.Memberships {
 			at, known := g.at[m.GroupID]
 			if !known {
-				return fmt.Errorf("scim: user %s is in group %s, which tenant %s does not have",
+				return fmt.Errorf("scim: user %s is in group %s, which isn't in tenant %s",
 					u.ID, m.GroupID, s.Tenant.Name)
 			}
 			if at >= g.from && at < g.to {

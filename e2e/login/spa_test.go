@@ -216,5 +216,5 @@ func TestSPA_signsInSilently(t *testing.T) {
 		t.Errorf("after the sign-out everywhere the API answers %s to the application", status)
 	}
 	p.Presses("Ask silently")
-	p.Sees("Failed: the user has to sign in")
+	p.Sees("Failed: the user must sign in")
 }

@@ -46,7 +46,7 @@ func (v *Verifier) fetch(ctx context.Context, from source) ([]*publicKey, error)
 	}
 	keys := readKeys(set.Keys)
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("bearer: fetch the keys at %s: none of the %d can verify a token", at, len(set.Keys))
+		return nil, fmt.Errorf("bearer: fetch the keys at %s: none of the %d keys can verify tokens", at, len(set.Keys))
 	}
 	return keys, nil
 }
@@ -72,8 +72,8 @@ func (v *Verifier) discover(ctx context.Context, issuer string) (jwks string, er
 		return "", documentErrorf("Its jwks_uri is %s, which isn't an https URL.", diagnosis.Quote(document.JWKS))
 	}
 	if !isAllowedPort(document.JWKS, issuer) {
-		return "", documentErrorf("Its jwks_uri is %s, with a port that is neither the issuer's nor 80 or 443. To "+
-			"allow it, set it as the issuer's jwks_url.", diagnosis.Quote(document.JWKS))
+		return "", documentErrorf("Its jwks_uri is %s, whose port isn't the issuer's port, 80 or 443. To allow this "+
+			"URL, set it as the issuer's jwks_url.", diagnosis.Quote(document.JWKS))
 	}
 	return document.JWKS, nil
 }

@@ -98,11 +98,11 @@ func (v *Verifier) inspectKeys(
 		}
 	}
 	if len(keys) == 0 {
-		report.Fail(stepKeys, "%s: None of the %d keys can verify a token. Signing keys have RSA of %d to %d bits, "+
-			"EC P-256 or P-384, or Ed25519.", at, len(set.Keys), minRSA, maxRSA)
+		report.Fail(stepKeys, "%s: None of the %d keys can verify tokens. Supported keys are RSA with %d to %d bits, "+
+			"EC with P-256 or P-384, and Ed25519.", at, len(set.Keys), minRSA, maxRSA)
 		return nil
 	}
-	report.Pass(stepKeys, "%d of %d keys can verify tokens, by %s.", len(keys), len(set.Keys),
+	report.Pass(stepKeys, "%d of %d keys can verify tokens. Algorithms: %s.", len(keys), len(set.Keys),
 		strings.Join(names, ", "))
 	return keys
 }
@@ -119,22 +119,22 @@ func reasonOf(err error) string {
 func (v *Verifier) inspectCache(issuer snapshot.TokenIssuer, now time.Time, report *diagnosis.Report) {
 	set, ok := v.sets.Load(sourceOf(&issuer))
 	if !ok {
-		report.Skip(stepCache, "The gateway hasn't needed the keys yet. It fetches them with the first call.")
+		report.Skip(stepCache, "The gateway hasn't needed the keys yet. It fetches them on the first call.")
 		return
 	}
 	have := set.current.Load()
 	switch failed := set.lastFetchFailed(); {
 	case have == nil:
-		report.Warn(stepCache, "The gateway has no keys: its last fetch failed. It tries again with the next call, at "+
-			"most every %s.", fetchEvery)
+		report.Warn(stepCache, "The gateway has no keys, because its last fetch failed. It tries again on the next "+
+			"call, but at most once every %s.", fetchEvery)
 	case failed:
 		report.Warn(stepCache, "The gateway uses keys fetched at %s. Its last fetch failed.",
 			have.at.Format(time.RFC3339))
 	case !have.fresh(now):
-		report.Warn(stepCache, "The gateway's keys were fetched at %s, and are too old to verify tokens with. It "+
-			"fetches them again with the next call.", have.at.Format(time.RFC3339))
+		report.Warn(stepCache, "The gateway's keys, fetched at %s, are too old to verify tokens. The gateway fetches "+
+			"them again on the next call.", have.at.Format(time.RFC3339))
 	default:
-		report.Pass(stepCache, "The gateway last fetched them at %s.", have.at.Format(time.RFC3339))
+		report.Pass(stepCache, "The gateway last fetched the keys at %s.", have.at.Format(time.RFC3339))
 	}
 }
 
@@ -144,8 +144,8 @@ func inspectToken(
 ) {
 	var parts compact
 	if !parts.take(token) || !parts.parse() {
-		report.Fail(stepToken, "This isn't a JSON Web Token in the compact form: three parts in base64url, "+
-			"separated by dots, of at most %d bytes. An opaque token is checked by introspection.", maxToken)
+		report.Fail(stepToken, "This isn't a JSON Web Token in compact form, which has three base64url parts "+
+			"separated by dots and at most %d bytes. Opaque tokens are checked by introspection.", maxToken)
 		return
 	}
 	head, ok := readHeader(parts.headerText)
@@ -204,13 +204,13 @@ func wrongClaims(c *claims, issuer snapshot.TokenIssuer, now time.Time) (wrong [
 	case c.Expires == nil:
 		wrong = append(wrong, "It has no exp, so a stolen token could be used forever.")
 	case *c.Expires+leeway.Seconds() <= float64(now.Unix()):
-		wrong = append(wrong, "It has expired, at "+at(*c.Expires)+".")
+		wrong = append(wrong, "It expired at "+at(*c.Expires)+".")
 	}
 	if c.NotBefore != nil && *c.NotBefore > limit {
 		wrong = append(wrong, "It isn't valid before "+at(*c.NotBefore)+" (nbf).")
 	}
 	if c.IssuedAt != nil && *c.IssuedAt > limit {
-		wrong = append(wrong, "It was issued in the future, at "+at(*c.IssuedAt)+" (iat). Compare the clocks.")
+		wrong = append(wrong, "It was issued in the future, at "+at(*c.IssuedAt)+" (iat). Check the clocks.")
 	}
 	if !policy.IsSubject(c.Subject) {
 		wrong = append(wrong, "Its sub is missing or can't be sent in a header.")
@@ -228,8 +228,8 @@ func wrongSignature(head header, parts *compact, keys []*publicKey, now time.Tim
 	fitting := (&fetchedKeys{keys: keys, at: now}).matching(head.keyID, head.algorithm, now)
 	switch {
 	case len(fitting) == 0 && head.keyID != "":
-		return []string{fmt.Sprintf("No key of the issuer has the kid %s for %s. Was it signed by another issuer, "+
-			"or with a key that is no longer published?", diagnosis.Quote(head.keyID), head.algorithm)}
+		return []string{fmt.Sprintf("The issuer has no key with the kid %s for %s. The token may be from another "+
+			"issuer, or its key may no longer be published.", diagnosis.Quote(head.keyID), head.algorithm)}
 	case len(fitting) == 0:
 		return []string{"It has no kid, and the issuer doesn't have exactly one key for " + head.algorithm + "."}
 	}

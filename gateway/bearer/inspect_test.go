@@ -21,7 +21,7 @@ func TestInspect(t *testing.T) {
 	of, v := newIssuer(t, keyOf(jose.RS256, "r"), keyOf(jose.ES256, "e")), newVerifier(t)
 	got := v.Inspect(t.Context(), of.Pair(), "", now)
 	reports.WantStep(t, got, "discovery", diagnosis.Pass, of.URL+"/jwks.json")
-	reports.WantStep(t, got, "keys", diagnosis.Pass, "2 of 2 keys can verify tokens, by RS256, ES256.")
+	reports.WantStep(t, got, "keys", diagnosis.Pass, "2 of 2 keys can verify tokens. Algorithms: RS256, ES256.")
 	reports.WantStep(t, got, "cache", diagnosis.Skip, "The gateway hasn't needed the keys yet")
 	if len(got.Keys) != 2 || got.Keys[0] != (diagnosis.Key{ID: "r", Type: "RSA 2048", Algorithm: "RS256"}) {
 		t.Errorf("keys %+v", got.Keys)
@@ -62,7 +62,7 @@ func TestInspect_hostile(t *testing.T) {
 			"isn't an https URL"},
 		"keys at another port": {answer(document, `{"issuer":"ISSUER","jwks_uri":"http://127.0.0.1:6379/"}`),
 			"discovery",
-			"neither the issuer's nor 80 or 443"},
+			"isn't the issuer's port, 80 or 443"},
 		"a document without end": {answer(document, strings.Repeat("a", 600<<10)), "discovery", "longer than 512 KiB"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
@@ -113,7 +113,7 @@ func TestInspect_token(t *testing.T) {
 	for name, tt := range map[string]struct{ token, text string }{
 		"another issuer":   {f.rs.Sign(t, nil, f.of.Claims(with("iss", f.of.URL+"/"))), "They must match exactly"},
 		"another audience": {f.rs.Sign(t, nil, f.of.Claims(with("aud", "other"))), `aud is "other"`},
-		"expired": {f.rs.Sign(t, nil, f.of.Claims(with("exp", now.Unix()-3600))), "expired, at " +
+		"expired": {f.rs.Sign(t, nil, f.of.Claims(with("exp", now.Unix()-3600))), "expired at " +
 			"2026-11-20T11:00:00Z"},
 		"no exp":         {f.rs.Sign(t, nil, f.of.Claims(with("exp", nil))), "no exp"},
 		"too early":      {f.rs.Sign(t, nil, f.of.Claims(with("nbf", now.Unix()+600))), "It isn't valid before"},

@@ -182,7 +182,7 @@ func (x *Exchange) exchange(up *Upstream, b *backend, rw Rewriter) error {
 	case err != nil:
 		return err
 	case x.response.Status == http.StatusSwitchingProtocols:
-		return fmt.Errorf("%w: it switched protocols without a request for it", ErrResponse)
+		return fmt.Errorf("%w: it switched protocols without being asked", ErrResponse)
 	case sent != nil: // the next request would be read as the rest of this one
 		x.response.closes = true
 	}

@@ -125,7 +125,7 @@ type Switched struct {
 
 // ErrSilent is the error of Switched.Read when neither side has sent anything for too long. Switched can still be
 // written to.
-var ErrSilent = errors.New("the tunnel is silent")
+var ErrSilent = errors.New("the tunnel is idle")
 
 func newSwitched(p *passage) *Switched {
 	s := &Switched{passage: p}

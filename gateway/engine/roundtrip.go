@@ -162,7 +162,7 @@ func (p *passage) exchange(hasBody bool, most int, interim func(*Response) error
 	switch {
 	case err == nil && p.head.Status == http.StatusSwitchingProtocols && !p.hasSent():
 		// send still reads the body, and a tunnel would be a second reader.
-		return nil, fmt.Errorf("%w: it switched protocols before it had the request", ErrResponse)
+		return nil, fmt.Errorf("%w: it switched protocols before it received the request", ErrResponse)
 	case err == nil:
 		return p.response(), nil
 	}

@@ -106,7 +106,7 @@ func (u *Upstream) pop() *backend {
 
 // errStale means that something arrived on an idle connection: its end, or an unrequested
 // answer, which the next caller would get. Nothing was written to it.
-var errStale = errors.New("something arrived on a connection that waited")
+var errStale = errors.New("data arrived on an idle connection")
 
 // put keeps a connection for the next call, or closes it if bytes were read after the response. since is when the end
 // of the response was read, and announced what its keepAlive is.

@@ -113,7 +113,7 @@ func (c *conn) wasted(cost int) error {
 		return connError{http2.ErrCodeEnhanceYourCalm, "too many frames without a request or data"}
 	}
 	if len(c.out) > maxControl { // answers, which the caller does not read
-		return connError{http2.ErrCodeEnhanceYourCalm, "answers are not read"}
+		return connError{http2.ErrCodeEnhanceYourCalm, "responses are not read"}
 	}
 	return nil
 }
@@ -293,7 +293,7 @@ func (c *conn) resetStream(id uint32, code http2.ErrCode) error {
 		c.end(st, errReset)
 	}
 	if len(c.out) > maxControl {
-		return connError{http2.ErrCodeEnhanceYourCalm, "answers are not read"}
+		return connError{http2.ErrCodeEnhanceYourCalm, "responses are not read"}
 	}
 	return c.countReset()
 }

@@ -46,7 +46,7 @@ func (h *Handler) exchangeDevice(c *gin.Context) {
 		err = fault.New(
 			fault.Malformed,
 			"unsupported_grant_type",
-			"The only grant type is %s.",
+			"grant_type must be %s.",
 			contract.DeviceGrantType,
 		)
 	}
@@ -84,11 +84,13 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		)
 	}
 	if err := r.ParseForm(); err != nil {
-		return nil, fault.New(fault.Malformed, "invalid_request", "The parameters can't be read.").Because(err)
+		return nil, fault.New(fault.Malformed, "invalid_request", "The parameters can't be read. Percent-encode "+
+			"their values.").Because(err)
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 {
-			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is repeated.")
+			return nil, fault.New(fault.Malformed, "invalid_request", "A parameter is repeated. Send each parameter "+
+				"once.")
 		}
 		if !web.ValidText(name) || !web.ValidText(values...) {
 			return nil, fault.New(fault.Malformed, "invalid_request",
@@ -101,7 +103,8 @@ func oauthForm(r *http.Request, required ...string) (url.Values, error) {
 		}
 	}
 	if r.PostForm.Get("client_id") != contract.DeviceClient {
-		return nil, fault.New(fault.Unauthenticated, "invalid_client", "Unknown client.")
+		return nil, fault.New(fault.Unauthenticated, "invalid_client", "Unknown client_id. Use %s.",
+			contract.DeviceClient)
 	}
 	return r.PostForm, nil
 }

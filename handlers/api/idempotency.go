@@ -107,7 +107,7 @@ func (h *Handler) attempt(c *gin.Context, attempt *idempotency.Attempt, carryOut
 			err = attempt.Keep(ctx, answer)
 		}
 		if err != nil {
-			h.Web.Log.ErrorContext(ctx, "could not keep the response to an idempotent request",
+			h.Web.Log.ErrorContext(ctx, "could not store the response to an idempotent request",
 				"request", web.RequestID(ctx), "error", err)
 		}
 		kept = err == nil
@@ -136,7 +136,7 @@ type keptAnswer struct {
 func (h *Handler) replay(c *gin.Context, kept []byte) {
 	var answer keptAnswer
 	if err := json.Unmarshal(kept, &answer); err != nil {
-		h.Web.Refuse(c, fmt.Errorf("read a kept answer: %w", err))
+		h.Web.Refuse(c, fmt.Errorf("read a stored response: %w", err))
 		return
 	}
 	maps.Copy(c.Writer.Header(), answer.Header)

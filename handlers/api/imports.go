@@ -94,7 +94,8 @@ func (h *Handler) importFile(c *gin.Context, in contract.NewImport) {
 
 func (h *Handler) importZip(c *gin.Context, in contract.NewImport, file *web.Upload) error {
 	if in.Apply && in.DryRun {
-		return fault.InvalidField("/apply", "conflict", "Leave out apply or dry_run: a dry run changes nothing.")
+		return fault.InvalidField("/apply", "conflict", "Leave out apply or dry_run. A dry run doesn't change "+
+			"anything.")
 	}
 	out, err := h.Imports.Import(c.Request.Context(), web.Principal(c.Request.Context()), in, file, file.Size)
 	if err == nil {
@@ -148,8 +149,8 @@ func addForm(files *web.GatewayFiles, form *multipart.Reader) error {
 		case err != nil:
 			return fault.New(fault.Malformed, "malformed", "The form can't be read.").Because(err)
 		case part.FileName() == "":
-			return fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out: the form can contain "+
-				"only files. Change settings with PATCH once the plan exists.")
+			return fault.InvalidField("/"+part.FormName(), "unknown", "Leave this out. The form can contain only "+
+				"files. Change settings with PATCH once the plan exists.")
 		}
 		if err := files.Add(part.FileName(), part); err != nil {
 			return err

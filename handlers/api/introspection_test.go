@@ -163,10 +163,10 @@ func TestIntrospection_page(t *testing.T) {
 	saved.Says("main", "keep the saved secret")
 	revision = saved.Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/evil", "api", "").Shows(422, "Access to version 1.0.0").
-		Says("main", "Send the secret again")
+		Says("main", "requires the client secret")
 	send(revision, "http://127.0.0.1:9/evil", "api", "", "do", "test-introspection").
 		Shows(422, "Access to version 1.0.0").
-		Says("main", "Send the secret again")
+		Says("main", "requires the client secret")
 	send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
 	revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)

@@ -138,7 +138,7 @@ type rowLines struct {
 func (h *Handler) newRowLines() (*rowLines, error) {
 	folder := h.Web.Config.UploadDir()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("api: make the folder of results: %w", err)
+		return nil, fmt.Errorf("api: create the results folder: %w", err)
 	}
 	file, err := scratch.File(folder)
 	if err != nil {

@@ -18,8 +18,8 @@ func (upstreamBalance) Schema(huma.Registry) *huma.Schema {
 			Properties: map[string]*huma.Schema{member: of}}
 	}
 	return &huma.Schema{
-		Description: "round_robin, least_connections, or the value by which calls go to the same target: key, owner, " +
-			"ip, or a header",
+		Description: "round_robin, least_connections, or a hash: calls with the same key, owner, ip or header go to " +
+			"the same target",
 		OneOf: []*huma.Schema{
 			text(), object("hash", &huma.Schema{OneOf: []*huma.Schema{text(), object("header", text())}}),
 		},

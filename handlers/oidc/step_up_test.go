@@ -261,7 +261,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 				if page := ask(demand); page.to == nil {
 					t.Errorf("%s: %d %s", demand, page.status, page.Find("main").Text())
 				} else {
-					wantUnmet(t, page.to, "no provider of this application")
+					wantUnmet(t, page.to, "none of the application's providers")
 				}
 			}
 			for _, demand := range tt.provable {

@@ -51,7 +51,7 @@ func (s *Server) idempotentForm(page Handler, demand bool) Handler {
 		}
 		var redirect keptRedirect
 		if err := json.Unmarshal(kept, &redirect); err != nil {
-			return web.Answer{}, fmt.Errorf("read the kept answer to a form: %w", err)
+			return web.Answer{}, fmt.Errorf("read the stored response to a form: %w", err)
 		}
 		return web.Answer{Status: http.StatusSeeOther, To: redirect.To, Flash: redirect.Flash}, nil
 	}
@@ -119,7 +119,7 @@ func (s *Server) attemptForm(v *Visit, attempt *idempotency.Attempt, page Handle
 			return
 		}
 		if err := attempt.Abandon(ctx); err != nil {
-			s.Web.Log.ErrorContext(ctx, "abandon a form", "request", web.RequestID(ctx), "error", err)
+			s.Web.Log.ErrorContext(ctx, "could not abandon a form", "request", web.RequestID(ctx), "error", err)
 		}
 	}()
 	v.Gin.Request = v.Gin.Request.WithContext(attempt.Context(ctx))

@@ -81,8 +81,9 @@ func (m *Errors) Target(pointer, typed string) ui.Value {
 	value := m.Value(pointer, typed)
 	if whole := withScheme(typed); value.Error != "" && whole != "" {
 		return ui.Value{
-			Text:  whole,
-			Error: "The URL had no scheme. The field now contains " + whole + ". Save it, or change it.",
+			Text: whole,
+			Error: "The URL didn't have a scheme. The field now contains " + whole + ". Save the form, or change the " +
+				"URL.",
 		}
 	}
 	return value

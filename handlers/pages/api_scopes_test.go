@@ -115,7 +115,7 @@ func TestAppClient_apiAccess(t *testing.T) {
 	s.Post(path+"/access", "grant_types", "client_credentials", "api_scopes", "orders:own orders:read").
 		Shows(422, "web").
 		Says("#client-grants-error", "requires a client secret").
-		Says("#client-api-scopes-error", "orders:own: No project").
+		Says("#client-api-scopes-error", "orders:own: This scope").
 		Says("#client-api-scopes", "orders:own orders:read").
 		Says("#access dl", "see your orders")
 	s.Post(path+"/access", "api_scopes", "").Shows(422, "web").Says("#client-grants-error", "at least one")

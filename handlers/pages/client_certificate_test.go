@@ -27,7 +27,7 @@ func TestClientCertificate(t *testing.T) {
 		Says("main a[href^='/projects/shop#']", "Change the target to an https URL first").
 		Lacks("form[action='" + page + "']")
 	s.Post(page, "certificate", string(chain), "private_key", string(key)).
-		Shows(422, heading).Says("[role=alert]", "requires TLS")
+		Shows(422, heading).Says("[role=alert]", "requires an https target")
 
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
@@ -53,7 +53,7 @@ func TestClientCertificate(t *testing.T) {
 	s.Get(page).Shows(200, heading).
 		Says("dl", "CN=client.test").
 		Lacks("form[action^='" + page + "']")
-	s.Post(page+"/remove", "confirm", "true").Shows(409, heading).Says("[role=alert]", "Restore it first")
+	s.Post(page+"/remove", "confirm", "true").Shows(409, heading).Says("[role=alert]", "Restore it and try again")
 	s.Post("/projects/shop/restore").LeadsTo("/projects/shop")
 	s.Post(page+"/remove").Shows(422, heading).Says("form", "Check the box").Says("dl", "CN=client.test")
 	s.Post(page+"/remove", "confirm", "true").LeadsTo(page)

@@ -25,7 +25,7 @@ func TestExport_download(t *testing.T) {
 		Lacks("[name=consumers][checked]")
 	s.Post("/projects/shop/export", "format", "data", "keys", "hashes").
 		Shows(422, "Export shop").
-		Says("form", "Keys can't be exported without the consumers that own them.")
+		Says("form", "Keys can't be exported without their owners.")
 	s.Post("/projects/shop/export", "format", "tar").
 		Shows(422, "Export shop").
 		Says("[role=alert]", "Use data, or gateway")

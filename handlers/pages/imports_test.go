@@ -127,7 +127,7 @@ func TestImportPage_unreadableZips(t *testing.T) {
 				return regexp.MustCompile(`"postern-bundle/\d+"`).ReplaceAll(content,
 					[]byte(`"postern-bundle/999"`))
 			},
-			`the zip has edition "999", and this version of Postern reads edition 1`,
+			`the zip has edition "999", but this version of Postern reads edition 1`,
 		},
 		"encrypted part": {
 			func(f *zip.FileHeader, content []byte) []byte {

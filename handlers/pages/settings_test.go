@@ -266,7 +266,7 @@ func TestTokenIssuers_rows(t *testing.T) {
 		Holds("issuer", of.URL).Holds("issuer_removed", "true").Says("main", "Removed when you save")
 	press("keep 0", row...).Holds("issuer_removed", "")
 	press("test 0", row...).Shows(200, "Access to version 1.0.0").
-		Says("[role=status]", "1 of 1 keys can verify tokens, by ES256").Holds("revision", "41")
+		Says("[role=status]", "1 of 1 keys can verify tokens. Algorithms: ES256").Holds("revision", "41")
 	press("test 0", "issuer", of.URL+"/other", "issuer_audience", "shop").
 		Says("[role=status]", "The response has status 404.")
 	press("test 0", "issuer", "nonsense", "issuer_audience", "shop").Shows(422, "Access to version 1.0.0").

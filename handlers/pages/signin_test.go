@@ -26,7 +26,7 @@ func TestWelcome_firstAccount(t *testing.T) {
 	s.Get(link).Shows(200, "Welcome to Postern")
 	s.Post(link, "email", "ana@", "name", "Ana", "password", "short").Shows(422, "Welcome to Postern").
 		Holds("email", "ana@").Holds("name", "Ana").Holds("password", "").
-		Says("#email-error", "This isn't an email address").Says("#password-error", "at least 12 characters")
+		Says("#email-error", "Enter a valid email address").Says("#password-error", "at least 12 characters")
 	s.Post(link, "email", "Ana@Example.com", "name", "Ana", "password", controlplane.Password).LeadsTo("/projects")
 	s.Get("/projects").
 		Shows(200, "Projects").

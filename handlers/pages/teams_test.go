@@ -77,7 +77,7 @@ func TestTeam_delete(t *testing.T) {
 	s.Get(first+"/settings").Says("section[aria-labelledby=delete]", "can't delete a team").
 		Says("section[aria-labelledby=delete]", "shop").Lacks("#erase-confirm")
 	s.Post(first+"/delete", "typed_name", "x").Shows(409, "Settings").Says("[role=alert]",
-		"The team has projects: shop")
+		"The team still has projects: shop")
 
 	s.Submit("/teams", "name", "Payments")
 	second := ""

@@ -142,7 +142,7 @@ func challenge(code string) string {
 
 // NotFound returns the error of an address without a route.
 func NotFound() error {
-	return fault.New(fault.NotFound, "not_found", "There is nothing at this URL.")
+	return fault.New(fault.NotFound, "not_found", "There is nothing at this URL. Check its spelling.")
 }
 
 // MethodNotAllowed returns the error of a route that does not have the method. Gin sets

@@ -22,7 +22,7 @@ const (
 )
 
 // errRightLost is the cause of the context of an answer that its caller may no longer read.
-var errRightLost = errors.New("web: the caller may no longer read this answer")
+var errRightLost = errors.New("web: the caller can no longer read this response")
 
 // WhileAllowed calls serve, which sends an answer that lasts. It authenticates the request's credential again every
 // other second, and asks may whether its principal may still read the answer. Once it may not, the context ends and,

@@ -169,7 +169,7 @@ func (s *Site) Receive(w http.ResponseWriter, r *http.Request, body io.Reader) (
 func (s *Site) receive(w http.ResponseWriter, body io.Reader, count func(int64) error) (*Upload, error) {
 	folder := s.Config.UploadDir()
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("web: make the folder of uploads: %w", err)
+		return nil, fmt.Errorf("web: create the upload folder: %w", err)
 	}
 	file, err := scratch.File(folder)
 	if err != nil {

@@ -55,8 +55,8 @@ func databaseSettings() []setting {
 		{
 			"database-idle-timeout",
 			"2s",
-			"how long PostgreSQL waits for the next statement of a transaction before it ends the transaction; less " +
-				"than --database-lock-timeout, so that a frozen replica doesn't block others",
+			"how long PostgreSQL waits for the next statement of a transaction before it ends the transaction; must " +
+				"be less than --database-lock-timeout, so that a frozen replica doesn't block others",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.IdleTimeout }),
 		},
 		{

@@ -94,7 +94,7 @@ func certificateSettings() []setting {
 		{
 			"gateway-h2c",
 			"off",
-			"HTTP/2 without TLS for callers that begin with it (h2c with prior knowledge), such as gRPC clients and " +
+			"HTTP/2 without TLS for callers that start with it (h2c with prior knowledge), such as gRPC clients and " +
 				"proxies: on or off; has no effect with --gateway-tls-cert or --gateway-http2 off",
 			assignH2C,
 		},

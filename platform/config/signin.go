@@ -60,13 +60,13 @@ func signInSettings() []setting {
 		{
 			"signin-oidc-client-id",
 			"",
-			"client ID at --signin-oidc-issuer",
+			"client ID for --signin-oidc-issuer",
 			text(func(c *Config) *string { return &c.SignIn.OIDC.ClientID }),
 		},
 		{
 			"signin-oidc-client-secret",
 			"",
-			"client secret at --signin-oidc-issuer; empty for a public client",
+			"client secret for --signin-oidc-issuer; empty for a public client",
 			secret(func(c *Config) *Secret { return &c.SignIn.OIDC.ClientSecret }),
 		},
 		{

@@ -44,8 +44,8 @@ func stateSettings() []setting {
 		{
 			"offline-start",
 			"on",
-			"on or off: store the gateway's state on disk, encrypted, and serve it if PostgreSQL doesn't respond at " +
-				"startup",
+			"whether to store the gateway's state on disk, encrypted, and serve it if PostgreSQL doesn't respond at " +
+				"startup: on or off",
 			assignOfflineStart,
 		},
 		blobSetting(),

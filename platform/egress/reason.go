@@ -34,7 +34,7 @@ func Reason(err error) string {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "The server closed the connection without a response."
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "There is no route to the server from here."
+		return "This gateway has no network route to the server."
 	}
 	return "The response can't be read. It isn't HTTP, its header is too long, or the connection was interrupted."
 }

@@ -27,7 +27,7 @@ const (
 // https://example.com/roles (OpenID Connect Core 1.0, 5.1.2), is one name.
 func ParseClaimPath(text string) (ClaimPath, error) {
 	if text == "" || len(text) > maxPath || !utf8.ValidString(text) || strings.ContainsFunc(text, isControl) {
-		return nil, fmt.Errorf("a claim path has 1 to %d bytes on one line", maxPath)
+		return nil, fmt.Errorf("a claim path must have 1 to %d bytes on one line", maxPath)
 	}
 	if strings.Contains(text, "://") {
 		return ClaimPath{text}, nil
@@ -49,7 +49,7 @@ func ParseClaimPath(text string) (ClaimPath, error) {
 	}
 	path = append(path, name.String())
 	if slices.Contains(path, "") || len(path) > maxSegments {
-		return nil, fmt.Errorf("a claim path has at most %d names, none of them empty", maxSegments)
+		return nil, fmt.Errorf("a claim path can have at most %d names, and names can't be empty", maxSegments)
 	}
 	return path, nil
 }

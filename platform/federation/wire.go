@@ -77,7 +77,7 @@ func do(client *http.Client, ask *http.Request) (body []byte, contentType string
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		refusal := fmt.Sprintf("the provider refuses: %s returned %d", ask.URL.Path, response.StatusCode)
+		refusal := fmt.Sprintf("the provider refused the request: %s returned %d", ask.URL.Path, response.StatusCode)
 		return nil, "", AnswerError(refusal)
 	}
 	body, err = io.ReadAll(response.Body)

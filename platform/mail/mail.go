@@ -86,7 +86,7 @@ func (s *Sender) Send(ctx context.Context, to, subject, text string) error {
 	span.Set(s.server...)
 	if err := client.DialAndSendWithContext(ctx, message); err != nil {
 		span.Fail(traces.ErrorType(err))
-		return fmt.Errorf("mail: send by %s: %w", s.host, err)
+		return fmt.Errorf("mail: send through %s: %w", s.host, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const hidden = "***"
 func Random() string {
 	var b [32]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		panic(fmt.Sprintf("secrets: no randomness: %v", err))
+		panic(fmt.Sprintf("secrets: read random bytes: %v", err))
 	}
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
@@ -62,7 +62,7 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Value implements driver.Valuer by returning an error: columns store Sealed or a hash.
 func (s Secret) Value() (driver.Value, error) {
-	return nil, errors.New("secrets: a secret is not stored as it is; seal or hash it")
+	return nil, errors.New("secrets: a secret can't be stored in plain text: seal or hash it")
 }
 
 var (

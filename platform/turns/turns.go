@@ -17,7 +17,7 @@ import (
 const Within = 10 * time.Second
 
 // ErrBusy is the error of Take if no place becomes free in time.
-var ErrBusy = errors.New("turns: no place became free in time")
+var ErrBusy = errors.New("turns: no slot became free in time")
 
 // Places are as many places as the half of the process's threads, at least one. The zero value is ready for use.
 type Places struct {

@@ -41,6 +41,6 @@ func checkBin(project models.Project, action Action) error {
 	case slices.Contains(inBin, action):
 		return nil
 	}
-	return fault.New(fault.Conflict, "project_deleted", "The project %s is in the trash until %s. Restore it first, "+
-		"then try again.", project.Name, project.PurgeAt.UTC().Format("2 January 2006"))
+	return fault.New(fault.Conflict, "project_deleted", "The project %s is in the trash until %s. Restore it and try "+
+		"again.", project.Name, project.PurgeAt.UTC().Format("2 January 2006"))
 }

@@ -61,7 +61,7 @@ func (c changeSet) compare(path string, b, a reflect.Value) error {
 		}
 		change, err := show(was, is, isSecret(field))
 		if err != nil {
-			return fmt.Errorf("access: the change of %s: %w", name, err)
+			return fmt.Errorf("access: describe the change of %s: %w", name, err)
 		}
 		c[name] = change
 	}

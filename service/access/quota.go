@@ -78,7 +78,7 @@ func Room(tx *models.Tx, teamID string, kind models.QuotaKind) (int64, error) {
 func IsUnclaimed(tx *models.Tx, teamID string) (bool, error) {
 	team, err := tx.TeamServed(teamID)
 	if err != nil {
-		return false, fmt.Errorf("access: is %s claimed: %w", teamID, err)
+		return false, fmt.Errorf("access: check whether %s is claimed: %w", teamID, err)
 	}
 	return team.ClaimedAt == nil, nil
 }
@@ -120,8 +120,8 @@ func CheckDocuments(tx *models.Tx, teamID string) error {
 	}
 	if size > workspaceDocuments {
 		return fault.New(fault.Conflict, "workspace_full",
-			"The OpenAPI documents of an unclaimed workspace can have at most %d MB in total. Remove one, or claim "+
-				"the workspace.",
+			"The OpenAPI documents of an unclaimed workspace can take up at most %d MB in total. Remove one, or "+
+				"claim the workspace.",
 			workspaceDocuments>>20)
 	}
 	return nil

@@ -101,8 +101,8 @@ func within(p Principal, team string, action Action) error {
 		return Refused(fault.New(fault.Forbidden, "insufficient_scope", "Tokens can't be used for %s. Use the "+
 			"dashboard instead.", action), team, action)
 	}
-	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token lacks the scope %s, which %s "+
-		"requires. It has: %s.", scope, action, joined(p.Scopes)), team, action)
+	return Refused(fault.New(fault.Forbidden, "insufficient_scope", "This token doesn't have the scope %s, which %s "+
+		"requires. Its scopes: %s.", scope, action, joined(p.Scopes)), team, action)
 }
 
 func joined(scopes []Scope) string {

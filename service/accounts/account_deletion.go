@@ -195,12 +195,12 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 
 func deletionRefusal(d contract.AccountDeletion) error {
 	if len(d.OnlyOwner) > 0 {
-		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. First make another member an "+
-			"owner, or delete the team.", shortList(d.OnlyOwner))
+		return fault.New(fault.Conflict, "only_owner", "You are the only owner of %s. Every team needs an owner. "+
+			"Make another member an owner, or delete the team.", shortList(d.OnlyOwner))
 	}
 	if d.LastOperator {
-		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. First add "+
-			"another operator with `postern operators add EMAIL`.")
+		return fault.New(fault.Conflict, "last_operator", "You are the only operator of this installation. Add "+
+			"another one first: `postern operators add EMAIL`.")
 	}
 	return nil
 }

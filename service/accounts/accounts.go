@@ -118,7 +118,7 @@ func StillUnclaimed(tx *models.Tx, team string) error {
 }
 
 var errBearer = fault.New(fault.Unauthenticated, "invalid_token", "This bearer token isn't valid, or its workspace "+
-	"has expired or was claimed.")
+	"has expired or been claimed.")
 
 // Unprintable reports whether a name must not contain r because it changes how the text
 // around it is displayed: controls, and marks that change the direction of text.

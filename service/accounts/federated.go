@@ -75,7 +75,7 @@ func federatedHash(provider, state, browser string) []byte {
 
 var errAttemptOver = fault.New(
 	fault.Unauthenticated, "sign_in_failed",
-	"This sign-in has expired, or was started in another browser. Try again.",
+	"This sign-in has expired, or it was started in another browser. Try again.",
 )
 
 // FinishFederated redeems the state of a federated sign-in: once, in time, and only for
@@ -161,8 +161,8 @@ func (s *Service) signUpFederated(
 	if _, err := tx.AccountByEmail(who.Email); err == nil {
 		return "", fault.New(
 			fault.Conflict, "email_taken",
-			"An account with the address %s exists, but isn't linked to this sign-in. Sign in to it as usual, then "+
-				"link it under Account settings, Linked sign-ins.",
+			"An account with the address %s exists, but this sign-in isn't linked to it. Sign in to the account as "+
+				"usual, then link this sign-in under Linked sign-ins in Account settings.",
 			who.Email,
 		)
 	} else if !errors.Is(err, models.ErrNotFound) {
@@ -181,7 +181,8 @@ func (s *Service) signUpFederated(
 	if !validEmail(who.Email) {
 		return "", fault.New(
 			fault.Forbidden, "email_missing",
-			"The provider didn't send your email address, which an account requires. Allow it there and try again.",
+			"An account requires an email address, but the provider didn't send yours. Allow the provider to share "+
+				"it, then try again.",
 		)
 	}
 	name, wrong := normalizeName(who.Name)

@@ -11,7 +11,7 @@ import (
 	"postern/platform/secrets"
 )
 
-var errLinkUsed = fault.New(fault.Gone, "link_used", "This sign-in link has been used or has expired.")
+var errLinkUsed = fault.New(fault.Gone, "link_used", "This sign-in link has expired or has already been used.")
 
 // FirstLink creates the one-time sign-in link of an installation without accounts and
 // returns its code, "" if there is an account. Links of earlier starts stop working.

@@ -128,7 +128,7 @@ func (s *Service) Unlink(ctx context.Context, p access.Principal, id string) err
 func LastSignIn() error {
 	return fault.New(
 		fault.Conflict, "last_sign_in",
-		"This is your only way to sign in. First set a password or link another sign-in.",
+		"This is your only way to sign in. Set a password or link another sign-in first.",
 	)
 }
 

@@ -53,8 +53,8 @@ func (s *Service) Invite(
 	}
 	email := ascii.Lower(strings.TrimSpace(in.Body.Email))
 	if email != "" && !validEmail(email) {
-		return none, fault.InvalidField("/email", "invalid_email", "This isn't an email address. Leave it out for a "+
-			"link that anyone can use.")
+		return none, fault.InvalidField("/email", "invalid_email", "Enter a valid email address, or leave it out to "+
+			"get a link that anyone can use.")
 	}
 	byMail := email != "" && s.SendsMail()
 	if byMail && !s.throttle.counts().Take(models.Now(), Bound{"invite\x00" + p.Account, maxInvitationMails}) {
@@ -62,8 +62,8 @@ func (s *Service) Invite(
 	}
 	if email != "" && !byMail && !s.ProvesEmail {
 		return none, fault.InvalidField("/email", "email_not_provable",
-			"This installation can't verify email addresses, because it has neither a mail server nor a sign-in "+
-				"provider. Leave the address out for a link that anyone can use.")
+			"This installation can't verify email addresses, because it has no mail server or sign-in provider. "+
+				"Leave the address out to get a link that anyone can use.")
 	}
 	code, now := secrets.Random(), models.Now()
 	row := models.Invitation{
@@ -181,8 +181,8 @@ func (s *Service) RevokeInvitation(
 	return contract.None{}, err
 }
 
-var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has been used, has expired or was "+
-	"revoked. Ask for a new invitation.")
+var errInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation has expired, or it was already "+
+	"used or revoked. Ask for a new one.")
 
 // openInvitation returns the invitation of a code that can still be accepted.
 func openInvitation(tx *models.Tx, code string) (models.Invitation, error) {
@@ -321,7 +321,7 @@ func (s *Service) checkInvited(
 		return fault.New(
 			fault.Forbidden,
 			"other_email",
-			"This invitation is for %s. Use the account with that address, or ask for another invitation.",
+			"This invitation is for %s. Sign in to the account with that address, or ask for another invitation.",
 			invitation.Email,
 		)
 	}
@@ -341,8 +341,8 @@ func (s *Service) unproven(invitation models.Invitation) error {
 	}
 	return fault.New(
 		fault.Forbidden, "email_not_proven",
-		"This invitation is for %s, and a password doesn't prove that this is your address. Sign in with a provider "+
-			"that verifies it, or link one under Account settings, Linked sign-ins. Then open the link again.",
+		"This invitation is for %s, and a password doesn't prove that the address is yours. Sign in with a provider "+
+			"that verifies it, or link one under Linked sign-ins in Account settings. Then open the link again.",
 		invitation.Email,
 	)
 }

@@ -51,7 +51,7 @@ func (s *Service) RequestRecovery(ctx context.Context, email string, from From) 
 	}
 	email = ascii.Lower(strings.TrimSpace(email))
 	if len(email) > maxEmail || !validEmail(email) {
-		return fault.InvalidField("/email", "invalid_email", "This isn't an email address.")
+		return fault.InvalidField("/email", "invalid_email", "Enter a valid email address.")
 	}
 	if !s.throttle.allow(attempt{kind: "recover", subject: email, from: from}, models.Now()) {
 		return tooMany("ask for a link")

@@ -37,8 +37,8 @@ func (o *Outbound) Take(p access.Principal, team string) error {
 		bounds = append(bounds, Bound{Key: "\x00" + policy.SourceName(p.RemoteAddr), Max: outboundPerAddress})
 	}
 	if !o.attempts.Take(models.Now(), bounds...) {
-		return fault.New(fault.TooMany, "too_many_requests", "Postern has sent too many requests for you. Wait ten "+
-			"minutes and try again.").After(outboundWindow)
+		return fault.New(fault.TooMany, "too_many_requests", "Postern has sent too many requests on your behalf. "+
+			"Wait ten minutes and try again.").After(outboundWindow)
 	}
 	return nil
 }

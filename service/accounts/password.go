@@ -55,7 +55,7 @@ var decoyHash = productionCost.encode(make([]byte, saltBytes), make([]byte, sumB
 func (c PasswordCost) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	if _, err := rand.Read(salt); err != nil {
-		return "", fmt.Errorf("accounts: no randomness: %w", err)
+		return "", fmt.Errorf("accounts: read random bytes: %w", err)
 	}
 	sum, err := c.derive(ctx, password, salt)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c PasswordCost) encode(salt, sum []byte) string {
 func (c PasswordCost) verify(ctx context.Context, encoded, password string) (bool, error) {
 	parts := strings.Split(encoded, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
-		return false, fmt.Errorf("accounts: a stored password is not in argon2id's format")
+		return false, fmt.Errorf("accounts: a stored password isn't in the argon2id format")
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
 	if err != nil {

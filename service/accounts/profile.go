@@ -20,7 +20,7 @@ import (
 const EmailConfirmationTTL = time.Hour
 
 var errConfirmationOver = fault.New(fault.Gone, "link_used",
-	"This link has been used, was replaced by a newer one, or has expired.")
+	"This link has expired, or it was already used or replaced by a newer one. Request a new link.")
 
 // ProfileOf returns an account's profile.
 func (s *Service) ProfileOf(ctx context.Context, account string) (contract.AccountProfile, error) {
@@ -93,7 +93,7 @@ func normalizedChange(in contract.AccountChange) (contract.AccountChange, error)
 			wrong = append(wrong, fault.Field{
 				Pointer: "/email",
 				Code:    "invalid_email",
-				Detail:  "This isn't an email address.",
+				Detail:  "Enter a valid email address.",
 			})
 		}
 	}
@@ -216,5 +216,5 @@ func (s *Service) ConfirmEmail(ctx context.Context, code string, from From) erro
 }
 
 func anothersEmail() error {
-	return fault.InvalidField("/email", "email_taken", "Another account has this address.")
+	return fault.InvalidField("/email", "email_taken", "Another account has this address. Use a different one.")
 }

@@ -48,7 +48,7 @@ func (in SignUp) normalized() (SignUp, error) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/email",
 			Code:    "invalid_email",
-			Detail:  "This isn't an email address.",
+			Detail:  "Enter a valid email address.",
 		})
 	}
 	var nameWrong []fault.Field
@@ -99,7 +99,7 @@ type admission struct {
 
 var errCodeUsed = fault.New(
 	fault.Forbidden, "signup_closed",
-	"An account was already created with this claim code. Sign in with that account to claim the workspace.",
+	"An account was already created with this claim code. Sign in to that account to claim the workspace.",
 )
 
 var errFirstAccount = fault.New(
@@ -196,7 +196,7 @@ func emailTaken() error {
 		Fields: []fault.Field{{
 			Pointer: "/email",
 			Code:    "email_taken",
-			Detail:  "Sign in with it, or use another address.",
+			Detail:  "Sign in to that account, or use another address.",
 		}},
 	}
 }

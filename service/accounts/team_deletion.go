@@ -80,8 +80,8 @@ func (s *Service) DeleteTeam(
 			return err
 		}
 		if len(takes.Projects) > 0 {
-			return fault.New(fault.Conflict, "team_has_projects", "The team has projects: %s. First move them to "+
-				"another team, or delete them permanently.", shortList(takes.Projects))
+			return fault.New(fault.Conflict, "team_has_projects", "The team still has projects: %s. Move them to "+
+				"another team or delete them permanently first.", shortList(takes.Projects))
 		}
 		if in.Confirm != row.Name {
 			return fault.InvalidField("/confirm", "wrong_confirmation", "Type the team's name, %s, to delete "+

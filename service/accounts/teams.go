@@ -112,7 +112,8 @@ func (s *Service) CreateTeam(
 	}
 	if len(p.Roles) >= maxTeams {
 		return none, fault.New(
-			fault.Conflict, "too_many_teams", "You are in %d teams. Leave one to create another.", len(p.Roles),
+			fault.Conflict, "too_many_teams", "You are in %d teams, which is the maximum. Leave one to create "+
+				"another.", len(p.Roles),
 		)
 	}
 	now := models.Now()

@@ -124,10 +124,10 @@ func checkAPIScopes(tx *models.Tx, client models.AppClient) ([]fault.Field, erro
 		}
 		switch {
 		case slices.Contains(client.APIScopes[:i], one):
-			refuse("duplicate", "This scope is listed twice.")
+			refuse("duplicate", "This scope is listed twice. Remove one.")
 		case !slices.ContainsFunc(found, covers):
-			refuse("unknown_scope", "No project that serves the app client's tenant declares this scope. First "+
-				"declare it under the project's API scopes.")
+			refuse("unknown_scope", "This scope isn't declared by any project that serves the app client's tenant. "+
+				"Add it to the API scopes of one of these projects first.")
 		}
 	}
 	return wrong, nil

@@ -67,9 +67,9 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 		for _, v := range versions {
 			if v.RequestsAuth.Allows(snapshot.Opaque) && v.RequestsAuth.Allows(snapshot.JWT) {
 				return fmt.Sprintf(
-					"Applications get opaque tokens from %s, but version %s checks opaque tokens at another "+
-						"endpoint. The gateway can't distinguish these tokens. Set the provider's client token to "+
-						"service or use its ID tokens, or remove jwt or opaque from the version.",
+					"Applications get opaque tokens from %s, but version %s checks opaque tokens with another "+
+						"endpoint, and the gateway can't tell these tokens apart. Set the provider's client token to "+
+						"service, use the provider's ID tokens, or remove jwt or opaque from the version's methods.",
 					Label(one.Provider), v.Name,
 				), nil
 			}
@@ -80,8 +80,8 @@ func (s *Service) confusion(tx *models.Tx, projectID, about string) (string, err
 
 func ambiguity(a, b offered) string {
 	return fmt.Sprintf(
-		"Applications get tokens from both %s and %s, and the gateway can't distinguish them. Set the client token "+
-			"of one of them to service, or use its ID tokens, which name their issuer.",
+		"Applications get tokens from %s and %s, and the gateway can't tell these tokens apart. For one of the two "+
+			"providers, set the client token to service or use ID tokens, which name their issuer.",
 		Label(a.Provider), Label(b.Provider),
 	)
 }

@@ -64,7 +64,7 @@ func applyClient(row *models.AppClient, in contract.AppClientChange) (contract.S
 		row.AccessTokenSeconds = *in.AccessTokenSeconds
 		least, most := int64(minAccess/time.Second), int64(snapshot.MaxAccess/time.Second)
 		refuse(row.AccessTokenSeconds >= least && row.AccessTokenSeconds <= most, "/access_token_seconds",
-			"invalid_lifetime", "Use %d to %d seconds (a minute to a day).", least, most)
+			"invalid_lifetime", "Use %d to %d seconds (1 minute to 1 day).", least, most)
 	}
 	if in.RefreshTokenSeconds != nil {
 		row.RefreshTokenSeconds = *in.RefreshTokenSeconds
@@ -213,7 +213,7 @@ func applyGrantTypes(row *models.AppClient, set *[]string) []fault.Field {
 		case !slices.Contains(snapshot.GrantTypes, one):
 			refuse(pointer, "unknown_grant_type", "Use "+strings.Join(snapshot.GrantTypes, ", ")+".")
 		case slices.Contains(row.GrantTypes[:i], one):
-			refuse(pointer, "duplicate", "This grant type is listed twice.")
+			refuse(pointer, "duplicate", "This grant type is listed twice. Remove one.")
 		case one == snapshot.RefreshToken && !slices.Contains(row.GrantTypes, snapshot.AuthorizationCode):
 			refuse(pointer, "needs_authorization_code", "refresh_token requires authorization_code.")
 		case one == snapshot.ClientCredentials && row.SecretHash == nil:

@@ -39,7 +39,7 @@ func checkDomains(row models.Provider) []fault.Field {
 			Pointer: pointer,
 			Code:    "domains_not_taken",
 			Detail: "Only oidc, auth0, and microsoft with the issuer of one tenant can be authoritative for domains. " +
-				"Google already states the domain of Workspace accounts. GitHub and Facebook can't be authoritative " +
+				"Google reports the domain of Workspace accounts itself. GitHub and Facebook can't be authoritative " +
 				"for domains.",
 		}}
 	case len(row.AuthoritativeDomains) > maxDomains:
@@ -110,7 +110,7 @@ func checkSignInDomains(tx *models.Tx, row models.Provider) error {
 			field.Code, field.Detail = "invalid_domain", "Use a domain such as example.com."
 		case at >= 0:
 			field.Code = "domain_taken"
-			field.Detail = fmt.Sprintf("%s already belongs to the provider %s (%s).", domain,
+			field.Detail = fmt.Sprintf("%s already belongs to the provider %s (%s). Remove it there first.", domain,
 				Label(others[at]), others[at].ID)
 		default:
 			continue

@@ -37,7 +37,7 @@ func (s *Service) KeepEndpointsOf(ctx context.Context, row models.Provider, conf
 		})
 	}
 	if err != nil {
-		s.Log.Warn("the endpoints of a provider are not kept for exports", "provider", row.ID, "error", err)
+		s.Log.Warn("could not save the endpoints of a provider for exports", "provider", row.ID, "error", err)
 	}
 }
 

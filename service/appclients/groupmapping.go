@@ -244,7 +244,7 @@ func checkMappings(
 			return o.Claim == row.Claim && o.Value == row.Value && o.Match == row.Match && o.GroupID == row.GroupID
 		}
 		if len(fields) == 0 && slices.ContainsFunc(rows, same) {
-			fields = append(fields, fault.Field{Code: "duplicate", Detail: "This mapping is listed twice."})
+			fields = append(fields, fault.Field{Code: "duplicate", Detail: "This mapping is listed twice. Remove one."})
 		}
 		for _, field := range fields {
 			field.Pointer = fmt.Sprintf("%s/%d%s", mappingsPointer, i, field.Pointer)

@@ -196,8 +196,8 @@ func (s *Service) worksHere(to *Imported, p snapshot.Provider) bool {
 	case !p.Settings.Managed && (p.Settings.HasSecret || traits.NeedsSecret):
 		to.Warnings = append(to.Warnings, contract.Warning{
 			Code: WarnSecretMissing,
-			Detail: fmt.Sprintf("The zip doesn't contain the client secret of the provider %s, so it is disabled. "+
-				"Enter the secret, register the new callback URL with the provider, and enable it.", label),
+			Detail: fmt.Sprintf("The zip doesn't contain the client secret of the provider %s, so the provider is "+
+				"disabled. Enter the secret, register the new callback URL with the provider, and enable it.", label),
 		})
 		return false
 	}

@@ -46,7 +46,7 @@ func (s *Service) checkAddress(ctx context.Context, in contract.NewProvider) (co
 	if !traits.NeedsIssuer && (!traits.TakesIssuer || in.Managed) {
 		return in, fault.InvalidField(
 			"/issuer", "issuer_not_taken",
-			"%s has a fixed issuer URL. Leave this out, or use the type oidc.", traits.Label,
+			"%s has a fixed issuer URL. Leave the issuer out, or use the type oidc.", traits.Label,
 		)
 	}
 	if len(in.Issuer) > maxURI {
@@ -145,7 +145,7 @@ func (s *Service) fill(row *models.Provider, in contract.ProviderSettings) error
 func fillRow(row *models.Provider, in contract.ProviderSettings) error {
 	traits, ok := providers.TraitsOf(row.Type)
 	if !ok {
-		return fmt.Errorf("appclients: provider %s is of the kind %q", row.ID, row.Type)
+		return fmt.Errorf("appclients: provider %s has the unknown type %q", row.ID, row.Type)
 	}
 	if in.ClientID != nil {
 		row.ClientID = strings.TrimSpace(*in.ClientID)
@@ -206,12 +206,13 @@ func (s *Service) checkManaged(kind string, in contract.ProviderSettings) error 
 	case in.ClientID != nil || in.ClientSecret != nil:
 		return fault.InvalidField(
 			"/client_id", "managed_has_its_own",
-			"A managed provider uses the installation's app. Leave out client_id and client_secret, or managed.",
+			"A managed provider uses the installation's app. Leave out client_id and client_secret, or leave out "+
+				"managed.",
 		)
 	case in.Scopes != nil:
 		return fault.InvalidField(
 			"/scopes", "managed_has_its_own",
-			"A managed provider only requests the user's identity. Leave scopes out.",
+			"A managed provider only requests the user's identity. Leave out scopes.",
 		)
 	}
 	return nil

@@ -58,17 +58,18 @@ func checkTokens(t contract.TokenType, kind string, traits providers.Traits, man
 		return wrong("/upstream", "unknown_token_type",
 			"Use service, provider_access_token, provider_id_token or none.")
 	case t.Client == contract.ProviderToken && t.Upstream == contract.ServiceToken:
-		return wrong("/upstream", impossible, "The gateway doesn't issue tokens, so the upstream can get service "+
-			"only if the client gets it too. Set client to service, or set upstream to provider_access_token or none.")
+		return wrong("/upstream", impossible, "The upstream can get service tokens only if the client gets them, "+
+			"because the gateway doesn't issue tokens. Set client to service, or set upstream to "+
+			"provider_access_token or none.")
 	case t.Upstream == contract.ProviderIDToken && !traits.HasIDToken:
 		return wrong(
-			"/upstream", impossible, "%s has no ID tokens. Use provider_access_token, or service.",
+			"/upstream", impossible, "%s doesn't issue ID tokens. Use provider_access_token or service.",
 			providers.LabelOf(kind),
 		)
 	case managed && NeedsProvider(t):
 		return wrong("", impossible,
-			"Tokens of the shared app are valid for every project that uses it, so other projects could act as your "+
-				"users. Use service or your own app.")
+			"Tokens for the shared app are valid for every project that uses it, so other projects could act as your "+
+				"users. Use service, or use your own app.")
 	}
 	return nil
 }

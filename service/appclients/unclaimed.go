@@ -21,7 +21,7 @@ func (s *Service) checkBackchannelClaimed(tx *models.Tx, row models.AppClient) e
 		return err
 	}
 	return fault.InvalidField("/backchannel_logout_uri", "needs_claim",
-		"Claim the project first. Until then, Postern sends no requests to URLs of its app clients.")
+		"Claim the project first. Postern doesn't send requests to the URLs of an unclaimed project's app clients.")
 }
 
 // Held reports whether the restrictions of CapUnclaimed apply to an app client: they do

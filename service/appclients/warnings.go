@@ -73,12 +73,13 @@ func clientWarnings(c contract.AppClient, all []contract.Provider) (out []contra
 		// developers.google.com/identity/protocols/oauth2/web-server#exchange-authorization-code:
 		// client_secret is required of web applications, and only their redirect URIs can be https.
 		if one.Type == providers.Google && !one.HasClientSecret {
-			warn(WarnNoSecret, "The provider Google of the app client %s has no client secret. Google requires it "+
+			warn(WarnNoSecret, "The Google provider of the app client %s has no client secret. Google requires one "+
 				"for web applications.", c.Name)
 		}
 		if one.Type == providers.OIDC && presentsAccess(one.TokenType) && !one.HasClientSecret {
-			warn(WarnOpaqueTokens, "Calls with opaque access tokens from %s are refused, because the provider has no "+
-				"client secret to check them with. JSON Web Tokens work.", ProviderLabel(one))
+			warn(WarnOpaqueTokens, "Calls with opaque access tokens from %s are refused, because checking them "+
+				"requires the provider's client secret, which isn't set. Calls with JSON Web Tokens aren't "+
+				"affected.", ProviderLabel(one))
 		}
 	}
 	return out
@@ -92,7 +93,7 @@ func settingWarnings(in contract.AppClientSettings) []contract.Warning {
 	}
 	return []contract.Warning{{
 		Code: WarnAlgorithm,
-		Detail: fmt.Sprintf("Strict OpenID Connect clients expect RS256. Check that your application verifies %s.",
+		Detail: fmt.Sprintf("Strict OpenID Connect clients expect RS256. Check that your application supports %s.",
 			*in.Algorithm),
 	}}
 }

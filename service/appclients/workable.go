@@ -30,7 +30,7 @@ func checkWorkable(row models.Provider) []fault.Field {
 				Pointer: "/audience",
 				Code:    "required",
 				Detail: "Without an audience, Auth0 issues opaque access tokens that only Auth0 can read. Enter the " +
-					"identifier of your API at Auth0, set the client token to service, or use the ID token.",
+					"identifier of your API in Auth0, set the client token to service, or use the ID token.",
 			})
 		}
 	case providers.Microsoft:

@@ -260,7 +260,7 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 	}
 	slices.SortFunc(out.Teams, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
 	if err := out.addMerged(tx, team); err != nil {
-		return out, fmt.Errorf("audit: what was merged into teams: %w", err)
+		return out, fmt.Errorf("audit: find workspaces merged into teams: %w", err)
 	}
 	team, err = readerOf(tx, team)
 	if err != nil {
@@ -268,7 +268,7 @@ func (s *Service) Choices(ctx context.Context, p access.Principal, team string) 
 	}
 	projects, err := tx.ProjectNamesOfTeam(team, maxProjects+1)
 	if err != nil {
-		return out, fmt.Errorf("audit: the projects of %s: %w", team, err)
+		return out, fmt.Errorf("audit: list the projects of %s: %w", team, err)
 	}
 	if len(projects) > maxProjects {
 		projects, out.MoreProjects = nil, true

@@ -35,7 +35,7 @@ func chainOf(tx *models.Tx, p access.Principal, of string) (chain, team string, 
 func readerOf(tx *models.Tx, team string) (string, error) {
 	into, err := tx.MergedInto(team)
 	if err != nil {
-		return "", fmt.Errorf("find what the team %s was merged into: %w", team, err)
+		return "", fmt.Errorf("find the team that %s was merged into: %w", team, err)
 	}
 	if into != "" {
 		return into, nil
@@ -95,8 +95,8 @@ func (r *reading) resume(cursor string) (err error) {
 	}
 	at := slices.Index(r.chains, chain)
 	if r.after, err = strconv.ParseInt(number, 10, 64); err != nil || r.after < 1 || at < 0 {
-		return fault.InvalidField("/cursor", "invalid_cursor", "This isn't the cursor of a previous page. Leave it "+
-			"out to start at the beginning.")
+		return fault.InvalidField("/cursor", "invalid_cursor", "This isn't a cursor from an earlier response. Leave "+
+			"it out to start at the beginning.")
 	}
 	r.chains = r.chains[at:]
 	return nil

@@ -177,7 +177,7 @@ func (s *Stream) write(position map[string]Head) error {
 	}
 	part, err := scratch.File(filepath.Dir(s.Position))
 	if err != nil {
-		return fmt.Errorf("audit: keep the position of the stream: %w", err)
+		return fmt.Errorf("audit: save the position of the stream: %w", err)
 	}
 	if _, err = part.Write(text); err != nil {
 		scratch.Discard(part)
@@ -185,7 +185,7 @@ func (s *Stream) write(position map[string]Head) error {
 		err = scratch.Place(part, s.Position)
 	}
 	if err != nil {
-		return fmt.Errorf("audit: keep the position of the stream: %w", err)
+		return fmt.Errorf("audit: save the position of the stream: %w", err)
 	}
 	return nil
 }

@@ -156,7 +156,7 @@ func trimOnce(tx *models.Tx, team string, before time.Time, limit int64) (more b
 			return false, err
 		}
 		if w.broken != nil {
-			return false, fmt.Errorf("entry number %d was changed, so nothing is removed: %s", w.broken.Number,
+			return false, fmt.Errorf("entry number %d was changed, so no entries are removed: %s", w.broken.Number,
 				w.broken.Reason)
 		}
 		if e.Action == models.AuditTrim {

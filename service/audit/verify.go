@@ -196,7 +196,7 @@ func verify(tx *models.Tx, team string, known Head) (contract.AuditVerdict, erro
 	}
 	w.finish(recorded)
 	if len(stray) > 0 && w.broken == nil {
-		w.fail(0, stray[0].ID, "it belongs to no chain, so it was inserted from outside")
+		w.fail(0, stray[0].ID, "it isn't part of a chain, so it wasn't written by Postern")
 	}
 	return contract.AuditVerdict{
 		Team:    contract.OrNull(team),
@@ -235,7 +235,7 @@ func (w *walk) expect(known Head) {
 		w.fail(known.Number, "", "retention removed it and all entries up to number %d: use a newer head",
 			w.start.Number)
 	case known.Number == w.start.Number && known.Hash != w.start.Hash:
-		w.fail(known.Number, "", "it was removed, and its hash differs from the kept one")
+		w.fail(known.Number, "", "it was removed, and its hash differs from the one in the head")
 	}
 }
 
@@ -257,7 +257,7 @@ func (w *walk) step(e models.AuditEntry) error {
 	case hash != e.Hash:
 		w.fail(e.Number, e.ID, "it or an entry before it was changed")
 	case w.known.Number == e.Number && w.known.Hash != e.Hash:
-		w.fail(e.Number, e.ID, "its hash differs from the kept one")
+		w.fail(e.Number, e.ID, "its hash differs from the one in the head")
 	default:
 		w.at = Head{next, hash}
 		w.entries++
@@ -275,7 +275,7 @@ func (w *walk) finish(recorded Head) {
 	case recorded != w.at:
 		w.fail(recorded.Number, "", "the recorded end of the chain isn't its last entry")
 	case w.known.Number > reached:
-		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, whose hash was kept",
+		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, which the head names",
 			w.known.Number)
 	}
 }

@@ -177,7 +177,7 @@ func next(archive *tar.Reader, name string) error {
 		return err
 	}
 	if header.Name != name || header.Typeflag != tar.TypeReg {
-		return fmt.Errorf("it contains %q in place of %s", header.Name, name)
+		return fmt.Errorf("it contains %q instead of %s", header.Name, name)
 	}
 	return nil
 }

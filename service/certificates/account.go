@@ -62,7 +62,7 @@ type verifyOnly struct{ public crypto.PublicKey }
 func (v verifyOnly) Public() crypto.PublicKey { return v.public }
 
 func (v verifyOnly) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) {
-	return nil, errors.New("certificates: this process does not have the account's private key")
+	return nil, errors.New("certificates: this process doesn't have the account's private key")
 }
 
 // signer returns the client with the account's key, which it creates at the first use. All

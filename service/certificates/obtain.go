@@ -84,7 +84,7 @@ func (s *Service) obtain(ctx context.Context, host string) {
 }
 
 // errStopped is an attempt that ended because the server stops. It does not count.
-var errStopped = errors.New("certificates: the server stops")
+var errStopped = errors.New("certificates: the server is stopping")
 
 // release writes the outcome.
 func (s *Service) release(ctx context.Context, host, holder string, got issued, failed error) error {
@@ -202,7 +202,7 @@ func (s *Service) prove(ctx context.Context, client *acme.Client, authorization,
 		}
 	}
 	if challenge == nil {
-		return errors.New("certificates: the ACME server does not offer the challenge tls-alpn-01")
+		return errors.New("certificates: the ACME server doesn't offer the challenge tls-alpn-01")
 	}
 	if err := s.present(ctx, client, challenge.Token, host, holder); err != nil {
 		return err
@@ -274,8 +274,8 @@ func (s *Service) finalize(ctx context.Context, client *acme.Client, order *acme
 		err = pair.Leaf.VerifyHostname(host)
 	}
 	if err != nil {
-		return issued{}, fmt.Errorf("certificates: the ACME server returned a certificate that doesn't fit %s or its "+
-			"key: %w",
+		return issued{}, fmt.Errorf("certificates: the ACME server returned a certificate that doesn't match %s or "+
+			"its key: %w",
 			host, err)
 	}
 	return issued{chain: out.String(), key: text, leaf: pair.Leaf}, nil

@@ -45,7 +45,7 @@ func CheckImported(pointer string, d *snapshot.Directory) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/parents",
 				Code:    "invalid_parents",
-				Detail:  "Use each group of the tenant at most once. A group can't contain itself.",
+				Detail:  "List each group of the tenant at most once. A group can't contain itself.",
 			})
 		}
 		wrong = append(wrong, checkImportedOwners(at, g.Owners)...)
@@ -67,7 +67,7 @@ func checkImportedOwners(pointer string, owners []snapshot.GroupOwner) (wrong []
 		wrong = append(wrong, checkOwner(at, o.Owner, o.Role)...)
 		if seen[o.Owner] {
 			wrong = append(wrong, fault.Field{
-				Pointer: at + "/owner", Code: "duplicate", Detail: "Use each owner at most once.",
+				Pointer: at + "/owner", Code: "duplicate", Detail: "List each owner at most once.",
 			})
 		}
 		seen[o.Owner] = true
@@ -158,7 +158,7 @@ func checkImportedApprovals(
 		}
 		if !areGroups(known, withoutUnknown(known, a.Groups)) {
 			wrong = append(wrong, fault.Field{
-				Pointer: at + "/groups", Code: "duplicate", Detail: "Use each group at most once.",
+				Pointer: at + "/groups", Code: "duplicate", Detail: "List each group at most once.",
 			})
 		}
 	}
@@ -186,8 +186,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	refuse(oneLine(u.Email, 254) && ascii.Lower(u.Email) == u.Email, "/email", "invalid_email",
 		"Use at most 254 bytes in lowercase.")
 	refuse(u.Profile == federation.ParseProfile(u.Profile).JSON(), "/profile", "invalid_profile",
-		"Use only claims of the OpenID Connect scope profile, except name, in the form that exports have. Use at "+
-			"most 8 KB.")
+		"Use only claims of the OpenID Connect scope profile, except name, in the format of exports. Use at most 8 KB.")
 	refuse(len(checkText("", u.Name)) == 0, "/name", "invalid_text", "Use at most 200 characters on one line.")
 	refuse(len(checkText("", u.UserName)) == 0 && ascii.Lower(u.UserName) == u.UserName, "/user_name",
 		"invalid_text", "Use at most 200 characters on one line, in lowercase.")

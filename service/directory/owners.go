@@ -48,8 +48,8 @@ func (s *Service) SetOwner(
 			return err
 		}
 		if count >= maxOwners {
-			return fault.InvalidField("/owner", "too_many_owners", "A group can have at most %d app owners. Put more "+
-				"of them into a nested group.", maxOwners)
+			return fault.InvalidField("/owner", "too_many_owners", "A group can have at most %d app owners. Add the "+
+				"others to a nested group.", maxOwners)
 		}
 		after.Added = []string{in.Body.Owner + " " + in.Body.Role}
 		return tx.SetGroupOwners([]models.GroupOwner{{

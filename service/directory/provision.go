@@ -52,8 +52,8 @@ var (
 	errNotInvited = fault.New(fault.Forbidden, "not_invited",
 		"Only invited users can sign in to this application. Ask the application's support for an invitation.")
 	errSharedAddress = fault.New(fault.Forbidden, "invitation_required",
-		"Several users with your email address were invited or provisioned here, so the address doesn't show which "+
-			"of them you are. Open your invitation link, or ask the application's support for one.")
+		"Several users with your email address were invited or provisioned here, so your address alone doesn't "+
+			"identify you. Open your invitation link, or ask the application's support for one.")
 	errNeedsInvitation = fault.New(fault.Forbidden, "invitation_required",
 		"A user with your email address was invited or provisioned here, and this provider doesn't prove that you "+
 			"are that user. Open your invitation link, or ask the application's support for one.")
@@ -62,11 +62,11 @@ var (
 // Faults that sign-ins share with hosted login's own.
 var (
 	// ErrInvitationOver is of an invitation link that can't be used.
-	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has been used, has expired or "+
-		"was replaced. Ask the application's support team for a new link.")
+	ErrInvitationOver = fault.New(fault.Gone, "invitation_over", "This invitation link has expired, or it was "+
+		"already used or replaced. Ask the application's support for a new link.")
 	// ErrIdentityTaken is of an identity that is linked to another user.
 	ErrIdentityTaken = fault.New(fault.Conflict, "identity_taken", "This sign-in belongs to another account here. To "+
-		"use it for your account, first sign in to the other account and delete it.")
+		"use it for your account, sign in to the other account and delete that account first.")
 )
 
 // FindByIdentity returns the end user who is linked to an identity, and false if there
@@ -209,7 +209,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	}
 	if !added {
 		return user, false, fault.New(
-			fault.Conflict, "changed_meanwhile", "You are signing in twice at the same time. Try again.",
+			fault.Conflict, "changed_meanwhile", "You signed in twice at the same time. Try again.",
 		)
 	}
 	var members []models.GroupMember

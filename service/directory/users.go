@@ -60,7 +60,7 @@ func checkState(state string) error {
 }
 
 var errManyTenants = fault.InvalidField("/tenant", "tenant_required",
-	"This project has more than %d tenants. Choose one of them to list its users.", models.MaxMerged)
+	"This project has more than %d tenants. Choose a tenant to list its users.", models.MaxMerged)
 
 // ProjectUsers lists the end users of the tenants that a project serves, newest first. NotFound for a tenant that it
 // doesn't serve, Invalid tenant_required if it serves more than models.MaxMerged and none is chosen.

@@ -67,7 +67,7 @@ func checkMethods(methods []string) (string, *fault.Field) {
 		case method == "" || len(method) > maxMethod || strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
 			wrong.Detail = "Use a method in uppercase letters, such as GET."
 		case slices.Contains(methods[:i], method):
-			wrong.Code, wrong.Detail = "duplicate", "This method is listed twice. Leave it out."
+			wrong.Code, wrong.Detail = "duplicate", "This method is listed twice. Remove one."
 		default:
 			continue
 		}
@@ -118,8 +118,8 @@ func noOptions(row models.Domain, cors bool) []contract.Warning {
 	}
 	return []contract.Warning{{
 		Code: "no_options",
-		Detail: "CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests to it get 404. " +
-			"Add OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS.",
+		Detail: "CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests get 404. Add " +
+			"OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS.",
 		About: row.ID,
 	}}
 }

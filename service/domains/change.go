@@ -90,7 +90,7 @@ func present(fields ...*fault.Field) []fault.Field {
 func join(tx *models.Tx, owner models.Project, row *models.Domain) error {
 	n, err := tx.CountDomains(owner.ID)
 	if err != nil {
-		return fmt.Errorf("domains: count those of %s: %w", owner.ID, err)
+		return fmt.Errorf("domains: count the domains of %s: %w", owner.ID, err)
 	}
 	if n >= MaxDomains {
 		return fault.New(fault.Conflict, "too_many_domains", "A project can have at most %d custom domains.",
@@ -132,15 +132,16 @@ func notHostHeader(tx *models.Tx, projectID, host string) error {
 	for _, e := range all {
 		if name, _ := e.Upstream.OwnHost(); name == host {
 			return fault.New(fault.Conflict, "host_header", "Calls to the upstream of the environment %s have %s in "+
-				"their Host header, so they could come back to the gateway. First set the environment's host_header "+
-				"to caller, or to another name.", e.Name, host)
+				"their Host header, so they could loop back to the gateway. Set the environment's host_header to "+
+				"caller or to another name first.", e.Name, host)
 		}
 	}
 	return nil
 }
 
 func taken(host string) *fault.Error {
-	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. That team's domains must be deleted first.",
+	return fault.New(fault.Conflict, "host_taken", "Another team serves %s. That team must delete its domains for "+
+		"this host name first.",
 		host)
 }
 
@@ -174,14 +175,14 @@ func environmentOf(
 		return "", &fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  "This project has no such environment. Use one of its environments, with its version.",
+			Detail:  "This project has no such environment. Use one of its environments, and specify the version.",
 		}, nil
 	}
 	return "", &fault.Field{
 		Pointer: "/version",
 		Code:    "required",
 		Detail: "Several versions have an environment named " + environment + ": " + strings.Join(among, ", ") +
-			". Specify the version too.",
+			". Specify the version as well.",
 	}, nil
 }
 
@@ -319,7 +320,7 @@ func share(tx *models.Tx, owner models.Project, was, row models.Domain, now time
 	}
 	projects, err := tx.ShareProof(row, owner.TeamID, row.UpdatedAt)
 	if err != nil {
-		return fmt.Errorf("domains: update all of %s: %w", row.Host, err)
+		return fmt.Errorf("domains: update all domains of %s: %w", row.Host, err)
 	}
 	for _, id := range projects {
 		if id == owner.ID {

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrNoRecord means that the DNS answered, and that there is no such record.
-var ErrNoRecord = errors.New("domains: no TXT record of that name")
+var ErrNoRecord = errors.New("domains: no TXT record with that name")
 
 // lookupWithin bounds one lookup.
 const lookupWithin = 5 * time.Second

@@ -34,8 +34,8 @@ func TooMany(count int) *fault.Field {
 	if count <= MaxDomains {
 		return nil
 	}
-	return &fault.Field{Code: "too_many_domains", Detail: fmt.Sprintf("It would have %d custom domains. A project can "+
-		"have at most %d.", count, MaxDomains)}
+	return &fault.Field{Code: "too_many_domains", Detail: fmt.Sprintf("The project would have %d custom domains. A "+
+		"project can have at most %d.", count, MaxDomains)}
 }
 
 // JoinImported gives imported domains, which have been inserted, the proof of their team's other domains with the same

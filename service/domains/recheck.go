@@ -28,7 +28,7 @@ func (s *Service) Recheck(ctx context.Context) error {
 		now := models.Now()
 		due, err := s.DB.Read(ctx).DomainsToCheck(now.Add(-CheckEvery), now.Add(-RecheckEvery), recheckBatch)
 		if err != nil {
-			return fmt.Errorf("domains: list what to check: %w", err)
+			return fmt.Errorf("domains: list the domains to check: %w", err)
 		}
 		for _, row := range due {
 			if err := s.recheck(ctx, row); err != nil {

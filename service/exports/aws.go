@@ -156,4 +156,4 @@ func (s *sources) Retrieve() (credentials.Value, error) { return s.RetrieveWithC
 // IsExpired implements credentials.Provider.
 func (s *sources) IsExpired() bool { return s.current == nil || s.current.IsExpired() }
 
-var errNoCredentials = errors.New("there are no credentials")
+var errNoCredentials = errors.New("no credentials were found")

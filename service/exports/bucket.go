@@ -42,7 +42,7 @@ type Bucket struct {
 }
 
 // ErrRefused means that the settings of a bucket are wrong: its server answered and refused
-// this one, or there are no credentials.
+// this one, or no credentials were found.
 var ErrRefused = errors.New("refused")
 
 // errDiscarded ends the content of a discarded draft.

@@ -274,7 +274,7 @@ func (s *Service) release(ctx context.Context, row models.Export) error {
 	})
 }
 
-var errLeaseLost = errors.New("the export was cancelled or taken over by another worker")
+var errLeaseLost = errors.New("the export was canceled or taken over by another worker")
 
 type progress struct {
 	part        string

@@ -167,7 +167,7 @@ func (t *told) Read(p []byte) (int, error) {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.Unavailable, "export_elsewhere", "This server can't find the file of this export. "+
+		return fault.New(fault.Unavailable, "export_elsewhere", "This server can't find the file for this export. "+
 			"Create a new export. Replicas must share a bucket or a directory (--blob-url).").
 			Because(err)
 	case errors.Is(err, ErrStoreDown):

@@ -178,16 +178,16 @@ func (s *Service) List(
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, in.Project, access.ExportRead)
 	if err != nil {
-		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
+		return none, fmt.Errorf("exports: list exports of %s: %w", in.Project, err)
 	}
 	filter := models.ExportFilter{State: in.State, Format: in.Format, Now: models.Now()}
 	rows, err := tx.ExportsOf(parent.ID, filter, models.PageOf(in.Page, in.Sort, ""))
 	if err != nil {
-		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
+		return none, fmt.Errorf("exports: list exports of %s: %w", in.Project, err)
 	}
 	members, err := tx.EmailsOfTeam(parent.TeamID)
 	if err != nil {
-		return none, fmt.Errorf("exports: list of %s: %w", in.Project, err)
+		return none, fmt.Errorf("exports: list exports of %s: %w", in.Project, err)
 	}
 	return models.MapList(rows, func(row models.Export) contract.Export {
 		out := s.shown(row, parent.Name)

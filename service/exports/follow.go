@@ -163,8 +163,8 @@ func (s *Service) Follow(
 	read := func(ctx context.Context) position { return s.position(ctx, id) }
 	from, next, ok := s.Followers.join(id, followEvery, read)
 	if !ok {
-		return fault.New(fault.TooMany, "too_many_followers", "%d readers are already following exports. Try again "+
-			"later.", maxFollowers)
+		return fault.New(fault.TooMany, "too_many_followers", "Too many clients are following exports (%d). Try "+
+			"again later.", maxFollowers)
 	}
 	defer s.Followers.leave(id, from)
 	var last contract.Export

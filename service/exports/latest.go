@@ -16,11 +16,11 @@ func (s *Service) Latest(
 ) (map[string]contract.Export, error) {
 	tx := s.DB.Read(ctx)
 	if err := access.Projects(tx, p, projectIDs, access.ExportRead); err != nil {
-		return nil, fmt.Errorf("exports: find the latest: %w", err)
+		return nil, fmt.Errorf("exports: find the latest exports: %w", err)
 	}
 	rows, err := tx.LatestExports(projectIDs)
 	if err != nil {
-		return nil, fmt.Errorf("exports: find the latest: %w", err)
+		return nil, fmt.Errorf("exports: find the latest exports: %w", err)
 	}
 	out := make(map[string]contract.Export, len(rows))
 	for id, row := range rows {

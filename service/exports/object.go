@@ -86,7 +86,7 @@ func (d *bucketDraft) Discard() {
 }
 
 // errSilent ends a request of a download that brings nothing.
-var errSilent = errors.New("nothing arrived in time")
+var errSilent = errors.New("no data arrived in time")
 
 // object reads a file of a bucket. Its request ends if nothing arrives for patience.
 type object struct {
@@ -108,7 +108,7 @@ func (b *Bucket) open(ctx context.Context, key string) (*object, error) {
 	info, err := o.ask()
 	o.alarm.Stop()
 	if err == nil && info.Size < 0 {
-		err = errors.New("the store does not say how long the file is")
+		err = errors.New("the storage didn't send the length of the file")
 	}
 	if err != nil {
 		defer o.end(nil)

@@ -70,5 +70,5 @@ func (s *Service) Preview(
 }
 
 var errPreviewLate = fault.New(fault.Unavailable, "preview_too_slow",
-	"The preview took longer than %d seconds. Create an export instead, which includes the full ledger.",
+	"The preview took longer than %d seconds. Create an export instead. It includes the full ledger.",
 	int(previewWithin.Seconds()))

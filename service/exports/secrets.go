@@ -56,7 +56,7 @@ func (s *Service) provedForSecrets(
 	}
 	if s.Vault == nil || s.Prove == nil {
 		return fault.InvalidField("/secrets", "no_encryption",
-			"This server has no secrets key, so it has no secrets to export. Leave this out.")
+			"This server has no secrets key, so it has no secrets to export. Leave secrets out.")
 	}
 	return s.Prove(ctx, p, options.Password.Reveal())
 }

@@ -28,7 +28,7 @@ func (s *Service) Upkeep(ctx context.Context) error {
 func (s *Service) TakeOver(ctx context.Context) error {
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReleaseLeases(models.Now()) })
 	if err != nil {
-		return fmt.Errorf("exports: take over: %w", err)
+		return fmt.Errorf("exports: take over abandoned exports: %w", err)
 	}
 	return s.requeue(ctx)
 }
@@ -37,7 +37,7 @@ func (s *Service) requeue(ctx context.Context) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
 		abandoned, err := tx.AbandonedExports(models.Now(), upkeepBatch)
 		if err != nil {
-			return fmt.Errorf("exports: find abandoned ones: %w", err)
+			return fmt.Errorf("exports: find abandoned exports: %w", err)
 		}
 		for _, row := range abandoned {
 			moved, err := tx.MoveExport(row.ID, []string{contract.ExportBuilding}, contract.ExportQueued)
@@ -58,7 +58,7 @@ func (s *Service) requeue(ctx context.Context) error {
 func (s *Service) expire(ctx context.Context) error {
 	expired, err := s.DB.Read(ctx).ExpiredExports(models.Now(), upkeepBatch)
 	if err != nil {
-		return fmt.Errorf("exports: find expired ones: %w", err)
+		return fmt.Errorf("exports: find expired exports: %w", err)
 	}
 	for _, row := range expired {
 		if err := s.Store.Remove(ctx, row.ID); err != nil {
@@ -93,14 +93,14 @@ func (s *Service) Sweep(ctx context.Context) error {
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(written)), upkeepBatch) {
 		states, err := s.DB.Read(ctx).ExportStates(ids)
 		if err != nil {
-			return fmt.Errorf("exports: find those of files: %w", err)
+			return fmt.Errorf("exports: find the exports of files: %w", err)
 		}
 		for _, id := range ids {
 			if s.needs(states[id], written[id]) {
 				continue
 			}
 			if err := s.Store.Remove(ctx, id); err != nil {
-				return fmt.Errorf("exports: remove what is left of %s: %w", id, err)
+				return fmt.Errorf("exports: remove the leftovers of %s: %w", id, err)
 			}
 			s.Log.InfoContext(ctx, "removed the leftovers of an export", "export", id, "state", states[id])
 		}

@@ -15,6 +15,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -70,7 +72,7 @@ func (s *Service) Begin(ctx context.Context, r Request) (*Attempt, []byte, error
 	}
 	answer, err := keys.open(sealed)
 	if err != nil {
-		return nil, nil, fmt.Errorf("idempotency: open a kept answer: %w", err)
+		return nil, nil, fmt.Errorf("idempotency: decrypt a stored response: %w", err)
 	}
 	return nil, answer, nil
 }
@@ -155,7 +157,8 @@ const maxWait = 5 * time.Second
 func inProgress(now, until time.Time) error {
 	wait := min(max(until.Sub(now), time.Second), maxWait)
 	return fault.New(fault.Conflict, "idempotency_in_progress", "A request with this Idempotency-Key is still in "+
-		"progress, or was when its server stopped. Retry it in %d s.", int64(math.Ceil(wait.Seconds()))).After(wait)
+		"progress, or was interrupted when its server stopped. Try again in %s.",
+		english.Plural(int(math.Ceil(wait.Seconds())), "second", "")).After(wait)
 }
 
 // Context is ctx for the request itself: its transactions note that it was
@@ -164,7 +167,7 @@ func (a *Attempt) Context(ctx context.Context) context.Context {
 	return models.Alongside(ctx, func(tx *models.Tx) error {
 		held, err := tx.MarkCarriedOut(a.keys.lookup, a.lease)
 		if err != nil {
-			return fmt.Errorf("idempotency: note that a request is carried out: %w", err)
+			return fmt.Errorf("idempotency: record that a request is in progress: %w", err)
 		}
 		if !held {
 			return fmt.Errorf("idempotency: %w", errTooSlow)

@@ -35,7 +35,7 @@ func (s *Service) PutOneTime(ctx context.Context, slot Request, content []byte) 
 		ExpiresAt:   models.Now().Add(OneTimeTTL),
 	}
 	if err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.ReplaceIdempotent(row) }); err != nil {
-		return fmt.Errorf("idempotency: keep one-time content: %w", err)
+		return fmt.Errorf("idempotency: store one-time content: %w", err)
 	}
 	return nil
 }
@@ -56,14 +56,14 @@ func (s *Service) TakeOneTime(ctx context.Context, slot Request) ([]byte, error)
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("idempotency: take one-time content: %w", err)
+		return nil, fmt.Errorf("idempotency: read one-time content: %w", err)
 	}
 	if !row.ExpiresAt.After(models.Now()) {
 		return nil, nil
 	}
 	content, err := keys.open(row.Answer)
 	if err != nil {
-		return nil, fmt.Errorf("idempotency: open one-time content: %w", err)
+		return nil, fmt.Errorf("idempotency: decrypt one-time content: %w", err)
 	}
 	return content, nil
 }

@@ -45,7 +45,8 @@ func ReadKey(values []string, anonymous bool) (string, error) {
 	if strings.HasPrefix(key, `"`) {
 		inner, ok := strings.CutSuffix(key[1:], `"`)
 		if !ok || strings.ContainsAny(inner, `"\`) {
-			return "", malformed("The Idempotency-Key header begins with a quotation mark but isn't a quoted string.")
+			return "", malformed("The Idempotency-Key header begins with a quotation mark but isn't a quoted string. " +
+				"Leave out the quotation mark, or close the string.")
 		}
 		key = inner
 	}
@@ -55,9 +56,11 @@ func ReadKey(values []string, anonymous bool) (string, error) {
 			"The Idempotency-Key header is empty. Send a random string, such as a UUID, or leave it out.",
 		)
 	case len(key) > maxKey:
-		return "", malformed("The Idempotency-Key header has more than 255 characters.")
+		return "", malformed("The Idempotency-Key header has more than 255 characters. Send a shorter string, such " +
+			"as a UUID.")
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return "", malformed("The Idempotency-Key header contains spaces or characters that aren't printable ASCII.")
+		return "", malformed("The Idempotency-Key header contains spaces or characters that aren't printable ASCII. " +
+			"Send another string, such as a UUID.")
 	case anonymous && (len(key) < anonymousKey || kinds(key) < anonymousKinds):
 		return "", fault.New(fault.Malformed, "idempotency_key_too_weak",
 			"Without a credential, only the Idempotency-Key header protects the response from others. Send at least "+
@@ -124,7 +127,7 @@ func (s secrets) seal(answer []byte) ([]byte, error) {
 	}
 	nonce := make([]byte, box.NonceSize())
 	if _, err := rand.Read(nonce); err != nil {
-		return nil, fmt.Errorf("idempotency: no randomness: %w", err)
+		return nil, fmt.Errorf("idempotency: read random bytes: %w", err)
 	}
 	return box.Seal(nonce, nonce, answer, s.lookup), nil
 }
@@ -135,7 +138,7 @@ func (s secrets) open(sealed []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(sealed) < box.NonceSize() {
-		return nil, errors.New("idempotency: a kept answer is too short")
+		return nil, errors.New("idempotency: a stored response is too short")
 	}
 	return box.Open(nil, sealed[:box.NonceSize()], sealed[box.NonceSize():], s.lookup)
 }

@@ -41,7 +41,7 @@ type Service struct {
 }
 
 // errDryRun undoes what a dry run has written.
-var errDryRun = errors.New("imports: a dry run changes nothing")
+var errDryRun = errors.New("imports: a dry run doesn't change anything")
 
 // Import verifies a zip and creates a project from it in one of the principal's teams. Errors: Invalid with the code
 // bundle_invalid or bundle_unreadable for a zip that does not verify, and with fields for what breaks the rules of this
@@ -146,7 +146,8 @@ func (s *Service) duplicate(ctx context.Context, name string, cause error) error
 		return projects.NameTaken(name)
 	}
 	return fault.New(fault.Conflict, "import_duplicate", "Two objects in the zip have the same ID, name or key, or "+
-		"another request took one of them or deleted a tenant or product. Nothing was imported. Try again.",
+		"another request used one of these or deleted a tenant or product at the same time. Nothing was imported. "+
+		"Try again.",
 	).Because(cause)
 }
 

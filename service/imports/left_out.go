@@ -17,23 +17,24 @@ func (w *work) noteKeys(b *keyRows) {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_taken",
 			Subject: fmt.Sprint(b.taken),
-			Detail: "Your team already has keys with the same secrets, in this or another project. They " +
-				"aren't imported and continue to work where they are. Create new keys for their owners.",
+			Detail: "Your team already has keys with these secrets, in this or another project. The existing keys " +
+				"continue to work, and the keys in the zip aren't imported. Create new keys for their owners.",
 		})
 	}
 	if b.revoked > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_revoked",
 			Subject: fmt.Sprint(b.revoked),
-			Detail: "Your team revoked keys with the same secrets after the export. They aren't imported and remain " +
-				"revoked. Create new keys for their owners.",
+			Detail: "Your team revoked keys with these secrets after the export. The keys in the zip aren't " +
+				"imported. Create new keys for their owners.",
 		})
 	}
 	if b.narrowed > 0 {
 		w.out.LeftOut = append(w.out.LeftOut, contract.LeftOut{
 			Code:    "keys_narrowed",
 			Subject: fmt.Sprint(b.narrowed),
-			Detail:  "Keys of a product that the project is no longer in are valid only for the imported project.",
+			Detail: "The keys belong to a product that the project is no longer part of. They are valid only for " +
+				"the imported project.",
 		})
 	}
 }
@@ -57,8 +58,8 @@ func (w *work) ofIDs() []contract.LeftOut {
 	return []contract.LeftOut{{
 		Code:    "new_ids",
 		Subject: strings.Join(changed, ", "),
-		Detail: "They have new IDs, because their IDs in the zip are taken here or aren't valid. Update places that " +
-			"refer to them by ID.",
+		Detail: "They have new IDs, because their IDs in the zip are taken here or aren't valid. Update everything " +
+			"that refers to them by ID.",
 	}}
 }
 
@@ -88,7 +89,7 @@ func (w *work) ofOptions() (out []contract.LeftOut) {
 	if w.project.Deleted {
 		out = append(out, contract.LeftOut{
 			Code:   "was_deleted",
-			Detail: "The project was in the trash when it was exported. The new project serves calls.",
+			Detail: "The project was in the trash when it was exported. The imported project accepts calls.",
 		})
 	}
 	return out
@@ -145,7 +146,8 @@ func ofEnvironment(name string, e snapshot.Environment) (out []contract.LeftOut)
 		out = append(out, contract.LeftOut{
 			Code:    "client_certificate",
 			Subject: name,
-			Detail:  "The zip doesn't contain the private key of the client certificate. Upload both.",
+			Detail: "The zip doesn't contain the private key of the client certificate. Upload the certificate with " +
+				"its key.",
 		})
 	}
 	for i := range e.Domains {
@@ -169,7 +171,7 @@ func (w *work) ofLogin() (out []contract.LeftOut) {
 				Code:    "issuer_changed",
 				Subject: one.Client.Name,
 				Detail: "The app client's issuer is now " + w.service.AppClients.Issuer(w.clients[one.Client.ID]) +
-					", with new signing keys. Change the issuer in your applications. Users have to sign in again.",
+					", with new signing keys. Change the issuer in your applications. Users must sign in again.",
 			})
 		}
 	}
@@ -182,7 +184,7 @@ func (w *work) ofLogin() (out []contract.LeftOut) {
 	if gone+len(w.project.EndedSessions)+len(w.project.GroupsLeft) > 0 {
 		out = append(out, contract.LeftOut{
 			Code: "refused_tokens",
-			Detail: "Ended sessions and deleted users aren't imported, because tokens of the old issuers aren't " +
+			Detail: "Ended sessions and deleted users aren't imported, because tokens from the old issuers aren't " +
 				"accepted here.",
 		})
 	}
@@ -199,7 +201,8 @@ func (w *work) ofTeam() (out []contract.LeftOut) {
 		out = append(out, contract.LeftOut{
 			Code:    "webhooks",
 			Subject: strings.Join(hosts, ", "),
-			Detail:  "Webhooks belong to the team. The zip doesn't contain their URLs and secrets. Add them again.",
+			Detail: "Webhooks belong to the team. The zip doesn't contain their URLs and secrets. Add the webhooks " +
+				"again.",
 		})
 	}
 	return append(out, contract.LeftOut{

@@ -24,7 +24,7 @@ func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
 			t.Helper()
 			if err == nil ||
 				!strings.Contains(err.Error(), "token_type_ambiguous") &&
-					!strings.Contains(err.Error(), "can't distinguish") {
+					!strings.Contains(err.Error(), "can't tell these tokens apart") {
 				t.Errorf("%s: %v", when, err)
 			}
 		}

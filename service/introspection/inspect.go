@@ -48,12 +48,12 @@ func Inspect(
 	}
 	switch {
 	case invented && err == nil:
-		report.Fail(stepToken, "The endpoint says that a token that was never issued is active. Every call would be "+
+		report.Fail(stepToken, "The endpoint reports a token that was never issued as active. Every call would be "+
 			"accepted.")
 		return report
 	case invented:
-		report.Pass(stepToken, "The endpoint says that a token that was never issued isn't active. Also test it with "+
-			"a real token.")
+		report.Pass(stepToken, "The endpoint reports a token that was never issued as inactive, as it should. "+
+			"Test it with a real token as well.")
 		return report
 	}
 	if err == nil {
@@ -63,11 +63,11 @@ func Inspect(
 		report.Fail(stepToken, "The gateway would return 401 invalid_token: %s.", tokencheck.Reason(err))
 		return report
 	}
-	ends := "with no expiry in the response"
+	ends := ". The response has no expiration time"
 	if !got.Expires.IsZero() {
-		ends = "until " + got.Expires.Format(time.RFC3339)
+		ends = " until " + got.Expires.Format(time.RFC3339)
 	}
-	report.Pass(stepToken, "The gateway accepts the token, of the user %s, %s.", diagnosis.Quote(got.Subject), ends)
+	report.Pass(stepToken, "The gateway accepts the token of the user %s%s.", diagnosis.Quote(got.Subject), ends)
 	return report
 }
 

@@ -49,12 +49,13 @@ func (s *Service) Check(ctx context.Context, p access.Principal, in contract.Key
 		})
 	})
 	if err != nil {
-		return contract.KeyMatch{}, fmt.Errorf("keys: check one of %s: %w", in.Project, err)
+		return contract.KeyMatch{}, fmt.Errorf("keys: check a key of %s: %w", in.Project, err)
 	}
 	return out, nil
 }
 
-var errChecks = fault.New(fault.TooMany, "too_many_checks", "You can check %d keys a minute. Try again in a minute.",
+var errChecks = fault.New(fault.TooMany, "too_many_checks", "You can check at most %d keys per minute. Try again in "+
+	"a minute.",
 	MaxChecks)
 
 func samePointer(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

@@ -69,8 +69,8 @@ func (s *Service) FollowImport(
 	case importFollowers <- struct{}{}:
 		defer func() { <-importFollowers }()
 	default:
-		return fault.New(fault.TooMany, "too_many_followers", "%d pages are already following imports. Try again "+
-			"later.",
+		return fault.New(fault.TooMany, "too_many_followers", "Too many clients are following imports (%d). Try "+
+			"again later.",
 			maxImportFollowers)
 	}
 	ctx, stop := context.WithTimeout(ctx, followImportFor)

@@ -133,8 +133,8 @@ func (r *importing) begin(ctx context.Context) error {
 	})
 }
 
-var errImporting = fault.New(fault.Conflict, "idempotency_in_progress", "An import with this Idempotency-Key is still "+
-	"in progress, or was when its server stopped. Retry it in 15 s.").After(importLease)
+var errImporting = fault.New(fault.Conflict, "idempotency_in_progress", "An import with this Idempotency-Key is "+
+	"still in progress, or was interrupted when its server stopped. Try again in 15 seconds.").After(importLease)
 
 var errOtherFile = fault.New(fault.Invalid, "idempotency_key_reused", "This Idempotency-Key was already used for an "+
 	"import of a different file. Use a new key for each file, and reuse a key only to repeat the same import.")
@@ -241,8 +241,8 @@ func (r *importing) unreadable(err error) error {
 	}
 	detail := file.Detail
 	if n := r.written.Created + r.written.Updated; n > 0 {
-		detail += fmt.Sprintf(" The rows before it were imported (new or changed keys: %d). Correct the file and "+
-			"import it again. Existing keys won't change.", n)
+		detail += fmt.Sprintf(" Earlier rows were imported (new or changed keys: %d). Correct the file and import it "+
+			"again. Existing keys won't change.", n)
 	}
 	return fileFault(&keyfile.Error{Code: file.Code, Detail: detail, Proposals: file.Proposals})
 }

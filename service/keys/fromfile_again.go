@@ -80,9 +80,9 @@ func (b *batchOf) again(in *keyfile.Row, key models.APIKey, mark uint64, had pri
 		return refused("exists", where+", with other attributes. "+b.tighten(in, before, had, row, inFile)+
 			"To change it, import with update (--update), or leave the row out.")
 	case had.state == revoked:
-		return refused("exists", where+", and it is revoked. An import doesn't change that. Leave the row out.")
+		return refused("exists", where+", and it is revoked. An import can't change that. Leave the row out.")
 	case !had.callable(b.now) && now.callable(b.now):
-		return refused("exists", where+", and it is frozen or expired. An import doesn't change that. Change the key "+
+		return refused("exists", where+", and it is frozen or expired. An import can't change that. Change the key "+
 			"yourself, or leave the row out.")
 	case now.fixed != had.fixed:
 		return refused("exists", where+", with another owner, key type, tenant, product or environment. An import "+

@@ -216,8 +216,8 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 	}
 	switch {
 	case exists && was.ProjectID != b.project.ID:
-		return refused("exists_elsewhere", "Another project of your team has this key. To use it in both, put the "+
-			"projects into one product and set the key's product."), nil
+		return refused("exists_elsewhere", "Another project in your team has this key. To use the key in both "+
+			"projects, add them to the same product and set the key's product."), nil
 	case exists && [32]byte(was.Hash) != in.SHA256:
 		return refused("exists", "This is the secret that key "+was.ID+" had before it was rotated. Leave the row "+
 				"out."),
@@ -230,9 +230,8 @@ func (b *batchOf) place(in *keyfile.Row, key models.APIKey) ([]fault.Field, erro
 		return refused("revoked_before", "A key of your team had this secret before it was rotated or revoked. The "+
 			"secret can't become valid again. Create a new key for its owner."), nil
 	case b.room == 0:
-		return refused("workspace_full", "An unclaimed workspace can't have more API keys. Claim it, and import "+
-			"the file "+
-			"again."), nil
+		return refused("workspace_full", "This unclaimed workspace can't have more API keys. Claim it, then import "+
+			"the file again."), nil
 	}
 	if wrong, err := b.owner(key); err != nil || len(wrong) > 0 {
 		return wrong, err

@@ -58,7 +58,7 @@ func NewImported(in *keyfile.Row, allowWeak bool, now time.Time) (models.APIKey,
 	wrong := checkIdentity("", key.KeyIdentity)
 	if in.Weak && !allowWeak {
 		wrong = append(wrong, fault.Field{Pointer: "/key", Code: keyfile.CodeWeak, Detail: "The key has fewer than " +
-			"16 characters or fewer than 8 different ones, so it can be guessed. Give its owner a new key, or " +
+			"16 characters or fewer than 8 different characters, so it can be guessed. Give its owner a new key, or " +
 			"import with allow_weak (--allow-weak)."})
 	}
 	if !ValidOwner(in.Owner) {
@@ -97,20 +97,18 @@ func (b *batchOf) placeOf(in *keyfile.Row, key *models.APIKey) (wrong []fault.Fi
 	key.TenantID = b.known.ownTenant
 	if in.Tenant != "" {
 		if key.TenantID = b.known.tenants[in.Tenant]; key.TenantID == "" {
-			refuse("/tenant", "unknown_tenant", "This project doesn't serve a tenant %q. Attach the tenant to the "+
-				"project "+
-				"first.", in.Tenant)
+			refuse("/tenant", "unknown_tenant", "This project doesn't serve the tenant %q. Attach the tenant to the "+
+				"project first.", in.Tenant)
 		}
 	}
 	if in.Environment != "" && !b.known.environments[in.Environment] {
-		refuse("/environment", "unknown_environment", "No version of this project has an environment "+
+		refuse("/environment", "unknown_environment", "No version of this project has an environment named "+
 			"%q.", in.Environment)
 	}
 	if in.Product != "" {
 		if key.ProductID = b.project.ProductID; b.known.product.Name != in.Product {
-			refuse("/product", "unknown_product", "This project isn't in a product %q. Add it to the product "+
-				"first, or "+
-				"leave this field out.", in.Product)
+			refuse("/product", "unknown_product", "This project isn't in the product %q. Add it to the product "+
+				"first, or leave this field out.", in.Product)
 		}
 	}
 	id, more := b.typeOf(in)
@@ -160,8 +158,8 @@ func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
 		return "", []fault.Field{{Pointer: "/scopes", Code: "no_scopes", Detail: "The key has no scopes, so it " +
 			"can't do anything. Give the row scopes or a key type."}}
 	case name == "" && b.in.KeyType == "":
-		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes " +
-			"and no key type. Name one for all such rows with key_type (--key-type), or add a column."}}
+		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes or " +
+			"key type. Set a key type for all these rows with key_type (--key-type), or add a column."}}
 	case name == "":
 		name = b.in.KeyType
 	}
@@ -182,8 +180,8 @@ func (b *batchOf) typeWith(scopes []string) (id string, wrong []fault.Field) {
 	}
 	if len(b.known.types) >= MaxTypes+2 { // and the built-in full and read-only
 		return "", []fault.Field{{Pointer: "/scopes", Code: "too_many_key_types", Detail: fmt.Sprintf("No key type "+
-			"has exactly these scopes, and a project can have at most %d custom key types. Use scopes that a key "+
-			"type has.", MaxTypes)}}
+			"has exactly these scopes, and a project can have at most %d custom key types. Use the scopes of an "+
+			"existing key type.", MaxTypes)}}
 	}
 	made := newType(b.project.ID, b.known.types, scopes)
 	b.known.types, b.invented = append(b.known.types, made), append(b.invented, made)

@@ -52,7 +52,7 @@ func (t *Table) loadGone(tx *models.Tx, projectID string) error {
 			t.addGone(secretOf{teamID, [32]byte(hash)})
 			return nil
 		}
-		return errors.New("keys: the hash of a former secret has another length")
+		return errors.New("keys: the hash of a former secret has the wrong length")
 	})
 }
 

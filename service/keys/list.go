@@ -35,7 +35,7 @@ func (s *Service) List(
 ) (models.List[contract.Key], error) {
 	list, err := s.list(ctx, p, in)
 	if err != nil {
-		return list, fmt.Errorf("keys: list of %s: %w", in.Project, err)
+		return list, fmt.Errorf("keys: list keys of %s: %w", in.Project, err)
 	}
 	return list, nil
 }
@@ -72,7 +72,7 @@ func (s *Service) CountOfType(ctx context.Context, p access.Principal, project, 
 		n, _, err = tx.CountKeysOfType(parent, keyType, models.Now())
 	}
 	if err != nil {
-		return 0, fmt.Errorf("keys: count those of the type %s of %s: %w", keyType, project, err)
+		return 0, fmt.Errorf("keys: count keys of type %s in %s: %w", keyType, project, err)
 	}
 	return n, nil
 }
@@ -83,11 +83,11 @@ func (s *Service) CountOfType(ctx context.Context, p access.Principal, project, 
 func (s *Service) ActiveCounts(ctx context.Context, p access.Principal, projectIDs []string) (map[string]int64, error) {
 	tx := s.DB.Read(ctx)
 	if err := access.Projects(tx, p, projectIDs, access.KeyRead); err != nil {
-		return nil, fmt.Errorf("keys: count active ones: %w", err)
+		return nil, fmt.Errorf("keys: count active keys: %w", err)
 	}
 	counts, err := tx.CountActiveKeys(projectIDs, models.Now())
 	if err != nil {
-		return nil, fmt.Errorf("keys: count active ones: %w", err)
+		return nil, fmt.Errorf("keys: count active keys: %w", err)
 	}
 	return counts, nil
 }

@@ -3,7 +3,6 @@ package keys
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -122,13 +121,14 @@ func notOfTenant(served []models.Tenant, row models.APIKey, user models.EndUser)
 	for _, one := range served {
 		names[one.ID] = one.Name
 	}
-	of := fmt.Sprintf("of the tenant %q", names[row.TenantID])
+	of := names[row.TenantID]
 	if name := names[user.TenantID]; name != "" {
-		return fault.InvalidField("/owner", "wrong_tenant", "This user belongs to the tenant %q, but the key would "+
-			"be %s. Set the key's tenant to %s, or use a user %s.", name, of, name, of)
+		return fault.InvalidField("/owner", "wrong_tenant", "This user belongs to the tenant %q, but the key "+
+			"would belong to the tenant %q. Set the key's tenant to %s, or use a user of the tenant %q.",
+			name, of, name, of)
 	}
-	return fault.InvalidField("/owner", "unknown_user", "No user %s has this ID. Use the ID of a user, or the name "+
-		"of an app that doesn't begin with usr_.", of)
+	return fault.InvalidField("/owner", "unknown_user", "The tenant %q has no user with this ID. Use the ID of "+
+		"a user, or the name of an app that doesn't begin with usr_.", of)
 }
 
 // reviseFor adds the revisions by which gateways load a new key, its owner if the owner is frozen, and the owner's

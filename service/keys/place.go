@@ -42,7 +42,7 @@ func place(tx *models.Tx, parent models.Project, in contract.NewKey) (at placed,
 		wrong = append(wrong, fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  fmt.Sprintf("No version of this project has an environment %q.", in.Environment),
+			Detail:  fmt.Sprintf("No version of this project has an environment named %q.", in.Environment),
 		})
 	}
 	type finder func(*models.Tx, models.Project, contract.NewKey, *placed) (*fault.Field, error)
@@ -76,7 +76,7 @@ func findTenant(tx *models.Tx, parent models.Project, in contract.NewKey, at *pl
 			Pointer: "/tenant",
 			Code:    "unknown_tenant",
 			Detail: fmt.Sprintf(
-				"This project doesn't serve a tenant %q. Attach the tenant to the project first.", in.Tenant,
+				"This project doesn't serve the tenant %q. Attach the tenant to the project first.", in.Tenant,
 			),
 		}, nil
 	}
@@ -102,7 +102,8 @@ func findProduct(tx *models.Tx, parent models.Project, in contract.NewKey, at *p
 		return &fault.Field{
 			Pointer: "/product",
 			Code:    "unknown_product",
-			Detail:  fmt.Sprintf("This project's product is %s. Use that, or leave this field out.", product.Name),
+			Detail: fmt.Sprintf("This project's product is %s. Use that product, or leave this field "+
+				"out.", product.Name),
 		}, nil
 	}
 	at.productID = &product.ID

@@ -178,7 +178,7 @@ func (t *Table) readRecord(r *bufio.Reader, ends map[uint32]int64) error {
 	case fields.err != nil:
 		return fields.err
 	case one.state == removed || one.state > revoked:
-		return errors.New("its state is not known")
+		return errors.New("its state is unknown")
 	}
 	t.records = append(t.records, one)
 	t.byID.add(idWord(one.id), at, func(n uint32) uint64 { return idWord(t.records[n].id) })

@@ -18,7 +18,7 @@ func (s *Service) answerOnce(ctx context.Context, attempt string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("login: note an answer to %s: %w", attempt, err)
+		return fmt.Errorf("login: record a response to %s: %w", attempt, err)
 	}
 	if !saved {
 		return errAnswered
@@ -35,7 +35,7 @@ func (s *Service) reopen(ctx context.Context, attempt string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("login: open %s again: %w", attempt, err)
+		return fmt.Errorf("login: reopen %s: %w", attempt, err)
 	}
 	if !open {
 		return errAnswered

@@ -28,7 +28,7 @@ func NewBrowser() string { return secrets.Random() }
 var (
 	errOtherBrowser = fault.New(
 		fault.Forbidden, "login_other_browser",
-		"This sign-in wasn't started in this browser, or took longer than ten minutes. Go back to the application "+
+		"This sign-in wasn't started in this browser, or it took longer than ten minutes. Go back to the application "+
 			"and sign in again.",
 	)
 	errAnswered = fault.New(
@@ -269,7 +269,7 @@ func refusedBy(c providers.Config, code string) error {
 	return fault.New(
 		fault.Forbidden, "provider_answer_refused",
 		"%s couldn't sign you in. Try again, or sign in another way.", c.Name(),
-	).Because(fmt.Errorf("%s sent the browser back with %s", c.Type, plainCode(code)))
+	).Because(fmt.Errorf("%s returned %s", c.Type, plainCode(code)))
 }
 
 var codePattern = regexp.MustCompile(`^[a-z_]{1,40}$`)

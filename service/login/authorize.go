@@ -144,7 +144,7 @@ func (s *Service) Authorize(ctx context.Context, in AuthorizationRequest, browse
 	}
 	err = s.DB.Write(ctx, func(tx *models.Tx) error { return tx.Insert(&attempt) })
 	if err != nil {
-		return Attempt{}, fmt.Errorf("login: keep an attempt: %w", err)
+		return Attempt{}, fmt.Errorf("login: store a sign-in attempt: %w", err)
 	}
 	return Attempt{
 		ID:        attempt.ID,

@@ -146,7 +146,7 @@ type Share struct {
 // shareTexts are the lines of the consent page by scope.
 var shareTexts = map[string]string{
 	"openid":         "see your user ID",
-	"profile":        "see your name and other profile details from your provider, such as picture and language",
+	"profile":        "see your name and other profile details from your provider, such as your picture and language",
 	"email":          "see your email address",
 	"groups":         "see which groups you're in",
 	ManagesGroups:    "manage the members of groups that you're an admin of",

@@ -135,7 +135,7 @@ func (s *Service) bySession(
 		isOlder := attempt.FinishedAt != nil && session.CreatedAt.Before(attempt.CreatedAt)
 		if !live || isOther || isOlder || demandOf(attempt).unmet(statedIn(session.LoginSession), now) != "" ||
 			appclients.NeedsProvider(appclients.TokenTypeOf(session.provider)) {
-			refused = refusal{"login_required", "the user has to sign in"}
+			refused = refusal{"login_required", "the user must sign in"}
 			return nil
 		}
 		agreed, err := consentOf(tx, session.user.ID, client.ID)
@@ -143,7 +143,7 @@ func (s *Service) bySession(
 			return err
 		}
 		if !covers(agreed, attempt.Scope) {
-			refused = refusal{"consent_required", "the user has not agreed to all of the scopes"}
+			refused = refusal{"consent_required", "the user hasn't agreed to all requested scopes"}
 			return nil
 		}
 		if look.Unclaimed {

@@ -48,7 +48,7 @@ func (s *Service) Introspect(ctx context.Context, in Credentials, token string) 
 		return Introspection{}, err
 	}
 	if client.SecretHash == nil {
-		return Introspection{}, errClient.Because(errors.New("a public client requested an introspection"))
+		return Introspection{}, errClient.Because(errors.New("a public client requested introspection"))
 	}
 	if token == "" {
 		return Introspection{}, errRequest

@@ -248,7 +248,7 @@ func (s *Service) rotate(
 	for _, row := range before {
 		if row.ActiveAt.After(now) && row.Algorithm == client.Algorithm {
 			return nil, nil, fault.New(fault.Conflict, "rotation_pending",
-				"The key %s will sign from %s. Rotate again after that.", row.ID,
+				"The key %s will start signing at %s. Rotate again after that.", row.ID,
 				row.ActiveAt.UTC().Format(time.RFC3339))
 		}
 	}
@@ -305,7 +305,7 @@ func generate(algorithm string) (crypto.Signer, error) {
 		_, private, err := ed25519.GenerateKey(rand.Reader)
 		return private, err
 	}
-	return nil, fmt.Errorf("there is no algorithm %q", algorithm)
+	return nil, fmt.Errorf("unknown algorithm %q", algorithm)
 }
 
 // publicKeys returns the keys that verify now, including those that do not sign yet.

@@ -48,7 +48,7 @@ type LoggedOut struct {
 
 var (
 	errLogoutHint = fault.New(fault.Malformed, "invalid_hint",
-		"The application referred to a sign-in that isn't known here.")
+		"The application referred to a sign-in that is unknown here.")
 	errLogoutName = fault.New(fault.Malformed, "invalid_request", "The application used the client ID of a different "+
 		"application, or sent a parameter twice. Contact the application's support.")
 )

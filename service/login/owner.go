@@ -24,14 +24,14 @@ type Owner struct {
 func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token string) (Owner, error) {
 	config, row, err := s.providerConfig(ctx, clientID, providerID)
 	if err != nil {
-		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
+		return Owner{}, fmt.Errorf("login: check a token of %s: %w", providerID, err)
 	}
 	if row.ClientToken != contract.ProviderToken {
-		return Owner{}, fmt.Errorf("login: clients get no token of %s: %w", providerID, tokencheck.ErrRefused)
+		return Owner{}, fmt.Errorf("login: clients don't get tokens from %s: %w", providerID, tokencheck.ErrRefused)
 	}
 	identity, err := s.Clients.Providers.Owner(ctx, config, token, row.UpstreamToken == contract.ProviderIDToken)
 	if err != nil {
-		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
+		return Owner{}, fmt.Errorf("login: check a token of %s: %w", providerID, err)
 	}
 	tx := s.DB.Read(ctx)
 	client, err := tx.AppClientServed(clientID)
@@ -40,7 +40,7 @@ func (s *Service) OwnerOf(ctx context.Context, clientID, providerID, token strin
 	}
 	user, known, err := directory.ServedByIdentity(tx, externalIdentity(client, row, identity))
 	if err != nil {
-		return Owner{}, fmt.Errorf("login: a token of %s: %w", providerID, err)
+		return Owner{}, fmt.Errorf("login: check a token of %s: %w", providerID, err)
 	}
 	if !known {
 		return Owner{}, fmt.Errorf(

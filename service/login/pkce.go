@@ -30,7 +30,7 @@ func (in AuthorizationRequest) checkChallenge(client models.AppClient) (code, te
 	case !requiresPKCE(client):
 		text = "send code_challenge with code_challenge_method S256, or send neither"
 	case in.Challenge == "" && client.SecretHash != nil:
-		text += fmt.Sprintf(". Turn PKCE on in the application. If its library doesn't support PKCE, set PKCE to "+
+		text += fmt.Sprintf(". Turn on PKCE in the application. If its library doesn't support PKCE, set PKCE to "+
 			"when_sent in the dashboard, or run: postern app-clients update %s --pkce when_sent", client.ID)
 	}
 	return "invalid_request", text

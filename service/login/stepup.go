@@ -59,18 +59,18 @@ func (d demand) among(options []ProviderOption) []ProviderOption {
 func (d demand) unmet(auth federation.Authentication, now time.Time) string {
 	switch {
 	case d.maxAge != nil && auth.At.IsZero():
-		return "max_age can't be checked: the provider doesn't say when the user authenticated (auth_time)"
+		return "max_age can't be checked: the provider doesn't report when the user authenticated (auth_time)"
 	case d.fresh && !auth.At.IsZero() && auth.At.Before(d.since.Add(-authLeeway)):
 		return "the provider didn't authenticate the user again, which prompt=login or max_age=0 requires"
 	case d.maxAge != nil && now.Sub(auth.At) > *d.maxAge+authLeeway:
-		return "the user authenticated at the provider longer ago than max_age allows"
+		return "the user authenticated with the provider longer ago than max_age allows"
 	}
 	return ""
 }
 
 // cannotBeMet describes a demand that no provider of an app client can prove.
-const cannotBeMet = "max_age can't be checked: no provider of this application says when the user authenticated " +
-	"(auth_time)"
+const cannotBeMet = "max_age can't be checked: none of the application's providers report when the user " +
+	"authenticated (auth_time)"
 
 // plausible returns what is stated without a time to come.
 func plausible(auth federation.Authentication, now time.Time) federation.Authentication {

@@ -211,7 +211,7 @@ func members(token string) ([]Member, error) {
 	for _, name := range memberOrder(claims) {
 		value := string(claims[name])
 		if name == "upstream_token" {
-			value = "sealed, for the gateway alone"
+			value = "encrypted so that only the gateway can read it"
 		}
 		list = append(list, Member{Name: name, Value: value})
 	}

@@ -279,7 +279,7 @@ func digest(values ...any) []byte {
 	lines := json.NewEncoder(sum)
 	for _, one := range values {
 		if err := lines.Encode(one); err != nil { // values of our own types, which all have JSON
-			panic(fmt.Sprintf("movein: %T has no JSON: %v", one, err))
+			panic(fmt.Sprintf("movein: encode %T: %v", one, err))
 		}
 	}
 	return sum.Sum(nil)

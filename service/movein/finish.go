@@ -39,8 +39,8 @@ func (w *writing) begin(tx *models.Tx) error {
 	}
 	same := slices.EqualFunc(now, w.before, func(a, b models.MovedObject) bool { return a.ID == b.ID })
 	if !same {
-		return fault.New(fault.Conflict, "import_overtaken", "Another import into this team was written at the same "+
-			"time. Nothing was imported. Try again.")
+		return fault.New(fault.Conflict, "import_overtaken", "Another import into this team ran at the same time. "+
+			"Nothing was imported. Try again.")
 	}
 	return nil
 }
@@ -107,8 +107,8 @@ func (w *writing) joinDomains(tx *models.Tx) error {
 	}
 	return &fault.Error{
 		Kind: fault.Conflict, Code: "domains_taken",
-		Public: "Custom domains in the file can't be created. Nothing was imported. Remove the hosts from the " +
-			"routes in the file, or delete the domains that have them.",
+		Public: "Custom domains in the file can't be created. Nothing was imported. Remove the hosts from the routes " +
+			"in the file, or delete the existing domains with these host names.",
 		Fields: wrong,
 	}
 }

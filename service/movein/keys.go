@@ -98,7 +98,7 @@ func (w *writing) writeKeys(tx *models.Tx, batch []checkedKey) (ids []string, er
 		case !w.isOurs(was.ProjectID):
 			wrong = append(wrong, fault.Field{
 				Pointer: batch[i].pointer, Code: "exists_elsewhere", Detail: "This key already exists in another " +
-					"project of your team, as " + was.ID + ". Leave it out of the file, or give its owner a new key.",
+					"project in your team, as " + was.ID + ". Leave it out of the file, or give its owner a new key.",
 			})
 		default:
 			changed, err := w.settleKey(tx, was, &row, batch[i].pointer)
@@ -156,8 +156,8 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 			"becomes invalid when the grace period ends.")
 		return false, nil
 	case was.Owner != row.Owner:
-		w.keep(kindKey, was.ID, was.Owner, pointer, "In the file, it has another owner, but a key's owner can't be "+
-			"changed. Revoke it and create a new key.")
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It has a different owner in the file, but a key's owner can't "+
+			"be changed. Revoke it and create a new key.")
 		return false, nil
 	case keys.SameAttributes(was, &after) && was.State == row.State:
 		w.out.Unchanged++
@@ -184,5 +184,4 @@ var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request ch
 	"same time. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.
-const keptDetail = "It was changed here since the last import, and differs from the file. To overwrite it, use " +
-	"--theirs."
+const keptDetail = "It was changed here after the last import and differs from the file. To overwrite it, use --theirs."

@@ -180,8 +180,8 @@ func (w *writing) settleGroup(tx *models.Tx, group *contract.NewGroup, states st
 			row := w.groupRow(group)
 			err := tx.Insert(&row)
 			if errors.Is(err, models.ErrDuplicate) {
-				err = fault.New(fault.Conflict, "import_duplicate", "Another request created a group with the name "+
-					"%q. Nothing was imported. Try again.", row.Name).Because(err)
+				err = fault.New(fault.Conflict, "import_duplicate", "Another request created a group named %q. "+
+					"Nothing was imported. Try again.", row.Name).Because(err)
 			}
 			return err
 		},
@@ -208,7 +208,7 @@ func (w *writing) settleOwner(tx *models.Tx, owner *contract.PlannedOwner, state
 		kind: kindOwner, source: ownerSource(owner), name: owner.Name, planned: plannedOwner(owner),
 		create: func() error {
 			if _, there := states[stateKey{kindOwner, owner.Name}]; there {
-				w.keep(kindOwner, owner.Name, owner.Name, "", "It was put into groups here, and differs from the file.")
+				w.keep(kindOwner, owner.Name, owner.Name, "", "It was added to groups here and differs from the file.")
 				return nil
 			}
 			w.recordOwner(owner)

@@ -147,8 +147,8 @@ func onlyForZips(in contract.NewImport) error {
 		if one.isSent {
 			wrong = append(wrong, fault.Field{
 				Pointer: one.pointer, Code: "only_zips",
-				Detail: "Leave it out: it is for exported zips. For files from other gateways, you get a plan and " +
-					"apply it later.",
+				Detail: "Leave this out. It is only for exported zips. Files from other gateways create a plan, " +
+					"which you apply later.",
 			})
 		}
 	}
@@ -314,8 +314,8 @@ func noPlan(tx *models.Tx, p access.Principal, id string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "import_applied", "This import was applied, so it has no plan. It can only be "+
-		"undone: postern imports undo %s.", id)
+	return fault.New(fault.Conflict, "import_applied", "This import was applied, so it no longer has a plan. To undo "+
+		"it, run: postern imports undo %s", id)
 }
 
 // load finds a plan and makes it.
@@ -387,7 +387,7 @@ func (s *Plans) planOf(
 	})
 	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
 		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",
-			"No closed route, operation or consumer of the import has this name, ID or pointer.")
+			"The import has no closed route, operation or consumer with this name, ID or pointer.")
 	}
 	if errors.Is(err, movein.ErrTooMany) {
 		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())
@@ -439,7 +439,7 @@ func notApplying(row models.ImportPlan) error {
 	if row.ApplyingUntil == nil || !row.ApplyingUntil.After(models.Now()) {
 		return nil
 	}
-	return fault.New(fault.Conflict, "import_applying", "This import is being applied. Wait until it has ended.")
+	return fault.New(fault.Conflict, "import_applying", "This import is being applied. Wait until it finishes.")
 }
 
 // settings is what the audit log has of a plan: not the values of placeholders.

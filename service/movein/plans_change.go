@@ -139,7 +139,7 @@ func (s *Plans) choose(
 			return
 		}
 		if len(*from) > most {
-			refuse("/"+name, "too_many", "Use at most %d.", most)
+			refuse("/"+name, "too_many", "Use at most %d entries.", most)
 			return
 		}
 		*into = []string{}
@@ -154,8 +154,8 @@ func (s *Plans) choose(
 	if change.Name != nil {
 		c.Name = cmp.Or(*change.Name, files.DefaultName())
 		if !contract.IsName(c.Name) {
-			refuse("/name", "invalid_name", "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; "+
-				"don't end with a hyphen.")
+			refuse("/name", "invalid_name", "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter "+
+				"and don't end with a hyphen.")
 		}
 	}
 	list("open", &c.Open, change.Open, mostChosen)

@@ -62,7 +62,7 @@ func (w *writing) writeProject(tx *models.Tx, one *part) error {
 	if taken || slices.ContainsFunc(w.rows, func(row models.Project) bool { return row.Name == in.Name }) {
 		return &fault.Error{
 			Kind: fault.Conflict, Code: "name_taken",
-			Public: fmt.Sprintf("The name %q of a project is taken on this server.", in.Name),
+			Public: fmt.Sprintf("The project name %q is taken on this server.", in.Name),
 			Fields: []fault.Field{{
 				Pointer: one.planned.plan.From, Code: "name_taken",
 				Detail: "Rename the service in the file, or rename or delete your project " + in.Name + ".",

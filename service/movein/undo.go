@@ -39,7 +39,7 @@ func (s *Service) Undo(ctx context.Context, p access.Principal, id string) error
 	s.Changed(ctx)
 	if err := s.DB.RemoveUnfinishedImports(context.WithoutCancel(ctx)); err != nil {
 		// What is left is invisible. The next import or start removes it.
-		s.Projects.Log.WarnContext(ctx, "can't remove the rows of an undone import yet", "import", id, "error", err)
+		s.Projects.Log.WarnContext(ctx, "could not remove the rows of an undone import yet", "import", id, "error", err)
 	}
 	s.Changed(ctx)
 	return nil
@@ -104,8 +104,8 @@ func (u *undoing) read() error {
 		return err
 	}
 	if last := imports[len(imports)-1]; last.ID != u.row.ID {
-		return fault.New(fault.Conflict, "import_followed", "A later import of the same source builds on this one. "+
-			"First undo %s.", last.ID)
+		return fault.New(fault.Conflict, "import_followed", "A later import from the same source builds on this one. "+
+			"Undo %s first.", last.ID)
 	}
 	all, err := u.tx.MovedObjectsOf(u.row.TeamID, u.row.Gateway)
 	if err != nil {
@@ -114,7 +114,7 @@ func (u *undoing) read() error {
 	for _, one := range all {
 		if one.UpdatedBy != nil && *one.UpdatedBy == u.row.ID {
 			return fault.New(fault.Conflict, "import_updated", "This import changed objects of an earlier one, such "+
-				"as the %s %s. It can't be undone. Import the previous file again instead.", one.Kind, one.Source)
+				"as the %s %s, so it can't be undone. Import the previous file again instead.", one.Kind, one.Source)
 		}
 		if one.MoveInID == u.row.ID {
 			u.objects = append(u.objects, one)
@@ -140,8 +140,8 @@ func changedSince(changes []string) error {
 	if more := len(changes) - mostChanges; more > 0 {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
-	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these were changed after "+
-		"it: %s%s. Delete the objects that you don't need one by one.", strings.Join(changes, ", "), rest)
+	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these objects were "+
+		"changed later: %s%s. Delete the objects that you don't need individually.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists what was changed since the import.

@@ -28,7 +28,7 @@ type Service struct {
 }
 
 // errUnchanged undoes an import that changes nothing.
-var errUnchanged = errors.New("movein: everything is as in the file")
+var errUnchanged = errors.New("movein: everything matches the file")
 
 // Write creates everything of a plan in a team, which is the principal's home team if team is "". Callers and lists see
 // nothing of it before the end. What an earlier import created from the same source isn't created again: see again.go.
@@ -56,7 +56,7 @@ func (s *Service) Write(
 	case errors.Is(err, errUnchanged):
 		return w.out, nil
 	case errors.Is(err, models.ErrDuplicate), errors.Is(err, models.ErrReferenced):
-		err = fault.New(fault.Conflict, "import_duplicate", "Another request took a name or key of the file, or "+
+		err = fault.New(fault.Conflict, "import_duplicate", "Another request used a name or key from the file, or "+
 			"deleted an object of an earlier import. Nothing was imported. Try again.").Because(err)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func allowed(p access.Principal, team string, plan *movein.Plan) error {
 	}
 	if len(plan.Projects) == 0 {
 		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service or API that can be imported. "+
-			"The items of the plan explain why.")
+			"See the items of the plan for the reasons.")
 	}
 	return nil
 }
@@ -242,8 +242,9 @@ func (w *writing) sameSource() error {
 		return nil
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
-	return fault.New(fault.Conflict, "other_source", "These files don't contain most projects of the earlier import "+
-		"%s, so they may be from another gateway. Use --name to import them separately, or --theirs to continue.", name)
+	return fault.New(fault.Conflict, "other_source", "These files don't contain most of the projects from the "+
+		"earlier import %s, so they may be from another gateway. Use --name to import them separately, or --theirs "+
+		"to continue.", name)
 }
 
 // find finds the project of a part that an earlier import created.

@@ -103,12 +103,12 @@ func checkAPI(a contract.API) []fault.Field {
 		same := func(o contract.APIScope) bool { return o.Name == scope.Name }
 		switch {
 		case !scopePattern.MatchString(scope.Name):
-			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ - such as orders:read, or "+
+			refuse("name", "invalid_scope", "Use lowercase letters, digits and : . _ -, such as orders:read, or "+
 				"orders:* for every scope that begins with orders:.")
 		case slices.Contains(ReservedScopes, scope.Name):
 			refuse("name", "reserved_scope", "OpenID Connect reserves this scope. Choose another name.")
 		case slices.ContainsFunc(a.Scopes[:i], same):
-			refuse("name", "duplicate", "This scope is declared twice.")
+			refuse("name", "duplicate", "This scope is declared twice. Remove one.")
 		}
 		if utf8.RuneCountInString(scope.Description) > maxDescription ||
 			strings.ContainsFunc(scope.Description, func(r rune) bool {
@@ -154,7 +154,7 @@ func audienceTaken(tx *models.Tx, project models.Project, audience string) ([]fa
 			return []fault.Field{{
 				Pointer: "/audience",
 				Code:    "duplicate",
-				Detail:  fmt.Sprintf("The project %s already has this audience. Choose another.", other.Name),
+				Detail:  fmt.Sprintf("The project %s already has this audience. Choose another one.", other.Name),
 			}}, nil
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Service) Callers(
 		out, err = countCallers(tx, models.CallFilter{Project: row.ID, Environment: environment, Tenant: tenant})
 	}
 	if err != nil {
-		return out, fmt.Errorf("projects: who calls %s: %w", ref, err)
+		return out, fmt.Errorf("projects: find the callers of %s: %w", ref, err)
 	}
 	return out, nil
 }
@@ -46,7 +46,7 @@ func (s *Service) CallersOfTenant(ctx context.Context, p access.Principal, ref s
 		out, err = countCallers(tx, models.CallFilter{Tenant: row.ID})
 	}
 	if err != nil {
-		return out, fmt.Errorf("projects: who calls as tenant %s: %w", ref, err)
+		return out, fmt.Errorf("projects: find the callers of tenant %s: %w", ref, err)
 	}
 	return out, nil
 }
@@ -60,7 +60,7 @@ func (s *Service) CallersOfProduct(ctx context.Context, p access.Principal, ref 
 		out, err = countCallers(tx, models.CallFilter{Product: row.ID})
 	}
 	if err != nil {
-		return out, fmt.Errorf("projects: who calls product %s: %w", ref, err)
+		return out, fmt.Errorf("projects: find the callers of product %s: %w", ref, err)
 	}
 	return out, nil
 }

@@ -55,8 +55,8 @@ func (s *Service) SetClientCertificate(
 	var out contract.ClientCertificate
 	err := s.changeCredentials(ctx, p, in.EnvironmentPath, "client certificate", func(c credentialChange) error {
 		if !TakesClientCertificate(c.environment.Target) {
-			return fault.InvalidField("/certificate", "needs_https", "A client certificate requires TLS. Change the "+
-				"environment's target to an https URL first.")
+			return fault.InvalidField("/certificate", "needs_https", "A client certificate requires an https target. "+
+				"Change the environment's target first.")
 		}
 		pair, err := parseClientCertificate(in.Body, c.now)
 		if err != nil {

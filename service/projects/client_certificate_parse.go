@@ -46,9 +46,8 @@ func parseClientCertificate(in contract.NewClientCertificate, now time.Time) (cl
 	}
 	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(chain[0].PublicKey) {
-		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key doesn't belong to the first "+
-			"certificate. Send the key that the certificate was issued for, and put that certificate first in the "+
-			"chain.")
+		return clientPair{}, fault.InvalidField("/private_key", "key_mismatch", "The key doesn't match the first "+
+			"certificate. Send the key of the environment's certificate, and put that certificate first in the chain.")
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -76,8 +75,8 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 			break
 		}
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return wrong("private_key_in_certificate", "Send the private key in private_key, because certificates "+
-				"are shown.")
+			return wrong("private_key_in_certificate", "This text contains a private key. Send it in private_key "+
+				"instead, because certificates are shown.")
 		}
 		one, err := x509.ParseCertificate(block.Bytes)
 		if block.Type != "CERTIFICATE" || err != nil {
@@ -97,7 +96,7 @@ func parseChain(text string, now time.Time) ([]*x509.Certificate, *fault.Field) 
 		return wrong("certificate_expired", "The certificate expired at "+leaf.NotAfter.UTC().Format(time.RFC3339)+
 			". Renew it.")
 	case leaf.NotBefore.After(now):
-		return wrong("certificate_not_yet_valid", "The certificate is valid from "+
+		return wrong("certificate_not_yet_valid", "The certificate isn't valid until "+
 			leaf.NotBefore.UTC().Format(time.RFC3339)+" on. Set it after that.")
 	case !forClients(leaf):
 		return wrong("not_for_clients", "The certificate isn't for client authentication. Use a certificate with the "+

@@ -137,7 +137,7 @@ func checkOrigins(c contract.CORS) []fault.Field {
 			refuse("any_origin_with_credentials", "Browsers don't allow * with credentials. List the origins that "+
 				"can send cookies, or turn credentials off.")
 		case slices.Contains(c.Origins[:i], origin):
-			refuse("duplicate", "This origin is listed twice.")
+			refuse("duplicate", "This origin is listed twice. Remove one.")
 		}
 	}
 	return wrong
@@ -152,7 +152,7 @@ func checkCORSMethods(methods []string) []fault.Field {
 				Detail: "Use only the methods " + strings.Join(CORSMethods, ", ") + "."})
 		} else if slices.Contains(methods[:i], method) {
 			wrong = append(wrong, fault.Field{
-				Pointer: pointer, Code: "duplicate", Detail: "This method is listed twice.",
+				Pointer: pointer, Code: "duplicate", Detail: "This method is listed twice. Remove one.",
 			})
 		}
 	}
@@ -180,7 +180,7 @@ func checkCORSHeaders(at string, names []string, credentials bool) []fault.Field
 		case !httpguts.ValidHeaderFieldName(name) || len(name) > maxCORSHeader:
 			refuse("invalid_header", fmt.Sprintf("Use a header name of at most %d characters.", maxCORSHeader))
 		case slices.ContainsFunc(names[:i], same):
-			refuse("duplicate", "This header is listed twice.")
+			refuse("duplicate", "This header is listed twice. Remove one.")
 		}
 	}
 	return wrong

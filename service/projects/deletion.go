@@ -17,14 +17,14 @@ func (s *Service) Deletion(
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return contract.ProjectDeletion{}, fmt.Errorf("projects: what %s has: %w", in.Project, err)
+		return contract.ProjectDeletion{}, fmt.Errorf("projects: list the contents of %s: %w", in.Project, err)
 	}
 	out, err := tx.ContentsOf(row, models.Now())
 	if err == nil && access.CheckProject(p, row, access.ExportRead) == nil {
 		out.NewestExport, err = tx.NewestReadyExport(row.ID)
 	}
 	if err != nil {
-		return contract.ProjectDeletion{}, fmt.Errorf("projects: what %s has: %w", in.Project, err)
+		return contract.ProjectDeletion{}, fmt.Errorf("projects: list the contents of %s: %w", in.Project, err)
 	}
 	out.NewestExport = contract.UTC(out.NewestExport)
 	return out, nil

@@ -168,7 +168,9 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 		}
 		wrong = append(wrong, checkImportedCORS(at+"/cors", t.CORS)...)
 		if slices.ContainsFunc(tenants[:i], func(o snapshot.Tenant) bool { return o.Name == t.Name || o.ID == t.ID }) {
-			wrong = append(wrong, fault.Field{Pointer: at, Code: "duplicate", Detail: "This tenant is listed twice."})
+			wrong = append(wrong, fault.Field{
+				Pointer: at, Code: "duplicate", Detail: "This tenant is listed twice. Remove one.",
+			})
 		}
 	}
 	if own != 1 || len(tenants) > maxImportedTenants {
@@ -189,7 +191,9 @@ func (s *Service) checkImportedVersion(
 	here := fmt.Sprintf("%s/versions/%d", ConfigPointer, i)
 	wrong := checkVersionName(here+"/name", v.Name)
 	if slices.ContainsFunc(in.Versions[:i], func(o snapshot.Version) bool { return o.Name == v.Name }) {
-		wrong = append(wrong, fault.Field{Pointer: here, Code: "duplicate", Detail: "This version is listed twice."})
+		wrong = append(wrong, fault.Field{
+			Pointer: here, Code: "duplicate", Detail: "This version is listed twice. Remove one.",
+		})
 	}
 	auth := &v.Access.RequestsAuth
 	if auth.Methods == nil { // defaults are for new projects
@@ -240,7 +244,7 @@ func (s *Service) checkImportedEnvironments(
 		wrong = append(wrong, settingsWrong...)
 		if slices.ContainsFunc(v.Environments[:i], func(o snapshot.Environment) bool { return o.Name == e.Name }) {
 			wrong = append(wrong, fault.Field{
-				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice.",
+				Pointer: at, Code: "duplicate", Detail: "This environment is listed twice. Remove one.",
 			})
 		}
 		target := e.Target

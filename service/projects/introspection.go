@@ -94,7 +94,7 @@ func (in *introspectionInput) check(at string) []fault.Field {
 	)
 	refuse(
 		in.ClientSecret == nil || *in.ClientSecret == "" || in.ClientID != "", "/client_id", "required",
-		"A secret requires a client ID. Enter your client ID at the endpoint.",
+		"A client secret requires a client ID. Enter the client ID that the endpoint issued to you.",
 	)
 	refuse(
 		in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer",
@@ -129,7 +129,7 @@ func (in *introspectionInput) needsItsSecret(have models.Version, prefix string)
 	return []fault.Field{{
 		Pointer: prefix + opaquePointer + "/client_secret",
 		Code:    "required",
-		Detail:  "The endpoint or client ID changes. Send the secret again.",
+		Detail:  "A new endpoint or client ID requires the client secret. Send it again.",
 	}}
 }
 

@@ -36,7 +36,7 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fau
 			wrong = append(wrong, fault.Field{
 				Pointer: here,
 				Code:    "duplicate",
-				Detail:  "This pair of issuer and audience is listed twice.",
+				Detail:  "This pair of issuer and audience is listed twice. Remove one.",
 			})
 		}
 	}
@@ -50,8 +50,8 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/iss",
 			Code:    "own_issuer",
-			Detail: "This issuer belongs to Postern. Tokens of app clients are already accepted wherever their " +
-				"tenant is served. Leave the pair out.",
+			Detail: "This issuer belongs to Postern. Tokens of app clients are accepted in every project that serves " +
+				"their tenant. Leave the pair out.",
 		})
 	}
 	if field := in.checkIssuerURL(pair.Issuer, at+"/iss"); field != nil {

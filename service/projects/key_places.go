@@ -45,7 +45,7 @@ func checkKeyPlaces(auth *contract.RequestsAuth, prefix string) (wrong []fault.F
 		wrong = append(wrong, checkKeyPlace(place, pointer)...)
 		if slices.ContainsFunc(in[:i], func(other contract.KeyPlace) bool { return sameKeyPlace(other, place) }) {
 			wrong = append(wrong, fault.Field{
-				Pointer: pointer, Code: "duplicate", Detail: "This place is listed twice.",
+				Pointer: pointer, Code: "duplicate", Detail: "This place is listed twice. Remove one.",
 			})
 		}
 	}
@@ -64,8 +64,7 @@ func needsAPIKey(asked contract.APIKeyAuth, in contract.RequestsAuth, prefix str
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/api_key" + member,
 			Code:    "method_missing",
-			Detail: "Add api_key to the methods, or set the mode to authenticate. Without either, keys aren't " +
-				"checked.",
+			Detail:  "Add api_key to the methods, or set the mode to authenticate. Otherwise, keys aren't checked.",
 		})
 	}
 	if len(asked.In) > 0 {
@@ -91,21 +90,22 @@ func checkKeyPlace(place contract.KeyPlace, pointer string) (wrong []fault.Field
 		add("", "invalid_place", "Use exactly one of header, query, cookie and websocket_protocol.")
 		return wrong
 	case kind == contract.PlaceHeader && !policy.CanCarryKeys(place.Header):
-		add("/header", "invalid_header", "Use 1 to 64 letters, digits, hyphens or underscores. You can't use headers "+
-			"that belong to the connection, describe the message or the page that calls, or are set by the gateway.")
+		add("/header", "invalid_header", "Use 1 to 64 letters, digits, hyphens or underscores. You can't use "+
+			"connection headers, headers that describe the message or the calling page, or headers that the gateway "+
+			"sets.")
 	case kind == contract.PlaceQuery && !argumentPattern.MatchString(place.Query):
 		add("/query", "invalid_query", "Use 1 to 64 letters, digits, dots, hyphens or underscores.")
 	case kind == contract.PlaceCookie && !argumentPattern.MatchString(place.Cookie):
 		add("/cookie", "invalid_cookie", "Use 1 to 64 letters, digits, dots, hyphens or underscores.")
 	case kind == contract.PlaceCookie && policy.IsControlCookie(place.Cookie):
-		add("/cookie", "invalid_cookie", "Cookies of this name belong to the dashboard. Use another name.")
+		add("/cookie", "invalid_cookie", "The dashboard uses cookies with this name. Use another name.")
 	}
 	switch {
 	case place.Prefix != "" && place.Header == "":
 		add("/prefix", "invalid_prefix", "Only a header can have a prefix. Remove it.")
 	case place.Prefix != "" && !keyPrefixPattern.MatchString(place.Prefix):
 		add("/prefix", "invalid_prefix", "Use 1 to 32 letters, digits or any of . _ + / : = -, such as Bearer. Leave "+
-			"out spaces: callers put a space between a word and the key.")
+			"out spaces. If the prefix is a word, callers put a space between it and the key.")
 	case place.PrefixOptional && place.Prefix == "":
 		add("/prefix_optional", "invalid_prefix", "Set prefix, or remove prefix_optional.")
 	}
@@ -126,7 +126,7 @@ func queryWarning(v contract.Version) string {
 	if len(names) == 0 || !v.RequestsAuth.Allows(snapshot.APIKey) {
 		return ""
 	}
-	return fmt.Sprintf("Version %s accepts keys in the query (%s). URLs, including the keys in them, end up in proxy "+
-		"logs, browser histories and Referer headers. If your callers can send a header, use a header "+
+	return fmt.Sprintf("Version %s accepts keys in the query (%s). URLs end up in proxy logs, browser histories and "+
+		"Referer headers, and so do the keys in them. If your callers can send a header, use one instead "+
 		"(requests_auth.api_key.in).", v.Name, strings.Join(names, ", "))
 }

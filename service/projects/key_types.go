@@ -213,8 +213,8 @@ func (s *Service) changeOfKeyType(
 			return err
 		}
 		if row.BuiltIn {
-			return fault.New(fault.Conflict, "built_in", "The key type %s is built in and the same in every project. "+
-				"Create your own instead.", row.Name)
+			return fault.New(fault.Conflict, "built_in", "The key type %s is built in and is the same in every "+
+				"project. Create your own key type instead.", row.Name)
 		}
 		if err := access.Unchanged(seen.IfMatch, shownKeyType(row).ETag); err != nil {
 			return err

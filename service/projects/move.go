@@ -131,20 +131,20 @@ func checkMove(tx *models.Tx, row models.Project, team string) error {
 		return err
 	}
 	if len(hosts) > 0 {
-		return fault.New(fault.Conflict, "host_shared", "Other projects of these teams have custom domains with "+
-			"the same host names: %s. A host name belongs to one team. First delete the custom domains that use them, "+
-			"in this project or in the others.",
+		return fault.New(fault.Conflict, "host_shared", "Other projects of these teams have custom domains with the "+
+			"same host names: %s. A host name belongs to one team. Delete the custom domains with these host names "+
+			"first, in this project or in the others.",
 			strings.Join(hosts, ", "))
 	}
 	if len(uses) > 0 {
-		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. First remove it "+
-			"from its product, detach the team's tenants and revoke these keys.", strings.Join(uses, "; "))
+		return fault.New(fault.Conflict, "project_in_use", "The project depends on its team: %s. Remove it from its "+
+			"product, detach the team's tenants and revoke these keys first.", strings.Join(uses, "; "))
 	}
 	row.TeamID = team
 	wrong, err := audienceTaken(tx, row, row.APIAudience)
 	if err == nil && len(wrong) > 0 {
-		err = fault.New(fault.Conflict, "audience_taken", "A project of that team already has the API audience %s. "+
-			"Change one of them first.", row.APIAudience)
+		err = fault.New(fault.Conflict, "audience_taken", "A project in that team already has the API audience %s. "+
+			"Change one of the two audiences first.", row.APIAudience)
 	}
 	return err
 }

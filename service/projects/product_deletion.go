@@ -36,7 +36,8 @@ func (s *Service) ProductAndDeletion(
 		out.Keys, out.ActiveKeys, err = tx.CountKeysOfProduct(row.ID, models.Now())
 	}
 	if err != nil {
-		return now, contract.ProductDeletion{}, fmt.Errorf("projects: what product %s has: %w", in.Product, err)
+		return now, contract.ProductDeletion{}, fmt.Errorf("projects: list the contents of product %s: "+
+			"%w", in.Product, err)
 	}
 	return now, out, nil
 }

@@ -133,7 +133,7 @@ func (s *Service) List(
 func (s *Service) AnyInBin(ctx context.Context, p access.Principal, team string) (bool, error) {
 	teams, err := listedTeams(p, access.ProjectRead, team)
 	if err != nil {
-		return false, fmt.Errorf("projects: look into the trash: %w", err)
+		return false, fmt.Errorf("projects: list the trash: %w", err)
 	}
 	return s.DB.Read(ctx).AnyDeleted(teams, models.Now())
 }

@@ -94,15 +94,15 @@ func callersOf(tx *models.Tx, project models.Project, gone []models.Environment)
 	var err error
 	out.Items, out.Owners, out.Calls, err = tx.CallersOf(project.ID, ids, out.Since.Unix()/3600, removedCallers)
 	if err != nil {
-		return out, fmt.Errorf("projects: who calls %s: %w", project.ID, err)
+		return out, fmt.Errorf("projects: find the callers of %s: %w", project.ID, err)
 	}
 	out.Keys, err = tx.CountStrandedKeys(project, names, ids)
 	if err != nil {
-		return out, fmt.Errorf("projects: which keys of %s are revoked: %w", project.ID, err)
+		return out, fmt.Errorf("projects: find the keys of %s to revoke: %w", project.ID, err)
 	}
 	domains, err := tx.VerifiedDomains(project.ID)
 	if err != nil {
-		return out, fmt.Errorf("projects: which host names of %s end: %w", project.ID, err)
+		return out, fmt.Errorf("projects: find the host names of %s to remove: %w", project.ID, err)
 	}
 	for _, domain := range domains {
 		if slices.Contains(ids, domain.EnvironmentID) {
@@ -237,7 +237,7 @@ func textOf(r contract.Callers) string {
 		out = append(out, text+".")
 	}
 	if r.Keys > 0 {
-		out = append(out, countOf(r.Keys, "API key", "API keys")+" can't be used for anything else, and would be "+
+		out = append(out, countOf(r.Keys, "API key", "API keys")+" can't be used for anything else and would be "+
 			"revoked.")
 	}
 	if len(r.Hosts) > 0 {

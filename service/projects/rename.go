@@ -76,10 +76,14 @@ func checkNewLimit(tx *models.Tx, project models.Project, stranded []models.APIK
 	if err != nil || len(used) == 0 {
 		return err
 	}
+	them := "them"
+	if len(stranded) == 1 {
+		them = "it"
+	}
 	return fault.New(
 		fault.Conflict, "keys_would_open_more", "%s limited to this environment and would also be valid for %s. "+
-			"Revoke them first, or choose another name.", countOf(int64(len(stranded)), "API key is", "API keys are"),
-		strings.Join(used, ", "),
+			"Choose another name, or revoke %s first.", countOf(int64(len(stranded)), "API key is", "API keys are"),
+		strings.Join(used, ", "), them,
 	)
 }
 

@@ -194,7 +194,7 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		case method != policy.AnyMethod && !validRuleMethod(method):
 			refuse(fmt.Sprintf("/methods/%d", i), "invalid_method", "Use a method such as GET, or * for all.")
 		case slices.Contains(rule.Methods[:i], method):
-			refuse(fmt.Sprintf("/methods/%d", i), "duplicate", "This method is listed twice.")
+			refuse(fmt.Sprintf("/methods/%d", i), "duplicate", "This method is listed twice. Remove one.")
 		}
 	}
 	for i, scope := range rule.Scopes {
@@ -203,7 +203,7 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 			refuse(at, "invalid_scope", "Use a single scope, such as orders:read. Callers can have * or orders:*, "+
 				"but a rule must list each scope by name.")
 		case slices.Contains(rule.Scopes[:i], scope):
-			refuse(at, "duplicate", "This scope is listed twice.")
+			refuse(at, "duplicate", "This scope is listed twice. Remove one.")
 		}
 	}
 	wrong = append(wrong, checkRuleGroups(rule)...)
@@ -236,8 +236,8 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 		for _, method := range rule.Methods {
 			if one.methods != nil && !slices.Contains(one.methods, method) {
 				refuse(one.pointer, "wrong_method", "Only calls with "+strings.Join(one.methods, " or ")+" can "+
-					one.pointer[1:]+" an object, and this rule is for "+method+
-					" too. Use a separate rule for that method.")
+					one.pointer[1:]+" an object, but this rule also matches "+method+
+					". Use a separate rule for that method.")
 				break
 			}
 		}
@@ -258,7 +258,7 @@ func checkRuleGroups(rule *snapshot.Rule) (wrong []fault.Field) {
 			refuse(at, "invalid_group", "Use the name of a group: lowercase letters, digits, dots, underscores or "+
 				"hyphens.")
 		case slices.Contains(rule.Groups[:i], group):
-			refuse(at, "duplicate", "This group is listed twice.")
+			refuse(at, "duplicate", "This group is listed twice. Remove one.")
 		}
 	}
 	switch {

@@ -92,8 +92,8 @@ func (v Version) readWriteWarnings(types []contract.KeyType) []contract.Warning 
 		of, has = "types "+strings.Join(names, ", "), "these types have"
 	}
 	return []contract.Warning{{Code: WarnReadWriteScopes, Detail: fmt.Sprintf("Version %s refuses keys of the %s with "+
-		"insufficient_scope wherever no enforced rule names scopes. With read_write_scopes, it requires read for "+
-		"GET, HEAD and OPTIONS and write for other methods, but %s neither scope. Add these scopes, or turn off "+
+		"insufficient_scope on routes where no enforced rule names scopes. With read_write_scopes, it requires read "+
+		"for GET, HEAD and OPTIONS and write for other methods, but %s neither scope. Add these scopes, or turn off "+
 		"read_write_scopes in the version's rules.", v.Name, of, has)}}
 }
 

@@ -28,7 +28,7 @@ func (s *Service) TenantDeletion(
 		_, out, err = tenantAndDeletion(tx, row)
 	}
 	if err != nil {
-		return contract.TenantDeletion{}, fmt.Errorf("projects: what tenant %s has: %w", in.Tenant, err)
+		return contract.TenantDeletion{}, fmt.Errorf("projects: list the contents of tenant %s: %w", in.Tenant, err)
 	}
 	return out, nil
 }
@@ -123,7 +123,8 @@ func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm s
 			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
 	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"%s An owner can delete the tenant and all of these with ?confirm=%s.", uses(d), row.Name)
+			"%s An owner can delete the tenant and all of these by sending the request with ?confirm=%s.",
+			uses(d), row.Name)
 	}
 	return nil
 }

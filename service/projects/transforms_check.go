@@ -151,7 +151,7 @@ func checkChanges(at string, in *snapshot.Changes, same func(string) string, che
 			name, value := policy.SplitChange(entry)
 			code, detail := check(operation.name, name, value)
 			if code == "" && seen[same(name)] && operation.name != "append" {
-				code, detail = "duplicate", "This name is listed twice in the operation."
+				code, detail = "duplicate", "This name is listed twice in the operation. Remove one."
 			}
 			seen[same(name)] = true
 			if code != "" {

@@ -42,14 +42,14 @@ func (s *Service) checkHostHeader(
 			"the scheme, port and path. Use the ASCII form of other names (xn--…).")
 	}
 	if s.OwnName != nil && s.OwnName(name) {
-		return wrong("own_host", "This host name belongs to the gateway itself, so calls could come back to it. Use "+
+		return wrong("own_host", "This host name belongs to the gateway itself, so calls could loop back to it. Use "+
 			"the name that the upstream expects.")
 	}
 	_, err := s.DB.Read(ctx).VerifiedDomain(name)
 	switch {
 	case err == nil:
-		return wrong("own_host", "This host name is a custom domain of this gateway, so calls could come back to "+
-			"it. Use caller to pass on the custom domain that was called, or another name that the upstream expects.")
+		return wrong("own_host", "This host name is a custom domain of this gateway, so calls could loop back to it. "+
+			"Use caller to pass on the custom domain of the call, or use another name that the upstream expects.")
 	case !errors.Is(err, models.ErrNotFound):
 		return nil, fmt.Errorf("projects: find the custom domain %s: %w", name, err)
 	}

@@ -123,7 +123,7 @@ func differs(pointer string, first, u *url.URL, seen map[string]bool) *fault.Fie
 		return &fault.Field{Pointer: pointer, Code: "other_path",
 			Detail: fmt.Sprintf("Use the same path for all targets of an environment: %q.", first.EscapedPath())}
 	case seen[u.Host]:
-		return &fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This target is listed twice."}
+		return &fault.Field{Pointer: pointer, Code: "duplicate", Detail: "This target is listed twice. Remove one."}
 	}
 	seen[u.Host] = true
 	return nil

@@ -45,7 +45,7 @@ func (s *Service) checkUpstreamTLS(p access.Principal, pointer string, in *contr
 
 // onlyClaimed refuses a setting in an unclaimed workspace.
 func onlyClaimed(pointer, what string) fault.Field {
-	return fault.Field{Pointer: pointer, Code: "needs_claim", Detail: "Unclaimed proxies can't have " + what + ", " +
+	return fault.Field{Pointer: pointer, Code: "needs_claim", Detail: "Unclaimed proxies can't use " + what + ", " +
 		"because anyone can create them. Claim the workspace first."}
 }
 

@@ -31,7 +31,7 @@ func nameFault(pointer string) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "invalid_name",
-		Detail:  "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter; don't end with a hyphen.",
+		Detail:  "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter and don't end with a hyphen.",
 	}
 }
 
@@ -129,7 +129,7 @@ func checkMethods(methods []string, prefix string) (wrong []fault.Field) {
 				wrong = append(wrong, fault.Field{
 					Pointer: pointer,
 					Code:    "duplicate",
-					Detail:  "This method is listed twice.",
+					Detail:  "This method is listed twice. Remove one.",
 				})
 			}
 		default:

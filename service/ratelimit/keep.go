@@ -48,7 +48,7 @@ func (k *Keeper) Load(ctx context.Context, now time.Time) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("ratelimit: read what was counted: %w", err)
+		return fmt.Errorf("ratelimit: read the counters: %w", err)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (k *Keeper) Save(ctx context.Context) error {
 			c.changed = true
 			c.mu.Unlock()
 		}
-		return fmt.Errorf("ratelimit: keep %d counts: %w", len(rows), err)
+		return fmt.Errorf("ratelimit: store %d counters: %w", len(rows), err)
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func (r *Redis) take(ctx context.Context, t *policy.Tally, now time.Time) error 
 		return fmt.Errorf("ratelimit: count in Redis: %w", err)
 	}
 	if len(counts) != len(keys)+2 {
-		return fmt.Errorf("ratelimit: Redis answered %d counts for %d windows", len(counts), len(keys))
+		return fmt.Errorf("ratelimit: Redis returned %d counts for %d windows", len(counts), len(keys))
 	}
 	t.Refused = counts[len(keys)] == 1
 	r.compare(sent, time.UnixMicro(counts[len(keys)+1]))
@@ -245,7 +245,7 @@ func (r *Redis) compare(sent, theirs time.Time) {
 	}
 	r.drift.Store(&measured)
 	if measured.ahead.Abs() > ignoredDrift && !r.warned.Swap(true) {
-		r.log.Warn("this clock differs from the clock of Redis, which limits use", "ahead", -measured.ahead)
+		r.log.Warn("this clock differs from the Redis clock, which limits use", "ahead", -measured.ahead)
 	}
 }
 

@@ -35,19 +35,19 @@ func (s *Service) List(
 	tx := s.DB.Read(ctx)
 	row, err := access.Project(tx, p, in.Project, access.ProjectRead)
 	if err != nil {
-		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list relations of %s: %w", in.Project, err)
 	}
 	names, err := tenantsOf(tx, row.ID)
 	if err != nil {
-		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list relations of %s: %w", in.Project, err)
 	}
 	rows, wrong := names.filter(in.RelationFilter)
 	if err := fault.InvalidFields(wrong); err != nil {
-		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list relations of %s: %w", in.Project, err)
 	}
 	list, err := tx.RelationsOf(row.ID, rows, models.PageOf(in.Page, in.Sort, in.Text))
 	if err != nil {
-		return models.List[contract.Relation]{}, fmt.Errorf("relations: list of %s: %w", in.Project, err)
+		return models.List[contract.Relation]{}, fmt.Errorf("relations: list relations of %s: %w", in.Project, err)
 	}
 	return models.MapList(list, names.view), nil
 }
@@ -115,7 +115,7 @@ func (s *Service) change(
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("relations: change those of %s: %w", project, err)
+		return fmt.Errorf("relations: change relations of %s: %w", project, err)
 	}
 	s.Changed(ctx)
 	return nil
@@ -171,7 +171,7 @@ func unknownTenant(pointer, name string) fault.Field {
 	return fault.Field{
 		Pointer: pointer,
 		Code:    "unknown_tenant",
-		Detail:  fmt.Sprintf("This project doesn't serve a tenant %q. Attach the tenant to the project first.", name),
+		Detail:  fmt.Sprintf("This project doesn't serve the tenant %q. Attach the tenant to the project first.", name),
 	}
 }
 
@@ -225,8 +225,8 @@ func (t tenants) rows(
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/user",
 				Code:    "invalid_user",
-				Detail: fmt.Sprintf("Use the ID of a user, the owner of keys, or the subject and issuer of a token "+
-					"as in \"sub (https://issuer.example)\". Use up to %d characters. Don't begin or end with a "+
+				Detail: fmt.Sprintf("Use the ID of a user, the owner of keys, or the subject and issuer of a token, "+
+					"as in \"sub (https://issuer.example)\". Use at most %d characters. Don't begin or end with a "+
 					"space.", maxUser),
 			})
 		}

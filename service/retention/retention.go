@@ -63,7 +63,7 @@ type Service struct {
 
 // errKept means that a workspace was claimed or a project restored in the meantime, or that
 // another replica has deleted it.
-var errKept = errors.New("retention: it was claimed, restored or deleted")
+var errKept = errors.New("retention: the workspace or project was claimed, restored or deleted")
 
 // lock locks the rows of a purge until the transaction ends, and keeps them from being claimed or
 // restored from then on. It returns false if that happened already, or if it does not exist.

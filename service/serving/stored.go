@@ -84,7 +84,7 @@ func (f *Feed) Restore(r io.Reader) (asOf time.Time, err error) {
 	}
 	// A file that was cut off is only recognized at its end.
 	if rest, err := io.Copy(io.Discard, in); err != nil || rest > 0 {
-		return time.Time{}, errors.Join(errors.New("serving: the stored state does not end where it should"), err)
+		return time.Time{}, errors.Join(errors.New("serving: the stored state has the wrong length"), err)
 	}
 	f.projects = restored
 	f.Keys.Replace(table)

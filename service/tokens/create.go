@@ -97,14 +97,14 @@ func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.T
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "in_the_past",
-			Detail:  "This is in the past. Choose a later time, or leave it out for 90 days.",
+			Detail:  "This time is in the past. Choose a later time, or leave it out for a lifetime of 90 days.",
 		})
 	case in.ExpiresAt.After(limit):
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "too_late",
-			Detail: "A token can't be valid for more than a year, or longer than the token that creates it. Use at " +
-				"most " + limit.UTC().Format(time.RFC3339) + ".",
+			Detail: "A token can't be valid for more than a year, or for longer than the token that creates it. Use " +
+				"at most " + limit.UTC().Format(time.RFC3339) + ".",
 		})
 	default:
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)
@@ -127,7 +127,7 @@ func readName(name string) (string, fault.Field) {
 		return "", fault.Field{
 			Pointer: "/name",
 			Code:    "invalid_name",
-			Detail:  "Enter a name of 1 to 80 characters that says what the token is for.",
+			Detail:  "Enter a name of 1 to 80 characters that describes what the token is used for.",
 		}
 	}
 	return name, fault.Field{}

@@ -144,11 +144,11 @@ type Waiting struct {
 // Look shows a signed-in account which program a code belongs to.
 func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Waiting, error) {
 	if err := access.CheckSelf(p, access.DeviceApprove); err != nil {
-		return Waiting{}, fmt.Errorf("tokens: look at a device code: %w", err)
+		return Waiting{}, fmt.Errorf("tokens: look up a device code: %w", err)
 	}
 	row, code, err := s.waiting(s.DB.Read(ctx), p, code)
 	if err != nil {
-		return Waiting{}, fmt.Errorf("tokens: look at a device code: %w", err)
+		return Waiting{}, fmt.Errorf("tokens: look up a device code: %w", err)
 	}
 	return Waiting{
 		UserCode:   code,
@@ -164,7 +164,7 @@ var (
 	errNoCode = fault.InvalidField("/user_code", "wrong_code", "No program is waiting for this code. Check the code. "+
 		"Codes expire after ten minutes.")
 	errGuesses = fault.New(fault.TooMany, "too_many_attempts",
-		"Too many wrong codes. Wait 15 minutes and try again.").After(guessWindow)
+		"You entered too many wrong codes. Wait 15 minutes and try again.").After(guessWindow)
 )
 
 // waiting finds the grant of a typed code. It counts wrong ones, by account and

@@ -75,7 +75,7 @@ func (s *Service) ByToken(ctx context.Context, bearer, remoteAddr string) (acces
 		return access.Principal{}, errInvalid
 	}
 	if err != nil {
-		return access.Principal{}, fmt.Errorf("tokens: look one up: %w", err)
+		return access.Principal{}, fmt.Errorf("tokens: look up a token: %w", err)
 	}
 	p, err := accounts.PrincipalOf(tx, row.AccountID)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Service) touch(ctx context.Context, row models.AccessToken, remoteAddr 
 	}
 	err := s.DB.Write(ctx, func(tx *models.Tx) error { return tx.TouchAccessToken(row.ID, from, minute) })
 	if err != nil {
-		return fmt.Errorf("tokens: note the use of %s: %w", row.ID, err)
+		return fmt.Errorf("tokens: record the use of %s: %w", row.ID, err)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (s *Service) List(
 	page := models.PageOf(in.Page, in.Sort, in.Text)
 	rows, err := s.DB.Read(ctx).AccessTokensOf(p.Account, page, models.Now())
 	if err != nil {
-		return none, fmt.Errorf("tokens: list those of %s: %w", p.Account, err)
+		return none, fmt.Errorf("tokens: list tokens of %s: %w", p.Account, err)
 	}
 	return models.MapList(rows, func(row models.AccessToken) contract.Token { return shown(row, p) }), nil
 }

@@ -80,7 +80,7 @@ func (t tally) decode(payload []byte) error {
 		return errPayload
 	}
 	if payload[0] != logFormat {
-		return fmt.Errorf("usage: a payload of usage_log has format %d, which this version does not know", payload[0])
+		return fmt.Errorf("usage: a payload of usage_log has format %d, which this version doesn't support", payload[0])
 	}
 	unpacked := flate.NewReader(bytes.NewReader(payload[1:]))
 	plain, err := io.ReadAll(io.LimitReader(unpacked, maxPayload))

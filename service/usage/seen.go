@@ -24,7 +24,7 @@ func (s *Service) Seen(
 	for _, ref := range projects {
 		row, err := access.Project(tx, p, ref, access.UsageRead)
 		if err != nil {
-			return nil, fmt.Errorf("usage: who was seen in %s: %w", ref, err)
+			return nil, fmt.Errorf("usage: find the callers of %s: %w", ref, err)
 		}
 		ids = append(ids, row.ID)
 	}
@@ -36,7 +36,7 @@ func (s *Service) Seen(
 	}
 	rows, err := tx.LastHours(ids, models.Now().Add(-SeenFor).Unix()/3600, users)
 	if err != nil {
-		return nil, fmt.Errorf("usage: who was seen: %w", err)
+		return nil, fmt.Errorf("usage: find callers: %w", err)
 	}
 	seen := map[string]time.Time{}
 	for _, row := range rows {

@@ -55,7 +55,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.Usa
 	tx := s.DB.Read(ctx)
 	parent, err := access.Project(tx, p, in.Project, access.UsageRead)
 	if err != nil {
-		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
+		return contract.Usage{}, fmt.Errorf("usage: read the usage of %s: %w", in.Project, err)
 	}
 	q, err := normalized(in, time.Now())
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.Usa
 	limit := cmp.Or(q.Top, MaxItems)
 	rows, err := tx.UsageOf(parent.ID, q.From.Unix()/3600, q.To.Unix()/3600, by, limit+1)
 	if err != nil {
-		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
+		return contract.Usage{}, fmt.Errorf("usage: read the usage of %s: %w", in.Project, err)
 	}
 	more := len(rows) > limit
 	if more && q.Top > 0 {
@@ -87,11 +87,11 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.Usa
 	}
 	places, err := placesOf(tx, parent.ID)
 	if err != nil {
-		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
+		return contract.Usage{}, fmt.Errorf("usage: read the usage of %s: %w", in.Project, err)
 	}
 	groups := q.groups(rows, places)
 	if err := errors.Join(nameTenants(tx, groups), q.addLatency(tx, parent.ID, groups)); err != nil {
-		return contract.Usage{}, fmt.Errorf("usage: of %s: %w", in.Project, err)
+		return contract.Usage{}, fmt.Errorf("usage: read the usage of %s: %w", in.Project, err)
 	}
 	out := q.answer(groups)
 	out.More = more
@@ -164,7 +164,7 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/group_by",
 			Code:    "invalid_group_by",
-			Detail:  "Group by hour or by day, not by both.",
+			Detail:  "Group by hour or by day, not both.",
 		})
 	}
 	return q, fault.InvalidFields(wrong)

@@ -120,7 +120,7 @@ func (r *Recorder) forgetGateway(ctx context.Context) {
 	}
 	err := r.db.Write(ctx, func(tx *models.Tx) error { return tx.ForgetGateway(r.reporter.id) })
 	if err != nil {
-		r.log.Warn("could not withdraw reports about targets, which expire by themselves", "error", err)
+		r.log.Warn("could not withdraw reports about targets; they will expire by themselves", "error", err)
 	}
 }
 

@@ -219,7 +219,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			if n := r.shards.counted(); n > 0 {
-				return fmt.Errorf("usage: %d calls were counted and could not be written: %w", n, err)
+				return fmt.Errorf("usage: %d calls were counted but could not be written: %w", n, err)
 			}
 			r.log.Warn("could not write misses, latencies or times of last use", "error", err)
 			return nil

@@ -267,7 +267,7 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "duplicate",
-				Detail:  "This event is listed twice.",
+				Detail:  "This event is listed twice. Remove one.",
 			})
 		}
 	}
@@ -344,7 +344,7 @@ const secretPrefix = "whsec_"
 func newSecret() secrets.Secret {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
-		panic(fmt.Sprintf("webhooks: no randomness: %v", err))
+		panic(fmt.Sprintf("webhooks: read random bytes: %v", err))
 	}
 	return secrets.Secret(secretPrefix + base64.StdEncoding.EncodeToString(key[:]))
 }

@@ -85,13 +85,14 @@ func Schemas(base string) []Schema {
 			attribute("name", "complex", "Parts of the name, stored as sent", with(
 				attribute(
 					"formatted", "string",
-					"displayName or, without one, the joined parts. Stored as displayName if sent alone", readOnly,
+					"displayName, or the joined parts if there isn't one. Stored as displayName if sent "+
+						"alone", readOnly,
 				),
 				attribute("givenName", "string", "Given name"),
 				attribute("familyName", "string", "Family name"),
 			)),
-			attribute("emails", "complex", "Only one address is stored: the primary one or, without one, the one of "+
-				"type work. Defaults to userName", many, with(
+			attribute("emails", "complex", "Only one address is stored: the primary address, or the one of type work "+
+				"if none is primary. Defaults to userName", many, with(
 				attribute(
 					"value", "string", "The address",
 				),
@@ -117,7 +118,7 @@ func Schemas(base string) []Schema {
 			"A group of a tenant's users",
 			attribute(
 				"displayName", "string",
-				"Display name. The name in rules is derived from the first display name and never changes", required,
+				"Display name. The name in rules is derived from the first display name and doesn't change", required,
 			),
 			attribute("externalId", "string", "ID in the provisioning system", exact),
 			attribute("members", "complex", "Users, and groups that are nested in it", many, with(

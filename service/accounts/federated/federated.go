@@ -76,7 +76,7 @@ func newClient() *http.Client {
 // were judged.
 func codeOf(name string, attempt federation.Attempt, query url.Values) (string, error) {
 	if query.Get("state") != attempt.State || len(query["state"]) != 1 {
-		return "", refused(name, fmt.Errorf("the state differs"))
+		return "", refused(name, fmt.Errorf("the state doesn't match"))
 	}
 	if problem := query.Get("error"); problem != "" {
 		if problem == "access_denied" {
@@ -85,7 +85,7 @@ func codeOf(name string, attempt federation.Attempt, query url.Values) (string, 
 		return "", refused(name, fmt.Errorf("the provider returned %q", problem))
 	}
 	if len(query["code"]) != 1 || query.Get("code") == "" {
-		return "", refused(name, fmt.Errorf("there is not one code but %d", len(query["code"])))
+		return "", refused(name, fmt.Errorf("the response has %d code parameters instead of one", len(query["code"])))
 	}
 	return query.Get("code"), nil
 }
@@ -94,7 +94,7 @@ func codeOf(name string, attempt federation.Attempt, query url.Values) (string, 
 func issOf(name string, query url.Values) (string, error) {
 	issuers, sent := query["iss"]
 	if sent && (len(issuers) != 1 || issuers[0] == "") {
-		return "", refused(name, fmt.Errorf("there is not one iss but %q", issuers))
+		return "", refused(name, fmt.Errorf("the response has several iss parameters: %q", issuers))
 	}
 	return query.Get("iss"), nil
 }

@@ -139,7 +139,7 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 			"its rate limit is exceeded or it is down, code %d: %w", found.Error.Code, tokencheck.ErrUnavailable,
 		)
 	case 100:
-		return federation.Identity{}, fmt.Errorf("it doesn't inspect this token: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it can't inspect this token: %w", tokencheck.ErrRefused)
 	default: // 190 is about the app's own token
 		return federation.Identity{}, answer.Unexpected()
 	}
@@ -148,7 +148,8 @@ func (f facebook) ownerOfAccess(ctx context.Context, s *Set, c Config, token str
 	case answer.Status != http.StatusOK:
 		return federation.Identity{}, answer.Unexpected()
 	case !data.IsValid, data.AppID != c.ClientID, data.Type != "" && data.Type != "USER":
-		return federation.Identity{}, fmt.Errorf("the token isn't valid or is another app's: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token isn't valid or belongs to another app: "+
+			"%w", tokencheck.ErrRefused)
 	case data.Expires > 0 && data.Expires <= time.Now().Unix():
 		return federation.Identity{}, fmt.Errorf("the token has expired: %w", tokencheck.ErrRefused)
 	}

@@ -50,7 +50,7 @@ func exchangeFault(c Config, err error) error {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "redirect_uri_mismatch":
 		return fault.New(
 			fault.Forbidden, "provider_misconfigured",
-			"Signing in with %s isn't set up correctly. Contact the application's support.", c.Name(),
+			"Sign-in with %s isn't set up correctly. Contact the application's support.", c.Name(),
 		).Because(cause)
 	}
 	return fault.New(

@@ -86,7 +86,8 @@ func (g github) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 	}
 	switch answer.Status {
 	case http.StatusNotFound, http.StatusUnprocessableEntity:
-		return federation.Identity{}, fmt.Errorf("the token is unknown, or another app's: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("the token is unknown or belongs to another app: "+
+			"%w", tokencheck.ErrRefused)
 	case http.StatusForbidden: // docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 		return federation.Identity{}, fmt.Errorf("its rate limit is exceeded: %w", tokencheck.ErrUnavailable)
 	}

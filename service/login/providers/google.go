@@ -105,7 +105,8 @@ func (g google) ownerOfAccess(ctx context.Context, s *Set, c Config, token strin
 	}
 	isOther := found.AuthorizedParty != "" && found.AuthorizedParty != c.ClientID
 	if found.Audience != c.ClientID || isOther || found.Subject == "" {
-		return federation.Identity{}, fmt.Errorf("it is another app's, or not for sign-in: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it belongs to another app or isn't for sign-in: "+
+			"%w", tokencheck.ErrRefused)
 	}
 	return federation.Identity{Issuer: g.issuer(s), Subject: found.Subject}, nil
 }

@@ -95,7 +95,8 @@ func (s *Set) inspectEndpoint(
 ) (endpoint oauth2.Endpoint, ok bool) {
 	published, ok := k.(discoverable)
 	if !ok {
-		report.Skip(stepDiscovery, "%s has no discovery document; its endpoints are fixed.", k.traits().Label)
+		report.Skip(stepDiscovery, "%s doesn't publish a discovery document. Its endpoints are "+
+			"fixed.", k.traits().Label)
 		endpoint, err := k.endpoint(ctx, s, c)
 		if err != nil {
 			report.Fail(stepEndpoints, "%s", egress.Reason(err))
@@ -120,7 +121,7 @@ func (s *Set) inspectDocument(
 		err = checkPorts(c, found)
 	}
 	if refused, ok := errors.AsType[federation.AnswerError](err); ok && found != nil {
-		report.Pass(stepDiscovery, "%s names this issuer.", at)
+		report.Pass(stepDiscovery, "The document at %s names this issuer.", at)
 		report.Fail(stepEndpoints, "%s.", sentence(refused.Error()))
 		return nil
 	}
@@ -128,7 +129,7 @@ func (s *Set) inspectDocument(
 		report.Fail(stepDiscovery, "%s", s.whyUndiscovered(ctx, at, cmp.Or(name, issuer)))
 		return nil
 	}
-	report.Pass(stepDiscovery, "%s names this issuer.", at)
+	report.Pass(stepDiscovery, "The document at %s names this issuer.", at)
 	return found
 }
 
@@ -143,7 +144,8 @@ func (s *Set) whyUndiscovered(ctx context.Context, at, named string) string {
 	case wrong != "":
 		return at + ": " + wrong
 	case document.Issuer != named:
-		return fmt.Sprintf("The document at %s names the issuer %s; this provider has %s. They must match exactly.", at,
+		return fmt.Sprintf("The document at %s names the issuer %s, but this provider's issuer is %s. They must "+
+			"match exactly.", at,
 			diagnosis.Quote(document.Issuer), named)
 	}
 	return at + ": The document could not be read. Test again."
@@ -217,10 +219,10 @@ func (s *Set) inspectClient(
 ) {
 	switch {
 	case c.ClientID == "":
-		report.Fail(stepClient, "There is no client ID yet.")
+		report.Fail(stepClient, "The client ID isn't set yet.")
 		return
 	case traits.NeedsSecret && c.ClientSecret == "":
-		report.Fail(stepClient, "There is no client secret yet.")
+		report.Fail(stepClient, "The client secret isn't set yet.")
 		return
 	}
 	attempt := Request{State: "test", Nonce: "test", Verifier: oauth2.GenerateVerifier()}.attempt(c)
@@ -234,7 +236,7 @@ func (s *Set) inspectClient(
 			report.Warn(stepClient, "The token endpoint's response doesn't show whether it accepts the client.")
 			return
 		}
-		report.Fail(stepClient, "The token endpoint: %s", egress.Reason(err))
+		report.Fail(stepClient, "Token endpoint: %s", egress.Reason(err))
 	default:
 		s.inspectRefusal(c, refused, report)
 	}
@@ -247,7 +249,8 @@ func (s *Set) inspectRefusal(c Config, refused *federation.ExchangeError, report
 		if c.ClientSecret == "" {
 			what = "client ID"
 		}
-		report.Pass(stepClient, "The provider accepts the %s. It refused only the code of this test.", what)
+		report.Pass(stepClient, "The provider accepts the %s. It refused only the invalid code that this test "+
+			"sent.", what)
 	case "invalid_client", "incorrect_client_credentials", "unauthorized_client":
 		report.Fail(stepClient, "The provider refuses the client ID or secret (%s). Copy them again from the "+
 			"provider's console.", refused.Code)

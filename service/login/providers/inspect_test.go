@@ -124,13 +124,13 @@ func TestInspect_kinds(t *testing.T) {
 	set := &providers.Set{HTTP: guard.Client(), GitHubURL: "http://10.0.0.1", FacebookGraph: "http://10.0.0.1"}
 	github := providers.Config{Type: providers.GitHub, ClientID: "app", ClientSecret: "canary-secret"}
 	got := set.Inspect(t.Context(), github)
-	reports.WantStep(t, got, "discovery", diagnosis.Skip, "GitHub has no discovery document")
+	reports.WantStep(t, got, "discovery", diagnosis.Skip, "GitHub doesn't publish a discovery document")
 	reports.WantStep(t, got, "client", diagnosis.Fail, "that isn't allowed")
 	reports.WantStep(t, got, "callback", diagnosis.Skip, "Test login")
 	github.ClientID = ""
-	reports.WantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "no client ID")
+	reports.WantStep(t, set.Inspect(t.Context(), github), "client", diagnosis.Fail, "client ID isn't set")
 	facebook := providers.Config{Type: providers.Facebook, ClientID: "app"}
-	reports.WantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "no client secret")
+	reports.WantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "client secret isn't set")
 }
 
 // TestInspect_documentsDiffer has an issuer whose first document names a key set that may not be fetched, and whose

@@ -70,7 +70,8 @@ func (m microsoft) ownerOfAccess(ctx context.Context, s *Set, c Config, token st
 	}
 	app := cmp.Or(claims.AppID, claims.AuthorizedParty)
 	if app != c.ClientID || !claims.issuedTo(c.ClientID) || !claims.isCurrent() {
-		return federation.Identity{}, fmt.Errorf("it is another app's, or not valid now: %w", tokencheck.ErrRefused)
+		return federation.Identity{}, fmt.Errorf("it belongs to another app or isn't valid now: "+
+			"%w", tokencheck.ErrRefused)
 	}
 	found, err := m.discoverForCall(ctx, s, c)
 	if err != nil {

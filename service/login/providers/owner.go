@@ -33,7 +33,7 @@ type tokenIssuer interface {
 func (s *Set) Owner(ctx context.Context, c Config, token string, identity bool) (federation.Identity, error) {
 	k, ok := kindOf(c.Type)
 	if !ok {
-		return federation.Identity{}, fmt.Errorf("providers: there is no kind %q", c.Type)
+		return federation.Identity{}, fmt.Errorf("providers: unknown type %q", c.Type)
 	}
 	if !tokencheck.Plain(token) {
 		return federation.Identity{}, fmt.Errorf("%s: malformed token: %w", c.Type, tokencheck.ErrRefused)

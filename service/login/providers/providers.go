@@ -237,7 +237,7 @@ func (s *Set) Complete(
 func (s *Set) prepare(ctx context.Context, c Config) (kind, oauth2.Endpoint, error) {
 	k, ok := kindOf(c.Type)
 	if !ok {
-		return nil, oauth2.Endpoint{}, fmt.Errorf("providers: there is no kind %q", c.Type)
+		return nil, oauth2.Endpoint{}, fmt.Errorf("providers: unknown type %q", c.Type)
 	}
 	endpoint, err := k.endpoint(ctx, s, c)
 	return k, endpoint, err

@@ -130,7 +130,7 @@ func (d discovery) verifyToken(
 		return tokenClaims{}, fmt.Errorf("it isn't a token of this issuer: %w", tokencheck.ErrRefused)
 	case out.Type != "" && out.Type != "jwt" && (identity || out.Type != "at+jwt"):
 		// One example is a logout token, which is signed with the same keys (RFC 8725, 3.11).
-		return tokenClaims{}, fmt.Errorf("its typ is of another kind of token: %w", tokencheck.ErrRefused)
+		return tokenClaims{}, fmt.Errorf("its typ is for another kind of token: %w", tokencheck.ErrRefused)
 	case !identity && !out.isAccessToken(c.ClientID):
 		return tokenClaims{}, fmt.Errorf("it isn't an access token: %w", tokencheck.ErrRefused)
 	case !out.issuedTo(c.ClientID), identity && !slices.Contains(out.Audience, c.ClientID):
