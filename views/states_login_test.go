@@ -400,7 +400,7 @@ func providerDeclared() projects.Provider {
 	m.Edit.Audience = &ui.Value{
 		Text: "api",
 		Error: "Without an audience, Auth0 issues opaque access tokens that only Auth0 can read. Enter the " +
-			"identifier of your API at Auth0.",
+			"identifier of your API in Auth0.",
 	}
 	m.Edit.Domains = &ui.Value{Text: "example.com\nsubsidiary.of-a-company-with-a-long-name.example.org"}
 	return m

@@ -275,7 +275,7 @@ func (w *walk) finish(recorded Head) {
 	case recorded != w.at:
 		w.fail(recorded.Number, "", "the recorded end of the chain isn't its last entry")
 	case w.known.Number > reached:
-		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, which the head names",
+		w.fail(reached+1, "", "it is missing, and so are all entries up to number %d, the number in the head",
 			w.known.Number)
 	}
 }

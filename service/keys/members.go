@@ -103,7 +103,7 @@ func checkIdentity(at string, in contract.KeyIdentity) (wrong []fault.Field) {
 	case len(in.Metadata) > maxMetadata:
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/metadata", Code: "metadata_too_large",
-			Detail: fmt.Sprintf("Use at most %d bytes of JSON, not counting spaces. This value has %d.", maxMetadata,
+			Detail: fmt.Sprintf("Use at most %d bytes of compact JSON. This value has %d.", maxMetadata,
 				len(in.Metadata)),
 		})
 	}

@@ -141,7 +141,7 @@ func changedSince(changes []string) error {
 		changes, rest = changes[:mostChanges], fmt.Sprintf(", and %d more", more)
 	}
 	return fault.New(fault.Conflict, "import_changed", "The import can't be undone, because these objects were "+
-		"changed later: %s%s. Delete the objects that you don't need individually.", strings.Join(changes, ", "), rest)
+		"changed later: %s%s. Delete unneeded objects one at a time instead.", strings.Join(changes, ", "), rest)
 }
 
 // compare lists what was changed since the import.
