@@ -32,13 +32,13 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 	command.Short = "Verify that the audit log wasn't changed"
 	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or reordered.
 Each entry contains a hash of itself and the previous hash. The last hash is the head of
-the log. Keep the head. With --head, a later verification also detects a log that was
+the log. Save the head: with --head, a later verification also detects a log that was
 rewritten entirely.
 
-With --data-dir or --database-url, or in a shell with the server's settings
-(POSTERN_DATA_DIR, POSTERN_DATABASE_URL), the command opens the server's database
-and verifies the logs of all teams, or only the log of --team. To have a server verify
-a log from such a shell, use --server.`
+By default, the server verifies the log. With --data-dir or --database-url, or if
+POSTERN_DATA_DIR or POSTERN_DATABASE_URL is set, the command opens the server's database
+and verifies the logs of all teams, or only the log of --team. If one of these variables
+is set, use --server to have a server verify the log.`
 	command.Example = `  postern audit verify
   postern audit verify --head 42:9f86d0…
   postern audit verify --data-dir ./data

@@ -37,10 +37,10 @@ func newBackup(t terminal.Terminal) *cobra.Command {
 while the server is running. The backup is a consistent snapshot.
 
 The file is encrypted with a passphrase (POSTERN_BACKUP_PASSPHRASE or --passphrase-file)
-or to an age public key (--recipient). The private key doesn't have to be on this
+or to an age public key (--recipient). The private key doesn't need to be on this
 machine. Both postern restore and age can decrypt the file.
 
-To back up PostgreSQL, use pg_dump. A backup doesn't contain the zips of exports.`,
+To back up PostgreSQL, use pg_dump. A backup doesn't contain exported zips.`,
 		Example: `  postern backup --recipient age1… -o /backups/postern.age
   POSTERN_BACKUP_PASSPHRASE=… postern backup --data-dir /var/lib/postern
   postern backup --recipient age1… -o - | ssh backups 'cat > postern.age'`,
@@ -60,7 +60,8 @@ To back up PostgreSQL, use pg_dump. A backup doesn't contain the zips of exports
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output (default: postern-TIME.age)")
+	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output. Defaults to "+
+		"postern-TIME.age")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringSliceVar(&f.recipients, "recipient", nil, "age public key (age1…) to encrypt the file to (repeatable)")
 	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
@@ -174,9 +175,9 @@ func newRestore(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore the SQLite database and its secrets key",
-		Long: `Restore the SQLite database and its secrets key from a backup. Use - to read standard
-input. The data directory must not contain a database. Nothing is changed unless the
-whole file is authentic, the database is intact, and the key decrypts its secrets.
+		Long: `Restore the SQLite database and its secrets key from a backup. The data directory must
+not contain a database. Nothing is changed unless the whole file is authentic, the
+database is intact, and the key decrypts its secrets.
 
 Restoring reactivates keys that were revoked after the backup. Revoke them again.`,
 		Example: `  postern restore postern.age --identity backup.key --data-dir /var/lib/postern
@@ -197,6 +198,7 @@ Restoring reactivates keys that were revoked after the backup. Revoke them again
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
+	terminal.Described(command, [2]string{"FILE", "backup, or - for standard input"})
 	flags.StringVar(&f.identity, "identity", "", "file with the age private key that can decrypt the backup")
 	flags.StringVar(&f.passphrase, "passphrase-file", "", "file with the passphrase, or - for standard input")
 	flags.BoolVar(&f.check, "check", false, "check that the backup can be restored, without changing anything")

@@ -3,13 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/cmd/internal/terminal"
+	"postern/core/contract"
 	"postern/testkit/golden"
 )
 
@@ -48,4 +51,104 @@ func helpOf(t *testing.T, c *cobra.Command) string {
 		state = " (hidden)"
 	}
 	return fmt.Sprintf("$ %s --help%s\n%s\n", c.CommandPath(), state, printed.String())
+}
+
+// argument matches the name of an argument in the usage of a command, outside of a flag.
+var argument = regexp.MustCompile(`^\[?([A-Z][A-Z_|]*)`)
+
+// texts of arguments that differ between commands, because the arguments do.
+var differing = []string{"NAME", "VALUE", "URL", "FILE", "PATH", "USER", "GROUP", "OWNER", "ROLE", "EMAIL", "TEAM"}
+
+// TestHelp_arguments checks that help describes each argument of every command, and the same noun in the same words.
+func TestHelp_arguments(t *testing.T) {
+	texts := map[string]string{}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+		described := map[string]string{}
+		for _, one := range terminal.DescribedArguments(c) {
+			described[one[0]] = one[1]
+			optional := strings.TrimSuffix(one[1], ". Optional if there is only one")
+			if known := texts[one[0]]; known != "" && known != optional && !slices.Contains(differing, one[0]) {
+				t.Errorf("%s: %s is %q, but elsewhere %q", c.CommandPath(), one[0], optional, known)
+			}
+			texts[one[0]] = optional
+		}
+		afterFlag := false
+		for _, word := range strings.Fields(c.Use)[1:] {
+			if found := argument.FindStringSubmatch(word); found != nil && !afterFlag && described[found[1]] == "" {
+				t.Errorf("%s: help doesn't describe %s", c.CommandPath(), found[1])
+			}
+			afterFlag = strings.HasPrefix(strings.Trim(word, "["), "-") && !strings.HasSuffix(word, "]")
+		}
+	}
+	walk(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}))
+	if len(texts) < 30 {
+		t.Errorf("only %d arguments are described", len(texts))
+	}
+}
+
+// jsonName matches what looks like the name of a member in JSON, outside of quotation marks and values of flags.
+var jsonName = regexp.MustCompile(`\b[a-z]+(?:_[a-z]+)+\b|\bupstream\.[a-z]+\b`)
+
+// TestHelp_flagNames checks that help names flags, and not the members of the API's requests. Values of flags may
+// contain an underscore.
+func TestHelp_flagNames(t *testing.T) {
+	members := map[string]bool{"upstream.targets": true}
+	for _, op := range contract.Operations() {
+		for _, m := range op.Members() {
+			members[m.Name] = true
+		}
+	}
+	values := []string{"api_key", "expires_at", "next_cursor", "status_class", "organization_ids", "team_ids"}
+	checked := 0
+	check := func(where, text string) {
+		checked++
+		for _, name := range jsonName.FindAllString(text, -1) {
+			if members[name] && !slices.Contains(values, name) {
+				t.Errorf("%s: %q names %s as the API does", where, text, name)
+			}
+		}
+	}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) { check(c.CommandPath()+" --"+f.Name, f.Usage) })
+		for _, one := range terminal.DescribedArguments(c) {
+			check(c.CommandPath()+" "+one[0], one[1])
+		}
+	}
+	walk(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}))
+	if checked < 1000 {
+		t.Errorf("only %d texts were checked", checked)
+	}
+}
+
+// TestHelp_repeatable checks that the description of each repeatable flag ends in the same way.
+func TestHelp_repeatable(t *testing.T) {
+	const mark = " (repeatable)"
+	repeatable := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(f.Usage, "repeatable") {
+				return
+			}
+			repeatable++
+			if strings.Count(f.Usage, "repeatable") != 1 || !strings.HasSuffix(f.Usage, mark) {
+				t.Errorf("%s --%s: %q must end with %q", c.CommandPath(), f.Name, f.Usage, mark)
+			}
+		})
+	}
+	walk(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}))
+	if repeatable < 30 {
+		t.Errorf("only %d flags are repeatable", repeatable)
+	}
 }

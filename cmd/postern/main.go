@@ -91,6 +91,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.SetHelpCommandGroupID("Other")
 	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
 	terminal.SuggestCommands(root)
+	terminal.ListArguments(root)
 	return root
 }
 

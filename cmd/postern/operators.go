@@ -71,6 +71,7 @@ func newOperatorsChange(t terminal.Terminal, verb, short string, operator bool) 
 			return err
 		},
 	}
+	terminal.Described(command, [2]string{"EMAIL", "email address of the account"})
 	addDatabaseFlags(command)
 	return command
 }
@@ -132,6 +133,7 @@ The command opens the server's database. You can run it while the server is runn
 			return err
 		},
 	}
+	terminal.Described(command, [2]string{"EMAIL", "email address of the account"})
 	addDatabaseFlags(command)
 	command.Flags().String("public-url", "", "URL of the server for browsers (POSTERN_PUBLIC_URL)")
 	return command

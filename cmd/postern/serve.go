@@ -21,7 +21,7 @@ func newServe(t terminal.Terminal) *cobra.Command {
 		Short: "Run the control plane, the gateway and the background jobs",
 		Long: `Run the control plane, the gateway and the background jobs.
 
-You don't have to configure anything. Data is stored in SQLite in ./data, and the first
+You don't need to configure anything. Data is stored in SQLite in ./data, and the first
 start prints a link to create the first account. With PostgreSQL, --roles lets a process
 run only the control plane, the gateway or the background jobs.`,
 		Example: `  postern serve

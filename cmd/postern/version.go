@@ -97,7 +97,7 @@ func newLicenses(t terminal.Terminal) *cobra.Command {
 // newManual returns the command that packages call when they are built. It is hidden, because people read
 // the pages that it writes by man.
 func newManual(t terminal.Terminal) *cobra.Command {
-	return &cobra.Command{
+	return terminal.Described(&cobra.Command{
 		Use:    "manual DIR",
 		Short:  "Write the manual pages of all commands to a directory",
 		Args:   terminal.Exactly("DIR"),
@@ -116,7 +116,7 @@ func newManual(t terminal.Terminal) *cobra.Command {
 			_, err := fmt.Fprintf(t.Out, "Wrote the manual to %s.\n", dir)
 			return err
 		},
-	}
+	}, [2]string{"DIR", "directory to write to"})
 }
 
 // builtFrom returns the time of the commit that the binary was built from, so that equal sources give equal

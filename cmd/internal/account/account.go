@@ -45,7 +45,7 @@ func newAccountUpdate(t terminal.Terminal) *cobra.Command {
 				row("Name", profile.Name)
 				row("Email", profile.Email)
 				if profile.UnconfirmedEmail != "" {
-					row("New email", profile.UnconfirmedEmail+", once you open the link in the email sent there")
+					row("New email", profile.UnconfirmedEmail+", after you open the link that was sent to it")
 				}
 			})
 		})

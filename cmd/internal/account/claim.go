@@ -20,9 +20,8 @@ func newClaim(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "claim [URL]",
 		Short: "Claim projects created without an account",
-		Long: `Claim a workspace that was created without an account, by its claim link or the code
-at the end of the link. POST /proxy returns the link. Without a link, claim every
-workspace that was created on this machine. Names, URLs and API keys stay the same.
+		Long: `Claim a workspace that was created without an account. Without URL, the command claims
+every workspace that was created on this machine. Names, URLs and API keys stay the same.
 The workspace key stops working.
 
 The projects move to your first team, or to --team.`,
@@ -55,7 +54,8 @@ The projects move to your first team, or to --team.`,
 		},
 	}
 	command.Flags().StringVar(&team, "team", "", "name or ID of the team to move the projects to, or \"new\" for a "+
-		"new team (default: your first team)")
+		"new team. Defaults to your first team")
+	terminal.Described(command, [2]string{"URL", "claim link that POST /proxy returned, or the code at its end"})
 	cli.AddServerFlag(command)
 	return command
 }
@@ -132,11 +132,12 @@ func findTeam(ctx context.Context, person *cli.Caller, name string) (string, err
 		return "", nil
 	case len(found) == 0:
 		return "", fault.New(
-			fault.NotFound, "no_team", "you aren't in a team %q: your teams are %s", name, strings.Join(names, ", "),
+			fault.NotFound, "no_team", "you aren't in a team called %q. Your teams: %s", name,
+			strings.Join(names, ", "),
 		)
 	}
 	return "", terminal.UsageError(
-		fmt.Sprintf("you are in several teams called %q: use one of the IDs %s", name, strings.Join(found, " or ")))
+		fmt.Sprintf("you are in several teams called %q. Use one of these IDs: %s", name, strings.Join(found, " or ")))
 
 }
 

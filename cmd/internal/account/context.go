@@ -104,7 +104,7 @@ func newContextShow(t terminal.Terminal) *cobra.Command {
 }
 
 func newContextUse(t terminal.Terminal) *cobra.Command {
-	return &cobra.Command{
+	return terminal.Described(&cobra.Command{
 		Use:   "use CONTEXT",
 		Short: "Choose the server that commands use",
 		Example: `  postern context use postern.example.com
@@ -131,7 +131,7 @@ func newContextUse(t terminal.Terminal) *cobra.Command {
 			fmt.Fprintf(t.Out, "Commands now use %s.\n", server)
 			for _, name := range []string{"POSTERN_SERVER", "POSTERN_CONTEXT"} {
 				if t.Variable(name) != "" {
-					fmt.Fprintf(t.Err, "%s is set and overrides it.\n", name)
+					fmt.Fprintf(t.Err, "%s is set and overrides this choice.\n", name)
 				}
 			}
 			return nil
@@ -148,5 +148,5 @@ func newContextUse(t terminal.Terminal) *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
-	}
+	}, [2]string{"CONTEXT", "name of a context, or URL of a server"})
 }

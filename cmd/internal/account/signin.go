@@ -40,12 +40,12 @@ func newLogin(t terminal.Terminal) *cobra.Command {
 		Long: `Sign in to the server at URL. The command prints a URL and a code. Open the
 URL in a browser on any machine, sign in and enter the code.
 
-Other commands then use this server. Without URL, the command uses the current server.
-To show or change it, use postern context.
+After you sign in, other commands use this server. Without URL, you sign in to the
+current server. To show or change the current server, use postern context.
 
 The access token is stored in your configuration directory, one per server. To choose
 another directory, set POSTERN_CONFIG_DIR. The token expires after 90 days. To revoke
-it earlier, use postern logout. POSTERN_TOKEN overrides a sign-in.`,
+it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-in.`,
 		Example: `  postern login https://postern.example.com
   postern login --browser`,
 		Args: terminal.AtMost("URL"),
@@ -68,8 +68,9 @@ it earlier, use postern logout. POSTERN_TOKEN overrides a sign-in.`,
 	flags.BoolVar(&f.browser, "browser", false, "open a browser on this machine")
 	flags.BoolVar(&f.claim, "claim", false, "claim the workspaces created on this machine, without asking")
 	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
-	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users, admin "+
-		"(default: all)")
+	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users or admin. "+
+		"Defaults to all")
+	terminal.Described(command, [2]string{"URL", "URL of the server"})
 	cli.AddServerFlag(command)
 	return command
 }

@@ -32,6 +32,7 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set PROJECT",
 		Short: "Change a project's API scopes and audience",
+		Long:  "Change a project's API scopes and audience. Scopes and an audience that you don't name stay the\nsame.",
 		Example: "  postern api-scopes set shop --audience https://api.example.com " +
 			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
 	}
@@ -46,7 +47,7 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&audience, "audience", "", "audience of the project's tokens: the URI of the API, such as "+
 		"https://api.example.com. Use \"\" for none")
-	flags.StringArrayVar(&scopes, "scope", nil, "add or describe a scope, as NAME or NAME=DESCRIPTION (repeatable)")
+	flags.StringArrayVar(&scopes, "scope", nil, "scope to add or describe, as NAME or NAME=DESCRIPTION (repeatable)")
 	flags.StringSliceVar(&removed, "remove", nil, "name of a scope to remove (repeatable)")
 	edit := func(path contract.ProjectPath, now contract.SavedAPI, _ []string) (*contract.APIUpdate, error) {
 		if flags.Changed("audience") {

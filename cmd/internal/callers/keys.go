@@ -91,7 +91,7 @@ func keyRows(row func(...string), k contract.Key) {
 		row("Allowed from", strings.Join(k.AllowedCIDRs, ", "))
 	}
 	if k.GraceEndsAt != nil {
-		row("Old secret", "works until "+terminal.When(k.GraceEndsAt))
+		row("Old secret", "valid until "+terminal.When(k.GraceEndsAt))
 	}
 	if k.Description != "" {
 		row("Description", k.Description)
@@ -147,8 +147,9 @@ func newKeyTypes(t terminal.Terminal) *cobra.Command {
 			func(k contract.KeyType) []string {
 				return []string{k.Name, strings.Join(k.Scopes, " "), lifetimeOf(k), cli.LimitsText(k.Limits)}
 			}),
-		cli.OperationCommand(t, cli.AsProject, contract.CreateKeyType,
+		terminal.Described(cli.OperationCommand(t, cli.AsProject, contract.CreateKeyType,
 			func(_ contract.KeyTypeCreation, k contract.KeyType) error { return printKeyType(t, k) }),
+			[2]string{"NAME", "name of the key type"}),
 		cli.OperationCommand(t, cli.AsProject, contract.GetKeyType,
 			func(_ contract.KeyTypePath, k contract.KeyType) error { return printKeyType(t, k) }),
 		cli.OperationCommand(t, cli.AsProject, contract.UpdateKeyType,

@@ -41,13 +41,13 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 	command.Use = "import PROJECT FILE…"
 	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
 array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
-recognized by their columns. Keys are hashed as they arrive and aren't stored. A row
-that is refused doesn't affect the others.
+recognized by their columns. Keys are hashed as they arrive and aren't stored. A refused
+row doesn't affect the other rows.
 
-Columns of CSV, or members of JSON: owner, and key or sha256, are required. Optional
-are name, description, state, key_type or scopes, tenant, product, environment,
-created_at, expires_at, metadata, limits, allowed_cidrs, credential_id and consumer_id,
-consumer_username and consumer_custom_id. For other names, use --map.
+Each row must have an owner and either a key or its sha256. The other fields are
+optional: name, description, state, key_type or scopes, tenant, product, environment,
+created_at, expires_at, metadata, limits, allowed_cidrs, credential_id, consumer_id,
+consumer_username and consumer_custom_id. If your file uses other names, use --map.
 
     owner,key,key_type,expires_at
     acme,3f9c1e7ab2d84c06,read-only,2027-12-31T00:00:00Z`
@@ -58,6 +58,7 @@ consumer_username and consumer_custom_id. For other names, use --map.
 		return nil
 	}
 	command.ValidArgsFunction = nil // the others are files
+	terminal.Described(command, [2]string{"FILE", "file with keys. You can import several files at once"})
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -103,10 +104,10 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 			terminal.Printable(one.Detail), one.Code)
 	}
 	if n := done.Unlisted(); n > 0 {
-		fmt.Fprintf(t.Out, "  Refused rows whose errors aren't listed: %d\n", n)
+		fmt.Fprintf(t.Out, "  Refused rows that aren't listed: %d\n", n)
 	}
 	for _, one := range done.Notes {
-		fmt.Fprintf(t.Out, "  note, %s: %s\n", rowsFrom(one.Row, one.Rows), terminal.Printable(one.Detail))
+		fmt.Fprintf(t.Out, "  Note for %s: %s\n", rowsFrom(one.Row, one.Rows), terminal.Printable(one.Detail))
 	}
 }
 
@@ -114,7 +115,7 @@ func rowsFrom(first, rows int64) string {
 	if rows == 1 {
 		return fmt.Sprintf("row %d", first)
 	}
-	return fmt.Sprintf("%d rows from row %d", rows, first)
+	return fmt.Sprintf("%d rows, starting at row %d", rows, first)
 }
 
 func newKeysCheck(t terminal.Terminal) *cobra.Command {
@@ -146,8 +147,8 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			fmt.Fprintf(t.Out, "This is the key %s%s.\n", terminal.Printable(key.ID), terminal.Printable(state))
 			return nil
 		})
-	command.Long += "\n\nThe key is read from a prompt, or from standard input, so that it isn't in the shell's " +
-		"history. The exit code is 1 if it isn't a key of the project, unless you use --json."
+	command.Long += "\n\nThe command reads the key from a prompt or from standard input, so that the key isn't\n" +
+		"stored in your shell's history. If it isn't a key of the project, the exit code is 1, unless you\nuse --json."
 	terminal.AddJSONFlag(command)
 	return command
 }

@@ -120,7 +120,7 @@ func providerFacts(p contract.Provider) [][2]string {
 }
 
 func newSignup(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("signup", "Manage who can sign in to a tenant for the first time",
+	return terminal.Family("signup", "Manage the sign-up policy and the approvals of a tenant",
 		cli.FactsCommand(t, cli.AsHolder, contract.GetSignupPolicy, signupFacts),
 		cli.FactsCommand(t, cli.AsHolder, contract.UpdateSignupPolicy, signupFacts),
 		terminal.Family("approvals", "Manage the approvals of a tenant",

@@ -75,7 +75,7 @@ func newUserSessions(t terminal.Terminal) *cobra.Command {
 			}),
 		cli.DoneCommand(t, cli.AsHolder, contract.EndUserSession, "Ended %s."),
 		cli.FactsCommand(t, cli.AsHolder, contract.EndUserSessions, func(s contract.EndedSessions) [][2]string {
-			return [][2]string{{"Ended", strconv.FormatInt(s.Ended, 10)}}
+			return [][2]string{{"Sessions ended", strconv.FormatInt(s.Ended, 10)}}
 		}),
 	)
 }
@@ -197,7 +197,12 @@ func changingGroupMappings(
 	change func(contract.GroupMappings, contract.GroupMapping) ([]contract.GroupMapping, error),
 ) *cobra.Command {
 	var prefix bool
-	cli.TakeArguments(t, command, contract.GetGroupMappings.Operation, "PROVIDER", "CLAIM", "VALUE", "GROUP")
+	cli.TakeArguments(t, command, contract.GetGroupMappings, "PROVIDER", "CLAIM", "VALUE", "GROUP")
+	terminal.Described(command,
+		[2]string{"CLAIM", "path of the claim, such as realm_access.roles. For github: organizations, " +
+			"organization_ids, teams or team_ids"},
+		[2]string{"VALUE", "value of the claim, case-sensitive. If the claim is a list, one item must match"},
+		[2]string{"GROUP", "name or ID of a group in the app client's tenant"})
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one := contract.GroupMapping{Claim: args[1], Value: args[2], Match: contract.MatchExact, Group: args[3]}
 		if prefix {

@@ -24,8 +24,15 @@ const (
 const namesKey = "arguments"
 
 // TakeArguments gives a command the arguments of an operation, by their names in capitals. Shells complete those of the
-// operation's path. The version and the environment after a project may be left out.
-func TakeArguments(t terminal.Terminal, command *cobra.Command, op contract.Operation, names ...string) {
+// operation's path, and help describes all that are members of the operation. The version and the environment after a
+// project may be left out.
+func TakeArguments(t terminal.Terminal, command *cobra.Command, op contract.Described, names ...string) {
+	takeArguments(t, command, *op.Describe(), op.Members(), names)
+}
+
+func takeArguments(
+	t terminal.Terminal, command *cobra.Command, op contract.Operation, members []contract.Member, names []string,
+) {
 	left := mayBeLeftOut(names)
 	for _, name := range left {
 		command.Use = strings.Replace(command.Use, " "+name, " ["+name+"]", 1)
@@ -43,6 +50,7 @@ func TakeArguments(t terminal.Terminal, command *cobra.Command, op contract.Oper
 		})...)(c, args)
 	}
 	command.ValidArgsFunction = completing(t, op, names)
+	describeArguments(command, members, names)
 }
 
 // mayBeLeftOut returns those of a command's arguments that name the version and the environment of its project.
@@ -171,6 +179,6 @@ func only(argument, of, noun string, names []string) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", terminal.UsageError(fmt.Sprintf("%s is missing: %s has the %s %s", argument, of, noun,
+	return "", terminal.UsageError(fmt.Sprintf("%s is missing. %s has several %s: %s", argument, of, noun,
 		strings.Join(names, ", ")))
 }

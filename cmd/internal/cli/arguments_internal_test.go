@@ -32,9 +32,9 @@ func TestFilledIn(t *testing.T) {
 		"environment after version":   {two, both, "shop 1.0.0", "shop 1.0.0 prod"},
 		"environment after its id":    {two, both, "shop ver_1.0.0", "shop ver_1.0.0 prod"},
 		"environment, and more":       {two, both + " NAME", "shop 1.0.0 X", "shop 1.0.0 prod X"},
-		"several versions":            {two, "PROJECT VERSION", "shop", "shop has the versions 1.0.0, 2.0.0"},
+		"several versions":            {two, "PROJECT VERSION", "shop", "shop has several versions: 1.0.0, 2.0.0"},
 		"several, and an environment": {two, both, "shop prod", "VERSION is missing"},
-		"several environments":        {two, both, "shop 2.0.0", "shop 2.0.0 has the environments dev, prod"},
+		"several environments":        {two, both, "shop 2.0.0", "shop 2.0.0 has several environments: dev, prod"},
 		"no environments":             {[]contract.Version{version("1.0.0")}, both, "shop", "has no environments"},
 	} {
 		got, err := filledIn(strings.Fields(tc.names), strings.Fields(tc.args),

@@ -23,12 +23,12 @@ import (
 
 // AddServerFlag adds --server, which OpenSession reads.
 func AddServerFlag(c *cobra.Command) {
-	c.Flags().String("server", "", "URL of the Postern server (default: the current context)")
+	c.Flags().String("server", "", "URL of the Postern server. Defaults to the current context")
 }
 
 // TeamFlag adds the flag that names the team of a new object.
 func TeamFlag(command *cobra.Command, team *string) {
-	command.Flags().StringVar(team, "team", "", "ID of the project's team (default: your first team)")
+	command.Flags().StringVar(team, "team", "", "ID of the project's team. Defaults to your first team")
 }
 
 // PageFlags adds --limit and --cursor to a command that prints one page of a list. most is the size of the largest one.
@@ -45,7 +45,7 @@ func PageFlags(c *cobra.Command, page *contract.Page, most int) {
 
 // LimitFlag adds --limit to a command that prints a list; without it, most is 0 and the whole list is printed.
 func LimitFlag(c *cobra.Command, most *int) {
-	c.Flags().Var(&limitFlag{most}, "limit", "maximum number of items to list (default: all)")
+	c.Flags().Var(&limitFlag{most}, "limit", "maximum number of items to list. Defaults to all")
 }
 
 // limitFlag sets a number of items.
@@ -74,7 +74,7 @@ func SayMore(t terminal.Terminal, most int) {
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
 func usageOf(m contract.Member) string {
-	usage := m.Doc
+	usage := inFlags.Replace(m.Doc)
 	if m.Form == durationForm {
 		usage = strings.Replace(usage, ", in seconds", "", 1)
 	}

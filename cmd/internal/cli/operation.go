@@ -127,9 +127,9 @@ func RequestCommand(
 	command := &cobra.Command{
 		Use:   strings.Join(append(words[len(words)-1:], arguments...), " "),
 		Short: shown(op.Summary),
-		Long:  described(op, members) + about(members, arguments),
+		Long:  described(op, members),
 	}
-	TakeArguments(t, command, op, arguments...)
+	takeArguments(t, command, op, members, arguments)
 	if op.Example != "" {
 		command.Example = "  postern " + op.Example
 	}
@@ -197,29 +197,23 @@ func shown(summary string) string {
 	return summary
 }
 
-// about returns a paragraph of help about the arguments of a command, "" if there is nothing to say.
-func about(members []contract.Member, arguments []string) string {
-	var lines []string
-	width := 0
-	for _, name := range arguments {
-		width = max(width, len(name))
-	}
-	left := mayBeLeftOut(arguments)
-	for _, name := range arguments {
+// describeArguments has help say what those arguments of a command are that are members of its operation.
+func describeArguments(c *cobra.Command, members []contract.Member, names []string) {
+	left := mayBeLeftOut(names)
+	for _, name := range names {
 		i := slices.IndexFunc(members, func(m contract.Member) bool { return m.Argument() == name })
 		if i < 0 || members[i].Doc == "" {
 			continue
 		}
-		text, _, _ := strings.Cut(lowerFirst(members[i].Doc), ". Defaults to ")
+		text, _, _ := strings.Cut(lowerFirst(inFlags.Replace(members[i].Doc)), ". Defaults to ")
+		if text == "name or ID" || text == "ID" { // which says enough only in the reference of the API
+			text += " of the " + strings.ReplaceAll(members[i].Name, "_", " ")
+		}
 		if slices.Contains(left, name) {
 			text += ". Optional if there is only one"
 		}
-		lines = append(lines, fmt.Sprintf("  %-*s   %s\n", width, name, text))
+		terminal.Described(c, [2]string{name, text})
 	}
-	if len(lines) == 0 {
-		return ""
-	}
-	return "\n\nArguments:\n" + strings.TrimSuffix(strings.Join(lines, ""), "\n")
 }
 
 // inCommands replaces what only the API says with the words of the command line.
@@ -229,6 +223,20 @@ var inCommands = strings.NewReplacer(
 	"with enabled set to false", "with --enabled=false",
 	"Setting confidential to true ", "--confidential ",
 	"at directory_url,", "at the printed URL,",
+	"At least one of user and object is", "At least one of --user and --object is",
+)
+
+// inFlags replaces the JSON names and values in descriptions of members with the flags and values of commands.
+var inFlags = strings.NewReplacer(
+	"upstream.targets has several", "you use --weighted-target",
+	"Several targets, instead of target.", "Several targets, instead of a single one.",
+	"within response_ms", "within --response-timeout",
+	"only without a path", "only without --check-path",
+	"if keyless is owner_fallback", "in versions with --keyless owner_fallback",
+	`An empty list (on the command line, "") allows`, `Use "" to allow`,
+	"an empty list matches all methods", `use "" for all methods`,
+	"an empty value matches all paths", `use "" for all paths`,
+	"change nothing and return what", "change nothing and print what",
 )
 
 // helpWidth is the largest width of a line of help, in characters.
@@ -303,7 +311,7 @@ func EditCommand[Path, Saved, Update any](
 	get *contract.Op[Path, Saved], edit func(path Path, now Saved, args []string) (*Update, error),
 	set *contract.Op[Update, Saved], show func(Saved) error, names ...string,
 ) *cobra.Command {
-	TakeArguments(t, command, get.Operation, names...)
+	TakeArguments(t, command, get, names...)
 	command.RunE = func(c *cobra.Command, args []string) error {
 		args, err := WholeArguments(t, c, args)
 		if err != nil {

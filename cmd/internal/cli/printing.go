@@ -95,7 +95,7 @@ func PrintWith(out io.Writer, begin string, things ...terminal.Count) error {
 
 // ConfirmName has the name of what is permanently deleted typed, unless yes is set.
 func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
-	return Confirm(t, "You can't undo this. Type the "+noun+"'s name, "+name+", to delete it: ", name,
+	return Confirm(t, "You can't undo this. To delete the "+noun+", type its name ("+name+"): ", name,
 		"delete the "+noun, yes)
 }
 

@@ -41,7 +41,7 @@ const (
 func OpenSession(t terminal.Terminal, c *cobra.Command) (Session, error) {
 	s, err := SessionAt(t, c.Flag("server").Value.String())
 	if err == nil && s.Token != "" && s.Source == fromCurrent {
-		return Session{}, terminal.UsageError("POSTERN_TOKEN is set, but not the server that it's for: set " +
+		return Session{}, terminal.UsageError("POSTERN_TOKEN is set, but its server isn't: set " +
 			"POSTERN_SERVER or POSTERN_CONTEXT, or use --server. The server of the current context is " + s.Server)
 	}
 	return s, err
@@ -125,10 +125,10 @@ func (c Caller) explained(err error) error {
 		return err
 	}
 	out := *known
-	out.Public = "this needs an account: sign in with `postern login`, then claim what you created without one with " +
-		"`postern claim`"
+	out.Public = "this requires an account: sign in with `postern login`, and claim what you created without one " +
+		"with `postern claim`"
 	if c.project == "" {
-		out.Public = "this needs an account, and POSTERN_TOKEN is a workspace key: unset it, and sign in with " +
+		out.Public = "this requires an account, but POSTERN_TOKEN is a workspace key: unset it, and sign in with " +
 			"`postern login`"
 	}
 	return out.Because(err)
@@ -269,8 +269,8 @@ func First[T any](ctx context.Context, callers []Caller, call func(context.Conte
 }
 
 // claimHint is how a project gets into reach that another program created without an account.
-const claimHint = "If you created it with curl, without an account, run `postern login`, then `postern claim URL` " +
-	"with the claim URL of the response. Or set POSTERN_TOKEN to its workspace_key"
+const claimHint = "If you created it with curl, without an account, run `postern login` and then `postern claim URL` " +
+	"with the claim URL from the response. Or set POSTERN_TOKEN to the workspace_key from the response"
 
 // OnProject tries a call with each credential that may be valid for a project.
 func OnProject[T any](

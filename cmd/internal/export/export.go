@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"postern/client"
@@ -101,7 +102,7 @@ export, use --preview.`,
 			return export(c.Context(), t, s, args[0], in, f, asJSON)
 		},
 	}
-	cli.TakeArguments(t, command, contract.CreateExport.Operation, "PROJECT")
+	cli.TakeArguments(t, command, contract.CreateExport, "PROJECT")
 	for _, flag := range []string{"keys", "secrets", "recipient"} {
 		terminal.NamePointer(command, "/"+flag, "--"+flag)
 	}
@@ -109,12 +110,12 @@ export, use --preview.`,
 	terminal.NamePointer(command, "/password", "--password-file")
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.BoolVar(&f.data, "data", false, "export data only (default)")
+	flags.BoolVar(&f.data, "data", false, "export data only, which is the default")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
 	flags.BoolVar(&f.preview, "preview", false, "show what an export would move, and how exactly, without exporting "+
 		"anything")
-	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output (default: PROJECT-data.zip "+
-		"or PROJECT-kong.zip)")
+	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output. Defaults to "+
+		"PROJECT-data.zip or PROJECT-kong.zip")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")
 	flags.StringVar(
 		&f.keys, "keys", "hashes", "hashes keeps existing API keys working; mint also adds new keys; none leaves "+
@@ -138,7 +139,7 @@ func (f exportFlags) input() (contract.NewExport, error) {
 	}
 	if !slices.Contains(keysOptions, f.keys) {
 		return contract.NewExport{}, terminal.UsageError(
-			fmt.Sprintf("--keys must be one of %[2]s, not %[1]q", f.keys, strings.Join(keysOptions, ", ")))
+			fmt.Sprintf("--keys must be %[2]s, not %[1]q", f.keys, english.WordSeries(keysOptions, "or")))
 
 	}
 	if !f.keysGiven {

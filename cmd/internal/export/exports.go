@@ -116,12 +116,12 @@ func newExportsLedger(t terminal.Terminal) *cobra.Command {
 			return printLedgerLines(t, lines)
 		})
 	command.Short = "Show what an export moved and what is left to do"
-	command.Long = `Show the ledger of an export. For each kind of item, it says how many items there are,
-what happened to them and what to do about them, and names the first five. The ledger
-remains after the zip expires, but without the names of keys and people.
+	command.Long = `Show the ledger of an export. For each kind of item, the ledger shows the number of
+items, their status, the remaining tasks, and the names of the first five items. The
+ledger is kept after the zip expires, but without the names of keys and people.
 
---full prints every item as JSON, like MIGRATION-REPORT.json in the zip. It works until
-the zip expires.`
+--full prints every item as JSON, like MIGRATION-REPORT.json in the zip. You can use it
+until the zip expires.`
 	command.Example = `  postern exports ledger exp_01jd --status skipped
   postern exports ledger exp_01jd --todo
   postern exports ledger exp_01jd --full > ledger.json`

@@ -34,21 +34,24 @@ access settings, limits, key types, tenants, users, groups, app clients, owners 
 objects and API keys. Existing keys work in the new project immediately. The import is
 all or nothing.
 
-Before it imports, the command lists what the zip doesn't contain, such as secrets and
-signing keys. On a terminal, it then asks for confirmation. With --dry-run, it only shows
-this list.
+The command first lists what the zip doesn't contain, such as secrets and signing keys.
+On a terminal, it then asks for confirmation. With --dry-run, it only prints the list.
 
-You can also import one or several files from another gateway. For Kong, these are
-declarative YAML or JSON, decK dumps, or responses of GET /config. For AWS API Gateway,
-these are exports from get-export and export-api, and responses of get-api-keys,
-get-usage-plans, get-usage-plan-keys, get-stages and get-base-path-mappings. The command
-then shows the plan: how each entity in the files would be imported and how exactly,
-what stays closed, and what you need to do yourself. With --dry-run, it reads the files
-on this machine and sends nothing. Without it, the server makes the plan, and keeps only
-hashes of the keys in the files. The command asks for confirmation, imports the files,
-and prints the URLs and the remaining tasks. --yes skips the confirmation. It doesn't
-open closed routes: use --open. If you import the files again, only the differences are
-changed. To undo an import, use postern imports undo.`,
+You can also import one or more files from another gateway. For Kong, these are
+declarative YAML or JSON files, decK dumps, or responses from GET /config. For AWS API
+Gateway, these are exports from get-export and export-api, and responses from
+get-api-keys, get-usage-plans, get-usage-plan-keys, get-stages and
+get-base-path-mappings.
+
+For these files, the command first shows a plan. The plan lists how exactly each entity
+would be imported, which routes stay closed, and the remaining tasks. With --dry-run, the
+command makes the plan on this machine and sends nothing. Without --dry-run, the server
+makes the plan. It stores only hashes of the keys in the files.
+
+After you confirm the plan, the command imports the files and prints the URLs and the
+remaining tasks. --yes skips the confirmation, but doesn't open closed routes. To open
+them, use --open. If you import the files again, only the differences are imported. To
+undo an import, use postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
   postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal
@@ -94,9 +97,10 @@ changed. To undo an import, use postern imports undo.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.in.Name, "name", "", "name of the new project (default: the name in the zip). Other gateways: "+
-		"name of the product and the tenant. If you import from several gateways, use a different name for each "+
-		"(default: kong or aws)")
+	terminal.Described(command, [2]string{"FILE", "exported zip, or file from another gateway"})
+	flags.StringVar(&f.in.Name, "name", "", "name of the new project. Defaults to the name in the zip. Other "+
+		"gateways: name of the product and the tenant. If you import from several gateways, use a different name for "+
+		"each. Defaults to kong or aws")
 	cli.TeamFlag(command, &f.in.Team)
 	flags.BoolVar(&f.in.DryRun, "dry-run", false, "show what an import would do without changing anything")
 	flags.BoolVar(&f.yes, "yes", false, "skip the confirmation")

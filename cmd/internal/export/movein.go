@@ -160,8 +160,8 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 	writeByHand(&out, by)
 	if len(by.Hosts) > 0 {
 		host := terminal.Printable(by.Hosts[0])
-		out.WriteString(indented("To see the records of a host name: postern domains list PROJECT. An operator can " +
-			"approve one without a record: postern domains approve PROJECT " + host + "."))
+		out.WriteString(indented("To see the TXT record of a host name: postern domains list PROJECT. An operator " +
+			"can approve a host name without a record: postern domains approve PROJECT " + host + "."))
 	}
 	fmt.Fprintf(&out, "To undo the import: postern imports undo %s\n", did.ID)
 	_, err := io.WriteString(w, out.String())

@@ -136,7 +136,7 @@ func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []
 	for _, name := range f.gateway.placeholders() {
 		known := read.Placeholders()
 		if !slices.ContainsFunc(known, func(p configfile.Placeholder) bool { return p.Name == name }) {
-			return fmt.Errorf("there is no placeholder %q. The placeholders: %s", name, namesOf(known))
+			return fmt.Errorf("the files have no placeholder %q. Their placeholders: %s", name, namesOf(known))
 		}
 	}
 	if f.in.DryRun {

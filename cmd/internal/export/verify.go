@@ -85,6 +85,7 @@ with the server's key from /.well-known/postern-export-key.`,
 			return printVerified(t, out)
 		},
 	}
+	terminal.Described(command, [2]string{"FILE", "exported zip"})
 	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	command.Flags().
 		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, "+

@@ -26,9 +26,9 @@ func newCORS(t terminal.Terminal) *cobra.Command {
 type corsOf struct{ project, tenant string }
 
 func tenantCORSFlag(t terminal.Terminal, command *cobra.Command, of *corsOf) {
-	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, instead of PROJECT. Its settings "+
-		"override those of the projects that serve it")
-	cli.TakeArguments(t, command, contract.GetCORS.Operation, "PROJECT")
+	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, instead of PROJECT. A tenant's "+
+		"settings override the settings of the projects that serve it")
+	cli.TakeArguments(t, command, contract.GetCORS, "PROJECT")
 	command.Args = func(c *cobra.Command, args []string) error {
 		if of.tenant == "" {
 			if len(args) == 0 {
@@ -117,11 +117,12 @@ func newCORSSet(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set [PROJECT]",
 		Short: "Set the CORS settings of a project or tenant",
-		Long: `Set which web pages from other origins can call a project. Settings without a flag don't
-change. The gateway answers preflight requests itself and doesn't require a credential.
+		Long: `Set which web pages from other origins can call a project. Settings that you don't
+specify stay the same. The gateway answers preflight requests itself and doesn't require
+a credential for them.
 
-With --tenant, set the CORS settings of a tenant. They override those of every project
-that serves the tenant, for calls with the tenant's credentials.`,
+With --tenant, set the CORS settings of a tenant. For calls with the tenant's
+credentials, they override the settings of the project.`,
 		Example: `  postern cors set shop --origins https://app.example.com,http://localhost:3000
   postern cors set shop --app-origins --credentials
   postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600
@@ -159,7 +160,7 @@ func newCORSRemove(t terminal.Terminal) *cobra.Command {
 		Use:   "remove [PROJECT]",
 		Short: "Remove the CORS settings of a project or tenant",
 		Long: `Remove the CORS settings of a project or tenant. A project without CORS settings leaves
-CORS to its upstreams. If a tenant has no CORS settings, the settings of each project apply.`,
+CORS to its upstreams. For a tenant without CORS settings, the project's settings apply.`,
 		Example: `  postern cors remove shop
   postern cors remove --tenant acme`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -44,15 +44,16 @@ func NewCreate(t terminal.Terminal) *cobra.Command {
 		Use:   "create [URL]",
 		Short: "Put a proxy in front of an API",
 		Long: `Put a proxy in front of an API. You don't need an account. Without one, the proxy gets
-its own workspace. Other commands find the workspace key and claim code in your
-configuration directory. To choose another directory, set POSTERN_CONFIG_DIR.
+its own workspace. The workspace key and claim code are stored in your configuration
+directory, where other commands find them. To choose another directory, set
+POSTERN_CONFIG_DIR.
 
 If you are signed in, the proxy is created in your first team, or in --team. If
 POSTERN_TOKEN is set, it is created in the team or workspace of that token. If the
 server requires a token from callers without an account, set POSTERN_ANONYMOUS_TOKEN.
 
-Settings of the upstream, such as --retries, apply to all environments. For several
-targets, use --weighted-target instead of URL.`,
+Upstream settings, such as --retries, apply to all environments. For several targets,
+use --weighted-target instead of URL.`,
 		Example: `  postern create https://api.example.com --require-key
   postern create --name shop --environment prod=https://api.example.com --environment dev=https://dev.example.com
   postern create --name shop --weighted-target https://a.example.com=3 --weighted-target https://b.example.com`,
@@ -84,37 +85,38 @@ targets, use --weighted-target instead of URL.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
+	terminal.Described(command, [2]string{"URL", "http or https URL that calls are forwarded to. The same as --target"})
 	flags.StringVar(&f.proxy.Target, "target", "", "http or https URL that calls are forwarded to. The same as URL")
 	flags.StringVar(&f.openapi, "openapi", "", "file or URL of an OpenAPI document. Its servers become "+
 		"environments")
-	flags.StringVar(&f.proxy.Name, "name", "", "name in the gateway URL (default: based on the target's host)")
+	flags.StringVar(&f.proxy.Name, "name", "", "name in the gateway URL. Defaults to a name based on the target's host")
 	flags.StringVar(&f.proxy.DisplayName, "display-name", "", "display name")
 	flags.StringVar(&f.proxy.Product, "product", "", "name of the project's product, created if it doesn't exist")
 	flags.StringVar(&f.proxy.Tenant, "tenant", "", "name of an additional tenant to serve, created if it doesn't exist")
-	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL (default: 1.0.0)")
+	flags.StringVar(&f.proxy.Version, "version", "", "name of the version in the gateway URL. Defaults to 1.0.0")
 	cli.TeamFlag(command, &f.proxy.Team)
 	flags.StringArrayVar(
-		&f.environments, "environment", nil, "environment as `NAME=URL` (repeatable; default: prod=TARGET)",
+		&f.environments, "environment", nil, "environment as `NAME=URL`. Defaults to prod=TARGET (repeatable)",
 	)
 	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
 		"authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
-		"requires a credential (default: passthrough, or authenticate with --login)")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt, opaque (default: "+
-		"api_key, or jwt with --login, or both if --login is combined with flags such as --require-key)")
-	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp)
+		"requires a credential. Defaults to passthrough, or to authenticate with --login")
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt or opaque. Defaults "+
+		"to api_key. With --login, defaults to jwt, or to both if you also use a flag such as --require-key")
+	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp+" (repeatable)")
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)
 	flags.StringVar(&f.endpointSecret, "introspection-secret-file", "", introspectionSecretHelp)
 	flags.StringVar(&f.auth.Keyless, "keyless", "", "how calls without a key are handled: reject refuses them; "+
-		"owner_fallback assigns them to the fallback owner (default: reject)")
+		"owner_fallback assigns them to the fallback owner. Defaults to reject")
 	flags.StringArrayVar(&f.keyPlaces, "key-in", nil, "where callers send their keys: header=NAME, \"header=NAME "+
-		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol (repeatable; default: header=X-API-Key)")
+		"prefix=Bearer\", query=NAME, cookie=NAME or websocket_protocol. Defaults to header=X-API-Key (repeatable)")
 	flags.BoolVar(&f.sendMetadata, "send-key-metadata", false, "send the key's metadata to the upstream as "+
 		"X-Consumer-Metadata")
 	flags.StringArrayVar(&f.keyTypes, "key-type", nil, "additional key type as `NAME=SCOPE,SCOPE` (repeatable)")
 	flags.StringArrayVar(&f.login.providers, "login", nil, "identity provider as "+
-		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed (repeatable). SECRET-VARIABLE is the environment "+
-		"variable that contains the client secret")
+		"TYPE=CLIENT-ID,SECRET-VARIABLE@ISSUER or github=managed. SECRET-VARIABLE is the environment variable that "+
+		"contains the client secret (repeatable)")
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
 		"in to (repeatable)")
 	readUpstream = cli.MemberFlags(t, command, &f.upstream)
@@ -154,7 +156,7 @@ var createPointers = map[string]string{
 func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	in := f.proxy
 	if in.Target == "" && len(f.environments) == 0 && f.openapi == "" && f.upstream.Targets == nil {
-		return in, terminal.UsageError("URL is missing: use the URL that calls are forwarded to")
+		return in, terminal.UsageError("URL is missing. It is the URL that calls are forwarded to")
 	}
 	if document := f.openapi; document != "" {
 		if !isWebAddress(document) {
@@ -228,7 +230,7 @@ func (f createFlags) setUpstream(in *contract.NewProxy) error {
 	case several && (in.Target != "" || len(in.Environments) > 0):
 		return terminal.UsageError("--weighted-target can't be combined with URL or --environment")
 	case !several && in.Target == "" && len(in.Environments) == 0:
-		return terminal.UsageError("settings of the upstream need URL or --environment")
+		return terminal.UsageError("upstream settings require URL or --environment")
 	case len(in.Environments) == 0:
 		in.Environments = map[string]contract.EnvironmentTarget{"prod": {Target: in.Target}}
 	}

@@ -144,7 +144,7 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 		case terminal.WantsJSON(c):
 			return terminal.PrintJSON(t.Out, d)
 		case d.State == contract.DomainPending:
-			_, err = fmt.Fprintf(t.Out, "Added %s. To prove that it is yours, create this TXT record:\n\n  %s  TXT  "+
+			_, err = fmt.Fprintf(t.Out, "Added %s. To prove that you own it, create this TXT record:\n\n  %s  TXT  "+
 				"%s\n\nThen run: postern domains verify %s %s\n",
 				d.Key(), d.Record.Name, d.Record.Value, terminal.Printable(in.Project), d.Host)
 		default:
@@ -158,8 +158,9 @@ func newDomainsCreate(t terminal.Terminal) *cobra.Command {
 at your DNS provider, point the domain to the gateway, and run postern domains verify.
 The domain is served once it is verified.
 
-HOST can include a path prefix. The domain then matches only calls below the prefix, and
-other domains of the team's projects can share the host name.`
+If HOST includes a path prefix, the domain matches only calls below the prefix. Other
+domains of the team's projects can share the host name.`
+	terminal.Described(command, [2]string{"HOST", "host name, such as api.example.com. It can include a path prefix"})
 	command.Example += "\n  postern domains create shop api.example.com/orders --method GET --method POST"
 	terminal.AddJSONFlag(command)
 	return command
@@ -226,7 +227,7 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Long = `Verify a custom domain of any team without a TXT record, for names that aren't in
-public DNS. With --undo, withdraw the verification, so that the domain is no longer served.
+public DNS. With --undo, withdraw the verification. The domain is then no longer served.
 
 The first account is an operator, and so is every account added with postern
 operators add.`

@@ -57,8 +57,9 @@ func newOpenAPISet(t terminal.Terminal) *cobra.Command {
 		Example: "  postern openapi set shop 1.0.0 openapi.yaml --dry-run\n" +
 			"  postern openapi set shop 1.0.0 https://api.example.com/openapi.json",
 	}
-	cli.TakeArguments(t, command, contract.SetOpenAPIDocument.Operation, "PROJECT", "VERSION", "FILE|URL")
+	cli.TakeArguments(t, command, contract.SetOpenAPIDocument, "PROJECT", "VERSION", "FILE|URL")
 	terminal.NamePointer(command, "", "FILE|URL")
+	terminal.Described(command, [2]string{"FILE|URL", "OpenAPI document in YAML or JSON, or - for standard input"})
 	command.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would change without importing anything")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		args, err := cli.WholeArguments(t, c, args)
@@ -162,7 +163,7 @@ func newOpenAPIRules(t terminal.Terminal) *cobra.Command {
 		})
 	command.Long = `Propose shadow rules for operations that have no rule yet, based on the OpenAPI
 document of a version. Nothing is saved. --json prints the existing rules followed by
-the proposed ones, in the format that postern rules set --file reads.`
+the proposed ones, in the format that postern rules set --file accepts.`
 	command.Example = `  postern openapi rules shop 1.0.0
   postern openapi rules shop 1.0.0 --json | postern rules set shop 1.0.0 --file -`
 	terminal.AddJSONFlag(command)
@@ -175,7 +176,7 @@ func printProposal(t terminal.Terminal, found contract.RuleProposal) error {
 		return err
 	}
 	if found.Derived {
-		_, err := fmt.Fprintln(t.Out, "The document names no scopes. These scopes are derived from its paths:")
+		_, err := fmt.Fprintln(t.Out, "The document doesn't define scopes. These scopes are derived from its paths:")
 		if err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func newOpenAPISettings(t terminal.Terminal) *cobra.Command {
 		Use:   "settings PROJECT VERSION",
 		Short: "Show or change validation and publication",
 		Long: "Show or change whether requests are validated against the OpenAPI document of a\nversion, and whether " +
-			"the gateway publishes the document as openapi.json. Settings\nwithout a flag don't change.",
+			"the gateway publishes the document as openapi.json. Without flags,\nthe command shows the settings.",
 		Example: "  postern openapi settings shop 1.0.0 --validation report\n" +
 			"  postern openapi settings shop 1.0.0 --validation enforce --publication public",
 	}
@@ -248,7 +249,7 @@ func newOpenAPIInvalid(t terminal.Terminal) *cobra.Command {
 	return cli.OperationCommand(t, cli.AsProject, contract.ListInvalidRequests,
 		func(_ contract.VersionPath, found contract.List[contract.InvalidRequest]) error {
 			if len(found.Items) == 0 {
-				_, err := fmt.Fprintln(t.Out, "No call would have been refused.")
+				_, err := fmt.Fprintln(t.Out, "No calls would have been refused.")
 				return err
 			}
 			return terminal.Table(t.Out, func(row func(...string)) {

@@ -49,7 +49,7 @@ func newProjectsUpdate(t terminal.Terminal) *cobra.Command {
 		func(_ contract.ProjectUpdate, p contract.Project) error { return printProject(t, p) })
 	command.Long = `Change a project's display name, product or limits. Each limits flag replaces the
 existing limits of its kind. If a project leaves its product, the product's keys stop
-working in it, except those created in it.`
+working in it, except keys that were created in it.`
 	command.Example += "\n  postern projects update shop --ip-limits none --product store"
 	return command
 }

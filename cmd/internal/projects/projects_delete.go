@@ -45,7 +45,7 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 	command.Long = `Move a project to the trash. Calls get 410 deleted immediately, and all keys stop
 working. You can export or restore the project for 30 days. After that, it is
 permanently deleted. With --now, it is permanently deleted immediately. Only owners can
-do this.`
+use --now.`
 	command.Example = `  postern projects delete shop
   postern projects delete shop --now --yes`
 	command.Flags().SortFlags = false
@@ -87,7 +87,7 @@ func showDeletion(t terminal.Terminal, p contract.Project, d contract.ProjectDel
 func confirmDelete(t terminal.Terminal, p contract.Project, now, yes bool) error {
 	question, want := "Move "+p.Name+" to the trash? [y/N] ", "y"
 	if now {
-		question, want = "You can't undo this. Type the project's name, "+p.Name+", to delete it permanently: ", p.Name
+		question, want = "You can't undo this. To delete the project permanently, type its name ("+p.Name+"): ", p.Name
 	}
 	return cli.Confirm(t, question, want, "delete the project", yes)
 }
@@ -97,7 +97,7 @@ func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now
 	case terminal.WantsJSON(c):
 		return terminal.PrintJSON(t.Out, p)
 	case now:
-		_, err = fmt.Fprintf(t.Out, "Permanently deleted %s. Its name will be free in a moment.\n", p.Name)
+		_, err = fmt.Fprintf(t.Out, "Permanently deleted %s. You can use its name again in a moment.\n", p.Name)
 	case p.Deleted != nil:
 		_, err = fmt.Fprintf(t.Out, "%s is in the trash until %s. Calls get 410.\nTo restore it, run: postern "+
 			"projects restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)

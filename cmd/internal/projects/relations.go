@@ -16,7 +16,7 @@ import (
 )
 
 func newRelations(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("relations", "Manage relations, which say who owns which object",
+	return terminal.Family("relations", "Manage the owners of objects (relations)",
 		cli.ListCommand(t, cli.AsProject, contract.ListRelations, []string{"TENANT", "USER", "RELATION", "OBJECT"},
 			func(r contract.Relation) []string { return []string{r.Tenant, r.User, r.Relation, r.Object} }),
 		newRelationsAdd(t),
@@ -32,11 +32,15 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 		Short:   "Make a user the owner of an object",
 		Example: "  postern relations add shop billing-service order:42",
 	}
-	cli.TakeArguments(t, command, contract.AddRelations.Operation, "PROJECT", "USER", "OBJECT")
+	cli.TakeArguments(t, command, contract.AddRelations, "PROJECT", "USER", "OBJECT")
+	terminal.Described(command,
+		[2]string{"USER", "ID of a user, name of an app that owns keys, or subject and issuer of a token, as in " +
+			"'ana (https://id.example.com)'"},
+		[2]string{"OBJECT", "object, such as order:42"})
 	for member, name := range map[string]string{"user": "USER", "object": "OBJECT", "tenant": "--tenant"} {
 		terminal.NamePointer(command, "/relations/*/"+member, name)
 	}
-	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant (default: the project's own tenant)")
+	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant. Defaults to the project's own tenant")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one.User, one.Object = args[1], args[2]
 		return cli.OfProject(t, c, func(api *client.Client) error {
@@ -83,7 +87,8 @@ func newRelationsImport(t terminal.Terminal) *cobra.Command {
 		Example: `  echo '{"user": "billing-service", "object": "order:42"}' | postern relations import shop -
   postern relations list shop --json | jq -c '.items[]' | postern relations import other -`,
 	}
-	cli.TakeArguments(t, command, contract.AddRelations.Operation, "PROJECT", "FILE")
+	cli.TakeArguments(t, command, contract.AddRelations, "PROJECT", "FILE")
+	terminal.Described(command, [2]string{"FILE", "file with relations, or - for standard input"})
 	command.RunE = func(c *cobra.Command, args []string) error {
 		in := c.InOrStdin()
 		if args[1] != "-" {

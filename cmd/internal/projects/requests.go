@@ -56,7 +56,8 @@ func newRequestsList(t terminal.Terminal) *cobra.Command {
 	}
 	command.Short = "List or follow the latest calls of a project"
 	command.Long = `List the latest calls of a project, newest last. The log contains about the last 1,000
-calls of the server process that responds. It doesn't contain queries, headers or bodies.
+calls of the server process that responds. It doesn't contain query strings, headers or
+bodies.
 
 With --follow, show new calls as they arrive, until you press Ctrl-C. With --json, each
 call is one JSON object per line.`

@@ -107,7 +107,7 @@ func decodeFile(text []byte, into any) error {
 		return fmt.Errorf("not valid: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more text after the JSON document")
+		return errors.New("unexpected text after the JSON document")
 	}
 	return nil
 }
@@ -131,24 +131,29 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 		terminal.NamePointer(command, "/rules/*/"+member, name)
 	}
 	flags := command.Flags()
-	flags.StringSliceVar(&one.Scopes, "scope", nil, "scope that the caller must have (repeatable; all are required)")
-	flags.StringSliceVar(&one.Groups, "group", nil, "group that the caller must be in (repeatable; one is enough)")
+	flags.StringSliceVar(&one.Scopes, "scope", nil, "scope that the caller must have. If you name several, all are "+
+		"required (repeatable)")
+	flags.StringSliceVar(&one.Groups, "group", nil, "group that the caller must be in. If you name several, one is "+
+		"enough (repeatable)")
 	flags.StringVar(&one.Role, "role", "", "role that the caller must have in the group: member or admin")
 	flags.StringVar(&one.Owner, "owner", "", "object that the caller must own, such as order:{id}")
 	flags.StringVar(&one.Remember, "remember", "", "object that the caller owns after a 2xx response, such as "+
 		"order:{response.id}")
 	flags.StringVar(&one.Forget, "forget", "", "object that loses its owners after a 2xx response")
-	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce (default: the mode "+
-		"of the version's rules)")
-	return onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
+	flags.StringVar((*string)(&one.Mode), "mode", "", "mode of the rule: off, shadow or enforce. Defaults to the "+
+		"mode of the version's rules")
+	return terminal.Described(onRules(t, command, func(now contract.Rules, args []string) (contract.Rules, error) {
 		one.Methods, one.Path = strings.Split(args[2], ","), args[3]
 		now.List = append(now.List, one)
 		return now, nil
-	}, "PROJECT", "VERSION", "METHODS", "PATH")
+	}, "PROJECT", "VERSION", "METHODS", "PATH"),
+		[2]string{"METHODS", "HTTP methods, separated by commas. GET includes HEAD, and * means all"},
+		[2]string{"PATH", "path below the environment's URL. A name in braces matches a segment or part of one. ** " +
+			"at the end matches everything below"})
 }
 
 func newRulesRemove(t terminal.Terminal) *cobra.Command {
-	return onRules(t, &cobra.Command{
+	return terminal.Described(onRules(t, &cobra.Command{
 		Use:     "remove PROJECT VERSION RULE",
 		Short:   "Remove a rule",
 		Example: "  postern rules remove shop 1.0.0 rul_…",
@@ -159,7 +164,7 @@ func newRulesRemove(t terminal.Terminal) *cobra.Command {
 		}
 		now.List = left
 		return now, nil
-	}, "PROJECT", "VERSION", "RULE")
+	}, "PROJECT", "VERSION", "RULE"), [2]string{"RULE", "ID of the rule"})
 }
 
 // onRules completes a command that changes the rules of a version. names are those of its arguments.
@@ -242,7 +247,7 @@ var missReasons = map[string]string{
 	"incomplete":    "an incomplete body",
 	"no_value":      "no value where the rule looks for one",
 	"unusable":      "not a string or an integer, or too long",
-	"too_many_wait": "too many waited for the database",
+	"too_many_wait": "too many responses were waiting for the database",
 }
 
 func newRulesMissed(t terminal.Terminal) *cobra.Command {

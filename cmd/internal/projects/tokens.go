@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]' (repeatable)"
+const tokenIssuerHelp = "issuer of tokens for --methods jwt, as 'ISSUER AUDIENCE [jwks=URL] [tenant=NAME]'"
 
 const (
 	introspectionHelp = "introspection endpoint for --methods opaque, as 'ENDPOINT [client=ID] [iss=ISSUER] " +
@@ -62,7 +62,7 @@ func newVersionsTestIssuer(t terminal.Terminal) *cobra.Command {
 	command.Long = `Test that the gateway can verify an issuer's tokens. The server fetches the issuer's
 discovery document and keys. ISS and AUD are the iss and aud claims of its tokens. With
 --token-file, the command also shows what the gateway decides about a token, and why.
-The version doesn't have to use the issuer. The exit code is 1 if the test fails.`
+The version doesn't need to use the issuer. The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&tokenFile, "token-file", "", tokenFileHelp)
 	return command
 }
@@ -81,9 +81,10 @@ func newVersionsTestIntrospection(t terminal.Terminal) *cobra.Command {
 		return readToken(t, tokenFile, &in.Body.Token)
 	}
 	command := cli.DiagnosisCommand(t, cli.AsProject, contract.TestIntrospection, test)
-	command.Long = `Test the endpoint that checks opaque tokens. The server sends it a token that was never
-issued, or the one in --token-file. The command shows what the gateway decides about
-the token, and why. To test a different endpoint, use --introspection.
+	command.Long = `Test the endpoint that checks opaque tokens. The server sends the endpoint the token
+in --token-file, or a random token that was never issued. The command shows what the
+gateway decides about the token, and why. To test a different endpoint, use
+--introspection.
 The exit code is 1 if the test fails.`
 	command.Flags().StringVar(&line, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
@@ -91,7 +92,7 @@ The exit code is 1 if the test fails.`
 	return command
 }
 
-const tokenFileHelp = "file with a token to test, or - for standard input. The server doesn't store it"
+const tokenFileHelp = "file with a token to test, or - for standard input. The server doesn't store the token"
 
 // readToken reads the token, unless no file is given.
 func readToken(t terminal.Terminal, file string, into *contract.Secret) error {

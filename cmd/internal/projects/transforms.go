@@ -57,13 +57,19 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 	}, "PROJECT", "VERSION")
 }
 
-const changeArguments = "PROJECT VERSION WHAT remove|rename|replace|add|append NAME"
+const changeArguments = "PROJECT VERSION WHAT OPERATION NAME"
 
 // changeNames are the names of these arguments.
 var changeNames = []string{"PROJECT", "VERSION", "WHAT", "OPERATION", "NAME"}
 
-const changeSubjects = "WHAT is request or response for a header, query for a query parameter, or\n" +
-	"request-body or response-body for a member of a JSON object. request-body also\nchanges form fields."
+// describeChange describes the arguments of a command about one transform.
+func describeChange(command *cobra.Command, name string) *cobra.Command {
+	return terminal.Described(command,
+		[2]string{"WHAT", "request or response for a header, query for a query parameter, or request-body or " +
+			"response-body for a member of a JSON object. request-body also changes form fields"},
+		[2]string{"OPERATION", "remove, rename, replace, add or append"},
+		[2]string{"NAME", name})
+}
 
 // changePlaces are the places of transforms, as commands name them.
 var changePlaces = []string{"request", "query", "request-body", "response", "response-body"}
@@ -73,7 +79,6 @@ func newTransformsAdd(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "add " + changeArguments + "[:VALUE]",
 		Short: "Add a transform",
-		Long:  "Add a transform.\n\n" + changeSubjects,
 		Example: "  postern transforms add shop 1.0.0 request add 'X-Source: postern'\n" +
 			"  postern transforms add shop 1.0.0 request rename X-Old:X-New\n" +
 			"  postern transforms add shop 1.0.0 query add page:1\n" +
@@ -84,7 +89,7 @@ func newTransformsAdd(t terminal.Terminal) *cobra.Command {
 	terminal.NamePointer(command, "/*/*/*", "NAME")
 	terminal.NamePointer(command, "/*/*/body_types", "--type")
 	command.Flags().StringVar(&kind, "type", "string", "type of the value in response-body: string, number or boolean")
-	return onTransforms(t, command, func(now *contract.Transforms, args []string) error {
+	return describeChange(onTransforms(t, command, func(now *contract.Transforms, args []string) error {
 		list, types, err := changesIn(now, args[2], args[3])
 		if err != nil {
 			return err
@@ -100,14 +105,14 @@ func newTransformsAdd(t terminal.Terminal) *cobra.Command {
 		}
 		*list = append(*list, args[4])
 		return nil
-	}, changeNames...)
+	}, changeNames...), "name of the header, query parameter or member. The value follows a colon. For rename, old:new")
 }
 
 func newTransformsRemove(t terminal.Terminal) *cobra.Command {
-	return onTransforms(t, &cobra.Command{
+	return describeChange(onTransforms(t, &cobra.Command{
 		Use:   "remove " + changeArguments,
 		Short: "Remove a transform",
-		Long:  "Remove the transforms of one operation, such as add, that apply to NAME.\n\n" + changeSubjects,
+		Long:  "Remove the transforms of one operation, such as add, that apply to NAME.",
 		Example: "  postern transforms remove shop 1.0.0 request add X-Source\n" +
 			"  postern transforms remove shop 1.0.0 response-body add version",
 	}, func(now *contract.Transforms, args []string) error {
@@ -128,12 +133,12 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 			}
 		}
 		if len(left) == len(*list) {
-			return fmt.Errorf("the version doesn't %s %s in a %s: run `postern transforms show` to see its "+
-				"transforms", args[3], args[4], args[2])
+			return fmt.Errorf("the version has no %s transform with the operation %s and the name %s: run "+
+				"`postern transforms show` to see its transforms", args[2], args[3], args[4])
 		}
 		*list, *types = left, leftTypes
 		return nil
-	}, changeNames...)
+	}, changeNames...), "name of the header, query parameter or member")
 }
 
 // changesIn returns the entries of an operation on what, and the types of their values.

@@ -45,8 +45,8 @@ func newVersionsCreate(t terminal.Terminal) *cobra.Command {
 	command := cli.FilledCommand(t, cli.AsProject, contract.CreateVersion, &in, named,
 		func(v contract.Version) error { return printVersion(t, v) })
 	terminal.NamePointer(command, "/environments", "--environment")
-	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as `NAME=URL` "+
-		"(repeatable). Replaces the copied environments")
+	command.Flags().StringArrayVar(&environments, "environment", nil, "environment of the new version, as `NAME=URL`. "+
+		"Replaces the copied environments (repeatable)")
 	return command
 }
 
@@ -69,7 +69,7 @@ func newVersionsUpdate(t terminal.Terminal) *cobra.Command {
 	terminal.NamePointer(command, "/requests_auth/jwt", "--token-issuer")
 	terminal.NamePointer(command, "/requests_auth/opaque", "--introspection")
 	command.Flags().StringArrayVar(&issuers, "token-issuer", nil, tokenIssuerHelp+". Replaces all issuers, "+
-		"except the project's own login")
+		"except the project's own login (repeatable)")
 	command.Flags().StringVar(&endpoint, "introspection", "", introspectionHelp)
 	command.Flags().StringVar(&secretFile, "introspection-secret-file", "", introspectionSecretHelp)
 	return command
@@ -79,9 +79,9 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 	return terminal.Details(t.Out, func(row func(...string)) { versionRows(row, v) })
 }
 
-const removalHelp = `The command first shows the callers from the last hour, grouped by owner. API keys that
-aren't valid for anything else are revoked. If there are such callers or keys, the
-command asks for confirmation. Without a terminal, use --yes.`
+const removalHelp = `The command first shows the callers of the last hour, grouped by owner, and the number
+of API keys that are valid for nothing else. These keys are revoked. If there are any
+callers or keys, the command asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.VersionRemoval
@@ -272,7 +272,7 @@ func confirmRemoval(t terminal.Terminal, stops contract.Callers, yes bool) (bool
 
 func printCallers(t terminal.Terminal, found contract.Callers) error {
 	if found.Keys > 0 {
-		fmt.Fprintf(t.Err, "API keys that can't be used for anything else and will be revoked: %d\n", found.Keys)
+		fmt.Fprintf(t.Err, "API keys that are valid for nothing else and will be revoked: %d\n", found.Keys)
 	}
 	if len(found.Hosts) > 0 {
 		fmt.Fprintf(t.Err, "Custom domains that will be deleted: %s\n", strings.Join(found.Hosts, ", "))

@@ -88,7 +88,7 @@ func printWebhook(t terminal.Terminal, w contract.Webhook) error {
 		row("Team", w.Team)
 		row("Created", terminal.When(&w.CreatedAt))
 		if w.OldSecretExpiresAt != nil {
-			row("Old secret", "also signs until "+terminal.When(w.OldSecretExpiresAt))
+			row("Old secret", "also signs deliveries until "+terminal.When(w.OldSecretExpiresAt))
 		}
 	})
 }
@@ -98,7 +98,7 @@ func printWebhookSecret(t terminal.Terminal, w contract.WebhookWithSecret) error
 		"Copy it now. You won't see it again.\n",
 		w.ID, english.WordSeries(w.Events, "and"), terminal.Printable(w.URL), w.Secret.Reveal())
 	if w.OldSecretExpiresAt != nil {
-		fmt.Fprintf(t.Out, "The old secret also signs until %s.\n", terminal.When(w.OldSecretExpiresAt))
+		fmt.Fprintf(t.Out, "The old secret also signs deliveries until %s.\n", terminal.When(w.OldSecretExpiresAt))
 	}
 	fmt.Fprintf(t.Out, "To send a test event, run:\n  postern webhooks test %s\n", w.ID)
 	return nil
