@@ -65,10 +65,20 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal
 			fmt.Fprintf(t.Err, "warning: ignoring the unknown setting %s\n", name)
 		}
 	}
+	var unknown error // command that help was asked about: cobra shows the help of the command above it
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.HasSubCommands() {
+			unknown = onlyCommands(c, c.Flags().Args())
+		}
+		if unknown == nil {
+			help(c, args)
+		}
+	})
 	root.SetFlagErrorFunc(flagError)
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	if err = cmp.Or(err, unknown); err == nil {
 		return exitDone
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
