@@ -22,27 +22,27 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 	command := cli.RequestCommand(t, cli.OfProject, contract.ImportKeys.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			var all []contract.KeysImported
+			var refused int64
 			for _, name := range c.Flags().Args()[1:] {
 				done, err := importKeys(c, t, api, in, name)
 				if err != nil {
 					return fmt.Errorf("%s: %w", terminal.Printable(name), err)
 				}
+				refused += done.Refused
 				if all = append(all, done); !terminal.WantsJSON(c) {
 					printKeysImported(t, name, in.DryRun, done)
 				}
 			}
-			if terminal.WantsJSON(c) && len(all) == 1 {
-				return terminal.PrintJSON(t.Out, all[0])
-			} else if terminal.WantsJSON(c) {
-				return terminal.PrintJSON(t.Out, all)
+			if err := printKeysAsJSON(t, c, all); err != nil || refused == 0 {
+				return err
 			}
-			return nil
+			return fmt.Errorf("refused rows: %d", refused)
 		})
 	command.Use = "import PROJECT FILE…"
 	command.Long = `Import API keys from files. A file can contain up to 1,000,000 keys as NDJSON, a JSON
 array or CSV. The keys keep working unchanged. Files from Unkey, Kong, AWS and Tyk are
 recognized by their columns. Keys are hashed as they arrive and aren't stored. A refused
-row doesn't affect the other rows.
+row doesn't affect the other rows, but the exit code is then 1.
 
 Each row must have an owner and either a key or its sha256. The other fields are
 optional: name, description, state, key_type or scopes, tenant, product, environment,
@@ -61,6 +61,17 @@ consumer_username and consumer_custom_id. If your file uses other names, use --m
 	terminal.Described(command, [2]string{"FILE", "file with keys. You can import several files at once"})
 	terminal.AddJSONFlag(command)
 	return command
+}
+
+// printKeysAsJSON prints what became of one file, or a list for several, if --json is given.
+func printKeysAsJSON(t terminal.Terminal, c *cobra.Command, all []contract.KeysImported) error {
+	switch {
+	case !terminal.WantsJSON(c):
+		return nil
+	case len(all) == 1:
+		return terminal.PrintJSON(t.Out, all[0])
+	}
+	return terminal.PrintJSON(t.Out, all)
 }
 
 func importKeys(
@@ -148,7 +159,7 @@ func newKeysCheck(t terminal.Terminal) *cobra.Command {
 			return nil
 		})
 	command.Long += "\n\nThe command reads the key from a prompt or from standard input, so that the key isn't\n" +
-		"stored in your shell's history. If it isn't a key of the project, the exit code is 1, unless you\nuse --json."
+		"stored in your shell's history. If it isn't a key of the project, the exit code is 1,\nunless you use --json."
 	terminal.AddJSONFlag(command)
 	return command
 }
