@@ -33,7 +33,7 @@ func (t KeyType) Tag() string { return t.ETag }
 type NewKeyType struct {
 	Name      string   `json:"name" slug:"true"`
 	Scopes    []string `json:"scopes" flag:",list" doc:"Scopes of keys of this type, such as read or orders:*. * grants all scopes"`
-	ExpiresIn int64    `json:"expires_in,omitempty" flag:",duration" doc:"Default lifetime of a key of this type, in seconds"`
+	ExpiresIn int64    `json:"expires_in,omitempty" flag:"expires,duration" doc:"Default lifetime of a key of this type, in seconds"`
 	Limits    Limits   `json:"limits,omitzero" doc:"Limits of keys that don't set their own"`
 }
 
@@ -46,7 +46,7 @@ type KeyTypeCreation struct {
 // KeyTypeChange changes a key type, for all its keys at once; nil leaves a member unchanged.
 type KeyTypeChange struct {
 	Scopes    *[]string        `json:"scopes,omitempty" flag:",list" doc:"Scopes of keys of this type. Replaces the existing list"`
-	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:",duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
+	ExpiresIn Optional[int64]  `json:"expires_in,omitzero" flag:"expires,duration,never" doc:"Lifetime of new keys, in seconds. Use null for an unlimited lifetime"`
 	Limits    Optional[Limits] `json:"limits,omitzero" flag:",,none" doc:"Limits of keys that don't set their own. Replaces the existing limits. Use null for no limits"`
 }
 
@@ -78,7 +78,7 @@ var (
 	CreateKeyType = &Op[KeyTypeCreation, KeyType]{Operation{
 		ID: "create-key-type", Method: http.MethodPost, Path: keyTypes, Status: http.StatusCreated,
 		Summary: "Create a key type", Command: "key-types create PROJECT NAME", Permission: UpdateProjects,
-		Example: "key-types create shop partner --scopes read,orders:* --expires-in 90d --limits minute=100",
+		Example: "key-types create shop partner --scopes read,orders:* --expires 90d --limits minute=100",
 		Doc:     "A key type defines the scopes, limits and lifetime of its keys.",
 	}}
 	GetKeyType = &Op[KeyTypePath, KeyType]{Operation{
@@ -89,7 +89,7 @@ var (
 	UpdateKeyType = &Op[KeyTypeUpdate, KeyType]{Operation{
 		ID: "update-key-type", Method: http.MethodPatch, Path: keyType, Permission: UpdateProjects,
 		Summary: "Update a key type and all its keys", Command: "key-types update PROJECT KEY_TYPE",
-		Example: "key-types update shop partner --scopes read,orders:* --expires-in never --limits minute=100,day=5000",
+		Example: "key-types update shop partner --scopes read,orders:* --expires never --limits minute=100,day=5000",
 		Doc: "Changes only the fields you send. New scopes and limits also apply to existing keys. A new lifetime " +
 			"applies only to new keys.",
 	}}

@@ -104,9 +104,9 @@ func keyLimits(stored bool) Field {
 // lifetime is a number of days.
 func lifetime(stored bool) Field {
 	return Func("expires_in", "expires_in", func(form url.Values) (any, [][]string) {
-		seconds, flags := Number("expires_in", "expires_in", "--expires-in", 24*60*60, "d").value(form)
+		seconds, flags := Number("expires_in", "expires_in", "--expires", 24*60*60, "d").value(form)
 		if seconds == nil && stored {
-			return null{}, [][]string{{"--expires-in", "never"}}
+			return null{}, [][]string{{"--expires", "never"}}
 		}
 		return seconds, flags
 	})
