@@ -16,8 +16,11 @@ import (
 	"postern/core/contract"
 )
 
-// maxAudit is the size of the largest page of the audit log.
-const maxAudit = 200
+// The sizes of a page of the audit log: without --limit, which fits into most windows, and of the largest one.
+const (
+	shownAudit = 20
+	maxAudit   = 200
+)
 
 // NewAudit returns the commands of the audit log, with verify among them.
 func NewAudit(t terminal.Terminal, verify *cobra.Command) *cobra.Command {
@@ -42,13 +45,13 @@ func newAuditList(t terminal.Terminal) *cobra.Command {
 			return printAudit(t, found)
 		})
 	command.Short = "List audit log entries, newest first"
-	command.Long = `List the audit log entries of a team, newest first. Each entry is an action that was
-done or refused. Secrets aren't logged.`
+	command.Long = `List the audit log entries of a team, newest first. Each entry describes an action
+that was done or refused. Secrets aren't logged.`
 	command.Example += `
   postern audit list --outcome refused --from 7d
   postern audit list --search ana@example.com --sort created
   postern audit list --object key_01… --json`
-	cli.PageFlags(command, &in.Page, maxAudit)
+	cli.PageFlags(command, &in.Page, shownAudit, maxAudit)
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -81,9 +84,18 @@ func printAudit(t terminal.Terminal, page contract.List[contract.AuditEntry]) er
 		}
 	})
 	if err == nil && page.NextCursor != nil {
-		_, err = fmt.Fprintf(t.Err, "To see more, use --cursor %s\n", *page.NextCursor)
+		_, err = fmt.Fprintf(t.Err, "Showing %s. To see more, use --limit, which can be up to %d, or --cursor %s\n",
+			countOf(page.Items), maxAudit, *page.NextCursor)
 	}
 	return err
+}
+
+// countOf says how many entries a page has.
+func countOf(entries []contract.AuditEntry) string {
+	if len(entries) == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", len(entries))
 }
 
 func auditFacts(e contract.AuditEntry) [][2]string {

@@ -101,7 +101,11 @@ func projectNamed(t terminal.Terminal, c *cobra.Command, name string) (contract.
 	if err != nil {
 		return contract.Project{}, err
 	}
-	return OnProject(c.Context(), s, name, func(ctx context.Context, api Caller) (contract.Project, error) {
+	return projectOf(c.Context(), s, name)
+}
+
+func projectOf(ctx context.Context, s Session, name string) (contract.Project, error) {
+	return OnProject(ctx, s, name, func(ctx context.Context, api Caller) (contract.Project, error) {
 		return client.Do(ctx, api.Client, contract.GetProject, contract.ProjectPath{Project: name})
 	})
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"postern/client"
 	"postern/cmd/internal/terminal"
+	"postern/core/contract"
 	"postern/platform/fault"
 )
 
@@ -38,18 +40,59 @@ func AsHolder(t terminal.Terminal, c *cobra.Command, run func(*client.Client) er
 	})
 }
 
-// AsProject runs a command with each credential that may be valid for its first argument, a project.
+// AsProject runs a command with each credential that may be valid for its first argument, a project. If something is
+// not found in the project, the error names the argument that is wrong.
 func AsProject(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
-	arguments := ArgumentsOf(c)
-	project := arguments[0]
-	what := fmt.Sprintf("project %q", project)
-	if named := arguments[1:]; len(named) > 0 && c.Name() != "create" {
-		what = fmt.Sprintf("%q in %s", strings.Join(named, " "), what)
-	}
 	return inSession(t, c, func(s Session) error {
-		_, err := onThing(c.Context(), s, project, what, calling(run))
-		return err
+		arguments := ArgumentsOf(c)
+		_, err := OnProject(c.Context(), s, arguments[0], calling(run))
+		if fault.CodeOf(err) != "not_found" || len(arguments) == 1 {
+			return err
+		}
+		project, missing := projectOf(c.Context(), s, arguments[0])
+		if missing != nil {
+			return err
+		}
+		text := absentIn(project, strings.Fields(c.Annotations[namesKey]), arguments)
+		return fault.New(fault.NotFound, "not_found", "%s", text).Because(err)
 	})
+}
+
+// absentIn says which argument of a command names something that a project doesn't have. names are those of the
+// arguments.
+func absentIn(project contract.Project, names, arguments []string) string {
+	var version *contract.Version
+	for i, name := range names[:min(len(names), len(arguments))] {
+		switch given := arguments[i]; name {
+		case versionArgument:
+			var all []string
+			for _, v := range project.Versions {
+				if all = append(all, v.Name); v.Name == given || v.ID == given {
+					version = &v
+				}
+			}
+			if version == nil {
+				return fmt.Sprintf("%s has no version %q. Its versions: %s", project.Name, given, strings.Join(all, ", "))
+			}
+		case environmentArgument:
+			if version == nil {
+				continue
+			}
+			var all []string
+			for _, e := range version.Environments {
+				all = append(all, e.Name)
+			}
+			if !slices.ContainsFunc(version.Environments, func(e contract.Environment) bool {
+				return e.Name == given || e.ID == given
+			}) {
+				return fmt.Sprintf("version %s of %s has no environment %q. Its environments: %s", version.Name,
+					project.Name, given, strings.Join(all, ", "))
+			}
+		}
+	}
+	last := min(len(names), len(arguments)) - 1
+	noun := strings.ReplaceAll(strings.ToLower(names[last]), "_", " ")
+	return fmt.Sprintf("there is no %s %q in project %q", noun, arguments[last], project.Name)
 }
 
 // OfProject is AsProject for a command whose other arguments don't name something that the project has.

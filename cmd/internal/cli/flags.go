@@ -31,9 +31,10 @@ func TeamFlag(command *cobra.Command, team *string) {
 	command.Flags().StringVar(team, "team", "", "ID of the project's team. Defaults to your first team")
 }
 
-// PageFlags adds --limit and --cursor to a command that prints one page of a list. most is the size of the largest one.
-func PageFlags(c *cobra.Command, page *contract.Page, most int) {
-	c.Flags().IntVar(&page.Limit, "limit", 50, "maximum number of entries to list")
+// PageFlags adds --limit and --cursor to a command that prints one page of a list. usual is the size of a page without
+// --limit, and most is the size of the largest one.
+func PageFlags(c *cobra.Command, page *contract.Page, usual, most int) {
+	c.Flags().IntVar(&page.Limit, "limit", usual, "maximum number of entries to list")
 	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of the previous page")
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {

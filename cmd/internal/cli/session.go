@@ -276,19 +276,12 @@ const claimHint = "If you created it with curl, without an account, run `postern
 func OnProject[T any](
 	ctx context.Context, s Session, project string, call func(context.Context, Caller) (T, error),
 ) (T, error) {
-	return onThing(ctx, s, project, fmt.Sprintf("project %q", project), call)
-}
-
-// onThing is OnProject for what a project has.
-func onThing[T any](
-	ctx context.Context, s Session, project, what string, call func(context.Context, Caller) (T, error),
-) (T, error) {
 	callers, err := s.callersOf(project)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return firstOf(ctx, s, callers, what, "\n"+claimHint, call)
+	return firstOf(ctx, s, callers, fmt.Sprintf("project %q", project), "\n"+claimHint, call)
 }
 
 // OnAny tries a call about a thing with each of the session's credentials. hint says where to find its name.

@@ -28,12 +28,7 @@ func newProjects(t terminal.Terminal) *cobra.Command {
 			func(_ contract.ProjectPath, p contract.Project) error { return printProject(t, p) }),
 		newProjectsUpdate(t),
 		newProjectsDelete(t),
-		cli.OperationCommand(t, cli.AsProject, contract.RestoreProject,
-			func(_ contract.ProjectPath, p contract.Project) error {
-				_, err := fmt.Fprintf(t.Out, "%s is served again.\n", p.Name)
-				return err
-			},
-		),
+		newProjectsRestore(t),
 		newProjectsMove(t),
 		terminal.Family("users", "List the users of a project's tenants",
 			cli.ListCommand(t, cli.AsProject, contract.ListProjectUsers,

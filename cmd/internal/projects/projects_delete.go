@@ -9,6 +9,7 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/platform/fault"
 )
 
 func newProjectsDelete(t terminal.Terminal) *cobra.Command {
@@ -103,4 +104,30 @@ func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now
 			"projects restore %s\n", p.Name, terminal.When(&p.Deleted.PurgeAt), p.Name)
 	}
 	return err
+}
+
+// newProjectsRestore refuses a project that isn't in the trash. The API leaves it unchanged instead, so that a request can
+// be repeated.
+func newProjectsRestore(t terminal.Terminal) *cobra.Command {
+	var in contract.ProjectPath
+	command := cli.RequestCommand(t, cli.AsProject, contract.RestoreProject.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			p, err := client.Do(c.Context(), api, contract.GetProject, in)
+			switch {
+			case err != nil:
+				return err
+			case p.Deleted == nil:
+				return fault.New(fault.Conflict, "not_deleted", "the project %s isn't in the trash", p.Name)
+			}
+			if p, err = client.Do(c.Context(), api, contract.RestoreProject, p.Path()); err != nil {
+				return err
+			}
+			if terminal.WantsJSON(c) {
+				return terminal.PrintJSON(t.Out, p)
+			}
+			_, err = fmt.Fprintf(t.Out, "%s is served again.\n", p.Name)
+			return err
+		})
+	terminal.AddJSONFlag(command)
+	return command
 }

@@ -16,8 +16,11 @@ import (
 	"postern/core/contract"
 )
 
-// maxRequests is the size of the largest page of the live log.
-const maxRequests = 200
+// The sizes of a page of the live log: without --limit, and of the largest one.
+const (
+	shownRequests = 50
+	maxRequests   = 200
+)
 
 func newRequests(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("requests", "List or follow the latest calls of a project",
@@ -63,7 +66,7 @@ With --follow, show new calls as they arrive, until you press Ctrl-C. With --jso
 call is one JSON object per line.`
 	command.Example = "  postern requests list shop --follow\n" + command.Example
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "show new calls as they arrive")
-	cli.PageFlags(command, &in.Page, maxRequests)
+	cli.PageFlags(command, &in.Page, shownRequests, maxRequests)
 	terminal.AddJSONFlag(command)
 	return command
 }

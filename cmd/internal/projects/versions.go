@@ -92,8 +92,14 @@ func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+		project, err := client.Do(c.Context(), api, contract.GetProject, in.ProjectPath)
+		if err != nil {
 			return err
+		}
+		if len(project.Versions) > 1 { // the server refuses to delete the only one
+			if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+				return err
+			}
 		}
 		if _, err := client.Do(c.Context(), api, contract.DeleteVersion, in); err != nil {
 			return err
@@ -238,8 +244,14 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+		version, err := client.Do(c.Context(), api, contract.GetVersion, in.VersionPath)
+		if err != nil {
 			return err
+		}
+		if len(version.Environments) > 1 { // the server refuses to delete the only one
+			if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+				return err
+			}
 		}
 		if _, err := client.Do(c.Context(), api, contract.DeleteEnvironment, in); err != nil {
 			return err
