@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -151,4 +152,22 @@ func TestHelp_repeatable(t *testing.T) {
 	if repeatable < 30 {
 		t.Errorf("only %d flags are repeatable", repeatable)
 	}
+}
+
+// TestHelp_width checks that the texts of help fit into a usual window.
+func TestHelp_width(t *testing.T) {
+	const widest = 92
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+		text, _, _ := strings.Cut(c.Long, "\n\nArguments:")
+		for line := range strings.Lines(text) {
+			if length := utf8.RuneCountInString(line); length > widest {
+				t.Errorf("%s: a line of help has %d characters: %s", c.CommandPath(), length, line)
+			}
+		}
+	}
+	walk(newRoot(terminal.Terminal{Out: io.Discard, Err: io.Discard, In: strings.NewReader("")}))
 }

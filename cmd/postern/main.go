@@ -92,6 +92,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	root.InitDefaultCompletionCmd() // cobra would add it too late for terminal.SuggestCommands
 	terminal.SuggestCommands(root)
 	terminal.ListArguments(root)
+	terminal.NameTypes(root)
 	return root
 }
 

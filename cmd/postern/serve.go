@@ -108,8 +108,8 @@ func newMigrate(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "migrate",
 		Short: "Migrate the database schema to this version",
-		Long: `Migrate the database schema to this version and exit. postern serve also does this when
-it starts. Use postern migrate to do it as a separate step.`,
+		Long: `Migrate the database schema to this version and exit. postern serve also migrates the
+schema when it starts. Use postern migrate to run the migration as a separate step.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := loadSettings(c.Flags(), t.Environ)

@@ -17,7 +17,7 @@ func newContext(t terminal.Terminal) *cobra.Command {
 	command.Long = `Show or change the server that commands use. A context is a server where you have
 signed in or created a proxy. It is named after the server's host.
 
-Commands use the first of these that is set:
+Commands use the first of the following that is set:
   1. --server
   2. POSTERN_SERVER (a URL)
   3. POSTERN_CONTEXT (the name of a context)

@@ -32,7 +32,7 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "set PROJECT",
 		Short: "Change a project's API scopes and audience",
-		Long:  "Change a project's API scopes and audience. Scopes and an audience that you don't name stay the\nsame.",
+		Long:  "Change a project's API scopes and audience. Scopes that you don't name stay\nthe same.",
 		Example: "  postern api-scopes set shop --audience https://api.example.com " +
 			"--scope 'orders:read=read your orders' --scope orders:write --remove invoices:read",
 	}

@@ -112,9 +112,9 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 		return err
 	})
 	command.Use += " [--yes]"
-	command.Long = `Permanently delete a tenant with its users, app clients and keys. If it has any of
-them, or if a project serves it, only owners can delete it. Calls with its keys and its
-users' tokens are refused. You can't undo this.`
+	command.Long = `Permanently delete a tenant with its users, app clients and keys. Only owners can delete
+a tenant that has users, app clients or keys, or that a project serves. Calls with its
+keys and its users' tokens are refused. You can't undo this.`
 	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
 	return command
 }

@@ -56,8 +56,8 @@ that runs on Kong 3.9, where existing API keys keep working. The project isn't c
 
 The server builds the export. The command waits for it, checks the SHA-256 of the zip,
 and prints how much of your configuration moved exactly and what is left to do.
-MIGRATION-REPORT.md in the zip explains each kind of item. To see this before you
-export, use --preview.`,
+MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
+before you export, use --preview.`,
 		Example: `  postern export shop --kong
   postern export shop --kong --preview
   postern export shop --data -o backup.zip --force

@@ -55,7 +55,7 @@ func newVerify(t terminal.Terminal) *cobra.Command {
   - every generated file matches the project
 
 These checks detect accidental and partial changes. They can't detect a zip that was
-replaced with a valid export of another project. To verify where the zip comes from,
+replaced with a valid export of another project. To verify the origin of the zip,
 use --sha256 with the checksum that the server shows for the export, or --signed-by
 with the server's key from /.well-known/postern-export-key.`,
 		Example: `  postern verify shop-data.zip

@@ -15,7 +15,7 @@ import (
 func newProducts(t terminal.Terminal) *cobra.Command {
 	return terminal.Family(
 		"products",
-		"Manage products, groups of projects that share keys",
+		"Manage products (groups of projects that share keys)",
 		cli.ListCommand(t, cli.AsHolder, contract.ListProducts, []string{"NAME", "DISPLAY NAME", "PROJECTS", "ID"},
 			func(p contract.Product) []string {
 				return []string{p.Name, p.DisplayName, strings.Join(p.Projects, ", "), p.ID}
