@@ -63,7 +63,7 @@ func domains() projects.Domains {
 // calls are the fields of which calls a domain takes.
 func calls(id, prefix string) projects.DomainCalls {
 	m := projects.DomainCalls{ID: id, PathPrefix: ui.Value{Text: prefix}, Strip: true, Methods: ui.Group{
-		ID: id + "-methods", Name: "methods", Legend: "Methods", Hint: "Leave all empty to match every method.",
+		ID: id + "-methods", Name: "methods", Legend: "Methods", Hint: "Select none to match every method.",
 	}}
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 		m.Methods.Options = append(m.Methods.Options, ui.Option{Value: method, Title: method, Chosen: method == "GET"})
@@ -86,7 +86,7 @@ func domainsWrong() projects.Domains {
 
 func domainsViewer() projects.Domains {
 	m := domainsEmpty()
-	m.Add, m.Note = nil, "You're a viewer in this team. Members and owners can add domains."
+	m.Add, m.Note = nil, "You're a viewer on this team. Members and owners can add domains."
 	return m
 }
 
@@ -138,7 +138,7 @@ func domainMissing() projects.Domain {
 	m.Manage.Calls.PathPrefix.Error = "Leave out the slash at the end: /orders also matches all paths below it."
 	m.Manage.VerifyText = "Check again"
 	m.Manage.Error = "The name server didn't respond. Try again in a minute."
-	m.Manage.Remove.Error = "Check the box to remove the host name."
+	m.Manage.Remove.Error = "Check the box to remove the domain."
 	return m
 }
 

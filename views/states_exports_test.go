@@ -92,7 +92,7 @@ func exportPreviewLate() exports.Preview {
 func exportLedger(filtered bool) exports.Items {
 	const path = "/exports/exp_1/ledger"
 	m := exports.Items{
-		Page:        in("Ledger of Shop", path, "Shop", "Export", "Ledger"),
+		Page:        in("Ledger for Shop", path, "Shop", "Export", "Ledger"),
 		ID:          "exp_1",
 		Project:     "Shop",
 		Subtitle:    "Kong gateway, exported 20 Nov 2026, 13:41 UTC by ana@example.com",

@@ -31,7 +31,7 @@ func importFound() projects.Import {
 		SHA256: strings.Repeat("0123456789abcdef", 4),
 		Made: []ui.Fact{
 			{Label: "Versions", Value: "2"}, {Label: "Environments", Value: "4"}, {Label: "API keys", Value: "48,000"},
-			{Label: "Users", Value: "1,204"}, {Label: "Owners of objects", Value: "310,000"},
+			{Label: "Users", Value: "1,204"}, {Label: "Object owners", Value: "310,000"},
 		},
 		LeftOut: []projects.ImportItem{
 			{Title: "Upstream secret", Subject: "Authorization of 1.0.0/prod",

@@ -12,7 +12,7 @@ func keyImport() projects.KeyImport {
 		Page: in("Import keys", keyImportURL, "Shop", "Keys", "Import"),
 		Form: &projects.KeyImportForm{
 			Action: keyImportURL,
-			Types:  []ui.Option{{Title: "None: refuse these rows", Chosen: true}, {Value: "full", Title: "full"}},
+			Types:  []ui.Option{{Title: "None (refuse these rows)", Chosen: true}, {Value: "full", Title: "full"}},
 		},
 		Check:   &projects.KeyCheck{Action: "/projects/shop/keys/check"},
 		BackURL: "/projects/shop/keys",
@@ -38,7 +38,7 @@ func keyImportDone() projects.KeyImport {
 	m.Check.NoMatch = true
 	m.Done = &projects.KeysImported{
 		DryRun: true,
-		Facts:  []ui.Fact{{Label: "Columns of", Value: "Kong"}, {Label: "To create", Value: "1,204"}},
+		Facts:  []ui.Fact{{Label: "File format", Value: "Kong"}, {Label: "To create", Value: "1,204"}},
 		Notes:  []string{"12 rows from row 3: Some times have no time zone. They were interpreted as UTC."},
 		Rows: []projects.KeyImportRow{
 			{Row: 2, Owner: "billing-service", Name: "Invoices", Result: "created"},

@@ -21,7 +21,7 @@ func loginStates() []state {
 		{"app-client-viewer", projects.AppClientPage(appClientViewer())},
 		{"app-client-secret", projects.NewSecretPage(projects.NewSecret{
 			Page:   in("Client secret", "/projects/shop/login/cli_1", "Shop", "web"),
-			Title:  "Client secret of web",
+			Title:  "Client secret for web",
 			Secret: "aFXyfkmk5o2h1cQm0Xk1o4m9o2h1cQm0Xk1o4m9AAAA",
 			Facts:  []ui.Fact{{Label: "Client ID", Value: "cli_1", Mono: true}},
 			Back:   "/projects/shop/login/cli_1",
@@ -328,7 +328,8 @@ func provider() projects.Provider {
 		Label: "Google",
 		Callback: "https://postern.example/oauth/cli_06gzn4g98arxfhrj6rz4aev940/callback/" +
 			"idp_06gzn4g98arxfhrj6rz4aev940",
-		Register: "In the Google Cloud console, add it to the authorized redirect URIs of a web application's OAuth " +
+		Register: "In the Google Cloud console, add this URL to the authorized redirect URIs of a web application's " +
+			"OAuth " +
 			"client.",
 		BackURL: "/projects/shop/login/cli_1#providers",
 		Edit: &projects.ProviderForm{
@@ -352,7 +353,8 @@ func provider() projects.Provider {
 						Text:   "Lets the upstream call the provider's API.",
 						Chosen: true,
 					},
-					{Value: "provider_id_token", Title: "Provider's ID token", Text: "Says who signed in."},
+					{Value: "provider_id_token", Title: "Provider's ID token", Text: "Identifies the user who signed " +
+						"in."},
 					{Value: "none", Title: "No token", Text: "Only headers identify the caller."},
 				},
 			},
@@ -363,7 +365,7 @@ func provider() projects.Provider {
 			Action: path + "/delete",
 			Verb:   "Remove",
 			Kind:   "provider",
-			Impact: []string{"No one can sign in with it anymore."},
+			Impact: []string{"No one will be able to sign in with it anymore."},
 		},
 	}
 }

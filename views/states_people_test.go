@@ -107,7 +107,7 @@ func teamStates() []state {
 				Name:   "Payments",
 				Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
 					"projects aren't deleted."},
-				Undo: "An owner would have to invite you again.",
+				Undo: "To join again, you need a new invitation from an owner.",
 			},
 			Members: []team.Member{
 				{
@@ -226,12 +226,13 @@ func ownTeam() team.Team {
 			ID:     "erase-confirm",
 			Action: "/teams/1/delete",
 			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
-			Impact: []string{"All of this is deleted. Members lose their access immediately, but keep their accounts."},
-			Name:   "Payments",
-			Type:   "Payments",
-			Typed:  ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
-			Verb:   "Delete",
-			Kind:   "team",
+			Impact: []string{"Everything listed above will be deleted. Members will lose access immediately but keep " +
+				"their accounts."},
+			Name:  "Payments",
+			Type:  "Payments",
+			Typed: ui.Value{Text: "Payment", Error: "Type the team's name, Payments, to delete it."},
+			Verb:  "Delete",
+			Kind:  "team",
 		},
 		Error: "A team must have at least one owner. Make another member an owner first.",
 		Members: []team.Member{
@@ -282,7 +283,7 @@ func ownTeam() team.Team {
 			Name:   "Payments",
 			Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
 				"projects aren't deleted."},
-			Undo: "An owner would have to invite you again.",
+			Undo: "To join again, you need a new invitation from an owner.",
 		},
 	}
 }

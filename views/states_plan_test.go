@@ -69,8 +69,9 @@ func importPlan() exports.Plan {
 		Sections: preview.Sections[:3],
 		Expires:  p.ExpiresAt,
 		Open: ui.Group{
-			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed because a check of their calls can't be imported.",
+			ID: "plan-open", Name: "open", Legend: "Allow",
+			Hint: "Calls to these routes and by these consumers are refused because some of their checks can't be " +
+				"imported. Select the ones to allow without these checks.",
 			Options: []ui.Option{
 				{Value: "status", Title: "status", Chosen: true},
 				{Value: "/services/0/routes/1", Title: "route admin (line 14)",
@@ -102,7 +103,7 @@ func importPlan() exports.Plan {
 				Value: "The certificate is from an authority that isn't trusted here, or its chain is incomplete.",
 			},
 		},
-		Reached: "No problem found with 1,203 other targets.",
+		Reached: "No problems found with 1,203 other targets.",
 		ByHand: []ui.Fact{
 			{
 				Label: "Host names that need DNS records and certificates",

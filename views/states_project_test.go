@@ -125,7 +125,7 @@ func keyList() projects.Keys {
 				Created:     on("12 Nov 2026"),
 				LastUsed:    on("22 Nov 2026"),
 				Display:     "pst_prod_…9dQx",
-				Note:        "Valid for every project of storefront",
+				Note:        "Valid for every project in storefront",
 			},
 			{
 				ID:          "key_2",
@@ -283,7 +283,7 @@ func configureWrong() projects.Configure {
 func conflict() projects.Conflict {
 	return projects.Conflict{
 		Page:    in("Conflict", "/projects/shop", "Shop"),
-		What:    "The access to version 2.1.0",
+		What:    "Access to version 2.1.0",
 		Action:  "/projects/shop/versions/2.1.0/access",
 		BackURL: "/projects/shop",
 		Rows: []projects.Difference{
@@ -332,7 +332,7 @@ func key() projects.Key {
 				Kind:   "key",
 				Name:   "pstn_abc…wxyz of billing-service",
 				Impact: []string{
-					"billing-service called with it in the last hour.",
+					"billing-service made calls with it in the last hour.",
 					"After the grace period, calls with the old secret get 401.",
 				},
 				Undo:     "You can't restore the old secret. The key keeps its scopes and limits.",
@@ -346,7 +346,7 @@ func key() projects.Key {
 				{Value: "2592000", Title: "30 days"},
 			},
 		},
-		Impact:       "billing-service called with it in the last hour.",
+		Impact:       "billing-service made calls with it in the last hour.",
 		FreezeAction: "/projects/shop/keys/key_1/freeze",
 		Revoke: &ui.Confirmation{
 			ID:     "revoke-confirm",
@@ -355,7 +355,7 @@ func key() projects.Key {
 			Kind:   "key",
 			Name:   "pstn_abc…wxyz of billing-service",
 			Impact: []string{
-				"billing-service called with it in the last hour.", "Calls with it will get 401.",
+				"billing-service made calls with it in the last hour.", "Calls with it will get 401.",
 			},
 		},
 	}
@@ -406,8 +406,8 @@ func cors() ui.CORS {
 			ETag:     "1",
 		},
 		Action: "/projects/shop/cors",
-		Hint: "Browsers let pages from these origins call this project (CORS). Postern answers preflights " +
-			"before it checks credentials. If you list no origins, your upstreams handle CORS.",
+		Hint: "Browsers let pages from these origins call this project (CORS). Postern answers preflights before it " +
+			"checks credentials. If you don't list any origins, your upstreams handle CORS.",
 		Apps:          "project's",
 		Overrides:     []ui.Link{{URL: "/tenants/tnt_1", Text: "Acme"}, {URL: "/tenants/tnt_2", Text: "Globex"}},
 		MoreOverrides: 3,

@@ -11,7 +11,7 @@ func relationsOfShop() projects.Relations {
 	tenants := []ui.Option{{Value: "acme", Title: "acme"}, {Value: "default", Title: "default", Chosen: true}}
 	forget := relationsURL + "/forget?object=order%3A42&tenant=acme&user=usr_01"
 	return projects.Relations{
-		Page: in("Owners of objects", relationsURL, "Shop", "Owners of objects"),
+		Page: in("Object owners", relationsURL, "Shop", "Object owners"),
 		List: ui.List{
 			Action: relationsURL,
 			Things: "owners",
@@ -115,7 +115,7 @@ func relationsViewer() projects.Relations {
 
 func relationToForget() projects.Relation {
 	return projects.Relation{
-		Page:   in("Remove the owner of order:42", relationsURL+"/forget", "Shop", "Owners of objects", "order:42"),
+		Page:   in("Remove the owner of order:42", relationsURL+"/forget", "Shop", "Object owners", "order:42"),
 		Object: "order:42",
 		Facts: []ui.Fact{
 			{Label: "Object", Value: "order:42", Mono: true},
@@ -130,7 +130,8 @@ func relationToForget() projects.Relation {
 			Verb:   "Remove",
 			Kind:   "owner",
 			Impact: []string{
-				"Starting with the next call, rules that require the owner refuse their calls to it.",
+				"Starting with the next call, rules that require the owner refuse this caller's calls to the " +
+					"object.",
 			},
 			Error: "Check the box to remove the owner.",
 		},

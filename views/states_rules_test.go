@@ -25,11 +25,11 @@ func ruleStates() []state {
 func rulesOfShop() projects.Rules {
 	const path = "/projects/shop/versions/ver_1/rules"
 	return projects.Rules{
-		Page:    in("Rules of 1.0.0", path, "Shop", "Rules of 1.0.0"),
+		Page:    in("Rules for 1.0.0", path, "Shop", "Rules for 1.0.0"),
 		Version: "1.0.0",
 		Facts: []ui.Fact{
-			{Label: "Routes without a rule", Value: "closed"},
-			{Label: "Read and write scopes", Value: "required where no rule requires a scope"},
+			{Label: "Routes without a rule", Value: "denied"},
+			{Label: "Read and write scopes", Value: "required if no rule requires a scope"},
 			{Label: "Mode", Value: "enforce"},
 		},
 		Rows: []projects.RuleRow{

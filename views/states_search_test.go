@@ -16,7 +16,7 @@ func searchStates() []state {
 			Do:     "revoke",
 			Keys:   keyList().Rows,
 			Impact: []string{
-				"3 owners called with them in the last hour: billing-service, nightly-import and ana@example.com.",
+				"3 owners made calls with them in the last hour: billing-service, nightly-import and ana@example.com.",
 				"Calls with these keys will get 401.",
 			},
 			Tick:    "Revoke 4 keys",

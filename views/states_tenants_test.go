@@ -178,7 +178,8 @@ func tenantSettings() tenants.Settings {
 			},
 			Impact: []string{
 				"3 owners made 1,204 calls since 13:00 UTC.",
-				"All of this is deleted. Its keys and its users' sessions stop working immediately.",
+				"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop working " +
+					"immediately.",
 			},
 			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
 		},
@@ -196,7 +197,7 @@ func tenantCORS() ui.CORS {
 	m := cors()
 	m.Action, m.Apps, m.Overrides = "/tenants/tnt_1/cors", "tenant's", nil
 	m.Hint = "These settings override the projects' settings for calls with this tenant's keys and tokens. " +
-		"Preflights combine the settings of a project and its tenants. If you list no origins, the projects' " +
+		"Preflights combine the settings of a project and its tenants. If you don't list any origins, the projects' " +
 		"settings apply."
 	return m
 }

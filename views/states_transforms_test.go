@@ -18,7 +18,7 @@ func transformStates() []state {
 func transformsOfShop() projects.Transforms {
 	const path = "/projects/shop/versions/ver_1/transforms"
 	return projects.Transforms{
-		Page:    in("Transforms of 1.0.0", path, "Shop", "Transforms of 1.0.0"),
+		Page:    in("Transforms for 1.0.0", path, "Shop", "Transforms for 1.0.0"),
 		Version: "1.0.0",
 		Rows: []projects.TransformRow{
 			{Direction: "request", Operation: "remove", Header: "Cookie"},

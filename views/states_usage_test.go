@@ -44,7 +44,7 @@ func usage() projects.Usage {
 		{Label: "without a valid key", Calls: "2,208", BytesIn: "0 B", BytesOut: "160 kB", Share: 5},
 		{Label: "/orders/{id}", Mono: true, Calls: "1", BytesIn: "0 B", BytesOut: "160 B", Share: 1},
 	}
-	m.More = "Showing the 50 rows with the most calls. The CSV file has all rows."
+	m.More = "Showing the 50 rows with the most calls. The CSV file contains all rows."
 	return m
 }
 

@@ -266,7 +266,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/members",
 			Email: ui.Value{
 				Text:  "eve@example.com",
-				Error: "No user of this tenant has this address. First invite the user under Users.",
+				Error: "No user of this tenant has this address. Invite the user under Users first.",
 			},
 		},
 		OwnerList: second("owners_", listed("/groups/grp_1", "apps", "owner", "role")),
@@ -320,7 +320,7 @@ func signUp() tenants.Signup {
 		Approvals: []tenants.Approval{{
 			ID:        "apv_1",
 			Value:     "example.com",
-			Kind:      "every address of the domain",
+			Kind:      "every address in the domain",
 			Groups:    "into Staff, leads",
 			Since:     on("1 Nov 2026"),
 			EndAction: "/tenants/tnt_1/signup/approvals/apv_1/end",

@@ -16,7 +16,7 @@ func versionPlace() projects.Place {
 			Action:   "/projects/shop/versions/ver_1",
 			Revision: "41",
 			Name:     ui.Value{Text: "2.1.0"},
-			Hint:     "The gateway URLs of its environments change immediately.",
+			Hint:     "Renaming changes the gateway URLs of all its environments immediately.",
 		},
 		Removal: projects.Removal{
 			Confirm: &ui.Confirmation{
@@ -144,7 +144,7 @@ func environmentPlace() projects.Place {
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
-			Last:  "This is the only environment of version 1.0.0, so you can only remove the version itself.",
+			Last:  "This is the only environment of version 1.0.0, so you can remove only the version itself.",
 		},
 		BackURL: "/projects/shop#ver_2",
 	}

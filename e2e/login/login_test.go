@@ -38,7 +38,7 @@ func TestCommandLine_browser(t *testing.T) {
 
 	login := shell.begins("login", "--name", "ana@laptop")
 	p.Open(login.reads(`or open (http://\S+)`))
-	p.Sees("Let the Postern CLI act as you?")
+	p.Sees("Allow the Postern CLI to act as you?")
 	p.Reaches(`//dd[.="ana@laptop"]`)
 	p.Presses("Allow")
 	p.Sees("ana@laptop is signed in")
@@ -69,7 +69,7 @@ func TestCommandLine_browser(t *testing.T) {
 	p.Open(server.Config.PublicURL + "/device")
 	p.Types("user_code", strings.ToLower(login.reads(`(?m)^ {4}([A-Z-]{9})$`)))
 	p.Presses("Continue")
-	p.Sees("Let the Postern CLI act as you?")
+	p.Sees("Allow the Postern CLI to act as you?")
 	p.Presses("Allow")
 	login.ends()
 	shell.runs("projects", "show", "shop")

@@ -139,7 +139,7 @@ func (p *person) verifies(path string) {
 // keepsTicks ticks the first task of a ledger and finds it ticked after a reload.
 func (p *person) keepsTicks() {
 	p.T.Helper()
-	p.Sees("Ledger of shop")
+	p.Sees("Ledger for shop")
 	if got := p.Reads("[data-checked]"); !strings.HasPrefix(got, "0 of ") {
 		p.T.Errorf("the checklist begins with %q", got)
 	}
@@ -149,7 +149,7 @@ func (p *person) keepsTicks() {
 			p.T.Errorf("%s the checklist says %q", when, got)
 		}
 		p.reloads()
-		p.Sees("Ledger of shop")
+		p.Sees("Ledger for shop")
 	}
 }
 

@@ -60,7 +60,7 @@ const changed = `document.querySelector("#ledger-area").dispatchEvent(new Event(
 // filtersLedger looks at the items of a ledger that are the same for every project, and then at those of one area.
 func (p *person) filtersLedger(choose func(area string)) {
 	p.T.Helper()
-	p.Sees("Ledger of shop")
+	p.Sees("Ledger for shop")
 	p.Waits("#ledger-exact")
 	p.Follows("The same for every project")
 	p.Reaches(`//*[@id="ledger-items"]//*[@aria-current][contains(., "The same for every project")]`)

@@ -172,10 +172,10 @@ func (p formsTwice) createsAppClient(_ *testing.T) {
 	p.Types("redirect_uris", "https://app.example.com/callback")
 	p.Clicks("[name=confidential]")
 	p.Presses("Create app client")
-	p.Sees("Client secret of web")
+	p.Sees("Client secret for web")
 	p.Waits("#new-secret")
 	p.reloads()
-	p.Sees("Client secret of web")
+	p.Sees("Client secret for web")
 	p.lacks("#new-secret")
 	p.counts(p.server, "/projects/shop/login", "main tbody tr", 1)
 }

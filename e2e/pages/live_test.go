@@ -48,7 +48,7 @@ func TestRequests_live(t *testing.T) {
 	p.Follows("Explain GET /while/paused/hello")
 	p.Sees("Explain a call")
 	p.Reaches(`//h2[.="GET /while/paused/hello"]`)
-	p.Follows("Back to the requests")
+	p.Follows("Back to requests")
 	p.Follows("Overview")
 	p.Follows("Explain a call")
 	p.Reaches(`//*[@id="dialog"]//label[starts-with(., "Path")]`)
@@ -56,7 +56,7 @@ func TestRequests_live(t *testing.T) {
 	p.Presses("Explain")
 	p.Reaches(`//h2[.="GET /dialog"]`)
 	p.Reaches(`//span[.="401 credentials_required"]`)
-	p.Follows("Back to the requests")
+	p.Follows("Back to requests")
 
 	p.Follows("Usage")
 	p.Reaches(`//dt[.="Calls"]/following-sibling::dd[.="4"]`)

@@ -170,5 +170,5 @@ func TestIntrospection_page(t *testing.T) {
 	send(revision, "http://127.0.0.1:9/a", "api", "").LeadsTo(action)
 	revision = s.Get("/projects/shop/versions/1.0.0/access").Value("form:has([name=mode]) [name=revision]")
 	send(revision, "http://127.0.0.1:9/open", "", "").LeadsTo(action)
-	s.Get("/projects/shop/versions/1.0.0/access").Says("main", "If the endpoint requires one")
+	s.Get("/projects/shop/versions/1.0.0/access").Says("main", "Required by some endpoints")
 }

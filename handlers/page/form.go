@@ -75,9 +75,9 @@ func RotatedMeanwhile(err error) error {
 	if fault.KindOf(err) != fault.Stale {
 		return err
 	}
-	return fault.New(fault.Conflict, "form_outdated", "This changed after you opened the page, for example in another "+
-		"tab, and the secret wasn't replaced. The page now shows the current state. Send the form again to replace "+
-		"the secret.")
+	return fault.New(fault.Conflict, "form_outdated", "The settings changed after you opened the page, for example "+
+		"in another tab, so the secret wasn't replaced. The page now shows the current state. Send the form again to "+
+		"replace the secret.")
 }
 
 // A second submission waits for the first one, whose answer the browser has dropped.

@@ -42,7 +42,7 @@ func refusedForm(r *http.Request, err error) *errorpage.Form {
 	case fault.KindOf(err) == fault.Forbidden:
 		form.Advice = "Send the form again when you have the required role."
 	case fault.CodeOf(err) == "form_outdated":
-		form.Advice = "If you already sent this form, check whether it took effect before you send it again."
+		form.Advice = "If you sent this form before, check whether it took effect. If it didn't, send it again."
 		form.State = rand.Text()
 	default:
 		return nil

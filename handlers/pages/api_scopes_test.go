@@ -92,7 +92,7 @@ func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
 	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage)
-	s.Get(scopesPage+"/orders:read").Says("main", "No app client can request it")
+	s.Get(scopesPage+"/orders:read").Says("main", "No app clients can request it")
 	path := s.CreateAppClient(tab)
 	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
 	s.Get(scopesPage+"/orders:read").

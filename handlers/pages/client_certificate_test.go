@@ -19,7 +19,7 @@ func TestClientCertificate(t *testing.T) {
 	page := strings.TrimSuffix(target, "/target") + "/client-certificate"
 	chain, key := testkit.Certificate(t, "client.test")
 	_, otherKey := testkit.Certificate(t, "other.test")
-	const heading = "Client certificate of 1.0.0/prod"
+	const heading = "Client certificate for 1.0.0/prod"
 
 	s.Get("/projects/shop").Says("a[href='"+page+"']", "Client certificate")
 	s.Get(page).Shows(200, heading).

@@ -29,7 +29,7 @@ func TestCORS_page(t *testing.T) {
 		"credentials", "true").
 		LeadsTo("/projects/shop/limits")
 	now := s.Get("/projects/shop/limits").
-		Says("[data-flash]", "Saved the CORS settings of shop").
+		Says("[data-flash]", "Saved the CORS settings for shop").
 		Holds("max_age", "600").
 		Says("[name=headers]", "Content-Type")
 	if got := strings.TrimSpace(now.Find("[name=origins]").Text()); got !=

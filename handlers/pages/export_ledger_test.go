@@ -29,7 +29,7 @@ func TestExportLedger(t *testing.T) {
 	path := finishedExport(t, s)
 	s.Get(path).Says("#export-status a[href='"+path+"/ledger']", "All items and to-dos")
 	page := s.Get(path+"/ledger").
-		Shows(200, "Ledger of shop").
+		Shows(200, "Ledger for shop").
 		Says("main", "Kong gateway, exported ").
 		Says("main", " by ana@example.com").
 		Says("#ledger-items [aria-current=page]", "All ").
@@ -70,7 +70,7 @@ func TestExportLedger(t *testing.T) {
 		Says("#ledger-exact[open] [data-code='kong.key.hash']", "API keys").
 		Says("#ledger-everywhere[open] [data-code='kong.key_type.built_in']", "Built-in key types")
 	s.Get(path+"/ledger?area=keys&status=lossy").Says("#ledger-items", "No items found")
-	s.Get(path+"/ledger?status=fine").Shows(200, "Ledger of shop").Says("#ledger-items", "No items found")
+	s.Get(path+"/ledger?status=fine").Shows(200, "Ledger for shop").Says("#ledger-items", "No items found")
 }
 
 // The page of a line names more items than the list does, and none after the zip has expired.

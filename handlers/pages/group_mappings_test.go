@@ -122,7 +122,7 @@ func TestGroupMappings_gitHubPage(t *testing.T) {
 	}
 	fake.Orgs = nil
 	s.Get(s.tested()).
-		Says("[aria-labelledby=mapped-groups]", "not available: the provider failed").
+		Says("[aria-labelledby=mapped-groups]", "not available (the provider failed").
 		Says("[aria-labelledby=access-token]", `["staff"]`)
 	less := "read:user"
 	fake.API, fake.Grants = nil, &less

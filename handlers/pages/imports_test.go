@@ -195,7 +195,7 @@ func TestImportPage_viewer(t *testing.T) {
 	o := controlplane.NewFixture(t, db)
 	viewer := o.Members[access.Viewer]
 	page := o.Do(t, "GET", "/imports", "", viewer)
-	if page.Status != 200 || !strings.Contains(page.Raw, "You&#39;re a viewer in this team.") ||
+	if page.Status != 200 || !strings.Contains(page.Raw, "You&#39;re a viewer on this team.") ||
 		strings.Contains(page.Raw, "import-form") {
 		t.Errorf("%d: the page does not say why there is no form", page.Status)
 	}
@@ -219,7 +219,7 @@ func TestProjectsPage_emptyOffersImport(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
 	s.Get("/projects").Says("main", "No projects yet").
-		Says("h2 ~ div a[href='/imports']", "Import an export")
+		Says("h2 ~ div a[href='/imports']", "Import a project")
 }
 
 // exported returns the zip of shop as data.

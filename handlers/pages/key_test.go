@@ -75,7 +75,7 @@ func TestKeys_lifecycle(t *testing.T) {
 		Says("details[open] #rotate-grace-error", "2592000")
 	rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
 		Shows(200, "Key rotated").
-		Says("main", "The old secret works until")
+		Says("main", "The old secret expires on")
 	if controlplane.Clean(rotated.Find("#new-key").Text()) == key {
 		t.Error("rotation kept the secret")
 	}

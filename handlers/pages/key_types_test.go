@@ -28,7 +28,7 @@ func TestKeyTypes_builtIn(t *testing.T) {
 	s.Get(keyTypesPage).
 		Shows(200, "Key types").
 		Says("nav[aria-label=Breadcrumb] a[href='/projects/shop/keys']", "Keys").
-		Says("main a[href='/projects/shop/keys']", "Back to the keys").
+		Says("main a[href='/projects/shop/keys']", "Back to keys").
 		Says("tbody", "full").
 		Says("tbody", "read-only").
 		Says("tbody", "built in").

@@ -25,7 +25,7 @@ func TestKeys_bulk(t *testing.T) {
 	s.Post(change, "do", "freeze", "key", first).Shows(200, "Freeze 1 key").
 		Says("main", "No calls with it in the last hour")
 	s.Post(change, "do", "revoke", "key", first, "key", second).Shows(200, "Revoke 2 keys").
-		Says("main", "1 owner called with them in the last hour: bootstrap.")
+		Says("main", "1 owner made calls with them in the last hour: bootstrap.")
 	s.Get("/projects/shop/keys").Says("tbody", "Active").Lacks("tbody .tone-cold")
 
 	s.Post(change, "do", "freeze", "key", first, "key", second, "confirm", "true").LeadsTo("/projects/shop/keys")

@@ -34,7 +34,7 @@ func TestKey_createWithAllFields(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	s.Get("/projects/shop/keys").Lacks("#key-tenant").Lacks("[name=product]").Lacks("#filter-tenant")
 	serveTenant(s, "acme", "storefront")
-	page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Valid for every project of storefront")
+	page := s.Get("/projects/shop/keys").Says("form:has(#key-owner)", "Valid for every project in storefront")
 	if got := page.Value("#key-tenant option[selected]"); got != "default" {
 		t.Errorf("the form begins with tenant %s", got)
 	}
@@ -79,9 +79,9 @@ func TestKey_createWithAllFields(t *testing.T) {
 		}
 	}
 	s.Submit(action, append(form, "allowed_cidrs", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
-		Says("dl", "every project of storefront").
+		Says("dl", "every project in storefront").
 		Says("dl", "60 a minute, 1,000 a day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
-	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project of storefront")
+	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project in storefront")
 	s.Post(action, "owner", "billing", "tenant", "unknown", "product", "another").Shows(422, "Keys").
 		Says("#key-tenant-error", "doesn't serve a tenant").Says("#key-product-error", "storefront")
 }
@@ -224,7 +224,7 @@ func TestKey_ofProduct(t *testing.T) {
 	list := s.Get("/projects/books/keys").Says("#keys tbody", "wide")
 	s.Get(list.Find("#keys tbody a").AttrOr("href", "")).
 		Shows(200, "Key for wide").
-		Says("dl", "every project of storefront")
+		Says("dl", "every project in storefront")
 }
 
 func TestKey_metadata(t *testing.T) {

@@ -30,7 +30,7 @@ func TestLimits_project(t *testing.T) {
 	wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
 		"ip second 6").
 		Shows(422, "Limits and CORS").
-		Says("#limit-6-error", "already a limit for this window")
+		Says("#limit-6-error", "Another limit has the same window")
 	if got := wrong.Value("#limits [name=revision]"); got != opened {
 		t.Error("the refused form has another revision than it was opened with")
 	}
@@ -49,7 +49,7 @@ func TestLimits_project(t *testing.T) {
 	send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
 		"second 5",
 		"ip day").LeadsTo("/projects/shop/limits")
-	now := s.Get("/projects/shop/limits").Says("[data-flash]", "Saved the limits of shop")
+	now := s.Get("/projects/shop/limits").Says("[data-flash]", "Saved the limits for shop")
 	var got []string
 	now.Find("#limit-rows [role=group]").Each(func(_ int, row *goquery.Selection) {
 		got = append(got, row.Find("[name=limit_of] [selected]").AttrOr("value", "")+" "+

@@ -241,7 +241,7 @@ func TestAppClient_secret(t *testing.T) {
 	s, tab := newLoginTab(t, db)
 	path := s.CreateAppClient(tab)
 	read := func(page *controlplane.Page) string {
-		return controlplane.Clean(page.Shows(200, "Client secret of web").Find("#new-secret").Text())
+		return controlplane.Clean(page.Shows(200, "Client secret for web").Find("#new-secret").Text())
 	}
 	change := func(form ...string) *controlplane.Page {
 		return s.Post(path+"/secret", append(form, ui.NonceField, s.Get(path).Nonce(path+"/secret"))...)

@@ -83,7 +83,7 @@ func TestTestLogin(t *testing.T) {
 		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
 			t.Error("a token or the code is on the page")
 		}
-		s.Get(end).Shows(403, "No user signed in")
+		s.Get(end).Shows(403, "Test login failed")
 		const live = "SELECT count(*) FROM login_sessions WHERE ended_at IS NULL"
 		var n int
 		if err := db.SQL().QueryRowContext(t.Context(), live).Scan(&n); err != nil || n != 0 {
@@ -120,9 +120,9 @@ func TestTestLogin_otherBrowser(t *testing.T) {
 	s.ClearCookies()
 	s.Get(end).LeadsTo("/signin")
 	s.Post("/signin", "email", "ana@example.com", "password", controlplane.Password)
-	s.Get(end).Shows(403, "No user signed in") // the same account elsewhere
+	s.Get(end).Shows(403, "Test login failed") // the same account elsewhere
 	s.Client.Jar = jar
-	s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "No user signed in")
+	s.Get(strings.Replace(end, "state=lgn_", "state=lgn_x", 1)).Shows(403, "Test login failed")
 	s.Get(end).Shows(200, "Test login to web succeeded")
 	asked := url.Values{
 		"client_id":             {client},
@@ -154,5 +154,5 @@ func TestTestLogin_failures(t *testing.T) {
 		t.Error("the secret is on the page")
 	}
 	back, _ := page.Find("main a").Attr("href")
-	s.Get(s.here(back)).Shows(403, "No user signed in").Says("main", "access_denied")
+	s.Get(s.here(back)).Shows(403, "Test login failed").Says("main", "access_denied")
 }

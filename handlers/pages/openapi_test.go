@@ -21,7 +21,7 @@ func TestOpenAPI_page(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := newLoginTab(t, db)
 	const page = "/projects/shop/versions/1.0.0/openapi"
-	const title = "OpenAPI document of version 1.0.0"
+	const title = "OpenAPI document for version 1.0.0"
 	s.Get(page).Shows(200, title).Says("main", "No document yet")
 	s.Post(page).Shows(422, title).Says("#openapi-url-error", "Enter the URL of a document")
 	s.Post(page, "openapi_document", `{"swagger":"1.2"}`).

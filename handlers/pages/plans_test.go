@@ -72,8 +72,8 @@ func TestImportPlanPage(t *testing.T) {
 	plan = s.Get(path).Shows(200, "Import plan").
 		Says("main", "the product staging-2 and the tenant staging-2").
 		Says("main", "http://orders.internal:8080").Says("main", "api.example.com/orders").
-		Says("main", "These placeholders have a value: UPSTREAM").
-		Says("main fieldset legend", "Open").
+		Says("main", "These placeholders have values: UPSTREAM").
+		Says("main fieldset legend", "Allow").
 		Says("#plan-hand ~ dl", "api.example.com").
 		Says("button.btn-primary", "Import 2 projects and 2 keys")
 	if plan.Find("[name=open][value='/services/0/routes/1'][checked]").Length() != 1 {
@@ -82,7 +82,7 @@ func TestImportPlanPage(t *testing.T) {
 	s.Post(path, "revision", revision, "theirs", "true").Shows(412, "Import plan").
 		Says("[role=alert]", "changed since you opened")
 
-	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "files that you sent")
+	s.Post(path+"/delete").Shows(200, "Delete the plan").Says("main", "files that you uploaded")
 	s.Post(path+"/delete", "confirm", "true").LeadsTo("/imports")
 	s.Get(path).Shows(404, "Page not found")
 }

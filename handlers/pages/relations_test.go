@@ -22,12 +22,12 @@ func TestRelations_page(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s, _ := newLoginTab(t, db)
-		s.Get("/projects/shop/versions/1.0.0/rules").Says("main a[href='"+relationsPage+"']", "Owners of objects")
-		s.Get(relationsPage).Shows(200, "Owners of objects").Says("main", "No owners yet").
+		s.Get("/projects/shop/versions/1.0.0/rules").Says("main a[href='"+relationsPage+"']", "Object owners")
+		s.Get(relationsPage).Shows(200, "Object owners").Says("main", "No owners yet").
 			Says("summary.btn-primary", "Add an owner").
 			Says("#fill-with", "/api/v1"+relationsPage)
 		s.Post(relationsPage, "object", "42", "user", " ").
-			Shows(422, "Owners of objects").
+			Shows(422, "Object owners").
 			Holds("object", "42").
 			Says("#relation-object-error", "such as order:42").
 			Says("#relation-user-error", "Use the ID of a user")
@@ -48,7 +48,7 @@ func TestRelations_page(t *testing.T) {
 		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
 		s.Get(relationsPage+"?user=billing-service&sort=user").
 			Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
-		s.Get(relationsPage+"?object=42").Shows(200, "Owners of objects").Says("#relations", "such as order:42")
+		s.Get(relationsPage+"?object=42").Shows(200, "Object owners").Says("#relations", "such as order:42")
 
 		forget := s.Get(relationsPage+"?object=order:a%252Fb").Find("tbody a.btn").AttrOr("href", "")
 		s.Get(forget).Shows(200, "Remove the owner of order:a%2Fb").Says("dl", "billing-service")
@@ -99,17 +99,17 @@ func TestRelations_import(t *testing.T) {
 	sendRelations(t, s, "["+one+"]").LeadsTo(relationsPage)
 	s.Get(relationsPage).Says("[data-flash]", "All owners in the file already exist").Says("tbody", "bob")
 	sendRelations(t, s, one+"\n"+`{"user": "ana", "object": "3"}`).
-		Shows(422, "Owners of objects").
+		Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "Owner 2 in the file: Use a type and an ID")
-	sendRelations(t, s, one+"\n{").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "Relation 2")
-	sendRelations(t, s, "").Shows(422, "Owners of objects").Says("form[enctype] [role=alert]", "at least one")
-	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Owners of objects").
+	sendRelations(t, s, one+"\n{").Shows(422, "Object owners").Says("form[enctype] [role=alert]", "Relation 2")
+	sendRelations(t, s, "").Shows(422, "Object owners").Says("form[enctype] [role=alert]", "at least one")
+	s.Post(relationsPage+"/import", "file", "x").Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "Choose a file")
 	const three = `{"user": "eve", "object": "order:3"}`
-	sendRelations(t, s, three, "tenant", "acme").Shows(422, "Owners of objects").
+	sendRelations(t, s, three, "tenant", "acme").Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "more fields after the file")
 	lacks(t, s.Get(relationsPage), "eve")
-	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Owners of objects").
+	sendRelations(t, s, strings.Repeat(one+"\n", 180_000)).Shows(422, "Object owners").
 		Says("form[enctype] [role=alert]", "larger than 5 MB")
 }
 

@@ -13,32 +13,32 @@ func TestRules_page(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := newLoginTab(t, db)
 	const page = "/projects/shop/versions/1.0.0/rules"
-	s.Get(page).Shows(200, "Rules of version 1.0.0").Lacks("table")
+	s.Get(page).Shows(200, "Rules for version 1.0.0").Lacks("table")
 	old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
 	form := func(revision, lines string) []string {
 		return []string{"revision", revision, "default", "deny", "rules_mode", "shadow",
 			"read_write_scopes", "true", "rules", lines}
 	}
 	s.Post(page, form(old, "GET")...).
-		Shows(422, "Rules of version 1.0.0").
+		Shows(422, "Rules for version 1.0.0").
 		Says("#rules-lines-error", "Line 1: enter methods and a path")
 	s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red isn't one of")
-	s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules of version 1.0.0").Says("main",
+	s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules for version 1.0.0").Says("main",
 		"/orders/{id}")
 	s.Post(page,
 		form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin "+
 			"mode=enforce")...).
 		LeadsTo(page)
 	s.Get(page).
-		Says("[data-flash]", "Saved the rules of shop").
+		Says("[data-flash]", "Saved the rules for shop").
 		Says("tbody", "/orders/{id}").
 		Says("tbody", "scope orders:read").
 		Says("tbody", "admin of staff or ops").
-		Says("label:has([name=default][checked])", "Closed").
+		Says("label:has([name=default][checked])", "Deny").
 		Says("#rules-lines", "GET /orders/{id} scopes=orders:read POST,PUT /staff groups=staff,ops role=admin "+
 			"mode=enforce")
 	s.Post(page, form(old, "GET /new")...).
-		Shows(412, "Rules of version 1.0.0").
+		Shows(412, "Rules for version 1.0.0").
 		Says("main", "changed since you opened").
 		Says("#rules-lines", "GET /new")
 	now := s.Get(page).Find("[name=revision]").AttrOr("value", "")

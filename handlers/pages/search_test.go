@@ -41,7 +41,7 @@ func TestSearch(t *testing.T) {
 		s.Post("/search", "q", "%").Lacks("section[aria-labelledby=found-keys]")
 		s.Get("/search?q=shop&project=shop").Shows(200, "Search").
 			Lacks("section[aria-labelledby=found-projects]"). // a GET searches for nothing
-			Says("section[aria-labelledby=found-pages]", "Keys of shop").
+			Says("section[aria-labelledby=found-pages]", "Keys for shop").
 			Says("section[aria-labelledby=found-actions]", "Create a key")
 		s.Get("/search?project=none").Shows(404, "Page not found")
 		s.Get("/shortcuts").Says("main", "Ctrl")

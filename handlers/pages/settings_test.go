@@ -22,7 +22,7 @@ func TestSettings_save(t *testing.T) {
 	settings, revision := page.Action("display_name"), page.Value("form:has([name=display_name]) [name=revision]")
 	s.Post(settings, "revision", revision, "display_name", "Storefront API").LeadsTo(settings)
 	s.Get(settings).Shows(200, "Settings").Holds("display_name", "Storefront API").Says("[data-flash]",
-		"Saved the settings of shop.")
+		"Saved the settings for shop.")
 	s.Get(settings).Lacks("[data-flash]")
 	long := strings.Repeat("x", 81)
 	fresh := s.Get(settings).Value("form:has([name=display_name]) [name=revision]")
@@ -84,7 +84,7 @@ func TestAccess_saveOnce(t *testing.T) {
 	).LeadsTo(action)
 	now := s.Get(action).
 		Holds("fallback_owner", "billing").
-		Says("[data-flash]", "Saved the access policy of shop")
+		Says("[data-flash]", "Saved the access policy for shop")
 	s.Get("/projects/shop").Says("main", "Keys optional")
 	for name, want := range map[string]string{
 		"mode":    "passthrough",
@@ -122,7 +122,7 @@ func TestEnvironments_targetCheck(t *testing.T) {
 		Holds("target", "http://10.0.0.1").
 		Says("form:has([name=target])", "t a public address")
 	s.Post(action, "revision", revision, "target", "http://127.0.0.1:10").LeadsTo("/projects/shop")
-	s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "Saved the target of shop")
+	s.Get("/projects/shop").Holds("target", "http://127.0.0.1:10").Says("[data-flash]", "Saved the target for shop")
 	s.Post("/projects/shop/versions/1.0.0/environments/env_none/target", "target", "http://127.0.0.1:10").
 		Shows(404, "Page not found")
 }
@@ -263,7 +263,7 @@ func TestTokenIssuers_rows(t *testing.T) {
 		t.Errorf("add: %d rows, want 2", n)
 	}
 	press("remove 0", row...).Shows(200, "Access to version 1.0.0").
-		Holds("issuer", of.URL).Holds("issuer_removed", "true").Says("main", "Removed when you save")
+		Holds("issuer", of.URL).Holds("issuer_removed", "true").Says("main", "removed when you save")
 	press("keep 0", row...).Holds("issuer_removed", "")
 	press("test 0", row...).Shows(200, "Access to version 1.0.0").
 		Says("[role=status]", "1 of 1 keys can verify tokens. Algorithms: ES256").Holds("revision", "41")

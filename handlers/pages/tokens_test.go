@@ -122,7 +122,7 @@ func TestDevice_flow(t *testing.T) {
 		Shows(422, "Sign in to the Postern CLI").
 		Says("#user-code-error", "No program is waiting")
 	s.Get(complete.RequestURI()).
-		Shows(200, "Let the Postern CLI act as you?").
+		Shows(200, "Allow the Postern CLI to act as you?").
 		Says("dl", "<laptop>").
 		Says("dl", "ana@example.com").
 		Says("dl", "read, admin")
@@ -130,7 +130,7 @@ func TestDevice_flow(t *testing.T) {
 		t.Errorf("looking at the page has approved it: %s", a.Raw)
 	}
 	s.Submit("/device", "user_code", strings.ToLower(code)).
-		Shows(200, "Let the Postern CLI act as you?").
+		Shows(200, "Allow the Postern CLI to act as you?").
 		Holds("user_code", code)
 	approved := s.Post("/device", "user_code", code, "decision", "approve")
 	s.FollowRedirect(approved).Shows(200, "<laptop> is signed in")

@@ -10,7 +10,7 @@ func TestTransforms_page(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := newLoginTab(t, db)
-	const page, title = "/projects/shop/versions/1.0.0/transforms", "Transforms of version 1.0.0"
+	const page, title = "/projects/shop/versions/1.0.0/transforms", "Transforms for version 1.0.0"
 	s.Get(page).Shows(200, title).Lacks("table")
 	old := s.Get(page).Find("[name=revision]").AttrOr("value", "")
 	form := func(revision, lines string) []string { return []string{"revision", revision, "transforms", lines} }
@@ -30,7 +30,7 @@ func TestTransforms_page(t *testing.T) {
 		"response-body add number version: 2\nresponse-body add by: x")...).
 		LeadsTo(page)
 	s.Get(page).
-		Says("[data-flash]", "Saved the transforms of shop").
+		Says("[data-flash]", "Saved the transforms for shop").
 		Says("tbody", "X-Source").
 		Says("tbody", "the shop").
 		Says("#transforms-lines",

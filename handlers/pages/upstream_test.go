@@ -14,14 +14,14 @@ func TestUpstreamHeaders(t *testing.T) {
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := strings.TrimSuffix(s.Get("/projects/shop").Action("target"), "/target") + "/upstream-headers"
 	s.Get("/projects/shop").Says("a[href='"+page+"']", "Upstream headers")
-	s.Get(page).Shows(200, "Upstream headers of 1.0.0/prod").Says("main", "No headers yet")
+	s.Get(page).Shows(200, "Upstream headers for 1.0.0/prod").Says("main", "No headers yet")
 	s.Post(page, "name", "X-Consumer-ID", "secret_value", "s3cret-value").
-		Shows(422, "Upstream headers of 1.0.0/prod").
+		Shows(422, "Upstream headers for 1.0.0/prod").
 		Holds("name", "X-Consumer-ID").
 		Says("#header-name-error", "headers that the gateway sets").
 		Lacks("[value='s3cret-value']")
 	s.Post(page, "name", "X-A", "secret_value", "").
-		Shows(422, "Upstream headers of 1.0.0/prod").
+		Shows(422, "Upstream headers for 1.0.0/prod").
 		Says("#header-value-error", "printable ASCII")
 	s.Post(page, "name", " x-upstream-token ", "secret_value", "s3cret-value").LeadsTo(page)
 	s.Get(page).Says("tbody", "X-Upstream-Token").Lacks("[value='s3cret-value']")

@@ -251,7 +251,7 @@ func TestSignupPolicy_page(t *testing.T) {
 		Shows(409, "default").
 		Says("#approve-value-error", "already approves example.com")
 	page := s.Get(signup).
-		Says("main", "every address of the domain · groups: staff").
+		Says("main", "every address in the domain · groups: staff").
 		Says("main", "this address · no groups")
 	end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
 	s.Post(end).Shows(200, "Remove the approval of example.com")

@@ -69,7 +69,7 @@ func TestVersions_rename(t *testing.T) {
 	// The other tab still has the page from before.
 	s.Post(at, "revision", revision, "name", "1.2.0").
 		Shows(412, "Version 1.1.0").
-		Says("[role=alert]", "changed after you opened the page")
+		Says("[role=alert]", "has changed since you opened it")
 }
 
 func TestEnvironments_remove(t *testing.T) {
@@ -139,13 +139,13 @@ func TestEnvironments_timeouts(t *testing.T) {
 		"stream_idle_ms", "86400000", "reuse_idle_ms", "1500").
 		LeadsTo(strings.TrimSuffix(at, "/timeouts"))
 	s.Get(prod).
-		Says("[data-flash]", "Saved the timeouts of prod").
+		Says("[data-flash]", "Saved the timeouts for prod").
 		Holds("connect_ms", "10000"). // an empty field is the default
 		Holds("response_ms", "90000").
 		Holds("reuse_idle_ms", "1500")
 	s.Post(at, "revision", revision, "connect_ms", "1").
 		Shows(412, "Environment prod").
-		Says("[role=alert]", "changed after you opened the page")
+		Says("[role=alert]", "has changed since you opened it")
 	s.Get(shopPage).Says("a[href$='#timeouts']", "Timeouts")
 }
 
@@ -169,13 +169,13 @@ func TestEnvironments_retries(t *testing.T) {
 	s.Post(at, "revision", revision, "max", " 3 ", "on", "503", "on", "timeout").
 		LeadsTo(strings.TrimSuffix(at, "/retries"))
 	page = s.Get(prod).
-		Says("[data-flash]", "Saved the retries of prod").
+		Says("[data-flash]", "Saved the retries for prod").
 		Holds("max", "3").
 		Says("label:has([value='503'][checked])", "503").
 		Lacks("[value='504'][checked]")
 	s.Post(at, "revision", revision, "max", "2").
 		Shows(412, "Environment prod").
-		Says("[role=alert]", "changed after you opened the page")
+		Says("[role=alert]", "has changed since you opened it")
 	s.Post(at, "revision", page.Revision("max"), "max", "").
 		LeadsTo(strings.TrimSuffix(at, "/retries"))
 	s.Get(prod).
@@ -198,7 +198,7 @@ func TestEnvironments_http(t *testing.T) {
 		Says("#http-error", "1.1, 2 or auto")
 	s.Post(at, "revision", revision, "http", "2").LeadsTo(strings.TrimSuffix(at, "/http"))
 	s.Get(prod).
-		Says("[data-flash]", "Saved the HTTP version of prod").
+		Says("[data-flash]", "Saved the HTTP version for prod").
 		Says("label:has([name=http][value='2'][checked])", "HTTP/2")
 }
 
@@ -226,7 +226,7 @@ func TestEnvironments_tls(t *testing.T) {
 		LeadsTo(strings.TrimSuffix(at, "/tls"))
 	page = s.Get(prod).
 		Says("textarea[name=pem]", "-----BEGIN CERTIFICATE-----").
-		Says("[data-flash]", "Saved the TLS settings of prod").
+		Says("[data-flash]", "Saved the TLS settings for prod").
 		Says("#tls", "CN=api.internal, until").
 		Says("#tls", "not trusted").
 		Holds("server_name", "api.internal")
@@ -281,7 +281,7 @@ func TestEnvironments_targets(t *testing.T) {
 		"balance", "hash=header:", "balance_header", "X-Session").
 		LeadsTo(strings.TrimSuffix(at, "/targets"))
 	page = s.Get(prod).
-		Says("[data-flash]", "Saved the targets of prod").
+		Says("[data-flash]", "Saved the targets for prod").
 		Says("section[aria-labelledby=target-health-title]", second).
 		Says("section[aria-labelledby=target-health-title]", "unknown"). // no gateway runs
 		Says("option[selected]", "By a header").
@@ -290,7 +290,7 @@ func TestEnvironments_targets(t *testing.T) {
 		Lacks("[aria-label='Target 3']")
 	s.Post(at, "revision", revision, "url", first, "weight", "1", "balance", "round_robin", "balance_header", "").
 		Shows(412, "Environment prod").
-		Says("[role=alert]", "changed after you opened the page")
+		Says("[role=alert]", "has changed since you opened it")
 	s.Post(at, "revision", page.Revision("url"), "url", second, "weight", "1", "balance", "least_connections",
 		"balance_header", "").
 		LeadsTo(strings.TrimSuffix(at, "/targets"))
@@ -322,7 +322,7 @@ func TestEnvironments_checks(t *testing.T) {
 		"statuses", "204 , 300-399").
 		LeadsTo(strings.TrimSuffix(at, "/checks"))
 	page = s.Get(prod).
-		Says("[data-flash]", "Saved the checks of prod").
+		Says("[data-flash]", "Saved the checks for prod").
 		Holds("path", "/healthz").
 		Holds("interval_ms", "10000"). // an empty field is the default
 		Holds("unhealthy", "4").
@@ -338,7 +338,7 @@ func TestEnvironments_checks(t *testing.T) {
 	s.Post(at, "revision", page.Revision("failures"), "failures", "20", "window_ms", "5000").
 		LeadsTo(strings.TrimSuffix(at, "/breaker"))
 	s.Get(prod).
-		Says("[data-flash]", "Saved the breaker of prod").
+		Says("[data-flash]", "Saved the breaker for prod").
 		Holds("failures", "20").
 		Holds("window_ms", "5000").
 		Holds("open_ms", "10000")

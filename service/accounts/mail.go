@@ -106,10 +106,10 @@ func (s *Service) SendRecovery(ctx context.Context, email, remoteAddr string) er
 	return fmt.Errorf("accounts: mail a recovery link: %w", errors.Join(err, forget))
 }
 
-const recoveryText = `Someone asked to reset the password of your account at
+const recoveryText = `Someone asked to reset the password for your account at
 %s
 
-To choose a new password, open this link within an hour. It works once.
+To choose a new password, open this link within an hour. The link works only once.
 
 %s
 
@@ -162,9 +162,9 @@ func (s *Service) SendInvitation(ctx context.Context, id string) error {
 
 const invitationText = `%s invited you to join the team
 %q
-with the role %s.
+with the %s role.
 
-To join, open this link by %[5]s. It works once.
+To join, open this link by %[5]s. The link works only once.
 
 %[4]s
 
@@ -198,14 +198,14 @@ func (s *Service) SendConfirmation(ctx context.Context, id string) error {
 	return nil
 }
 
-const confirmationText = `This address was entered as the new email address of an account at
+const confirmationText = `This address was entered as the new email address for an account at
 %s
 
-To confirm it, open this link within an hour. It works once.
+To confirm the address, open this link within an hour. The link works only once.
 
 %s
 
-If you didn't enter it, ignore this email. The account keeps its old address.
+If you didn't request this, ignore this email. The account will keep its old address.
 `
 
 // SendEmailChanged tells the old address of an account that it was replaced.
@@ -221,9 +221,9 @@ func (s *Service) SendEmailChanged(ctx context.Context, before, after string) er
 	return nil
 }
 
-const emailChangedText = `The email address of your account at
+const emailChangedText = `The email address for your account at
 %s
 was changed to %s
 
-If you didn't change it, ask an operator of the installation for a link to set a new password.
+If you didn't make this change, ask an operator of the installation for a link to reset your password.
 `

@@ -72,8 +72,8 @@
     [bar.max, bar.value] = [1, 0];
     at("import-cancel").hidden = true;
     at("import-sent").textContent = canceled
-      ? "Canceled. To continue, import the file again: existing keys aren't changed"
-      : "The connection was lost. Import the file again: existing keys aren't changed";
+      ? "Canceled. To continue, import the file again. Existing keys won't be changed."
+      : "The connection was lost. Import the file again. Existing keys won't be changed.";
   });
 
   // Signed out, for example: the page that says so is shown.

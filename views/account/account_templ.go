@@ -197,14 +197,14 @@ func ConfirmationPage(m Confirmation) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h1>Confirm your new email address</h1><p class=\"text-muted mt-1 mb-6\">Once you confirm it, you sign in with <span class=\"text-ink break-words\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h1>Confirm your new email address</h1><p class=\"text-muted mt-1 mb-6\">After you confirm it, you'll sign in with <span class=\"text-ink break-words\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var7 string
 			templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(m.Email)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 74, Col: 85}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/account/account.templ`, Line: 74, Col: 89}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 			if templ_7745c5c3_Err != nil {
@@ -401,7 +401,7 @@ func PasswordPage(m Password) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "You currently sign in with another provider. With a password, you can also sign in here.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "You currently sign in through a provider. Set a password to also sign in with your email address.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -451,11 +451,10 @@ func PasswordPage(m Password) templ.Component {
 				Label:        "New password",
 				Type:         "password",
 				Autocomplete: "new-password",
-				Hint: "At least " + m.minLength() + " characters. Only the length matters: a few " +
-					"unrelated words work well.",
-				Value:     ui.Value{Error: m.NewError},
-				Required:  true,
-				MinLength: m.minLength(),
+				Hint:         "At least " + m.minLength() + " characters. A few unrelated words work well.",
+				Value:        ui.Value{Error: m.NewError},
+				Required:     true,
+				MinLength:    m.minLength(),
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -470,7 +469,7 @@ func PasswordPage(m Password) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "> <span>Also revoke my access tokens <span class=\"hint block\">The CLI will have to sign in again, and programs will need a new token.</span></span></label></div></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">password</span></button></div></form></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "> <span>Also revoke my access tokens <span class=\"hint block\">You'll have to sign in to the CLI again, and programs will need new tokens.</span></span></label></div></div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">password</span></button></div></form></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -514,7 +513,7 @@ func DeletionPage(m Deletion) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<section aria-labelledby=\"delete-title\"><h2 id=\"delete-title\">Delete your account</h2><p class=\"text-muted mt-1 mb-3\">Your sessions, access tokens and sign-in methods are deleted immediately, and you leave your teams. Projects stay with their teams. This can't be undone.</p><form method=\"post\" action=\"/account/delete\" class=\"card\"><div class=\"space-y-5 p-5\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<section aria-labelledby=\"delete-title\"><h2 id=\"delete-title\">Delete your account</h2><p class=\"text-muted mt-1 mb-3\">This immediately deletes your sessions, access tokens and sign-in methods, and removes you from your teams. Projects stay with their teams. This can't be undone.</p><form method=\"post\" action=\"/account/delete\" class=\"card\"><div class=\"space-y-5 p-5\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -103,7 +103,7 @@ func ConfirmPage(m Confirm) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h1>Let the Postern CLI act as you?</h1><p class=\"mt-4 text-center font-mono text-2xl tracking-widest\" aria-label=\"Code\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<h1>Allow the Postern CLI to act as you?</h1><p class=\"mt-4 text-center font-mono text-2xl tracking-widest\" aria-label=\"Code\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -131,7 +131,7 @@ func ConfirmPage(m Confirm) templ.Component {
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Warn,
 				Text: "Continue only if you started this yourself and see the same code in your terminal. If someone " +
-					"else sent you the code or the link, choose Deny. If you allow it, that person can act as you.",
+					"else sent you the code or the link, choose Deny. Otherwise, that person will be able to act as you.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

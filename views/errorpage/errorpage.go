@@ -67,7 +67,7 @@ func (p Problem) text() string {
 		return "The URL is wrong, the page was removed, or your account can't see it."
 	}
 	if p.Status >= 500 {
-		return "Try again in a moment. An operator can find the cause in the server's log by the request ID below."
+		return "Try again in a moment. An operator can use the request ID below to find the cause in the server log."
 	}
 	return "Go back and try again."
 }

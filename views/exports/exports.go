@@ -67,16 +67,16 @@ func (a Ask) keys() ui.Group {
 				Value:  "",
 				Title:  "Hashes",
 				Chosen: a.Keys == "" || a.Keys == "hashes",
-				Text:   "Existing keys keep working. No key can be read from the zip.",
+				Text:   "Existing keys keep working. The zip contains only their hashes.",
 			},
 			{
 				Value:  "mint",
 				Title:  "New keys",
 				Chosen: a.Keys == "mint",
-				Text: "Adds a file of new keys for you to hand out. Existing keys keep working too. Only members and " +
-					"owners can download the new keys.",
+				Text: "Adds a file of new keys that you can give to callers. Existing keys also keep working. Only " +
+					"members and owners can download the new keys.",
 			},
-			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip contains no keys."},
+			{Value: "none", Title: "None", Chosen: a.Keys == "none", Text: "The zip doesn't contain any keys."},
 		},
 	}
 }

@@ -47,14 +47,14 @@ func PlanPage(m Plan) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>Import plan</h1><p class=\"text-muted mt-1 max-w-xl\">This is what your import (")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"flex flex-wrap items-end justify-between gap-4\"><div><h1>Import plan</h1><p class=\"text-muted mt-1 max-w-xl\">This plan shows what your import (")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.Plan.Source)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/exports/plan.templ`, Line: 18, Col: 46}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/exports/plan.templ`, Line: 18, Col: 54}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -103,7 +103,7 @@ func PlanPage(m Plan) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "This import is being applied. Reload the page in a moment."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "The import is in progress. Reload the page in a moment."}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -149,7 +149,7 @@ func PlanPage(m Plan) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\" download>Download the full plan</a> to see every item with its line.</p></section></div><div class=\"min-w-0 space-y-8 max-lg:row-start-1\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\" download>Download the full plan</a> to see every item and its line number.</p></section></div><div class=\"min-w-0 space-y-8 max-lg:row-start-1\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -298,7 +298,7 @@ func planned(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(m.Plan.Projects) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No project can be created yet. The list below explains why and what you can do.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"text-muted mt-1\">No projects can be created yet. The list below explains why and how to fix this.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -636,7 +636,7 @@ func choices(m Plan) templ.Component {
 			}
 		}
 		if len(m.Plan.Filled) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<p class=\"hint wrap-anywhere\">These placeholders have a value: ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "<p class=\"hint wrap-anywhere\">These placeholders have values: ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -672,7 +672,7 @@ func choices(m Plan) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "plan-name", Name: "name", Label: "Name", Value: m.Name, Slug: true,
-			Hint: "Name of the product and the tenant. If you import from more than one gateway, use a " +
+			Hint: "The name of the product and the tenant. If you import from more than one gateway, use a " +
 				"different name for each.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -680,7 +680,7 @@ func choices(m Plan) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: "plan-hosts", Name: "hosts", Label: "Host names", Value: m.Hosts, Mono: true,
-			Hint: "One per line, for routes that don't have a host.",
+			Hint: "One per line. Used for routes without a host.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -693,13 +693,13 @@ func choices(m Plan) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: "plan-trust", Name: "trust", Label: "Trusted targets", Value: m.Trust, Mono: true,
-			Hint: "Hosts of https targets whose certificates are accepted as they are now, one per line.",
+			Hint: "The https targets whose current certificates you trust. One host per line.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("plan-weak", "allow_weak", "Import weak keys",
-			english.Plural(int(m.Plan.Keys.Weak), "key", "")+" can be guessed easily.",
+			english.Plural(int(m.Plan.Keys.Weak), "key is", "keys are")+" easy to guess.",
 			m.Plan.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -710,7 +710,7 @@ func choices(m Plan) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("plan-theirs", "theirs", "Overwrite changes",
-			"Replace changes made here since an earlier import with those in the files.", m.Plan.Theirs).Render(ctx, templ_7745c5c3_Buffer)
+			"Replace changes made in Postern since an earlier import with the values in the files.", m.Plan.Theirs).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -86,8 +86,8 @@ func ListPage(m List) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No products yet",
-					"Create a product, then choose it under Product in the settings of each project. Its keys are valid "+
-						"for all of them.",
+					"Create a product, then choose it under Product in each project's settings. Its keys are valid for "+
+						"all of these projects.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -462,7 +462,7 @@ func ProductPage(m Product) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</ul><p class=\"hint mt-2\">You choose a project's product in the project's settings.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "</ul><p class=\"hint mt-2\">To change a project's product, go to the project's settings.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

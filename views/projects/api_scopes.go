@@ -67,7 +67,7 @@ func descriptionField(id string, value ui.Value) ui.Field {
 		Value:        value,
 		Autocomplete: "off",
 		Placeholder:  "see your orders",
-		Hint:         "Completes the sentence on the consent page: the application will be able to …",
+		Hint:         "Completes the sentence “The application will be able to …” on the consent page.",
 	}
 }
 

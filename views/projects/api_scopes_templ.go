@@ -41,7 +41,7 @@ func APIScopesPage(m APIScopes) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">Applications request API scopes to call this API, in any version. Users agree to them on the consent page. Your upstream receives them in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. For each app client, choose the scopes that it can request.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"api-scopes-title\">API scopes</h1><p class=\"text-muted mt-1 max-w-2xl\">Applications request API scopes to call any version of this API. Users agree to the scopes on the consent page. Your upstream receives them in <span class=\"font-mono text-[0.8125rem]\">X-Authenticated-Scope</span>. For each app client, choose the scopes that it can request.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -181,7 +181,7 @@ func APIScopesPage(m APIScopes) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Back to the project's login</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "\">Back to login</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -262,7 +262,7 @@ func apiScopeCreate(m APIScopeForm) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "orders:read",
-				Hint:         "Lowercase letters, digits and : . _ -. You can't change it later.",
+				Hint:         "Use lowercase letters, digits and : . _ -. You can't change the scope later.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -466,7 +466,7 @@ func APIScopePage(m APIScope) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Back to the API scopes</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "\">Back to API scopes</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

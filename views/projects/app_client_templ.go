@@ -186,7 +186,7 @@ func AppClientPage(m AppClient) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Back to the project's login</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "\">Back to login</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -798,7 +798,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Mono:         true,
 				Slug:         true,
 				Autocomplete: "off",
-				Hint:         "Must be unique in the tenant. The client ID stays the same.",
+				Hint:         "Must be unique in the tenant. Changing the name doesn't change the client ID.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -818,7 +818,7 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:       m.Logouts,
 				Mono:        true,
 				Placeholder: "https://app.example.com/",
-				Hint:        "One per line. Where users can be sent after they sign out.",
+				Hint:        "One per line. Users can be sent to these URIs after they sign out.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -832,7 +832,8 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "https://app.example.com/backchannel-logout",
-				Hint:         "Your server gets a logout token here when a session ends. Leave empty for none.",
+				Hint: "Postern sends a logout token to this URL when a session ends. Leave empty to turn " +
+					"this off.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -848,8 +849,8 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Access,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "For access and ID tokens, 1 to 1,440. A frozen user is refused immediately, " +
-					"regardless of the lifetime.",
+				Hint: "From 1 to 1,440. Applies to access and ID tokens. Frozen users are refused " +
+					"immediately, regardless of the lifetime.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -861,8 +862,8 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Refresh,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "How long tokens can be refreshed without a new sign-in, up to 90. Enter 0 to " +
-					"turn off refresh.",
+				Hint: "How long tokens can be refreshed before users must sign in again, up to 90. Enter 0 " +
+					"to turn off refresh.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -928,7 +929,7 @@ func branding(m AppClient) templ.Component {
 			var templ_7745c5c3_Var33 string
 			templ_7745c5c3_Var33, templ_7745c5c3_Err = templruntime.NewAttributeExpression(templ.SafeURL(m.Branding.Action)).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 253, Col: 65}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 254, Col: 65}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var33)
 			if templ_7745c5c3_Err != nil {
@@ -949,7 +950,7 @@ func branding(m AppClient) templ.Component {
 			var templ_7745c5c3_Var34 string
 			templ_7745c5c3_Var34, templ_7745c5c3_Err = templruntime.NewAttributeExpression(m.Branding.Revision).Resolve(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 256, Col: 70}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 257, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var34)
 			if templ_7745c5c3_Err != nil {
@@ -965,7 +966,7 @@ func branding(m AppClient) templ.Component {
 				Label:        "Title",
 				Value:        m.Branding.Title,
 				Autocomplete: "off",
-				Hint:         "The name that users see. Leave empty for the project's name.",
+				Hint:         "The name that users see. Leave empty to use the project's name.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -978,7 +979,8 @@ func branding(m AppClient) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "#2f56c6",
-				Hint:         "As #rrggbb. Text on it is black or white, whichever is easier to read.",
+				Hint: "In the form #rrggbb. Text on this color is black or white, whichever " +
+					"is easier to read.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -993,7 +995,7 @@ func branding(m AppClient) templ.Component {
 				Label:        "Welcome",
 				Value:        m.Branding.Welcome,
 				Autocomplete: "off",
-				Hint:         "A sentence below the title.",
+				Hint:         "A sentence shown below the title.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1007,8 +1009,8 @@ func branding(m AppClient) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "https://app.example.com/logo.svg",
-				Hint: "The https URL of an image, shown up to 48 pixels high. The preview shows a new " +
-					"logo after you save.",
+				Hint: "The https URL of an image, shown up to 48 pixels high. To see a new logo in the " +
+					"preview, save first.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -1020,7 +1022,7 @@ func branding(m AppClient) templ.Component {
 			var templ_7745c5c3_Var35 string
 			templ_7745c5c3_Var35, templ_7745c5c3_Err = templruntime.NewAttributeExpression(m.Branding.PreviewURL).ResolveURL(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 299, Col: 60}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 301, Col: 60}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var35)
 			if templ_7745c5c3_Err != nil {
@@ -1065,7 +1067,7 @@ func branding(m AppClient) templ.Component {
 				var templ_7745c5c3_Var38 string
 				templ_7745c5c3_Var38, templ_7745c5c3_Err = templruntime.NewAttributeExpression(m.Branding.PreviewURL).Resolve(ctx)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 313, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 315, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var38)
 				if templ_7745c5c3_Err != nil {
@@ -1128,12 +1130,12 @@ func appClientSecret(m AppClientSecret) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Confidential {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<p>This app client is confidential: the token endpoint requires its secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<p>This app client is confidential. The token endpoint requires its secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<p>This app client is public: it has no secret, because browsers and apps on users' devices can't keep one. PKCE protects its codes.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<p>This app client is public. It doesn't have a secret, because browsers and apps on users' devices can't keep one. PKCE protects its authorization codes.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1145,7 +1147,7 @@ func appClientSecret(m AppClientSecret) templ.Component {
 		var templ_7745c5c3_Var40 string
 		templ_7745c5c3_Var40, templ_7745c5c3_Err = templruntime.NewAttributeExpression(templ.SafeURL(m.Action)).ResolveURL(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 338, Col: 55}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/app_client.templ`, Line: 340, Col: 55}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var40)
 		if templ_7745c5c3_Err != nil {

@@ -41,7 +41,7 @@ func CallSigningPage(m CallSigning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">If call signing is on, calls to the upstreams carry a signature (RFC 9421) over the method, path, query, identity headers and time. Upstreams use the public keys to verify that a call comes from this project and wasn't changed. They don't need a secret.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"call-signing-title\">Signed calls</h1><p class=\"text-muted mt-1\">When call signing is on, each call to an upstream includes a signature (RFC 9421) that covers the method, path, query, identity headers and time. Upstreams use the public keys to verify that a call comes from this project and wasn't changed. They don't need a secret.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -143,7 +143,7 @@ func signingKeys(m CallSigning) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card mt-6\" aria-labelledby=\"signing-keys-title\"><div class=\"space-y-1.5 p-5\"><h2 id=\"signing-keys-title\">Public keys</h2><p class=\"text-muted\">Upstreams fetch them here as a JSON Web Key Set, without a credential.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<section class=\"card mt-6\" aria-labelledby=\"signing-keys-title\"><div class=\"space-y-1.5 p-5\"><h2 id=\"signing-keys-title\">Public keys</h2><p class=\"text-muted\">Upstreams can get the public keys from this URL as a JSON Web Key Set, without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -151,7 +151,7 @@ func signingKeys(m CallSigning) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div><div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"signing-keys-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Key</th><th scope=\"col\">State</th><th scope=\"col\">Signs from</th><th scope=\"col\">Published until</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</div><div class=\"table-frame border-t\" role=\"group\" aria-labelledby=\"signing-keys-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Key</th><th scope=\"col\">State</th><th scope=\"col\">Active from</th><th scope=\"col\">Published until</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -205,7 +205,7 @@ func signingKeys(m CallSigning) templ.Component {
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(k.ID)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/call_signing.templ`, Line: 67, Col: 14}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/call_signing.templ`, Line: 69, Col: 14}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {

@@ -41,14 +41,14 @@ func ClientCertificatePage(m ClientCertificate) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Client certificate of ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Client certificate for ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(m.Title)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/client_certificate.templ`, Line: 9, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/client_certificate.templ`, Line: 9, Col: 39}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
@@ -90,7 +90,7 @@ func ClientCertificatePage(m ClientCertificate) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Shown == nil {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2 id=\"presented-title\" class=\"sr-only\">Current certificate</h2><p class=\"text-muted p-5\">No certificate is set. An upstream that requires one refuses all calls.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<h2 id=\"presented-title\" class=\"sr-only\">Current certificate</h2><p class=\"text-muted p-5\">No certificate is set. An upstream that requires one will refuse all calls.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -298,7 +298,8 @@ func clientCertificateForm(m ClientCertificateForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "-----BEGIN CERTIFICATE-----",
-			Hint:         "In PEM format: the environment's own certificate first, then those of its issuers.",
+			Hint: "In PEM format. Put the environment's own certificate first, followed by its issuers' " +
+				"certificates.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -312,8 +313,8 @@ func clientCertificateForm(m ClientCertificateForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "-----BEGIN PRIVATE KEY-----",
-			Hint: "In PEM format without a passphrase: RSA, ECDSA or Ed25519. Stored encrypted and never " +
-				"shown again.",
+			Hint: "An RSA, ECDSA or Ed25519 key in PEM format, without a passphrase. Stored encrypted and " +
+				"never shown again.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -134,7 +134,7 @@ func (a Access) modes(id string) ui.Group {
 		Options: []ui.Option{
 			choice("mode", "passthrough", a.Mode != "authenticate", "Calls without credentials are forwarded."),
 			choice("mode", "authenticate", a.Mode == "authenticate",
-				"Every call needs a credential of an allowed type."),
+				"Every call must have a credential of an allowed type."),
 		},
 	}
 }
@@ -163,10 +163,10 @@ func (a Access) keyless(id string) ui.Group {
 		Error:  a.Wrong["keyless"],
 		Options: []ui.Option{
 			choice("keyless", "reject", a.Keyless != "owner_fallback",
-				"In authenticate mode, they need another credential of an allowed type. In passthrough mode, they're "+
-					"forwarded."),
+				"In authenticate mode, these calls need another credential of an allowed type. In passthrough mode, "+
+					"they're forwarded."),
 			choice("keyless", "owner_fallback", a.Keyless == "owner_fallback",
-				"Forwarded on behalf of the fallback owner."),
+				"These calls are forwarded on behalf of the fallback owner."),
 		},
 	}
 }

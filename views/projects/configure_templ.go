@@ -639,7 +639,7 @@ func readOnly(m Configure) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Say(ui.Notice{Text: "You're a viewer in this team. Members and owners can change these settings."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Say(ui.Notice{Text: "You're a viewer on this team. Members and owners can change these settings."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -691,7 +691,7 @@ func move(m Move) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"max-w-xl\">Calls keep working during the move. API keys, usage, exports, custom domains and the project's own tenant move with the project. Webhooks, products, other tenants and the existing audit log entries stay with this team. Members of this team who aren't in the other team will no longer see the project.</p><div class=\"max-w-md\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"max-w-xl\">Calls keep working during the move. API keys, usage, exports, custom domains and the project's own tenant move with the project. Webhooks, products, other tenants and the existing audit log entries stay with this team. Members of this team who aren't also members of the other team will lose access to the project.</p><div class=\"max-w-md\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1378,14 +1378,14 @@ func environment(m Environment) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<dl class=\"grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3 gap-y-2\"><dt class=\"text-muted text-[0.8125rem]\">Target of ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, "<dl class=\"grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-3 gap-y-2\"><dt class=\"text-muted text-[0.8125rem]\">Target for ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var55 string
 		templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(m.Name)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/configure.templ`, Line: 292, Col: 60}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/projects/configure.templ`, Line: 292, Col: 61}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 		if templ_7745c5c3_Err != nil {
@@ -1476,7 +1476,7 @@ func environment(m Environment) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:       m.ID + "-target",
 				Name:     "target",
-				Label:    "New target of " + m.Name,
+				Label:    "New target for " + m.Name,
 				URL:      true,
 				Value:    m.Target,
 				Required: true,

@@ -45,7 +45,7 @@ func DomainsPage(m Domains) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"domains-title\"><p class=\"text-muted mt-1 mb-4 max-w-2xl\">Point your own host name, such as api.example.com, directly at an environment. Callers don't need a version or environment in the path. Domains can share a host name if their path prefixes or methods differ. The project's gateway URL keeps working.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"domains-title\"><p class=\"text-muted mt-1 mb-4 max-w-2xl\">Point your own host name, such as api.example.com, directly at an environment. Callers don't need the version and environment in the path. Domains can share a host name if their path prefixes or methods differ. The project's gateway URL keeps working.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -202,8 +202,8 @@ func domainAdd(m DomainAdd) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "api.example.com",
-				Hint: "It starts working once a TXT record proves that you own it. All domains with the " +
-					"same host name share the record.",
+				Hint: "The domain starts working once a TXT record proves that you own it. All domains " +
+					"with the same host name share the record.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -497,7 +497,7 @@ func DomainPage(m Domain) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section class=\"card mt-6 space-y-5 p-5\" aria-labelledby=\"domain-record-title\"><h2 id=\"domain-record-title\">Ownership</h2><p class=\"text-muted\">Create this TXT record at your DNS provider and keep it. Postern checks it once a day.</p><div class=\"space-y-1.5\"><p class=\"label\">Name</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 35, "<section class=\"card mt-6 space-y-5 p-5\" aria-labelledby=\"domain-record-title\"><h2 id=\"domain-record-title\">Ownership</h2><p class=\"text-muted\">Create this TXT record with your DNS provider and keep it. Postern checks it once a day.</p><div class=\"space-y-1.5\"><p class=\"label\">Name</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -638,7 +638,7 @@ func DomainPage(m Domain) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\">Back to the custom domains</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "\">Back to custom domains</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

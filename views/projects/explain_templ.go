@@ -90,7 +90,7 @@ func ExplainPage(m Explain) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\">Back to the requests</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\">Back to requests</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -306,7 +306,7 @@ func explainForm(m Explain) templ.Component {
 			ID:           "explain-path",
 			Name:         "path",
 			Label:        "Path below the environment",
-			Hint:         "At a custom domain, enter the complete path.",
+			Hint:         "For a custom domain, enter the complete path.",
 			Value:        m.Path,
 			Placeholder:  "/orders/42",
 			Autocomplete: "off",
@@ -334,7 +334,7 @@ func explainForm(m Explain) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key, or a user who calls with a token. Leave empty for a call without a credential.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<fieldset class=\"space-y-5\"><legend class=\"mb-3 font-medium\">Caller</legend><p class=\"text-muted text-[0.8125rem]\">Enter a key, or a user who calls with a token. Leave both empty for a call without a credential.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -344,7 +344,7 @@ func explainForm(m Explain) templ.Component {
 			Label:        "Key ID",
 			Value:        m.Key,
 			Placeholder:  "key_…",
-			Hint:         "On the key's page. Don't enter the key itself.",
+			Hint:         "Shown on the key's page. Don't enter the key itself.",
 			Autocomplete: "off",
 			Conditional:  true,
 			Mono:         true,

@@ -60,7 +60,7 @@ func ImportPage(m Import) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if !m.Denied {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted mt-1\">Coming from another gateway? <a class=\"link\" href=\"#from-gateway\">Plan the import of its files</a>.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"text-muted mt-1\">Moving from another gateway? <a class=\"link\" href=\"#from-gateway\">Plan an import of its files</a>.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -72,7 +72,7 @@ func ImportPage(m Import) templ.Component {
 				}
 				templ_7745c5c3_Err = ui.Say(ui.Notice{
 					Tone: ui.Warn,
-					Text: "You're a viewer in this team. Ask an owner to make you a member, or choose another " +
+					Text: "You're a viewer on this team. Ask an owner to make you a member, or choose another " +
 						"team.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -112,13 +112,13 @@ func ImportPage(m Import) templ.Component {
 					Mono:         true,
 					Slug:         true,
 					Autocomplete: "off",
-					Hint: "Part of the gateway URL. Leave empty to use the name in the zip. If it's taken, " +
-						"choose another name.",
+					Hint: "Part of the gateway URL. Leave empty to use the name in the zip. If that name is " +
+						"taken, choose another.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"import-zip\">Zip</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"import-zip\" type=\"file\" name=\"zip\" accept=\".zip,application/zip\" required aria-describedby=\"import-zip-hint\"><p id=\"import-zip-hint\" class=\"hint\">A zip from <code class=\"font-mono\">postern export</code> or a project's export page, in either format. Postern verifies the zip before it reads anything from it.</p></div><div class=\"flex justify-end\"><button class=\"btn\" hx-post=\"")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"import-zip\">Zip</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"import-zip\" type=\"file\" name=\"zip\" accept=\".zip,application/zip\" required aria-describedby=\"import-zip-hint\"><p id=\"import-zip-hint\" class=\"hint\">A zip from <code class=\"font-mono\">postern export</code> or a project's export page, in either format. Postern verifies the zip before it uses the contents.</p></div><div class=\"flex justify-end\"><button class=\"btn\" hx-post=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -201,7 +201,7 @@ func planForm(m Import) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"plan-file\">Files from another gateway</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"plan-file\" type=\"file\" name=\"file\" accept=\".yaml,.yml,.json,application/yaml,application/json\" multiple required aria-describedby=\"plan-file-hint\"><p id=\"plan-file-hint\" class=\"hint\">Kong: declarative YAML or JSON, decK dumps, or the response of <code>GET /config</code>. AWS API Gateway: exports of APIs, with lists of API keys, usage plans and stages. Up to 50 files of one gateway, with 20 MB in total.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Plan import</button></div></form>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"space-y-1.5\"><label class=\"label\" for=\"plan-file\">Files from another gateway</label> <input class=\"input h-auto py-2 file:mr-3 file:border-0 file:bg-transparent file:font-medium\" id=\"plan-file\" type=\"file\" name=\"file\" accept=\".yaml,.yml,.json,application/yaml,application/json\" multiple required aria-describedby=\"plan-file-hint\"><p id=\"plan-file-hint\" class=\"hint\">Kong: declarative YAML or JSON, decK dumps, or the response to <code>GET /config</code>. AWS API Gateway: API exports, with lists of API keys, usage plans and stages. Up to 50 files from one gateway, 20 MB in total.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Plan import</button></div></form>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -312,7 +312,7 @@ func importAnswer(m Import) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</h2><p class=\"text-muted mt-0.5 mb-4\">Nothing is imported yet.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "</h2><p class=\"text-muted mt-0.5 mb-4\">Nothing has been imported yet.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -379,7 +379,7 @@ func importAnswer(m Import) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</ul></div><div class=\"flex flex-wrap items-center justify-between gap-3 border-t p-5\"><p class=\"hint max-w-sm\">You can only import the zip that you previewed. Its SHA-256 begins with ")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "</ul></div><div class=\"flex flex-wrap items-center justify-between gap-3 border-t p-5\"><p class=\"hint max-w-sm\">You can import only the zip that you previewed. Its SHA-256 begins with ")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -51,5 +51,5 @@ func (m Introspection) secretHint() string {
 	if m.HasSecret {
 		return "Leave empty to keep the saved secret."
 	}
-	return "If the endpoint requires one."
+	return "Required by some endpoints."
 }

@@ -68,7 +68,7 @@ func issuers(id string, m Access) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">Accepts JWTs from these issuers. Issuer and audience must match one row. The project's own login doesn't need a row.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\" class=\"hint\">JWTs from these issuers are accepted. The issuer and audience of a token must match the same row. You don't need a row for the project's own login.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -405,7 +405,7 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           row.ID + "-tenant",
 				Name:         "issuer_tenant",
-				Label:        "Tenant of the callers",
+				Label:        "Callers' tenant",
 				Value:        row.Tenant,
 				Mono:         true,
 				Autocomplete: "off",
@@ -419,8 +419,8 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if action != "" {
-				templ_7745c5c3_Err = tokenToTest(row.ID, "secret_token", "Enter a token from this issuer to see what the gateway decides "+
-					"and why.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = tokenToTest(row.ID, "secret_token", "Enter a token from this issuer to see whether the gateway "+
+					"accepts it and why.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -613,7 +613,7 @@ func removedIssuer(id, action string, row IssuerRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</span> <span class=\"text-muted block text-[0.8125rem]\">Removed when you save. Calls with its tokens will get 401.</span></p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 44, "</span> <span class=\"text-muted block text-[0.8125rem]\">This issuer will be removed when you save. Calls with its tokens will get 401.</span></p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -752,7 +752,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "\" class=\"when-opaque min-w-0\"><legend class=\"label mb-1\">Introspection</legend><p class=\"hint\">The endpoint that checks opaque tokens on every call (RFC 7662).</p><div class=\"mt-3 grid items-start gap-4 rounded-md border p-4 sm:grid-cols-2\"><div class=\"sm:col-span-2\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "\" class=\"when-opaque min-w-0\"><legend class=\"label mb-1\">Introspection</legend><p class=\"hint\">This endpoint checks opaque tokens on every call (RFC 7662).</p><div class=\"mt-3 grid items-start gap-4 rounded-md border p-4 sm:grid-cols-2\"><div class=\"sm:col-span-2\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -823,7 +823,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 			Value:        m.Issuer,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Leave empty for any.",
+			Hint:         "Leave empty to accept any.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -835,7 +835,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 			Value:        m.Audience,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Leave empty for any.",
+			Hint:         "Leave empty to accept any.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -845,8 +845,8 @@ func introspection(id, action string, m Introspection) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = tokenToTest(id+"-introspection", "introspection_secret_token", "Leave empty to send the "+
-				"endpoint a made-up token.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = tokenToTest(id+"-introspection", "introspection_secret_token", "Leave empty to test the "+
+				"endpoint with a made-up token.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -101,7 +101,7 @@ func keyForm(m Keys) templ.Component {
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "key-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "Expires at the end of that day (UTC).",
+			Hint: "The key expires at the end of this day (UTC).",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -126,7 +126,7 @@ func keyForm(m Keys) templ.Component {
 				ID: "key-product", Name: "product", Legend: "Product", Error: m.Create.ProductError,
 				Options: []ui.Option{{
 					Value:  m.Create.Product,
-					Title:  "Valid for every project of " + m.Create.Product,
+					Title:  "Valid for every project in " + m.Create.Product,
 					Chosen: m.Create.OfProduct,
 					Text:   "In each project, the key has the scopes of that project's key type with the same name.",
 				}},
@@ -262,8 +262,8 @@ func keyMetadata(id string, value ui.Value) templ.Component {
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: id + "-metadata", Name: "metadata", Label: "Metadata", Mono: true, Value: value, Autocomplete: "off",
 			Placeholder: `{"plan": "gold"}`,
-			Hint: "Your own data about the key: a JSON object of up to 4 KB. Your upstream gets it only if the version " +
-				"sends it.",
+			Hint: "Your own data about the key, as a JSON object of up to 4 KB. Upstreams get it only if you turn this " +
+				"on under Access.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -355,7 +355,7 @@ func keyEdit(m KeyEdit) templ.Component {
 				Label: "Expires",
 				Type:  "date",
 				Value: m.Expires,
-				Hint:  "Expires at the end of that day (UTC). Leave empty for never.",
+				Hint:  "The key expires at the end of this day (UTC). Leave empty if it should never expire.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -433,7 +433,7 @@ func keyFilter(m KeyFilter) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\" class=\"grid gap-4 sm:grid-cols-2 lg:grid-cols-3\" role=\"search\" aria-label=\"Filter the keys\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "\" class=\"grid gap-4 sm:grid-cols-2 lg:grid-cols-3\" role=\"search\" aria-label=\"Filter keys\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -47,7 +47,7 @@ func KeyImportPage(m KeyImport) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Import keys</h1><p class=\"text-muted mt-1 max-w-2xl\">Keys from another gateway or from your own database keep working with the same value. Postern stores only their SHA-256.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Import keys</h1><p class=\"text-muted mt-1 max-w-2xl\">Import keys from another gateway or from your own database. They keep their values. Postern stores only their SHA-256 hashes.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -129,7 +129,7 @@ func KeyImportPage(m KeyImport) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Back to the keys</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\">Back to keys</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -216,7 +216,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 			ID:    "import-type",
 			Name:  "key_type",
 			Label: "Key type for rows without one",
-			Hint:  "Rows with a key type or scopes keep theirs.",
+			Hint:  "Doesn't affect rows that have a key type or scopes.",
 		}, m.Types).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -233,14 +233,14 @@ func keyImportForm(m KeyImportForm) templ.Component {
 			Mono:         true,
 			Autocomplete: "off",
 			Placeholder:  "apiKey=key",
-			Hint: "One column=field per line. Use - as the field to leave a column out. If Postern doesn't know " +
-				"the name of a column, the check proposes a field.",
+			Hint: "One column=field pair per line. To skip a column, use - as the field. If Postern doesn't " +
+				"recognize a column name, the check suggests a field.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("import-update", "update", "Update keys that changed",
-			"When this is off, rows for existing keys with other attributes are refused.", m.Update).Render(ctx, templ_7745c5c3_Buffer)
+			"When this is off, rows that would change existing keys are refused.", m.Update).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -296,7 +296,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows that were already imported are kept.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<div class=\"text-muted flex flex-wrap justify-between gap-x-4 text-[0.8125rem] tabular-nums\"><span id=\"import-sent\" role=\"status\"></span> <span id=\"import-done\"></span></div><div class=\"flex flex-wrap items-center justify-between gap-3 pt-1\"><p class=\"hint\">Keep this page open. If you cancel an import, the rows imported so far are kept.</p><button type=\"button\" id=\"import-cancel\" class=\"btn btn-small\">Cancel</button></div></div><div class=\"flex flex-wrap justify-end gap-2 border-t px-5 py-3\"><button id=\"import-check\" class=\"btn\">Check file</button> <button id=\"import-start\" class=\"btn btn-primary\" formaction=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -596,7 +596,7 @@ func keyCheck(m KeyCheck) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to find out whether it belongs to this project. A hash in a file can look right but never match, so try one key of each kind.</p><form id=\"key-check\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to check whether it belongs to this project. A hash in a file can look right but never match a key, so check one key of each kind.</p><form id=\"key-check\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -618,7 +618,7 @@ func keyCheck(m KeyCheck) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "No match: no key of this project has this plaintext."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "No match. This isn't a key of this project."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -634,7 +634,7 @@ func keyCheck(m KeyCheck) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Good,
-				Text: "It matches " + m.Match.ID + " of " + m.Match.Owner + ".",
+				Text: "This is " + m.Match.ID + ", owned by " + m.Match.Owner + ".",
 				Link: ui.Link{URL: m.Match.URL, Text: "Show the key"},
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -658,7 +658,7 @@ func keyCheck(m KeyCheck) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Mono:         true,
-			Hint:         "It isn't stored. You can check 10 keys a minute.",
+			Hint:         "The key isn't stored. You can check 10 keys per minute.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -34,10 +34,10 @@ func SendMetadataText(send bool) string {
 // sendMetadata is the checkbox about the metadata of keys.
 func (a Access) sendMetadata(id string) ui.Group {
 	return ui.Group{
-		ID: id + "-key-send-metadata", Name: "key_send_metadata", Legend: "Metadata of API keys",
+		ID: id + "-key-send-metadata", Name: "key_send_metadata", Legend: "API key metadata",
 		Options: []ui.Option{{
 			Value: "true", Title: "Send to the upstream", Chosen: a.SendMetadata,
-			Text: "Your upstream gets the metadata of the caller's key as X-Consumer-Metadata, in JSON.",
+			Text: "Your upstream gets the metadata of the caller's key as JSON in the X-Consumer-Metadata header.",
 		}},
 	}
 }

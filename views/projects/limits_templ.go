@@ -76,7 +76,7 @@ func limits(m Limits) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Windows follow the UTC clock. A call over any limit gets 429 and isn't counted. If a key or its type has its own limits, they replace the limits for each key.</p><div id=\"limit-rows\" class=\"space-y-3\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"hint\">Windows follow the UTC clock. A call over any limit gets 429 and isn't counted. If a key or its type has its own limits, those limits replace the limits for each key.</p><div id=\"limit-rows\" class=\"space-y-3\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -87,7 +87,7 @@ func limits(m Limits) templ.Component {
 				}
 			}
 			if len(m.Rows) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted rounded-md border border-dashed p-4 text-center\">No limits. The number of calls isn't restricted.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"text-muted rounded-md border border-dashed p-4 text-center\">No limits are set.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -287,7 +287,7 @@ func ProviderPage(m Provider) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Group mappings</a> <span class=\"text-muted\">: add users to groups by their claims from the provider</span></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Group mappings</a> <span class=\"text-muted\">: add users to groups based on the provider's claims</span></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -543,8 +543,8 @@ func providerForm(m ProviderForm) templ.Component {
 			Value:       m.SignIn,
 			Mono:        true,
 			Placeholder: "example.com",
-			Hint: "One per line. The sign-in page asks for an email address first and sends users of these domains " +
-				"to this provider.",
+			Hint: "One per line. The sign-in page asks for an email address first and sends users with an address in " +
+				"these domains to this provider.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -559,8 +559,8 @@ func providerForm(m ProviderForm) templ.Component {
 				Conditional:  true,
 				Autocomplete: "off",
 				Placeholder:  "https://api.example.com",
-				Hint: "Identifies your API at the provider. Required if applications use the provider's access " +
-					"tokens, which are opaque without it.",
+				Hint: "Identifies your API to the provider. Required if applications use the provider's access " +
+					"tokens, because the tokens are opaque without it.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -41,7 +41,7 @@ func RelationsPage(m Relations) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"relations-title\">Owners of objects</h1><p class=\"text-muted mt-1 max-w-2xl\">Rules with <code class=\"font-mono text-[0.8125rem]\">owner</code> allow only an object's owner. Rules with <code class=\"font-mono text-[0.8125rem]\">remember</code> record owners from responses. You can also add owners here. <a class=\"link\" href=\"/docs/ownership\">How ownership works</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1 id=\"relations-title\">Object owners</h1><p class=\"text-muted mt-1 max-w-2xl\">Rules with <code class=\"font-mono text-[0.8125rem]\">owner</code> allow only an object's owner. Rules with <code class=\"font-mono text-[0.8125rem]\">remember</code> record owners from responses. You can also add owners here. <a class=\"link\" href=\"/docs/ownership\">How ownership works</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -252,7 +252,7 @@ func relationAdd(m RelationAdd) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Placeholder:  "order:42",
-				Hint:         "A type, a colon and an ID, written as in a path.",
+				Hint:         "A type, a colon and an ID. Write the ID as it appears in a path.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -355,7 +355,7 @@ func relationImport(m RelationImport) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</code>. Without a tenant, the project's own applies. Existing owners stay. Up to 5 MB. For larger files, use <code class=\"font-mono\">postern relations import</code>.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Import file</button></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</code>. If you leave out the tenant, the project's own tenant is used. Existing owners are kept. The file can be up to 5 MB. For larger files, use <code class=\"font-mono\">postern relations import</code>.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Import file</button></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -654,7 +654,7 @@ func relationMisses(rows []RelationMiss) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<section id=\"missed\" class=\"mt-10\" aria-labelledby=\"missed-title\"><h2 id=\"missed-title\">Responses without an object</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">In the last 30 days, these rules found no object in some responses. Objects that those calls created have no owner. Add their owners above.</p><div class=\"card\"><div class=\"table-frame\" role=\"group\" aria-labelledby=\"missed-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Responses</th><th scope=\"col\" class=\"max-sm:hidden\">Last</th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<section id=\"missed\" class=\"mt-10\" aria-labelledby=\"missed-title\"><h2 id=\"missed-title\">Responses without an object</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">In the last 30 days, these rules couldn't find an object in some responses. Objects that were created by these calls don't have an owner. Add their owners above.</p><div class=\"card\"><div class=\"table-frame\" role=\"group\" aria-labelledby=\"missed-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Rule</th><th scope=\"col\">Responses</th><th scope=\"col\" class=\"max-sm:hidden\">Last</th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -867,7 +867,7 @@ func RelationPage(m Relation) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\">Back to the owners</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "\">Back to owners</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -30,8 +30,8 @@ type Requests struct {
 	NoGateway bool // the server serves no calls, and its log stays empty
 }
 
-const noGateway = "This server doesn't run a gateway, so this page is always empty. Usage counts the calls of all " +
-	"gateways. For single calls, ask the operator for the gateways' access logs."
+const noGateway = "This server doesn't run a gateway, so this page is always empty. The Usage page counts the calls " +
+	"to all gateways. To see individual calls, ask the operator for the gateways' access logs."
 
 // Request is one call.
 type Request struct {

@@ -212,7 +212,7 @@ func RequestsPage(m Requests) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</div><p class=\"hint mt-3\">Each server keeps about the last 1,000 requests in memory, without their queries, headers or bodies. Requests are sorted by arrival. Times are UTC.</p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</div><p class=\"hint mt-3\">Each server keeps about the last 1,000 requests in memory, without their queries, headers or bodies. Requests are sorted by arrival time. Times are in UTC.</p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

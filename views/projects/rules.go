@@ -51,7 +51,7 @@ var ruleSyntax = []ui.Fact{
 	{Label: "owner=order:{id}", Value: "Requires the owner of this object."},
 	{Label: "remember=order:{response.id}", Value: "Makes the caller the owner after a 2xx response."},
 	{Label: "forget=order:{id}", Value: "Removes all owners after a 2xx response."},
-	{Label: "mode=shadow", Value: "Overrides the mode above. Also mode=off and mode=enforce."},
+	{Label: "mode=shadow", Value: "Overrides the mode above. You can also use mode=off and mode=enforce."},
 }
 
 func (f *RulesForm) defaults() ui.Group {
@@ -62,13 +62,13 @@ func (f *RulesForm) defaults() ui.Group {
 		Options: []ui.Option{
 			{
 				Value:  "allow",
-				Title:  "Open",
+				Title:  "Allow",
 				Text:   "Every caller that Access allows can call these routes.",
 				Chosen: f.Default == "allow",
 			},
 			{
 				Value:  "deny",
-				Title:  "Closed",
+				Title:  "Deny",
 				Text:   "Every call to these routes gets 403 no_rule.",
 				Chosen: f.Default == "deny",
 			},
@@ -86,13 +86,13 @@ func (f *RulesForm) modes() ui.Group {
 			{
 				Value:  "enforce",
 				Title:  "Enforce",
-				Text:   "Calls that break the rules are refused.",
+				Text:   "Calls that violate the rules are refused.",
 				Chosen: f.Mode == "enforce",
 			},
 			{
 				Value:  "shadow",
 				Title:  "Shadow",
-				Text:   "Calls pass, and those that would be refused are counted.",
+				Text:   "Calls are forwarded. Calls that would be refused are counted.",
 				Chosen: f.Mode == "shadow",
 			},
 			{Value: "off", Title: "Off", Text: "Rules aren't checked.", Chosen: f.Mode == "off"},
@@ -108,8 +108,8 @@ func (f *RulesForm) scopes() ui.Group {
 		Options: []ui.Option{{
 			Value: "true",
 			Title: "Require the scopes read and write",
-			Text: "Where no rule requires a scope, keys need read for GET, HEAD and OPTIONS, and write for other " +
-				"methods. Full keys have both. Read-only keys have read.",
+			Text: "If no rule requires a scope, keys need read for GET, HEAD and OPTIONS, and write for other " +
+				"methods. Keys of type full have both scopes. Keys of type read-only have only read.",
 			Chosen: f.ReadWrite,
 		}},
 	}

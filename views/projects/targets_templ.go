@@ -223,7 +223,7 @@ func targets(m Targets) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"text-muted\">Targets can differ in host and port only. A target with weight 0 gets no new calls.</p><div id=\"target-rows\" class=\"space-y-3\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"text-muted\">Targets can differ only in host and port. A target with weight 0 doesn't get new calls.</p><div id=\"target-rows\" class=\"space-y-3\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

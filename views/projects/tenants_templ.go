@@ -45,7 +45,7 @@ func TenantsPage(m Tenants) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"tenants-title\"><p class=\"text-muted mt-1 mb-4 max-w-2xl\">A tenant is one of your customers, with its own keys, users and groups. The tenants listed here can call this project. Calls with keys of other tenants get 403.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section aria-labelledby=\"tenants-title\"><p class=\"text-muted mt-1 mb-4 max-w-2xl\">A tenant is one of your customers, with its own keys, users and groups. The tenants listed here can call this project. Calls with other tenants' keys get 403.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -250,8 +250,8 @@ func tenantAdd(m TenantAdd) templ.Component {
 				Value:        m.FallbackOwner,
 				Autocomplete: "off",
 				Placeholder:  "acme-app",
-				Hint: "Owner of calls without a key if their token belongs to this tenant. Leave empty to use " +
-					"the project's fallback owner.",
+				Hint: "Calls with a token of this tenant but without a key are counted for this owner. Leave " +
+					"empty to use the project's fallback owner.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -549,7 +549,7 @@ func DetachPage(m Detach) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">Back to the tenants</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 41, "\">Back to tenants</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

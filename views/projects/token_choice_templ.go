@@ -86,7 +86,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and keeps no copy, so a login can't be refreshed.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and doesn't keep a copy, so logins can't be refreshed.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -152,7 +152,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "The upstream gets the provider's ID token, which says who signed in.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "The upstream gets the provider's ID token, which identifies the user who signed in.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -248,7 +248,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">You can't combine these two options:</strong> the gateway doesn't issue its own tokens.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<strong class=\"font-medium\">You can't combine these two options.</strong> The gateway doesn't issue its own tokens.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -532,7 +532,7 @@ func tokenDrawing(c TokenChoice) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = drawnBox("168", "190", "Postern", "gateway, stores no token").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = drawnBox("168", "190", "Postern", "gateway, stores no tokens").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -83,7 +83,7 @@ func SearchPage(m Search) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"> <button class=\"btn\">Search</button></form><p id=\"search-hint\" class=\"hint mt-2\">Find a key by owner, ID or the full key. A key you paste isn't stored.</p><div id=\"search-results\" class=\"mt-3\"><p class=\"sr-only\" role=\"status\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "\"> <button class=\"btn\">Search</button></form><p id=\"search-hint\" class=\"hint mt-2\">Find a key by its owner or ID, or paste the full key. Pasted keys aren't stored.</p><div id=\"search-results\" class=\"mt-3\"><p class=\"sr-only\" role=\"status\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -346,7 +346,7 @@ func SignUpPage(m SignUp) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "You get your own team and can join others.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, "You'll get your own team, and you can join others.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -465,7 +465,7 @@ func newAccountFields(email, name ui.Value, password, minLength string) templ.Co
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "password", Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password",
-			Hint:  "At least " + minLength + " characters. Only the length matters: a few unrelated words work well.",
+			Hint:  "At least " + minLength + " characters. A few unrelated words work well.",
 			Value: ui.Value{Error: password}, Required: true, MinLength: minLength,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -778,7 +778,7 @@ func WelcomePage(m Welcome) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<h1>Welcome to Postern</h1><p class=\"text-muted mt-1 mb-6\">Create the first account of this installation. You become its operator. This link works only once.</p><form method=\"post\" action=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 61, "<h1>Welcome to Postern</h1><p class=\"text-muted mt-1 mb-6\">Create the first account on this installation. You'll be its operator. This link works only once.</p><form method=\"post\" action=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -883,8 +883,7 @@ func RecoveryPage(m Recovery) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID: "password", Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password",
-				Hint: "At least " + m.minLength() + " characters. Only the length matters: a few unrelated words " +
-					"work well.",
+				Hint:  "At least " + m.minLength() + " characters. A few unrelated words work well.",
 				Value: ui.Value{Error: m.Password}, Required: true, MinLength: m.minLength(), Autofocus: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -1027,7 +1026,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Sent {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account uses this address, you'll get an email with a link. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account uses this address, you'll get an email with a link. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address you entered, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1041,7 +1040,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				templ_7745c5c3_Err = ui.TextField(ui.Field{
-					ID: "email", Name: "email", Label: "Email of your account", Type: "email",
+					ID: "email", Name: "email", Label: "Account email", Type: "email",
 					Autocomplete: "username", Value: m.Email, Required: true, Autofocus: true,
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
@@ -1111,7 +1110,7 @@ func LinkOverPage(m LinkOver) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. As long as this installation has no account, the server prints a link each time it starts. You can also run this command on the server, with the server's settings:</p><div class=\"mt-4\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 79, "<h1>This link doesn't work</h1><p class=\"text-muted mt-1\">One-time links expire, and only the newest one works. Until the first account is created, the server prints a new link each time it starts. You can also run this command on the server, with the server's settings:</p><div class=\"mt-4\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

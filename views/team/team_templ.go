@@ -41,7 +41,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Teams</h1><p class=\"text-muted mt-1\">Projects belong to a team, and its members share them.</p><div class=\"mt-6\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div><h1>Teams</h1><p class=\"text-muted mt-1\">Each project belongs to a team, and all members of the team share it.</p><div class=\"mt-6\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -838,8 +838,8 @@ func invitations(m Invitations) templ.Component {
 			}
 			templ_7745c5c3_Err = ui.Say(ui.Notice{
 				Tone: ui.Good,
-				Text: "Send this link to the person you invite. It can be used once and expires after 7 days. " +
-					"You won't see it again.",
+				Text: "Send this link to the person you're inviting. It can be used once and expires after 7 " +
+					"days. You won't see it again.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -940,13 +940,13 @@ func invitations(m Invitations) templ.Component {
 					Autocomplete: "off",
 					Placeholder:  "vic@example.com",
 					Hint: "If you enter an address, only the account with that address can join. No email is " +
-						"sent. You send the link yourself.",
+						"sent, so send the link yourself.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p class=\"hint\">Anyone with the link can join, but it works only once. No email is sent. You send the link yourself.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<p class=\"hint\">Anyone with the link can join, but the link works only once. No email is sent, so send the link yourself.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -137,8 +137,8 @@ func GroupsPage(m Groups) templ.Component {
 				})
 				templ_7745c5c3_Err = ui.Empty(
 					"No groups yet",
-					"A group is a set of users and of apps that own keys. Rules can require groups, and the upstream "+
-						"gets the names of a user's groups in X-Consumer-Groups. Groups can contain other groups.",
+					"A group contains users, apps that own keys, and other groups. Rules can require groups, and the "+
+						"upstream gets the names of the caller's groups in X-Consumer-Groups.",
 				).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -750,7 +750,7 @@ func owners(m Group) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<section aria-labelledby=\"owners\"><h2 id=\"owners\" class=\"mb-1\">Apps</h2><p class=\"hint mb-3\">If one of these apps owns a key of this tenant, the key is in the group.</p><div class=\"card\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<section aria-labelledby=\"owners\"><h2 id=\"owners\" class=\"mb-1\">Apps</h2><p class=\"hint mb-3\">Keys of this tenant that are owned by one of these apps are in the group.</p><div class=\"card\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -846,7 +846,7 @@ func owners(m Group) templ.Component {
 				Required:     true,
 				Autocomplete: "off",
 				Placeholder:  "billing-service",
-				Hint:         "The owner name of the app's keys.",
+				Hint:         "The name of the app, as in the owner of its keys.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -981,7 +981,7 @@ func children(m Group) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section aria-labelledby=\"children\"><h2 id=\"children\" class=\"mb-1\">Nested groups</h2><p class=\"hint mb-3\">Members of these groups are members of this group too.</p><div class=\"card\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section aria-labelledby=\"children\"><h2 id=\"children\" class=\"mb-1\">Nested groups</h2><p class=\"hint mb-3\">Members of these groups are also members of this group.</p><div class=\"card\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -55,12 +55,12 @@ func SignupPage(m Signup) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if m.InviteOnly {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Only invited users, and users whose confirmed address is approved below. Existing users aren't affected.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "Only invited users and users with an approved address can sign up. Existing users aren't affected.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Anyone who can sign in with a provider of one of the tenant's app clients.")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "Anyone can sign up with a provider of one of the tenant's app clients.")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -279,8 +279,8 @@ func fallbackOwner(value ui.Value) templ.Component {
 			Value:        value,
 			Autocomplete: "off",
 			Placeholder:  "acme-app",
-			Hint: "Owner of calls without a key if their token belongs to this tenant. Leave empty to use the project's " +
-				"fallback owner.",
+			Hint: "Calls with a token of this tenant but without a key are counted for this owner. Leave empty to use " +
+				"the project's fallback owner.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -544,7 +544,7 @@ func SettingsPage(m Settings) templ.Component {
 			if len(m.Projects) == 0 {
 				templ_7745c5c3_Err = ui.Empty(
 					"No project serves this tenant",
-					"Its keys are refused until you attach it to a project.",
+					"The tenant's keys are refused until you attach the tenant to a project.",
 				).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -62,5 +62,5 @@ type Shown struct {
 
 func (f Form) scopes() ui.Group {
 	return ui.Group{ID: "scope", Name: "scopes", Legend: "Scopes", Options: f.Scopes, Error: f.ScopesError,
-		Hint: "Actions that the token allows, within your role in each team."}
+		Hint: "The actions that the token allows, within your role on each team."}
 }

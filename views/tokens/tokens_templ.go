@@ -45,7 +45,7 @@ func ListPage(m List) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h2 id=\"tokens-title\" class=\"mt-8\">Access tokens</h2><p class=\"text-muted mt-1 mb-6 max-w-2xl\">With a token, a program acts as you in all of your teams, within the token's scopes. Send it as a bearer token, or set POSTERN_TOKEN to it.</p><section aria-labelledby=\"tokens-title\"><div class=\"mb-4\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h2 id=\"tokens-title\" class=\"mt-8\">Access tokens</h2><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A program with a token can act as you on all of your teams, within the token's scopes. Send the token as a bearer token, or set POSTERN_TOKEN to the token.</p><section aria-labelledby=\"tokens-title\"><div class=\"mb-4\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -205,14 +205,14 @@ func form(m List) templ.Component {
 			Required:     true,
 			Autocomplete: "off",
 			Placeholder:  "deploy pipeline",
-			Hint:         "A name that tells you what the token is for.",
+			Hint:         "A name that describes what the token is for.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "token-expires", Name: "expires_at", Label: "Expires", Type: "date", Value: m.Create.Expires,
-			Hint: "Choose a day within a year. The token expires at the end of that day (UTC). Leave empty for " +
+			Hint: "Choose a date within a year. The token expires at the end of that day (UTC). Leave empty for " +
 				"90 days.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -521,7 +521,7 @@ func RevokePage(m Revoke) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Back to the access tokens</a></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "\">Back to access tokens</a></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -619,7 +619,7 @@ func ShownPage(m Shown) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "Back to the access tokens")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, "Back to access tokens")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

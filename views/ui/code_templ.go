@@ -93,7 +93,7 @@ func codeDrawer(c Code) templ.Component {
 			}
 		}
 		if len(c.Reads)+len(c.Forms) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"grid gap-2\"><p class=\"text-muted text-sm\">Set these variables once, with an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<div class=\"grid gap-2\"><p class=\"text-muted text-sm\">Set these variables once, using an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -201,7 +201,7 @@ func panelCode(c Code) templ.Component {
 					}
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"grid gap-2 border-t pt-5\"><p class=\"text-muted text-sm\">Set these variables once, with an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<div class=\"grid gap-2 border-t pt-5\"><p class=\"text-muted text-sm\">Set these variables once, using an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -134,7 +134,8 @@ func CORSSection(m CORS) templ.Component {
 				}
 			}
 			templ_7745c5c3_Err = Switch("cors-credentials", "credentials", "Cookies",
-				"Pages can send cookies and read the response. API keys and tokens in headers don't need this.",
+				"Pages can send cookies and read the response. This isn't needed for API keys and tokens in "+
+					"headers.",
 				m.Credentials).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -276,7 +277,7 @@ func corsFromApps(origins []string) templ.Component {
 				var templ_7745c5c3_Var7 string
 				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(origin)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 108, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/cors.templ`, Line: 109, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
 				if templ_7745c5c3_Err != nil {

@@ -62,12 +62,12 @@ func (p Page) teamNav() []navItem {
 	return append(items, navItem{url: "/docs", text: "Docs", icon: IconDocument(), current: p.below("/docs")})
 }
 
-// TitleOf names a page of a project, such as Keys of Shop.
+// TitleOf names a page of a project, such as Keys for Shop.
 func TitleOf(page, project string) string {
-	if slices.Contains([]string{"Access", "Login", "Requests"}, page) {
+	if slices.Contains([]string{"Access", "Requests"}, page) {
 		return page + " to " + project
 	}
-	return page + " of " + project
+	return page + " for " + project
 }
 
 // Places lists what the sidebar leads to.

@@ -1077,7 +1077,7 @@ func FillWith(command string) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<div class=\"max-w-form mx-auto mt-6 text-left\"><p class=\"text-muted mb-1.5 text-sm\">Or with curl and an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 74, "<div class=\"max-w-form mx-auto mt-6 text-left\"><p class=\"text-muted mb-1.5 text-sm\">Or use curl with an <a class=\"link\" href=\"/settings/tokens\">access token</a>:</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

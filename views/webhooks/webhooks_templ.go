@@ -41,7 +41,7 @@ func ListPage(m List) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST request to your URL when the team's projects, keys, exports, users or groups change. Messages are signed according to Standard Webhooks and contain no secrets.</p><section aria-label=\"Webhooks\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Webhooks</h1><p class=\"text-muted mt-1 mb-6 max-w-2xl\">A webhook sends a POST request to your URL when the team's projects, keys, exports, users or groups change. Messages are signed according to Standard Webhooks and don't contain secrets.</p><section aria-label=\"Webhooks\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -111,7 +111,7 @@ func ListPage(m List) templ.Component {
 					}
 					return nil
 				})
-				templ_7745c5c3_Err = ui.Empty("No webhooks yet", "Add one to be notified, for example when a key is frozen.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("No webhooks yet", "Add a webhook to get notified, for example, when a key is frozen.").Render(templ.WithChildren(ctx, templ_7745c5c3_Var4), templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -195,7 +195,7 @@ func fields(f Form) templ.Component {
 				ID:    "webhook-team",
 				Name:  "team",
 				Label: "Team",
-				Hint:  "The webhook receives events of this team's projects, keys, exports, users and groups.",
+				Hint:  "The webhook receives events for this team's projects, keys, exports, users and groups.",
 			}, f.Teams).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -896,7 +896,7 @@ func SentPage(m Sent) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p class=\"text-muted\">The response had no body.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<p class=\"text-muted\">The response didn't have a body.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -140,7 +140,7 @@ func (h *Handler) askEndSession(v *page.Visit) (web.Answer, error) {
 		},
 		Confirm: ui.Confirmation{
 			Title: "Sign out",
-			Impact: []string{"That browser will ask you to sign in again, and unsaved input there is lost. " +
+			Impact: []string{"You'll have to sign in again in that browser, and unsaved input there will be lost. " +
 				"Access tokens keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
@@ -202,11 +202,11 @@ func obstacleOf(d contract.AccountDeletion) ui.Notice {
 	n := ui.Notice{Tone: ui.Warn}
 	switch {
 	case len(d.OnlyOwner) > 0:
-		n.Text = "You're the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". First make another member an " +
-			"owner, or delete the team."
+		n.Text = "You're the only owner of " + strings.Join(d.OnlyOwner, ", ") + ". Make another member an owner " +
+			"first, or delete the team."
 		n.Link = ui.Link{URL: "/teams", Text: "Open your teams"}
 	case d.LastOperator:
-		n.Text = "You're the only operator of this installation. First add another operator: postern operators add " +
+		n.Text = "You're the only operator of this installation. Add another operator first: postern operators add " +
 			"EMAIL."
 	case !d.Password && !d.Fresh:
 		n.Text = "Sign out, sign in again, and delete the account within five minutes."

@@ -288,7 +288,7 @@ func (h *Handler) askUnlink(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb:     "Unlink",
 			Kind:     name,
-			Impact:   []string{"You can't sign in with it anymore. Open sessions keep working."},
+			Impact:   []string{"You won't be able to sign in with it anymore. Current sessions keep working."},
 			Undo:     "You can link it again.",
 			ByButton: true,
 		},

@@ -9,8 +9,8 @@ import (
 const (
 	ofBrowser  = "Sessions belong to browsers. Access tokens can't list or end them."
 	ofPassword = "Access tokens can't change sign-in methods."
-	ofPerson   = "This requires a person in a browser."
-	ofProduct  = "This page is about the dashboard itself."
+	ofPerson   = "Only a person in a browser can do this."
+	ofProduct  = "This page is only for the dashboard."
 )
 
 var accountPages = map[string]Page{
@@ -29,7 +29,7 @@ var accountPages = map[string]Page{
 	"/device":               nothing(ofPerson),
 	"/device/approved":      nothing(ofPerson),
 	"/device/denied":        nothing(ofPerson),
-	"/search":               nothing("Search finds pages of the dashboard."),
+	"/search":               nothing("Search is only for the dashboard."),
 	"/shortcuts":            nothing(ofProduct),
 	"/settings/tokens": shows(contract.ListTokens,
 		listQuery("-created", "name", "expires", "-last_used")...),
@@ -76,12 +76,12 @@ var accountForms = map[string][]Call{
 			}
 			return team, [][]string{{"--team", team}}
 		})},
-		Note: "Use the URL of this page as URL. It contains a secret code.",
+		Note: "Replace URL with the URL of this page. The URL contains a secret code.",
 	}},
 	"/invite/:code": {{
 		Operation: contract.AcceptInvitation.ID, Command: "invitations accept LINK",
 		Fields: []Field{Fixed("code", "CODE")},
-		Note:   "Use the URL of this page as LINK. It contains a secret code.",
+		Note:   "Replace LINK with the URL of this page. The URL contains a secret code.",
 	}},
 	"/account": carriesOut(contract.UpdateAccount, append(fieldsOf(contract.UpdateAccount, "name", "email"),
 		Secret("password", "password", "--password-file"))...),

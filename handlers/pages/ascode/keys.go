@@ -62,7 +62,7 @@ func keyMetadata(stored bool) Field {
 	})
 }
 
-const eachKey = "Run it once for each selected key."
+const eachKey = "Run this once for each selected key."
 
 // keyImport is the import of a file with the fields of its form, and more of them.
 func keyImport(more ...Field) []Call {

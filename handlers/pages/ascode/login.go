@@ -83,7 +83,7 @@ var loginForms = map[string][]Call{
 			return `{mappings: [.mappings[] | {claim, match, value, group} | select(.claim != "CLAIM" or ` +
 				`.value != "VALUE" or .group != "GROUP")]}`
 		},
-		Note: "Use the claim, value and group of the mapping.",
+		Note: "Replace CLAIM, VALUE and GROUP with the mapping's claim, value and group.",
 	}},
 }
 

@@ -132,7 +132,7 @@ var projectForms = map[string][]Call{
 	"/imports/plan": {{Operation: "import-project", Command: "import FILE", Media: "application/yaml"}},
 	"/imports/:import": {{
 		Operation: contract.UpdateImportPlan.ID, Fields: importChoices,
-		Note: "Send values of placeholders as members of set.",
+		Note: "Send the placeholders' values as members of set.",
 	}},
 	"/imports/:import/apply":  {{Operation: contract.ApplyImport.ID}},
 	"/imports/:import/delete": submits(contract.DeleteImportPlan),
@@ -154,7 +154,7 @@ var projectForms = map[string][]Call{
 		{
 			When: has("new_product"), Operation: "update-project", Command: "projects update {project}",
 			Fields: []Field{slugged(Nullable("new_product", "product", "--product"))},
-			Note:   "Create the product first, with POST /api/v1/products or postern products create.",
+			Note:   "Create the product first with POST /api/v1/products or postern products create.",
 		},
 		carriesOut(contract.UpdateProject, Nullable("in_product", "product", "--product"))[0],
 	},

@@ -182,7 +182,7 @@ func versionForms(read Readers) map[string][]Call {
 			{
 				Operation: contract.SetOpenAPIDocument.ID, Command: "openapi set " + ofVersion + " openapi.json",
 				Body: func(url.Values) any { return Raw("@openapi.json") },
-				Note: "The document is read from a file.",
+				Note: "Save the document as openapi.json first.",
 			},
 		},
 		aVersion + "/openapi/remove":   submits(contract.RemoveOpenAPIDocument),

@@ -149,7 +149,7 @@ func projectChangeText(e contract.AuditEntry, of string) string {
 	object := e.Detail["object"]
 	switch {
 	case change == "relations":
-		return "changed the owners of objects" + of + " (" + object + ")"
+		return "changed the object owners" + of + " (" + object + ")"
 	case strings.HasPrefix(object, "version "):
 		return pastOf(change) + " " + object + of
 	case object != "":
@@ -217,9 +217,9 @@ var domainChanges = map[string]string{
 	"move":           "moved",
 	"verify":         "checked",
 	"disapprove":     "ended the verification of",
-	"record missing": "no longer found the TXT record of",
-	"record back":    "found the TXT record again of",
-	"lapse":          "gave another team",
+	"record missing": "couldn't find the TXT record of",
+	"record back":    "found the missing TXT record of",
+	"lapse":          "transferred to another team",
 
 	"certificate obtained": "obtained a certificate for",
 	"certificate renewed":  "renewed the certificate of",
@@ -238,7 +238,7 @@ func refusedText(e contract.AuditEntry, of string) string {
 	case access.RequestMake:
 		return "sent a request from another site"
 	case access.AuditGap:
-		return "and others were refused " + e.Detail["dropped"] + " more times, without an entry each"
+		return "and other callers were refused " + e.Detail["dropped"] + " more times (not listed individually)"
 	}
 	noun, verb, _ := strings.Cut(e.Action, ".")
 	if noun == "project" && e.ProjectName != "" {
@@ -274,8 +274,8 @@ var actionTitles = map[access.Action]string{
 	access.AuditGap:       "Skip entries for refused requests",
 	access.AuditTrim:      "Delete old entries",
 	access.CredentialUse:  "Use an invalid credential",
-	access.DeviceApprove:  "Approve a sign-in of the command line",
-	access.DeviceDeny:     "Deny a sign-in of the command line",
+	access.DeviceApprove:  "Approve a command-line sign-in",
+	access.DeviceDeny:     "Deny a command-line sign-in",
 	access.DomainReport:   "Check the TXT record of a domain",
 	access.ProjectErase:   "Permanently delete a project",
 	access.ProjectPurge:   "Delete a project from the trash",

@@ -99,7 +99,7 @@ func requestStep(step contract.RequestStep, r contract.Request) projects.Explain
 			out.Detail = "the upstream responded"
 		}
 		if r.Status == 499 {
-			out.Detail = "the caller left before the response"
+			out.Detail = "the caller disconnected before the response"
 		}
 	}
 	return out

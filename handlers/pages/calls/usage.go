@@ -92,7 +92,7 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 	here := func(page, period, by string) string { return usagePath(p) + page + "?period=" + period + "&by=" + by }
 	m := projects.Usage{
 		Page: v.Shell(
-			"Usage of "+p.DisplayName,
+			"Usage for "+p.DisplayName,
 			here("", shown.name, by.name),
 			page.ProjectsCrumb(),
 			page.ProjectCrumb(p),
@@ -128,7 +128,8 @@ func (h *Handler) showUsage(v *page.Visit) (web.Answer, error) {
 		m.Rows = append(m.Rows, usageRow(p, by.name, g, series.Sum.Calls()))
 	}
 	if groups.More {
-		m.More = "Showing the " + humanize.Comma(rowsPerUsage) + " rows with the most calls. The CSV file has all rows."
+		m.More = "Showing the " + humanize.Comma(rowsPerUsage) + " rows with the most calls. The CSV file contains " +
+			"all rows."
 	}
 	return web.Show(projects.UsagePage(m)), nil
 }

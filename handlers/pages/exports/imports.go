@@ -195,7 +195,7 @@ func importFound(o contract.Import) *projects.ImportFound {
 		{"Versions", o.Made.Versions}, {"Environments", o.Made.Environments}, {"Key types", o.Made.KeyTypes},
 		{"API keys", o.Made.Keys}, {"Tenants", o.Made.Tenants}, {"App clients", o.Made.AppClients},
 		{"Providers", o.Made.Providers}, {"Groups", o.Made.Groups}, {"Users", o.Made.Users},
-		{"Owners of objects", o.Made.Relations},
+		{"Object owners", o.Made.Relations},
 	} {
 		found.Made = append(found.Made, ui.Fact{Label: count.label, Value: humanize.Comma(count.n)})
 	}

@@ -57,7 +57,7 @@ func (h *Handler) ledgerModel(v *page.Visit, p projects.Project, e contract.Expo
 	path, lines := page.LedgerPath(e.ID), all.Lines
 	filter := ledgerFilter{Status: v.Gin.Query("status"), Area: v.Gin.Query("area")}
 	m := exports.Items{
-		Page:      v.Shell("Ledger of "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
+		Page:      v.Shell("Ledger for "+p.DisplayName, path, append(exportCrumbs(p, e), ui.Crumb{Text: "Ledger"})...),
 		ID:        e.ID,
 		Project:   p.DisplayName,
 		Subtitle:  formatText(e.Format) + ", exported " + page.Moment(e.CreatedAt) + byText(e),

@@ -82,9 +82,9 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb: "Undo", Kind: "import", ByButton: true,
 			Impact: []string{
-				"All projects, owners and keys that the import created are permanently deleted, and calls to them " +
-					"fail.",
-				"If any of them was changed after the import, nothing is deleted.",
+				"All projects, owners and keys that the import created will be permanently deleted. Calls to these " +
+					"projects will fail.",
+				"If any of them was changed after the import, nothing will be deleted.",
 			},
 			Undo: "You can import the files again.",
 		},

@@ -17,8 +17,8 @@ import (
 func addTargets(m *exports.Plan, plan *contract.PlannedImport) {
 	m.Offers = ui.Group{
 		ID: "plan-offers", Name: "trust", Legend: "Trust",
-		Hint: "The certificates of these targets aren't accepted, so calls get 502. To accept one, first compare its " +
-			"fingerprint with the one that the target's operator gives you.",
+		Hint: "The certificates of these targets aren't trusted, so calls to them get 502. Before you trust a " +
+			"certificate, compare its fingerprint with the one you get from the target's operator.",
 	}
 	ok := 0
 	for _, one := range plan.Targets {
@@ -35,7 +35,7 @@ func addTargets(m *exports.Plan, plan *contract.PlannedImport) {
 		}
 	}
 	if ok > 0 {
-		m.Reached = "No problem found with " + english.Plural(ok, "other target", "") + "."
+		m.Reached = "No problems found with " + english.Plural(ok, "other target", "") + "."
 	}
 	if more := int(plan.TargetCount) - len(plan.Targets); more > 0 {
 		m.Reached += " " + english.Plural(more, "more target", "") + " can't be tested."

@@ -137,8 +137,9 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		Trust:    ui.Value{Text: strings.Join(plan.Trust, "\n")},
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
-			ID: "plan-open", Name: "open", Legend: "Open",
-			Hint: "These stay closed because a check of their calls can't be imported.",
+			ID: "plan-open", Name: "open", Legend: "Allow",
+			Hint: "Calls to these routes and by these consumers are refused because some of their checks can't be " +
+				"imported. Select the ones to allow without these checks.",
 		},
 	}
 	addTargets(&m, plan)
@@ -234,7 +235,7 @@ func planErrors(err error) (*page.Errors, bool) {
 	if fault.KindOf(err) == fault.Stale {
 		return &page.Errors{
 			Status: http.StatusPreconditionFailed,
-			Public: "The plan was changed since you opened this page, which now shows the new plan. Try again.",
+			Public: "The plan has changed since you opened this page. The page now shows the new plan. Try again.",
 		}, true
 	}
 	return page.ErrorsIn(err)
@@ -296,8 +297,8 @@ func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
 		Title: "Delete the plan",
 		Confirm: ui.Confirmation{
 			Verb: "Delete", Kind: "plan", ByButton: true,
-			Impact: []string{"The plan and the files that you sent will be deleted. Your projects won't change."},
-			Undo:   "You can send the files again.",
+			Impact: []string{"The plan and the files that you uploaded will be deleted. Your projects won't change."},
+			Undo:   "You can upload the files again.",
 		},
 		BackURL: path, Back: "Back to the plan",
 	})

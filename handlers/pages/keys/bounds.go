@@ -115,7 +115,7 @@ func inheritedText(p rules.Project, keyType string) string {
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("The type doesn't set limits. The project's limits for each key apply: %s.", text)
 	}
-	return "The type currently doesn't set limits."
+	return "The type doesn't currently set limits."
 }
 
 // inheritedByChoice is inheritedText before a type is chosen: the options of the types
@@ -124,5 +124,5 @@ func inheritedByChoice(p rules.Project) string {
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("If the type doesn't set limits, the project's limits for each key apply: %s.", text)
 	}
-	return "If the type doesn't set limits, there is no limit."
+	return "If the type doesn't set limits, calls aren't limited."
 }

@@ -32,7 +32,7 @@ type keyRule func(*keys.Service, context.Context, access.Principal, contract.Key
 var bulkChanges = map[string]bulkChange{
 	"freeze": {
 		verb:   "Freeze",
-		text:   "While frozen, calls with these keys get 403.",
+		text:   "While these keys are frozen, calls with them get 403.",
 		undo:   "You can unfreeze them.",
 		flash:  "keys_frozen",
 		change: (*keys.Service).Freeze,
@@ -152,9 +152,9 @@ func impactOf(chosen []contract.Key) string {
 	case len(owners) == 0:
 		return "No calls with " + them + " in the last hour."
 	case len(chosen) == 1:
-		return owners[0] + " called with it in the last hour."
+		return owners[0] + " made calls with it in the last hour."
 	}
-	return english.Plural(len(owners), "owner", "") + " called with them in the last hour: " +
+	return english.Plural(len(owners), "owner", "") + " made calls with them in the last hour: " +
 		english.WordSeries(owners[:min(len(owners), mostNamed)], "and") + "."
 }
 

@@ -81,7 +81,7 @@ func (h *Handler) importPage(v *page.Visit) (projects.KeyImport, error) {
 	if v.MayChange(p, access.KeyCreate) {
 		m.Form = &projects.KeyImportForm{
 			Action:    path,
-			Types:     []ui.Option{{Title: "None: refuse these rows"}},
+			Types:     []ui.Option{{Title: "None (refuse these rows)"}},
 			Mapping:   ui.Value{Text: v.Posted("map")},
 			AllowWeak: v.Posted("allow_weak") == "true",
 			Update:    v.Posted("update") == "true",
@@ -241,9 +241,9 @@ func importDone(done contract.KeysImported, dryRun bool, first []projects.KeyImp
 		MoreErrors: len(wrong) > shownErrors || done.Unlisted() > 0}
 	labels := [4]string{"Created", "Updated", "Unchanged", "Refused"}
 	if dryRun {
-		labels = [4]string{"To create", "To update", "Unchanged", "To refuse"}
+		labels = [4]string{"To create", "To update", "Unchanged", "Refused"}
 	}
-	m.Facts = []ui.Fact{{Label: "Columns of", Value: sourceNames[done.Source]}}
+	m.Facts = []ui.Fact{{Label: "File format", Value: sourceNames[done.Source]}}
 	for i, n := range []int64{done.Created, done.Updated, done.Unchanged, done.Refused} {
 		m.Facts = append(m.Facts, ui.Fact{Label: labels[i], Value: humanize.Comma(n)})
 	}
@@ -261,7 +261,7 @@ func importDone(done contract.KeysImported, dryRun bool, first []projects.KeyImp
 
 // sourceNames are the systems that files are of.
 var sourceNames = map[string]string{
-	string(keyfile.Native): "Postern, or your own", string(keyfile.Unkey): "Unkey", string(keyfile.Kong): "Kong",
+	string(keyfile.Native): "Postern or custom", string(keyfile.Unkey): "Unkey", string(keyfile.Kong): "Kong",
 	string(keyfile.AWS): "AWS API Gateway", string(keyfile.Tyk): "Tyk",
 }
 
@@ -289,7 +289,8 @@ func (h *Handler) importRefused(v *page.Visit, err error) (web.Answer, error) {
 	m.Form.Error = asFormText(wrong.Rest())
 	if file, ok := errors.AsType[*keyfile.Error](err); ok && len(file.Proposals) > 0 {
 		m.Form.Mapping.Text = withProposals(m.Form.Mapping.Text, file.Proposals)
-		m.Form.Error += " The mapping below has a proposal for each. Correct it, and choose the file again."
+		m.Form.Error += " The mapping below has a suggestion for each of them. Check the mapping, then choose the " +
+			"file again."
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusBadRequest), Page: projects.KeyImportPage(m)}, nil
 }

@@ -99,7 +99,7 @@ func reachText(k contract.Key) string {
 	if k.Product == nil {
 		return "this project"
 	}
-	return "every project of " + *k.Product
+	return "every project in " + *k.Product
 }
 
 func graceOptions() []ui.Option {

@@ -29,7 +29,7 @@ func keysOfType(p rules.Project, t contract.KeyType) string {
 // typeKeysText says how many keys have a type.
 func typeKeysText(n int64) string {
 	if n == 0 {
-		return "No key has this type."
+		return "No keys have this type."
 	}
 	return page.CountText(n, "key") + " " + english.PluralWord(int(n), "has", "have") + " this type."
 }
@@ -205,7 +205,7 @@ func (h *Handler) keyTypeModel(v *page.Visit, p rules.Project, t contract.KeyTyp
 	m.Facts = []ui.Fact{{Label: "Keys", Value: page.SomeText(total)}}
 	if t.BuiltIn {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Scopes", Value: strings.Join(t.Scopes, " "), Mono: true},
-			ui.Fact{Label: "Built in", Value: "yes, so you can't change it"})
+			ui.Fact{Label: "Built in", Value: "yes (can't be changed)"})
 		return m, nil
 	}
 	if !v.MayChange(p, access.ProjectUpdate) {

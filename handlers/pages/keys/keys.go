@@ -96,7 +96,7 @@ func keyRow(p rules.Project, k contract.Key) projects.KeyRow {
 		Display:     k.Display(),
 	}
 	if k.Product != nil {
-		row.Note = "Valid for every project of " + *k.Product
+		row.Note = "Valid for every project in " + *k.Product
 	}
 	if k.Project != p.ID {
 		row.URL = page.ProjectPath(k.Project) + "/keys/" + k.ID
@@ -326,7 +326,7 @@ func (h *Handler) rotateKey(v *page.Visit) (web.Answer, error) {
 	}
 	text := "The old secret has stopped working."
 	if minted.GraceEndsAt != nil {
-		text = "The old secret works until " + page.Moment(*minted.GraceEndsAt) + "."
+		text = "The old secret expires on " + page.Moment(*minted.GraceEndsAt) + "."
 	}
 	return v.Disclose(keyHere(v)+"/secret", page.Disclosed{
 		Heading: "Key rotated",

@@ -206,10 +206,10 @@ func (h *Handler) apiScopeWith(
 
 // removalOfScope says what the removal of an API scope ends.
 func removalOfScope(asking appclients.Asking) []string {
-	first := "No app client can request it."
+	first := "No app clients can request it."
 	if asking.Total > 0 {
 		first = page.CountText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +
-			"continue without it."
+			"will continue without it."
 	}
 	return []string{
 		first,

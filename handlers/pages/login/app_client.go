@@ -101,8 +101,8 @@ func (h *Handler) appClientModel(
 	}
 	n, err := h.AppClients.SignInsToday(v.Ctx(), v.Who, c.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "through"), err),
-		page.CountText(int64(len(offered)), "provider")+" and the signing keys are deleted with it, and its users are "+
-			"signed out.",
+		"This also deletes "+page.CountText(int64(len(offered)), "provider")+" and the signing keys, and signs out "+
+			"its users.",
 		"The tenant's users aren't deleted.")
 	return m
 }

@@ -221,7 +221,7 @@ func (h *Handler) showClientSecret(v *page.Visit) (web.Answer, error) {
 	m := projects.NewSecret{
 		Page: v.Shell("Client secret", path, page.ProjectsCrumb(), page.ProjectCrumb(p), loginCrumb(p),
 			ui.Crumb{Text: c.Name, URL: back}, ui.Crumb{Text: "Secret"}),
-		Title: "Client secret of " + c.Name,
+		Title: "Client secret for " + c.Name,
 		Back:  back,
 		Facts: []ui.Fact{{
 			Label: "Client ID",

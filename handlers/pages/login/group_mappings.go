@@ -99,7 +99,7 @@ func mappingNote(o contract.Provider) string {
 		return traits.Label + " doesn't send any claims that can be mapped to groups."
 	case o.Type == providers.GitHub:
 		return "If you add a mapping, GitHub asks users for read access to their organizations and teams. If an " +
-			"organization restricts OAuth apps, GitHub lists it only after one of its owners has approved yours."
+			"organization restricts OAuth apps, GitHub includes it only after one of its owners approves your app."
 	}
 	return ""
 }
@@ -206,9 +206,9 @@ func (h *Handler) mappingImpact(
 		return append(
 			lines,
 			"This provider has "+page.CountText(others, "other mapping")+" to "+one.GroupName+". Users who "+
-				"are in the group only because of a claim, and match no other mapping, leave it immediately.",
+				"are in the group only because of a claim and don't match another mapping will leave it immediately.",
 		)
 	}
-	return append(lines, "This provider has no other mapping to "+one.GroupName+". Users who are in the group only "+
-		"because of a claim leave it immediately.")
+	return append(lines, "This provider doesn't have another mapping to "+one.GroupName+". Users who are in the "+
+		"group only because of a claim will leave it immediately.")
 }

@@ -115,7 +115,7 @@ var (
 			Value: contract.ProviderAccessToken, Title: "Provider's access token",
 			Text: "Lets the upstream call the provider's API.",
 		},
-		{Value: contract.ProviderIDToken, Title: "Provider's ID token", Text: "Says who signed in."},
+		{Value: contract.ProviderIDToken, Title: "Provider's ID token", Text: "Identifies the user who signed in."},
 		{Value: contract.NoToken, Title: "No token", Text: "Only headers identify the caller."},
 	}
 )
@@ -231,7 +231,8 @@ func (h *Handler) providerModel(
 			"with a provider of the same type and issuer.",
 	}
 	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
-	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "No one can sign in with it anymore.")
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "No one will be able to sign in with it "+
+		"anymore.")
 	return m
 }
 
@@ -265,21 +266,22 @@ func providerFacts(o contract.Provider) []ui.Fact {
 func registerText(kind string) string {
 	switch kind {
 	case providers.GitHub:
-		return "In GitHub, go to Settings > Developer settings > OAuth Apps, and enter it as your app's " +
+		return "In GitHub, go to Settings > Developer settings > OAuth Apps, and enter this URL as your app's " +
 			"authorization callback URL."
 	case providers.Google:
-		return "In the Google Cloud console, add it to the authorized redirect URIs of a web application's OAuth " +
+		return "In the Google Cloud console, add this URL to the authorized redirect URIs of a web application's " +
+			"OAuth " +
 			"client."
 	case providers.Microsoft:
-		return "In Microsoft Entra, open Authentication in your app registration, and add it as a redirect URI of " +
-			"the Web platform."
+		return "In Microsoft Entra, open Authentication in your app registration, and add this URL as a redirect URI " +
+			"of the Web platform."
 	case providers.Facebook:
-		return "In Meta for Developers, open your app's Facebook Login settings, and add it to the valid OAuth " +
+		return "In Meta for Developers, open your app's Facebook Login settings, and add this URL to the valid OAuth " +
 			"redirect URIs."
 	case providers.Auth0:
-		return "In Auth0, add it to the allowed callback URLs of a regular web application."
+		return "In Auth0, add this URL to the allowed callback URLs of a regular web application."
 	}
-	return "Add it as a redirect URI of your client at the issuer."
+	return "Add this URL as a redirect URI of your client at the issuer."
 }
 
 func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {

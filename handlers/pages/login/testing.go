@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/contract"
 	"postern/handlers/page"
 	"postern/handlers/web"
@@ -95,7 +97,7 @@ func (h *Handler) testLoginModel(v *page.Visit) (projects.TestLogin, error) {
 func testLoginFacts(t login.TestLogin) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Signed in", Value: cmp.Or(t.Name, t.Email, t.Subject)},
-		{Label: "With", Value: t.Provider},
+		{Label: "Provider", Value: t.Provider},
 		{Label: "User", Value: t.Subject, Mono: true},
 		{Label: "Scopes", Value: t.Scopes, Mono: true},
 		{Label: "Tokens", Value: tokenTexts[t.Types].Text},
@@ -121,7 +123,7 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 		case one.Holds:
 			row.State = ui.Badge{Tone: ui.Good, Text: "matches"}
 		case one.Unavailable:
-			row.Values = "not available: the provider failed, so the group keeps its members"
+			row.Values = "not available (the provider failed, so the group keeps its members)"
 		case one.Withheld:
 			row.Values += " (withheld by the provider)"
 		}
@@ -134,7 +136,7 @@ func mappingOutcomes(list []login.MappingOutcome) []projects.MappingOutcome {
 func statedFacts(stated login.Stated) []ui.Fact {
 	out := claimFacts(stated.Claims)
 	if stated.More > 0 {
-		out = append(out, ui.Fact{Label: "Not shown", Value: fmt.Sprintf("claims: %d", stated.More)})
+		out = append(out, ui.Fact{Label: "Not shown", Value: english.Plural(stated.More, "claim", "")})
 	}
 	return out
 }

@@ -83,9 +83,9 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 			Verb:   "Stop",
 			Kind:   "signing",
 			Name:   p.DisplayName,
-			Tick:   "Stop signing calls, and delete the keys",
+			Tick:   "Stop signing calls and delete the keys",
 			Impact: append(slices.Clone(callers), "Upstreams that require a signature will refuse all calls."),
-			Undo:   "The keys are deleted. If you sign calls again, upstreams have to fetch new keys first.",
+			Undo:   "The keys can't be recovered. If you turn on signing again, upstreams will have to fetch new keys.",
 		},
 	}
 }

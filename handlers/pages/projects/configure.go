@@ -247,7 +247,7 @@ func (h *Handler) corsSection(v *page.Visit, p rules.Project) (ui.CORS, error) {
 	m := ui.CORS{
 		Action: page.ProjectPath(p.Name) + "/cors",
 		Hint: "Browsers let pages from these origins call this project (CORS). Postern answers preflights before it " +
-			"checks credentials. If you list no origins, your upstreams handle CORS.",
+			"checks credentials. If you don't list any origins, your upstreams handle CORS.",
 		Apps: "project's",
 	}
 	tenants, err := h.Projects.CORSOverrides(v.Ctx(), v.Who, p.ID)

@@ -78,7 +78,7 @@ func (h *Handler) domainsWith(v *page.Visit, typed contract.NewDomain, wrong *pa
 		}
 		m.Add.Error = wrong.Rest()
 	} else {
-		m.Note = "You're a viewer in this team. Members and owners can add domains."
+		m.Note = "You're a viewer on this team. Members and owners can add domains."
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DomainsPage(m)}, nil
 }
@@ -94,7 +94,7 @@ func domainCalls(id, prefix string, strip *bool, methods []string, wrong *page.E
 			ID:     id + "-methods",
 			Name:   "methods",
 			Legend: page.FieldLabel("methods"),
-			Hint:   "Leave all empty to match every method.",
+			Hint:   "Select none to match every method.",
 			Error:  wrong.Take("/methods"),
 		},
 	}
@@ -231,9 +231,9 @@ func (h *Handler) domainWith(
 				Kind:   "domain",
 				Name:   d.Address(),
 				Impact: append(h.callersOf(v, p, environment, ""),
-					"Calls that match only this domain will get 404. The environment's gateway URL still works."),
-				Undo: "You can add it again. If it is the last one with its host name, you'll have to prove again " +
-					"that you own the name.",
+					"Calls that match only this domain will get 404. The environment's gateway URL will still work."),
+				Undo: "You can add it again. If this is the last domain with its host name, you'll have to prove " +
+					"again that you own the name.",
 				Error: wrong.Take("/confirm"),
 			},
 		}
@@ -255,9 +255,9 @@ func callsText(d contract.Domain) string {
 	case d.PathPrefix == "":
 		return text + ", all paths"
 	case d.StripPrefix:
-		return text + ", paths below " + d.PathPrefix + ", which is removed"
+		return text + ", paths below " + d.PathPrefix + " (prefix removed)"
 	}
-	return text + ", paths below " + d.PathPrefix + ", which is kept"
+	return text + ", paths below " + d.PathPrefix + " (prefix kept)"
 }
 
 func verifiedText(d contract.Domain) string {
@@ -342,7 +342,7 @@ func (h *Handler) removeDomain(v *page.Visit) (web.Answer, error) {
 	}
 	d, err := h.Domains.Get(v.Ctx(), v.Who, domainIn(v))
 	if err == nil {
-		err = v.Confirmed("Check the box to remove the host name.")
+		err = v.Confirmed("Check the box to remove the domain.")
 	}
 	if err == nil {
 		_, err = h.Domains.Delete(v.Ctx(), v.Who, domainIn(v))

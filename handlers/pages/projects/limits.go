@@ -140,7 +140,7 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 			continue
 		}
 		if _, twice := of[row.window]; twice {
-			wrong[i] = "There is already a limit for this window. Remove one of the two."
+			wrong[i] = "Another limit has the same window. Remove one of the two."
 			continue
 		}
 		of[row.window] = row.calls

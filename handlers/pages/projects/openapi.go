@@ -44,7 +44,7 @@ func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), statu
 	}
 	v.SelectTeam(p.Team)
 	path := openAPIPath(p, v.Param("version"))
-	title := "OpenAPI document of " + name
+	title := "OpenAPI document for " + name
 	m := projects.OpenAPI{
 		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "OpenAPI"}),
 		Version: name,

@@ -45,8 +45,8 @@ func (h *Handler) relationsWith(v *page.Visit, mark func(*projects.Relations), s
 	v.SelectTeam(p.Team)
 	path := relationsPath(p)
 	m := projects.Relations{
-		Page: v.Shell("Owners of objects", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Owners of objects"}),
+		Page: v.Shell("Object owners", path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+			ui.Crumb{Text: "Object owners"}),
 		ByTenant: len(p.Tenants) > 1,
 		BackURL:  page.ProjectPath(p.Name),
 	}
@@ -316,7 +316,7 @@ func (h *Handler) forgetRelationWith(
 	v.SelectTeam(p.Team)
 	m := projects.Relation{
 		Page: v.Shell("Remove the owner of "+f.Object, forgetPath(p, f), page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Owners of objects", URL: relationsPath(p)}, ui.Crumb{Text: f.Object}),
+			ui.Crumb{Text: "Object owners", URL: relationsPath(p)}, ui.Crumb{Text: f.Object}),
 		Object:  f.Object,
 		BackURL: relationsPath(p),
 	}
@@ -339,7 +339,8 @@ func (h *Handler) forgetRelationWith(
 				Name: r.User,
 				Tick: "Remove " + r.User + " as the owner of " + r.Object,
 				Impact: []string{
-					"Starting with the next call, rules that require the owner refuse their calls to it.",
+					"Starting with the next call, rules that require the owner refuse this caller's calls to the " +
+						"object.",
 				},
 				Undo: "You can add the owner again.",
 			}

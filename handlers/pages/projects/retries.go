@@ -31,7 +31,7 @@ func retriesModel(r contract.UpstreamRetries) *projects.Retries {
 			Value:        ui.Value{Text: strconv.Itoa(*r.Max)},
 			Numeric:      true,
 			Autocomplete: "off",
-			Hint: fmt.Sprintf("The maximum number of retries of a call. POST and PATCH calls are retried only if "+
+			Hint: fmt.Sprintf("The maximum number of retries per call. POST and PATCH calls are retried only if "+
 				"nothing was sent to the upstream. Default: %d.", *contract.UpstreamRetries{}.Stated().Max),
 		},
 		On: ui.Group{

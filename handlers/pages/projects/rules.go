@@ -46,17 +46,17 @@ func proposeRules(f *projects.RulesForm, found contract.RuleProposal) {
 	f.Warnings = page.NoticesOf(found.Warnings)
 	added := found.Rules
 	if len(added) == 0 {
-		f.Proposal = "The OpenAPI document suggests no further rules."
+		f.Proposal = "The OpenAPI document doesn't suggest any more rules."
 		return
 	}
 	f.Lines.Text = strings.TrimLeft(f.Lines.Text+"\n"+ruleLines(added), "\n")
 	f.Proposal = english.Plural(len(added), "proposed rule", "") + " from the OpenAPI document " +
 		english.PluralWord(len(added), "was", "were") + " added below in shadow mode. Nothing is saved yet."
 	if found.Derived {
-		f.Proposal += " The document names no scopes, so they were derived from its paths."
+		f.Proposal += " The document doesn't name any scopes, so they were derived from its paths."
 	}
 	if n := len(found.LeftOut); n > 0 {
-		f.Proposal += " No rule can be created for " + english.Plural(n, "operation", "") + ", such as " +
+		f.Proposal += " Rules can't be created for " + english.Plural(n, "operation", "") + ", such as " +
 			found.LeftOut[0].Operation + ": " + found.LeftOut[0].Reason
 	}
 }
@@ -82,7 +82,7 @@ func (h *Handler) rulesWith(v *page.Visit, mark func(*projects.RulesForm), statu
 	v.SelectTeam(p.Team)
 	path, version := rulesPath(p, v.Param("version")), versionName(p, v.Param("version"))
 	m := projects.Rules{
-		Page: v.Shell("Rules of "+version, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell("Rules for "+version, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Rules"}),
 		Version: version,
 		Facts:   ruleFacts(&found.Rules),
@@ -118,15 +118,15 @@ func (h *Handler) rulesWith(v *page.Visit, mark func(*projects.RulesForm), statu
 }
 
 func ruleFacts(of *snapshot.Rules) []ui.Fact {
-	open, scopes := "open", "not required"
+	without, scopes := "allowed", "not required"
 	if of.Default == snapshot.RulesDeny {
-		open = "closed"
+		without = "denied"
 	}
 	if of.ReadWriteScopes {
-		scopes = "required where no rule requires a scope"
+		scopes = "required if no rule requires a scope"
 	}
 	return []ui.Fact{
-		{Label: "Routes without a rule", Value: open},
+		{Label: "Routes without a rule", Value: without},
 		{Label: "Read and write scopes", Value: scopes},
 		{Label: "Mode", Value: string(of.Mode)},
 	}
@@ -146,7 +146,7 @@ func ruleRow(
 	}
 	for _, one := range missed {
 		if one.Rule == rule.ID {
-			row.Missed = append(row.Missed, "found no object in "+page.CountText(one.Calls, "response")+": "+
+			row.Missed = append(row.Missed, "couldn't find an object in "+page.CountText(one.Calls, "response")+": "+
 				missText(one.Reason))
 		}
 	}
@@ -163,7 +163,7 @@ func missText(reason string) string {
 	case policy.MissTooLarge:
 		return "the body is over 1 MB"
 	case policy.MissNoBody:
-		return "there is no body"
+		return "the response doesn't have a body"
 	case policy.MissIncomplete:
 		return "the body was cut off"
 	case policy.MissNoValue:
@@ -171,9 +171,9 @@ func missText(reason string) string {
 	case policy.MissUnusable:
 		return "the value isn't text or an integer, or is too long"
 	case policy.MissOverloaded:
-		return "too many were waiting for the database"
+		return "too many calls were waiting for the database"
 	case policy.MissNoMemory:
-		return "the bodies of other calls used all the available memory"
+		return "the bodies of other calls used all available memory"
 	}
 	return reason
 }
@@ -225,7 +225,7 @@ func shadowOfOthers(of *snapshot.Rules, counted []contract.ShadowRefusal) []stri
 		case one.Rule == policy.ByDefault:
 			out = append(out, "Would have refused "+calls+" to routes without a rule.")
 		case one.Rule == policy.ByReadWriteScopes:
-			out = append(out, "Would have refused "+calls+" with keys that lack the scope read or write.")
+			out = append(out, "Would have refused "+calls+" with keys that lack the read or write scope.")
 		case !slices.ContainsFunc(of.List, known):
 			out = append(out, "Removed rules would have refused "+calls+".")
 		}

@@ -133,7 +133,7 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 	}
 	now := p.Versions[i]
 	auth := now.RequestsAuth
-	m.What, m.Action = "The access to version "+now.Name, accessAction(p, now)
+	m.What, m.Action = "Access to version "+now.Name, accessAction(p, now)
 	yours, theirs := page.Texts(f.value(), accessMembers...), page.Texts(auth, accessMembers...)
 	m.Hidden = []projects.Pair{{Name: "revision", Value: now.ETag}}
 	for _, name := range accessMembers {
@@ -153,7 +153,7 @@ func (f accessForm) compare(m *projects.Conflict, p rules.Project) error {
 			Theirs: keyPlaceLines(auth.APIKey),
 		},
 		projects.Difference{
-			Label:  "Metadata of API keys",
+			Label:  "API key metadata",
 			Yours:  projects.SendMetadataText(f.sendMetadata),
 			Theirs: projects.SendMetadataText(auth.SendsMetadata()),
 		},

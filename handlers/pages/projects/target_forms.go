@@ -28,7 +28,7 @@ const (
 // balances are the choices of the form for how calls are spread.
 var balances = []ui.Option{
 	{Value: string(contract.BalanceRoundRobin), Title: "In turn, by weight (round robin)"},
-	{Value: string(contract.BalanceLeastConnections), Title: "To the one with the fewest calls in progress"},
+	{Value: string(contract.BalanceLeastConnections), Title: "To the target with the fewest calls in progress"},
 	{Value: string(contract.HashKey), Title: "By API key (hash)"},
 	{Value: string(contract.HashOwner), Title: "By owner (hash)"},
 	{Value: string(contract.HashIP), Title: "By client address (hash)"},
@@ -105,7 +105,7 @@ func (f targetsForm) view(wrong *page.Errors) *projects.Targets {
 		Header: ui.Field{
 			ID: "balance_header", Name: "balance_header", Label: page.FieldLabel("balance_header"), Mono: true,
 			Autocomplete: "off", Placeholder: "X-Session", Conditional: true,
-			Hint:  "Only for spreading calls by a header.",
+			Hint:  "Used only if calls are spread by a header.",
 			Value: wrong.Value(balancePointer+"/hash/header", f.header),
 		},
 	}
@@ -191,14 +191,15 @@ var (
 
 // checkHints say what each number of checks and breakers is about.
 var checkHints = map[string]string{
-	"interval_ms": "Time between two checks. Without a path, how long an unhealthy target gets no calls.",
-	"timeout_ms":  "How long a check can take.",
-	"healthy":     "Successful checks in a row after which a target gets calls again.",
-	"unhealthy":   "Failed checks in a row after which a target gets no calls.",
-	"passive_failures": "Failed calls in a row after which a target gets no calls for a while. Applies only without " +
-		"a path and with more than one target. Enter 0 for never.",
-	"failures":  "Failed calls within the window after which calls to a target are stopped. Enter 0 for no breaker.",
-	"window_ms": "Time window in which failures are counted.",
+	"interval_ms": "Time between checks. If no path is set, how long an unhealthy target is skipped.",
+	"timeout_ms":  "The maximum duration of a check.",
+	"healthy":     "The number of successful checks in a row after which a target gets calls again.",
+	"unhealthy":   "The number of failed checks in a row after which a target is skipped.",
+	"passive_failures": "The number of failed calls in a row after which a target is skipped for the interval. " +
+		"Applies only if no path is set and there is more than one target. Enter 0 to never skip targets.",
+	"failures": "The number of failed calls within the window after which calls to a target are stopped. Enter 0 to " +
+		"turn off the breaker.",
+	"window_ms": "The time window in which failures are counted.",
 	"open_ms":   "How long calls to a target are stopped before one call tests it.",
 }
 
@@ -228,18 +229,18 @@ func checksModel(c contract.UpstreamChecks) *projects.UpstreamNumbers {
 	c = c.Stated()
 	m := &projects.UpstreamNumbers{
 		ID: "checks", Title: "Checks", Verb: "Save checks",
-		Intro: "With a path, only active checks decide which targets get calls. Without a path, failed calls decide. " +
+		Intro: "If a path is set, only active checks determine which targets get calls. Otherwise, failed calls do. " +
 			"To use the default, leave a field empty.",
 		Fields: []ui.Field{
 			{
 				ID: "path", Name: "path", Label: page.FieldLabel("path"), Value: ui.Value{Text: *c.Path}, Mono: true,
 				Autocomplete: "off", Placeholder: "/healthz",
-				Hint: "Requested from each target with GET. Leave empty for no active checks.",
+				Hint: "Postern sends GET requests to this path on each target. Leave empty to turn off active checks.",
 			},
 			{
 				ID: "statuses", Name: "statuses", Label: page.FieldLabel("statuses"), Mono: true, Conditional: true,
 				Value: ui.Value{Text: statusesText(c.Statuses)}, Autocomplete: "off", Placeholder: "200-399",
-				Hint: "Statuses of a successful check: numbers or ranges, separated by commas. Default: 200-399.",
+				Hint: "The statuses of a successful check, as numbers or ranges separated by commas. Default: 200-399.",
 			},
 		},
 	}

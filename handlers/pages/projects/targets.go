@@ -44,7 +44,7 @@ func checksText(c contract.UpstreamChecks) string {
 		if *c.PassiveFailures == 0 {
 			return "Off"
 		}
-		return fmt.Sprintf("No calls for %s after %s failed calls in a row", every,
+		return fmt.Sprintf("Skipped for %s after %s failed calls in a row", every,
 			humanize.Comma(int64(*c.PassiveFailures)))
 	}
 	statuses := make([]string, len(c.Statuses))

@@ -20,11 +20,11 @@ var timeoutMembers = contract.MembersWithin(contract.UpdateEnvironment, "upstrea
 var timeoutHints = map[string]string{
 	"connect_ms": "How long connecting to the upstream can take. Applies separately to the TLS handshake.",
 	"response_ms": "How long the upstream can take from the end of the request to the first byte of its response. " +
-		"Then the caller gets 504.",
+		"After that, the caller gets 504.",
 	"idle_ms":        "How long the upstream can pause in the middle of a response, or while it reads a request.",
 	"stream_idle_ms": "How long an event stream or a WebSocket can be silent.",
-	"reuse_idle_ms": "How long a connection can be idle and still be used for another call. Use less than the " +
-		"upstream's own keep-alive timeout.",
+	"reuse_idle_ms": "How long a connection can be idle and still be used for another call. Use a value below the " +
+		"upstream's keep-alive timeout.",
 }
 
 func timeoutsModel(t contract.UpstreamTimeouts) *projects.Timeouts {

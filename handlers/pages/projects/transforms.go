@@ -40,7 +40,7 @@ func (h *Handler) transformsWith(v *page.Visit, mark func(*projects.TransformsFo
 	v.SelectTeam(p.Team)
 	version, transforms := versionName(p, v.Param("version")), snapshot.TransformsOf(found.Transforms)
 	path := transformsPath(p, v.Param("version"))
-	title := "Transforms of " + version
+	title := "Transforms for " + version
 	m := projects.Transforms{
 		Page:    v.Shell(title, path, page.ProjectsCrumb(), page.ProjectCrumb(p), ui.Crumb{Text: "Transforms"}),
 		Version: version,

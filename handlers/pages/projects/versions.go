@@ -217,7 +217,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		Facts:   []ui.Fact{{Label: "Environments", Value: namesOf(at.version.Environments)}},
 	}
 	form := projects.RenameForm{Action: at.path(), Revision: at.version.ETag, Name: ui.Value{Text: at.version.Name}}
-	form.Hint = "The gateway URLs of its environments change immediately."
+	form.Hint = "Renaming changes the gateway URLs of all its environments immediately."
 	if e := at.environment; e != nil {
 		m.Kind, m.Heading = "environment", "Environment "+e.Name
 		m.Facts = []ui.Fact{
@@ -287,7 +287,7 @@ func (at place) lastText() string {
 	case at.environment == nil && len(at.project.Versions) == 1:
 		return "This is the project's only version, so it can't be removed."
 	case at.environment != nil && len(at.version.Environments) == 1:
-		return "This is the only environment of version " + at.version.Name + ", so you can only remove the version " +
+		return "This is the only environment of version " + at.version.Name + ", so you can remove only the version " +
 			"itself."
 	}
 	return ""
@@ -321,11 +321,11 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 		c.Impact = []string{"Calls like those above will get 404."}
 	}
 	if stops.Keys > 0 {
-		c.Impact = append(c.Impact, "Removing it revokes "+page.CountText(stops.Keys, "API key")+
-			" that can't be used for anything else.")
+		c.Impact = append(c.Impact, "This revokes "+page.CountText(stops.Keys, "API key")+
+			" that can't be used anywhere else.")
 	}
 	if len(stops.Hosts) > 0 {
-		c.Impact = append(c.Impact, "These custom domains are removed with it: "+strings.Join(stops.Hosts, ", ")+".")
+		c.Impact = append(c.Impact, "These custom domains will also be removed: "+strings.Join(stops.Hosts, ", ")+".")
 	}
 	if !stops.Idle() {
 		c.Type = at.name()
@@ -410,7 +410,7 @@ func (h *Handler) refusedPlace(
 	if fault.KindOf(err) == fault.Stale {
 		wrong, ok = &page.Errors{
 			Status: http.StatusPreconditionFailed,
-			Public: "This was changed after you opened the page. The page now shows the current state.",
+			Public: "This page has changed since you opened it. It now shows the current state.",
 		}, true
 	}
 	if !ok {

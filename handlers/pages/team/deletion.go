@@ -24,8 +24,8 @@ func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) er
 		return err
 	}
 	if len(d.Projects) > 0 {
-		m.Kept = "You can't delete a team that has projects. First move these projects to another team, or " +
-			"permanently delete them: " + strings.Join(d.Projects, ", ") + "."
+		m.Kept = "You can't delete a team that has projects. Move these projects to another team or permanently " +
+			"delete them first: " + strings.Join(d.Projects, ", ") + "."
 		if d.MoreProjects > 0 {
 			m.Kept = strings.TrimSuffix(m.Kept, ".") + " and " + humanize.Comma(d.MoreProjects) + " more."
 		}
@@ -47,8 +47,8 @@ func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) er
 			page.CountFact("Webhooks", d.Webhooks),
 		},
 		Impact: []string{
-			"All of this is deleted. Members lose their access immediately, but keep their accounts.",
-			"The team's audit log can no longer be read.",
+			"Everything listed above will be deleted. Members will lose access immediately but keep their accounts.",
+			"The team's audit log will no longer be available.",
 		},
 	}
 	return nil

@@ -132,7 +132,7 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 	}
 	v.SelectTeam(found.ID)
 	m := team.Team{
-		Page: v.Shell("Settings of "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
+		Page: v.Shell("Settings for "+found.Name, teamSettingsPath(found.ID), teamsCrumb(),
 			ui.Crumb{Text: found.Name, URL: teamPath(found.ID)}, ui.Crumb{Text: "Settings"}),
 		Name: found.Name,
 		Role: ownRole(found.Role),
@@ -146,7 +146,7 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 				"You and your access tokens immediately lose access to the team's projects. The projects aren't " +
 					"deleted.",
 			},
-			Undo: "An owner would have to invite you again.",
+			Undo: "To join again, you need a new invitation from an owner.",
 		},
 	}
 	if v.Who.May(found.ID, access.TeamUpdate) {
@@ -242,7 +242,7 @@ func (h *Handler) invitationSection(v *page.Visit, path string, at contract.Team
 		Search:  "Email",
 		Orders: []page.ListOrder{
 			{By: "created", Text: "Created"}, {By: "email", Text: "Email"}, {By: "role", Text: "Role"},
-			{By: "expires", Text: "End"},
+			{By: "expires", Text: "Expires"},
 		},
 	}
 	list.Read(v)

@@ -26,7 +26,8 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 		m.Delete = tenantErasure(action, t, d)
 		callers, err := h.Projects.CallersOfTenant(v.Ctx(), v.Who, t.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
-			"All of this is deleted. Its keys and its users' sessions stop working immediately.",
+			"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop working "+
+				"immediately.",
 			english.Plural(len(t.Projects), "project that serves it isn't deleted", "projects that serve it aren't "+
 				"deleted")+".")
 	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
@@ -108,11 +109,8 @@ func groupDeletionText(g contract.Group) string {
 	lose := english.PluralWord(int(g.Members+g.Owners), "loses", "lose")
 	if n := len(g.Children); n > 0 {
 		nested := page.CountText(int64(n), "nested group")
-		if lose = "lose"; len(who) > 0 {
-			who = append(who, "those of its "+nested)
-		} else {
-			who = append(who, "the members of its "+nested)
-		}
+		lose = "lose"
+		who = append(who, "members of its "+nested)
 	}
 	if len(who) == 0 {
 		return "It has no members."

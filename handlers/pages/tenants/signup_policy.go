@@ -84,7 +84,7 @@ func approvalList(path string) *page.Listing {
 
 func approvalKind(kind string) string {
 	if kind == contract.ByDomain {
-		return "every address of the domain"
+		return "every address in the domain"
 	}
 	return "this address"
 }
@@ -155,7 +155,7 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 	}
 	whose := "The address " + one.Value
 	if one.Kind != contract.ByEmail {
-		whose = "Addresses of " + one.Value
+		whose = "Addresses in " + one.Value
 	}
 	return v.AskConfirmation(ui.Asked{
 		Page: h.tenantShell(v, t, "Remove an approval", signupPath(t.ID),

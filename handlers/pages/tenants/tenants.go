@@ -138,7 +138,7 @@ func (h *Handler) tenantModel(v *page.Visit, t contract.Tenant, cors contract.Sa
 	mayChange := v.Who.May(t.Team, access.TenantUpdate)
 	m.CORS = tenantCORSSection(t, cors, mayChange)
 	if t.Project != nil {
-		m.Facts[1].Value = "its project, for as long as the project exists"
+		m.Facts[1].Value = "its project, until the project is deleted"
 	}
 	if mayChange {
 		m.Change = &tenants.Change{

@@ -25,7 +25,7 @@ func (h *Handler) signInsOf(v *page.Visit, m *tenants.User, user string, mayChan
 		Orders: []page.ListOrder{
 			{By: "created", Text: "Start", Desc: true},
 			{By: "last_seen", Text: "Last seen", Desc: true},
-			{By: "expires", Text: "End"},
+			{By: "expires", Text: "Expires"},
 		},
 	}
 	list.Read(v)
@@ -144,7 +144,8 @@ func (h *Handler) askOfUser(v *page.Visit, ask func(contract.User) (ui.Asked, er
 }
 
 // endsAtOnce says what happens to the access tokens of a session that ends.
-const endsAtOnce = "The gateway refuses its access tokens immediately, and it can't get new ones."
+const endsAtOnce = "The gateway will immediately refuse the session's access tokens, and the session can't get new " +
+	"ones."
 
 // askEndUserSession asks before a session of a user ends.
 func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
@@ -213,7 +214,7 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 			Title: "Withdraw the consent for " + one.ClientName,
 			Facts: []ui.Fact{
 				{Label: "User", Value: userTitle(u)},
-				{Label: "Shares", Value: page.TextOrNone(strings.Join(one.Scopes, ", "))},
+				{Label: "Shared data", Value: page.TextOrNone(strings.Join(one.Scopes, ", "))},
 				{Label: "Given", Time: one.CreatedAt},
 			},
 			Confirm: ui.Confirmation{
@@ -223,7 +224,7 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 					"The user's sessions with " + one.ClientName + " end immediately, and their access tokens stop " +
 						"working.",
 				},
-				Undo: "The user is asked again at the next sign-in.",
+				Undo: "The user will be asked again at the next sign-in.",
 			},
 		}, nil
 	})

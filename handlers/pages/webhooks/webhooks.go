@@ -261,7 +261,7 @@ func webhookNotice(w contract.Webhook) *ui.Notice {
 		return &ui.Notice{
 			Tone: ui.Warn,
 			Text: "No delivery has succeeded since " + page.Moment(*w.FailingSince) +
-				". After five days of failures, Postern turns the webhook off.",
+				". After five days of failures, Postern will turn the webhook off.",
 		}
 	}
 	return nil
@@ -326,7 +326,7 @@ func (h *Handler) deleteWebhook(v *page.Visit) (web.Answer, error) {
 func (h *Handler) webhookImpact(v *page.Visit, w contract.Webhook) []string {
 	n, err := h.Webhooks.DeliveredLastDay(v.Ctx(), v.Who, w.ID)
 	return append(v.Figure(deliveriesText(n)+" in the last 24 hours.", err),
-		"Events are no longer sent to "+w.URL+". Its deliveries are deleted, including pending ones.")
+		"Events will no longer be sent to "+w.URL+". Its deliveries will be deleted, including pending ones.")
 }
 
 // deliveriesText is a number of deliveries at the start of a sentence.
@@ -355,7 +355,8 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {
 		until := page.Moment(*w.OldSecretExpiresAt)
-		c.Impact = append(c.Impact, "The previous secret, which signs until "+until+", ends now.")
+		c.Impact = append(c.Impact, "The previous secret, which would have expired on "+until+", stops signing "+
+			"immediately.")
 	}
 	return c
 }
