@@ -178,8 +178,8 @@ func tenantSettings() tenants.Settings {
 			},
 			Impact: []string{
 				"3 owners made 1,204 calls since 13:00 UTC.",
-				"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop working " +
-					"immediately.",
+				"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop " +
+					"working immediately.",
 			},
 			Typed: ui.Value{Text: "acm", Error: "Type the tenant's name, acme, to delete it with everything in it."},
 		},

@@ -49,7 +49,7 @@ var flashes = map[string]string{
 	"cors":                    "Saved the CORS settings for %s. They apply starting with the next call.",
 	"limits":                  "Saved the limits for %s. They apply starting with the next call.",
 	"product":                 "Saved the product of %s. Its keys are valid here, starting with the next call.",
-	"product_made":            "Created the product %s. To add a project, choose this product in the project's settings.",
+	"product_made":            "Created the product %s. To add a project, choose the product in its settings.",
 	"product_gone":            "Deleted the product %s.",
 	"tenant": "Saved the tenant %s. The change applies in every project that serves it starting with the " +
 		"next call.",
