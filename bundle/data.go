@@ -79,8 +79,8 @@ var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "All settings of the project are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
-		Note: "The project was deleted and is in the trash, so Postern answers its calls with 410. The documents " +
-			"describe it as it was before the deletion.",
+		Note: "The project was deleted and is in the trash, so calls to it get 410. The documents describe it as it " +
+			"was before the deletion.",
 		Remedy: "Set up the project's keys and versions elsewhere only if you want to serve these calls again."}},
 	snapshot.FeatureVersion: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The version is in project-config.json."}},
@@ -94,18 +94,18 @@ var dataTable = Table{
 	},
 	snapshot.FeatureRetries: {
 		{Reason: "document", Status: Exact, How: inConfig,
-			Note: "The retries of calls to the upstream are in project-config.json."},
+			Note: "The retry settings for the upstream are in project-config.json."},
 		{Reason: ReasonDefaults, Title: "Default retries", Status: Exact, How: inConfig, Always: true,
-			Note: "Calls to the upstream have the default retries. They are in project-config.json."},
+			Note: "The upstream has the default retry settings. They are in project-config.json."},
 	},
 	snapshot.FeatureTargets: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The targets with their weights, and how calls are distributed among them, are in project-config.json."}},
+		Note: "The targets, their weights and the load-balancing method are in project-config.json."}},
 	snapshot.FeatureChecks: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The checks of the targets are in project-config.json."}},
+		Note: "The health checks are in project-config.json."}},
 	snapshot.FeatureBreaker: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The settings of the circuit breaker are in project-config.json."}},
+		Note: "The circuit breaker's settings are in project-config.json."}},
 	snapshot.FeatureUpstreamCA: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The certificate authorities that the upstream's certificate can be from are in project-config.json."}},
+		Note: "The certificate authorities that are trusted for the upstream are in project-config.json."}},
 	snapshot.FeatureUpstreamHTTP: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The HTTP version of calls to the upstream is in project-config.json."}},
 	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
@@ -116,12 +116,12 @@ var dataTable = Table{
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {
 		{Reason: "document", Status: Exact, How: inConfig,
-			Note: "The access policy is in project-config.json: the methods, credentials and token issuers that " +
-				"callers may use."},
+			Note: "The access policy is in project-config.json. It contains the methods, credentials and token " +
+				"issuers that callers can use."},
 		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
-			Note: "The access policy is in project-config.json. Tokens of the project's app clients are accepted " +
-				"too: the public keys that verify them are in issuers.json. Only Postern can issue and revoke " +
-				"tokens.",
+			Note: "The access policy is in project-config.json. Tokens of the project's app clients are also " +
+				"accepted. The public keys that verify these tokens are in issuers.json. Only Postern can issue and " +
+				"revoke them.",
 			Remedy: "Configure your new gateway to accept the tokens of the OpenID Connect provider that you move " +
 				"your applications to."},
 	},
@@ -135,15 +135,15 @@ var dataTable = Table{
 		{Reason: "without_secret", Status: Lossy, How: inConfig + ", without the secret",
 			Note: "The introspection endpoint for opaque tokens is in project-config.json. The client secret for it " +
 				"isn't in this zip.",
-			Remedy: "Give your new gateway its own client secret for the endpoint."},
+			Remedy: "Configure your new gateway with its own client secret for the endpoint."},
 		withSecret(""),
 	},
 	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
 	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider, withSecret(registerCallback)},
 	snapshot.FeatureGroupMapping: {{Reason: "document", Status: Exact, How: "`auth/providers.json`",
-		Note: "The rule is in providers.json, with its provider. Its group is in groups.json."}},
+		Note: "The mapping is in providers.json with its provider. Its group is in groups.json."}},
 	snapshot.FeatureRedirects: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
-		Note: "The URLs that browsers may be redirected to are in clients.json."}},
+		Note: "The URLs that browsers can be redirected to are in clients.json."}},
 	snapshot.FeatureBranding: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
 		Note:   "The title, welcome text, color and logo URL are in clients.json. The logo image isn't in this zip.",
 		Remedy: "Keep a copy of the logo if its URL will stop working."}},
@@ -156,13 +156,13 @@ var dataTable = Table{
 	snapshot.FeatureWebhook:   {Webhook},
 	snapshot.FeatureUnclaimed: {UnclaimedCaps},
 	snapshot.FeatureAPIScope: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The audience or scope is in project-config.json. clients.json lists the app clients that may " +
-			"request it.",
+		Note: "The audience or scope is in project-config.json. clients.json lists the app clients that can request " +
+			"it.",
 		Remedy: "Declare the audience or scope with the OpenID Connect provider that you move your applications to."}},
 	snapshot.FeatureCORS: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The origins whose pages may call the API are in project-config.json."}},
+		Note: "The origins whose pages can call the API are in project-config.json."}},
 	snapshot.FeatureTenantCORS: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The origins whose pages may call the API with the tenant's credentials are in project-config.json."}},
+		Note: "The origins whose pages can call the API with the tenant's credentials are in project-config.json."}},
 	snapshot.FeatureKeyType: {
 		{Reason: "document", Status: Exact, How: inConfig,
 			Note: "The key type and its scopes are in project-config.json."},
@@ -186,7 +186,8 @@ var dataTable = Table{
 				"the key.",
 		},
 		{Reason: "minted", Status: Exact, How: "`keys.jsonl`: metadata, SHA-256 of the current key and of a new one",
-			Note:   "All data about the key is exported, with the SHA-256 of a new key, which is in minted.csv.",
+			Note: "All data about the key is exported, including the SHA-256 of a new key. The new key is in " +
+				"minted.csv.",
 			Remedy: "Add the new key to your gateway and send it to its owner. NOTICE.md explains how."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "This export leaves out keys.",
@@ -204,7 +205,7 @@ var dataTable = Table{
 		Status: Lossy,
 		How:    "`project-config.json`, the certificate",
 		Note:   "The client certificate is in project-config.json. Its private key is a secret, so it is left out.",
-		Remedy: "Give your new gateway the certificate and the private key that you uploaded.",
+		Remedy: "Configure your new gateway with the certificate and the private key that you uploaded.",
 	}, withSecret("")},
 	snapshot.FeatureCallSigning: {{
 		Reason: "private_key_left_out",
@@ -216,7 +217,7 @@ var dataTable = Table{
 	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiry",
-			Note: "The secret from before the last rotation is exported as a hash, with its expiry time."},
+			Note: "The key's previous secret is exported as a hash with its expiry time."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The previous secret is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
@@ -232,7 +233,7 @@ var dataTable = Table{
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
 	snapshot.FeatureIPRules: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The addresses that calls may come from are in project-config.json."}},
+		Note: "The address range is in project-config.json."}},
 	snapshot.FeatureTransform: {{Reason: "document", Status: Exact, How: "`transforms.json`",
 		Note: "The changes to requests and responses are in transforms.json."}},
 	snapshot.FeatureRule: {
@@ -246,7 +247,7 @@ var dataTable = Table{
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
 			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
 				"doesn't read responses.",
-			Remedy: "Have your new gateway or your API record and remove owners. If they don't, new objects have no " +
+			Remedy: "Have your new gateway or your API record and remove owners. Otherwise, new objects have no " +
 				"owner."},
 	},
 	snapshot.FeatureRuleDefault: {{Reason: "document", Status: Exact,
@@ -254,22 +255,22 @@ var dataTable = Table{
 		Note: "The default for routes without a rule is in rules.json, and for OpenFGA in model.fga and tuples.json."}},
 	snapshot.FeatureKeyIPs: {
 		{Reason: "document", Status: Exact, How: "`keys.jsonl`",
-			Note: "The addresses that calls with the key may come from are in keys.jsonl."},
+			Note: "The address range is in keys.jsonl."},
 		{Reason: ReasonLeftOut, Status: Skipped, How: "left out by the export options",
 			Note:   "The range is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
 	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI document",
-		Note: "The API specification is exported as an OpenAPI document: the imported one, or one generated from the " +
+		Note: "The OpenAPI document is in this zip. It is the imported document, or a document generated from the " +
 			"configuration."}},
 	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "project-config.json says whether requests are validated. The OpenAPI document is in this zip."}},
+		Note: "The setting for request validation is in project-config.json. The OpenAPI document is in this zip."}},
 	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "project-config.json says who can read the OpenAPI document on the hosted gateway."}},
+		Note: "The setting for who can read the OpenAPI document on the hosted gateway is in project-config.json."}},
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Title: "Timeouts and size limits", Status: Skipped,
 		How:    "not part of the data",
 		Always: true,
-		Note:   "The hosted gateway's own limits on time and size belong to the gateway, not to the project.",
+		Note:   "The hosted gateway's own timeouts and size limits belong to the gateway, not to the project.",
 		Remedy: "Set timeouts and size limits on your new gateway, or export in the gateway format."}},
 	snapshot.FeatureLoginSessions: {Sessions},
 	snapshot.FeatureManagedGitHub: {ManagedGitHub},
@@ -283,14 +284,16 @@ var dataTable = Table{
 	snapshot.FeatureAudit:   {Audit},
 	snapshot.FeatureSecrets: {Secrets, SomeSecrets},
 	snapshot.FeatureCustomDomains: {{Reason: "dns", Status: Skipped, How: "DNS records aren't exported", Always: true,
-		Note:   "Domains that point at the hosted gateway are records in your own DNS and aren't part of an export.",
-		Remedy: "Point the domains at your new gateway."},
+		Note: "Domains that point to the hosted gateway are records in your own DNS, so they aren't part of an " +
+			"export.",
+		Remedy: "Point the domains to your new gateway."},
 		{Reason: "document", Status: Exact, How: "`domains` of each environment in `project-config.json`",
-			Note:   "The custom domain is in project-config.json, with its environment, path prefix and methods.",
-			Remedy: "Point its DNS record at your new gateway, and give that gateway a certificate for it."},
+			Note: "The custom domain is in project-config.json, with its environment, path prefix and methods.",
+			Remedy: "Point the domain's DNS record to your new gateway, and configure a certificate for the domain " +
+				"there."},
 		{Reason: "shared", Status: Exact, How: "`domains` of each environment in `project-config.json`",
 			Note: "The custom domain is in project-config.json, with its environment, path prefix and methods. Other " +
 				"projects have domains with the same host name, which aren't in this zip.",
-			Remedy: "Export the other projects too. Then point the DNS record at a gateway that serves all of them, " +
-				"and give it a certificate for the host name."}},
+			Remedy: "Also export the other projects. Then point the DNS record to a gateway that serves all of them, " +
+				"and configure a certificate for the host name there."}},
 }

@@ -21,7 +21,7 @@ type dimension struct {
 func dimensions(l snapshot.ProjectLimits) []dimension {
 	return []dimension{
 		{"key", "each key", l.Key}, {"owner", "each owner", l.Owner},
-		{"ip", "each address", l.IP}, {"project", "all calls together", l.Project},
+		{"ip", "each address", l.IP}, {"project", "all calls combined", l.Project},
 	}
 }
 
@@ -70,7 +70,7 @@ func keyLimitSubjects(of Subject) []Subject {
 			add(snapshot.FeatureLimits, w.String(), name, "/limits/"+w.String())
 		}
 		if own.None() {
-			add(snapshot.FeatureLimits, noLimit, "any number for "+of.Name, "/limits")
+			add(snapshot.FeatureLimits, noLimit, "unlimited calls for "+of.Name, "/limits")
 		}
 	}
 	for i, r := range of.Key.AllowedIPs {

@@ -28,14 +28,14 @@ func (b *Build) readme(parts []Part) Part {
 
 func (b *Build) readmeText(parts []Part) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Export of %s\n\nThis zip contains the %s project at revision %d, exported by %s.\n"+
-		"You don't need Postern to use it.\n\n## Start here\n\n%s\n## How much moved\n\n%s\n\n"+
-		"[%s](%s) explains each kind of item, starting with what you have to do.\n",
+	fmt.Fprintf(&out, "# Export of %s\n\nThis zip contains the %s project at revision %d, exported by %s.\nYou don't "+
+		"need Postern to use it.\n\n## Start here\n\n%s\n## How much moved\n\n%s\n\n[%s](%s) explains each kind of "+
+		"item, starting with items that require action.\n",
 		b.Project.Name, b.Project.Name, b.Project.Revision, printable(b.Generator), b.target.Start,
 		moved(b.digest.Summary),
 		reportTextFile, reportTextFile)
 	if todo := b.digest.groups()[0].lines; len(todo) > 0 {
-		out.WriteString("\nWhat you have to do:\n\n")
+		out.WriteString("\nWhat you need to do:\n\n")
 		for _, one := range advice(todo) {
 			fmt.Fprintf(&out, "- %s: %s\n", strings.Join(one.titles, ", "), one.text)
 		}
@@ -58,8 +58,8 @@ func (b *Build) readmeText(parts []Part) string {
 // moved is the headline of the ledger.
 func moved(totals contract.LedgerTotals) string {
 	headline := cmp.Or(totals.PortableText(), "Portable")
-	return fmt.Sprintf("**%s**: %s.\nAnother %d items are the same for every project, such as login "+
-		"sessions and HTTP details. They aren't counted.", headline, totals.Headline(), totals.Everywhere())
+	return fmt.Sprintf("**%s**: %s.\nAnother %d items are the same for every project, such as login sessions and "+
+		"HTTP details. They aren't included in this number.", headline, totals.Headline(), totals.Everywhere())
 }
 
 // remedy is something to do about the items with these titles.
@@ -126,8 +126,8 @@ func (b *Build) places() []location {
 // reportText returns MIGRATION-REPORT.md, the ledger for people. The ledger is written before it.
 func (b *Build) reportText() Part {
 	return Part{Name: reportTextFile,
-		Doc: "A readable summary of the ledger: items with the same code are one entry, and what you have to do " +
-			"comes first.\n`" + reportFile + "` contains every item.\n",
+		Doc: "A readable summary of the ledger. Items with the same code share one entry, and items that require " +
+			"action come first.\n`" + reportFile + "` contains every item.\n",
 		Write: func(_ context.Context, w io.Writer) error {
 			_, err := io.WriteString(w, b.digest.text(b))
 			return err
@@ -145,8 +145,8 @@ type group struct {
 func (d *Digest) groups() []group {
 	statuses := []Status{Skipped, Lossy, Approximate, Exact}
 	out := []group{
-		{title: "To do", text: "Each of these entries says what you have to do."},
-		{title: "Not moved", text: "These items aren't exported. You don't have to do anything."},
+		{title: "To do", text: "Each entry describes what you need to do."},
+		{title: "Not moved", text: "These items aren't exported. You don't need to do anything."},
 		{title: "Moved in part"},
 		{title: "Moved with differences"},
 		{title: "Moved exactly", text: "The same call gets the same response."},

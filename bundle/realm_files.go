@@ -81,8 +81,8 @@ func (b *Build) realm() []Part {
 const (
 	realmDoc = "The app clients, identity providers, groups and users of the project as a realm that Keycloak " +
 		"imports when it starts (`--import-realm`): copy the file to `data/import` as `<realm>-realm.json`. User " +
-		"names are the IDs of users, which don't change. Secrets are written as `${NAME}`: Keycloak reads them from " +
-		"the environment variable of that name.\n"
+		"names are user IDs, which don't change. Secrets are written as `${NAME}`, which Keycloak replaces with the " +
+		"value of the environment variable.\n"
 	realmUsersDoc = "More users of the realm: copy the file to `data/import` as `<realm>-users-<number>.json`.\n"
 	callbacksDoc  = "The callback URLs to register with each identity provider's app before users sign in to the " +
 		"exported realm.\n"
@@ -124,7 +124,7 @@ func (b *Build) callbacks(t snapshot.Tenant, clients []snapshot.AppClient) Part 
 			}
 		}
 		if guessed != "" {
-			text += "\nThe realm's URLs for these providers are guesses from a common pattern, because their " +
+			text += "\nThe realm's URLs for these providers are guesses based on a common pattern, because their " +
 				"discovery documents\nhaven't been read yet. Test the providers in Postern and export again, or " +
 				"compare the URLs with each\nprovider's `/.well-known/openid-configuration` and correct them in " +
 				"`auth/keycloak-realm.json`:\n\n" + guessed

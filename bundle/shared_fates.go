@@ -3,7 +3,7 @@ package bundle
 import "postern/core/snapshot"
 
 const registerCallback = "Register the callback URL of your new OpenID Connect provider with the same app, so that " +
-	"it identifies each user as before."
+	"users keep their identities."
 
 // Reasons that are the same on every target.
 const (
@@ -20,8 +20,7 @@ func withSecret(remedy string) Fate {
 		Reason: ReasonWithSecret,
 		Status: Exact,
 		How:    "complete, with its secret in `secrets.json`",
-		Note: "Everything is in this zip: the secret is in secrets.json, and all other settings are in the file " +
-			"that the item's source names.",
+		Note:   "The secret is in secrets.json. All other settings are in the file that the item's source names.",
 		Remedy: remedy,
 	}
 }
@@ -46,11 +45,12 @@ var (
 		Reason: "issuer_stays",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client is a token issuer of the hosted service. Users can sign in to it there for as long as " +
-			"it exists. This zip contains its settings, the SHA-256 of its secret, its issuer URL and the public " +
-			"keys that verify the tokens it has issued, but not the private keys that sign new tokens.",
-		Remedy: "Before you move your applications, register them with your own OpenID Connect provider and " +
-			"configure the gateway to verify its tokens.",
+		Note: "The app client is a token issuer of the hosted service. Users can sign in to it there until it is " +
+			"deleted. This zip contains the app client's settings, the SHA-256 of its secret, its issuer URL and the " +
+			"public keys that verify the tokens it has issued. It doesn't contain the private keys that sign new " +
+			"tokens.",
+		Remedy: "Before you move your applications, register them with your own OpenID Connect provider, and " +
+			"configure the gateway to verify that provider's tokens.",
 	}
 	// MachineLogin is an app client that gets tokens for itself (client credentials).
 	MachineLogin = Fate{
@@ -61,7 +61,7 @@ var (
 		Note: "The app client gets tokens for itself from Postern. This zip contains its settings, the SHA-256 of " +
 			"its secret, its issuer URL and the public keys that verify the tokens it has issued.",
 		Remedy: "Before you move the machine, give it an API key with its own owner, or register it with your own " +
-			"OpenID Connect provider and configure the gateway to verify its tokens.",
+			"OpenID Connect provider and configure the gateway to verify that provider's tokens.",
 	}
 	// LoginProvider is an identity provider that an app client offers, with a secret.
 	LoginProvider = Fate{
@@ -127,10 +127,9 @@ var (
 		Remedy: "Run scim/push.sh to create the group and its members in any system that supports SCIM."}
 	// Webhook is a URL that is notified of events.
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
-		Note: "Postern sends its own events, such as a finished export or a user's sign-in, so the webhook remains " +
-			"with the team. This zip doesn't include the webhook's URL, description or signing secret.",
-		Remedy: "Have your new systems report the events that you need: Keycloak has event listeners, and Kong has " +
-			"log plugins."}
+		Note: "The webhook receives Postern's own events, such as a finished export or a user's sign-in, so it " +
+			"remains with the team. This zip doesn't include the webhook's URL, description or signing secret.",
+		Remedy: "Use the events of your new systems instead: Keycloak has event listeners, and Kong has log plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
 	UnclaimedCaps = Fate{Reason: "not_kept", Always: true, Status: Skipped, How: "not carried over",
 		Note:   "The caps and the end date of an unclaimed project apply only in Postern.",
@@ -175,7 +174,7 @@ var (
 		Reason: "only_hashes",
 		Status: Skipped,
 		How:    "left out",
-		Note: "Postern's own secrets never leave it. Keys are exported as hashes; workspace keys, claim codes " +
+		Note: "Postern's own secrets aren't exported. API keys are exported as hashes. Workspace keys, claim codes " +
 			"and passwords aren't exported at all.",
 	}
 	// SomeSecrets replaces Secrets if the export includes secrets.
@@ -185,9 +184,9 @@ var (
 		Status: Lossy,
 		How:    "`secrets.json`",
 		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
-			"recipient. Postern's own secrets aren't included: API keys and the secrets of app clients are " +
-			"exported as hashes; workspace keys, claim codes, passwords and the private keys that sign tokens aren't " +
-			"exported at all.",
+			"recipient. Postern's own secrets aren't included. API keys and the secrets of app clients are exported " +
+			"as hashes. Workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported " +
+			"at all.",
 		Remedy: "Delete secrets.json once its secrets are in place.",
 	}
 )

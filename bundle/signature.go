@@ -52,8 +52,8 @@ func (v *verifier) signature(by []ed25519.PublicKey) error {
 		}
 	}
 	if len(by) > 0 {
-		return problem(signatureFile, "it was not made with the given key: another installation made or changed this "+
-			"export")
+		return problem(signatureFile, "it wasn't created with the given key: another installation created or changed "+
+			"this export")
 	}
 	return nil
 }

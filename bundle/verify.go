@@ -138,7 +138,7 @@ func (v *verifier) admit(list []*zip.File) ([]*zip.File, error) {
 			return nil, err
 		}
 		if other, have := folded[strings.ToLower(f.Name)]; have {
-			return nil, problem(f.Name, "it collides with %s", other)
+			return nil, problem(f.Name, "its name conflicts with %s", other)
 		}
 		folded[strings.ToLower(f.Name)] = f.Name
 		if total += f.UncompressedSize64; total > uint64(filelimits.ZipUnpacked.Most) {

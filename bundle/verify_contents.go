@@ -102,7 +102,7 @@ func (v *verifier) manifest(report *Report) error {
 		return err
 	}
 	if m.Generator == "" || printable(m.Generator) != m.Generator {
-		return problem(manifestFile, "generator is not the name of a program")
+		return problem(manifestFile, "generator isn't the name of a program")
 	}
 	listed := map[string]bool{manifestFile: true, sumsFile: true, signatureFile: true}
 	for _, f := range m.Files {

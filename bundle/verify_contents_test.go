@@ -102,7 +102,7 @@ var spoiledFiles = map[string]change{
 	},
 	"generator": {
 		entry: manifest,
-		says:  "not the name of a program",
+		says:  "n't the name of a program",
 		file:  manifest,
 		old:   `"postern test"`,
 		new:   `"\u001b]0;evil\u0007"`,

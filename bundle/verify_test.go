@@ -76,7 +76,7 @@ func TestVerify_namesEntry(t *testing.T) {
 		"listed twice": {"SCHEMA.md", "twice", func(e *editable) {
 			e.files["SHA256SUMS"] += fmt.Sprintf("%x  SCHEMA.md\n", sha256.Sum256(nil))
 		}},
-		"duplicate": {"SCHEMA.md", "collides", func(e *editable) { e.names = append(e.names, "SCHEMA.md") }},
+		"duplicate": {"SCHEMA.md", "conflicts with", func(e *editable) { e.names = append(e.names, "SCHEMA.md") }},
 		"link": {"SCHEMA.md", "not a regular file", func(e *editable) {
 			e.mode["SCHEMA.md"] = fs.ModeSymlink | 0o777
 		}},
@@ -104,7 +104,7 @@ func TestVerify_unsafeNames(t *testing.T) {
 		"device":            {"tenants/NUL.json", `"tenants/NUL.json"`, "safe"},
 		"control character": {"a\nb", `"a\nb"`, "unsafe character"},
 		"no name":           {"", `""`, "0 bytes"},
-		"other case":        {"schema.MD", "schema.MD", "collides with SCHEMA.md"},
+		"other case":        {"schema.MD", "schema.MD", "conflicts with SCHEMA.md"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content := "x"

@@ -82,7 +82,7 @@ func TestAddKey(t *testing.T) {
 			r := newRig(t, "docker")
 			_, before := r.onDisk(t)
 			code, key, said := r.addKey(t, c.args...)
-			expect(t, code, 0, said, "accepts the key of", "within seconds", "Copy the key now")
+			expect(t, code, 0, said, "accept the key of", "within seconds", "Copy the key now")
 			_, doc := r.onDisk(t)
 			if got := added(t, doc, key); got != c.want {
 				t.Errorf("the entry is %q, want %q", got, c.want)
@@ -164,8 +164,8 @@ func TestAddKey_wrong(t *testing.T) {
 		text string
 		args []string
 	}{
-		{2, "give the owner of the key", nil},
-		{2, "give only one owner", []string{"a", "b"}},
+		{2, "pass the owner of the key", nil},
+		{2, "pass only one owner", []string{"a", "b"}},
 		{2, "must not begin or end with a space", []string{" a"}},
 		{2, "ASCII", []string{"zoë"}},
 		{2, "ASCII", []string{"a\nb"}},

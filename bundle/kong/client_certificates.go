@@ -63,9 +63,9 @@ func certificateFates() []bundle.Fate {
 		Reason: "key_from_environment",
 		Status: bundle.Exact,
 		How:    "`certificates`, with the private key from a variable in `.env`",
-		Note: "Calls present the same client certificate. Its private key is a secret and isn't in this zip. Without " +
-			"the key, start.sh doesn't start the gateway, and calls to the environment get 503. They also get 503 if " +
-			"the key doesn't belong to the certificate.",
+		Note: "The gateway presents the same client certificate. Its private key is a secret and isn't in this zip. " +
+			"Without the key, start.sh doesn't start the gateway, and calls to the environment get 503. They also " +
+			"get 503 if the key doesn't belong to the certificate.",
 		Remedy: "Put the private key that you uploaded into gateway/.env, as gateway/.env.example says.",
 	}}
 }

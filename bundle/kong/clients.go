@@ -166,19 +166,20 @@ func judgeLogin(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func loginFates() []bundle.Fate {
 	const tokens = "Tokens that the app client has received keep working until they expire. Users and sessions keep " +
-		"the state that they had at the time of the export. Tokens that Postern issues later are accepted too, " +
-		"as long as it signs with the same keys. "
+		"their state from the time of the export. Tokens that Postern issues later are also accepted if they are " +
+		"signed with the same keys. "
 	realm := bundle.Fate{
 		Reason: "realm",
 		Status: bundle.Approximate,
 		How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-		Note: tokens + "After that, users sign in to the exported realm. They keep their IDs and groups, and the " +
-			"realm's tokens are accepted. At worst, all users have to sign in again, on a page that offers the " +
-			"providers of all app clients. They stay signed in for as long as the longest refresh token lasts. " +
-			"Client secrets are new, and group admins can't manage members through the application. The `profile` " +
-			"scope gives the claims as of the export, without `updated_at`. `preferred_username` is the user's ID. " +
-			"If the given name and family name together don't make up the full name, `given_name` is the full name " +
-			"and `family_name` is omitted. Later changes at the provider don't appear in tokens.",
+		Note: tokens + "After the tokens have expired, users sign in to the exported realm. They keep their IDs and " +
+			"groups, and the realm's tokens are accepted. At worst, all users must sign in again, on a page that " +
+			"offers the providers of all app clients. They stay signed in for as long as the longest refresh token " +
+			"lasts. Client secrets are new, and group admins can't manage members through the application. The " +
+			"`profile` scope returns the claims from the time of the export, without `updated_at`. " +
+			"`preferred_username` is the user's ID. If the given name and family name together don't make up the " +
+			"full name, `given_name` is the full name and `family_name` is omitted. Later changes at the provider " +
+			"don't appear in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
 			"gateway/.env. Then change the issuer in your application. Its client ID doesn't change.",
 	}
@@ -195,8 +196,8 @@ func loginFates() []bundle.Fate {
 			Reason: "machine_realm",
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
-			Note: tokens + "After that, the machine gets tokens from the exported realm, with the same client ID. At " +
-				"worst, it gets no tokens until it has the new secret and the new issuer URL.",
+			Note: tokens + "After the tokens have expired, the machine gets tokens from the exported realm, with the " +
+				"same client ID. At worst, it gets no tokens until it has the new secret and the new issuer URL.",
 			Remedy: "Fill in the machine's secret in gateway/.env, run ./start.sh --with-login, and give the machine " +
 				"this secret and the realm's URL.",
 		},
@@ -249,9 +250,9 @@ func byPost(fate bundle.Fate) bundle.Fate {
 	fate.Reason += "_form_post"
 	fate.Status = bundle.Lossy
 	fate.Note += " Postern requests the provider's response by POST (`form_post`). Keycloak doesn't request POST, " +
-		"and accepts responses only by GET. No one can sign in to the realm if the provider insists on POST, as " +
-		"Apple does for names and email addresses."
-	fate.Remedy += " If the provider insists on form_post, install a Keycloak extension that supports it, such as " +
-		"one for Apple."
+		"and accepts responses only by GET. No one can sign in to the realm if the provider requires POST, as Apple " +
+		"does for names and email addresses."
+	fate.Remedy += " If the provider requires form_post, install a Keycloak extension that supports it, such as one " +
+		"for Apple."
 	return fate
 }

@@ -77,20 +77,20 @@ func corsFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "the `cors` plugin of each service",
-			Note: "The same pages may call the API. Preflights are answered before credentials are checked. Refusals " +
-				"have the CORS headers too, so that pages can read them.",
+			Note: "The same pages can call the API. The gateway answers preflights before it checks credentials. " +
+				"Refusals also have CORS headers, so that pages can read them.",
 		},
 		{
 			Reason: "several",
 			Status: bundle.Approximate,
 			How:    "the `cors` plugin of each service",
-			Note:   "The same pages may call the API, as with a single origin. " + oddOrigins,
+			Note:   "The same pages can call the API, as with a single origin. " + oddOrigins,
 		},
 		{
 			Reason: "app_origins",
 			Status: bundle.Approximate,
 			How:    "the `cors` plugin of each service, with the current origins of app clients",
-			Note: "The same pages may call the API. The origins of redirect URIs are copied at the time of the " +
+			Note: "The same pages can call the API. The origins of redirect URIs are copied at the time of the " +
 				"export. At worst, browsers block calls from the page of a redirect URI that is added " +
 				"later. " + oddOrigins,
 			Remedy: "Add the origins of new pages to the `cors` plugin in gateway/gateway.yaml.",
@@ -122,7 +122,7 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "union",
 			Status: bundle.Approximate,
 			How:    together,
-			Note: "The pages that the tenant allows may call the API. The plugin doesn't know the caller's tenant. " +
+			Note: "The pages that the tenant allows can call the API. The plugin doesn't know the caller's tenant. " +
 				"At worst, a page that only the project or another tenant allows can read responses to this tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
 				"the callers' credentials. The origins of redirect URIs are copied at the time of the " +

@@ -12,8 +12,8 @@ import (
 // exampleFile has an empty value for each secret that the zip does not contain.
 const exampleFile = "gateway/.env.example"
 
-const exampleDoc = "The secrets that the gateway needs and this zip doesn't contain, one variable each. Copy it to " +
-	"`.env` in the same folder and fill them in. `start.sh` lists those that are still empty.\n"
+const exampleDoc = "A variable for each secret that the gateway needs and this zip doesn't contain. Copy the file to " +
+	"`.env` in the same folder and fill in the values. `start.sh` lists variables that are still empty.\n"
 
 // signingVariable is the environment variable with the key that signs calls. It can't collide with other secrets, whose
 // variables begin with UPSTREAM and INTROSPECTION.
@@ -152,8 +152,8 @@ func (vs variables) example() string {
 			text += fmt.Sprintf("\n# The client secret for the introspection endpoint of %s\n%s=\n",
 				v.version.Name, v.name)
 		case clientKey:
-			text += fmt.Sprintf("\n# The private key of the client certificate of calls to %s/%s, PEM in one line "+
-				"and in double\n# quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",
+			text += fmt.Sprintf("\n# The private key of the client certificate for calls to %s/%s, as PEM on one "+
+				"line and in\n# double quotes, from\n#   awk '{printf \"%%s\\\\n\", $0}' client.key\n%s=\"\"\n",
 				v.version.Name, v.environment.Name, v.name)
 		case headerValue:
 			text += fmt.Sprintf("\n# The %s header of calls to %s/%s\n%s=\n",

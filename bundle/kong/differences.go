@@ -15,7 +15,7 @@ func limitFates() []bundle.Fate {
 // responseFates are about upstreams and their responses.
 func responseFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "reused_connections", Title: "Reuse of connections to upstreams", Status: bundle.Approximate,
+		{Reason: "reused_connections", Title: "Reused upstream connections", Status: bundle.Approximate,
 			How: "KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT in docker-compose.yaml",
 			Note: "For every upstream, Kong reuses connections that have been idle for less than the shortest " +
 				"reuse_idle_ms of the environments, in whole seconds and at least 1 s. It doesn't read an upstream's " +
@@ -24,7 +24,7 @@ func responseFates() []bundle.Fate {
 				"connection in use.",
 			Remedy: "Set reuse_idle_ms to less than the time after which your upstreams close idle connections, and " +
 				"export again."},
-		{Reason: "error_bodies", Title: "Bodies of the gateway's own errors", Status: bundle.Approximate,
+		{Reason: "error_bodies", Title: "Bodies of gateway errors", Status: bundle.Approximate,
 			How: "Kong's own error pages",
 			Note: "If no route matches or the upstream fails, the body is Kong's own and has no code. The status is " +
 				"the same (404, 502, 504), except that Kong returns 503 instead of 502 if the upstream's host name " +
@@ -43,10 +43,10 @@ func responseFates() []bundle.Fate {
 				"Kong retries calls with every method except POST, LOCK and PATCH, including unusual ones such as " +
 				"PROPFIND, and with bodies of any size. If an upstream closes a reused connection without a " +
 				"response, Kong also retries the call one more time than the environment allows, even if retries are " +
-				"set to 0. At worst, such a call that the upstream had already carried out is carried out once more.",
+				"set to 0. At worst, the upstream processes such a call twice.",
 			Remedy: "If such a call must not be retried, set the environment's retries to 0, and " +
 				"KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml."},
-		{Reason: "accel_headers", Title: "X-Accel headers of upstreams", Status: bundle.Exact,
+		{Reason: "accel_headers", Title: "X-Accel headers from upstreams", Status: bundle.Exact,
 			How: "nginx removes them",
 			Note: "X-Accel-Redirect, X-Accel-Expires, X-Accel-Limit-Rate, X-Accel-Buffering, X-Accel-Charset and " +
 				"X-Pad headers from an upstream don't reach the caller, and have no effect on either gateway."},
@@ -97,7 +97,7 @@ func responseFates() []bundle.Fate {
 // requestFates are about requests and the upstreams they are sent to.
 func requestFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "control_cookies", Title: "The dashboard's cookies", Status: bundle.Approximate,
+		{Reason: "control_cookies", Title: "Dashboard cookies", Status: bundle.Approximate,
 			How: "all cookies pass",
 			Note: "Cookies named postern, or with a name that begins with postern-, belong to the dashboard. The " +
 				"hosted gateway removes them from requests and responses. Kong has no dashboard and passes them on. " +
@@ -135,9 +135,9 @@ func requestFates() []bundle.Fate {
 		{Reason: "forwarded_for", Title: "X_Forwarded_For header", Status: bundle.Approximate,
 			How: "X-Forwarded-For comes from Kong",
 			Note: "The hosted gateway ignores a caller's header spelled X_Forwarded_For. Kong treats it as " +
-				"X-Forwarded-For, which any caller may send, and appends to it."},
+				"X-Forwarded-For, which any caller can send, and appends to it."},
 		{Reason: "via", Title: "Via header", Status: bundle.Approximate, How: "Via is Kong's",
-			Note: "In requests, the Via header names kong instead of postern. It isn't added to responses."},
+			Note: "The Via header in requests contains kong instead of postern. It isn't added to responses."},
 		{Reason: "open_streams", Title: "Open calls with keys that are no longer " +
 			"valid", Status: bundle.Lossy, How: "not available",
 			Note: "The hosted gateway ends WebSockets, downloads and other open calls within a second when their key " +
@@ -147,22 +147,22 @@ func requestFates() []bundle.Fate {
 			Remedy: "Have the upstream close WebSockets after a while. ./start.sh --stop ends all of them."},
 		{Reason: "body_memory", Title: "Memory for large bodies", Status: bundle.Approximate,
 			How: "client_body_buffer_size, and files",
-			Note: "The hosted gateway holds at most 256 MB of bodies that it has to read completely, and returns 503 " +
+			Note: "The hosted gateway holds at most 256 MB of bodies that it must read completely, and returns 503 " +
 				"busy beyond that. Kong writes long request bodies to files, without a limit on their total, and " +
 				"doesn't limit response bodies that it changes. At worst, many large calls use up all of the " +
 				"container's memory.",
 			Remedy: "Limit the container's memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
 				"docker-compose.yaml."},
-		{Reason: "loop_guard", Title: "Calls that come back to the gateway", Status: bundle.Lossy, How: "not available",
+		{Reason: "loop_guard", Title: "Calls that return to the gateway", Status: bundle.Lossy, How: "not available",
 			Note: "Kong doesn't detect a call that comes back to it. A gateway that is its own upstream returns 502 " +
 				"or 504 after a while, instead of 508 immediately.",
 			Remedy: "Don't use the gateway's own address as an upstream."},
 		{Reason: "private_addresses", Title: "Upstreams with private addresses", Status: bundle.Lossy,
 			How: "not available",
 			Note: "Kong connects to any address that the name of an upstream, token issuer or introspection endpoint " +
-				"resolves to, including private and loopback addresses. The hosted gateway refuses those that its " +
-				"operator hasn't allowed. At worst, a name that resolves to a loopback address reaches the container " +
-				"itself, and on port 8001 Kong's own admin API.",
+				"resolves to, including private and loopback addresses. The hosted gateway refuses addresses that " +
+				"its operator hasn't allowed. At worst, a name that resolves to a loopback address reaches the " +
+				"container itself, and on port 8001 Kong's own admin API.",
 			Remedy: "Run the gateway in a network that allows connections only to its upstreams. If a name is " +
 				"supposed to refer to the gateway's own machine, use host.docker.internal instead."},
 	}

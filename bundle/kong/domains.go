@@ -117,13 +117,14 @@ func (c *configWriter) unrouted() {
 	c.out.Raw("\n  ]")
 }
 
-const pointName = "Point the domain's DNS record at the exported gateway, and give the gateway a certificate for it."
+const pointName = "Point the domain's DNS record to the exported gateway, and configure a certificate for the domain " +
+	"there."
 
 func domainFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "dns", Status: bundle.Skipped, How: "routes accept any host name", Always: true,
-		Note: "Domains that point at the hosted gateway are records in your own DNS. The exported gateway accepts " +
+		Note: "Domains that point to the hosted gateway are records in your own DNS. The exported gateway accepts " +
 			"any host name, with and without the project's name in the path.",
-		Remedy: "Point the domains at the exported gateway and give it certificates for them."},
+		Remedy: "Point the domains to the exported gateway, and configure certificates for them there."},
 		{Reason: "route_host", Status: bundle.Exact, How: "a route with the domain in `hosts`",
 			Note:   "The gateway also serves the domain, with the same paths: the environment begins at /.",
 			Remedy: pointName},
@@ -135,11 +136,11 @@ func domainFates() []bundle.Fate {
 		{Reason: "shared", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; without the domains of other projects",
 			Note: "Other projects have custom domains with the same host name, and this zip contains only this " +
-				"project's. On the exported gateway, calls that belong to the other projects get 404, or reach this " +
-				"project if one of its domains matches too. At worst, calls that are meant for another project reach " +
-				"this project's upstream.",
-			Remedy: "Export the other projects too, and have a proxy in front of the gateways send each path to its " +
-				"own gateway."},
+				"project's domains. On the exported gateway, calls that belong to the other projects get 404, or " +
+				"reach this project if one of its domains matches too. At worst, calls that are meant for another " +
+				"project reach this project's upstream.",
+			Remedy: "Also export the other projects, and put a proxy in front of the gateways that sends each path " +
+				"to the right gateway."},
 		{Reason: "grpc", Status: bundle.Approximate,
 			How: "a route with the host name in `hosts`; gRPC calls have their own routes",
 			Note: "Another domain with the same host name serves gRPC, and Kong tries routes for gRPC first. At " +
@@ -147,9 +148,9 @@ func domainFates() []bundle.Fate {
 				"environment doesn't serve gRPC, is forwarded to the gRPC service.",
 			Remedy: "Use a separate host name for the gRPC service."},
 		{Reason: "unclaimed", Status: bundle.Approximate, How: "a route with the domain in `hosts`; without the caps",
-			Note: "The gateway also serves the domain, with the same paths. The " +
-				"exported gateway lets through everything that the hosted gateway refuses or removes because the " +
-				"project is unclaimed. At worst, a browser keeps the cookies that the upstream sets for the domain.",
+			Note: "The gateway also serves the domain, with the same paths. The exported gateway forwards calls and " +
+				"headers that the hosted gateway refuses or removes because the project is unclaimed. At worst, a " +
+				"browser keeps the cookies that the upstream sets for the domain.",
 			Remedy: pointName},
 	}
 }

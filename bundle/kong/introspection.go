@@ -132,7 +132,7 @@ func introspectionFates() []bundle.Fate {
 			Reason: "loopback",
 			Status: bundle.Approximate,
 			How:    how + "; its loopback address means the container",
-			Note: "The endpoint has a loopback address, which inside a container means the container itself. Calls " +
+			Note: "The endpoint has a loopback address. Inside a container, it refers to the container itself. Calls " +
 				"with tokens get 503 or 502 until you change the address.",
 			Remedy: "In gateway/gateway.yaml, change the endpoint's host to host.docker.internal or the machine's " +
 				"own address. If the endpoint has a secret, put the secret into gateway/.env.",
@@ -141,8 +141,8 @@ func introspectionFates() []bundle.Fate {
 			Reason: "https_address",
 			Status: bundle.Lossy,
 			How:    how + "; its certificate is never accepted",
-			Note: "The endpoint is called over https by its IP address. Kong compares certificates with host names " +
-				"only, so every call with a token gets 503, even if the certificate is valid for the address.",
+			Note: "The endpoint is called over https by its IP address. Kong compares certificates only with host " +
+				"names, so every call with a token gets 503, even if the certificate is valid for the address.",
 			Remedy: "In gateway/gateway.yaml, change the endpoint's host to a host name that the certificate is " +
 				"valid for. If the endpoint has a secret, put the secret into gateway/.env.",
 		},

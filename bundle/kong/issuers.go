@@ -83,8 +83,8 @@ func issuerFates() []bundle.Fate {
 			Reason: "loopback",
 			Status: bundle.Approximate,
 			How:    how + "; its loopback address means the container",
-			Note: "The URL of the issuer's keys has a loopback address, which inside a container means the container " +
-				"itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
+			Note: "The URL of the issuer's keys has a loopback address. Inside a container, it refers to the " +
+				"container itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
 			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with " +
 				"host.docker.internal or the machine's own address.",
 		},
@@ -92,9 +92,9 @@ func issuerFates() []bundle.Fate {
 			Reason: "https_address",
 			Status: bundle.Lossy,
 			How:    how + "; the certificate of its keys is never accepted",
-			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates with host " +
-				"names only, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for " +
-				"the address.",
+			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates only with host " +
+				"names, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for the " +
+				"address.",
 			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with a host name " +
 				"that the certificate is valid for.",
 		},

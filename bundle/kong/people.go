@@ -137,7 +137,7 @@ func mappingFates() []bundle.Fate {
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`auth/providers.json`",
-			Note: "The rule puts users into a group when they sign in. It is in providers.json. Users of the " +
+			Note: "The mapping adds users to a group when they sign in. It is in providers.json. Users of the " +
 				"exported realm keep the groups that they had at the time of the export. Signing in to the realm " +
 				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
 				"Auth0 providers, and can't see whether an email address is verified.",
@@ -153,23 +153,22 @@ func redirectFates() []bundle.Fate {
 			Reason: "realm",
 			Status: bundle.Exact,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note:   "The exported realm sends browsers back to the same URLs, and to no others.",
+			Note:   "The exported realm sends browsers back only to the same URLs.",
 		},
 		{
 			Reason: "fixed_port",
 			Status: bundle.Approximate,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`",
-			Note: "The exported realm sends browsers back to the same URLs, and to no others. At worst, a native app " +
-				"that listens on [::1] with a different port is refused.",
+			Note: "The exported realm sends browsers back only to the same URLs. At worst, a native app that listens " +
+				"on [::1] with a different port is refused.",
 			Remedy: "Have native apps listen on 127.0.0.1, for which Keycloak accepts any port.",
 		},
 		{
 			Reason: "asterisk",
 			Status: bundle.Lossy,
 			How:    "`redirectUris` of the client in `auth/keycloak-realm.json`, without those that end in `*`",
-			Note: "The exported realm sends browsers back to the same URLs, and to no others. A URL that " +
-				"ends in * is left out, because Keycloak would accept any ending in its place. Sign-ins that use it " +
-				"are refused.",
+			Note: "The exported realm sends browsers back only to the same URLs. A URL that ends in * is left out, " +
+				"because Keycloak would accept any ending in its place. Sign-ins that use it are refused.",
 			Remedy: "Register a URL that doesn't end in *, change the application to use it, and export again.",
 		},
 	}
@@ -200,7 +199,7 @@ func signupFates() []bundle.Fate {
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`users/signup.json`",
-			Note: "The sign-up policy is in signup.json, with the groups that new users are put into. The exported " +
+			Note: "The sign-up policy is in signup.json, with the groups that new users are added to. The exported " +
 				"realm doesn't use it.",
 			Remedy: "In Keycloak, invite the users that the policy admits, or add them with their groups and the " +
 				"`postern_tenant` attribute.",
@@ -246,7 +245,7 @@ func scopeFates() []bundle.Fate {
 			How:    "the `postern-auth` plugin, `audience`",
 			Note: "Tokens that app clients have received for the audience keep working until they expire. The API " +
 				"has no scope with which app clients could request new tokens from the exported realm.",
-			Remedy: "Don't request an audience: tokens for the app client are accepted too.",
+			Remedy: "Don't request an audience. Tokens for the app client are also accepted.",
 		},
 		{
 			Reason: "name_taken",
@@ -261,7 +260,7 @@ func scopeFates() []bundle.Fate {
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`",
-			Note:   "No app client of the project could request this audience or scope.",
+			Note:   "No app client of the project can request this audience or scope.",
 		},
 	}
 }

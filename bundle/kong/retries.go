@@ -11,10 +11,10 @@ func retryFates() []bundle.Fate {
 	const (
 		how  = "retries of the service"
 		slow = "Kong also retries a call that gets no response within read_timeout, unless its method is POST, LOCK " +
-			"or PATCH. In that case, the hosted gateway returns 504. At worst, a call that takes the upstream too " +
-			"long is carried out again with each retry, and each retry makes the caller wait longer for the 504."
-		remedy = `To get the same behavior on both gateways, add "timeout" to the environment's conditions for ` +
-			"retries, or set its retries to 0."
+			"or PATCH. The hosted gateway returns 504 instead of retrying the call. At worst, the upstream processes " +
+			"a slow call again with each retry, and the caller waits longer for the 504."
+		remedy = `To get the same behavior on both gateways, add "timeout" to the environment's retry conditions, ` +
+			"or set its retries to 0."
 		statuses = "Kong doesn't retry calls because of a response status. At worst, callers get each 502, " +
 			"503 or 504 that a retry on the hosted gateway would have avoided."
 		clients = "Have clients retry such calls, or put a load balancer that retries them in front of the upstream."
@@ -24,10 +24,10 @@ func retryFates() []bundle.Fate {
 		{Reason: bundle.ReasonDefaults, Title: "Default retries", Status: bundle.Approximate, How: how, Note: slow,
 			Remedy: remedy, Always: true},
 		{Reason: "conditions", Status: bundle.Exact, How: how,
-			Note: "Kong retries a call as often, if its connection fails or ends before a response, or if it gets no " +
-				"response in time."},
+			Note: "Kong retries a call the same number of times if the connection fails or ends before a response, " +
+				"or if there is no response in time."},
 		{Reason: "none", Status: bundle.Exact, How: how,
-			Note: "Kong doesn't retry calls either, except on reused connections, as the item Retried calls says."},
+			Note: "Kong doesn't retry calls either, except on reused connections (see the item \"Retried calls\")."},
 		{Reason: "statuses", Status: bundle.Lossy, How: how, Note: statuses, Remedy: clients},
 		{Reason: "statuses_without_timeout", Status: bundle.Lossy, How: how, Note: statuses + " " + slow,
 			Remedy: clients + " " + remedy},

@@ -124,7 +124,7 @@ func ruleFates() []bundle.Fate {
 			Note: "The plugin refuses the same calls with the same responses. Every route of the version requires a " +
 				"group, so Kong's `acl` plugin checks the caller's groups a second time. Key owners keep the groups " +
 				"that they had at the time of the export.",
-			Remedy: editMembers + " To require an additional group, add it to `allow` in the `acl` plugin too.",
+			Remedy: editMembers + " To require an additional group, also add it to `allow` in the `acl` plugin.",
 		},
 		{
 			Reason: "no_roles",
@@ -177,14 +177,14 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `deny` and `read_write` in `rules`",
-			Note: "Routes without a rule are treated the same, and keys need the `read` and `write` scopes if the " +
-				"version requires them.",
+			Note: "Routes without a rule are treated in the same way, and keys need the `read` and `write` scopes if " +
+				"the version requires them.",
 		},
 		{
 			Reason: "open",
 			Status: bundle.Exact,
 			How:    "nothing is required",
-			Note:   "Routes without a rule are still open to every caller that the access policy admits.",
+			Note:   "Every caller that the access policy allows can still call routes without a rule.",
 		},
 		shadowRule(), offRule(),
 	}

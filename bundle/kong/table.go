@@ -11,8 +11,8 @@ func table() bundle.Table {
 	return bundle.Table{
 		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
-			Note: "The project was deleted and is in the trash, so Postern answers its calls with 410. The exported " +
-				"gateway serves them as it did before the deletion, and accepts the project's keys.",
+			Note: "The project was deleted and is in the trash, so calls to it get 410. The exported gateway serves " +
+				"these calls as before the deletion, and accepts the project's keys.",
 			Remedy: "Start the exported gateway only if you want to serve these calls again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version has the same path segment."}},
@@ -100,7 +100,7 @@ func keyTypeFates() []bundle.Fate {
 
 func productFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "keys", Status: bundle.Exact, How: "the product's keys are in `keys`",
-		Note: "The product's keys work on this gateway too. The product itself isn't needed on a gateway for one " +
+		Note: "The product's keys also work on this gateway. The product itself isn't needed on a gateway for one " +
 			"project."}}
 }
 
@@ -109,9 +109,9 @@ func upstreamHeaderFates() []bundle.Fate {
 		Reason: "placeholder",
 		Status: bundle.Exact,
 		How:    "the `postern-auth` plugin, `upstream` of each route, with the value from a variable in `.env`",
-		Note: "Every call includes the header when it reaches the upstream, and a header of the same name that the " +
-			"caller sends is removed. The header's value is a secret and isn't in this zip. Without the value, " +
-			"start.sh doesn't start the gateway and calls get 503.",
+		Note: "The gateway adds the header to every call, and removes a header of the same name that the caller " +
+			"sends. The header's value is a secret and isn't in this zip. Without the value, start.sh doesn't start " +
+			"the gateway and calls get 503.",
 		Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream expects.",
 	}}
 }
@@ -121,10 +121,10 @@ func signingFates() []bundle.Fate {
 		Reason: "another_key",
 		Status: bundle.Approximate,
 		How:    "the `postern-auth` plugin, `signing_key`, with a key from a variable in `.env`",
-		Note: "Calls are signed in the same way (RFC 9421), but with your own key: the private key is a secret and " +
-			"isn't in this zip. Without a key, start.sh doesn't start the gateway and calls get 503. The gateway " +
-			"doesn't publish the public key. At worst, an upstream that doesn't have the public key refuses every " +
-			"call.",
+		Note: "Calls are signed in the same way (RFC 9421), but with your own key, because the private key is a " +
+			"secret and isn't in this zip. Without a key, start.sh doesn't start the gateway and calls get 503. The " +
+			"gateway doesn't publish the public key. At worst, an upstream that doesn't have the public key refuses " +
+			"every call.",
 		Remedy: "Create a key, put it in gateway/.env as gateway/.env.example says, and give the public key to your " +
 			"upstreams.",
 	}}
@@ -136,17 +136,17 @@ func projectFates() []bundle.Fate {
 			Note: "The gateway serves only this project, with the same paths, and upstreams get the same " +
 				"X-Project-ID."},
 		{Reason: "unclaimed", Status: bundle.Approximate, Always: true,
-			How: "without the end date and the caps of an unclaimed project",
+			How: "without the end date and caps of an unclaimed project",
 			Note: "The hosted gateway returns 410 after the unclaimed project's end date, which it announces in the " +
-				"Sunset and Postern-Expires headers. Until then it applies caps: no WebSockets, request bodies of 1 " +
-				"MiB, response bodies of 10 MiB, 120 calls a minute from one address, 1,200 a minute and 50,000 a " +
-				"day in total, and 1 GiB a day. It also removes Set-Cookie and other headers that leave state in a " +
-				"browser. If a browser would render the content, the hosted gateway sends it as text/plain and " +
-				"without Location, and adds a Content-Security-Policy. The exported gateway does none of this and " +
-				"has no end date. At worst, it keeps forwarding calls that the hosted gateway refuses, and a browser " +
-				"runs the content that the upstream sends.",
-			Remedy: "Stop the gateway with ./start.sh --stop on the project's end date. Or claim the project before " +
-				"the export, or add the limits you want to keep to gateway/gateway.yaml."},
+				"Sunset and Postern-Expires headers. Until then, it applies caps: no WebSockets, request bodies of 1 " +
+				"MiB, response bodies of 10 MiB, 120 calls per minute from one address, a total of 1,200 calls per " +
+				"minute and 50,000 calls per day, and 1 GiB per day. It also removes Set-Cookie and other headers " +
+				"that store state in a browser. If a browser would render the content, the hosted gateway sends it " +
+				"as text/plain and without Location, and adds a Content-Security-Policy. The exported gateway " +
+				"doesn't do any of this and has no end date. At worst, it keeps forwarding calls that the hosted " +
+				"gateway refuses, and browsers run content from the upstream.",
+			Remedy: "Stop the gateway with ./start.sh --stop on the project's end date. Alternatively, claim the " +
+				"project before the export, or add the limits that you want to keep to gateway/gateway.yaml."},
 	}
 }
 
@@ -156,18 +156,18 @@ func environmentFates() []bundle.Fate {
 			Note: "The environment is a Kong service. Calls reach the same upstream with the same path and headers."},
 		{Reason: "loopback", Status: bundle.Approximate,
 			How: "a service; its loopback address means the container",
-			Note: "The upstream has a loopback address, which inside a container means the container itself. Calls " +
-				"get 502 until you change the address. At worst, if the address has port 8001, calls reach Kong's " +
-				"own admin API.",
+			Note: "The upstream has a loopback address. Inside a container, it refers to the container itself. Calls " +
+				"get 502 until you change the address. At worst, if the port is 8001, calls reach Kong's own admin " +
+				"API.",
 			Remedy: "Set the service's host in gateway/gateway.yaml to host.docker.internal or the machine's own " +
 				"address."},
 		{Reason: "https_address", Status: bundle.Lossy, How: "a service; its certificate is never accepted",
-			Note: "The upstream is called over https by its IP address. Kong compares certificates with host names " +
-				"only, so every call gets 502, even if the certificate is valid for the address.",
+			Note: "The upstream is called over https by its IP address. Kong compares certificates only with host " +
+				"names, so every call gets 502, even if the certificate is valid for the address.",
 			Remedy: "Set the service's host in gateway/gateway.yaml to a host name that the certificate is valid for."},
 		{Reason: "unclaimed", Status: bundle.Approximate,
 			How: "a service; without the caps of an unclaimed project",
-			Note: "Calls reach the same upstream with the same path. The exported gateway lets through everything " +
+			Note: "Calls reach the same upstream with the same path. The exported gateway forwards calls and headers " +
 				"that the hosted gateway refuses or removes because the project is unclaimed. At worst, a browser " +
 				"keeps the cookies that the upstream sets.",
 			Remedy: "Claim the project before the export. The project's own item lists the caps."},
@@ -180,8 +180,7 @@ func routeFates() []bundle.Fate {
 			How: "a route with an anchored regular expression, under any host name",
 			Note: "The same paths reach the upstream. Paths are matched by complete segments, with the same " +
 				"normalization. At worst, Kong serves URLs that get 404 from the hosted gateway: paths without the " +
-				"project's name at any host name, and paths with the project's name also at the project's own host " +
-				"name."},
+				"project's name at any host name, and paths with the project's name at the project's own host name."},
 		{Reason: "shadowed", Status: bundle.Approximate, How: "the longer path wins",
 			Note: "A version has the same name as the project, so another environment's path begins with this path. " +
 				"The longer path wins. At worst, calls under the longer path reach the other environment. Kong also " +
@@ -195,11 +194,11 @@ const behindProxies = "If the gateway is behind a load balancer, set KONG_TRUSTE
 	"Without it, Kong sees the load balancer's address."
 
 const (
-	countedAlike = "Each window admits the same number of calls, with the same headers and refusals. Each node " +
-		"counts its own calls: n nodes admit up to n times the limit. Counters start at zero when Kong starts, and " +
-		"survive a reload"
+	countedAlike = "Each window allows the same number of calls, with the same headers and refusals. Each node " +
+		"counts its own calls, so n nodes allow up to n times the limit. Counters start at zero when Kong starts, " +
+		"and survive a reload"
 	counted = countedAlike + ". If the memory for counters is full, calls get 503 limits_unavailable, so no call is " +
-		"admitted without being counted."
+		"accepted without being counted."
 	countedByIP = countedAlike + ". Both gateways forget the counts of some addresses if a very large number of " +
 		"addresses call at the same time. Kong's 12 MB hold the counts of tens of thousands of addresses."
 )
@@ -214,7 +213,7 @@ func rateFates() []bundle.Fate {
 			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
 		{Reason: "revoked", Title: "Rate limits of revoked keys", Status: bundle.Exact,
 			How:  "left out of `keys`, or `revoked` there, so calls get 401",
-			Note: "The key is revoked, so no calls with it are admitted."},
+			Note: "The key is revoked, so calls with it are refused."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
 			Note:   "The limit is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
@@ -277,8 +276,9 @@ func tenantFates() []bundle.Fate {
 			How: "X-Tenant-ID of its keys", Always: true,
 			Note: "Upstreams get the same X-Tenant-ID with calls of the default tenant, which every project has."},
 		{Reason: "detached", Title: "Detached tenants", Status: bundle.Exact,
-			How:    "left out of `tenants`, so calls get 403",
-			Note:   "The project no longer serves the tenant, so its keys still get 403 wrong_tenant.",
-			Remedy: "To serve it again, add it under `tenants` in gateway/gateway.yaml and restart the gateway."},
+			How:  "left out of `tenants`, so calls get 403",
+			Note: "The project no longer serves the tenant, so its keys still get 403 wrong_tenant.",
+			Remedy: "To serve the tenant again, add it under `tenants` in gateway/gateway.yaml and restart the " +
+				"gateway."},
 	}
 }

@@ -36,11 +36,12 @@ func keepalive(p *snapshot.Project) string {
 func timeoutFates() []bundle.Fate {
 	const (
 		how     = "connect_timeout, read_timeout and write_timeout of the service"
-		streams = "Kong has the same timeouts for connecting, for waiting for a response, and for pauses within it. " +
-			"It has no separate timeout for event streams and WebSockets, so read_timeout applies to them too. At " +
-			"worst, a stream that is silent for longer than read_timeout is cut off; a WebSocket is closed without a " +
-			"close frame. A stream that the hosted gateway would cut off earlier remains open until read_timeout."
-		remedy = "Have streams send something, such as a comment or a ping, more often than that."
+		streams = "Kong has the same timeouts for connecting, for waiting for a response, and for pauses within the " +
+			"response. It has no separate timeout for event streams and WebSockets, so read_timeout applies to them " +
+			"too. At worst, a stream that is silent for longer than read_timeout is cut off, and a WebSocket is " +
+			"closed without a close frame. A stream that the hosted gateway would cut off earlier remains open until " +
+			"read_timeout."
+		remedy = "Have streams send something, such as a comment or a ping, at shorter intervals than read_timeout."
 	)
 	return []bundle.Fate{
 		{Reason: "streams", Status: bundle.Approximate, How: how, Note: streams, Remedy: remedy},
@@ -49,9 +50,9 @@ func timeoutFates() []bundle.Fate {
 		{Reason: "read_timeout", Status: bundle.Approximate,
 			How: how + "; read_timeout is the longer of response_ms and idle_ms",
 			Note: "Kong has a single timeout for waiting for a response and for pauses within it, including in event " +
-				"streams and WebSockets. It is the longer of the environment's two timeouts. At worst, a call to an " +
-				"upstream that is stuck ends only after the longer one, and a stream that is silent for longer than " +
-				"that is cut off; a WebSocket is closed without a close frame.",
+				"streams and WebSockets. This timeout is the longer of the environment's response_ms and idle_ms. At " +
+				"worst, a call to an upstream that hangs ends only after this time, a stream that is silent for " +
+				"longer is cut off, and a WebSocket is closed without a close frame.",
 			Remedy: "To get the same timeouts on both gateways, set response_ms and idle_ms to the same value."},
 	}
 }

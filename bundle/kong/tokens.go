@@ -137,13 +137,13 @@ func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 func accessFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, a policy per route",
-			Note: "The same calls are let through and refused, with the same status, code and message."},
+			Note: "The gateway accepts and refuses the same calls, with the same status, code and message."},
 		{
 			Reason: "former_keys",
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, a policy per route; the last secret of each key is in `keys`",
 			Note: "The hosted gateway also knows the secrets that imported keys had before they were rotated, and " +
-				"those of revoked keys that were removed. If a caller sends one of these secrets in place of a " +
+				"the secrets of revoked keys that were removed. If a caller sends one of these secrets in place of a " +
 				"token, the call gets 401, and no issuer gets the secret. This zip doesn't contain their hashes. At " +
 				"worst, such a secret is sent to your introspection endpoint, or to the upstream next to a valid " +
 				"key. It is never accepted as a key.",
@@ -158,7 +158,7 @@ func accessFates() []bundle.Fate {
 				"before, and so are opaque tokens that your own endpoint checks. Calls with a provider's own token " +
 				"get 401, and calls whose upstream gets a provider's token get 503.",
 			Remedy: "Have users with a provider's own token sign in to the exported realm. Its tokens are accepted " +
-				"and name the same users. The provider's item says what to do if upstreams get its token.",
+				"and name the same users. If upstreams get a provider's token, see the provider's item.",
 		},
 	}
 }
@@ -172,6 +172,6 @@ func fallbackFates() []bundle.Fate {
 			Note: "A call that has a token of the tenant and no key is let through with the same owner."},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
 			Note: "A tenant's fallback owner applies to calls with a token that names the tenant. In this project, " +
-				"no such call gets a fallback owner."},
+				"these calls never get a fallback owner."},
 	}
 }

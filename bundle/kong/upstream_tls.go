@@ -96,7 +96,8 @@ func authorityFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
 			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
-				"doesn't start again after one has expired, while the hosted gateway refuses only that upstream.",
+				"doesn't start again after an authority has expired, while the hosted gateway refuses only that " +
+				"upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
 			Note: "A service on Kong that has its own certificate authorities trusts only those, not the system's " +
@@ -105,10 +106,10 @@ func authorityFates() []bundle.Fate {
 			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +
 				"authorities, or add that authority's certificate to them, and export again. " + replace},
 		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without those that Kong refuses",
-			Note: "Kong accepts only certificates of authorities (CA in the basic constraints), and ends a chain " +
-				"only with a self-signed one. The environment also has other certificates: a server's own " +
-				"certificate, which is left out, or an intermediate one. At worst, calls to the upstream get 502, " +
-				"because no certificate is trusted." + expiry,
+			Note: "Kong accepts only CA certificates (CA in the basic constraints), and a chain must end with a " +
+				"self-signed certificate. The environment also has other certificates: a server's own certificate, " +
+				"which is left out, or an intermediate certificate. At worst, calls to the upstream get 502, because " +
+				"no certificate is trusted." + expiry,
 			Remedy: "Set the certificate of the authority at the root of the chain, and export again. " + replace},
 	}
 }
@@ -168,8 +169,9 @@ func serverNameFates() []bundle.Fate {
 				"is the same as on the hosted gateway."},
 		{Reason: "not_host", Status: bundle.Lossy, How: "not available",
 			Note: "Kong has no separate server name: it sends the Host as the server name (SNI), and requires the " +
-				"certificate to be valid for it. The environment has another server name. At worst, calls get 502, " +
-				"because the certificate isn't valid for the Host, or because the upstream presents another one.",
+				"certificate to be valid for it. The environment has a different server name. At worst, calls get " +
+				"502, because the certificate isn't valid for the Host, or because the upstream presents a different " +
+				"certificate.",
 			Remedy: "Set host_header to the server name if the upstream accepts it, or use a certificate that is " +
 				"also valid for the Host, and export again."},
 	}
@@ -220,9 +222,9 @@ func hostHeaderFates() []bundle.Fate {
 			Note: "The upstream gets the same Host header. However, Kong also sends the Host as the server name " +
 				"(SNI) of the TLS handshake, and requires the certificate to be valid for it, while the hosted " +
 				"gateway uses the server name or the host of the chosen target. At worst, calls get 502, because the " +
-				"certificate isn't valid for the Host, or because the upstream presents another one.",
+				"certificate isn't valid for the Host, or because the upstream presents a different certificate.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
-				"Host, set server_name to it, so that both gateways require the same."},
+				"Host, set server_name to it, so that both gateways require the same name."},
 	}
 }
 

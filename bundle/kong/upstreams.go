@@ -228,8 +228,7 @@ func targetFates() []bundle.Fate {
 		{Reason: "hash", Status: bundle.Approximate, How: how + "; `algorithm: consistent-hashing` and `hash_on`",
 			Note: note + " Calls with the same hashed value go to the same target, but Kong computes a different " +
 				"hash. At worst, calls with any given value go to a different target than on the hosted gateway.",
-			Remedy: "If targets keep state, such as caches or sessions, expect it to be built up again after the " +
-				"move."},
+			Remedy: "If targets keep state, such as caches or sessions, expect them to rebuild it after the move."},
 	}
 }
 
@@ -244,19 +243,19 @@ func judgeTargets(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 func checkFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "active", Status: bundle.Approximate, How: "`healthchecks.active` of the upstream",
-			Note: "Each Kong node checks the targets with the same path, statuses and times. Kong's checks use " +
-				"HTTP/1.1 and the target's host. They don't include the environment's upstream headers, Host " +
-				"header, client certificate or signature. If the environment has its own certificate authorities " +
-				"or server name, they don't verify certificates. At worst, a target that requires one of these " +
-				"fails its checks and gets no calls, or a target whose certificate isn't valid counts as healthy. " +
-				"If no target is healthy, Kong's 503 has its own body.",
+			Note: "Each Kong node checks the targets with the same path, statuses and intervals. Kong's checks use " +
+				"HTTP/1.1 and the target's host. They don't include the environment's upstream headers, Host header, " +
+				"client certificate or signature. If the environment has its own certificate authorities or server " +
+				"name, the checks don't verify certificates. At worst, a target that requires one of these fails its " +
+				"checks and gets no calls, or a target with an invalid certificate is considered healthy. If no " +
+				"target is healthy, Kong returns 503 with its own body.",
 			Remedy: "Have the targets respond to the check path over HTTP/1.1, for any host and without credentials."},
 		{Reason: "passive", Status: bundle.Approximate,
 			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for unhealthy targets",
 			Note: "Kong stops sending calls to a target after the same number of failed connections, timeouts or " +
-				"statuses of retries in a row, up to 255. It tries to connect to the target at the same interval, " +
-				"and sends it calls again once a connection succeeds. If all targets are unhealthy, Kong returns " +
-				"503, while the hosted gateway uses all of them. At worst, all calls fail for one interval after the " +
+				"retry statuses in a row, up to 255. It tries to connect to the target at the same interval, and " +
+				"sends it calls again once a connection succeeds. If all targets are unhealthy, Kong returns 503, " +
+				"while the hosted gateway uses all of them. At worst, all calls fail for one interval after the " +
 				"targets work again.",
 			Remedy: "Set a check path, so that both gateways use the same checks."},
 		{Reason: "none", Status: bundle.Exact, How: "no `healthchecks`", Note: "Targets aren't checked."},
@@ -279,9 +278,9 @@ func judgeChecks(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 
 func breakerFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "not_exported", Status: bundle.Lossy, How: "not in gateway.yaml",
-		Note: "Kong has no circuit breaker that counts failures in a window. At worst, every call to a target that " +
-			"fails waits until its timeout, for as long as the target fails.",
-		Remedy: "Give the environment a check path, so that Kong stops calls to a target that doesn't work. Or use " +
+		Note: "Kong has no circuit breaker that counts failures in a window. At worst, every call to a failing " +
+			"target waits until its timeout.",
+		Remedy: "Set a check path for the environment, so that Kong stops sending calls to failing targets, or use " +
 			"shorter timeouts."}}
 }
 

@@ -23,7 +23,7 @@ http://127.0.0.1:8080. If it requires a preshared key, set OPENFGA_TOKEN to it.
   --again         load the store again; this restores tuples that were deleted
                   from it
 
-Exit status: 0 if the store is loaded, 1 if it isn't, 2 for wrong usage.
+Exit status: 0 if the store is loaded, 1 if it isn't, 2 for incorrect usage.
 TEXT
 }
 
@@ -222,7 +222,7 @@ write_tuples() {
   ' "$here/tuples.json" >count || {
     read -r status piece <wrong || status=000
     [ "$status" = 000 ] || cp "answer.$piece" answer
-    die "cannot write the tuples: $(reason). Run load.sh again. It keeps what it has written."
+    die "cannot write the tuples: $(reason). Run load.sh again. It keeps the tuples that are already written."
   }
 }
 

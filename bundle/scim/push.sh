@@ -15,13 +15,13 @@ usage() {
 usage: SCIM_TOKEN=... ./push.sh BASE_URL
 
 BASE_URL is the receiver's SCIM endpoint, such as https://id.example.com/scim/v2.
-SCIM_TOKEN is a bearer token that may create users and groups there.
+SCIM_TOKEN is a bearer token that can create users and groups there.
 
 A receiver assigns its own ids to users and groups. It keeps the ids of this
 export as externalId, which this script uses to find them again.
 
 Exit status: 0 if the receiver has everything, 1 if something is missing, 2 for
-wrong usage.
+incorrect usage.
 TEXT
 }
 
@@ -47,7 +47,7 @@ case ${1:-} in
     exit 0
     ;;
 esac
-[ $# -eq 1 ] || wrong_usage 'give one argument: the URL of the SCIM endpoint'
+[ $# -eq 1 ] || wrong_usage 'pass one argument: the URL of the SCIM endpoint'
 base=${1%/}
 case $base in
   *[!A-Za-z0-9._~:/%@+=,-]*) wrong_usage 'the URL has characters that a SCIM endpoint cannot have' ;;
@@ -182,7 +182,7 @@ TEXT
       return 1
       ;;
     401) die "the receiver refused the token ($(reason)). Set SCIM_TOKEN to a valid one." ;;
-    403) die "the token has no permission for $method $path ($(reason)). Set SCIM_TOKEN to one that has." ;;
+    403) die "the token has no permission for $method $path ($(reason)). Set SCIM_TOKEN to a token that has it." ;;
     3??) die "the receiver returned $status to $method $path: use the URL that it redirects to." ;;
   esac
 }
@@ -208,7 +208,7 @@ $2"*)
       complain "$1 $2: the receiver has several with this externalId. Delete all but one."
       return 1
       ;;
-    *) die "the receiver cannot find $1 by externalId: a search for $2 returns others." ;;
+    *) die "the receiver cannot find $1 by externalId: a search for $2 returns other resources." ;;
   esac
 }
 

@@ -188,8 +188,8 @@ func TestPush_givesUp(t *testing.T) {
 		"501":                       {answers(501), "does not support GET /Users"},
 		"429 for an hour":           {answers(429, "Retry-After", "3600"), "requires a pause of 3600 seconds"},
 		"429 again and again":       {answers(429), "slept: 1 2 4 8 16\n"},
-		"a filter that is ignored":  {ignoresFilters, "returns others"},
-		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "returns others"},
+		"a filter that is ignored":  {ignoresFilters, "returns other resources"},
+		"a filter, and no id of us": {answersWith(`{"Resources":[{"id":"1"}]}`), "returns other resources"},
 	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

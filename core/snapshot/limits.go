@@ -54,7 +54,7 @@ type ProjectLimits struct {
 	Key     Limits // each key, unless it or its type has its own limits
 	Owner   Limits // each owner, over all of its keys; the fallback owner too
 	IP      Limits // each client address
-	Project Limits // all calls together
+	Project Limits // all calls combined
 }
 
 // Stated returns the limits by the window's name.

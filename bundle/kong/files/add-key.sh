@@ -23,7 +23,7 @@ usage() {
 usage: ./add-key.sh [--tenant NAME] [--environment NAME] [--key-type NAME]
                     [--expires 90d] OWNER
 
-Prints the new key on standard output, once. gateway.yaml gets only its SHA-256.
+Prints the new key on standard output, once. Adds only its SHA-256 to gateway.yaml.
 
   OWNER               the owner of the key, such as billing-service; upstreams get it
                       as X-Consumer-Username
@@ -35,7 +35,7 @@ Prints the new key on standard output, once. gateway.yaml gets only its SHA-256.
 A running gateway accepts the key within seconds. KONG_ADMIN_PORT is the port of its
 admin API (8001).
 
-Exit status: 0 if the key was added, 1 if it wasn't, 2 for wrong usage.
+Exit status: 0 if the key was added, 1 if it wasn't, 2 for incorrect usage.
 TEXT
 }
 
@@ -68,21 +68,21 @@ while [ $# -gt 0 ]; do
       ;;
     -*) wrong_usage "unknown option $1" ;;
     *)
-      [ -z "$owner" ] || wrong_usage 'give only one owner; put quotes around a name with spaces'
+      [ -z "$owner" ] || wrong_usage 'pass only one owner; put quotes around a name with spaces'
       owner=$1
       ;;
   esac
   shift
 done
-[ -n "$owner" ] || wrong_usage 'give the owner of the key'
+[ -n "$owner" ] || wrong_usage 'pass the owner of the key'
 LC_ALL=C
 export LC_ALL
 case $owner in
   *[!\ -~]* | ' '* | *' ')
-    wrong_usage 'an owner may only have printable ASCII characters, and must not begin or end with a space'
+    wrong_usage 'an owner can contain only printable ASCII characters, and must not begin or end with a space'
     ;;
 esac
-[ "${#owner}" -le 128 ] || wrong_usage 'an owner has at most 128 characters'
+[ "${#owner}" -le 128 ] || wrong_usage 'an owner can have at most 128 characters'
 for name in "$tenant" "$environment" "$key_type"; do
   case $name in
     *[!A-Za-z0-9._-]*) wrong_usage "$name is not a name" ;;
@@ -96,7 +96,7 @@ esac
 cd "$(dirname -- "$0")" || die "cannot change to this script's folder"
 { [ -r gateway.yaml ] && [ -w gateway.yaml ]; } || die 'cannot read or write gateway.yaml'
 [ "$(grep -c '^      "keys": {' gateway.yaml)" = 1 ] ||
-  die 'gateway.yaml no longer has its exported layout. README.md says how to add a line to keys.'
+  die 'gateway.yaml no longer has its exported layout. README.md explains how to add a line to keys.'
 
 # Prints the id of the entry with a name in an object of the plugin's configuration. Each
 # entry is on its own line.
@@ -146,7 +146,7 @@ sha() {
   elif command -v openssl >/dev/null 2>&1; then
     openssl dgst "-sha$1" -r | cut -c 1-"$2"
   else
-    die 'found none of sha256sum, shasum and openssl: install one'
+    die 'sha256sum, shasum and openssl are missing: install one of them'
   fi
 }
 
@@ -258,9 +258,9 @@ fi
 code=${answer##*"
 "}
 case $code in
-  201) printf 'The gateway accepts the key of %s within seconds.\n' "$owner" >&2 ;;
+  201) printf 'The gateway will accept the key of %s within seconds.\n' "$owner" >&2 ;;
   000)
-    printf 'The gateway is not running. It accepts the key of %s once you start it with ./start.sh.\n' "$owner" >&2
+    printf 'The gateway is not running. It will accept the key of %s once you start it with ./start.sh.\n' "$owner" >&2
     ;;
   413)
     printf 'The key of %s is in gateway.yaml, which is larger than 10 MB. Run ./start.sh --stop, then ./start.sh.\n' \

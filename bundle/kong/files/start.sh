@@ -53,11 +53,11 @@ POSTERN_TOKEN.
 
 Ports, from the environment: KONG_PROXY_PORT (8000), KONG_ADMIN_PORT (8001),
 KONG_STATUS_PORT (8100), LOGIN_PORT (8180), OPENFGA_PORT (8280). All but the first are
-published on 127.0.0.1 only. START_TIMEOUT is the number of seconds to wait for the
+published only on 127.0.0.1. START_TIMEOUT is the number of seconds to wait for the
 gateway (120).
 
 Exit status: 0 if the gateway is ready and every check passes, 1 if the gateway doesn't
-start, an upstream doesn't respond or a check fails, 2 for wrong usage.
+start, an upstream doesn't respond or a check fails, 2 for incorrect usage.
 TEXT
 }
 
@@ -133,11 +133,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $key in
-  *[!A-Za-z0-9_-]*) wrong_usage 'a key may only have letters, digits, - and _, without spaces or line breaks' ;;
+  *[!A-Za-z0-9_-]*) wrong_usage 'a key can contain only letters, digits, - and _, without spaces or line breaks' ;;
 esac
 case $token in
   *[!A-Za-z0-9._~+/=-]*)
-    wrong_usage 'a token may only have letters, digits and . _ ~ + / = -, without spaces or line breaks'
+    wrong_usage 'a token can contain only letters, digits and . _ ~ + / = -, without spaces or line breaks'
     ;;
   ?*) [ -n "$token_paths" ] || wrong_usage 'no route of this export accepts tokens' ;;
 esac
@@ -239,7 +239,7 @@ find_compose() {
   elif command -v podman-compose >/dev/null 2>&1; then
     flavour='podman-compose'
   elif command -v docker >/dev/null 2>&1 || command -v podman >/dev/null 2>&1; then
-    die 'found a container runtime, but no compose: install the compose plugin of Docker, or podman-compose.'
+    die 'found a container runtime, but no compose: install the compose plugin for Docker, or podman-compose.'
   else
     die 'found no container runtime: install Docker (with its compose plugin) or Podman, and try again.'
   fi

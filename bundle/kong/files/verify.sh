@@ -14,8 +14,8 @@ usage() {
 usage: ./verify.sh [--key KEY | --key-file FILE] [--counted] [BASE_URL]
 
 BASE_URL is the URL of the gateway; the default is http://127.0.0.1 with the port in
-KONG_PROXY_PORT (8000). This export has no keys, so probes that need a key are left
-out unless you provide one:
+KONG_PROXY_PORT (8000). This export contains no keys, so probes that need a key are
+left out unless you provide one:
 
   --key-file FILE  read the key from the first line of FILE
   --key -          read the key from the first line of standard input
@@ -27,7 +27,7 @@ You can also set the key in the environment variable POSTERN_KEY.
                    fallback owner, one for each of its paths
 
 Exit status: 0 if every response is as recorded, 1 if a response differs or the
-gateway doesn't respond, 2 for wrong usage.
+gateway doesn't respond, 2 for incorrect usage.
 TEXT
 }
 

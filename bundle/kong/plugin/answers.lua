@@ -65,7 +65,7 @@ local ANSWERS = {
   bad_path = { 400, "A dot segment in the path points above the root or is hidden, for example by an encoded slash." },
   bad_body = { 400, "A JSON body must be an object or an array." },
   body_too_large = { 413, "The request body is too large." },
-  malformed_connection = { 400, "The Connection header may not name an identity header." },
+  malformed_connection = { 400, "The Connection header must not name an identity header." },
   upstream_credentials_missing = { 503, "The gateway has no credential for the upstream." },
   upstream_unreachable = { 502, "The upstream can't be reached." },
 }

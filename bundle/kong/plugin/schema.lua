@@ -335,7 +335,7 @@ return {
           { key_types = { type = "map", keys = { type = "string" }, values = key_type } },
           -- by id; a key of any other tenant is refused as such
           { tenants = { type = "map", keys = { type = "string" }, values = tenant } },
-          -- for each key without its own or its type's limits, each owner, each address, and for all calls together
+          -- for each key without its own or its type's limits, each owner, each address, and for all calls combined
           { limits = limits },
           -- by the id of the Kong route
           { routes = {
