@@ -72,7 +72,8 @@ func absentIn(project contract.Project, names, arguments []string) string {
 				}
 			}
 			if version == nil {
-				return fmt.Sprintf("%s has no version %q. Its versions: %s", project.Name, given, strings.Join(all, ", "))
+				return fmt.Sprintf("%s has no version %q. Its versions: %s", project.Name, given,
+					strings.Join(all, ", "))
 			}
 		case environmentArgument:
 			if version == nil {

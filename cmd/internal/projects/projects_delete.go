@@ -106,8 +106,8 @@ func printDeleted(t terminal.Terminal, c *cobra.Command, p contract.Project, now
 	return err
 }
 
-// newProjectsRestore refuses a project that isn't in the trash. The API leaves it unchanged instead, so that a request can
-// be repeated.
+// newProjectsRestore refuses a project that isn't in the trash. The API leaves it unchanged instead, so that a request
+// can be repeated.
 func newProjectsRestore(t terminal.Terminal) *cobra.Command {
 	var in contract.ProjectPath
 	command := cli.RequestCommand(t, cli.AsProject, contract.RestoreProject.Operation, &in,
