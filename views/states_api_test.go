@@ -74,8 +74,8 @@ func apiScope() projects.APIScope {
 		Name:        "orders:read",
 		Description: "see your orders",
 		Clients: []ui.Link{
-			{URL: "/projects/shop/login/cli_1", Text: "web of default"},
-			{URL: "/projects/shop/login/cli_2", Text: "billing-service-of-the-night of acme-of-europe"},
+			{URL: "/projects/shop/login/cli_1", Text: "web (default)"},
+			{URL: "/projects/shop/login/cli_2", Text: "billing-service-of-the-night (acme-of-europe)"},
 		},
 		MoreClients: "and 3 more",
 		Edit: &projects.APIScopeEdit{
@@ -90,7 +90,8 @@ func apiScope() projects.APIScope {
 			Kind:   "API scope",
 			Impact: []string{
 				"New and refreshed tokens won't have it. Tokens that have it keep it until " +
-					"they expire. 5 app clients can request it. Sign-ins that still request it continue without it.",
+					"they expire. 5 app clients can request it. Sign-ins that still request it will continue " +
+					"without it.",
 			},
 		},
 		BackURL: "/projects/shop/api-scopes",

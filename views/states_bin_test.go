@@ -36,7 +36,7 @@ func binStates() []state {
 			Facts:     []ui.Fact{{Label: "API keys", Value: "1,204 (987 active)"}, {Label: "Users", Value: "3"}},
 			Newest:    ago(3),
 			ExportURL: "/projects/shop/export",
-			Notes: []string{"7 of the keys are also valid for other projects of the product storefront. They stop " +
+			Notes: []string{"7 of the keys are also valid for other projects in the product storefront. They'll stop " +
 				"working there too."},
 			Confirm: &ui.Confirmation{
 				ID:     "delete-confirm",
@@ -56,7 +56,7 @@ func binStates() []state {
 				Type:   "shop",
 				Impact: []string{
 					"3 owners made 1,204 calls since 13:00 UTC.",
-					"Everything above is deleted immediately. Anyone can then use the name.",
+					"Everything listed above will be deleted immediately. After that, anyone can use the name.",
 				},
 				Typed: ui.Value{Text: "shopp", Error: "Type the project's name, shop, to delete it permanently."},
 			},

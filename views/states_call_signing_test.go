@@ -36,7 +36,7 @@ func callSigning() projects.CallSigning {
 					"Upstreams that haven't fetched the new key when it starts signing will refuse all calls. The " +
 						"old keys stay published for another day, unless you withdraw them.",
 				},
-				Undo:     "An old key can't sign again.",
+				Undo:     "You can't go back to an old key.",
 				ByButton: true,
 			},
 			Rotations: []ui.Option{

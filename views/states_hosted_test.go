@@ -47,8 +47,8 @@ func hostedStates() []state {
 		{"hosted-account-stale", login.AccountPage(hostedAccountStale())},
 		{"hosted-account", login.AccountPage(hostedAccount())},
 		{"hosted-account-signin", login.AccountSignInPage(hosted(), "/oauth/cli_1/account/signin", "")},
-		{"hosted-account-left", login.LeftPage(hosted(), "All your sessions have ended, on this device and on "+
-			"others. Applications will ask you to sign in again.")},
+		{"hosted-account-left", login.LeftPage(hosted(), "All of your sessions have ended, on this device and on "+
+			"all others. Applications will ask you to sign in again.")},
 		{"hosted-problem", login.ProblemPage(login.Problem{
 			Shell:     hosted(),
 			Status:    403,

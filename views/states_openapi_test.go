@@ -19,7 +19,7 @@ func openAPIStates() []state {
 func openAPINone() projects.OpenAPI {
 	const path = "/projects/shop/versions/ver_1/openapi"
 	return projects.OpenAPI{
-		Page:    in("OpenAPI document of 1.0.0", path, "Shop", "OpenAPI document of 1.0.0"),
+		Page:    in("OpenAPI document for 1.0.0", path, "Shop", "OpenAPI document for 1.0.0"),
 		Version: "1.0.0",
 		URL:     path,
 		Form:    &projects.OpenAPIForm{Action: path},

@@ -225,7 +225,7 @@ func ownTeam() team.Team {
 		Erase: &ui.Confirmation{
 			ID:     "erase-confirm",
 			Action: "/teams/1/delete",
-			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Users of tenants", Value: "1,204"}},
+			Facts:  []ui.Fact{{Label: "Members", Value: "2"}, {Label: "Tenant users", Value: "1,204"}},
 			Impact: []string{"Everything listed above will be deleted. Members will lose access immediately but keep " +
 				"their accounts."},
 			Name:  "Payments",

@@ -170,8 +170,8 @@ func limits() projects.Limits {
 		Action:   "/projects/shop/limits",
 		Revision: "41",
 		Presets: []ui.Option{
-			{Value: "preset 1", Title: "100 a minute for each key"},
-			{Value: "preset 2", Title: "60 a minute for each address"},
+			{Value: "preset 1", Title: "100 per minute for each key"},
+			{Value: "preset 2", Title: "60 per minute for each address"},
 		},
 	}
 	for i, calls := range []string{"100", "1000000", "1e3"} {
@@ -228,7 +228,7 @@ func keyFilter() projects.KeyFilter {
 
 func keyBounds(of, minute string) projects.KeyBounds {
 	b := projects.KeyBounds{Of: []ui.Option{
-		{Value: "type", Title: "From its type", Text: "Currently 10 a second, 1,000 a day.", Chosen: of == "type"},
+		{Value: "type", Title: "From its type", Text: "Currently 10 per second, 1,000 per day.", Chosen: of == "type"},
 		{Value: "own", Title: "Its own", Text: "Replaces the limits of the type and the project.", Chosen: of == "own"},
 		{Value: "none", Title: "None", Text: "No limits, regardless of its type.", Chosen: of == "none"},
 	}}
@@ -355,7 +355,7 @@ func key() projects.Key {
 			Kind:   "key",
 			Name:   "pstn_abc…wxyz of billing-service",
 			Impact: []string{
-				"billing-service made calls with it in the last hour.", "Calls with it will get 401.",
+				"billing-service made calls with it in the last hour.", "Calls with this key will get 401.",
 			},
 		},
 	}
@@ -379,7 +379,7 @@ func shown() projects.Shown {
 	return projects.Shown{
 		Page:    in("Key created", "/projects/shop", "Shop", "Key"),
 		Heading: "Key rotated",
-		Text:    "The old secret works until 21 Nov 2026, 13:41 UTC.",
+		Text:    "The old secret expires on 21 Nov 2026, 13:41 UTC.",
 		Key:     sampleKey,
 		Facts: []ui.Fact{
 			{Label: "Owner", Value: "billing-service"},

@@ -130,7 +130,7 @@ func relationToForget() projects.Relation {
 			Verb:   "Remove",
 			Kind:   "owner",
 			Impact: []string{
-				"Starting with the next call, rules that require the owner refuse this caller's calls to the " +
+				"Starting with the next call, rules that require the owner will refuse this caller's calls to the " +
 					"object.",
 			},
 			Error: "Check the box to remove the owner.",

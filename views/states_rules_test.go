@@ -39,8 +39,8 @@ func rulesOfShop() projects.Rules {
 				Path:    "/orders",
 				Needs:   "no further requirements; remembers order:{response.id}",
 				Mode:    "enforce",
-				Missed: []string{"found no object in 12 responses: the body doesn't contain the member that the " +
-					"rule names"},
+				Missed: []string{"couldn't find an object in 12 responses: the body doesn't contain the member " +
+					"that the rule names"},
 			},
 			{
 				Methods: "POST, DELETE",

@@ -28,7 +28,7 @@ func tenantStates() []state {
 			Confirm: &ui.Confirmation{
 				ID:     "detach-confirm",
 				Action: "/x",
-				Impact: []string{"Calls to Shop with its keys will get 403."},
+				Impact: []string{"Calls to Shop with the tenant's keys will get 403."},
 				Verb:   "Detach",
 				Kind:   "tenant",
 				Error:  "Check the box to detach the tenant.",

@@ -26,7 +26,7 @@ func keyTypes() projects.KeyTypes {
 				KeysURL:  "/projects/shop/keys?keys_type=partner",
 				Scopes:   "orders:read orders:write stock:read",
 				Lifetime: "90 days",
-				Limits:   "60 a minute, 1,000 a day",
+				Limits:   "60 per minute, 1,000 per day",
 			},
 		},
 	}
@@ -34,8 +34,8 @@ func keyTypes() projects.KeyTypes {
 
 func typeWindows() []ui.Limit {
 	return []ui.Limit{
-		{Window: "minute", Label: "A minute", Value: ui.Value{Text: "60"}},
-		{Window: "day", Label: "A day"},
+		{Window: "minute", Label: "Per minute", Value: ui.Value{Text: "60"}},
+		{Window: "day", Label: "Per day"},
 	}
 }
 

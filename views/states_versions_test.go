@@ -26,7 +26,7 @@ func versionPlace() projects.Place {
 				Kind:   "version",
 				Name:   "1.0.0",
 				Type:   "1.0.0",
-				Impact: []string{"Removing it revokes 3 API keys that can't be used for anything else."},
+				Impact: []string{"This revokes 3 API keys that can't be used anywhere else."},
 				Typed:  ui.Value{Text: "1.0", Error: "Type the version's name, 1.0.0, to confirm."},
 			},
 			Since: "14:00 UTC",
@@ -51,7 +51,7 @@ func environmentHealth() []projects.TargetHealth {
 		{
 			URL: "https://b-with-a-long-name.internal.storefront.example:8443/base", Weight: "1",
 			Health: ui.Badge{Tone: ui.Bad, Text: "unhealthy"}, Since: ago(0),
-			Detail: "For 1 of 2 gateways. Last problem: connection refused",
+			Detail: "On 1 of 2 gateways. Last problem: connection refused",
 		},
 		{URL: "https://c.storefront.example/base", Weight: "0", Health: ui.Badge{Text: "not checked"}},
 	}
@@ -93,8 +93,8 @@ func environmentPlace() projects.Place {
 		Facts: []ui.Fact{
 			{Label: "Version", Value: "1.0.0"},
 			{Label: "Gateway URL", Value: "http://localhost:8090/shop/1.0.0/prod", Mono: true},
-			{Label: "Checks", Value: "/healthz every 10,000 ms, within 2,000 ms, statuses 200-399; unhealthy after " +
-				"3, healthy after 2"},
+			{Label: "Checks", Value: "/healthz every 10,000 ms, timeout 2,000 ms, statuses 200-399, unhealthy after " +
+				"3 failures, healthy after 2 successes"},
 		},
 		Health:  environmentHealth(),
 		Targets: environmentTargets(),

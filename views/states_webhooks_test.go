@@ -116,8 +116,8 @@ func webhookDetail() webhooks.Detail {
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",
-			Impact: []string{"Events are no longer sent to https://hooks.example.com/postern. Its deliveries are " +
-				"deleted, including pending ones."},
+			Impact: []string{"Events will no longer be sent to https://hooks.example.com/postern. Its deliveries " +
+				"will be deleted, including pending ones."},
 			Verb: "Delete",
 			Kind: "webhook",
 		},

@@ -30,7 +30,7 @@ func TestForms_asTyped(t *testing.T) {
 	p.Types("name", "My Shop API")
 	p.Reaches(`//*[@id="name-slug"][normalize-space()="Saved as my-shop-api"]`)
 	p.Presses("Create project")
-	p.Reaches(`//main[@data-posted]//*[@id="target-error"][contains(., "had no scheme")]`)
+	p.Reaches(`//main[@data-posted]//*[@id="target-error"][contains(., "didn't have a scheme")]`)
 	p.leavesRefused()
 	p.Presses("Create project")
 	p.Sees("My Shop API is ready")

@@ -9,14 +9,6 @@ import (
 	"postern/core/snapshot"
 )
 
-// AWindow returns the name of a window of limits with its article.
-func AWindow(name string) string {
-	if name == snapshot.Hour.String() {
-		return "an " + name
-	}
-	return "a " + name
-}
-
 // WindowTitles returns the names of the windows of limits, from the shortest.
 func WindowTitles() []string {
 	var out []string
@@ -60,7 +52,7 @@ func ReadLimits(typed map[string]string) *map[string]int64 {
 	return &out
 }
 
-// LimitsText lists limits as typed, shortest window first: "10 a second, 1,000 a day", ""
+// LimitsText lists limits as typed, shortest window first: "10 per second, 1,000 per day", ""
 // for none. They need not be numbers.
 func LimitsText(typed map[string]string) string {
 	var parts []string
@@ -69,7 +61,7 @@ func LimitsText(typed map[string]string) string {
 			if n, err := strconv.ParseInt(calls, 10, 64); err == nil {
 				calls = humanize.Comma(n)
 			}
-			parts = append(parts, calls+" "+AWindow(window))
+			parts = append(parts, calls+" per "+window)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -97,7 +97,7 @@ func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
 	s.Get(scopesPage+"/orders:read").
 		Says("main", "1 app client can request it").
-		Says("main a[href='"+path+"']", "web of default")
+		Says("main a[href='"+path+"']", "web (default)")
 }
 
 func TestAppClient_apiAccess(t *testing.T) {

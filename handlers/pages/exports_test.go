@@ -52,7 +52,7 @@ func TestExport_download(t *testing.T) {
 		Says("#export-status", "Ready to download").
 		Says("#export-run", "unzip shop-kong.zip -d shop-kong shop-kong/gateway/start.sh").
 		Says("#export-verify", "postern verify shop-kong.zip").
-		Says("#export-status", "more items are the same for every project").
+		Says("#export-status", "are the same for every project").
 		Says("#export-status dl", "Exact").
 		Lacks("noscript")
 	zip := s.Get(ready.Find("a[download]").AttrOr("href", ""))

@@ -32,7 +32,7 @@ func TestKeyImport_page(t *testing.T) {
 			Shows(200, "Import keys").
 			Says("#import-result", "Nothing was imported").
 			Says("#import-result dt:contains('To create') + dd", "1").
-			Says("#import-result dt:contains('To refuse') + dd", "1").
+			Says("#import-result dt:contains('Refused') + dd", "1").
 			Says("[aria-labelledby=import-errors] tbody tr", "easy to guess").
 			Says("[aria-labelledby=import-rows] tbody", "billing-service").
 			Says("[aria-labelledby=import-rows] tbody", "Invoices")

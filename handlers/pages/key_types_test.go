@@ -79,7 +79,7 @@ func TestKeyTypes_create(t *testing.T) {
 		Says("[data-flash]", "Saved the key type partner").
 		Says("tbody", "orders:read stock:*").
 		Says("tbody", "90 days").
-		Says("tbody", "60 a minute")
+		Says("tbody", "60 per minute")
 	s.Get(partnerPage).
 		Shows(200, "Key type partner").
 		Says("dl", "Keys0").
@@ -110,8 +110,8 @@ func TestKeyTypes_update(t *testing.T) {
 		Shows(412, "Changed since you opened this page").
 		Says("tbody", "orders:read").
 		Says("tbody", "stock:read").
-		Says("tbody", "1,000 a day").
-		Says("tbody", "5 a minute")
+		Says("tbody", "1,000 per day").
+		Says("tbody", "5 per minute")
 	var mine []string
 	for _, name := range []string{"revision", "scopes", "expires_in", "limits_minute", "limits_day"} {
 		mine = append(mine, name, conflict.Value("form:has([name=scopes]) [name="+name+"]"))

@@ -16,7 +16,7 @@ func TestLimits_project(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)
 	page := s.Get("/projects/shop/limits").Shows(200, "Limits and CORS").Says("#limits", "UTC").
-		Says("#limits", "No limits.")
+		Says("#limits", "No limits are set.")
 	opened := page.Value("#limits [name=revision]")
 	send := func(revision string, rows ...string) *controlplane.Page {
 		form := []string{"revision", revision}
@@ -65,7 +65,7 @@ func TestLimits_project(t *testing.T) {
 
 	conflict := send(opened, "key minute 7").
 		Shows(412, "Changed since you opened this page").
-		Says("tbody", "60 a minute, 1,000 an hour").Says("tbody", "7 a minute")
+		Says("tbody", "60 per minute, 1,000 per hour").Says("tbody", "7 per minute")
 	send(conflict.Value("[name=revision]"), conflict.Value("[name=limit_of]")+" "+
 		conflict.Value("[name=limit_window]")+" "+conflict.Value("[name=limit_calls]")).
 		LeadsTo("/projects/shop/limits")
@@ -85,10 +85,10 @@ func TestLimits_rows(t *testing.T) {
 	if got := press("preset 1").Value("#limit-2-calls"); got != "100" {
 		t.Errorf("the preset has %q calls", got)
 	}
-	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "No limits.")
+	press("remove 1").Shows(200, "Limits and CORS").Says("#limit-rows", "No limits are set.")
 	press("remove 2").Shows(404, "Page not found")
 	press("preset 9").Shows(404, "Page not found")
-	s.Get("/projects/shop/limits").Says("#limit-rows", "No limits.")
+	s.Get("/projects/shop/limits").Says("#limit-rows", "No limits are set.")
 }
 
 func TestIPRules_page(t *testing.T) {

@@ -55,7 +55,7 @@ func TestOpenAPI_page(t *testing.T) {
 		Lacks("#openapi-publication-off[checked]")
 	s.Get("/projects/shop/versions/1.0.0/rules?proposed=true").
 		Says("main", "2 proposed rules from the OpenAPI document were added below in shadow mode.").
-		Says("main", "names no scopes").
+		Says("main", "doesn't name any scopes").
 		Says("#rules-lines", "GET /orders/{id} scopes=orders:read mode=shadow")
 	const rulesPage = "/projects/shop/versions/1.0.0/rules"
 	revision := s.Get(rulesPage).Find("[name=revision]").AttrOr("value", "")

@@ -32,7 +32,7 @@ func TestRelations_page(t *testing.T) {
 			Says("#relation-object-error", "such as order:42").
 			Says("#relation-user-error", "Use the ID of a user")
 		s.Post(relationsPage, "object", "order:a%2fb", "user", "billing-service").LeadsTo(relationsPage)
-		s.Get(relationsPage).Says("[data-flash]", "billing-service owns order:a%2fb").Says("tbody", "order:a%2Fb")
+		s.Get(relationsPage).Says("[data-flash]", "billing-service now owns order:a%2fb").Says("tbody", "order:a%2Fb")
 		s.Post(relationsPage, "object", "order:a%2Fb", "user", "billing-service").LeadsTo(relationsPage)
 		s.Get(relationsPage).Says("[data-flash]", "billing-service already owns order:a%2Fb")
 		user := models.NewID("usr")
@@ -45,7 +45,7 @@ func TestRelations_page(t *testing.T) {
 			Says("tbody", "order:a%2Fb").
 			Says("th[aria-sort=descending]", "Recorded").
 			Says("#list-found", "1 owner")
-		s.Get(relationsPage+"?q=nothing").Says("main", "Nothing matches “nothing”")
+		s.Get(relationsPage+"?q=nothing").Says("main", "No results for “nothing”")
 		s.Get(relationsPage+"?user=billing-service&sort=user").
 			Says(".chips a[href='"+relationsPage+"?sort=user']", "Owner: billing-service")
 		s.Get(relationsPage+"?object=42").Shows(200, "Object owners").Says("#relations", "such as order:42")
@@ -156,7 +156,7 @@ func TestRelations_formSentTwice(t *testing.T) {
 	form := []string{"object", "order:1", "user", "ana", ui.NonceField, s.Get(relationsPage).Nonce(relationsPage)}
 	s.Post(relationsPage, form...).LeadsTo(relationsPage)
 	s.Post(relationsPage, form...).LeadsTo(relationsPage)
-	s.Get(relationsPage).Says("[data-flash]", "ana owns order:1")
+	s.Get(relationsPage).Says("[data-flash]", "ana now owns order:1")
 }
 
 // sendRelations sends the form with a file, and more fields behind it.

@@ -40,7 +40,7 @@ func TestTenants_pages(t *testing.T) {
 	s.Get(detach).
 		Shows(200, "Detach Acme Ltd").
 		Says("dl", "shop").
-		Says("[data-panel]", "with its keys will get 403")
+		Says("[data-panel]", "with the tenant's keys will get 403")
 	s.Post(detach+"/detach").Shows(422, "Detach Acme Ltd").Says("[role=alert]", "Check the box")
 	s.Post(detach+"/detach", "confirm", "true").LeadsTo(list)
 	s.Get(list).

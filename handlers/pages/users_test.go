@@ -150,7 +150,7 @@ func TestUser_signIn(t *testing.T) {
 	shown := s.Get("/users/"+user.ID).
 		Shows(200, "Ana").
 		Says("dl", "Emailana@example.com").
-		Says("section[aria-labelledby=identities]", "sub-7at oidc:https://id.example")
+		Says("section[aria-labelledby=identities]", "sub-7from oidc:https://id.example")
 	if shown.Find("dt:contains('Last active') + dd "+hour).Length() != 1 {
 		t.Errorf("the user's page does not say when they were last active: %s", shown.Find("dl").Text())
 	}

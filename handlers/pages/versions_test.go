@@ -51,7 +51,7 @@ func TestEnvironments_add(t *testing.T) {
 		Says("[id$=-new-name-error]", "lowercase").
 		Says("[id$=-new-target-error]", "http")
 	s.Post(add, "name", "Dev", "target", "http://127.0.0.1:9/dev").LeadsTo(shopPage)
-	s.Get(shopPage).Says("dt", "Target of dev")
+	s.Get(shopPage).Says("dt", "Target for dev")
 	s.Post(versionsPage+"/9/environments", "name", "dev", "target", "http://127.0.0.1:9").Shows(404,
 		"Page not found")
 }

@@ -42,7 +42,7 @@ func LogPage(m Log) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Audit log</h1><p class=\"text-muted mt-1\">All actions on this team, including refused ones. Secret values aren't recorded.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Audit log</h1><p class=\"text-muted mt-1\">Actions that affect this team, including refused ones. Secret values aren't recorded.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -138,7 +138,7 @@ func LogPage(m Log) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><p class=\"hint mt-4\">Times are in UTC. Each entry contains a hash that also covers the entry before it. Run <code>postern audit verify</code> to check that no entry was changed or removed.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><p class=\"hint mt-4\">Times are in UTC. Each entry contains a hash that also covers the previous entry. Run <code>postern audit verify</code> to check that no entry was changed or removed.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

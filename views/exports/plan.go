@@ -48,7 +48,7 @@ func (u Unset) field(n int) ui.Field {
 	return ui.Field{
 		ID: fmt.Sprintf("plan-set-%d", n), Name: "placeholder_value", Label: u.Name, Type: "password",
 		Autocomplete: "off",
-		Hint:         "Placeholder in " + u.Place() + ".", Value: ui.Value{Error: u.Error},
+		Hint:         "Placeholder on " + u.Place() + ".", Value: ui.Value{Error: u.Error},
 	}
 }
 

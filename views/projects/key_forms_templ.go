@@ -262,8 +262,8 @@ func keyMetadata(id string, value ui.Value) templ.Component {
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID: id + "-metadata", Name: "metadata", Label: "Metadata", Mono: true, Value: value, Autocomplete: "off",
 			Placeholder: `{"plan": "gold"}`,
-			Hint: "Your own data about the key, as a JSON object of up to 4 KB. Upstreams get it only if you turn this " +
-				"on under Access.",
+			Hint: "Your own data about the key, as a JSON object of up to 4 KB. Postern sends it to upstreams only if " +
+				"you turn on API key metadata under Access.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

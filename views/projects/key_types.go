@@ -18,7 +18,7 @@ type KeyTypeRow struct {
 	KeysURL  string // lists the keys of the type
 	Scopes   string
 	Lifetime string // such as 90 days
-	Limits   string // such as 10 a second
+	Limits   string // such as 10 per second
 	BuiltIn  bool
 }
 

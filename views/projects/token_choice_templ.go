@@ -174,7 +174,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The upstream gets no token. Headers from the gateway identify the caller.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "The upstream doesn't get a token. Headers from the gateway identify the caller.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -846,7 +846,7 @@ func owners(m Group) templ.Component {
 				Required:     true,
 				Autocomplete: "off",
 				Placeholder:  "billing-service",
-				Hint:         "The name of the app, as in the owner of its keys.",
+				Hint:         "The owner name on the app's keys.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

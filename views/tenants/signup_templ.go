@@ -45,7 +45,7 @@ func SignupPage(m Signup) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"space-y-10\"><section aria-labelledby=\"open\"><h2 id=\"open\" class=\"mb-3\">Who can sign in</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"space-y-10\"><section aria-labelledby=\"open\"><h2 id=\"open\" class=\"mb-3\">Who can sign up</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -93,7 +93,7 @@ func SignupPage(m Signup) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">who can sign in</span></button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">who can sign up</span></button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

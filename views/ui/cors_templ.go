@@ -84,7 +84,7 @@ func CORSSection(m CORS) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(m.Overrides) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"hint\">These tenants have their own settings for calls with their credentials:")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"hint\">These tenants have their own CORS settings for calls with their credentials:")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

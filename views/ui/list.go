@@ -110,7 +110,7 @@ func (l List) narrowedTo() string {
 	for _, c := range l.Chips {
 		parts = append(parts, c.Text)
 	}
-	text := "Nothing matches " + strings.Join(parts, " and ")
+	text := "No results for " + strings.Join(parts, ", ")
 	if l.Searched != "" {
 		return text + " so far. " + l.Searched
 	}

@@ -82,7 +82,7 @@ func windowFields(typed map[string]string, wrong *page.Errors) []ui.Limit {
 	for _, name := range page.WindowTitles() {
 		out = append(out, ui.Limit{
 			Window: name,
-			Label:  strings.ToUpper(page.AWindow(name)[:1]) + page.AWindow(name)[1:],
+			Label:  "Per " + name,
 			Value:  wrong.Value("/limits/"+name, typed[name]),
 		})
 	}

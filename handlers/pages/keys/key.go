@@ -68,7 +68,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 			Verb:   "Revoke",
 			Kind:   "key",
 			Name:   k.Display() + " of " + k.Owner,
-			Impact: []string{m.Impact, "Calls with it will get 401."},
+			Impact: []string{m.Impact, "Calls with this key will get 401."},
 		}
 	}
 	return m

@@ -179,7 +179,7 @@ func (h *Handler) apiScopeWith(
 		BackURL:     apiScopesPath(p),
 	}
 	for _, c := range asking.First {
-		m.Clients = append(m.Clients, ui.Link{URL: appClientPath(p, c.ID), Text: c.Name + " of " + c.TenantName})
+		m.Clients = append(m.Clients, ui.Link{URL: appClientPath(p, c.ID), Text: c.Name + " (" + c.TenantName + ")"})
 	}
 	if more := asking.Total - len(asking.First); more > 0 {
 		m.MoreClients = fmt.Sprintf("and %d more", more)

@@ -119,9 +119,9 @@ func testProblem(frozen bool, offered []contract.Provider) string {
 }
 
 func clientFacts(c contract.AppClient) []ui.Fact {
-	refresh := "can't be refreshed"
+	refresh := "Logins can't be refreshed."
 	if c.RefreshTokenSeconds > 0 {
-		refresh = "can be refreshed for " + page.LifetimeText(c.RefreshTokenSeconds)
+		refresh = "Logins can be refreshed for " + page.LifetimeText(c.RefreshTokenSeconds) + "."
 	}
 	return []ui.Fact{
 		{Label: "Kind", Value: clientKind(c)},
@@ -133,7 +133,7 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		{
 			Label: "Tokens",
 			Value: "Valid for " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
-				". A login " + refresh + ".",
+				". " + refresh,
 		},
 	}
 }

@@ -194,7 +194,7 @@ func (h *Handler) productPage(v *page.Visit) (products.Product, error) {
 		}
 		callers, err := h.Projects.CallersOfProduct(v.Ctx(), v.Who, p.ID)
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
-			"Its keys are revoked. The projects aren't deleted, but no longer have a product.")
+			"The product's keys will be revoked. The projects won't be deleted, but will no longer have a product.")
 	}
 	return m, nil
 }

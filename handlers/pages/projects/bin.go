@@ -104,7 +104,8 @@ func (h *Handler) deletionOf(v *page.Visit) (projects.Deletion, error) {
 			Name:   p.Name,
 			Type:   p.Name,
 			Hidden: []ui.Hidden{{Name: "now", Value: "true"}},
-			Impact: []string{"Everything above is deleted immediately. Anyone can then use the name."},
+			Impact: []string{"Everything listed above will be deleted immediately. After that, anyone can use the " +
+				"name."},
 		}
 		if p.Deleted == nil {
 			m.Erase.Impact = append(h.callersOf(v, p, "", ""), m.Erase.Impact...)
@@ -130,11 +131,11 @@ func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
 	notes := []string{"The app clients, users and groups above belong to the project's own tenant. The team's " +
 		"tenants, with their users and groups, and the audit log are kept."}
 	if d.ProductKeys > 0 && p.Product != nil {
-		are, they := "are", "They stop"
+		are, they := "are", "They'll stop"
 		if d.ProductKeys == 1 {
-			are, they = "is", "It stops"
+			are, they = "is", "It'll stop"
 		}
-		notes = append(notes, page.SomeText(d.ProductKeys)+" of the keys "+are+" also valid for other projects of "+
+		notes = append(notes, page.SomeText(d.ProductKeys)+" of the keys "+are+" also valid for other projects in "+
 			"the product "+*p.Product+". "+they+" working there too.")
 	}
 	return notes

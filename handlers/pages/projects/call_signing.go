@@ -74,7 +74,7 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key when it starts "+
 				"signing will refuse all calls. The old keys stay published for another day, unless you withdraw "+
 				"them."),
-			Undo:     "An old key can't sign again.",
+			Undo:     "You can't go back to an old key.",
 			ByButton: true,
 		},
 		Disable: ui.Confirmation{

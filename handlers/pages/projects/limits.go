@@ -65,7 +65,7 @@ type limitForm struct {
 	added bool
 }
 
-// sentence says what the limit does: 100 a minute for each key.
+// sentence says what the limit does: 100 per minute for each key.
 func (f limitForm) sentence() string {
 	i := slices.IndexFunc(countedRows, func(c counted) bool { return c.name == f.of })
 	return page.LimitsText(map[string]string{f.window: f.calls}) + " for " + strings.ToLower(countedRows[i].title)

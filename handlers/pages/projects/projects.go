@@ -289,7 +289,7 @@ func overviewOf(p contract.Project, traffic usage.Series, latest contract.Export
 func portability(p contract.Project, latest contract.Export) projects.Portability {
 	out := projects.Portability{
 		Badge: ui.Badge{Text: "not exported yet"},
-		Note:  "Preview the export",
+		Note:  "Portability preview",
 		URL:   page.ProjectPath(p.Name) + "/export/preview",
 	}
 	if latest.State == contract.ExportQueued || latest.State == contract.ExportBuilding {

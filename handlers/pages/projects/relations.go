@@ -339,8 +339,8 @@ func (h *Handler) forgetRelationWith(
 				Name: r.User,
 				Tick: "Remove " + r.User + " as the owner of " + r.Object,
 				Impact: []string{
-					"Starting with the next call, rules that require the owner refuse this caller's calls to the " +
-						"object.",
+					"Starting with the next call, rules that require the owner will refuse this caller's calls to " +
+						"the object.",
 				},
 				Undo: "You can add the owner again.",
 			}

@@ -48,7 +48,7 @@ func healthDetail(h *contract.UpstreamTargetHealth) (text string) {
 	case h.UnhealthyGateways == 0:
 		return ""
 	case h.Gateways > 1:
-		text = fmt.Sprintf("For %d of %d gateways", h.UnhealthyGateways, h.Gateways)
+		text = fmt.Sprintf("On %d of %d gateways", h.UnhealthyGateways, h.Gateways)
 	}
 	if h.Reason != nil {
 		if text != "" {

@@ -51,6 +51,7 @@ func checksText(c contract.UpstreamChecks) string {
 	for i, r := range c.Statuses {
 		statuses[i] = string(r)
 	}
-	return fmt.Sprintf("%s every %s, within %s ms, statuses %s; unhealthy after %d, healthy after %d", *c.Path, every,
+	return fmt.Sprintf("%s every %s, timeout %s ms, statuses %s, unhealthy after %d failures, healthy after %d "+
+		"successes", *c.Path, every,
 		humanize.Comma(int64(*c.TimeoutMS)), strings.Join(statuses, ", "), *c.Unhealthy, *c.Healthy)
 }

@@ -148,9 +148,10 @@ func (h *Handler) detachWith(
 			Verb:   "Detach",
 			Kind:   "tenant",
 			Name:   t.DisplayName,
-			Impact: append(h.callersOf(v, p, "", t.ID), "Calls to "+p.DisplayName+" with its keys will get 403."),
-			Undo:   "The tenant keeps its keys, users and groups. You can attach it again.",
-			Error:  wrong.Rest(),
+			Impact: append(h.callersOf(v, p, "", t.ID), "Calls to "+p.DisplayName+" with the tenant's keys will get "+
+				"403."),
+			Undo:  "The tenant keeps its keys, users and groups. You can attach it again.",
+			Error: wrong.Rest(),
 		}
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusOK), Page: projects.DetachPage(m)}, nil

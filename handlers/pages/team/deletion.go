@@ -42,7 +42,7 @@ func (h *Handler) offerDeletion(v *page.Visit, t contract.Team, m *team.Team) er
 			page.CountFact("Members", d.Members),
 			page.CountFact("Invitations", d.Invitations),
 			page.CountFact("Tenants", d.Tenants),
-			page.CountFact("Users of tenants", d.Users),
+			page.CountFact("Tenant users", d.Users),
 			page.CountFact("Products", d.Products),
 			page.CountFact("Webhooks", d.Webhooks),
 		},
