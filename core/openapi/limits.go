@@ -13,8 +13,8 @@ const MaxSize = 16 << 20
 var (
 	Size = &Limit{
 		Name: "size", Most: MaxSize, Amount: "16 MB",
-		Reason: "The largest published documents are 13 MB. `POST /proxy` accepts a body of up to 6 MB: upload a " +
-			"larger document to the version afterward.",
+		Reason: "The largest published documents are 13 MB. `POST /proxy` accepts a body of up to 6 MB. You " +
+			"can upload a larger document to the version afterward.",
 		Says: "the document is larger than 16 MB",
 		Fix:  "Leave out examples, or split the API into versions.",
 	}
