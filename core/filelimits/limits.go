@@ -185,13 +185,13 @@ var (
 	}
 	KeyRow = &Limit{
 		File: keys, Name: "size of a row", Most: 1 << 20, Amount: "1 MB",
-		Reason: "A row is read into memory. A key can have up to 4 KB, and so can its metadata.",
+		Reason: "A row is read into memory. A key can be up to 4 KB long, and so can its metadata.",
 		Says:   "the row is larger than 1 MB",
 		Fix:    "Look for a quote or a bracket that is never closed.",
 	}
 	KeyColumns = &Limit{
 		File: keys, Name: "columns, or members of a row", Most: 200, Amount: "200",
-		Reason: "Each column needs a field. Tables of keys have up to 40 columns.",
+		Reason: "Each column is mapped to a field. Tables of keys have up to 40 columns.",
 		Says:   "it has more than 200 columns",
 		Fix:    "Export only the columns that keys need.",
 	}
