@@ -169,7 +169,8 @@ func TestKong_habits(t *testing.T) {
 		{
 			name: "a part of a gateway", item: "/services/0", codes: []string{"service"},
 			text: "_info: {select_tags: [team-a, team-b]}\n" + service,
-			has:  `{"code":"select_tags","detail":"The file contains only entities with the tags team-a, team-b (select_tags).`,
+			has: `{"code":"select_tags","detail":"The file contains only entities with the tags team-a, team-b ` +
+				`(select_tags).`,
 		},
 		{
 			name: "a secret that is added and replaced", item: "/plugins/0",

@@ -58,8 +58,8 @@ var (
 	UpstreamOpen        = Denial{503, "upstream_open", "Calls to the upstream are stopped because too many calls " +
 		"have failed."}
 	IssuerUnavailable = Denial{503, "issuer_unavailable", "The token issuer's keys aren't available right now."}
-	TokenIssuerAway   = Denial{503, "provider_unavailable", "The token can't be checked right now, because its issuer " +
-		"can't be reached."}
+	TokenIssuerAway   = Denial{503, "provider_unavailable", "The token can't be checked right now, because its " +
+		"issuer can't be reached."}
 	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer returned an invalid response."}
 	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer doesn't say which application it was " +
 		"issued for."}
