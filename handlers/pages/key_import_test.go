@@ -33,7 +33,7 @@ func TestKeyImport_page(t *testing.T) {
 			Says("#import-result", "Nothing was imported").
 			Says("#import-result dt:contains('To create') + dd", "1").
 			Says("#import-result dt:contains('Refused') + dd", "1").
-			Says("[aria-labelledby=import-errors] tbody tr", "easy to guess").
+			Says("[aria-labelledby=import-errors] tbody tr", "can be guessed").
 			Says("[aria-labelledby=import-rows] tbody", "billing-service").
 			Says("[aria-labelledby=import-rows] tbody", "Invoices")
 		if chosen := checked.Find("#import-type option[selected]").AttrOr("value", ""); chosen != "full" {
