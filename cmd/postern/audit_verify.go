@@ -115,15 +115,15 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 			of = "of " + *v.Team
 		}
 		if v.Broken == nil {
-			fmt.Fprintf(t.Out, "The audit log %s is intact: %d entries.\n", terminal.Printable(of), v.Entries)
+			fmt.Fprintf(t.Out, "The audit log %s is intact: %s.\n", terminal.Printable(of), entries(v.Entries))
 			if v.Removed > 0 {
-				fmt.Fprintf(t.Out, "  %d older entries were removed by retention.\n", v.Removed)
+				fmt.Fprintf(t.Out, "  Retention removed %s before them.\n", entries(v.Removed))
 			}
 			fmt.Fprintf(t.Out, "  Head %s\n", v.Head)
 			continue
 		}
 		fmt.Fprintf(
-			t.Out, "The audit log %s is broken after %d entries.\n  Entry number %d", terminal.Printable(of), v.Entries,
+			t.Out, "The audit log %s is broken after %s.\n  Entry number %d", terminal.Printable(of), entries(v.Entries),
 			v.Broken.Number,
 		)
 		if v.Broken.Entry != nil {
@@ -136,3 +136,5 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 	}
 	return nil
 }
+
+func entries(n int64) terminal.Count { return terminal.Count{N: n, One: "entry"} }

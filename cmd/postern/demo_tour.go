@@ -166,8 +166,8 @@ func (d *demo) verify(ctx context.Context) error {
 		return err
 	}
 	d.tell(
-		"%d files match their checksums; %d API key and %d ledger items are complete",
-		report.Entries, report.Keys, report.Items,
+		"%d files match their checksums. %s and %d ledger items are complete",
+		report.Entries, terminal.Count{N: report.Keys, One: "API key"}, report.Items,
 	)
 	if report.Keys != 1 || report.Target == "" {
 		return fmt.Errorf("expected one key and a gateway in the zip, got %d and %q", report.Keys, report.Target)

@@ -98,7 +98,7 @@ type ProjectDeletion struct {
 // ProjectRemoval is a request to delete a project.
 type ProjectRemoval struct {
 	ProjectPath
-	Now     bool   `query:"now" doc:"Delete permanently instead of moving to the trash. Only owners can do this"`
+	Now     bool   `query:"now" doc:"Delete permanently instead of moving to the trash. Only owners of the team can do this"`
 	Confirm string `query:"confirm" flag:"-" doc:"Name of the project. Required with now"`
 }
 

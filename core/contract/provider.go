@@ -32,7 +32,7 @@ type ProviderRecord struct {
 	Scopes               []string  `json:"scopes" doc:"Scopes that are requested from the provider"`
 	TokenType            TokenType `json:"token_type"`
 	Label                string    `json:"label,omitempty" doc:"Name on the button, after \"Continue with\". Absent if it is the name of the type"`
-	Audience             string    `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Only for auth0"`
+	Audience             string    `json:"audience,omitempty" doc:"Identifier of your API in Auth0. Only for auth0"`
 	AuthoritativeDomains []string  `json:"authoritative_domains" doc:"Email domains that you trust the provider for"`
 	ResponseMode         string    `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc"`
 	SignInDomains        []string  `json:"sign_in_domains" doc:"Email domains whose users the sign-in page sends to this provider"`
@@ -102,7 +102,7 @@ type ProviderSettings struct {
 	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to request from the provider. Defaults to the type's scopes"`
 	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call"`
 	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`
-	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API at Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
+	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API in Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
 	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require this. Only for oidc, auth0, and microsoft with the issuer of one tenant"`
 	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
 	SignInDomains        *[]string    `json:"sign_in_domains,omitempty" flag:"sign-in-domain" doc:"Email domains whose users the sign-in page sends to this provider"`

@@ -76,7 +76,7 @@ const relations = project + "/relations"
 var (
 	ListRelations = &Op[RelationList, List[Relation]]{Operation{
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,
-		Summary: "List who owns which object",
+		Summary: "List the owners of objects",
 		Command: "relations list PROJECT", Example: "relations list shop --search invoice: --sort -created",
 		Doc: "Lists the owners of objects that rules check: owners that rules remembered and owners that you added.",
 	}}

@@ -92,10 +92,7 @@ func printAudit(t terminal.Terminal, page contract.List[contract.AuditEntry]) er
 
 // countOf says how many entries a page has.
 func countOf(entries []contract.AuditEntry) string {
-	if len(entries) == 1 {
-		return "1 entry"
-	}
-	return fmt.Sprintf("%d entries", len(entries))
+	return terminal.Count{N: int64(len(entries)), One: "entry"}.String()
 }
 
 func auditFacts(e contract.AuditEntry) [][2]string {

@@ -216,19 +216,18 @@ func describeArguments(c *cobra.Command, members []contract.Member, names []stri
 	}
 }
 
-// inCommands replaces what only the API says with the words of the command line.
-var inCommands = strings.NewReplacer(
+// commandTexts are pairs of what only the API says of an operation, and the words of the command line.
+var commandTexts = []string{
 	"The response ", "The output ", "the response ", "the output ",
 	"Returns 404 ", "Fails with 404 ", "Returns ", "Prints ",
 	"with enabled set to false", "with --enabled=false",
 	"Setting confidential to true ", "--confidential ",
 	"at directory_url,", "at the printed URL,",
-	"At least one of user and object is", "At least one of --user and --object is",
-)
+}
 
-// inFlags replaces the JSON names and values in descriptions of members with the flags and values of commands.
-var inFlags = strings.NewReplacer(
-	"upstream.targets has several", "you use --weighted-target",
+// flagTexts are pairs of JSON names and values in descriptions of members, and the flags and values of commands.
+var flagTexts = []string{
+	"you set upstream.targets", "you use --weighted-target",
 	"Several targets, instead of target.", "Several targets, instead of a single one.",
 	"within response_ms", "within --response-timeout",
 	"only without a path", "only without --check-path",
@@ -236,8 +235,10 @@ var inFlags = strings.NewReplacer(
 	`An empty list (on the command line, "") allows`, `Use "" to allow`,
 	"an empty list matches all methods", `use "" for all methods`,
 	"an empty value matches all paths", `use "" for all paths`,
-	"change nothing and return what", "change nothing and print what",
-)
+	"Change nothing and return what", "Change nothing and print what",
+}
+
+var inCommands, inFlags = strings.NewReplacer(commandTexts...), strings.NewReplacer(flagTexts...)
 
 // helpWidth is the largest width of a line of help, in characters.
 const helpWidth = 85

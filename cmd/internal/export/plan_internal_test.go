@@ -104,7 +104,7 @@ func TestImport_kongRefused(t *testing.T) {
 			`UPSTREAM`},
 		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
-		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: the file has no closed route"},
+		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: the file doesn't contain a closed route"},
 		"a name":              {kongFile, dry("--name", "x"), "--name must have 2 to 40 lowercase letters"},
 		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
@@ -152,7 +152,7 @@ func TestImport_severalRefused(t *testing.T) {
 		"another file": {[]string{services, "version: 3\n"}, "1.yaml isn't a supported file"},
 		"a duplicate":  {[]string{services, services}, "1.yaml, line 2: "},
 		"too many":     {slices.Repeat([]string{services}, 51), "more than 50 files"},
-		"too large":    {[]string{large, large}, "more than 20 MB"},
+		"too large":    {[]string{large, large}, "larger than 20 MB"},
 	} {
 		_, err := importingAll(t, tt.texts, nil, "--dry-run")
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -50,7 +50,7 @@ func newVerify(t terminal.Terminal) *cobra.Command {
 		Short: "Verify an exported zip offline",
 		Long: `Verify an exported zip offline, without unpacking it. The command checks that:
   - the zip is safe to unpack
-  - every file matches its checksum, and none is missing or added
+  - every file matches its checksum, and no file is missing or was added
   - the ledger accounts for everything in the zip
   - every generated file matches the project
 
@@ -203,10 +203,10 @@ func printVerified(t terminal.Terminal, v verified) error {
 		row("  exported", fmt.Sprintf("%s by %s", v.ExportedAt, v.Generator))
 		row("  sha256", v.SHA256)
 		row("  signature", signatureTexts[v.Signature])
-		row("  checked", fmt.Sprintf("%d files match SHA256SUMS, and none is missing or added", v.Entries))
+		row("  checked", fmt.Sprintf("%d files match SHA256SUMS. No file is missing or was added", v.Entries))
 		row("", "every generated file matches the project")
-		row("", fmt.Sprintf("%d API keys", v.Keys))
-		row("", fmt.Sprintf("%d ledger items, each of which refers to existing content", v.Items))
+		row("", terminal.Count{N: int64(v.Keys), One: "API key"}.String())
+		row("", fmt.Sprintf("%d ledger items, which all refer to existing content", v.Items))
 		row("  ledger", "configured: "+countsText(own))
 		row("", "the same for every project: "+countsText(contract.LedgerCounts{
 			Exact:       all.Exact - own.Exact,

@@ -102,7 +102,7 @@ use --weighted-target instead of URL.`,
 		"authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
 		"requires a credential. Defaults to passthrough, or to authenticate with --login")
-	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "how calls authenticate: api_key, jwt or opaque. Defaults "+
+	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "accepted credentials: api_key, jwt or opaque. Defaults "+
 		"to api_key. With --login, defaults to jwt, or to both if you also use a flag such as --require-key")
 	flags.StringArrayVar(&f.issuers, "token-issuer", nil, tokenIssuerHelp+" (repeatable)")
 	flags.StringVar(&f.endpoint, "introspection", "", introspectionHelp)

@@ -114,8 +114,8 @@ func printChanges(t terminal.Terminal, found contract.OpenAPI) error {
 		done = "Dry run (nothing was imported):"
 	}
 	defer cli.PrintWarnings(t.Out, found.Warnings)
-	_, err := fmt.Fprintf(t.Out, "%s %s %s with %d operations.\n", done, found.Title, found.Version,
-		len(found.Operations))
+	_, err := fmt.Fprintf(t.Out, "%s %s %s with %s.\n", done, found.Title, found.Version,
+		terminal.Count{N: int64(len(found.Operations)), One: "operation"})
 	if err != nil || found.Changes == nil {
 		return err
 	}

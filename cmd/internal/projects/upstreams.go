@@ -18,7 +18,7 @@ import (
 )
 
 func newUpstreams(t terminal.Terminal) *cobra.Command {
-	return terminal.Family("upstreams", "Check upstreams and manage how calls authenticate to them",
+	return terminal.Family("upstreams", "Check upstreams and manage credentials for calls to them",
 		newUpstreamsList(t), newUpstreamsHeaders(t), newUpstreamsCertificate(t), newUpstreamsSigning(t),
 		newUpstreamsCheck(t))
 }

@@ -17,13 +17,21 @@ type sliceValue struct {
 // Type implements pflag.Value.
 func (v sliceValue) Type() string { return v.name }
 
-// NameTypes has the help of a command, and of those below it, say of a flag with several values whether it is given
-// once for each of them or with all of them in a list. Without it, help has the names that package pflag uses.
+// switchValue is a flag that is off unless it's set. Without it, package pflag shows a switch as --json[=true|false].
+type switchValue struct{ pflag.Value }
+
+// NameTypes changes how the help of a command and its subcommands shows flags. A flag with several values is a list, or
+// a string that can be repeated. A switch has no value.
 func NameTypes(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		NameTypes(below)
 	}
+	c.InitDefaultHelpFlag()
 	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" && f.DefValue == "false" {
+			f.Value = switchValue{f.Value}
+			return
+		}
 		several, ok := f.Value.(pflag.SliceValue)
 		if !ok {
 			return

@@ -159,16 +159,22 @@ func OrDash(s *string) string {
 // Count is a number of things, such as keys.
 type Count struct {
 	N      int64
-	One    string // what one is called; several have an s
+	One    string // its singular, which doesn't end in ay, oy or uy
 	Detail string // after the name, such as "(2 active)"
 }
 
 // String returns such as "1 key" or "2 keys (1 active)".
 func (c Count) String() string {
-	text := fmt.Sprintf("%d %s", c.N, c.One)
-	if c.N != 1 {
-		text += "s"
+	name := c.One
+	stem, y := strings.CutSuffix(name, "y")
+	switch {
+	case c.N == 1:
+	case y && !strings.HasSuffix(stem, "e"): // keys
+		name = stem + "ies"
+	default:
+		name += "s"
 	}
+	text := fmt.Sprintf("%d %s", c.N, name)
 	if c.Detail != "" {
 		text += " " + c.Detail
 	}
