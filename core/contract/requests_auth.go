@@ -27,7 +27,7 @@ const (
 // RequestsAuth says which calls to a version are served. Rows, snapshots and exports have it unchanged.
 type RequestsAuth struct {
 	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires a credential"`
-	Methods []string            `json:"methods" doc:"How calls authenticate: api_key, jwt, opaque"`
+	Methods []string            `json:"methods" doc:"Accepted credentials: api_key, jwt, opaque"`
 	Keyless string              `json:"keyless" doc:"How calls without a key are handled: reject refuses them; owner_fallback assigns them to the fallback owner"`
 	APIKey  APIKeyAuth          `json:"api_key,omitzero" doc:"How callers send keys, and whether the upstream gets the keys' metadata. Absent if keys are sent in the X-API-Key header and metadata isn't sent"`
 	JWT     *JWT                `json:"jwt,omitempty"`
@@ -65,7 +65,7 @@ func (a RequestsAuth) Introspection() SavedIntrospection {
 // RequestsAuthChange changes which calls to a version are served; nil leaves a member unchanged.
 type RequestsAuthChange struct {
 	Mode    *string           `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires a credential"`
-	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"How calls authenticate: api_key, jwt, opaque"`
+	Methods *[]string         `json:"methods,omitempty" flag:",list" doc:"Accepted credentials: api_key, jwt, opaque"`
 	Keyless *string           `json:"keyless,omitempty" minLength:"1" doc:"How calls without a key are handled: reject refuses them; owner_fallback assigns them to the fallback owner"`
 	APIKey  APIKeyAuth        `json:"api_key,omitzero" flag:",each"`
 	JWT     *JWT              `json:"jwt,omitempty" flag:"-" doc:"Replaces the token issuers"`
@@ -99,7 +99,7 @@ func replace[T any](value, by *T) {
 // NewRequestsAuth says which calls to a new project are served.
 type NewRequestsAuth struct {
 	Mode     string            `json:"mode,omitempty" minLength:"1" doc:"passthrough forwards calls with or without a credential; authenticate requires a credential. Defaults to authenticate if login is set, and to passthrough if it isn't"`
-	Methods  []string          `json:"methods,omitempty" doc:"How calls authenticate: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
+	Methods  []string          `json:"methods,omitempty" doc:"Accepted credentials: api_key, jwt, opaque. Defaults to api_key, or to api_key and jwt with login. If you set login and leave out requests_auth, the only method is jwt"`
 	Keyless  string            `json:"keyless,omitempty" minLength:"1" doc:"How calls without a key are handled: reject refuses them; owner_fallback assigns them to the fallback owner. Defaults to reject"`
 	KeyTypes []NewKeyType      `json:"key_types,omitempty" doc:"Key types in addition to the built-in full and read-only"`
 	APIKey   APIKeyAuth        `json:"api_key,omitzero" doc:"How callers send keys, and whether the upstream gets the keys' metadata. Defaults to the X-API-Key header, without metadata"`
