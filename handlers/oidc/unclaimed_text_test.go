@@ -171,7 +171,7 @@ func TestUnclaimedLogin_errors(t *testing.T) {
 			"%s couldn't sign you in.",
 		},
 		"unreachable":   {func() step { return s.failing(503, "") }, "%s isn't responding right now."},
-		"misconfigured": {func() step { return s.failing(401, "invalid_client") }, "Signing in with %s isn't set up"},
+		"misconfigured": {func() step { return s.failing(401, "invalid_client") }, "Sign-in with %s isn't set up"},
 		"not confirmed": {func() step { return s.failing(400, "invalid_grant") }, "%s didn't confirm this sign-in."},
 		"no ID token": {
 			func() step { return s.lying(func(answer map[string]any) { delete(answer, "id_token") }) },

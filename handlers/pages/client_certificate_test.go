@@ -32,7 +32,7 @@ func TestClientCertificate(t *testing.T) {
 	setTarget(t, s, target, "https://127.0.0.1:9")
 	refused := s.Post(page, "certificate", string(chain), "private_key", string(otherKey)).
 		Shows(422, heading).
-		Says("#client-key-error", "doesn't belong").
+		Says("#client-key-error", "doesn't match").
 		Says("#client-certificate", "BEGIN CERTIFICATE")
 	lacksKey(t, refused)
 	refused = s.Post(page, "certificate", string(chain)+string(key), "private_key", string(key)).

@@ -53,8 +53,8 @@ func TestKeyImport_page(t *testing.T) {
 			Says("#import-result dt:contains('Unchanged') + dd", "1")
 
 		match := s.Post("/projects/shop/keys/check", "secret", oldKey).Shows(200, "Import keys").
-			Says("#key-check", "It matches key_").
-			Says("#key-check", "of billing-service")
+			Says("#key-check", "This is key_").
+			Says("#key-check", "owned by billing-service")
 		hides(t, match, oldKey)
 		link := match.Find("#key-check a").AttrOr("href", "")
 		s.Get(link).Shows(200, "Key for billing-service")

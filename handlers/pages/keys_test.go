@@ -83,7 +83,7 @@ func TestKey_createWithAllFields(t *testing.T) {
 		Says("dl", "60 per minute, 1,000 per day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
 	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project in storefront")
 	s.Post(action, "owner", "billing", "tenant", "unknown", "product", "another").Shows(422, "Keys").
-		Says("#key-tenant-error", "doesn't serve a tenant").Says("#key-product-error", "storefront")
+		Says("#key-tenant-error", "doesn't serve the tenant").Says("#key-product-error", "storefront")
 }
 
 func TestKey_update(t *testing.T) {

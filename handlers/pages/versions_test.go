@@ -65,7 +65,7 @@ func TestVersions_rename(t *testing.T) {
 	s.Post(at, "revision", revision, "name", "a/b").Shows(422, "Version 1.0.0").Says("#place-name-error",
 		"Use 1 to 32")
 	s.Post(at, "revision", revision, "name", "1.1.0").LeadsTo(shopPage)
-	s.Get(shopPage).Says("[data-flash]", "Use the new gateway URL").Says("h2", "Version 1.1.0")
+	s.Get(shopPage).Says("[data-flash]", "The new gateway URL works now").Says("h2", "Version 1.1.0")
 	// The other tab still has the page from before.
 	s.Post(at, "revision", revision, "name", "1.2.0").
 		Shows(412, "Version 1.1.0").
