@@ -41,6 +41,9 @@ func judgeData(b *Build, s Subject) Verdict {
 	if s.Feature == snapshot.FeatureObjectOwnership {
 		return Verdict{Reason: b.OwnershipReason()}
 	}
+	if s.Feature == snapshot.FeatureOpenAPI {
+		return Verdict{Reason: OpenAPIReason(s.Version)}
+	}
 	if s.Feature == snapshot.FeatureRule {
 		return Verdict{Reason: ownerReason(s.Rule)}
 	}
@@ -260,9 +263,13 @@ var dataTable = Table{
 			Note:   "The range is left out because its key is left out.",
 			Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 	},
-	snapshot.FeatureOpenAPI: {{Reason: "document", Status: Exact, How: "OpenAPI document",
-		Note: "The OpenAPI document is in this zip. It is the imported document, or a document generated from the " +
-			"configuration."}},
+	snapshot.FeatureOpenAPI: {
+		{Reason: "document", Status: Exact, How: "OpenAPI document",
+			Note: "The imported OpenAPI document is in this zip."},
+		{Reason: ReasonGenerated, Title: "Generated OpenAPI documents", Status: Exact, How: "OpenAPI document",
+			Always: true,
+			Note:   "The version has no OpenAPI document, so the export generated one from the configuration."},
+	},
 	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The setting for request validation is in project-config.json. The OpenAPI document is in this zip."}},
 	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,

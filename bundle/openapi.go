@@ -32,6 +32,14 @@ func (b *Build) openAPI() []Part {
 	return parts
 }
 
+// OpenAPIReason returns "" for a version with an imported document.
+func OpenAPIReason(v *snapshot.Version) string {
+	if v.OpenAPI == nil {
+		return ReasonGenerated
+	}
+	return ""
+}
+
 // openAPIFile names the document after the version, or after its ID if the version's name differs from another only in
 // case or isn't allowed as a file name.
 func (b *Build) openAPIFile(v *snapshot.Version) string {

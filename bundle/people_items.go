@@ -26,6 +26,9 @@ func (b *Build) peopleSubjects() []Subject {
 			continue
 		}
 		all.Name = fmt.Sprintf("%s: %d users", t.Name, d.Users)
+		if d.Users == 1 {
+			all.Name = t.Name + ": 1 user"
+		}
 		all.Source = At(SignupFile(t.Name), "/users")
 		users = append(users, all)
 		for n, g := range d.Groups {

@@ -12,6 +12,7 @@ const (
 	ReasonBuiltIn       = "built_in"       // a key type that every project has
 	ReasonDefaultTenant = "default_tenant" // the tenant that every project has
 	ReasonDefaults      = "defaults"       // settings that no one has changed
+	ReasonGenerated     = "generated"      // a document that the export generates
 	ReasonNoUsers       = "no_users"       // a tenant without users
 )
 

@@ -47,12 +47,12 @@ func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 }
 
 // repacked refuses a zip that a file manager has unpacked and packed again: macOS puts everything into a folder and
-// adds its own files.
+// adds its own files. Many programs add entries for folders, too.
 func repacked(list []*zip.File) error {
 	moved, whole := "", false
 	for _, f := range list {
 		switch folder, base := path.Split(f.Name); {
-		case base == ".DS_Store", strings.HasPrefix(f.Name, "__MACOSX/"):
+		case base == ".DS_Store", base == "", strings.HasPrefix(f.Name, "__MACOSX/"):
 			return repackedAs(f.Name)
 		case base == manifestFile && folder == "":
 			whole = true

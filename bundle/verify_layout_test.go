@@ -223,6 +223,7 @@ func TestVerify_repackedZip(t *testing.T) {
 		"a folder":     {folder: "shop-kong/", entry: `"shop-kong/MANIFEST.json"`, says: finder},
 		"__MACOSX":     {added: "__MACOSX/._README.md", entry: `"__MACOSX/._README.md"`, says: finder},
 		".DS_Store":    {added: "auth/.DS_Store", entry: `"auth/.DS_Store"`, says: finder},
+		"its folders":  {added: "auth/", entry: `"auth/"`, says: finder},
 		"packed again": {entry: "MANIFEST.json", says: "use the original download"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Digest is a SHA-256, nil if absent. A plain []byte would not do: the SQLite driver
-// stores a nil one as an empty value, and a unique index allows only one of those.
+// Digest is a SHA-256, nil if absent. A plain []byte would not do: drivers may store a
+// nil one as an empty value, and a unique index allows only one of those.
 type Digest []byte
 
 // Value implements driver.Valuer.

@@ -13,12 +13,13 @@ type DataKey struct {
 	ID             string `gorm:"primaryKey"`
 	TeamID         string
 	Wrapped        []byte
-	GatewayWrapped []byte // nil: gateways do not need it
+	GatewayWrapped []byte // empty: gateways do not need it
 	CreatedAt      time.Time
 }
 
 func (k DataKey) key() secrets.DataKey {
-	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped, GatewayWrapped: k.GatewayWrapped}
+	gateway := append([]byte{}, k.GatewayWrapped...) // SQLite's driver reads an empty value as nil, and writes nil as NULL
+	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped, GatewayWrapped: gateway}
 }
 
 var _ secrets.Store = (*Tx)(nil)

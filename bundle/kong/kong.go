@@ -265,6 +265,8 @@ func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 		}
 	case snapshot.FeatureObjectOwnership:
 		return bundle.Verdict{Reason: b.OwnershipReason()}
+	case snapshot.FeatureOpenAPI:
+		return bundle.Verdict{Reason: bundle.OpenAPIReason(s.Version)}
 	case snapshot.FeatureCORS:
 		return judgeCORS(b.Project)
 	case snapshot.FeatureTenantCORS:

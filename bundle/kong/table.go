@@ -72,9 +72,14 @@ func table() bundle.Table {
 				Note:   "The range is left out because its key is left out.",
 				Remedy: "To let callers keep their keys, export again with keys set to hashes."},
 		},
-		snapshot.FeatureOpenAPI: {{Reason: "document", Status: bundle.Exact,
-			How:  "OpenAPI document next to the gateway",
-			Note: "The API specification is a document in this zip. The exported gateway doesn't use it."}},
+		snapshot.FeatureOpenAPI: {
+			{Reason: "document", Status: bundle.Exact, How: "OpenAPI document next to the gateway",
+				Note: "The imported OpenAPI document is in this zip. The exported gateway doesn't use it."},
+			{Reason: bundle.ReasonGenerated, Title: "Generated OpenAPI documents", Status: bundle.Exact,
+				How: "OpenAPI document next to the gateway", Always: true,
+				Note: "The version has no OpenAPI document, so the export generated one from the configuration. The " +
+					"exported gateway doesn't use it."},
+		},
 		snapshot.FeatureValidation:      validationFates(),
 		snapshot.FeaturePublication:     publicationFates(),
 		snapshot.FeatureRequestLimits:   limitFates(),

@@ -1038,8 +1038,8 @@ CREATE TABLE data_keys (
     team_id         TEXT COLLATE "C" NOT NULL,
     wrapped         BYTEA NOT NULL,
     -- Wrapped with the gateway key too, for what gateways need: a gateway that has that key alone opens
-    -- nothing else. NULL: gateways do not need the data key.
-    gateway_wrapped BYTEA,
+    -- nothing else. Empty: gateways do not need the data key.
+    gateway_wrapped BYTEA NOT NULL DEFAULT '',
     created_at      TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX data_keys_team_id_id ON data_keys (team_id, id);

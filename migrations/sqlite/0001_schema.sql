@@ -1018,8 +1018,8 @@ CREATE TABLE data_keys (
     team_id         TEXT NOT NULL,
     wrapped         BLOB NOT NULL,
     -- Wrapped with the gateway key too, for what gateways need: a gateway that has that key alone opens
-    -- nothing else. NULL: gateways do not need the data key.
-    gateway_wrapped BLOB,
+    -- nothing else. Empty: gateways do not need the data key.
+    gateway_wrapped BLOB NOT NULL DEFAULT x'',
     created_at      DATETIME NOT NULL
 );
 CREATE INDEX data_keys_team_id_id ON data_keys (team_id, id);

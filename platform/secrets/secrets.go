@@ -31,8 +31,8 @@ import (
 // another team and a team can have several data keys.
 type Sealed []byte
 
-// Value implements driver.Valuer. The SQLite driver would store a nil slice as an
-// empty value instead of NULL.
+// Value implements driver.Valuer: nil is NULL, whatever a driver makes of a nil
+// slice.
 func (s Sealed) Value() (driver.Value, error) {
 	if s == nil {
 		return nil, nil
@@ -96,7 +96,7 @@ type DataKey struct {
 	ID             string
 	Team           string
 	Wrapped        []byte
-	GatewayWrapped []byte // nil: gateway keys do not open it
+	GatewayWrapped []byte // empty: gateway keys do not open it
 }
 
 // The kinds of ids of data keys by purpose.
@@ -243,7 +243,7 @@ func (v *Vault) wrap(handle *keyset.Handle, key DataKey, forGateways bool) (Data
 	if key.Wrapped, err = write(v.control, wrappedColumn); err != nil {
 		return key, err
 	}
-	key.GatewayWrapped = nil
+	key.GatewayWrapped = []byte{}
 	if forGateways {
 		key.GatewayWrapped, err = write(v.gateway, gatewayColumn)
 	}

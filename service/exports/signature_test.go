@@ -81,7 +81,7 @@ func TestSignature_installation(t *testing.T) {
 			key  ed25519.PublicKey
 			says string
 		}{
-			"another installation's key": {first, other, "SHA256SUMS.sig: it was not made with the given key"},
+			"another installation's key": {first, other, "SHA256SUMS.sig: it wasn't created with the given key"},
 			"no signature":               {unsigned, keys[0], "SHA256SUMS.sig: it is missing"},
 		} {
 			if _, err := verified(t, c.data, c.key); err == nil || !strings.Contains(err.Error(), c.says) {

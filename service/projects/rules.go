@@ -173,7 +173,9 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
 	}
 	if err := policy.CheckRulePath(rule.Path); err != nil {
-		refuse("/path", "invalid_path", "Use a path below the environment such as /orders/{id}: "+err.Error()+".")
+		reason := err.Error()
+		refuse("/path", "invalid_path", strings.ToUpper(reason[:1])+reason[1:]+". Use a path below the environment, "+
+			"such as /orders/{id}.")
 	}
 	if rule.Mode != "" && !validRuleMode(rule.Mode) {
 		refuse("/mode", "invalid_mode", "Use off, shadow or enforce. Leave it out to use the mode of the version's "+

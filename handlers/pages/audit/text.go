@@ -298,7 +298,7 @@ func actionTitle(action access.Action) string {
 }
 
 func article(noun string) string {
-	if strings.ContainsAny(noun[:min(1, len(noun))], "aeiou") {
+	if strings.ContainsAny(noun[:min(1, len(noun))], "aeiou") && !strings.HasPrefix(noun, "us") { // a user
 		return "an " + noun
 	}
 	return "a " + noun
