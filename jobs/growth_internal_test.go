@@ -318,7 +318,7 @@ func documentedTables(t *testing.T) map[string]documentedTable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## What grows\n")
+	_, section, _ := strings.Cut(string(page), "\n## Growing tables\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	out := map[string]documentedTable{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(.*)` \\|.*\\| (.*) \\| (?:`(.*)` )?\\|$").

@@ -82,7 +82,7 @@ var (
 	}
 	ZipRatio = &Limit{
 		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its size",
-		Reason: "Rows of an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
+		Reason: "Rows in an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
 			"share bytes.",
 		Says: "the entry unpacks to more than 250 times its size",
 		Fix:  "Import an exported zip without changing it.",
@@ -166,7 +166,7 @@ var (
 		Fix:    "Leave out members that the API doesn't describe.",
 	}
 	Relations = &Limit{
-		File: relations, Name: "rows of an API request", Most: 10_000, Amount: "10,000",
+		File: relations, Name: "rows in an API request", Most: 10_000, Amount: "10,000",
 		Reason: "The rows are added in one transaction. A file uploaded in the dashboard is added in batches of 5,000.",
 		Says:   "the request has more than 10,000 relations",
 		Fix:    "Send them in several requests.",
@@ -190,7 +190,7 @@ var (
 		Fix:    "Look for a quote or a bracket that is never closed.",
 	}
 	KeyColumns = &Limit{
-		File: keys, Name: "columns, or members of a row", Most: 200, Amount: "200",
+		File: keys, Name: "columns, or members in a row", Most: 200, Amount: "200",
 		Reason: "Each column is mapped to a field. Tables of keys have up to 40 columns.",
 		Says:   "it has more than 200 columns",
 		Fix:    "Export only the columns that keys need.",
@@ -245,7 +245,7 @@ var (
 		Fix:    "Use fewer parentheses.",
 	}
 	SCIMComparisons = &Limit{
-		File: scim, Name: "comparisons with members of a group", Most: 1_000_000, Amount: "1,000,000",
+		File: scim, Name: "comparisons with a group's members", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "A filter in an operation's path is compared with each member, which takes about 0.1 s in total.",
 		Says:   "the filters in the request make more than 1,000,000 comparisons with members",
 		Fix:    `Use the IDs of members: members[value eq "usr_…"].`,
@@ -268,7 +268,7 @@ var (
 			"separately.",
 	}
 	GatewayValues = &Limit{
-		File: gateway, Name: "values in all files of an import", Most: 2_000_000, Amount: "2,000,000",
+		File: gateway, Name: "values in all files in an import", Most: 2_000_000, Amount: "2,000,000",
 		Reason: "Each value takes up to 400 bytes of memory. An alias repeats the values that it refers to.",
 		Says:   "the import has more than 2,000,000 values",
 		Fix:    "Split the files by service or API, and write out aliases that refer to large parts of a file.",
@@ -298,7 +298,7 @@ var (
 		Fix:    "Split it by service.",
 	}
 	KongPluginsOfRoutes = &Limit{
-		File: kong, Name: "plugins of all routes", Most: 1_000_000, Amount: "1,000,000",
+		File: kong, Name: "plugins for all routes", Most: 1_000_000, Amount: "1,000,000",
 		Reason: "A plugin counts once for each route that it applies to. A global plugin applies to all routes.",
 		Says:   "more than 1,000,000 plugins apply to routes",
 		Fix:    "Split the file by service.",
@@ -316,7 +316,7 @@ var (
 		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
 	GatewayPlaceholders = &Limit{
-		File: gateway, Name: "different placeholders in all files of an import", Most: 1_000, Amount: "1,000",
+		File: gateway, Name: "different placeholders in all files in an import", Most: 1_000, Amount: "1,000",
 		Reason: "The plan lists the placeholders, and each one needs a value.",
 		Says:   "the import has more than 1,000 different placeholders",
 		Fix:    "Replace placeholders in the files before the import.",
