@@ -116,7 +116,7 @@ var growingTables = map[string]growing{
 	"gateways": {says: "an hour", kept: time.Hour, rows: func(now time.Time) []any {
 		return []any{&models.Gateway{ID: "gwy_1", SeenAt: now}}
 	}},
-	"target_reports": {says: "row of their gateway", kept: time.Hour, rows: func(now time.Time) []any {
+	"target_reports": {says: "their gateway's row", kept: time.Hour, rows: func(now time.Time) []any {
 		return []any{
 			&models.Gateway{ID: "gwy_1", SeenAt: now},
 			&models.TargetReport{GatewayID: "gwy_1", EnvironmentID: "env_1", Target: "a.example", Since: now},
