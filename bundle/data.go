@@ -14,7 +14,7 @@ const dataNewKeys = `This zip doesn't contain a gateway. A new key works once yo
    minted_sha256 is the hash of the new one. If your gateway accepts only plaintext keys, add the new ones from
    minted.csv.
 2. Send each consumer the line of minted.csv that has their owner name. Use a channel that is safe for passwords.
-3. There is no hurry: while the gateway has sha256, existing keys keep working too. To revoke an existing key, remove
+3. There is no hurry: existing keys keep working while the gateway has sha256. To revoke an existing key, remove
    its sha256 from the gateway and keep minted_sha256.
 4. Delete minted.csv once you have sent all keys. You can't see them again: keys.jsonl has only their hashes.
 `
@@ -129,7 +129,7 @@ var dataTable = Table{
 				"your applications to."},
 	},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The fallback owner of calls without a key is in project-config.json."}},
+		Note: "The fallback owner for calls without a key is in project-config.json."}},
 	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The issuer and audience of accepted tokens are in project-config.json."}},
 	snapshot.FeatureIntrospection: {
@@ -144,7 +144,7 @@ var dataTable = Table{
 	snapshot.FeatureHostedLogin: {HostedLogin, MachineLogin},
 	snapshot.FeatureProvider:    {LoginProvider, PublicProvider, ManagedProvider, withSecret(registerCallback)},
 	snapshot.FeatureGroupMapping: {{Reason: "document", Status: Exact, How: "`auth/providers.json`",
-		Note: "The mapping is in providers.json with its provider. Its group is in groups.json."}},
+		Note: "The mapping is in providers.json, next to its provider. The group is in groups.json."}},
 	snapshot.FeatureRedirects: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
 		Note: "The URLs that browsers can be redirected to are in clients.json."}},
 	snapshot.FeatureBranding: {{Reason: "document", Status: Exact, How: "`auth/clients.json`",
@@ -170,7 +170,7 @@ var dataTable = Table{
 		{Reason: "document", Status: Exact, How: inConfig,
 			Note: "The key type and its scopes are in project-config.json."},
 		{Reason: ReasonBuiltIn, Title: "Built-in key types", Status: Exact, How: inConfig, Always: true,
-			Note: "The key type and its scopes are in project-config.json. Every project has it."},
+			Note: "The key type and its scopes are in project-config.json. Every project has this key type."},
 	},
 	snapshot.FeatureTenant: {
 		{Reason: "document", Status: Exact, How: inConfig,
@@ -216,7 +216,7 @@ var dataTable = Table{
 		How:    "`project-config.json`, the public keys",
 		Note: "The public keys that verify the signatures (RFC 9421) are in project-config.json. The private keys " +
 			"are secrets, so they are left out.",
-		Remedy: "Configure your new gateway to sign with its own key, and give its public key to your upstreams.",
+		Remedy: "Configure your new gateway to sign with its own key, and give the public key to your upstreams.",
 	}, withSecret("")},
 	snapshot.FeatureKeyGrace: {
 		{Reason: "previous_hash", Status: Exact, How: "`keys.jsonl`: previous SHA-256 and its expiry",
@@ -300,7 +300,7 @@ var dataTable = Table{
 				"there."},
 		{Reason: "shared", Status: Exact, How: "`domains` of each environment in `project-config.json`",
 			Note: "The custom domain is in project-config.json, with its environment, path prefix and methods. Other " +
-				"projects have domains with the same host name, which aren't in this zip.",
+				"projects' domains with the same host name aren't in this zip.",
 			Remedy: "Also export the other projects. Then point the DNS record to a gateway that serves all of them, " +
 				"and configure a certificate for the host name there."}},
 }

@@ -33,7 +33,7 @@ func (b *Build) limitSubjects() []Subject {
 		for _, w := range limited(limits) {
 			one := s
 			one.Feature, one.ID = snapshot.FeatureLimits, holder+":"+w.String()
-			one.Name = fmt.Sprintf("%d a %s for %s", limits[w], w, what)
+			one.Name = fmt.Sprintf("%d per %s for %s", limits[w], w, what)
 			one.Place = place + "/" + w.String()
 			one.Source = At(configFile, "%s%s", s.Source.Pointer, one.Place)
 			out = append(out, one)
@@ -66,7 +66,7 @@ func keyLimitSubjects(of Subject) []Subject {
 	}
 	if own := of.Key.Limits; own != nil {
 		for _, w := range limited(*own) {
-			name := fmt.Sprintf("%d a %s for %s", own[w], w, of.Name)
+			name := fmt.Sprintf("%d per %s for %s", own[w], w, of.Name)
 			add(snapshot.FeatureLimits, w.String(), name, "/limits/"+w.String())
 		}
 		if own.None() {

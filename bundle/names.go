@@ -83,7 +83,7 @@ func checkTarget(target string) error {
 	}
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		return errors.New("not an absolute http or https URL without userinfo, query and fragment")
+		return errors.New("not an absolute http or https URL without user information, query or fragment")
 	}
 	return nil
 }
@@ -113,11 +113,11 @@ func checkName(name string) error {
 	case name == "" || len(name) > maxName:
 		return fmt.Errorf("entry name of %d bytes", len(name))
 	case strings.HasPrefix(name, "/"), strings.ContainsAny(name, `\:`), path.Clean(name) != name:
-		return fmt.Errorf("entry name %q is not a plain relative path", name)
+		return fmt.Errorf("entry name %q isn't a plain relative path", name)
 	}
 	for _, segment := range strings.Split(name, "/") {
 		if segment == ".." || strings.HasSuffix(segment, ".") || reservedName(segment) {
-			return fmt.Errorf("entry name %q is not safe on every system", name)
+			return fmt.Errorf("entry name %q isn't safe on every system", name)
 		}
 	}
 	for _, c := range []byte(name) {

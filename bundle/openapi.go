@@ -108,7 +108,7 @@ func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
 			return err
 		}
 		if !json.Valid(text) {
-			return problem(name, "is not JSON")
+			return problem(name, "isn't JSON")
 		}
 		p.Versions[i].OpenAPI = text
 	}

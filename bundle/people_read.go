@@ -76,7 +76,7 @@ func (v *verifier) usersOf(_ context.Context, t snapshot.Tenant) iter.Seq2[snaps
 		err := v.lines(name, func(n int, line []byte) error {
 			var row userDoc
 			if err := strict(name, line, &row); err != nil {
-				return problem(name, "line %d does not have the expected format: %s", n+1, err)
+				return problem(name, "line %d doesn't have the expected format: %s", n+1, err)
 			}
 			user, err := row.user()
 			if err != nil {

@@ -91,7 +91,7 @@ func (r *rowReader) of(_ context.Context, tenant snapshot.Tenant) iter.Seq2[snap
 			var row keyDoc
 			err := json.Unmarshal(line, &row) // readKeysFile has parsed it strictly
 			if err != nil {
-				return problem(name, "line %d does not have the expected format: %s", n+1, err)
+				return problem(name, "line %d doesn't have the expected format: %s", n+1, err)
 			}
 			key, minted, err := row.key()
 			if err != nil {
@@ -149,7 +149,7 @@ func (r *reading) moment(text *string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, *text)
 	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%q is not a time", *text)
+		r.err = fmt.Errorf("%q isn't a time", *text)
 	}
 	return t
 }
@@ -161,7 +161,7 @@ func (r *reading) hash(text *string) *[32]byte {
 	raw, err := hex.DecodeString(*text)
 	if err != nil || len(raw) != 32 {
 		if r.err == nil {
-			r.err = fmt.Errorf("%q is not a SHA-256", *text)
+			r.err = fmt.Errorf("%q isn't a SHA-256", *text)
 		}
 		return nil
 	}
@@ -175,7 +175,7 @@ func (r *reading) limits(stated contract.Limits) (out snapshot.Limits) {
 		if known && calls > 0 {
 			out[w] = calls
 		} else if r.err == nil {
-			r.err = fmt.Errorf("%q: %d is not a valid limit", name, calls)
+			r.err = fmt.Errorf("%q: %d isn't a valid limit", name, calls)
 		}
 	}
 	return out
@@ -185,7 +185,7 @@ func (r *reading) ranges(texts []string) (out []netip.Prefix) {
 	for _, text := range texts {
 		one, err := netip.ParsePrefix(text)
 		if err != nil && r.err == nil {
-			r.err = fmt.Errorf("%q is not an address range", text)
+			r.err = fmt.Errorf("%q isn't an address range", text)
 		}
 		out = append(out, one)
 	}

@@ -120,7 +120,7 @@ func checkRelation(last, r *snapshot.Relation, tenant string) string {
 	canonical, err := policy.CanonicalObject(r.Object)
 	switch {
 	case err != nil || canonical != r.Object:
-		return "names an object that is not in its canonical form"
+		return "names an object that isn't in its canonical form"
 	case tenant == "" || r.Tenant != tenant:
 		return "is for a tenant that isn't in the project"
 	case r.Relation != policy.OwnerRelation:
@@ -145,7 +145,7 @@ func (v *verifier) readRelations(context.Context) iter.Seq2[snapshot.Relation, e
 		err := v.lines(RelationsFile, func(n int, line []byte) error {
 			var row relationDoc
 			if err := strict(RelationsFile, line, &row); err != nil {
-				return problem(RelationsFile, "line %d does not have the expected format: %s", n+1, err)
+				return problem(RelationsFile, "line %d doesn't have the expected format: %s", n+1, err)
 			}
 			if !yield(row.relation(), nil) {
 				return errEnough

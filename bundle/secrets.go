@@ -36,7 +36,7 @@ func ParseRecipient(text string) (age.Recipient, error) {
 	recipient, err := age.ParseX25519Recipient(text)
 	if err != nil {
 		return nil, fault.InvalidField("/recipient", "invalid_recipient",
-			"Use the public key of an age key pair: age1 and 58 letters and digits, as age-keygen prints it.")
+			"Use an age public key as printed by age-keygen: age1 followed by 58 letters and digits.")
 	}
 	return recipient, nil
 }
@@ -144,7 +144,7 @@ func (v *verifier) checkSealed() error {
 		return err
 	}
 	if _, err := age.ExtractHeader(strings.NewReader(string(text))); err != nil {
-		return problem(sealedFile, "it is not encrypted with age")
+		return problem(sealedFile, "it isn't encrypted with age")
 	}
 	return nil
 }

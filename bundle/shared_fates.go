@@ -21,7 +21,7 @@ func withSecret(remedy string) Fate {
 		Reason: ReasonWithSecret,
 		Status: Exact,
 		How:    "complete, with its secret in `secrets.json`",
-		Note:   "The secret is in secrets.json. All other settings are in the file that the item's source names.",
+		Note:   "The secret is in secrets.json. The item's source names the file that contains all other settings.",
 		Remedy: remedy,
 	}
 }
@@ -46,10 +46,10 @@ var (
 		Reason: "issuer_stays",
 		Status: Lossy,
 		How:    "`auth/clients.json`: settings; `auth/issuers.json`: issuer and public keys",
-		Note: "The app client is a token issuer of the hosted service. Users can sign in to it there until it is " +
-			"deleted. This zip contains the app client's settings, the SHA-256 of its secret, its issuer URL and the " +
-			"public keys that verify the tokens it has issued. It doesn't contain the private keys that sign new " +
-			"tokens.",
+		Note: "The app client has its own token issuer on the hosted service. Users can sign in to the app client " +
+			"there until it is deleted. This zip contains the app client's settings, the SHA-256 of its secret, its " +
+			"issuer URL and the public keys that verify the tokens it has issued. It doesn't contain the private " +
+			"keys that sign new tokens.",
 		Remedy: "Before you move your applications, register them with your own OpenID Connect provider, and " +
 			"configure the gateway to verify that provider's tokens.",
 	}
@@ -143,8 +143,7 @@ var (
 		Note:   "Login sessions exist only in Postern. Sessions and refresh tokens are never exported.",
 		Remedy: "Have users sign in again with your new provider."}
 	ManagedGitHub = Fate{Reason: "belongs_to_installation", Always: true, Status: Skipped, How: "not transferable",
-		Note: "The shared GitHub app belongs to the Postern installation, so it can't be exported with this " +
-			"project.",
+		Note:   "The shared GitHub app belongs to the Postern installation, so it can't be exported with the project.",
 		Remedy: "If users sign in with GitHub, register your own GitHub OAuth app."}
 	OwnershipLeftOut = Fate{
 		Reason: ReasonLeftOut,

@@ -29,7 +29,7 @@ func signaturePart(a *archive, sign func([]byte) ([]byte, error)) Part {
 func (v *verifier) signature(by []ed25519.PublicKey) error {
 	if _, have := v.files[signatureFile]; !have {
 		if len(by) > 0 {
-			return problem(signatureFile, "it is missing: this export was not signed, or its signature was removed")
+			return problem(signatureFile, "it is missing: this export wasn't signed, or its signature was removed")
 		}
 		return nil
 	}
@@ -40,7 +40,7 @@ func (v *verifier) signature(by []ed25519.PublicKey) error {
 	line, ended := strings.CutSuffix(string(text), "\n")
 	signature, err := base64.StdEncoding.Strict().DecodeString(line)
 	if err != nil || !ended || len(signature) != ed25519.SignatureSize || strings.ContainsAny(line, "\r\n") {
-		return problem(signatureFile, "it is not an Ed25519 signature in base64")
+		return problem(signatureFile, "it isn't an Ed25519 signature in base64")
 	}
 	sums, err := v.read(sumsFile)
 	if err != nil {

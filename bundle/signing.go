@@ -45,7 +45,7 @@ func (d *signingDoc) keys(in *reading) []snapshot.CallSigningKey {
 	for _, k := range d.Keys {
 		public, err := base64.RawURLEncoding.DecodeString(k.PublicKey)
 		if err != nil && in.err == nil {
-			in.err = fmt.Errorf("%q is not a public key", k.PublicKey)
+			in.err = fmt.Errorf("%q isn't a public key", k.PublicKey)
 		}
 		out = append(out, snapshot.CallSigningKey{
 			ID:             k.ID,

@@ -155,7 +155,7 @@ func admitEntry(f *zip.File) error {
 	}
 	switch {
 	case !f.Mode().IsRegular():
-		return problem(f.Name, "it is not a regular file")
+		return problem(f.Name, "it isn't a regular file")
 	case f.Flags&1 != 0:
 		return problem(f.Name, "it is encrypted")
 	case f.Method != zip.Deflate && f.Method != zip.Store:
@@ -199,7 +199,7 @@ func (v *verifier) open(name string) (io.ReadCloser, error) {
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, problem(name, "it cannot be unpacked: %s", err)
+		return nil, problem(name, "it can't be unpacked: %s", err)
 	}
 	return struct {
 		io.Reader
@@ -215,7 +215,7 @@ func (v *verifier) read(name string) ([]byte, error) {
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, filelimits.ZipDocument.Most+1))
 	if err != nil {
-		return nil, problem(name, "it cannot be unpacked: %s", err)
+		return nil, problem(name, "it can't be unpacked: %s", err)
 	}
 	if int64(len(data)) > filelimits.ZipDocument.Most {
 		return nil, beyond(name, filelimits.ZipDocument)
@@ -257,7 +257,7 @@ func (v *verifier) sums() error {
 	for line := range strings.Lines(string(text)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if raw, err := hex.DecodeString(sum); !ok || err != nil || len(raw) != sha256.Size {
-			return problem(sumsFile, "line %d is not a checksum and a name", len(listed)+1)
+			return problem(sumsFile, "line %d isn't a checksum followed by a name", len(listed)+1)
 		}
 		if _, twice := listed[name]; twice {
 			return problem(name, "it is listed twice in %s", sumsFile)
@@ -266,7 +266,7 @@ func (v *verifier) sums() error {
 	}
 	for _, name := range v.names() {
 		if _, ok := listed[name]; !ok && name != sumsFile && name != signatureFile {
-			return problem(name, "it is not listed in %s", sumsFile)
+			return problem(name, "it isn't listed in %s", sumsFile)
 		}
 	}
 	for _, name := range sortedKeys(listed) {
@@ -289,7 +289,7 @@ func (v *verifier) sum(name, want string) error {
 	h := sha256.New()
 	n, err := io.Copy(h, r)
 	if err != nil {
-		return problem(name, "it cannot be unpacked: %s", err)
+		return problem(name, "it can't be unpacked: %s", err)
 	}
 	if uint64(n) != v.files[name].UncompressedSize64 {
 		return problem(name, "its size differs from its declared size")
@@ -335,7 +335,7 @@ func (v *verifier) lines(name string, visit func(n int, line []byte) error) erro
 		return beyond(name, filelimits.ZipRow)
 	}
 	if err := in.Err(); err != nil {
-		return problem(name, "it cannot be read as lines: %s", err)
+		return problem(name, "it can't be read line by line: %s", err)
 	}
 	return nil
 }

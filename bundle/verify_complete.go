@@ -18,7 +18,7 @@ import (
 // the features that are always reported.
 func (l *ledgerCheck) complete(config projectDoc) error {
 	for _, ref := range l.keyRows {
-		return problem(reportFile, "line %d of %s has no item", ref.line+1, ref.file)
+		return problem(reportFile, "the ledger has no item for line %d of %s", ref.line+1, ref.file)
 	}
 	ids, err := l.v.loginItems(config)
 	if err != nil {
@@ -263,7 +263,7 @@ func (l *ledgerCheck) walk(name, at string, d *json.Decoder) error {
 		return err
 	}
 	if err != nil {
-		return problem(name, "it is not a JSON document: %s", err)
+		return problem(name, "it isn't a JSON document: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return problem(name, "there is more text after the document")
@@ -314,7 +314,7 @@ func (l *ledgerCheck) value(name, at string, d *json.Decoder, depth int) error {
 			}
 			text := field.(string) // in an object every other token is a name
 			if unique && !fields.add(l.hash(asRead(name, text))) {
-				return fmt.Errorf("%s has two fields with the same name, or more than %d", at, maxFields)
+				return fmt.Errorf("%s has two fields with the same name, or more than %d fields", at, maxFields)
 			}
 			step = pointerEscapes.Replace(text)
 		}

@@ -82,12 +82,12 @@ func (v *verifier) edition() error {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
-		return problem(manifestFile, "it does not have the expected format: %s", err)
+		return problem(manifestFile, "it doesn't have the expected format: %s", err)
 	}
 	number, ok := strings.CutPrefix(m.Format, manifestFormat)
 	switch {
 	case !ok:
-		return problem(manifestFile, "format %q is not %s%d: this isn't a Postern export",
+		return problem(manifestFile, "format %q isn't %s%d: this isn't a Postern export",
 			m.Format, manifestFormat, Edition)
 	case number != strconv.Itoa(Edition):
 		return problem(manifestFile, "the zip has edition %q, but this version of Postern reads edition %d: use the "+
@@ -117,7 +117,7 @@ func (v *verifier) manifest(report *Report) error {
 	}
 	for _, name := range v.names() {
 		if !listed[name] {
-			return problem(name, "it is not listed in %s", manifestFile)
+			return problem(name, "it isn't listed in %s", manifestFile)
 		}
 	}
 	report.Manifest = m
@@ -141,7 +141,7 @@ func strict(entry string, data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return problem(entry, "it does not have the expected format: %s", err)
+		return problem(entry, "it doesn't have the expected format: %s", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return problem(entry, "there is more text after the document")
@@ -205,7 +205,7 @@ func (l *ledgerCheck) readKeysFile(name string, config projectDoc) error {
 			return problem(name, "line %d belongs to another project", n+1)
 		}
 		if sum, err := hex.DecodeString(row.SHA256); err != nil || len(sum) != 32 {
-			return problem(name, "line %d has no SHA-256", n+1)
+			return problem(name, "line %d doesn't have a SHA-256", n+1)
 		}
 		key, _, err := row.key()
 		if err != nil {
@@ -232,9 +232,9 @@ func (l *ledgerCheck) newKey(minted *mintedCheck, name string, n int, row keyDoc
 	})
 	switch {
 	case due && row.MintedSHA256 == nil:
-		return problem(name, "line %d has no SHA-256 of a new key", n+1)
+		return problem(name, "line %d doesn't have the SHA-256 of a new key", n+1)
 	case !due && row.MintedSHA256 != nil:
-		return problem(name, "line %d has the SHA-256 of a new key, but should not", n+1)
+		return problem(name, "line %d has the SHA-256 of a new key, but shouldn't", n+1)
 	case due:
 		return minted.next(name, row)
 	}
@@ -251,7 +251,7 @@ func (l *ledgerCheck) readProbes() error {
 			ID string `json:"id"`
 		}
 		if err := json.Unmarshal(line, &row); err != nil || row.ID == "" {
-			return problem(name, "line %d is not a probe", n+1)
+			return problem(name, "line %d isn't a probe", n+1)
 		}
 		l.probes[row.ID] = true
 		return nil
@@ -279,17 +279,18 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 	d.DisallowUnknownFields()
 	head, err := readLedgerHead(d)
 	if err != nil {
-		return problem(reportFile, "it does not have the expected format: %s", err)
+		return problem(reportFile, "it doesn't have the expected format: %s", err)
 	}
 	if head.Format != ledgerFormat || head.Project != (ManifestProject{config.ID, config.Name}) {
-		return problem(reportFile, "it is the ledger of a different format or project")
+		return problem(reportFile, "it is the ledger for a different format or project")
 	}
 	if (head.Target == Data.Name) != (l.report.Manifest.Options.Format == FormatData) {
-		return problem(reportFile, "target %q is not of format %s", head.Target, l.report.Manifest.Options.Format)
+		return problem(reportFile, "target %q doesn't belong to the format "+
+			"%s", head.Target, l.report.Manifest.Options.Format)
 	}
 	at := slices.IndexFunc(targets, func(t Target) bool { return t.Name == head.Target })
 	if at < 0 {
-		return problem(reportFile, "its target %q is unknown to this version of Postern", head.Target)
+		return problem(reportFile, "this version of Postern doesn't support its target %q", head.Target)
 	}
 	l.target = targets[at]
 	for d.More() {
@@ -302,7 +303,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		in.left = int(filelimits.ZipRow.Most)
 		var item Item
 		if err := d.Decode(&item); err != nil {
-			return problem(reportFile, "item %d does not have the expected format: %s", l.report.Items, err)
+			return problem(reportFile, "item %d doesn't have the expected format: %s", l.report.Items, err)
 		}
 		if err := l.item(head.Target, item); err != nil {
 			return err
@@ -311,7 +312,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		l.report.Items++
 	}
 	if l.digest.Summary != head.Summary {
-		return problem(reportFile, "its summary does not match its items")
+		return problem(reportFile, "its summary doesn't match its items")
 	}
 	l.report.Summary, l.report.Target = head.Summary, head.Target
 	return nil
@@ -321,7 +322,7 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 	fields := map[string]json.RawMessage{}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return ledgerHead{}, fmt.Errorf("it is not an object")
+		return ledgerHead{}, fmt.Errorf("it isn't an object")
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -330,7 +331,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 		}
 		if name == "items" {
 			if t, err := d.Token(); err != nil || t != json.Delim('[') {
-				return ledgerHead{}, fmt.Errorf("items is not a list")
+				return ledgerHead{}, fmt.Errorf("items isn't a list")
 			}
 			whole, err := json.Marshal(fields)
 			if err != nil {
@@ -345,7 +346,7 @@ func readLedgerHead(d *json.Decoder) (ledgerHead, error) {
 		}
 		fields[fmt.Sprint(name)] = value
 	}
-	return ledgerHead{}, fmt.Errorf("it has no items")
+	return ledgerHead{}, fmt.Errorf("it doesn't have any items")
 }
 
 func (l *ledgerCheck) item(target string, item Item) error {
@@ -362,7 +363,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 	}
 	if !strings.HasPrefix(item.Code, target+"."+item.Kind+".") || item.Note == "" ||
 		!strings.HasPrefix(item.ID, item.Kind+":") {
-		return problem(reportFile, "item %s has no valid code or note", item.ID)
+		return problem(reportFile, "item %s doesn't have a valid code or note", item.ID)
 	}
 	if err := declared(l.target, item); err != nil {
 		return err
@@ -373,7 +374,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 			continue
 		}
 		if _, have := l.v.files[p.File]; !have {
-			return problem(p.File, "item %s points to it, but it is missing", item.ID)
+			return problem(p.File, "it is missing, but item %s points to it", item.ID)
 		}
 		if l.pointers[p.File] == nil {
 			l.pointers[p.File] = map[uint64]int64{}
@@ -382,7 +383,7 @@ func (l *ledgerCheck) item(target string, item Item) error {
 	}
 	for _, probe := range item.Probes {
 		if !l.probes[probe] {
-			return problem(reportFile, "item %s names probe %s, which is not recorded", item.ID, probe)
+			return problem(reportFile, "item %s names probe %s, which isn't recorded", item.ID, probe)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (v *verifier) layout(r io.ReaderAt, size int64, order []*zip.File) error {
 	}
 	exported, err := time.Parse(time.RFC3339Nano, manifest.ExportedAt)
 	if err != nil {
-		return problem(manifestFile, "exported_at is not a time")
+		return problem(manifestFile, "exported_at isn't a time")
 	}
 	at := &matcher{r: r, size: size}
 	again := newArchive(at, exported)
@@ -180,7 +180,7 @@ func (m *matcher) refusal(entry string, err error) error {
 		return problem(entry, "the archive around it isn't packed the way Postern packs it, so programs could unpack "+
 			"it differently. If the zip was unpacked and packed again, use the original download.")
 	}
-	return problem(entry, "it cannot be read: %s", err)
+	return problem(entry, "it can't be read: %s", err)
 }
 
 // inflate unpacks an entry and checks that no packed bytes follow its last block: some programs skip them, others

@@ -34,7 +34,7 @@ func (v *verifier) openMinted(keysFile string) (*mintedCheck, error) {
 	m.rows.ReuseRecord = true
 	if head, err := m.read(); err != nil || strings.Join(head, ",") != mintedHead {
 		file.Close()
-		return nil, problem(name, "it does not begin with %s", mintedHead)
+		return nil, problem(name, "it doesn't begin with %s", mintedHead)
 	}
 	return m, nil
 }
@@ -51,14 +51,14 @@ func (m *mintedCheck) read() ([]string, error) {
 // next compares the next new key with its row.
 func (m *mintedCheck) next(keysFile string, row keyDoc) error {
 	if m == nil {
-		return problem(mintedBeside(keysFile), "it is missing, although %s has a new key", row.ID)
+		return problem(mintedBeside(keysFile), "it is missing, even though %s has a new key", row.ID)
 	}
 	record, err := m.read()
 	switch {
 	case errors.Is(err, io.EOF):
 		return problem(m.name, "it doesn't contain a key for %s", row.ID)
 	case err != nil:
-		return problem(m.name, "it does not have the expected format: %s", err)
+		return problem(m.name, "it doesn't have the expected format: %s", err)
 	case record[0] != row.ID:
 		return problem(m.name, "it has %q instead of %s", record[0], row.ID)
 	case record[1] != disarmed(row.Owner), record[2] != disarmed(valueOf(row.Environment)),

@@ -35,7 +35,7 @@ func importFound() projects.Import {
 		},
 		LeftOut: []projects.ImportItem{
 			{Title: "Upstream secret", Subject: "Authorization of 1.0.0/prod",
-				Detail: "The zip doesn't contain the value of the header. Set it for the environment."},
+				Detail: "The zip doesn't contain the value of the header. Set the header for the environment."},
 			{Title: "Custom domain", Subject: "a-name-that-is-as-long-as-they-can-be.api.example.com",
 				Detail: "Add the domain again and verify it."},
 		},

@@ -111,7 +111,7 @@ func importPlan() exports.Plan {
 			},
 			{Label: "Addresses to add to POSTERN_EGRESS_ALLOW", Value: "10.0.0.7/32"},
 		},
-		Notes: []string{"Limits count the calls of each project separately. All counts start at zero after the move."},
+		Notes: []string{"Limits count each project's calls separately. All counts start at zero after the move."},
 	}
 }
 

@@ -116,8 +116,8 @@ func projectStates() []state {
 				Text:  "http://10.0.0.1",
 				Error: "This isn't a public address. The operator can allow a range with POSTERN_EGRESS_ALLOW.",
 			},
-			Name: ui.Value{Text: "shop", Error: "The name \"shop\" is taken. Choose another name, or leave it out " +
-				"to get a generated name."},
+			Name: ui.Value{Text: "shop", Error: "The name \"shop\" is taken. Choose another name, or omit the name " +
+				"to get a generated one."},
 		})},
 		{"project-created", projects.CreatedPage(created())},
 		{"project-created-open", projects.CreatedPage(projects.Created{

@@ -77,7 +77,7 @@ func ownershipFates() []bundle.Fate {
 			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
 			Note: "The owners of objects are in relations.jsonl. The gateway uses them only with OpenFGA. start.sh " +
 				"--authz starts OpenFGA and loads the owners into it. Without OpenFGA, the gateway refuses every " +
-				"call that only an owner may make.",
+				"call that requires the owner of an object.",
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},

@@ -197,7 +197,7 @@ func loginFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
 			Note: tokens + "After the tokens have expired, the machine gets tokens from the exported realm, with the " +
-				"same client ID. At worst, it gets no tokens until it has the new secret and the new issuer URL.",
+				"same client ID. At worst, it can't get tokens until it has the new secret and the new issuer URL.",
 			Remedy: "Fill in the machine's secret in gateway/.env, run ./start.sh --with-login, and give the machine " +
 				"this secret and the realm's URL.",
 		},
@@ -218,8 +218,8 @@ func providerFates() []bundle.Fate {
 	facebook := signIn
 	facebook.Reason = "realm_facebook"
 	facebook.Note += " Postern checks the token of each sign-in with Facebook's `debug_token` endpoint, which " +
-		"requires the token in the URL, as Facebook's documentation says. In the exported realm, Keycloak decides " +
-		"how to check the token."
+		"requires the token in the URL, as Facebook's documentation describes. In the exported realm, Keycloak " +
+		"decides how to check the token."
 	own := bundle.Fate{
 		Reason: "own_tokens",
 		Status: bundle.Lossy,
@@ -249,9 +249,9 @@ func providerFates() []bundle.Fate {
 func byPost(fate bundle.Fate) bundle.Fate {
 	fate.Reason += "_form_post"
 	fate.Status = bundle.Lossy
-	fate.Note += " Postern requests the provider's response by POST (`form_post`). Keycloak doesn't request POST, " +
-		"and accepts responses only by GET. No one can sign in to the realm if the provider requires POST, as Apple " +
-		"does for names and email addresses."
+	fate.Note += " Postern asks the provider to send its response by POST (`form_post`). Keycloak doesn't, and " +
+		"accepts responses only by GET. No one can sign in to the realm if the provider requires POST, as Apple does " +
+		"for names and email addresses."
 	fate.Remedy += " If the provider requires form_post, install a Keycloak extension that supports it, such as one " +
 		"for Apple."
 	return fate

@@ -127,7 +127,7 @@ func tenantCORSFates() []bundle.Fate {
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
 				"the callers' credentials. The origins of redirect URIs are copied at the time of the " +
 				"export. " + oddOrigins,
-			Remedy: "In the `cors` plugin in gateway/gateway.yaml, remove the origins that none of your tenants needs.",
+			Remedy: "In the `cors` plugin in gateway/gateway.yaml, remove the origins that none of your tenants need.",
 		},
 		{
 			Reason: "any_origin",

@@ -36,12 +36,12 @@ func publicationFates() []bundle.Fate {
 		Reason: "not_published",
 		Status: bundle.Lossy,
 		How:    "the document next to the gateway; its path reaches the upstream",
-		Note: "The hosted gateway answers GET requests for openapi.json in each environment with the OpenAPI " +
-			"document, with its own URL as the server. The exported gateway forwards that path to the upstream like " +
-			"any other.",
+		Note: "In each environment, the hosted gateway responds to GET requests for openapi.json with the OpenAPI " +
+			"document, which lists the gateway's URL as its server. The exported gateway forwards that path to the " +
+			"upstream like any other.",
 		Remedy: "Publish this zip's OpenAPI document on a web server, with the exported gateway's URL under " +
-			"`servers`. Or add a route for the path with the `request-termination` plugin, and set its body to the " +
-			"document.",
+			"`servers`. Alternatively, add a route for the path with the `request-termination` plugin, and set its " +
+			"body to the document.",
 	}}
 }
 

@@ -61,7 +61,7 @@ func responseFates() []bundle.Fate {
 				"KONG_UPSTREAM_KEEPALIVE_POOL_SIZE to \"0\" in docker-compose.yaml."},
 		{Reason: "unasked_switch", Title: "Unrequested protocol switches (101)", Status: bundle.Approximate,
 			How: "nginx passes it on",
-			Note: "If an upstream sends 101 although the request didn't ask for a WebSocket, the caller gets 502 " +
+			Note: "If an upstream sends 101 even though the request didn't ask for a WebSocket, the caller gets 502 " +
 				"from the hosted gateway. Kong passes the 101 on. At worst, the caller waits on its connection for a " +
 				"response that never comes.",
 			Remedy: "Have the upstream send 101 only in response to requests with a matching Upgrade header."},
@@ -98,8 +98,8 @@ func responseFates() []bundle.Fate {
 func requestFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "control_cookies", Title: "Dashboard cookies", Status: bundle.Approximate,
-			How: "all cookies pass",
-			Note: "Cookies named postern, or with a name that begins with postern-, belong to the dashboard. The " +
+			How: "all cookies are passed on",
+			Note: "Cookies named postern, or whose names begin with postern-, belong to the dashboard. The " +
 				"hosted gateway removes them from requests and responses. Kong has no dashboard and passes them on. " +
 				"At worst, an upstream gets a dashboard cookie that a browser still has for the same host name.",
 			Remedy: "Run the gateway on a host name that has never served a dashboard."},
@@ -148,8 +148,8 @@ func requestFates() []bundle.Fate {
 		{Reason: "body_memory", Title: "Memory for large bodies", Status: bundle.Approximate,
 			How: "client_body_buffer_size, and files",
 			Note: "The hosted gateway holds at most 256 MB of bodies that it must read completely, and returns 503 " +
-				"busy beyond that. Kong writes long request bodies to files, without a limit on their total, and " +
-				"doesn't limit response bodies that it changes. At worst, many large calls use up all of the " +
+				"busy beyond that. Kong writes long request bodies to files, without a limit on their total size, " +
+				"and doesn't limit response bodies that it changes. At worst, many large calls use up all of the " +
 				"container's memory.",
 			Remedy: "Limit the container's memory, and set KONG_NGINX_HTTP_CLIENT_MAX_BODY_SIZE in " +
 				"docker-compose.yaml."},

@@ -113,10 +113,10 @@ func introspectionFates() []bundle.Fate {
 	const (
 		how   = "the `postern-auth` plugin, `introspection`"
 		alike = "The gateway asks the endpoint about tokens on every call, with the same request and the same " +
-			"limits, and treats the responses in the same way. In each of Kong's workers, up to 200 calls can wait " +
-			"for the endpoint at a time."
+			"limits, and treats the responses the same way. In each of Kong's workers, up to 200 calls can wait for " +
+			"the endpoint at a time."
 		reach = "Make sure that the gateway can connect to the endpoint. If its certificate is from a private " +
-			"authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says."
+			"authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as described in gateway/README.md."
 	)
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: alike, Remedy: reach},
@@ -131,7 +131,7 @@ func introspectionFates() []bundle.Fate {
 		{
 			Reason: "loopback",
 			Status: bundle.Approximate,
-			How:    how + "; its loopback address means the container",
+			How:    how + "; its loopback address refers to the container",
 			Note: "The endpoint has a loopback address. Inside a container, it refers to the container itself. Calls " +
 				"with tokens get 503 or 502 until you change the address.",
 			Remedy: "In gateway/gateway.yaml, change the endpoint's host to host.docker.internal or the machine's " +

@@ -70,7 +70,7 @@ func issuerFates() []bundle.Fate {
 			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches and " +
 				"caches the issuer's keys. While it doesn't have any keys, it returns 503 issuer_unavailable.",
 			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
-				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as gateway/README.md says.",
+				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as described in gateway/README.md.",
 		},
 		{
 			Reason: "unused",
@@ -82,7 +82,7 @@ func issuerFates() []bundle.Fate {
 		{
 			Reason: "loopback",
 			Status: bundle.Approximate,
-			How:    how + "; its loopback address means the container",
+			How:    how + "; its loopback address refers to the container",
 			Note: "The URL of the issuer's keys has a loopback address. Inside a container, it refers to the " +
 				"container itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
 			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with " +

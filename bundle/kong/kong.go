@@ -41,7 +41,7 @@ http://127.0.0.1:8000. For details, see [gateway/README.md](gateway/README.md).
 const newKeys = `The gateway in this zip already accepts them.
 
 1. Send each consumer the line of minted.csv that has their owner name. Use a channel that is safe for passwords.
-2. There is no hurry: existing keys keep working too. To revoke an existing key, look up its sha256 in keys.jsonl,
+2. There is no hurry: existing keys also keep working. To revoke an existing key, look up its sha256 in keys.jsonl,
    delete the line that begins with this hash from gateway/gateway.yaml, and restart the gateway. The line of the new
    key begins with minted_sha256.
 3. Delete minted.csv once you have sent all keys. You can't see them again: the gateway has only their hashes.

@@ -131,7 +131,7 @@ func mappingFates() []bundle.Fate {
 			Note: "Users who sign in to the exported realm join the group if they have the same claim, and leave it " +
 				"if they don't. At worst, users that you add to the group yourself are removed when they sign in " +
 				"without the claim, and so are users whose provider fails to send it.",
-			Remedy: "Put users who don't have the claim into a group that no rule names.",
+			Remedy: "Put users who don't have the claim into a group that no rule requires.",
 		},
 		{
 			Reason: "rule_kept",
@@ -142,7 +142,7 @@ func mappingFates() []bundle.Fate {
 				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
 				"Auth0 providers, and can't see whether an email address is verified.",
 			Remedy: "Move users between groups in Keycloak yourself, or put an identity broker in front of Keycloak " +
-				"that sends groups as claims (for GitHub, for example, Dex).",
+				"that sends groups as claims, such as Dex for GitHub.",
 		},
 	}
 }
@@ -214,8 +214,8 @@ func consentFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
 			Note: "The exported realm contains each user's consents to app clients. It doesn't ask these users for " +
-				"consent again, and asks new users as before. At worst, a user is asked again about a scope of " +
-				"another project.",
+				"consent again, and asks new users as before. At worst, a user is asked again for consent to a scope " +
+				"of another project.",
 		},
 		{
 			Reason: "record_kept",
@@ -233,8 +233,8 @@ func scopeFates() []bundle.Fate {
 			Reason: "client_scope",
 			Status: bundle.Approximate,
 			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
-			Note: "The same app clients can request the scope from the exported realm, and the tokens then have the " +
-				"audience. At worst, a client gets more than it requested: Keycloak ignores the `resource` " +
+			Note: "The same app clients can request the scope from the exported realm, and tokens with the scope " +
+				"have the audience. At worst, a client gets more than it requested: Keycloak ignores the `resource` " +
 				"parameter, and gives a machine all of its scopes.",
 			Remedy: "If an application requests tokens only with the `resource` parameter, have it request scopes " +
 				"instead.",
@@ -244,7 +244,7 @@ func scopeFates() []bundle.Fate {
 			Status: bundle.Lossy,
 			How:    "the `postern-auth` plugin, `audience`",
 			Note: "Tokens that app clients have received for the audience keep working until they expire. The API " +
-				"has no scope with which app clients could request new tokens from the exported realm.",
+				"doesn't have a scope that app clients could use to request new tokens from the exported realm.",
 			Remedy: "Don't request an audience. Tokens for the app client are also accepted.",
 		},
 		{

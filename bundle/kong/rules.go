@@ -113,7 +113,7 @@ func ruleFates() []bundle.Fate {
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `rules`",
 			Note: "The plugin refuses the same calls with the same responses. Kong's `acl` plugin isn't used, " +
-				"because it checks neither paths nor scopes, and its refusals have no code. Key owners keep the " +
+				"because it checks neither paths nor scopes, and its refusals don't have a code. Key owners keep the " +
 				"groups that they had at the time of the export.",
 			Remedy: editMembers,
 		},
@@ -177,7 +177,7 @@ func ruleDefaultFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `deny` and `read_write` in `rules`",
-			Note: "Routes without a rule are treated in the same way, and keys need the `read` and `write` scopes if " +
+			Note: "Routes without a rule are treated the same way, and keys need the `read` and `write` scopes if " +
 				"the version requires them.",
 		},
 		{

@@ -12,7 +12,7 @@ func table() bundle.Table {
 		snapshot.FeatureProject: projectFates(),
 		snapshot.FeatureBin: {{Reason: "answers", Status: bundle.Approximate, How: "as before the deletion",
 			Note: "The project was deleted and is in the trash, so calls to it get 410. The exported gateway serves " +
-				"these calls as before the deletion, and accepts the project's keys.",
+				"these calls as it would have before the deletion, and accepts the project's keys.",
 			Remedy: "Start the exported gateway only if you want to serve these calls again."}},
 		snapshot.FeatureVersion: {{Reason: "path_segment", Status: bundle.Exact, How: "path segment of its routes",
 			Note: "The version has the same path segment."}},
@@ -99,7 +99,8 @@ func keyTypeFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, `key_types`", Note: note},
 		{Reason: bundle.ReasonBuiltIn, Title: "Built-in key types", Status: bundle.Exact,
-			How: "the `postern-auth` plugin, `key_types`", Note: note + " Every project has it.", Always: true},
+			How: "the `postern-auth` plugin, `key_types`", Note: note + " Every project has this key " +
+				"type.", Always: true},
 	}
 }
 
@@ -126,12 +127,12 @@ func signingFates() []bundle.Fate {
 		Reason: "another_key",
 		Status: bundle.Approximate,
 		How:    "the `postern-auth` plugin, `signing_key`, with a key from a variable in `.env`",
-		Note: "Calls are signed in the same way (RFC 9421), but with your own key, because the private key is a " +
+		Note: "Calls are signed the same way (RFC 9421), but with your own key, because the private key is a " +
 			"secret and isn't in this zip. Without a key, start.sh doesn't start the gateway and calls get 503. The " +
 			"gateway doesn't publish the public key. At worst, an upstream that doesn't have the public key refuses " +
 			"every call.",
-		Remedy: "Create a key, put it in gateway/.env as gateway/.env.example says, and give the public key to your " +
-			"upstreams.",
+		Remedy: "Create a key, put it in gateway/.env as described in gateway/.env.example, and give the public key " +
+			"to your upstreams.",
 	}}
 }
 
@@ -149,7 +150,7 @@ func projectFates() []bundle.Fate {
 				"that store state in a browser. If a browser would render the content, the hosted gateway sends it " +
 				"as text/plain and without Location, and adds a Content-Security-Policy. The exported gateway " +
 				"doesn't do any of this and has no end date. At worst, it keeps forwarding calls that the hosted " +
-				"gateway refuses, and browsers run content from the upstream.",
+				"gateway refuses, and browsers render content from the upstream.",
 			Remedy: "Stop the gateway with ./start.sh --stop on the project's end date. Alternatively, claim the " +
 				"project before the export, or add the limits that you want to keep to gateway/gateway.yaml."},
 	}
@@ -160,7 +161,7 @@ func environmentFates() []bundle.Fate {
 		{Reason: "service", Status: bundle.Exact, How: "a service with the upstream's URL",
 			Note: "The environment is a Kong service. Calls reach the same upstream with the same path and headers."},
 		{Reason: "loopback", Status: bundle.Approximate,
-			How: "a service; its loopback address means the container",
+			How: "a service; its loopback address refers to the container",
 			Note: "The upstream has a loopback address. Inside a container, it refers to the container itself. Calls " +
 				"get 502 until you change the address. At worst, if the port is 8001, calls reach Kong's own admin " +
 				"API.",
@@ -190,13 +191,13 @@ func routeFates() []bundle.Fate {
 			Note: "A version has the same name as the project, so another environment's path begins with this path. " +
 				"The longer path wins. At worst, calls under the longer path reach the other environment. Kong also " +
 				"accepts any host name.",
-			Remedy: "Call the environment by its path with the project's name in front."},
+			Remedy: "Call the environment at the path that begins with the project's name."},
 	}
 }
 
 // behindProxies is the remedy of everything that depends on the caller's address.
-const behindProxies = "If the gateway is behind a load balancer, set KONG_TRUSTED_IPS as gateway/README.md says. " +
-	"Without it, Kong sees the load balancer's address."
+const behindProxies = "If the gateway is behind a load balancer, set KONG_TRUSTED_IPS as described in " +
+	"gateway/README.md. Without it, Kong sees the load balancer's address."
 
 const (
 	countedAlike = "Each window allows the same number of calls, with the same headers and refusals. Each node " +
@@ -231,7 +232,7 @@ func keyFates() []bundle.Fate {
 			Reason: "hash",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, SHA-256 in `keys`; its owner is a consumer if there are at most 10,000",
-			Note:   "The consumer's key keeps working. The gateway knows only its hash.",
+			Note:   "The consumer's key keeps working. The gateway stores only its hash.",
 		},
 		{Reason: "expires", Title: "API keys that expire", Status: bundle.Exact, How: "the same with `until`",
 			Note: "The consumer's key works until the same time, by the gateway's clock, and gets 401 after that."},

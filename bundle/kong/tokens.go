@@ -153,10 +153,10 @@ func accessFates() []bundle.Fate {
 		{
 			Reason: "no_provider_tokens",
 			Status: bundle.Lossy,
-			How:    "the `postern-auth` plugin, a policy per route; tokens of providers are refused",
+			How:    "the `postern-auth` plugin, a policy per route; tokens from providers are refused",
 			Note: "Tokens from the issuers in `allowed_pairs` and from the project's app clients are accepted as " +
 				"before, and so are opaque tokens that your own endpoint checks. Calls with a provider's own token " +
-				"get 401, and calls whose upstream gets a provider's token get 503.",
+				"get 401, and calls that would send a provider's token to the upstream get 503.",
 			Remedy: "Have users with a provider's own token sign in to the exported realm. Its tokens are accepted " +
 				"and name the same users. If upstreams get a provider's token, see the provider's item.",
 		},

@@ -105,7 +105,7 @@ func authorityFates() []bundle.Fate {
 				"502." + expiry,
 			Remedy: "If the upstream's certificate is from a public authority, remove the environment's own " +
 				"authorities, or add that authority's certificate to them, and export again. " + replace},
-		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without those that Kong refuses",
+		{Reason: "unsuitable", Status: bundle.Lossy, How: how + ", without the certificates that Kong refuses",
 			Note: "Kong accepts only CA certificates (CA in the basic constraints), and a chain must end with a " +
 				"self-signed certificate. The environment also has other certificates: a server's own certificate, " +
 				"which is left out, or an intermediate certificate. At worst, calls to the upstream get 502, because " +
@@ -164,7 +164,7 @@ func isSet(text *string) bool { return text != nil && *text != "" }
 
 func serverNameFates() []bundle.Fate {
 	return []bundle.Fate{
-		{Reason: "host", Status: bundle.Exact, How: "the Host that is sent",
+		{Reason: "host", Status: bundle.Exact, How: "the Host that Kong sends",
 			Note: "Kong sends the Host as the server name (SNI), and the certificate must be valid for it. The name " +
 				"is the same as on the hosted gateway."},
 		{Reason: "not_host", Status: bundle.Lossy, How: "not available",

@@ -33,8 +33,8 @@ func newBackup(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "backup [-o FILE]",
 		Short: "Back up the SQLite database and its key to an encrypted file",
-		Long: `Back up the SQLite database and its secrets key to one encrypted file. You can run this
-while the server is running. The backup is a consistent snapshot.
+		Long: `Back up the SQLite database and its secrets key to one encrypted file. You can run the
+command while the server is running. The backup is a consistent snapshot.
 
 The file is encrypted with a passphrase (POSTERN_BACKUP_PASSPHRASE or --passphrase-file)
 or to an age public key (--recipient). The private key doesn't need to be on this

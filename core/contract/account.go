@@ -29,7 +29,7 @@ func (AccountUpdate) LogValue() slog.Value { return slog.StringValue("update the
 type AccountDeletion struct {
 	Email        string   `json:"email"`
 	Teams        []string `json:"teams" doc:"Names of the teams that the account will leave"`
-	OnlyOwner    []string `json:"only_owner" doc:"Names of the teams whose only owner is this account. It can't be deleted until this list is empty"`
+	OnlyOwner    []string `json:"only_owner" doc:"Names of the teams whose only owner is this account. The account can't be deleted until this list is empty"`
 	LastOperator bool     `json:"last_operator" doc:"True if this account is the only operator, so it can't be deleted"`
 	Password     bool     `json:"password" doc:"True if the password is required. If false, a sign-in within the last five minutes is required"`
 	Fresh        bool     `json:"fresh" doc:"True if this session began within the last five minutes"`

@@ -72,7 +72,7 @@ type AuditVerdict struct {
 	Intact  bool        `json:"intact"`
 	Entries int64       `json:"entries" doc:"Number of verified entries"`
 	Removed int64       `json:"removed" doc:"Number of older entries that retention removed"`
-	Head    string      `json:"head" doc:"Last hash. Save it. Send it as head later to verify that earlier entries haven't changed"`
+	Head    string      `json:"head" doc:"Last hash. Save it, and send it as head in a later verification to detect changes to earlier entries"`
 	Broken  *AuditBreak `json:"broken" doc:"First entry that fails verification; null if the chain is intact"`
 }
 
@@ -99,15 +99,15 @@ var (
 		ID: "get-audit-entry", Method: http.MethodGet, Path: audit + "/{entry}", Permission: ReadAudit,
 		Summary: "Get an audit entry",
 		Command: "audit show ENTRY",
-		Doc:     "Returns everything that was recorded, including the caller, the credential and the changed fields.",
+		Doc:     "Returns the complete entry, including the caller, the credential and the changed fields.",
 	}}
 	VerifyAudit = &Op[AuditVerification, AuditVerdict]{Operation{
 		ID: "verify-audit", Method: http.MethodGet, Path: audit + "/verify", Permission: ReadAudit,
 		Summary: "Verify the audit log",
 		Command: "audit verify",
-		Doc: "Checks the hash of every entry of a team against the one before it. If you send the head of an earlier " +
-			"verification, it also detects a log that was rewritten entirely. A team can run one verification at a " +
-			"time.",
+		Doc: "Checks the hash of each of a team's entries against the previous entry. If you send the head from an " +
+			"earlier verification, the operation also detects a log that was rewritten entirely. A team can run one " +
+			"verification at a time.",
 	}}
 )
 

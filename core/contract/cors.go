@@ -12,7 +12,7 @@ type CORS struct {
 	Headers        []string `json:"headers" flag:",list" doc:"Headers that pages can set. Leave empty for any"`
 	ExposedHeaders []string `json:"exposed_headers" flag:"exposed-headers,list" doc:"Response headers that pages can read"`
 	Credentials    bool     `json:"credentials" doc:"Allow pages to send cookies. Can't be combined with the origin *"`
-	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"How long browsers cache a preflight, in seconds, up to 86400. Use null for the browser's default"`
+	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"How long browsers cache a preflight, in seconds, up to 86,400. Use null for the browser's default"`
 }
 
 // IsSet reports whether it allows any origin, as each does that is saved.
@@ -76,7 +76,7 @@ var (
 		ID: "get-tenant-cors", Method: http.MethodGet, Path: tenant + "/cors", Permission: ReadTenants,
 		Summary: "Get a tenant's CORS settings",
 		Command: "cors show --tenant TENANT",
-		Doc:     "Returns 404 if the settings of each project apply to the tenant's calls.",
+		Doc:     "Returns 404 if the tenant doesn't have its own settings, so each project's settings apply.",
 	}}
 	SetTenantCORS = &Op[TenantCORSUpdate, SavedCORS]{Operation{
 		ID: "set-tenant-cors", Method: http.MethodPut, Path: tenant + "/cors", Permission: UpdateTenants,

@@ -40,7 +40,7 @@ type TestedTarget struct {
 	Status               int          `json:"status,omitempty" doc:"Status of the upstream's response"`
 	FirstByteMS          Milliseconds `json:"first_byte_ms,omitempty" doc:"Time from the request to the first byte of the response"`
 
-	CA *OfferedCA `json:"ca,omitempty" doc:"Last certificate in the chain of an upstream whose certificate authority isn't trusted. Verify its fingerprint before you set it as ca"`
+	CA *OfferedCA `json:"ca,omitempty" doc:"Last certificate in the chain of an upstream whose certificate authority isn't trusted. Verify the fingerprint before you set this certificate as ca"`
 }
 
 // OfferedCA is a certificate that an upstream sent, and that could be one of its environment's authorities.
@@ -104,8 +104,8 @@ var (
 		ID: "check-target", Method: http.MethodPost, Path: environment + "/check", Permission: UpdateProjects,
 		Summary: "Check that the gateway can reach an environment's target",
 		Command: "upstreams check PROJECT VERSION ENVIRONMENT", Example: "upstreams check shop 1.0.0 prod",
-		Doc: "Sends one request in the same way as a call, with the same address checks, TLS settings and upstream " +
-			"credentials. It doesn't follow redirects.",
+		Doc: "Sends one request the same way the gateway forwards a call, with the same address checks, TLS settings " +
+			"and upstream credentials. It doesn't follow redirects.",
 	}}
 	TestTokenIssuer = &Op[TokenIssuerTest, Diagnosis]{Operation{
 		ID: "test-token-issuer", Method: http.MethodPost, Path: version + "/token-issuers/test",
@@ -122,12 +122,13 @@ var (
 		Summary:    "Test the introspection endpoint for opaque tokens",
 		Command:    "versions test-introspection PROJECT VERSION",
 		Example:    "versions test-introspection shop 1.0.0 --token-file -",
-		Doc: "Sends the token, or one that was never issued, to the endpoint. The response contains the gateway's " +
-			"decision and the reason. The version's client secret is sent only to the version's own endpoint.",
+		Doc: "Sends the token, or a random token that was never issued, to the endpoint. The response contains the " +
+			"gateway's decision and the reason. The version's client secret is sent only to the version's own " +
+			"endpoint.",
 	}}
 	TestProvider = &Op[ProviderPath, Diagnosis]{Operation{
 		ID: "test-provider", Method: http.MethodPost, Path: provider + "/test", Permission: UpdateLogin,
-		Summary: "Test a provider without a user sign-in", Command: "providers test PROVIDER",
+		Summary: "Test a provider without signing in", Command: "providers test PROVIDER",
 		Doc: "Fetches the provider's discovery document and keys, and checks that it accepts the client ID and secret.",
 	}}
 )

@@ -9,7 +9,7 @@ import (
 // DomainPath are the path parameters of a custom domain.
 type DomainPath struct {
 	ProjectPath
-	Domain string `path:"domain" doc:"ID or host name. If several domains share the host name, it refers to the domain without a path prefix"`
+	Domain string `path:"domain" doc:"ID or host name. If several domains share the host name, the host name refers to the domain without a path prefix"`
 }
 
 // DomainOf returns the path parameters of a project's domain.

@@ -65,7 +65,7 @@ type Requester struct {
 
 // ExportProgress is how far an export has come. RowsTotal is 0 before it is known.
 type ExportProgress struct {
-	Part      string `json:"part" doc:"Current step of the export, or what it is waiting for"`
+	Part      string `json:"part" doc:"Current step of the export, or the resource that the export is waiting for"`
 	RowsDone  int64  `json:"rows_done"`
 	RowsTotal int64  `json:"rows_total"`
 }

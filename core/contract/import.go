@@ -33,7 +33,7 @@ type ImportCounts struct {
 type LeftOut struct {
 	Code    string `json:"code"`
 	Subject string `json:"subject,omitempty" doc:"Object that differs, such as prod of 1.0.0. Absent if the difference affects the entire project"`
-	Detail  string `json:"detail" doc:"Description of the difference, and what you need to do about it"`
+	Detail  string `json:"detail" doc:"Description of the difference and any action that you need to take"`
 }
 
 // leftOutTitles are the titles of codes of LeftOut that aren't readable as words.

@@ -6,7 +6,7 @@ import "log/slog"
 type Introspection struct {
 	Endpoint string              `json:"endpoint,omitempty" doc:"Introspection endpoint (RFC 7662): https, or http on loopback" example:"https://accounts.example.com/introspect"`
 	Method   IntrospectionMethod `json:"method,omitempty" minLength:"1" doc:"client_secret_basic (or its synonym POST) or client_secret_post. Defaults to client_secret_basic"`
-	ClientID string              `json:"client_id,omitempty" doc:"Client ID at the endpoint"`
+	ClientID string              `json:"client_id,omitempty" doc:"Client ID that the endpoint assigned"`
 	Issuer   string              `json:"iss,omitempty" minLength:"1" doc:"Required iss in the response. Defaults to any"`
 	Audience string              `json:"aud,omitempty" minLength:"1" doc:"Required aud in the response. Defaults to any"`
 }

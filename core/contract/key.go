@@ -51,8 +51,8 @@ type KeyDetails struct {
 // unchanged, and so do gateways.
 type KeyIdentity struct {
 	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
-	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner at the gateway that the key was imported from. It is sent to the upstream instead of the owner's identity in Postern; null if there is none"`
-	CredentialID *string   `json:"credential_id" doc:"ID of the key at the gateway that it was imported from, sent as X-Credential-Identifier; null if id is sent instead"`
+	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner on the gateway that the key was imported from. It is sent to the upstream instead of the owner's identity in Postern; null if there is none"`
+	CredentialID *string   `json:"credential_id" doc:"ID of the key on the gateway that it was imported from, sent as X-Credential-Identifier; null if id is sent instead"`
 }
 
 // IsZero reports whether there is none.
@@ -304,7 +304,7 @@ var (
 		Example: "keys create shop --owner acme --tenant acme --expires 90d --limits minute=100,day=5000 " +
 			"--allowed-cidrs 203.0.113.0/24",
 		Doc: "The response includes the key, which is shown only once because Postern stores only a hash. The key " +
-			"works at every gateway within a second.",
+			"works on every gateway within a second.",
 	}}
 	GetKey = &Op[KeyPath, Key]{Operation{
 		ID: "get-key", Method: http.MethodGet, Path: key, Summary: "Get an API key", Command: "keys show KEY",
@@ -314,7 +314,7 @@ var (
 	UpdateKey = &Op[KeyUpdate, Key]{Operation{
 		ID: "update-key", Method: http.MethodPatch, Path: key, Summary: "Update an API key", Permission: ChangeKeys,
 		Command: "keys update KEY", Example: "keys update key_01 --limits minute=200,day=10000 --expires never",
-		Doc: "Changes only the fields you send. The change takes effect at every gateway within a second.",
+		Doc: "Changes only the fields you send. The change takes effect on every gateway within a second.",
 	}}
 	RotateKey = &Op[KeyRotation, KeyWithSecret]{Operation{
 		ID: "rotate-key", Method: http.MethodPost, Path: key + "/rotate", Summary: "Rotate an API key's secret",

@@ -26,7 +26,7 @@ type ProviderRecord struct {
 	AppClient            string    `json:"app_client" doc:"ID of the app client"`
 	Type                 string    `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
 	Managed              bool      `json:"managed" doc:"True if it uses the installation's shared GitHub app"`
-	ClientID             string    `json:"client_id" doc:"Client ID of your app at the provider"`
+	ClientID             string    `json:"client_id" doc:"Client ID that the provider assigned to your app"`
 	HasClientSecret      bool      `json:"has_client_secret"`
 	Issuer               string    `json:"issuer,omitempty"`
 	Scopes               []string  `json:"scopes" doc:"Scopes that are requested from the provider"`
@@ -97,8 +97,8 @@ func (t *NewTokenType) UnmarshalJSON(raw []byte) error {
 // ProviderSettings are the members of a provider that can be changed. nil leaves a member unchanged, or at its default
 // in a new provider.
 type ProviderSettings struct {
-	ClientID             *string      `json:"client_id,omitempty" doc:"Client ID of your app at the provider"`
-	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret of your app at the provider"`
+	ClientID             *string      `json:"client_id,omitempty" doc:"Client ID that the provider assigned to your app"`
+	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret that the provider assigned to your app"`
 	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to request from the provider. Defaults to the type's scopes"`
 	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call"`
 	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`

@@ -28,7 +28,7 @@ type Rules struct {
 	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
 	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode of default, read_write_scopes and rules without their own mode"`
 	ReadWriteScopes bool        `json:"read_write_scopes" doc:"On routes without a rule that names scopes, require keys to have the scope read (for GET, HEAD and OPTIONS) or write (for other methods)"`
-	List            []Rule      `json:"rules" doc:"All rules. The rule with the most specific path decides"`
+	List            []Rule      `json:"rules" doc:"All rules. If several match a call, the rule with the most specific path applies"`
 }
 
 // None reports whether nothing is required.
@@ -88,7 +88,7 @@ type Rule struct {
 type SavedRules struct {
 	Rules
 	ETag     string    `json:"etag" doc:"Send as If-Match to replace them"`
-	Warnings []Warning `json:"warnings,omitempty" doc:"Groups in rules that don't exist. Responses to changes also list key types that the rules refuse"`
+	Warnings []Warning `json:"warnings,omitempty" doc:"Groups that the rules require but that don't exist. Responses to changes also list key types that the rules refuse"`
 }
 
 // Tag returns their ETag.

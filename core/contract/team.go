@@ -132,7 +132,7 @@ type Invitation struct {
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt time.Time  `json:"expires_at"`
 	ByMail    bool       `json:"by_mail" doc:"True if the link is sent by email"`
-	MailedAt  *time.Time `json:"mailed_at" doc:"When the link was emailed; null if it hasn't been"`
+	MailedAt  *time.Time `json:"mailed_at" doc:"When the link was emailed; null if it hasn't been emailed"`
 }
 
 // Path returns its path parameters.
@@ -291,7 +291,7 @@ var (
 		Summary: "Accept an invitation to a team", Command: "invitations accept CODE",
 		Example:    "invitations accept https://postern.example.com/invite/…",
 		Permission: AcceptInvitations,
-		Doc:        "Adds your account to the team with the role of the invitation. An invitation works once.",
+		Doc:        "Adds your account to the team with the role in the invitation. An invitation works once.",
 	}}
 )
 

@@ -75,7 +75,7 @@ var (
 		ID: "set-transforms", Method: http.MethodPut, Path: version + "/transforms", Permission: UpdateProjects,
 		Summary: "Replace a version's transforms",
 		Command: "transforms set PROJECT VERSION",
-		Doc:     "Replaces all transforms. The change takes effect at every gateway within a second.",
+		Doc:     "Replaces all transforms. The change takes effect on every gateway within a second.",
 	}}
 )
 

@@ -20,7 +20,7 @@ type UpstreamHeader struct {
 
 // UpstreamHeaderValue is the value of an upstream header.
 type UpstreamHeaderValue struct {
-	Value Secret `json:"value" flag:"-" doc:"Write-only. Printable ASCII, up to 4096 bytes"`
+	Value Secret `json:"value" flag:"-" doc:"Write-only. Printable ASCII, up to 4,096 bytes"`
 }
 
 // UpstreamHeaderUpdate is a request to set an upstream header.

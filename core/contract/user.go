@@ -25,7 +25,7 @@ type User struct {
 // UserRecord are the members of a user that an export has too.
 type UserRecord struct {
 	ID            string    `json:"id"`
-	Email         string    `json:"email" doc:"Email address. Empty if the provider returns none"`
+	Email         string    `json:"email" doc:"Email address. Empty if the provider doesn't return one"`
 	EmailVerified bool      `json:"email_verified" doc:"True if a provider has verified the email address"`
 	Name          string    `json:"name"`
 	UserName      string    `json:"user_name,omitempty" doc:"userName in the provisioning system (SCIM)"`

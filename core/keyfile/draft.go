@@ -119,7 +119,7 @@ func (d *draft) set(c cell) {
 func (d *draft) setText(c cell, target *string) {
 	switch {
 	case c.value.kind != text && c.value.kind != numeral:
-		d.invalid(c, "Use a text.")
+		d.invalid(c, "Use text.")
 	case c.csv && damaged(c.value.text) != "":
 		d.invalid(c, damaged(c.value.text))
 	case strings.ContainsRune(c.value.text, 0):

@@ -398,7 +398,7 @@ func (p *awsPlanner) notes() {
 			"you exported it without extensions=apigateway, export it again: "+awsfile.Command)
 	}
 	if slices.ContainsFunc(p.plan.Owners, func(o contract.PlannedOwner) bool { return len(o.Limits) > 0 }) {
-		note("limits_per_project", "Limits count the calls of each project separately. All counts start at zero "+
+		note("limits_per_project", "Limits count each project's calls separately. All counts start at zero "+
 			"after the move.")
 	}
 }

@@ -99,14 +99,14 @@ var awsFates = map[string]fate{
 	},
 	"operation.unknown_api": {
 		lossy,
-		"The operation requires a key of a usage plan, but the export doesn't contain the API's ID, so the usage " +
+		"The operation requires a key from a usage plan, but the export doesn't contain the API's ID, so the usage " +
 			"plans are unknown. Calls get 403.",
 		"Add the server https://ID.execute-api.REGION.amazonaws.com/STAGE to the export.",
 	},
 	"operation": {exact, "Calls are forwarded to the same URL. Anyone can call the operation, as on AWS.", ""},
 	"operation.key": {
 		approximate,
-		"Calls require a key of one of the API's usage plans, and are forwarded to the same URL. AWS also forwards " +
+		"Calls require a key from one of the API's usage plans, and are forwarded to the same URL. AWS also forwards " +
 			"the key in the X-API-Key header. Postern doesn't. Calls without a valid key get 401 or 403. On AWS, " +
 			"they always get 403.",
 		"",
@@ -158,7 +158,7 @@ var awsFates = map[string]fate{
 	},
 	"operation.parameters": {
 		skipped,
-		"AWS doesn't set the path of the target's URL from the path of the call.",
+		"AWS doesn't derive the path of the target's URL from the path of the call.",
 		"Have callers use the target's path.",
 	},
 	"operation.uri": {
@@ -202,7 +202,8 @@ var awsFates = map[string]fate{
 	},
 	"operation.no_plan": {
 		exact,
-		"The operation requires a key of a usage plan, but no usage plan includes its stage. Calls get 403, as on AWS.",
+		"The operation requires a key from a usage plan, but no usage plan includes its stage. Calls get 403, as on " +
+			"AWS.",
 		"",
 	},
 	"operation.preflight": {
@@ -299,8 +300,8 @@ var awsFates = map[string]fate{
 	},
 	"usage_plan.apis": {
 		approximate,
-		"AWS counts the calls to all APIs of the plan together. In Postern, each API is a project that counts calls " +
-			"separately, so a key can make the same number of calls to each API.",
+		"In AWS, the limits of a plan apply to the calls to all of its APIs combined. In Postern, each API is a " +
+			"project that counts calls separately, so a key can make the same number of calls to each API.",
 		"Set lower limits.",
 	},
 	"usage_plan.week":   {approximate, "The weekly quota becomes a daily limit of one seventh of the quota.", ""},

@@ -342,8 +342,8 @@ var fates = map[string]fate{
 	},
 	"upstream.passive": {
 		approximate,
-		"Postern counts all kinds of consecutive failed calls together, and sends calls to an unhealthy target again " +
-			"after 10 seconds. In Kong, an unhealthy target gets no calls until a check succeeds.",
+		"Postern combines all kinds of consecutive failed calls in one count, and sends calls to an unhealthy target " +
+			"again after 10 seconds. In Kong, an unhealthy target gets no calls until a check succeeds.",
 		"",
 	},
 	"upstream.fields": {lossy, "Some fields are unknown and are left out.", unknownDo},
@@ -361,12 +361,12 @@ var fates = map[string]fate{
 
 	"certificate": {
 		skipped,
-		"Postern gets certificates of host names from ACME or from the operator's files.",
+		"Postern gets certificates for host names from ACME or from the operator's files.",
 		"Give the operator the certificate, or let ACME issue one.",
 	},
 	"sni": {
 		skipped,
-		"Postern gets the name's certificate from ACME or from the operator's files.",
+		"Postern gets the certificate for the host name from ACME or from the operator's files.",
 		"See \"Manual steps\" in the plan.",
 	},
 	"ca_certificate":        {exact, "The authority is trusted for the environment's upstream.", ""},

@@ -37,7 +37,7 @@ var pluginFates = map[string]fate{
 	"plugin.acme": {
 		approximate,
 		"Kong uses the plugin to obtain certificates and to answer calls to /.well-known/acme-challenge/. Postern " +
-			"obtains certificates of custom domains with ACME itself. Calls to this path get 403.",
+			"obtains certificates for custom domains itself, through ACME. Calls to this path get 403.",
 		"Have the operator turn on ACME for custom domains, or give the operator the certificates.",
 	},
 	"plugin.no_keys": {
@@ -99,8 +99,8 @@ var pluginFates = map[string]fate{
 	},
 	"key-auth.places": {
 		approximate,
-		"Keys can be sent in several places. Postern refuses a call that has keys in two of them with 401. Kong uses " +
-			"the first key.",
+		"Keys can be sent in several places. If a call has keys in two of these places, Postern returns 401. Kong " +
+			"uses the first key.",
 		"",
 	},
 	"key-auth.authorization": {
@@ -170,14 +170,14 @@ var pluginFates = map[string]fate{
 	},
 	"rate-limiting.service": {
 		approximate,
-		"Kong counts the calls of all the plugin's routes together. In Postern, each project counts separately, so n " +
-			"projects allow n times the limit.",
+		"In Kong, the limit applies to the calls to all of the plugin's routes combined. In Postern, each project " +
+			"counts separately, so n projects allow n times the limit.",
 		"",
 	},
 	"rate-limiting.global": {
 		approximate,
-		"Kong counts the calls to all services together. In Postern, each project counts separately, so n projects " +
-			"allow n times the limit.",
+		"In Kong, the limit applies to the calls to all services combined. In Postern, each project counts " +
+			"separately, so n projects allow n times the limit.",
 		"",
 	},
 	"rate-limiting.per_key": {
@@ -188,7 +188,8 @@ var pluginFates = map[string]fate{
 	},
 	"rate-limiting.anonymous": {
 		approximate,
-		"Calls without a key are counted per address. Kong counts the calls of all of these callers together.",
+		"Calls without a key are counted per address. In Kong, the limit applies to the calls of all of these " +
+			"callers combined.",
 		"",
 	},
 	"rate-limiting.status": {approximate, "Refused calls get 429 instead of error_code.", ""},

@@ -211,7 +211,7 @@ func (p *planner) notes() {
 		}
 	}
 	if slices.ContainsFunc(p.plan.Projects, func(one contract.PlannedProject) bool { return one.Limits.Owner != nil }) {
-		note("limits_per_project", "Limits count the calls of each project separately. All counts start at zero "+
+		note("limits_per_project", "Limits count each project's calls separately. All counts start at zero "+
 			"after the move.")
 	}
 	if len(p.file.SelectTags) > 0 {

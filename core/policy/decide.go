@@ -61,8 +61,8 @@ var (
 	TokenIssuerAway   = Denial{503, "provider_unavailable", "The token can't be checked right now, because its " +
 		"issuer can't be reached."}
 	TokenIssuerNonsense = Denial{502, "provider_answer_invalid", "The token's issuer returned an invalid response."}
-	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer doesn't say which application it was " +
-		"issued for."}
+	UnverifiableToken   = Denial{401, "unverifiable_token", "The token's issuer doesn't specify which application " +
+		"the token was issued for."}
 	TokenSealed = Denial{503, "provider_token_unavailable", "The provider's token for the upstream can't be " +
 		"decrypted right now."}
 	GRPCNeedsDomain = Denial{501, "grpc_needs_domain", "gRPC is served only on custom domains, because the paths of " +

@@ -179,7 +179,7 @@ func whoIs(id *Identity, c *Call) string {
 	case id.CredentialID != "":
 		return "The call uses the key " + id.CredentialID + " of " + id.Owner + scopes
 	case c.Token != nil:
-		return "The call uses a token of " + c.Token.Subject + scopes
+		return "The call uses a token for " + c.Token.Subject + scopes
 	case id.Owner != "":
 		return "The call has no credential, so it is assigned to the fallback owner " + id.Owner + "."
 	}

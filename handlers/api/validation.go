@@ -130,7 +130,7 @@ var messages = map[string]advice{
 	validation.MsgExpectedMatchExactlyOneSchema: {
 		"invalid_type", "Use one of the forms that /openapi.json describes for this field.",
 	},
-	msgNoBoolean:   {"empty", "Use true or false, or leave it out."},
+	msgNoBoolean:   {"empty", "Use true or false, or omit the parameter."},
 	msgRepeated:    {"repeated_parameter", "Send this parameter once."},
 	msgOnePage:     {"one_page", "This list has only one page. Leave this parameter out."},
 	msgNoCondition: {"condition_not_checked", "This operation doesn't support conditions. Leave this header out."},

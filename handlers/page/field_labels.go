@@ -60,7 +60,7 @@ var fieldLabels = map[string]string{
 	"in_product":             "Product",
 	"introspection":          "Endpoint",
 	"introspection_audience": "Required audience",
-	"introspection_client":   "Client ID at the endpoint",
+	"introspection_client":   "Client ID that the endpoint assigned",
 	"introspection_issuer":   "Required issuer",
 	"introspection_method":   "Client authentication",
 

@@ -89,7 +89,7 @@ func (p Profile) JSON() string {
 	}
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic("federation: a profile is not JSON: " + err.Error()) // it has texts and a number
+		panic("federation: a profile isn't JSON: " + err.Error()) // it has texts and a number
 	}
 	return string(text)
 }

@@ -72,7 +72,7 @@ func (s *Service) RemoveManagedMember(ctx context.Context, admin, group, user st
 // address that no provider has verified. Several users can have one address, because users are told
 // apart by their provider.
 func memberOf(tx *models.Tx, tenant, ref string) (models.EndUser, error) {
-	unknown := fault.InvalidField("/user", "unknown_user", "No user has %q as their ID or verified email address.", ref)
+	unknown := fault.InvalidField("/user", "unknown_user", "No user has the ID or verified email address %q.", ref)
 	found, err := tx.EndUsersWithin(tenant, []string{ref})
 	if err == nil && len(found) == 0 {
 		found, err = tx.EndUsersByEmail(tenant, ascii.Lower(strings.TrimSpace(ref)))

@@ -139,7 +139,7 @@ func ofEnvironment(name string, e snapshot.Environment) (out []contract.LeftOut)
 		out = append(out, contract.LeftOut{
 			Code:    "upstream_header",
 			Subject: name + ": " + h.Name,
-			Detail:  "The zip doesn't contain the value of the header. Set it for the environment.",
+			Detail:  "The zip doesn't contain the value of the header. Set the header for the environment.",
 		})
 	}
 	if e.Certificate != nil {

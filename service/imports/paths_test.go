@@ -39,7 +39,7 @@ func compareDocuments(t *testing.T, a, b []byte, changed map[string]bool) {
 		}
 		var from, to any
 		if json.Unmarshal([]byte(text), &from) != nil || json.Unmarshal([]byte(y[name]), &to) != nil {
-			t.Errorf("%s is not JSON in both zips", name)
+			t.Errorf("%s isn't JSON in both zips", name)
 			continue
 		}
 		compareMembers(generic+" ", from, to, changed)

@@ -158,8 +158,9 @@ func (b *batchOf) typeOf(in *keyfile.Row) (id string, wrong []fault.Field) {
 		return "", []fault.Field{{Pointer: "/scopes", Code: "no_scopes", Detail: "The key has no scopes, so it " +
 			"can't do anything. Give the row scopes or a key type."}}
 	case name == "" && b.in.KeyType == "":
-		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has no scopes or " +
-			"key type. Set a key type for all these rows with key_type (--key-type), or add a column."}}
+		return "", []fault.Field{{Pointer: "/key_type", Code: "key_type_required", Detail: "The row has neither " +
+			"scopes nor a key type. Set a default key type with key_type (--key-type), or add a column with key " +
+			"types."}}
 	case name == "":
 		name = b.in.KeyType
 	}

@@ -152,8 +152,8 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 		w.keep(kindKey, was.ID, was.Owner, pointer, "It was revoked here, and remains revoked.")
 		return false, nil
 	case !slices.Equal(was.Hash, row.Hash):
-		w.keep(kindKey, was.ID, was.Owner, pointer, "It was rotated here. The secret in the file is invalid, or "+
-			"becomes invalid when the grace period ends.")
+		w.keep(kindKey, was.ID, was.Owner, pointer, "It was rotated here. The secret in the file is invalid, or will "+
+			"become invalid when the grace period ends.")
 		return false, nil
 	case was.Owner != row.Owner:
 		w.keep(kindKey, was.ID, was.Owner, pointer, "It has a different owner in the file, but a key's owner can't "+

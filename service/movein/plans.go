@@ -342,7 +342,8 @@ func (s *Plans) load(
 func (s *Plans) take(ctx context.Context, team string) (leave func(), err error) {
 	leave, err = s.places.Take(ctx, team)
 	if errors.Is(err, turns.ErrBusy) {
-		err = fault.New(fault.Unavailable, "busy", "Too many files are being planned. Try again in a few seconds.").
+		err = fault.New(fault.Unavailable, "busy", "Too many import plans are being created. Try again in a few "+
+			"seconds.").
 			After(placeAgain)
 	}
 	return leave, err

@@ -159,7 +159,7 @@ func nameTaken(name string) error {
 		Fields: []fault.Field{{
 			Pointer: "/name",
 			Code:    "name_taken",
-			Detail:  "Choose another name, or leave it out to get a generated name.",
+			Detail:  "Choose another name, or omit the name to get a generated one.",
 		}},
 	}
 }

@@ -98,11 +98,11 @@ func (in *introspectionInput) check(at string) []fault.Field {
 	)
 	refuse(
 		in.Issuer == "" || isAudience(in.Issuer), "/iss", "invalid_issuer",
-		"Use the iss of the endpoint's responses, or leave it out.",
+		"Use the iss from the endpoint's responses, or omit iss.",
 	)
 	refuse(
 		in.Audience == "" || isAudience(in.Audience), "/aud", "invalid_audience",
-		"Use the aud of the endpoint's responses, or leave it out.",
+		"Use the aud from the endpoint's responses, or omit aud.",
 	)
 	return wrong
 }

@@ -74,7 +74,8 @@ func checkIssuer(pair snapshot.TokenIssuer, at string, in authContext) []fault.F
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/tenant",
 			Code:    "unknown_tenant",
-			Detail:  "The project doesn't serve a tenant with this name. Leave it out for the project's own tenant.",
+			Detail: "The project doesn't serve a tenant with this name. Use another name, or omit the tenant to use " +
+				"the project's own tenant.",
 		})
 	}
 	return wrong

@@ -173,11 +173,11 @@ func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) er
 	}
 	if all > models.MaxTotal {
 		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because more than %d "+
-			"keys have it. Revoked keys count too.", models.MaxTotal)
+			"keys have it. Revoked keys also count.", models.MaxTotal)
 	}
 	if all > 0 {
 		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because %s it (%d "+
-			"active). Revoked keys count too.", countOf(all, "key has", "keys have"), active)
+			"active). Revoked keys also count.", countOf(all, "key has", "keys have"), active)
 	}
 	err = tx.DeleteKeyType(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
@@ -239,7 +239,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/expires_in",
 			Code:    "invalid_expiry",
-			Detail:  "Use a number of seconds up to ten years, or leave it out.",
+			Detail:  "Use a number of seconds up to ten years, or omit this setting.",
 		})
 	}
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)

@@ -178,8 +178,8 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 			"such as /orders/{id}.")
 	}
 	if rule.Mode != "" && !validRuleMode(rule.Mode) {
-		refuse("/mode", "invalid_mode", "Use off, shadow or enforce. Leave it out to use the mode of the version's "+
-			"rules.")
+		refuse("/mode", "invalid_mode", "Use off, shadow or enforce, or omit the mode to use the mode of the "+
+			"version's rules.")
 	}
 	if len(rule.Methods) == 0 {
 		refuse("/methods", "required", "Use a method such as GET, or * for all.")
@@ -265,7 +265,7 @@ func checkRuleGroups(rule *snapshot.Rule) (wrong []fault.Field) {
 	}
 	switch {
 	case rule.Role != "" && rule.Role != snapshot.RoleMember && rule.Role != snapshot.RoleAdmin:
-		refuse("/role", "invalid_role", "Use member or admin, or leave it out for any member.")
+		refuse("/role", "invalid_role", "Use member or admin, or omit the role to allow any member.")
 	case rule.Role != "" && len(rule.Groups) == 0:
 		refuse("/role", "needs_groups", "A role requires groups. Add groups, or leave the role out.")
 	}

@@ -39,6 +39,7 @@ func checkRuleQuota(tx *models.Tx, project models.Project) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full", "The rule paths of an unclaimed project can have at most %d "+
-		"segments in total across all versions, but would have %d. Remove some rules, or claim the project.",
+		"segments in total across all versions. With this change, they would have %d. Remove some rules, or claim "+
+		"the project.",
 		maxUnclaimedRuleSegments, segments)
 }

@@ -55,7 +55,8 @@ func checkCA(pointer string, ca contract.UpstreamCA, now time.Time) (string, *fa
 	wrong := func(code, detail string) (string, *fault.Field) {
 		return "", &fault.Field{Pointer: pointer, Code: code, Detail: detail}
 	}
-	const limits = "Send 1 to 16 X.509 certificates of at most 64 KB together in PEM (-----BEGIN CERTIFICATE-----)."
+	const limits = "Send 1 to 16 X.509 certificates in PEM (-----BEGIN CERTIFICATE-----), with a total size of at " +
+		"most 64 KB."
 	if len(*ca.PEM) > contract.MostCABytes {
 		return wrong("invalid_ca", "The text is too long. "+limits)
 	}
@@ -118,8 +119,8 @@ func fitUpstream(pointer string, given, whole contract.Upstream, target string) 
 		if given.CA.System == nil {
 			at = pointer + "/ca/pem"
 		}
-		wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_ca", Detail: "Without ca.pem and with ca.system " +
-			"false, the gateway wouldn't trust any certificate. Send ca.pem, or set ca.system to true."})
+		wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_ca", Detail: "If ca.pem is empty and ca.system " +
+			"is false, the gateway doesn't trust any certificate. Send ca.pem, or set ca.system to true."})
 	}
 	if strings.HasPrefix(target, "https://") {
 		return wrong

@@ -218,7 +218,7 @@ func (t tenants) rows(
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/relation",
 				Code:    "invalid_relation",
-				Detail:  "Use owner, or leave it out. Rules don't use other relations.",
+				Detail:  "Use owner, or omit the relation. Rules don't use other relations.",
 			})
 		}
 		if !validUser(one.User) {

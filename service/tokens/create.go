@@ -97,7 +97,7 @@ func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.T
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "in_the_past",
-			Detail:  "This time is in the past. Choose a later time, or leave it out for a lifetime of 90 days.",
+			Detail:  "This time is in the past. Choose a later time, or omit the time to get a lifetime of 90 days.",
 		})
 	case in.ExpiresAt.After(limit):
 		wrong = append(wrong, fault.Field{

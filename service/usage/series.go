@@ -140,7 +140,8 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 	q.From = q.From.UTC().Truncate(time.Hour)
 	var wrong []fault.Field
 	if !q.From.Before(q.To) {
-		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "from must be before to."})
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "\"from\" must be before " +
+			"\"to\"."})
 	}
 	if q.To.Sub(q.From) > MaxRange {
 		wrong = append(wrong, fault.Field{

@@ -46,7 +46,7 @@ func newAuditList(t terminal.Terminal) *cobra.Command {
 		})
 	command.Short = "List audit log entries, newest first"
 	command.Long = `List the audit log entries of a team, newest first. Each entry describes an action
-that was done or refused. Secrets aren't logged.`
+that was performed or refused. Secrets aren't logged.`
 	command.Example += `
   postern audit list --outcome refused --from 7d
   postern audit list --search ana@example.com --sort created

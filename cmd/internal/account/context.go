@@ -72,7 +72,7 @@ type usedContext struct {
 func newContextShow(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show",
-		Short: "Show which server commands use and why",
+		Short: "Show the current server and how it was chosen",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := cli.SessionAt(t, "")

@@ -57,7 +57,7 @@ func newInvitations(t terminal.Terminal) *cobra.Command {
 	accept := cli.FactsCommand(t, cli.AsPerson, contract.AcceptInvitation, teamFacts)
 	join := accept.RunE
 	accept.Use, accept.Args = "accept LINK", terminal.Exactly("LINK")
-	accept.Long = `Accept an invitation to a team. Adds your account to the team with the role of the
+	accept.Long = `Accept an invitation to a team. Adds your account to the team with the role in the
 invitation. An invitation works once.`
 	terminal.Described(accept, [2]string{"CODE"}, [2]string{"LINK", "link of the invitation, or the code at its end"})
 	accept.RunE = func(c *cobra.Command, args []string) error {

@@ -155,7 +155,7 @@ func approvalFacts(a contract.Approval) [][2]string {
 
 func newProvidersTest(t terminal.Terminal) *cobra.Command {
 	command := cli.DiagnosisCommand(t, asLogin, contract.TestProvider, nil)
-	command.Long = `Test a provider without a user sign-in. The test fetches the provider's discovery
+	command.Long = `Test a provider without signing in. The test fetches the provider's discovery
 document and keys, and checks that the provider accepts the client ID and secret. The
 exit code is 1 if the test fails.`
 	return command

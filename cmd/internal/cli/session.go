@@ -103,7 +103,7 @@ func usualServer(t terminal.Terminal, kept credentials.File) (server, from strin
 // NoContext is the error about the name of a context that doesn't exist.
 func NoContext(from, name string) error {
 	return fault.New(fault.NotFound, "no_context", "%s: there is no context %q. Run `postern context list` to list "+
-		"them, or `postern login URL` to add one", from, name)
+		"your contexts, or `postern login URL` to add one", from, name)
 }
 
 // Caller is a client and the project of its workspace key, "" for POSTERN_TOKEN and for
@@ -125,8 +125,8 @@ func (c Caller) explained(err error) error {
 		return err
 	}
 	out := *known
-	out.Public = "this requires an account: sign in with `postern login`, and claim what you created without one " +
-		"with `postern claim`"
+	out.Public = "this requires an account: sign in with `postern login`, and run `postern claim` to claim " +
+		"workspaces that you created without an account"
 	if c.project == "" {
 		out.Public = "this requires an account, but POSTERN_TOKEN is a workspace key: unset it, and sign in with " +
 			"`postern login`"
@@ -171,7 +171,7 @@ func (s Session) person() (*Caller, error) {
 // LoginOver adds what to do to the error of a refused login.
 func (s Session) LoginOver(c *Caller, err error) error {
 	if c != nil && c.Login && fault.KindOf(err) == fault.Unauthenticated {
-		return fault.New(fault.Unauthenticated, "login_over", "your sign-in at %s has expired: run `postern login` "+
+		return fault.New(fault.Unauthenticated, "login_over", "your sign-in to %s has expired: run `postern login` "+
 			"again",
 			s.Server).Because(err)
 	}

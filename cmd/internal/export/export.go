@@ -55,7 +55,7 @@ func newExport(t terminal.Terminal) *cobra.Command {
 that runs on Kong 3.9, where existing API keys keep working. The project isn't changed.
 
 The server builds the export. The command waits for it, checks the SHA-256 of the zip,
-and prints how much of your configuration moved exactly and what is left to do.
+and prints how much of your configuration moved exactly and the remaining tasks.
 MIGRATION-REPORT.md in the zip explains each kind of item. To see these results
 before you export, use --preview.`,
 		Example: `  postern export shop --kong
@@ -112,8 +112,7 @@ before you export, use --preview.`,
 	flags.SortFlags = false
 	flags.BoolVar(&f.data, "data", false, "export data only, which is the default")
 	flags.BoolVar(&f.kong, "kong", false, "export data and a gateway that runs on Kong 3.9")
-	flags.BoolVar(&f.preview, "preview", false, "show what an export would move, and how exactly, without exporting "+
-		"anything")
+	flags.BoolVar(&f.preview, "preview", false, "show how exactly each item would move, without exporting anything")
 	flags.StringVarP(&f.file, "output", "o", "", "file to write, or - for standard output. Defaults to "+
 		"PROJECT-data.zip or PROJECT-kong.zip")
 	flags.BoolVar(&f.force, "force", false, "overwrite the file if it exists")

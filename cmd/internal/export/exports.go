@@ -115,17 +115,17 @@ func newExportsLedger(t terminal.Terminal) *cobra.Command {
 			}
 			return printLedgerLines(t, lines)
 		})
-	command.Short = "Show what an export moved and what is left to do"
+	command.Short = "Show what an export moved and the remaining tasks"
 	command.Long = `Show the ledger of an export. For each kind of item, the ledger shows the number of
 items, their status, the remaining tasks, and the names of the first five items. The
 ledger is kept after the zip expires, but without the names of keys and people.
 
---full prints every item as JSON, like MIGRATION-REPORT.json in the zip. You can use it
+--full prints every item as JSON, like MIGRATION-REPORT.json in the zip. It is available
 until the zip expires.`
 	command.Example = `  postern exports ledger exp_01jd --status skipped
   postern exports ledger exp_01jd --todo
   postern exports ledger exp_01jd --full > ledger.json`
-	command.Flags().BoolVar(&todo, "todo", false, "only items with something left to do")
+	command.Flags().BoolVar(&todo, "todo", false, "only items with remaining tasks")
 	command.Flags().BoolVar(&full, "full", false, "print every item as JSON")
 	cli.LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)

@@ -225,7 +225,8 @@ var asImport = cli.AsHolderOf("import ", "; `postern imports list` shows the IDs
 
 func newUndo(t terminal.Terminal) *cobra.Command {
 	var yes bool
-	command := cli.DoneCommand(t, asImport, contract.UndoImport, "Undid the import %s. What it created is deleted.")
+	command := cli.DoneCommand(t, asImport, contract.UndoImport, "Undid the import %s. Everything that it created "+
+		"was deleted.")
 	command.Use += " [--yes]"
 	command.Long += "\n\nThe command asks for confirmation. Without a terminal, use --yes."
 	terminal.AddYesFlag(command, &yes)

@@ -69,7 +69,7 @@ func readFiles(names []string) ([]movein.File, error) {
 		case err != nil:
 			return nil, err
 		case isZip && len(names) > 1:
-			return nil, terminal.UsageError(name + " is a zip: import it alone")
+			return nil, terminal.UsageError(name + " is a zip: import it separately")
 		case isZip:
 			return nil, nil
 		}
@@ -136,7 +136,8 @@ func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []
 	for _, name := range f.gateway.placeholders() {
 		known := read.Placeholders()
 		if !slices.ContainsFunc(known, func(p configfile.Placeholder) bool { return p.Name == name }) {
-			return fmt.Errorf("the files have no placeholder %q. Their placeholders: %s", name, namesOf(known))
+			return fmt.Errorf("the files don't contain the placeholder %q. Their placeholders: "+
+				"%s", name, namesOf(known))
 		}
 	}
 	if f.in.DryRun {

@@ -148,7 +148,7 @@ func TestImport_severalRefused(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"a zip":        {[]string{services, "PK\x03\x04"}, "1.yaml is a zip: import it alone"},
+		"a zip":        {[]string{services, "PK\x03\x04"}, "1.yaml is a zip: import it separately"},
 		"another file": {[]string{services, "version: 3\n"}, "1.yaml isn't a supported file"},
 		"a duplicate":  {[]string{services, services}, "1.yaml, line 2: "},
 		"too many":     {slices.Repeat([]string{services}, 51), "more than 50 files"},

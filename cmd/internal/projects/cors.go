@@ -122,7 +122,7 @@ specify stay the same. The gateway answers preflight requests itself and doesn't
 a credential for them.
 
 With --tenant, set the CORS settings of a tenant. For calls with the tenant's
-credentials, they override the settings of the project.`,
+credentials, these settings override the project's settings.`,
 		Example: `  postern cors set shop --origins https://app.example.com,http://localhost:3000
   postern cors set shop --app-origins --credentials
   postern cors set shop --origins '*' --headers Content-Type,Authorization --max-age 600

@@ -98,8 +98,8 @@ use --weighted-target instead of URL.`,
 	flags.StringArrayVar(
 		&f.environments, "environment", nil, "environment as `NAME=URL`. Defaults to prod=TARGET (repeatable)",
 	)
-	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token of --login. The same as --auth "+
-		"authenticate")
+	flags.BoolVar(&f.requireKey, "require-key", false, "require an API key or a token from --login. The same as "+
+		"--auth authenticate")
 	flags.StringVar(&f.auth.Mode, "auth", "", "passthrough forwards calls with or without a credential; authenticate "+
 		"requires a credential. Defaults to passthrough, or to authenticate with --login")
 	flags.StringSliceVar(&f.auth.Methods, "methods", nil, "accepted credentials: api_key, jwt or opaque. Defaults "+

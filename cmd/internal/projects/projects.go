@@ -241,7 +241,7 @@ func accessOf(a contract.RequestsAuth) string {
 	}
 	if a.JWT != nil {
 		for _, pair := range a.JWT.AllowedPairs {
-			text += "; tokens of " + pair.Line()
+			text += "; tokens from " + pair.Line()
 		}
 	}
 	if a.Opaque != nil {

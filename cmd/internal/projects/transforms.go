@@ -28,7 +28,7 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 	var file string
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION --file FILE",
-		Short: "Replace the transforms with those in a file",
+		Short: "Replace the transforms with the contents of a file",
 		Example: "  postern transforms show shop 1.0.0 --json > transforms.json\n" +
 			"  postern transforms set shop 2.0.0 --file transforms.json",
 	}

@@ -100,7 +100,7 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.SetUpstreamHeader, &in, read,
 		func(h contract.UpstreamHeader) error {
-			_, err := fmt.Fprintf(t.Out, "Set the header %s of %s.\n", h.Name,
+			_, err := fmt.Fprintf(t.Out, "Set the header %s for %s.\n", h.Name,
 				terminal.Printable(in.Environment))
 			return err
 		})
@@ -129,7 +129,7 @@ func newUpstreamsCertificate(t terminal.Terminal) *cobra.Command {
 			}),
 		newUpstreamsCertificateSet(t),
 		cli.DoneCommand(t, asEnvironment(noCertificate), contract.RemoveClientCertificate,
-			"Removed the client certificate of %s."),
+			"Removed the client certificate for %s."),
 	)
 }
 
@@ -176,15 +176,15 @@ func newUpstreamsSigning(t terminal.Terminal) *cobra.Command {
 		cli.OperationCommand(t, cli.AsProject, contract.EnableCallSigning, printed),
 		cli.OperationCommand(t, cli.AsProject, contract.RotateCallSigningKey,
 			func(in contract.SigningKeyRotation, s contract.CallSigning) error { return printed(in.ProjectPath, s) }),
-		cli.DoneCommand(t, cli.AsProject, contract.DisableCallSigning, "Calls of %s are no longer signed."))
+		cli.DoneCommand(t, cli.AsProject, contract.DisableCallSigning, "Turned off call signing for %s."))
 }
 
 func printSigning(t terminal.Terminal, project string, signing contract.CallSigning) error {
 	if !signing.Enabled {
-		_, err := fmt.Fprintf(t.Out, "Calls of %s aren't signed.\n", terminal.Printable(project))
+		_, err := fmt.Fprintf(t.Out, "Call signing is off for %s.\n", terminal.Printable(project))
 		return err
 	}
-	if _, err := fmt.Fprintf(t.Out, "Calls of %s are signed. Public keys: %s\n", terminal.Printable(project),
+	if _, err := fmt.Fprintf(t.Out, "Call signing is on for %s. Public keys: %s\n", terminal.Printable(project),
 		orEmpty(signing.DirectoryURL)); err != nil {
 		return err
 	}

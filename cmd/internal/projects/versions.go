@@ -79,7 +79,7 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 	return terminal.Details(t.Out, func(row func(...string)) { versionRows(row, v) })
 }
 
-const removalHelp = `The command first shows the callers of the last hour, grouped by owner, and the number
+const removalHelp = `The command first shows the callers from the last hour, grouped by owner, and the number
 of API keys that are valid for nothing else. These keys are revoked. If there are any
 callers or keys, the command asks for confirmation. Without a terminal, use --yes.`
 

@@ -239,7 +239,7 @@ func TestBody_encodings(t *testing.T) {
 	}{
 		{"gzip", pack(`{}`), ""},
 		{"GZIP", pack(`[]`), "body must be an object"},
-		{"gzip", []byte(`{}`), "body must be compressed with gzip, as Content-Encoding says"},
+		{"gzip", []byte(`{}`), "body must be compressed with gzip, as Content-Encoding specifies"},
 		{"gzip", pack(strings.Repeat(" ", 10*validate.MaxBody) + `{}`), "body must be at most 1 MB when unpacked"},
 		{"br", []byte(`{}`), "header Content-Encoding must be gzip or absent"},
 		{"identity", []byte(`{}`), ""},

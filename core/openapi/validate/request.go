@@ -317,7 +317,7 @@ var (
 	errMedia    = errors.New("must be a content type from the document")
 	errCharset  = errors.New("must not have a charset other than UTF-8")
 	errEncoding = errors.New("must be gzip or absent")
-	errGzip     = errors.New("must be compressed with gzip, as Content-Encoding says")
+	errGzip     = errors.New("must be compressed with gzip, as Content-Encoding specifies")
 	errTooLarge = errors.New("must be at most 1 MB when unpacked")
 )
 
