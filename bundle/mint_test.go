@@ -137,18 +137,18 @@ func TestVerify_newKeys(t *testing.T) {
 			minted, "the owner, environment or description", minted, `"key_01","billing-service"`, `"key_01","mallory"`,
 		},
 		"another end": {minted, "the expiration time of", minted, `"2200-`, `"2201-`},
-		"no head":     {minted, "does not begin with", minted, lines[0], ""},
+		"no head":     {minted, "doesn't begin with", minted, lines[0], ""},
 		"no shape":    {minted, "expected format", minted, lines[1], "\"key_01\"\r\n"},
 		"endless cell": {
 			minted, "a row is larger than 1 MB",
 			minted, `"key_01"`, `"` + strings.Repeat("abcdefgh ijklmnop\n", 1<<17) + `"`,
 		},
-		"row without its": {rows, "line 1 has no SHA-256 of a new key", rows, sum, ""},
+		"row without its": {rows, "line 1 doesn't have the SHA-256 of a new key", rows, sum, ""},
 		"row of a frozen": {
-			rows, "of a new key, but should not", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ",",
+			rows, "of a new key, but shouldn't", rows, `"state":"frozen",`, `"state":"frozen"` + sum + ",",
 		},
 		"row of no new keys": {
-			"tenants/acme/keys/keys.jsonl", "of a new key, but should not",
+			"tenants/acme/keys/keys.jsonl", "of a new key, but shouldn't",
 			"MANIFEST.json", `"keys": "mint"`, `"keys": "hashes"`,
 		},
 	} {

@@ -285,8 +285,8 @@ func (l *ledgerCheck) readItems(config projectDoc, targets []Target) error {
 		return problem(reportFile, "it is the ledger for a different format or project")
 	}
 	if (head.Target == Data.Name) != (l.report.Manifest.Options.Format == FormatData) {
-		return problem(reportFile, "target %q doesn't belong to the format "+
-			"%s", head.Target, l.report.Manifest.Options.Format)
+		return problem(reportFile, "target %q doesn't belong to the format %s", head.Target,
+			l.report.Manifest.Options.Format)
 	}
 	at := slices.IndexFunc(targets, func(t Target) bool { return t.Name == head.Target })
 	if at < 0 {

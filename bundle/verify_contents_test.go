@@ -12,7 +12,7 @@ func inLedger(says, old, replacement string) change {
 
 // missingItems rename the item that the ledger must have for something in the bundle.
 var missingItems = map[string]change{
-	"a key gone": inLedger("line 1 of "+rows+" has no item", `"id":"key:key_01"`, `"id":"key:key_99"`),
+	"a key gone": inLedger("has no item for line 1 of "+rows, `"id":"key:key_01"`, `"id":"key:key_99"`),
 	"grace gone": inLedger("has no item", `"key_rotation_grace:key_08"`, `"key_rotation_grace:key_99"`),
 	"a version":  inLedger("item version:ver_2 is missing", `"version:ver_2"`, `"version:ver_9"`),
 	"a route":    inLedger("item route:env_1:path_form is missing", `"route:env_1:path_form"`, `"route:env_1:other"`),
@@ -43,14 +43,14 @@ var missingItems = map[string]change{
 var spoiledLedger = map[string]change{
 	"item twice":         inLedger("twice", `"version:ver_2"`, `"version:ver_1"`),
 	"status":             inLedger(`has status "great"`, `"status":"exact"`, `"status":"great"`),
-	"summary":            inLedger("does not match its items", `"exact":1`, `"exact":2`),
-	"code":               inLedger("no valid code", `"code":"data.version`, `"code":"kong.version`),
+	"summary":            inLedger("doesn't match its items", `"exact":1`, `"exact":2`),
+	"code":               inLedger("doesn't have a valid code", `"code":"data.version`, `"code":"kong.version`),
 	"unknown field":      inLedger("expected format", `"remedy":null`, `"cure":null`),
 	"format":             inLedger("a different format", "postern-ledger/1", "postern-ledger/9"),
 	"project":            inLedger("a different format or project", `"name":"shop"`, `"name":"chop"`),
 	"source pointer":     inLedger("doesn't exist", `"/versions/1"`, `"/versions/7"`),
 	"source line":        inLedger("doesn't exist", `"pointer":"/20"`, `"pointer":"/21"`),
-	"probe":              inLedger("not recorded", `"probes":[]`, `"probes":["x"]`),
+	"probe":              inLedger("isn't recorded", `"probes":[]`, `"probes":["x"]`),
 	"item on a terminal": inLedger("item ?[2Jx", `"id":"version:ver_2"`, `"id":"\u001b[2Jx"`),
 }
 

@@ -49,7 +49,7 @@ func (v *verifier) required(options ManifestOptions, config projectDoc) error {
 		case KeysMint:
 			names = append(names, folder+"keys.jsonl", folder+"minted.csv", folder+"NOTICE.md")
 		default:
-			return problem(manifestFile, "keys must be %[2]s, %[3]s or %[4]s, not %[1]q",
+			return problem(manifestFile, "keys is %q, not %s, %s or %s",
 				options.Keys, KeysHashes, KeysMint, KeysNone)
 		}
 	}

@@ -95,7 +95,7 @@ func TestVerify_namesEntry(t *testing.T) {
 
 func TestVerify_unsafeNames(t *testing.T) {
 	for name, c := range map[string]struct{ added, entry, says string }{
-		"zip slip":          {"../evil", `"../evil"`, "not safe on every system"},
+		"zip slip":          {"../evil", `"../evil"`, "isn't safe on every system"},
 		"inner zip slip":    {"a/../../evil", `"a/../../evil"`, "plain relative path"},
 		"absolute path":     {"/etc/passwd", `"/etc/passwd"`, "plain relative path"},
 		"drive":             {"C:evil", `"C:evil"`, "plain relative path"},

@@ -248,7 +248,7 @@ func appClient() projects.AppClient {
 func appClientWrong() projects.AppClient {
 	m := appClient()
 	m.TestProblem = "No provider is turned on, so users can't sign in yet. Set up a provider below."
-	m.Providers[1].Error = "Enter the client ID that Google has for your app."
+	m.Providers[1].Error = "Enter the client ID that Google assigned to your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error = "This tenant already has an app client with that name. Choose another name."
 	m.Settings.Access.Error = "Enter 1 to 1440 minutes."
@@ -373,7 +373,7 @@ func provider() projects.Provider {
 func providerWrong() projects.Provider {
 	m := provider()
 	m.Edit.HasSecret, m.Edit.NeedsKey = false, true
-	m.Edit.ClientID = ui.Value{Error: "Enter the client ID that Google has for your app."}
+	m.Edit.ClientID = ui.Value{Error: "Enter the client ID that Google assigned to your app."}
 	m.Edit.Secret = "Google requires the client secret of your app."
 	m.Edit.Scopes.Error = "a b: Use 1 to 200 printable ASCII characters, except spaces, quotes and backslashes."
 	m.Edit.Tokens.Client[0].Chosen, m.Edit.Tokens.Client[1].Chosen = false, true

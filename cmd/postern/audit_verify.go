@@ -123,8 +123,8 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 			continue
 		}
 		fmt.Fprintf(
-			t.Out, "The audit log %s is broken after %s.\n  Entry number %d", terminal.Printable(of), entries(v.Entries),
-			v.Broken.Number,
+			t.Out, "The audit log %s is broken after %s.\n  Entry number %d", terminal.Printable(of),
+			entries(v.Entries), v.Broken.Number,
 		)
 		if v.Broken.Entry != nil {
 			fmt.Fprintf(t.Out, " (%s)", terminal.Printable(*v.Broken.Entry))

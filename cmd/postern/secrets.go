@@ -30,9 +30,9 @@ credentials for upstreams, certificates of custom domains, and introspection sec
 On gateways, set POSTERN_SECRETS_KEY to it, or store it in the file secrets.key in the
 data directory.
 
-The command reads the secrets key the same way the control plane does. The same secrets key always
-results in the same gateway key. During a rotation, the command prints one gateway key for
-each secrets key.`,
+The command reads the secrets key the same way the control plane does. The same secrets
+key always results in the same gateway key. During a rotation, the command prints one
+gateway key for each secrets key.`,
 		Example: `  postern secrets gateway-key --data-dir /var/lib/postern
   POSTERN_SECRETS_KEY=… postern secrets gateway-key -o gateway/secrets.key`,
 		Args: terminal.Exactly(),

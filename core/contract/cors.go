@@ -22,7 +22,7 @@ func (c CORS) IsSet() bool { return len(c.Origins) > 0 || c.AppOrigins }
 type SavedCORS struct {
 	CORS
 	FromApps []string `json:"from_app_clients" doc:"Origins that app_origins currently allows"`
-	ETag     string   `json:"etag" doc:"Send as If-Match to replace it"`
+	ETag     string   `json:"etag" doc:"Send as If-Match to replace the settings"`
 }
 
 // Tag returns its ETag.

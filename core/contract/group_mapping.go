@@ -26,7 +26,7 @@ type NamedGroupMapping struct {
 // GroupMappings are the rules of a provider.
 type GroupMappings struct {
 	Mappings []NamedGroupMapping `json:"mappings"`
-	ETag     string              `json:"etag" doc:"Send as If-Match to replace them"`
+	ETag     string              `json:"etag" doc:"Send as If-Match to replace the mappings"`
 }
 
 // Tag returns the rules' ETag.

@@ -71,7 +71,7 @@ type OpenAPISettings struct {
 type SavedOpenAPISettings struct {
 	OpenAPISettings
 	Unchecked []Unchecked `json:"unchecked" doc:"Parts of the document that requests aren't checked against"`
-	ETag      string      `json:"etag" doc:"Send as If-Match to change them"`
+	ETag      string      `json:"etag" doc:"Send as If-Match to change the settings"`
 }
 
 // Tag returns their ETag.

@@ -87,7 +87,7 @@ type Rule struct {
 // SavedRules are the current Rules.
 type SavedRules struct {
 	Rules
-	ETag     string    `json:"etag" doc:"Send as If-Match to replace them"`
+	ETag     string    `json:"etag" doc:"Send as If-Match to replace the rules"`
 	Warnings []Warning `json:"warnings,omitempty" doc:"Groups that the rules require but that don't exist. Responses to changes also list key types that the rules refuse"`
 }
 

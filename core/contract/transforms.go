@@ -51,7 +51,7 @@ type Transforms struct {
 // SavedTransforms are the current Transforms.
 type SavedTransforms struct {
 	Transforms
-	ETag string `json:"etag" doc:"Send as If-Match to replace them"`
+	ETag string `json:"etag" doc:"Send as If-Match to replace the transforms"`
 }
 
 // Tag returns their ETag.

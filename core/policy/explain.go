@@ -177,7 +177,7 @@ func whoIs(id *Identity, c *Call) string {
 	}
 	switch {
 	case id.CredentialID != "":
-		return "The call uses the key " + id.CredentialID + " of " + id.Owner + scopes
+		return "The call uses the key " + id.CredentialID + " for " + id.Owner + scopes
 	case c.Token != nil:
 		return "The call uses a token for " + c.Token.Subject + scopes
 	case id.Owner != "":

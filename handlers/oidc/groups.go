@@ -97,7 +97,7 @@ func roleOf(c *gin.Context) (string, error) {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxMemberBody))
 	if err != nil {
 		return "",
-			fault.New(fault.TooLarge, "too_large", "The body is larger than %d bytes.", maxMemberBody).Because(err)
+			fault.New(fault.TooLarge, "too_large", "The body is larger than 4 KB.").Because(err)
 	}
 	in := map[string]string{}
 	if err := web.UnmarshalStrict(raw, &in); len(raw) > 0 && err != nil {

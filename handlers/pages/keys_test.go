@@ -236,7 +236,7 @@ func TestKey_metadata(t *testing.T) {
 		"[1]":          "Use a JSON object",
 		`"gold"`:       "Use a JSON object",
 		"{} {}":        "Use a JSON object",
-		`{"a":"` + strings.Repeat("x", 4096) + `"}`: "Use at most 4096 bytes",
+		`{"a":"` + strings.Repeat("x", 4096) + `"}`: "Use at most 4,096 bytes",
 	} {
 		got := s.Post(list, "owner", "billing", "metadata", typed).Shows(422, "Keys").
 			Says("#key-metadata-error", want).Find("#key-metadata").Text()

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
@@ -64,13 +66,14 @@ func applyClient(row *models.AppClient, in contract.AppClientChange) (contract.S
 		row.AccessTokenSeconds = *in.AccessTokenSeconds
 		least, most := int64(minAccess/time.Second), int64(snapshot.MaxAccess/time.Second)
 		refuse(row.AccessTokenSeconds >= least && row.AccessTokenSeconds <= most, "/access_token_seconds",
-			"invalid_lifetime", "Use %d to %d seconds (1 minute to 1 day).", least, most)
+			"invalid_lifetime", "Use %d to %s seconds (1 minute to 1 day).", least, humanize.Comma(most))
 	}
 	if in.RefreshTokenSeconds != nil {
 		row.RefreshTokenSeconds = *in.RefreshTokenSeconds
 		most := int64(maxRefresh / time.Second)
 		refuse(row.RefreshTokenSeconds >= 0 && row.RefreshTokenSeconds <= most, "/refresh_token_seconds",
-			"invalid_lifetime", "Use 0 (no refresh tokens) to %d seconds (%d days).", most, maxRefresh/(24*time.Hour))
+			"invalid_lifetime", "Use 0 (no refresh tokens) to %s seconds (%d days).", humanize.Comma(most),
+			maxRefresh/(24*time.Hour))
 	}
 	if in.Algorithm != nil {
 		row.Algorithm = *in.Algorithm

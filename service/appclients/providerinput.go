@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
@@ -50,7 +52,7 @@ func (s *Service) checkAddress(ctx context.Context, in contract.NewProvider) (co
 		)
 	}
 	if len(in.Issuer) > maxURI {
-		return in, fault.InvalidField("/issuer", "invalid_url", "Use at most %d bytes.", maxURI)
+		return in, fault.InvalidField("/issuer", "invalid_url", "Use at most %s bytes.", humanize.Comma(maxURI))
 	}
 	if !strings.Contains(in.Issuer, "://") {
 		in.Issuer = "https://" + in.Issuer
@@ -230,7 +232,7 @@ func checkProvider(row models.Provider, traits providers.Traits, sent *secrets.S
 		// A disabled provider may lack credentials: registering its app takes the callback URL first.
 		refuse(
 			row.ClientID != "" || !row.Enabled, "/client_id", "required",
-			"Enter the client ID that "+traits.Label+" has for your app.",
+			"Enter the client ID that "+traits.Label+" assigned to your app.",
 		)
 		fits := len(row.ClientID) <= maxClientID && !strings.ContainsFunc(row.ClientID, providers.Unprintable)
 		refuse(fits, "/client_id", "invalid_client_id", fmt.Sprintf("Use at most %d bytes on one line.", maxClientID))
@@ -244,7 +246,7 @@ func checkProvider(row models.Provider, traits providers.Traits, sent *secrets.S
 		)
 	}
 	refuse(sent == nil || len(*sent) <= maxSecret, "/client_secret", "invalid_client_secret",
-		fmt.Sprintf("Use at most %d bytes.", maxSecret))
+		fmt.Sprintf("Use at most %s bytes.", humanize.Comma(maxSecret)))
 	refuse(len(row.Scopes) <= maxScopes, "/scopes", "too_many", "Use at most 50 scopes.")
 	for i, scope := range row.Scopes {
 		refuse(scopePattern.MatchString(scope), fmt.Sprintf("/scopes/%d", i), "invalid_scope",

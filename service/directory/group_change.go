@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
@@ -238,7 +240,7 @@ func groupsNamed(tx *models.Tx, tenant string, given []string) (ids []string, wr
 		return nil, []fault.Field{{
 			Pointer: "/groups",
 			Code:    "too_many_groups",
-			Detail:  fmt.Sprintf("Use at most %d groups.", maxNamed),
+			Detail:  fmt.Sprintf("Use at most %s groups.", humanize.Comma(maxNamed)),
 		}}, nil
 	}
 	found, err := tx.GroupsNamed(tenant, given)

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/ascii"
@@ -58,7 +60,7 @@ func checkImportedOwners(pointer string, owners []snapshot.GroupOwner) (wrong []
 		return []fault.Field{{
 			Pointer: pointer + "/owners",
 			Code:    "too_many_owners",
-			Detail:  fmt.Sprintf("A group can have at most %d app owners.", maxOwners),
+			Detail:  fmt.Sprintf("A group can have at most %s app owners.", humanize.Comma(maxOwners)),
 		}}
 	}
 	seen := map[string]bool{}
@@ -139,7 +141,7 @@ func checkImportedApprovals(
 		return []fault.Field{{
 			Pointer: pointer + "/signup.json/approvals",
 			Code:    "too_many_approvals",
-			Detail:  fmt.Sprintf("A tenant can have at most %d approvals.", maxApprovals),
+			Detail:  fmt.Sprintf("A tenant can have at most %s approvals.", humanize.Comma(maxApprovals)),
 		}}
 	}
 	for i, a := range d.Approvals {
@@ -197,7 +199,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	for i, one := range u.Identities {
 		refuse(one.Issuer != "" && oneLine(one.Issuer, maxImported) && one.Subject != "" && oneLine(one.Subject, 255) &&
 			oneLine(one.ProviderID, 100), fmt.Sprintf("/identities/%d", i), "invalid_identity",
-			"Use an issuer of at most 2000 bytes and a subject of at most 255 bytes.")
+			"Use an issuer of at most 2,000 bytes and a subject of at most 255 bytes.")
 	}
 	for i, m := range u.Memberships {
 		refuse(m.Role == RoleMember || m.Role == RoleAdmin, fmt.Sprintf("/groups/%d/role", i), "invalid_role",
@@ -205,7 +207,7 @@ func CheckImportedUser(pointer string, u *snapshot.User, clients map[string]bool
 	}
 	for i, c := range u.Consents {
 		refuse(clients[c.ClientID] && oneLine(c.Scope, maxImported), fmt.Sprintf("/consents/%d", i), "invalid_consent",
-			"Use an app client of the tenant, and scopes of at most 2000 bytes.")
+			"Use an app client of the tenant, and scopes of at most 2,000 bytes.")
 	}
 	return wrong
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
@@ -259,7 +261,8 @@ func take(tx *models.Tx, group string, ids []string) error {
 // put adds users and groups to a group and returns their ids.
 func put(tx *models.Tx, row models.UserGroup, ids []string, now time.Time) ([]string, error) {
 	if len(ids) > maxMembers {
-		return nil, fault.InvalidField("/members", "too_many", "Use at most %d members at a time.", maxMembers)
+		return nil, fault.InvalidField("/members", "too_many", "Use at most %s members at a time.",
+			humanize.Comma(maxMembers))
 	}
 	users, groups := apart(ids)
 	if err := checkUsers(tx, row.TenantID, users); err != nil {

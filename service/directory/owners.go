@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
@@ -48,8 +50,8 @@ func (s *Service) SetOwner(
 			return err
 		}
 		if count >= maxOwners {
-			return fault.InvalidField("/owner", "too_many_owners", "A group can have at most %d app owners. Add the "+
-				"others to a nested group.", maxOwners)
+			return fault.InvalidField("/owner", "too_many_owners", "A group can have at most %s app owners. Add the "+
+				"others to a nested group.", humanize.Comma(maxOwners))
 		}
 		after.Added = []string{in.Body.Owner + " " + in.Body.Role}
 		return tx.SetGroupOwners([]models.GroupOwner{{

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/ascii"
@@ -125,7 +127,8 @@ func approve(tx *models.Tx, at place, in contract.NewApproval) (contract.Approva
 	}
 	if len(others) >= maxApprovals {
 		return contract.Approval{}, fault.New(
-			fault.Conflict, "too_many_approvals", "A tenant can have at most %d approvals.", maxApprovals,
+			fault.Conflict, "too_many_approvals", "A tenant can have at most %s approvals.",
+			humanize.Comma(maxApprovals),
 		)
 	}
 	if err := access.CheckQuota(tx, at.team, models.QuotaApprovals); err != nil {

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
@@ -94,8 +96,8 @@ func (s *Service) Rotate(
 	var plaintext string
 	key, err := s.change(ctx, p, in.KeyPath, "rotate", func(row *models.APIKey, now time.Time) error {
 		if grace < 0 {
-			return fault.InvalidField("/grace_seconds", "invalid_grace", "Use 0 to %d seconds (%d days).",
-				MaxGrace/time.Second, MaxGrace/(24*time.Hour))
+			return fault.InvalidField("/grace_seconds", "invalid_grace", "Use 0 to %s seconds (%d days).",
+				humanize.Comma(int64(MaxGrace/time.Second)), MaxGrace/(24*time.Hour))
 		}
 		if row.State != string(snapshot.KeyActive) || expired(row, now) {
 			return fault.New(

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
@@ -103,8 +105,8 @@ func checkIdentity(at string, in contract.KeyIdentity) (wrong []fault.Field) {
 	case len(in.Metadata) > maxMetadata:
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/metadata", Code: "metadata_too_large",
-			Detail: fmt.Sprintf("Use at most %d bytes of compact JSON. This value has %d.", maxMetadata,
-				len(in.Metadata)),
+			Detail: fmt.Sprintf("Use at most %s bytes of compact JSON. This value has %s.",
+				humanize.Comma(maxMetadata), humanize.Comma(int64(len(in.Metadata)))),
 		})
 	}
 	sent := func(pointer, value string) {

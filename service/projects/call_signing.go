@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -134,8 +136,8 @@ func rotationTime(pointer string, seconds *int64, otherwise time.Duration) (time
 		return otherwise, nil
 	}
 	if *seconds < 0 || *seconds > int64(mostRotation/time.Second) {
-		return 0, fault.InvalidField(pointer, "out_of_range", "Use 0 to %d seconds (30 "+
-			"days).", mostRotation/time.Second)
+		return 0, fault.InvalidField(pointer, "out_of_range", "Use 0 to %s seconds (30 days).",
+			humanize.Comma(int64(mostRotation/time.Second)))
 	}
 	return time.Duration(*seconds) * time.Second, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/net/http/httpguts"
 
 	"postern/core/contract"
@@ -113,7 +114,7 @@ func checkCORS(c contract.CORS) (contract.CORS, []fault.Field) {
 	wrong = append(wrong, checkCORSHeaders("/exposed_headers", c.ExposedHeaders, c.Credentials)...)
 	if c.MaxAge != nil && (*c.MaxAge < 0 || *c.MaxAge > maxCORSAge) {
 		wrong = append(wrong, fault.Field{Pointer: "/max_age", Code: "out_of_range",
-			Detail: fmt.Sprintf("Use 0 to %d seconds, or leave it out.", maxCORSAge)})
+			Detail: fmt.Sprintf("Use 0 to %s seconds, or omit this setting.", humanize.Comma(maxCORSAge))})
 	}
 	return c, wrong
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
@@ -128,7 +130,7 @@ func (s *Service) checkTarget(
 		return nil, &fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_url",
-			Detail:  fmt.Sprintf("Use at most %d bytes.", maxTarget),
+			Detail:  fmt.Sprintf("Use at most %s bytes.", humanize.Comma(maxTarget)),
 		}, nil
 	}
 	u, err := s.Targets.CheckTarget(ctx, raw)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/models"
@@ -177,8 +179,8 @@ func checkImportedTenants(tenants []snapshot.Tenant) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: pointer,
 			Code:    "invalid_tenants",
-			Detail: fmt.Sprintf("A project must have a tenant named default, and can have at most %d tenants.",
-				maxImportedTenants),
+			Detail: fmt.Sprintf("A project must have a tenant named default, and can have at most %s tenants.",
+				humanize.Comma(maxImportedTenants)),
 		})
 	}
 	return wrong

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/openapi"
 	"postern/core/policy"
@@ -152,7 +154,7 @@ func (p *proposer) leaveOut(method, path, reason string) {
 func (p *proposer) insert(at int, rule snapshot.Rule) {
 	if p.count == maxRules {
 		p.leaveOut(strings.Join(rule.Methods, ","), rule.Path,
-			fmt.Sprintf("A version can have at most %d rules.", maxRules))
+			fmt.Sprintf("A version can have at most %s rules.", humanize.Comma(maxRules)))
 		return
 	}
 	of := &p.paths[p.at[rule.Path]]

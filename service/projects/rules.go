@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -116,7 +118,7 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		refuse("/mode", "invalid_mode", "Use off, shadow or enforce.")
 	}
 	if len(in.List) > maxRules {
-		refuse("/rules", "too_many", fmt.Sprintf("Use at most %d rules.", maxRules))
+		refuse("/rules", "too_many", fmt.Sprintf("Use at most %s rules.", humanize.Comma(maxRules)))
 		return wrong
 	}
 	segments := 0
@@ -124,8 +126,8 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		segments += segmentsOf(in.List[i].Path)
 	}
 	if segments > maxRuleSegments {
-		refuse("/rules", "too_many", fmt.Sprintf("The paths of the rules have %d segments. Use at most %d in total.",
-			segments, maxRuleSegments))
+		refuse("/rules", "too_many", fmt.Sprintf("The paths of the rules have %s segments. Use at most %s in total.",
+			humanize.Comma(int64(segments)), humanize.Comma(maxRuleSegments)))
 		return wrong
 	}
 	ids := map[string]bool{}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/models"
 	"postern/platform/fault"
 	"postern/service/access"
@@ -38,8 +40,8 @@ func checkRuleQuota(tx *models.Tx, project models.Project) error {
 	if segments <= maxUnclaimedRuleSegments {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "The rule paths of an unclaimed project can have at most %d "+
-		"segments in total across all versions. With this change, they would have %d. Remove some rules, or claim "+
+	return fault.New(fault.Conflict, "workspace_full", "The rule paths of an unclaimed project can have at most %s "+
+		"segments in total across all versions. With this change, they would have %s. Remove some rules, or claim "+
 		"the project.",
-		maxUnclaimedRuleSegments, segments)
+		humanize.Comma(maxUnclaimedRuleSegments), humanize.Comma(int64(segments)))
 }

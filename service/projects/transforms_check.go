@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/policy"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -239,7 +241,7 @@ func wrongHeaderValue(value string) (code, detail string) {
 func wrongLiteral(value string) (code, detail string) {
 	switch {
 	case len(value) > maxTransformValue:
-		return "too_long", fmt.Sprintf("Use a value of at most %d bytes.", maxTransformValue)
+		return "too_long", fmt.Sprintf("Use a value of at most %s bytes.", humanize.Comma(maxTransformValue))
 	case strings.Contains(value, "$("):
 		return "invalid_value", "Kong would treat $( as the start of a template. Use a value without $(."
 	case value[0] == ':':

@@ -26,8 +26,8 @@ func checkChecks(pointer string, c contract.UpstreamChecks, unclaimed bool) []fa
 			Detail: "Start the path with a slash, such as /healthz."})
 	case len(*path) > maxCheckPath || !isCheckPath(*path):
 		wrong = append(wrong, fault.Field{Pointer: pointer + "/path", Code: "invalid_path",
-			Detail: fmt.Sprintf("Use a path of at most %d bytes, without spaces, dot segments or a fragment. Escape "+
-				"characters that aren't allowed in URLs.", maxCheckPath)})
+			Detail: fmt.Sprintf("Use a path of at most %s bytes, without spaces, dot segments or a fragment. Escape "+
+				"characters that aren't allowed in URLs.", humanize.Comma(maxCheckPath))})
 	}
 	for i, r := range c.Statuses {
 		if _, _, ok := r.Bounds(); !ok {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/snapshot"
 	"postern/platform/fault"
 )
@@ -21,6 +23,6 @@ func CheckImported(pointer string, r *snapshot.Relation) []fault.Field {
 	return []fault.Field{{
 		Pointer: pointer + "/" + r.Object + "/user",
 		Code:    "invalid_user",
-		Detail:  fmt.Sprintf("Use at most %d bytes, without NUL.", maxImportedUser),
+		Detail:  fmt.Sprintf("Use at most %s bytes, without NUL.", humanize.Comma(maxImportedUser)),
 	}}
 }

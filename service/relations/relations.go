@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/policy"
@@ -226,8 +228,8 @@ func (t tenants) rows(
 				Pointer: at + "/user",
 				Code:    "invalid_user",
 				Detail: fmt.Sprintf("Use the ID of a user, the owner of keys, or the subject and issuer of a token, "+
-					"as in \"sub (https://issuer.example)\". Use at most %d characters. Don't begin or end with a "+
-					"space.", maxUser),
+					"as in \"sub (https://issuer.example)\". Use at most %s characters. Don't begin or end with a "+
+					"space.", humanize.Comma(maxUser)),
 			})
 		}
 		var err error

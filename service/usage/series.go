@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
@@ -83,7 +85,8 @@ func (s *Service) Usage(ctx context.Context, p access.Principal, in contract.Usa
 		rows = rows[:q.Top]
 	} else if more {
 		return contract.Usage{}, fault.InvalidField("/group_by", "too_many_groups",
-			"The response would have more than %d groups. Use a shorter period or fewer dimensions.", MaxItems)
+			"The response would have more than %s groups. Use a shorter period or fewer dimensions.",
+			humanize.Comma(MaxItems))
 	}
 	places, err := placesOf(tx, parent.ID)
 	if err != nil {

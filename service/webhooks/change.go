@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
@@ -138,7 +140,8 @@ func (s *Service) Rotate(
 		seconds := in.Body.OverlapSeconds
 		if *seconds < 0 || *seconds > int64(maxOverlap/time.Second) {
 			return contract.WebhookWithSecret{}, fault.InvalidField("/overlap_seconds", "invalid_overlap",
-				"Use 0 to %d seconds (%d days).", maxOverlap/time.Second, maxOverlap/(24*time.Hour))
+				"Use 0 to %s seconds (%d days).", humanize.Comma(int64(maxOverlap/time.Second)),
+				maxOverlap/(24*time.Hour))
 		}
 		overlap = time.Duration(*seconds) * time.Second
 	}
@@ -279,7 +282,7 @@ func (s *Service) checkURL(ctx context.Context, raw string) (*url.URL, *fault.Fi
 		return nil, &fault.Field{
 			Pointer: "/url",
 			Code:    "invalid_url",
-			Detail:  fmt.Sprintf("Use at most %d bytes.", maxURL),
+			Detail:  fmt.Sprintf("Use at most %s bytes.", humanize.Comma(maxURL)),
 		}, nil
 	}
 	address, query, asks := strings.Cut(raw, "?") // receivers keep a token in it, which a target has no use for

@@ -115,8 +115,11 @@ func repeatable(m contract.Member) bool {
 	return m.Elem().Kind() == reflect.Slice && m.Form != listForm
 }
 
-// lowerFirst returns a text with a small first letter, but for words such as URL.
+// lowerFirst returns a text with a small first letter, except for words such as URL and names such as Auth0.
 func lowerFirst(text string) string {
+	if strings.HasPrefix(text, "Auth0 ") {
+		return text
+	}
 	first, size := utf8.DecodeRuneInString(text)
 	if second, _ := utf8.DecodeRuneInString(text[size:]); unicode.IsUpper(second) {
 		return text

@@ -136,8 +136,8 @@ func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []
 	for _, name := range f.gateway.placeholders() {
 		known := read.Placeholders()
 		if !slices.ContainsFunc(known, func(p configfile.Placeholder) bool { return p.Name == name }) {
-			return fmt.Errorf("the files don't contain the placeholder %q. Their placeholders: "+
-				"%s", name, namesOf(known))
+			return fmt.Errorf("the files don't contain the placeholder %q. Their placeholders: %s", name,
+				namesOf(known))
 		}
 	}
 	if f.in.DryRun {
@@ -227,8 +227,9 @@ func lowerAll(names []string) []string {
 func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
-	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d "+
-		"not at all.\n\n", terminal.Count{N: int64(s.Total()), One: "entity"}, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
+	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d not at all.\n\n",
+		terminal.Count{N: int64(s.Total()), One: "entity"}, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy,
+		s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
 	}

@@ -104,7 +104,8 @@ func TestImport_kongRefused(t *testing.T) {
 			`UPSTREAM`},
 		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
-		"unknown route":       {kongFile, dry("--open", "nothing"), "--open nothing: the file doesn't contain a closed route"},
+		"unknown route": {kongFile, dry("--open", "nothing"), "--open nothing: the file doesn't contain a closed " +
+			"route"},
 		"a name":              {kongFile, dry("--name", "x"), "--name must have 2 to 40 lowercase letters"},
 		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
