@@ -227,9 +227,9 @@ func lowerAll(names []string) []string {
 func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
+	entities := terminal.Count{N: int64(s.Total()), One: "entity"}
 	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d not at all.\n\n",
-		terminal.Count{N: int64(s.Total()), One: "entity"}, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy,
-		s.Skipped)
+		entities, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
 		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
 	}
