@@ -89,9 +89,9 @@ func apiScope() projects.APIScope {
 			Verb:   "Remove",
 			Kind:   "API scope",
 			Impact: []string{
-				"New and refreshed tokens won't have it. Tokens that have it keep it until " +
-					"they expire. 5 app clients can request it. Sign-ins that still request it will continue " +
-					"without it.",
+				"New and refreshed tokens won't include this scope. Existing tokens keep it until they expire. " +
+					"5 app clients can request this scope. Sign-ins that still request it will continue without " +
+					"it.",
 			},
 		},
 		BackURL: "/projects/shop/api-scopes",

@@ -131,7 +131,7 @@ func domainMissing() projects.Domain {
 	m := domain()
 	m.Host, m.State = longHost, ui.Badge{Tone: ui.Warn, Text: "record missing"}
 	m.RecordName = "_postern-challenge." + longHost
-	m.Facts[1].Value = "by its TXT record, 1 Nov 2026, 09:12 UTC"
+	m.Facts[1].Value = "1 Nov 2026, 09:12 UTC (by TXT record)"
 	m.Facts = append(m.Facts, ui.Fact{Label: "Record missing since", Value: "19 Nov 2026, 09:12 UTC"})
 	m.Warnings = []string{"CORS is set, but the domain doesn't match OPTIONS, so browsers' preflight requests get " +
 		"404. Add OPTIONS to its methods, or create a domain with the same path prefix that includes OPTIONS."}

@@ -45,7 +45,7 @@ func explainRefused() projects.Explain {
 			{
 				Name:    "Authentication",
 				Outcome: ui.Badge{Tone: ui.Good, Text: "passed"},
-				Detail:  "The call uses the key " + m.Key.Text + " of ana, which has the scopes read.",
+				Detail:  "The call uses the key " + m.Key.Text + " for ana, which has the scopes read.",
 			},
 			{
 				Name:    "Rules",

@@ -11,7 +11,7 @@ import (
 func exportPreview() exports.Preview {
 	const path = "/projects/shop/export/preview"
 	return exports.Preview{
-		Page:    in("Export preview of Shop", path, "Shop", "Export", "Preview"),
+		Page:    in("Export preview for Shop", path, "Shop", "Export", "Preview"),
 		Project: "Shop",
 		Formats: []ui.Tab{
 			{URL: path + "?format=gateway", Text: "Kong gateway", Current: true},

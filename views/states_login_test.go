@@ -170,7 +170,7 @@ func appClient() projects.AppClient {
 		Facts: []ui.Fact{
 			{Label: "Kind", Value: "confidential"},
 			{Label: "Redirect URIs", Value: "https://app.example.com/callback", Mono: true},
-			{Label: "Tokens", Value: "Valid for 10 minutes, signed with RS256. Logins can be refreshed for 30 days."},
+			{Label: "Tokens", Value: "Valid for 10 minutes, signed with RS256. Users stay signed in for up to 30 days."},
 		},
 		TestAction: path + "/test",
 		Preview:    login.Preview(hostedChoose()),
@@ -214,7 +214,7 @@ func appClient() projects.AppClient {
 			},
 			PKCE: []ui.Option{
 				{Value: "required", Title: "Required", Text: "Every sign-in requires a code challenge.", Chosen: true},
-				{Value: "when_sent", Title: "When sent", Text: "For libraries that can't send a code challenge. Only " +
+				{Value: "when_sent", Title: "Optional", Text: "For libraries that can't send a code challenge. Only " +
 					"the client secret protects their codes."},
 			},
 		},

@@ -105,7 +105,7 @@ func teamStates() []state {
 				Verb:   "Leave",
 				Kind:   "team",
 				Name:   "Payments",
-				Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
+				Impact: []string{"You and your access tokens will immediately lose access to the team's projects. The " +
 					"projects aren't deleted."},
 				Undo: "To join again, you need a new invitation from an owner.",
 			},
@@ -281,7 +281,7 @@ func ownTeam() team.Team {
 			Verb:   "Leave",
 			Kind:   "team",
 			Name:   "Payments",
-			Impact: []string{"You and your access tokens immediately lose access to the team's projects. The " +
+			Impact: []string{"You and your access tokens will immediately lose access to the team's projects. The " +
 				"projects aren't deleted."},
 			Undo: "To join again, you need a new invitation from an owner.",
 		},

@@ -228,9 +228,15 @@ func keyFilter() projects.KeyFilter {
 
 func keyBounds(of, minute string) projects.KeyBounds {
 	b := projects.KeyBounds{Of: []ui.Option{
-		{Value: "type", Title: "From its type", Text: "Currently 10 per second, 1,000 per day.", Chosen: of == "type"},
-		{Value: "own", Title: "Its own", Text: "Replaces the limits of the type and the project.", Chosen: of == "own"},
-		{Value: "none", Title: "None", Text: "No limits, regardless of its type.", Chosen: of == "none"},
+		{
+			Value: "type", Title: "From the key type", Text: "Currently 10 per second, 1,000 per day.",
+			Chosen: of == "type",
+		},
+		{
+			Value: "own", Title: "Custom", Text: "Replaces the limits from the key type and the project.",
+			Chosen: of == "own",
+		},
+		{Value: "none", Title: "None", Text: "No limits, regardless of the key type.", Chosen: of == "none"},
 	}}
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		b.Windows = append(b.Windows, ui.Limit{Window: window, Label: "A " + window})
@@ -330,7 +336,7 @@ func key() projects.Key {
 				Action: "/projects/shop/keys/key_1/rotate",
 				Verb:   "Rotate",
 				Kind:   "key",
-				Name:   "pstn_abc…wxyz of billing-service",
+				Name:   "pstn_abc…wxyz for billing-service",
 				Impact: []string{
 					"billing-service made calls with it in the last hour.",
 					"After the grace period, calls with the old secret get 401.",
@@ -353,7 +359,7 @@ func key() projects.Key {
 			Action: "/projects/shop/keys/key_1/revoke",
 			Verb:   "Revoke",
 			Kind:   "key",
-			Name:   "pstn_abc…wxyz of billing-service",
+			Name:   "pstn_abc…wxyz for billing-service",
 			Impact: []string{
 				"billing-service made calls with it in the last hour.", "Calls with this key will get 401.",
 			},

@@ -205,7 +205,7 @@ func user() tenants.User {
 			Verb:   "Delete",
 			Kind:   "user",
 			Impact: []string{
-				"Their identities are deleted, and 2 sessions and 1 group membership end immediately.",
+				"Their identities will be deleted, and 2 sessions and 1 group membership will end immediately.",
 			},
 		},
 	}

@@ -16,7 +16,7 @@ func versionPlace() projects.Place {
 			Action:   "/projects/shop/versions/ver_1",
 			Revision: "41",
 			Name:     ui.Value{Text: "2.1.0"},
-			Hint:     "Renaming changes the gateway URLs of all its environments immediately.",
+			Hint:     "Renaming a version immediately changes the gateway URLs of all environments in it.",
 		},
 		Removal: projects.Removal{
 			Confirm: &ui.Confirmation{
@@ -117,7 +117,8 @@ func environmentPlace() projects.Place {
 				Error: "Use 2 to 40 lowercase letters, digits or hyphens. Start with a letter and don't end with a " +
 					"hyphen.",
 			},
-			Hint: "Renaming changes the gateway URL immediately. API keys limited to this environment remain valid.",
+			Hint: "Renaming an environment immediately changes its gateway URL. API keys limited to the environment " +
+				"remain valid.",
 		},
 		Timeouts: &projects.Timeouts{
 			Open:   true,
@@ -125,7 +126,8 @@ func environmentPlace() projects.Place {
 			Fields: []ui.Field{{
 				ID: "connect_ms", Name: "connect_ms", Label: "Connect (ms)", Numeric: true, Conditional: true,
 				Value: ui.Value{Text: "0", Error: "Use 1 to 3,600,000 milliseconds. The default is 10,000."},
-				Hint: "How long connecting to the upstream can take. Applies separately to the TLS handshake. " +
+				Hint: "How long connecting to the upstream can take. The same limit applies separately to the TLS " +
+					"handshake. " +
 					"Default: 10,000.",
 			}},
 		},

@@ -107,7 +107,7 @@ func webhookDetail() webhooks.Detail {
 			Verb:   "Rotate",
 			Kind:   "secret",
 			Impact: []string{
-				"Deliveries are signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
+				"Deliveries will be signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
 					"then will refuse them.",
 			},
 			Undo:     "You can't extend this period.",

@@ -78,12 +78,12 @@ func CallersText(c projects.Callers) string {
 	return who + " made " + CountText(c.Calls, "call") + since + "."
 }
 
-// SignInsText is such as "4 users signed in through it today."
-func SignInsText(n int64, through string) string {
+// SignInsText is such as "4 users signed in with this provider today.", where by is "with this provider".
+func SignInsText(n int64, by string) string {
 	if n == 0 {
-		return "No users signed in " + through + " it today."
+		return "No users signed in " + by + " today."
 	}
-	return CountText(n, "user") + " signed in " + through + " it today."
+	return CountText(n, "user") + " signed in " + by + " today."
 }
 
 // HasConfirmed reports whether a list's form was sent from the confirmation page.

@@ -92,11 +92,11 @@ func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
 	s.Post(scopesPage, "name", "orders:read").LeadsTo(scopesPage)
-	s.Get(scopesPage+"/orders:read").Says("main", "No app clients can request it")
+	s.Get(scopesPage+"/orders:read").Says("main", "No app clients can request this scope")
 	path := s.CreateAppClient(tab)
 	s.Post(path+"/access", "grant_types", "authorization_code", "api_scopes", "orders:*").LeadsTo(path)
 	s.Get(scopesPage+"/orders:read").
-		Says("main", "1 app client can request it").
+		Says("main", "1 app client can request this scope").
 		Says("main a[href='"+path+"']", "web (default)")
 }
 
@@ -174,9 +174,9 @@ func TestAppClient_rotatesSigningKey(t *testing.T) {
 	rotate := path + "/signing-keys"
 	s.Get(path).Says("form[action='"+rotate+"'] button", "Rotate now").Lacks("#signing-keys tbody")
 	s.Post(rotate).LeadsTo(path)
-	s.Get(path).Says("#signing-keys tbody", "the next key")
+	s.Get(path).Says("#signing-keys tbody", "replaced by a new key")
 	s.Post(rotate).LeadsTo(path)
-	s.Get(path).Says("#signing-keys tbody tr:nth-child(2)", "the next key").
+	s.Get(path).Says("#signing-keys tbody tr:nth-child(2)", "replaced by a new key").
 		Lacks("#signing-keys tbody tr:nth-child(3)")
 	s.Post(rotate).Shows(409, "web").Says("#signing-keys", "Rotate again after that.")
 }

@@ -22,7 +22,7 @@ func TestAudit_page(t *testing.T) {
 			Shows(200, "shop is ready")
 		key := s.Get("/projects/shop/keys").Find("a[href*='/keys/key_']").First().AttrOr("href", "")
 		s.Post(key + "/freeze").LeadsTo(key)
-		history := s.Get(key).Find("a:contains('History of this key')").AttrOr("href", "")
+		history := s.Get(key).Find("a:contains('Key history')").AttrOr("href", "")
 		page := s.Get(history).Shows(200, "Audit log")
 		page.Says("#audit-list li", "ana@example.com froze the key …").
 			Says("#audit-list li", "of shop").
@@ -34,7 +34,7 @@ func TestAudit_page(t *testing.T) {
 		if link != key {
 			t.Errorf("the entry leads to %q, want %s", link, key)
 		}
-		page = s.Get(s.Get("/projects/shop/settings").Find("a:contains('History of this project')").AttrOr("href", ""))
+		page = s.Get(s.Get("/projects/shop/settings").Find("a:contains('Project history')").AttrOr("href", ""))
 		page.Shows(200, "Audit log").
 			Says("#audit-list", `ana@example.com created the project "shop"`).
 			Says("#audit-list", "froze the key")

@@ -48,7 +48,7 @@ func TestDomain_certificate(t *testing.T) {
 			Problem:  "<b>DNS problem</b>: NXDOMAIN.",
 		})
 	})
-	s.Get(page).Says("dl", "through ACME, valid until "+ends.Format("2 Jan 2006")).
+	s.Get(page).Says("dl", "issued through ACME, valid until "+ends.Format("2 Jan 2006")).
 		Says("main", "failed: <b>DNS problem</b>: NXDOMAIN. Next attempt")
 }
 

@@ -80,7 +80,8 @@ func TestKey_createWithAllFields(t *testing.T) {
 	}
 	s.Submit(action, append(form, "allowed_cidrs", "10.0.0.0/8\n 192.0.2.1 ")...).Shows(200, "Key created").
 		Says("dl", "every project in storefront").
-		Says("dl", "60 per minute, 1,000 per day (its own)").Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
+		Says("dl", "60 per minute, 1,000 per day (set on this key)").
+		Says("dl", "10.0.0.0/8, 192.0.2.1/32").Says("dl", "acme")
 	s.Get("/projects/shop/keys").Says("#keys tbody tr:first-child", "Valid for every project in storefront")
 	s.Post(action, "owner", "billing", "tenant", "unknown", "product", "another").Shows(422, "Keys").
 		Says("#key-tenant-error", "doesn't serve the tenant").Says("#key-product-error", "storefront")
@@ -109,7 +110,7 @@ func TestKey_update(t *testing.T) {
 		Says("[data-flash]", "of bootstrap. The change").
 		Says("dl", "For the night").
 		Says("dl time[title='2 Jan 2090, 23:59 UTC']", "in ").
-		Says("dl", "7 per hour, 9 per day (its own)").
+		Says("dl", "7 per hour, 9 per day (set on this key)").
 		Says("dl", "2001:db8::/32").
 		Holds("limits_hour", "7").
 		Holds("expires_at", "2090-01-02")
@@ -126,13 +127,13 @@ func TestKey_update(t *testing.T) {
 	// Nothing but the choice is read of numbers that the form hides.
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
 	s.Get(path).
-		Says("dl", "none, regardless of its type").
+		Says("dl", "none, regardless of the key type").
 		Says("dl time[title^='2 Jan 2090']", "in ").
 		Says("dl", "anywhere")
 
 	conflict := s.Post(path, form(opened, "limits_of", "type", "allowed_cidrs", "192.0.2.1")...).
 		Shows(412, "Changed since you opened this page").
-		Says("tbody", "same as its type").
+		Says("tbody", "same as the key type").
 		Says("tbody", "anywhere").
 		Says("tbody", "192.0.2.1")
 	var mine []string

@@ -187,7 +187,7 @@ func TestGroups_pages(t *testing.T) {
 	s.Get(list).Says("main", "1 user, 1 app")
 	s.Get(staff+"?owners_q=reports").Says("section[aria-labelledby=owners]", "No apps")
 	s.Post(staff+"/owners/remove", "owner", "billing/eu").Shows(200, "Remove billing/eu from All staff").
-		Says("main", "its keys lose access")
+		Says("main", "its keys will lose access")
 	s.Post(staff+"/owners/remove", "owner", "billing/eu", "confirm", "true").LeadsTo(staff + "#owners")
 	s.Post(staff+"/owners/remove", "owner", "billing/eu", "confirm", "true").Shows(404, "Page not found")
 

@@ -49,6 +49,6 @@ func (n Names) known() string {
 	if named == n.Line.Count || named == 0 {
 		return ""
 	}
-	return "The first " + humanize.Comma(named) + " of " + humanize.Comma(n.Line.Count) +
-		". The full ledger lists all of them."
+	return "Showing the first " + humanize.Comma(named) + " of " + humanize.Comma(n.Line.Count) +
+		" items. The full ledger lists all items."
 }

@@ -262,7 +262,7 @@ func clientKeys(m ClientKeys) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = ui.WhenOr(k.Until, "the next key").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.WhenOr(k.Until, "replaced by a new key").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -374,7 +374,7 @@ func clientFreeze(m ClientFreeze) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">While the app client is frozen, users can't sign in and the app client can't get tokens. Calls with existing tokens, including its users' tokens, get 403. You can unfreeze the app client later.</p><button class=\"btn\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"max-w-md\">While the app client is frozen, users can't sign in and the app client can't get tokens. Calls with existing tokens, including users' tokens, get 403. You can unfreeze the app client later.</p><button class=\"btn\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

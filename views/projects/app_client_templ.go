@@ -218,7 +218,7 @@ func connect(m AppClient) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Enter the issuer and the client ID in any OpenID Connect library, and turn on PKCE with S256. The library finds everything else in the issuer's discovery document.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<section id=\"connect\" aria-labelledby=\"connect-title\"><h2 id=\"connect-title\" class=\"mb-3\">Connect</h2><div class=\"card space-y-4 p-5\"><p class=\"hint\">Configure any OpenID Connect library with the issuer and the client ID, and turn on PKCE with S256. The library finds all other settings in the issuer's discovery document.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -862,8 +862,8 @@ func appClientSettings(m AppClientSettings) templ.Component {
 				Value:        m.Refresh,
 				Required:     true,
 				Autocomplete: "off",
-				Hint: "How long tokens can be refreshed before users must sign in again, up to 90. Enter 0 " +
-					"to turn off refresh.",
+				Hint: "How long tokens can be refreshed before users must sign in again. The maximum is 90. " +
+					"Enter 0 to turn off refresh.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -992,7 +992,7 @@ func branding(m AppClient) templ.Component {
 			templ_7745c5c3_Err = ui.TextField(ui.Field{
 				ID:           "brand-welcome",
 				Name:         "welcome",
-				Label:        "Welcome",
+				Label:        "Welcome text",
 				Value:        m.Branding.Welcome,
 				Autocomplete: "off",
 				Hint:         "A sentence shown below the title.",
@@ -1162,7 +1162,7 @@ func appClientSecret(m AppClientSecret) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Confidential {
-			templ_7745c5c3_Err = ui.Tick("secret-confirm", "The current secret stops working immediately.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Tick("secret-confirm", "The current secret will stop working immediately.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

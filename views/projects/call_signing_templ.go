@@ -147,7 +147,7 @@ func signingKeys(m CallSigning) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Copyable("signing-directory", "URL of the public keys", m.DirectoryURL).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Copyable("signing-directory", "public key URL", m.DirectoryURL).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -231,7 +231,7 @@ func signingKeys(m CallSigning) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.WhenOr(k.Until, "the next key").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.WhenOr(k.Until, "replaced by a new key").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

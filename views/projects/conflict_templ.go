@@ -54,7 +54,7 @@ func ConflictPage(m Conflict) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " changed after you opened this page. Your change hasn't been saved yet.</p><div class=\"card table-frame mt-6\" role=\"group\" aria-label=\"Saved values and yours\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\"><span class=\"sr-only\">Setting</span></th><th scope=\"col\">Saved</th><th scope=\"col\">Yours</th></tr></thead> <tbody>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, " changed after you opened this page. Your change hasn't been saved yet.</p><div class=\"card table-frame mt-6\" role=\"group\" aria-label=\"Saved values and your values\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\"><span class=\"sr-only\">Setting</span></th><th scope=\"col\">Saved</th><th scope=\"col\">Yours</th></tr></thead> <tbody>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

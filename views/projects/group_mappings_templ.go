@@ -176,7 +176,7 @@ func groupMappingTable(rows []GroupMappingRow) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"table-frame\" role=\"group\" aria-labelledby=\"group-mappings-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">If the claim</th><th scope=\"col\">The user is in</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"table-frame\" role=\"group\" aria-labelledby=\"group-mappings-title\" tabindex=\"0\"><table class=\"table\"><thead><tr><th scope=\"col\">Claim</th><th scope=\"col\">Group</th><th scope=\"col\"><span class=\"sr-only\">Actions</span></th></tr></thead> <tbody>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -777,7 +777,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           id + "-introspection-client",
 			Name:         "introspection_client",
-			Label:        "Client ID at the endpoint",
+			Label:        "Client ID for the endpoint",
 			Value:        m.ClientID,
 			Mono:         true,
 			Autocomplete: "off",

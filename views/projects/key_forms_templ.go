@@ -215,7 +215,7 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
 			ID:      id + "-limit",
 			Name:    "limits",
-			Legend:  "Limits of this key (windows follow the UTC clock)",
+			Legend:  "Limits for this key (windows follow the UTC clock)",
 			Windows: b.Windows,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -355,7 +355,7 @@ func keyEdit(m KeyEdit) templ.Component {
 				Label: "Expires",
 				Type:  "date",
 				Value: m.Expires,
-				Hint:  "The key expires at the end of this day (UTC). Leave empty if it should never expire.",
+				Hint:  "The key expires at the end of this day (UTC). Leave empty for a key that never expires.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

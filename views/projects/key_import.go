@@ -84,7 +84,7 @@ func (e KeyImportError) rows() string {
 	if e.Rows == 1 {
 		return strconv.FormatInt(e.Row, 10)
 	}
-	return english.Plural(int(e.Rows), "row", "") + " from " + strconv.FormatInt(e.Row, 10)
+	return english.Plural(int(e.Rows), "row", "") + ", starting at " + strconv.FormatInt(e.Row, 10)
 }
 
 // heading says in a line what happened.

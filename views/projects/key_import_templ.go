@@ -618,7 +618,7 @@ func keyCheck(m KeyCheck) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "No match. This isn't a key of this project."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Say(ui.Notice{Tone: ui.Warn, Text: "No match. The key doesn't belong to this project."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -257,7 +257,7 @@ func keyPlaceRow(id, action string, row KeyPlaceRow) templ.Component {
 		templ_7745c5c3_Err = ui.SelectField(ui.Field{
 			ID:    row.ID + "-prefix-use",
 			Name:  "key_in_prefix_use",
-			Label: "The prefix is",
+			Label: "Prefix requirement",
 		}, row.uses()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -717,7 +717,7 @@ func addresses(list []Address) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Copyable(a.ID, "gateway URL of "+a.Environment, a.URL).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Copyable(a.ID, "gateway URL for "+a.Environment, a.URL).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -977,7 +977,7 @@ func CreatedPage(m Created) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Copyable(k.ID, "key of "+environmentText(k.Environment), k.Key).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Copyable(k.ID, "key for "+environmentText(k.Environment), k.Key).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

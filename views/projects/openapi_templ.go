@@ -1187,7 +1187,7 @@ func openAPIForm(m *OpenAPIForm) templ.Component {
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID:           "openapi-url",
 			Name:         "openapi_url",
-			Label:        "URL of the OpenAPI document",
+			Label:        "OpenAPI document URL",
 			Type:         "url",
 			Value:        m.URL,
 			Conditional:  true,

@@ -488,7 +488,7 @@ func providerForm(m ProviderForm) templ.Component {
 				Mono:         true,
 				Autocomplete: "off",
 				Conditional:  true,
-				Hint:         "From your app at the provider.",
+				Hint:         "The client ID that the provider assigned to your app.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -355,7 +355,7 @@ func relationImport(m RelationImport) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</code>. If you leave out the tenant, the project's own tenant is used. Existing owners are kept. The file can be up to 5 MB. For larger files, use <code class=\"font-mono\">postern relations import</code>.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Import file</button></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</code>. Lines without a tenant apply to the project's own tenant. Existing owners are kept. The file can be up to 5 MB. For larger files, use <code class=\"font-mono\">postern relations import</code>.</p></div><div class=\"flex justify-end\"><button class=\"btn btn-primary\">Import file</button></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

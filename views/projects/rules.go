@@ -47,7 +47,7 @@ var ruleSyntax = []ui.Fact{
 	{Label: "/**", Value: "At the end of a path, matches everything below it."},
 	{Label: "scopes=a,b", Value: "Requires all of these scopes."},
 	{Label: "groups=a,b", Value: "Requires one of these groups."},
-	{Label: "role=admin", Value: "Requires the role admin in that group."},
+	{Label: "role=admin", Value: "Requires the admin role in one of these groups."},
 	{Label: "owner=order:{id}", Value: "Requires the owner of this object."},
 	{Label: "remember=order:{response.id}", Value: "Makes the caller the owner after a 2xx response."},
 	{Label: "forget=order:{id}", Value: "Removes all owners after a 2xx response."},

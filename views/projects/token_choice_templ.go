@@ -86,7 +86,7 @@ func tokenChoice(c TokenChoice) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and doesn't keep a copy, so logins can't be refreshed.")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "Your application holds the provider's own token. Postern checks it with the provider on every call and doesn't keep a copy, so users must sign in again when it expires.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -750,7 +750,7 @@ func owners(m Group) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<section aria-labelledby=\"owners\"><h2 id=\"owners\" class=\"mb-1\">Apps</h2><p class=\"hint mb-3\">Keys of this tenant that are owned by one of these apps are in the group.</p><div class=\"card\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 51, "<section aria-labelledby=\"owners\"><h2 id=\"owners\" class=\"mb-1\">Apps</h2><p class=\"hint mb-3\">Keys in this tenant that belong to one of these apps are in the group.</p><div class=\"card\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

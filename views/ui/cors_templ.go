@@ -134,7 +134,7 @@ func CORSSection(m CORS) templ.Component {
 				}
 			}
 			templ_7745c5c3_Err = Switch("cors-credentials", "credentials", "Cookies",
-				"Pages can send cookies and read the response. This isn't needed for API keys and tokens in "+
+				"Pages can send cookies and read the response. This isn't needed for API keys or tokens in "+
 					"headers.",
 				m.Credentials).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -112,7 +112,7 @@ func requestFacts(r contract.RequestDetail) [][2]string {
 		{"Bytes in, out", fmt.Sprintf("%d, %d", r.BytesIn, r.BytesOut)},
 	}
 	if r.Tries > 1 {
-		facts = append(facts, [2]string{"Tries", strconv.Itoa(r.Tries)})
+		facts = append(facts, [2]string{"Attempts", strconv.Itoa(r.Tries)})
 	}
 	if r.Target != nil {
 		facts = append(facts, [2]string{"Target", *r.Target})

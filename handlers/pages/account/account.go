@@ -141,7 +141,7 @@ func (h *Handler) askEndSession(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Title: "Sign out",
 			Impact: []string{"You'll have to sign in again in that browser, and unsaved input there will be lost. " +
-				"Access tokens keep working."},
+				"Access tokens will keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
 		},
@@ -173,7 +173,7 @@ func (h *Handler) askEndOtherSessions(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Title: title,
 			Impact: []string{"You'll have to sign in again in all other browsers. Access tokens and this session " +
-				"keep working."},
+				"will keep working."},
 			Undo:     "You can sign in there again.",
 			ByButton: true,
 		},

@@ -153,7 +153,7 @@ func (h *Handler) link(
 	if !signedIn || v.Who.Account != linkTo {
 		return h.signInWithError(v, "/account/signins", fault.New(
 			fault.Unauthenticated, "sign_in_failed",
-			"You're no longer signed in to the account that you were linking. Sign in and try again.",
+			"You signed out or switched accounts before the provider was linked. Sign in and try again.",
 		))
 	}
 	identity, err := idp.Complete(v.Ctx(), attempt, v.Gin.Request.URL.Query())
@@ -288,7 +288,7 @@ func (h *Handler) askUnlink(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb:     "Unlink",
 			Kind:     name,
-			Impact:   []string{"You won't be able to sign in with it anymore. Current sessions keep working."},
+			Impact:   []string{"You won't be able to sign in with it anymore. Current sessions will keep working."},
 			Undo:     "You can link it again.",
 			ByButton: true,
 		},

@@ -41,9 +41,9 @@ func actorText(e contract.AuditEntry) string {
 
 // auditText is the rest of the sentence. Actions without their own text are described by the parts of their name.
 func auditText(e contract.AuditEntry) string {
-	of := ""
+	of, forProject := "", ""
 	if e.ProjectName != "" {
-		of = " of " + e.ProjectName
+		of, forProject = " of "+e.ProjectName, " for "+e.ProjectName
 	}
 	if e.Outcome == models.OutcomeRefused {
 		return refusedText(e, of)
@@ -59,13 +59,13 @@ func auditText(e contract.AuditEntry) string {
 			return "changed the " + settingText(change) + " of the tenant " + strconv.Quote(e.Detail["name"]) + of
 		}
 	case access.KeyCreate:
-		return "created the key " + keyText(e) + of
+		return "created the key " + keyText(e) + forProject
 	case access.KeyChange:
-		return pastOf(e.Detail["change"]) + " the key " + keyText(e) + of
+		return pastOf(e.Detail["change"]) + " the key " + keyText(e) + forProject
 	case access.ExportCreate, access.ExportDownload, access.ExportSecrets:
 		return exportText(e) + of
 	case access.DomainChange, access.DomainApprove, access.DomainReport:
-		return domainText(e) + of
+		return domainText(e) + forProject
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	case access.AuditTrim:
@@ -106,7 +106,7 @@ func changeText(e contract.AuditEntry) string {
 		verb = change
 	}
 	if verb == "rotate" {
-		noun = "secret of the " + noun
+		noun = "secret for the " + noun
 	}
 	if change, ok := e.Changes[births[noun]]; ok {
 		switch {
@@ -183,7 +183,7 @@ func exportText(e contract.AuditEntry) string {
 	case e.Detail["keys"] == string(bundle.KeysMint):
 		return "downloaded an export with new keys"
 	case e.Detail["part"] == "ledger":
-		return "downloaded the ledger of an export"
+		return "downloaded the ledger for an export"
 	}
 	return "downloaded an export"
 }
@@ -217,12 +217,12 @@ var domainChanges = map[string]string{
 	"move":           "moved",
 	"verify":         "checked",
 	"disapprove":     "ended the verification of",
-	"record missing": "couldn't find the TXT record of",
-	"record back":    "found the missing TXT record of",
+	"record missing": "couldn't find the TXT record for",
+	"record back":    "found the missing TXT record for",
 	"lapse":          "transferred to another team",
 
 	"certificate obtained": "obtained a certificate for",
-	"certificate renewed":  "renewed the certificate of",
+	"certificate renewed":  "renewed the certificate for",
 	"certificate failed":   "couldn't obtain a certificate for",
 }
 
@@ -276,7 +276,7 @@ var actionTitles = map[access.Action]string{
 	access.CredentialUse:  "Use an invalid credential",
 	access.DeviceApprove:  "Approve a command-line sign-in",
 	access.DeviceDeny:     "Deny a command-line sign-in",
-	access.DomainReport:   "Check the TXT record of a domain",
+	access.DomainReport:   "Check the TXT record for a domain",
 	access.ProjectErase:   "Permanently delete a project",
 	access.ProjectPurge:   "Delete a project from the trash",
 	access.RequestMake:    "Send a request from another site",
@@ -339,7 +339,7 @@ var pasts = map[string]string{
 	"purge":    "deleted",
 	"test":     "tested",
 
-	"redeliver": "resent a delivery of",
+	"redeliver": "resent a delivery for",
 }
 
 // pastOf returns the past tense of a verb, or the verb itself if it is not known.

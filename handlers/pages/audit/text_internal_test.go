@@ -50,7 +50,7 @@ func TestAuditText(t *testing.T) {
 			Actor: ana, Action: "project.update", Object: "prj_1", ProjectName: "shop",
 			Detail: map[string]string{"change": "set", "object": "rules of version 1.0.0"},
 		},
-		"ana@example.com rotated the secret of the webhook whk_1": {
+		"ana@example.com rotated the secret for the webhook whk_1": {
 			Actor: ana, Action: "webhook.change", Object: "whk_1", Detail: map[string]string{"change": "rotate"},
 		},
 		"Postern turned off the webhook whk_1": {

@@ -52,7 +52,7 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 		m.Facts = slices.Insert(m.Facts, 2, first)
 	}
 	if r.Tries > 1 {
-		m.Facts = append(m.Facts, ui.Fact{Label: "Tries", Value: strconv.Itoa(r.Tries)})
+		m.Facts = append(m.Facts, ui.Fact{Label: "Attempts", Value: strconv.Itoa(r.Tries)})
 	}
 	if r.Target != nil {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Target", Value: *r.Target, Mono: true})

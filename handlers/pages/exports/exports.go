@@ -234,9 +234,9 @@ func rowsText(e contract.Export) string {
 }
 
 func exportFacts(e contract.Export) []ui.Fact {
-	consumers, known := "Included, with their identities", "Left out"
+	consumers, known := "Included, with their identities", "Not included"
 	if !e.Consumers {
-		consumers = "Left out"
+		consumers = "Not included"
 	}
 	switch {
 	case e.Secrets && e.Recipient != "":

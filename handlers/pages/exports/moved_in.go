@@ -84,7 +84,7 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 			Impact: []string{
 				"All projects, owners and keys that the import created will be permanently deleted. Calls to these " +
 					"projects will fail.",
-				"If any of them was changed after the import, nothing will be deleted.",
+				"If any of them have changed since the import, nothing will be deleted.",
 			},
 			Undo: "You can import the files again.",
 		},

@@ -30,7 +30,7 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 		options.Format = string(bundle.FormatData)
 	}
 	m := exports.Preview{
-		Page: v.Shell("Export preview of "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell("Export preview for "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Export", URL: ask}, ui.Crumb{Text: "Preview"}),
 		Project: p.DisplayName,
 	}
@@ -61,7 +61,7 @@ func (h *Handler) previewExport(v *page.Visit) (web.Answer, error) {
 // exactly are folded.
 func statusSections() []exports.Section {
 	return []exports.Section{
-		{ID: string(bundle.Skipped), Title: "Not moved", Text: "These items are left out.", Open: true},
+		{ID: string(bundle.Skipped), Title: "Not moved", Text: "These items aren't included.", Open: true},
 		{ID: string(bundle.Lossy), Title: "Moves in part", Text: "Part of each item is lost.", Open: true},
 		{ID: string(bundle.Approximate), Title: "Moves with differences",
 			Text: "Each line describes the differences.", Open: true},

@@ -62,9 +62,9 @@ func (b keyBounds) limits() contract.Limits {
 // a key without its own.
 func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
-		{Value: limitsOfType, Title: "From its type", Text: inherited},
-		{Value: limitsOfOwn, Title: "Its own", Text: "Replaces the limits of the type and the project."},
-		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of its type."},
+		{Value: limitsOfType, Title: "From the key type", Text: inherited},
+		{Value: limitsOfOwn, Title: "Custom", Text: "Replaces the limits from the key type and the project."},
+		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of the key type."},
 	}}
 	page.Choose(m.Of, limitsOfType)
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
@@ -94,11 +94,11 @@ func effectiveText(k contract.Key) string {
 	text := page.LimitsText(page.TypedLimits(k.EffectiveLimits))
 	switch {
 	case k.LimitsFrom == contract.LimitsOfKey && text == "":
-		return "none, regardless of its type"
+		return "none, regardless of the key type"
 	case k.LimitsFrom == contract.LimitsOfKey:
-		return text + " (its own)"
+		return text + " (set on this key)"
 	case k.LimitsFrom == contract.LimitsOfType:
-		return text + " (from its type)"
+		return text + " (from the key type)"
 	case k.LimitsFrom == contract.LimitsOfProject:
 		return text + " (from the project)"
 	}
@@ -113,16 +113,16 @@ func inheritedText(p rules.Project, keyType string) string {
 		}
 	}
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("The type doesn't set limits. The project's limits for each key apply: %s.", text)
+		return fmt.Sprintf("The key type doesn't set limits. The project's limits for each key apply: %s.", text)
 	}
-	return "The type doesn't currently set limits."
+	return "The key type doesn't currently set limits."
 }
 
 // inheritedByChoice is inheritedText before a type is chosen: the options of the types
 // name their limits.
 func inheritedByChoice(p rules.Project) string {
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
-		return fmt.Sprintf("If the type doesn't set limits, the project's limits for each key apply: %s.", text)
+		return fmt.Sprintf("If the key type doesn't set limits, the project's limits for each key apply: %s.", text)
 	}
-	return "If the type doesn't set limits, calls aren't limited."
+	return "If the key type doesn't set limits, calls aren't limited."
 }

@@ -92,7 +92,7 @@ func (h *Handler) changeKeys(v *page.Visit) (web.Answer, error) {
 			if !ok {
 				return web.Answer{}, err
 			}
-			m.Error = "The key of " + k.Owner + ", " + k.Display() + ": " + wrong.Rest()
+			m.Error = "Key " + k.Display() + " for " + k.Owner + ": " + wrong.Rest()
 			return web.Answer{Status: wrong.Status, Page: projects.KeyBulkPage(m)}, nil
 		}
 	}
@@ -158,9 +158,9 @@ func impactOf(chosen []contract.Key) string {
 		english.WordSeries(owners[:min(len(owners), mostNamed)], "and") + "."
 }
 
-// chosenText names the keys, such as "sk_1a…9x2f of ana and 2 other keys".
+// chosenText names the keys, such as "key sk_1a…9x2f for ana and 2 other keys".
 func chosenText(chosen []contract.Key) string {
-	first := chosen[0].Display() + " of " + chosen[0].Owner
+	first := "key " + chosen[0].Display() + " for " + chosen[0].Owner
 	if others := len(chosen) - 1; others > 0 {
 		return first + " and " + english.Plural(others, "other key", "")
 	}

@@ -118,7 +118,7 @@ func (h *Handler) keyConflict(v *page.Visit, p rules.Project, mine keyForm) (web
 		Page:    v.Shell("Changed since you opened this page", path, keyCrumbs(p, ui.Crumb{Text: k.Display()})...),
 		BackURL: path,
 		Action:  path,
-		What:    "The key of " + k.Owner,
+		What:    "The key for " + k.Owner,
 	}
 	compareWritten(&m, k, mine.texts)
 	m.Rows = append(m.Rows,
@@ -162,7 +162,7 @@ func (b keyBounds) chosenLimits() string {
 	case limitsOfNone:
 		return "none"
 	}
-	return "same as its type"
+	return "same as the key type"
 }
 
 func (b keyBounds) rangesText() string {

@@ -248,8 +248,8 @@ func importDone(done contract.KeysImported, dryRun bool, first []projects.KeyImp
 		m.Facts = append(m.Facts, ui.Fact{Label: labels[i], Value: humanize.Comma(n)})
 	}
 	for _, note := range done.Notes {
-		m.Notes = append(m.Notes, english.Plural(int(note.Rows), "row", "")+" from row "+humanize.Comma(note.Row)+
-			": "+asFormText(note.Detail))
+		m.Notes = append(m.Notes, english.Plural(int(note.Rows), "row", "")+", starting at row "+
+			humanize.Comma(note.Row)+": "+asFormText(note.Detail))
 	}
 	for _, one := range wrong[:min(len(wrong), shownErrors)] {
 		m.Errors = append(m.Errors, projects.KeyImportError{
@@ -289,7 +289,7 @@ func (h *Handler) importRefused(v *page.Visit, err error) (web.Answer, error) {
 	m.Form.Error = asFormText(wrong.Rest())
 	if file, ok := errors.AsType[*keyfile.Error](err); ok && len(file.Proposals) > 0 {
 		m.Form.Mapping.Text = withProposals(m.Form.Mapping.Text, file.Proposals)
-		m.Form.Error += " The mapping below has a suggestion for each of them. Check the mapping, then choose the " +
+		m.Form.Error += " The mapping below suggests a field for each column. Check the mapping, then choose the " +
 			"file again."
 	}
 	return web.Answer{Status: max(wrong.Status, http.StatusBadRequest), Page: projects.KeyImportPage(m)}, nil

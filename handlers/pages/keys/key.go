@@ -48,7 +48,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 				Action: path + "/rotate",
 				Verb:   "Rotate",
 				Kind:   "key",
-				Name:   k.Display() + " of " + k.Owner,
+				Name:   k.Display() + " for " + k.Owner,
 				Impact: []string{
 					m.Impact,
 					"After the grace period, calls with the old secret get 401.",
@@ -67,7 +67,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 			Action: path + "/revoke",
 			Verb:   "Revoke",
 			Kind:   "key",
-			Name:   k.Display() + " of " + k.Owner,
+			Name:   k.Display() + " for " + k.Owner,
 			Impact: []string{m.Impact, "Calls with this key will get 401."},
 		}
 	}

@@ -206,14 +206,14 @@ func (h *Handler) apiScopeWith(
 
 // removalOfScope says what the removal of an API scope ends.
 func removalOfScope(asking appclients.Asking) []string {
-	first := "No app clients can request it."
+	first := "No app clients can request this scope."
 	if asking.Total > 0 {
-		first = page.CountText(int64(asking.Total), "app client") + " can request it. Sign-ins that still request it " +
-			"will continue without it."
+		first = page.CountText(int64(asking.Total), "app client") + " can request this scope. Sign-ins that still " +
+			"request it will continue without it."
 	}
 	return []string{
 		first,
-		"New and refreshed tokens won't have it. Tokens that have it keep it until they expire.",
+		"New and refreshed tokens won't include this scope. Existing tokens keep it until they expire.",
 	}
 }
 

@@ -100,7 +100,7 @@ func (h *Handler) appClientModel(
 		Type:   c.Name,
 	}
 	n, err := h.AppClients.SignInsToday(v.Ctx(), v.Who, c.ID)
-	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "through"), err),
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "to this app client"), err),
 		"This also deletes "+page.CountText(int64(len(offered)), "provider")+" and the signing keys, and signs out "+
 			"its users.",
 		"The tenant's users aren't deleted.")
@@ -119,9 +119,9 @@ func testProblem(frozen bool, offered []contract.Provider) string {
 }
 
 func clientFacts(c contract.AppClient) []ui.Fact {
-	refresh := "Logins can't be refreshed."
+	stay := "Users must sign in again when their token expires."
 	if c.RefreshTokenSeconds > 0 {
-		refresh = "Logins can be refreshed for " + page.LifetimeText(c.RefreshTokenSeconds) + "."
+		stay = "Users stay signed in for up to " + page.LifetimeText(c.RefreshTokenSeconds) + "."
 	}
 	return []ui.Fact{
 		{Label: "Kind", Value: clientKind(c)},
@@ -133,7 +133,7 @@ func clientFacts(c contract.AppClient) []ui.Fact {
 		{
 			Label: "Tokens",
 			Value: "Valid for " + page.LifetimeText(c.AccessTokenSeconds) + ", signed with " + c.Algorithm +
-				". " + refresh,
+				". " + stay,
 		},
 	}
 }
@@ -154,7 +154,7 @@ var pkceModes = []ui.Option{
 	{Value: contract.PKCERequired, Title: "Required", Text: "Every sign-in requires a code challenge."},
 	{
 		Value: contract.PKCEWhenSent,
-		Title: "When sent",
+		Title: "Optional",
 		Text:  "For libraries that can't send a code challenge. Only the client secret protects their codes.",
 	},
 }

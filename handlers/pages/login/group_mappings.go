@@ -201,7 +201,7 @@ func (h *Handler) mappingImpact(
 		}
 	}
 	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
-	lines := v.Figure(page.SignInsText(n, "with"), err)
+	lines := v.Figure(page.SignInsText(n, "with this provider"), err)
 	if others > 0 {
 		return append(
 			lines,

@@ -86,11 +86,12 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 	{Client: contract.ProviderToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Provider's access token for both",
 		Text: "The application and the upstream get the provider's own token. Postern checks every call with the " +
-			"provider. A login can't be refreshed.",
+			"provider. Users must sign in again when the token expires.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Provider's ID token for both",
-		Text:  "The application and the upstream get the provider's ID token. A login can't be refreshed.",
+		Text: "The application and the upstream get the provider's ID token. Users must sign in " +
+			"again when the token expires.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.NoToken}: {
 		Title: "Provider's token, upstream: none",
@@ -102,8 +103,10 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 // clientTokens and upstreamTokens are the answers to the two questions that a combination is made of.
 var (
 	clientTokens = []ui.Option{
-		{Value: contract.ServiceToken, Title: "Postern's token", Text: "Short-lived. Freezing the user stops it " +
-			"immediately."},
+		{
+			Value: contract.ServiceToken, Title: "Postern's token",
+			Text: "Short-lived. Stops working immediately when you freeze the user.",
+		},
 		{
 			Value: contract.ProviderToken, Title: "The provider's token",
 			Text: "Issued by the provider itself.",
@@ -142,8 +145,11 @@ func tokenChoices(o contract.Provider, chosen contract.TokenType, wrong string) 
 
 func responseModeChoice(chosen, wrong string) *ui.Group {
 	options := []ui.Option{
-		{Value: providers.Query, Title: "Query", Text: "In the redirect URL, as most providers do."},
-		{Value: providers.FormPost, Title: "Form post", Text: "In a form that the browser submits, as Apple requires."},
+		{Value: providers.Query, Title: "Query", Text: "In the redirect URL. Most providers use this mode."},
+		{
+			Value: providers.FormPost, Title: "Form post",
+			Text: "In a form that the browser submits. Apple requires this mode.",
+		},
 	}
 	for i := range options {
 		options[i].Chosen = options[i].Value == chosen
@@ -231,8 +237,8 @@ func (h *Handler) providerModel(
 			"with a provider of the same type and issuer.",
 	}
 	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
-	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with"), err), "No one will be able to sign in with it "+
-		"anymore.")
+	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with this provider"), err),
+		"No one will be able to sign in with it anymore.")
 	return m
 }
 

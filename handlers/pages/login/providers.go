@@ -153,7 +153,7 @@ func issuerField(kind string, traits providers.Traits, value ui.Value) *ui.Field
 		f.Label, f.Placeholder = "GitHub Enterprise server", "https://github.example.com"
 		f.Hint = "For your own server. Leave empty for github.com."
 	case kind == providers.Microsoft:
-		f.Label, f.Placeholder = "Issuer of one tenant", "https://login.microsoftonline.com/…/v2.0"
+		f.Label, f.Placeholder = "Tenant issuer", "https://login.microsoftonline.com/…/v2.0"
 		f.Hint = "Limits sign-in to one Microsoft tenant. Leave empty to accept every Microsoft account."
 	case traits.NeedsIssuer:
 		f.Label, f.Placeholder = "Issuer", "https://login.example.com"

@@ -265,21 +265,21 @@ func verifiedText(d contract.Domain) string {
 	case d.VerifiedAt == nil:
 		return "not yet"
 	case page.TextOf(d.Proof) == contract.ProofOperator:
-		return "by an operator, " + page.Moment(*d.VerifiedAt)
+		return page.Moment(*d.VerifiedAt) + " (by an operator)"
 	}
-	return "by its TXT record, " + page.Moment(*d.VerifiedAt)
+	return page.Moment(*d.VerifiedAt) + " (by TXT record)"
 }
 
 func certificateText(c contract.DomainCertificate) string {
-	from := "from the operator's files"
+	from := "provided by the operator"
 	if page.TextOf(c.Source) == contract.CertificateFromACME {
-		from = "through ACME"
+		from = "issued through ACME"
 	}
 	switch c.State {
 	case contract.ValidCertificate:
 		return from + ", valid until " + page.Moment(*c.EndsAt)
 	case contract.ExpiredCertificate:
-		return from + ", expired " + page.Moment(*c.EndsAt)
+		return from + ", expired on " + page.Moment(*c.EndsAt)
 	case contract.OrderedCertificate:
 		return "being requested through ACME"
 	case contract.FailedCertificate:

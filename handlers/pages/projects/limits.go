@@ -26,7 +26,7 @@ type counted struct {
 var countedRows = []counted{
 	{"key", "Each key", "each key", func(l contract.ProjectLimits) contract.Limits { return l.Key }},
 	{
-		"owner", "Each owner", "each owner, all keys together",
+		"owner", "Each owner", "each owner, across all keys",
 		func(l contract.ProjectLimits) contract.Limits { return l.Owner },
 	},
 	{

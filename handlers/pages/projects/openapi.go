@@ -63,8 +63,9 @@ func (h *Handler) openAPIWith(v *page.Visit, mark func(*projects.OpenAPI), statu
 				Verb:   "Remove",
 				Kind:   "document",
 				Name:   found.Title + " " + found.Version,
-				Impact: append(h.callersOf(v, p, "", ""), "Requests are no longer validated against it, and callers "+
-					"can no longer read it. Exports will contain a generated document again. Rules don't change."),
+				Impact: append(h.callersOf(v, p, "", ""), "Requests will no longer be validated against it, and "+
+					"callers won't be able to read it. Exports will contain a generated document again. Rules won't "+
+					"change."),
 				Undo: "You can add a document again.",
 			}
 		}

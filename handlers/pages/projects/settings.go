@@ -210,7 +210,7 @@ func (f targetForm) compare(m *projects.Conflict, p rules.Project) error {
 			if e.ID != f.environment {
 				continue
 			}
-			m.What, m.Action = "The target of "+e.Name+" in version "+version.Name, targetAction(p, version, e)
+			m.What, m.Action = "The target for "+e.Name+" in version "+version.Name, targetAction(p, version, e)
 			m.Rows = []projects.Difference{{Label: "Target", Yours: f.target, Theirs: e.Target}}
 			m.Hidden = []projects.Pair{{Name: "revision", Value: e.ETag}, {Name: "target", Value: f.target}}
 			return nil

@@ -18,7 +18,8 @@ var timeoutMembers = contract.MembersWithin(contract.UpdateEnvironment, "upstrea
 
 // timeoutHints say what each timeout is about.
 var timeoutHints = map[string]string{
-	"connect_ms": "How long connecting to the upstream can take. Applies separately to the TLS handshake.",
+	"connect_ms": "How long connecting to the upstream can take. The same limit applies separately to the TLS " +
+		"handshake.",
 	"response_ms": "How long the upstream can take from the end of the request to the first byte of its response. " +
 		"After that, the caller gets 504.",
 	"idle_ms":        "How long the upstream can pause in the middle of a response, or while it reads a request.",

@@ -217,7 +217,7 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		Facts:   []ui.Fact{{Label: "Environments", Value: namesOf(at.version.Environments)}},
 	}
 	form := projects.RenameForm{Action: at.path(), Revision: at.version.ETag, Name: ui.Value{Text: at.version.Name}}
-	form.Hint = "Renaming changes the gateway URLs of all its environments immediately."
+	form.Hint = "Renaming a version immediately changes the gateway URLs of all environments in it."
 	if e := at.environment; e != nil {
 		m.Kind, m.Heading = "environment", "Environment "+e.Name
 		m.Facts = []ui.Fact{
@@ -226,7 +226,8 @@ func (h *Handler) placeModel(v *page.Visit, at place) (projects.Place, error) {
 		}
 		m.Facts = append(m.Facts, targetFacts(e)...)
 		form.Revision, form.Name, form.Slug = e.ETag, ui.Value{Text: e.Name}, true
-		form.Hint = "Renaming changes the gateway URL immediately. API keys limited to this environment remain valid."
+		form.Hint = "Renaming an environment immediately changes its gateway URL. API keys limited to the " +
+			"environment remain valid."
 		var err error
 		if m.Health, err = h.targetHealth(v, at); err != nil {
 			return m, err
@@ -318,10 +319,10 @@ func (at place) confirmation(kind string, stops contract.Callers) *ui.Confirmati
 	}
 	c.Impact = []string{"No calls since " + page.Moment(stops.Since) + "."}
 	if stops.Calls > 0 {
-		c.Impact = []string{"Calls like those above will get 404."}
+		c.Impact = []string{"Calls from the callers listed above will get 404."}
 	}
 	if stops.Keys > 0 {
-		c.Impact = append(c.Impact, "This revokes "+page.CountText(stops.Keys, "API key")+
+		c.Impact = append(c.Impact, "This will revoke "+page.CountText(stops.Keys, "API key")+
 			" that can't be used anywhere else.")
 	}
 	if len(stops.Hosts) > 0 {

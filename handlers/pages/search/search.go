@@ -163,7 +163,7 @@ func (h *Handler) showShortcuts(v *page.Visit) (web.Answer, error) {
 			{Keys: []string{"/"}, Text: "Search (when no field is focused)"},
 			{Keys: []string{"?"}, Text: "Show this list"},
 			{Keys: []string{"↑", "↓"}, Text: "Move through results and menus"},
-			{Keys: []string{"Enter"}, Text: "Open the selected result, or the first one from the search field"},
+			{Keys: []string{"Enter"}, Text: "Open the selected result, or the first result if none is selected"},
 			{Keys: []string{"Esc"}, Text: "Close"},
 		},
 	})), nil

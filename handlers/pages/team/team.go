@@ -143,7 +143,7 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 			Kind:   "team",
 			Name:   found.Name,
 			Impact: []string{
-				"You and your access tokens immediately lose access to the team's projects. The projects aren't " +
+				"You and your access tokens will immediately lose access to the team's projects. The projects aren't " +
 					"deleted.",
 			},
 			Undo: "To join again, you need a new invitation from an owner.",
@@ -437,9 +437,9 @@ func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
 			Kind: "member",
 			Name: who.Name,
 			Impact: []string{
-				"They and their access tokens immediately lose access to the team's projects. Invitations that " +
-					"they created are revoked.",
-				english.Plural(int(all.Total)-1, "member remains", "members remain") + ".",
+				"They and their access tokens will immediately lose access to the team's projects. Invitations that " +
+					"they created will be revoked.",
+				english.Plural(int(all.Total)-1, "member will remain", "members will remain") + ".",
 			},
 			Undo: "You can invite them again.",
 		},
@@ -474,7 +474,7 @@ func (h *Handler) askRevokeInvitation(v *page.Visit) (web.Answer, error) {
 		Confirm: ui.Confirmation{
 			Verb:   "Revoke",
 			Kind:   "invitation",
-			Impact: []string{"Its link stops working immediately."},
+			Impact: []string{"The link will stop working immediately."},
 			Undo:   "You can create another.",
 		},
 		BackURL: path,

@@ -28,8 +28,8 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 		m.Delete.Impact = append(v.Figure(page.CallersText(callers), err),
 			"Everything listed above will be deleted. The tenant's keys and its users' sessions will stop working "+
 				"immediately.",
-			english.Plural(len(t.Projects), "project that serves it isn't deleted", "projects that serve it aren't "+
-				"deleted")+".")
+			english.Plural(len(t.Projects), "project that serves it won't be deleted", "projects that serve it won't "+
+				"be deleted")+".")
 	case !d.InUse && v.Who.May(t.Team, access.TenantDelete):
 		m.Delete = &ui.Confirmation{
 			ID:     "delete-confirm",
@@ -91,10 +91,9 @@ func userDeletionText(sessions, groups int) string {
 		ends = append(ends, page.CountText(int64(groups), "group membership"))
 	}
 	if len(ends) == 0 {
-		return "Their identities are deleted immediately."
+		return "Their identities will be deleted immediately."
 	}
-	return "Their identities are deleted, and " + english.WordSeries(ends, "and") + " " +
-		english.PluralWord(sessions+groups, "ends", "end") + " immediately."
+	return "Their identities will be deleted, and " + english.WordSeries(ends, "and") + " will end immediately."
 }
 
 // groupDeletionText says who is no longer in a group that is deleted.

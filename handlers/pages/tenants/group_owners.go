@@ -97,7 +97,7 @@ func (h *Handler) askRemoveGroupOwner(v *page.Visit, owner string) (web.Answer, 
 			Name:   owner,
 			Hidden: []ui.Hidden{{Name: "owner", Value: owner}},
 			Impact: []string{
-				"Starting with the next call, its keys lose access to routes that require the group " + g.Name +
+				"Starting with the next call, its keys will lose access to routes that require the group " + g.Name +
 					", unless one of its nested groups includes the app.",
 			},
 			Undo: "You can add it again.",

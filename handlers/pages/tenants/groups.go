@@ -414,7 +414,7 @@ func (h *Handler) askRemoveGroupMember(v *page.Visit, user contract.User) (web.A
 			Kind: "member",
 			Name: userTitle(user),
 			Impact: []string{
-				"Starting with the next call, they lose access to routes that require the group " + g.Name +
+				"Starting with the next call, they will lose access to routes that require the group " + g.Name +
 					", unless one of its nested groups includes them.",
 			},
 			Undo: "You can add them again.",
@@ -458,8 +458,8 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 			Verb: "Remove",
 			Kind: "nested group",
 			Impact: []string{
-				"Starting with the next call, members of " + child.Name + " lose access to routes that require the " +
-					"group " + g.Name + ", unless they are also members in another way.",
+				"Starting with the next call, members of " + child.Name + " will lose access to routes that require " +
+					"the group " + g.Name + ", unless they are also members in another way.",
 				child.DisplayName + " keeps its members.",
 			},
 			Undo:     "You can add it again.",

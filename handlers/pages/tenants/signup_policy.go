@@ -153,9 +153,9 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 	if err != nil {
 		return web.Answer{}, err
 	}
-	whose := "The address " + one.Value
+	whose := "A user with the address " + one.Value
 	if one.Kind != contract.ByEmail {
-		whose = "Addresses in " + one.Value
+		whose = "Users with an address in " + one.Value
 	}
 	return v.AskConfirmation(ui.Asked{
 		Page: h.tenantShell(v, t, "Remove an approval", signupPath(t.ID),

@@ -191,7 +191,7 @@ func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
 			},
 			Confirm: ui.Confirmation{
 				Title:  "Sign out everywhere",
-				Impact: []string{"The gateway immediately refuses the access tokens of all sessions, in every app."},
+				Impact: []string{"The gateway will immediately refuse the access tokens of all sessions, in every app."},
 				Undo:   "The user can sign in again.",
 			},
 		}, nil
@@ -221,8 +221,8 @@ func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
 				Verb: "Withdraw",
 				Kind: "consent",
 				Impact: []string{
-					"The user's sessions with " + one.ClientName + " end immediately, and their access tokens stop " +
-						"working.",
+					"The user's sessions with " + one.ClientName + " will end immediately, and their access tokens " +
+						"will stop working.",
 				},
 				Undo: "The user will be asked again at the next sign-in.",
 			},

@@ -101,7 +101,7 @@ func (h *Handler) showProjectUsers(v *page.Visit) (web.Answer, error) {
 	}
 	list.Read(v)
 	m := projects.Users{
-		Page: v.Shell("Users of "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
+		Page: v.Shell("Users for "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Users"}),
 		Head:     v.HeadOf(p),
 		Unlisted: len(served.Items) > tenantsInFilter,

@@ -199,7 +199,7 @@ func (h *Handler) revokeTokenWith(v *page.Visit, wrong *page.Errors) (web.Answer
 			Verb:   "Revoke",
 			Kind:   "token",
 			Name:   token.Name,
-			Impact: []string{"Programs that use this token stop working immediately."},
+			Impact: []string{"Programs that use this token will stop working immediately."},
 			Error:  wrong.Rest(),
 		},
 		BackURL: page.TokensPath,

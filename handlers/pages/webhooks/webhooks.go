@@ -326,7 +326,8 @@ func (h *Handler) deleteWebhook(v *page.Visit) (web.Answer, error) {
 func (h *Handler) webhookImpact(v *page.Visit, w contract.Webhook) []string {
 	n, err := h.Webhooks.DeliveredLastDay(v.Ctx(), v.Who, w.ID)
 	return append(v.Figure(deliveriesText(n)+" in the last 24 hours.", err),
-		"Events will no longer be sent to "+w.URL+". Its deliveries will be deleted, including pending ones.")
+		"Events will no longer be sent to "+w.URL+". The webhook's deliveries will be deleted, "+
+			"including pending ones.")
 }
 
 // deliveriesText is a number of deliveries at the start of a sentence.
@@ -345,7 +346,7 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 		Verb:   "Rotate",
 		Kind:   "secret",
 		Impact: []string{
-			"Deliveries are signed with both secrets for " + page.LifetimeText(
+			"Deliveries will be signed with both secrets for " + page.LifetimeText(
 				int64(webhooks.DefaultOverlap.Seconds()),
 			) +
 				". A receiver that doesn't have the new secret by then will refuse them.",
@@ -355,8 +356,8 @@ func webhookRotation(w contract.Webhook) ui.Confirmation {
 	}
 	if w.OldSecretExpiresAt != nil && w.OldSecretExpiresAt.After(time.Now()) {
 		until := page.Moment(*w.OldSecretExpiresAt)
-		c.Impact = append(c.Impact, "The previous secret, which would have expired on "+until+", stops signing "+
-			"immediately.")
+		c.Impact = append(c.Impact, "The previous secret, which would have expired on "+until+", will stop "+
+			"signing immediately.")
 	}
 	return c
 }
