@@ -107,8 +107,8 @@ func webhookDetail() webhooks.Detail {
 			Verb:   "Rotate",
 			Kind:   "secret",
 			Impact: []string{
-				"Deliveries will be signed with both secrets for 1 day. A receiver that doesn't have the new secret by " +
-					"then will refuse them.",
+				"Deliveries will be signed with both secrets for 1 day. A receiver that doesn't have the new secret " +
+					"by then will refuse them.",
 			},
 			Undo:     "You can't extend this period.",
 			ByButton: true,
@@ -116,8 +116,8 @@ func webhookDetail() webhooks.Detail {
 		Delete: ui.Confirmation{
 			ID:     "delete-confirm",
 			Action: "/settings/webhooks/whk_3/delete",
-			Impact: []string{"Events will no longer be sent to https://hooks.example.com/postern. Its deliveries " +
-				"will be deleted, including pending ones."},
+			Impact: []string{"Events will no longer be sent to https://hooks.example.com/postern. The webhook's " +
+				"deliveries will be deleted, including pending ones."},
 			Verb: "Delete",
 			Kind: "webhook",
 		},
