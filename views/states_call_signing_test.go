@@ -34,7 +34,7 @@ func callSigning() projects.CallSigning {
 				Impact: []string{
 					"3 owners made 1,204 calls since 13:00 UTC.",
 					"Upstreams that haven't fetched the new key when it starts signing will refuse all calls. The " +
-						"old keys stay published for another day, unless you withdraw them.",
+						"old keys will stay published for another day, unless you withdraw them.",
 				},
 				Undo:     "You can't go back to an old key.",
 				ByButton: true,

@@ -106,7 +106,7 @@ func teamStates() []state {
 				Kind:   "team",
 				Name:   "Payments",
 				Impact: []string{"You and your access tokens will immediately lose access to the team's projects. The " +
-					"projects aren't deleted."},
+					"projects won't be deleted."},
 				Undo: "To join again, you need a new invitation from an owner.",
 			},
 			Members: []team.Member{
@@ -282,7 +282,7 @@ func ownTeam() team.Team {
 			Kind:   "team",
 			Name:   "Payments",
 			Impact: []string{"You and your access tokens will immediately lose access to the team's projects. The " +
-				"projects aren't deleted."},
+				"projects won't be deleted."},
 			Undo: "To join again, you need a new invitation from an owner.",
 		},
 	}

@@ -339,7 +339,7 @@ func key() projects.Key {
 				Name:   "pstn_abc…wxyz for billing-service",
 				Impact: []string{
 					"billing-service made calls with it in the last hour.",
-					"After the grace period, calls with the old secret get 401.",
+					"After the grace period, calls with the old secret will get 401.",
 				},
 				Undo:     "You can't restore the old secret. The key keeps its scopes and limits.",
 				ByButton: true,

@@ -305,7 +305,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/delete",
 			Verb:   "Delete",
 			Kind:   "group",
-			Impact: []string{"Users and nested groups aren't deleted."},
+			Impact: []string{"Users and nested groups won't be deleted."},
 		},
 	}
 }

@@ -155,8 +155,8 @@ func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) 
 		Confirm: ui.Confirmation{
 			Verb: "Cancel",
 			Kind: "export",
-			Impact: []string{"The export stops and its unfinished zip is deleted. The project and earlier exports " +
-				"aren't affected."},
+			Impact: []string{"The export will stop, and its unfinished zip will be deleted. The project and earlier " +
+				"exports won't be affected."},
 			Undo:     "You can start a new export.",
 			ByButton: true,
 		},

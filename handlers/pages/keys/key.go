@@ -51,7 +51,7 @@ func keyModel(v *page.Visit, p rules.Project, k contract.Key) projects.Key {
 				Name:   k.Display() + " for " + k.Owner,
 				Impact: []string{
 					m.Impact,
-					"After the grace period, calls with the old secret get 401.",
+					"After the grace period, calls with the old secret will get 401.",
 				},
 				Undo:     "You can't restore the old secret. The key keeps its scopes and limits.",
 				ByButton: true,

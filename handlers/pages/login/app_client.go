@@ -101,9 +101,9 @@ func (h *Handler) appClientModel(
 	}
 	n, err := h.AppClients.SignInsToday(v.Ctx(), v.Who, c.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "to this app client"), err),
-		"This also deletes "+page.CountText(int64(len(offered)), "provider")+" and the signing keys, and signs out "+
+		"This will also delete "+page.CountText(int64(len(offered)), "provider")+" and the signing keys, and sign out "+
 			"its users.",
-		"The tenant's users aren't deleted.")
+		"The tenant's users won't be deleted.")
 	return m
 }
 

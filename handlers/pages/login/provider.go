@@ -233,8 +233,8 @@ func (h *Handler) providerModel(
 		Verb:   "Remove",
 		Kind:   "provider",
 		Name:   label,
-		Undo: "You can set it up again, but its secret can't be recovered. Its users aren't deleted, and can sign in " +
-			"with a provider of the same type and issuer.",
+		Undo: "You can set it up again, but its secret can't be recovered. Its users won't be deleted and can sign " +
+			"in with a provider of the same type and issuer.",
 	}
 	n, err := h.AppClients.SignInsWithToday(v.Ctx(), v.Who, o.ID)
 	m.Delete.Impact = append(v.Figure(page.SignInsText(n, "with this provider"), err),

@@ -129,7 +129,7 @@ func contentFacts(c contract.ProjectDeletion) []ui.Fact {
 
 func deletionNotes(p rules.Project, d contract.ProjectDeletion) []string {
 	notes := []string{"The app clients, users and groups above belong to the project's own tenant. The team's " +
-		"tenants, with their users and groups, and the audit log are kept."}
+		"tenants, with their users and groups, and the audit log will be kept."}
 	if d.ProductKeys > 0 && p.Product != nil {
 		are, they := "are", "They'll stop"
 		if d.ProductKeys == 1 {

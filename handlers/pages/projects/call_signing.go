@@ -72,8 +72,8 @@ func (h *Handler) callSigningForms(v *page.Visit, p rules.Project, enabled bool)
 			Kind:   "key",
 			Name:   p.DisplayName,
 			Impact: append(slices.Clone(callers), "Upstreams that haven't fetched the new key when it starts "+
-				"signing will refuse all calls. The old keys stay published for another day, unless you withdraw "+
-				"them."),
+				"signing will refuse all calls. The old keys will stay published for another day, unless you "+
+				"withdraw them."),
 			Undo:     "You can't go back to an old key.",
 			ByButton: true,
 		},

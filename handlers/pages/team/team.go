@@ -143,8 +143,8 @@ func (h *Handler) teamSettings(v *page.Visit) (team.Team, error) {
 			Kind:   "team",
 			Name:   found.Name,
 			Impact: []string{
-				"You and your access tokens will immediately lose access to the team's projects. The projects aren't " +
-					"deleted.",
+				"You and your access tokens will immediately lose access to the team's projects. The projects won't " +
+					"be deleted.",
 			},
 			Undo: "To join again, you need a new invitation from an owner.",
 		},

@@ -201,7 +201,7 @@ func (h *Handler) groupForms(v *page.Visit, m *tenants.Group, g contract.Group) 
 		Name:   g.DisplayName,
 		Impact: []string{
 			groupDeletionText(g),
-			"Users, keys and nested groups aren't deleted.",
+			"Users, keys and nested groups won't be deleted.",
 		},
 	}
 	options, err := h.groupOptions(v, g.Tenant)
@@ -460,7 +460,7 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 			Impact: []string{
 				"Starting with the next call, members of " + child.Name + " will lose access to routes that require " +
 					"the group " + g.Name + ", unless they are also members in another way.",
-				child.DisplayName + " keeps its members.",
+				child.DisplayName + " will keep its members.",
 			},
 			Undo:     "You can add it again.",
 			ByButton: true,
