@@ -823,7 +823,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 			Value:        m.Issuer,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Leave empty to accept any.",
+			Hint:         "Leave empty to accept any issuer.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -835,7 +835,7 @@ func introspection(id, action string, m Introspection) templ.Component {
 			Value:        m.Audience,
 			Mono:         true,
 			Autocomplete: "off",
-			Hint:         "Leave empty to accept any.",
+			Hint:         "Leave empty to accept any audience.",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
