@@ -170,7 +170,8 @@ func appClient() projects.AppClient {
 		Facts: []ui.Fact{
 			{Label: "Kind", Value: "confidential"},
 			{Label: "Redirect URIs", Value: "https://app.example.com/callback", Mono: true},
-			{Label: "Tokens", Value: "Valid for 10 minutes, signed with RS256. Users stay signed in for up to 30 days."},
+			{Label: "Tokens", Value: "Valid for 10 minutes, signed with RS256. Users stay signed in for up to " +
+				"30 days."},
 		},
 		TestAction: path + "/test",
 		Preview:    login.Preview(hostedChoose()),

@@ -105,8 +105,8 @@ func teamStates() []state {
 				Verb:   "Leave",
 				Kind:   "team",
 				Name:   "Payments",
-				Impact: []string{"You and your access tokens will immediately lose access to the team's projects. The " +
-					"projects won't be deleted."},
+				Impact: []string{"You and your access tokens will immediately lose access to the team's projects. " +
+					"The projects won't be deleted."},
 				Undo: "To join again, you need a new invitation from an owner.",
 			},
 			Members: []team.Member{

@@ -25,7 +25,7 @@ func TestAudit_page(t *testing.T) {
 		history := s.Get(key).Find("a:contains('Key history')").AttrOr("href", "")
 		page := s.Get(history).Shows(200, "Audit log")
 		page.Says("#audit-list li", "ana@example.com froze the key …").
-			Says("#audit-list li", "of shop").
+			Says("#audit-list li", "for shop").
 			Says("#audit-list li table", "stateactivefrozen")
 		if n := page.Find("#audit-list ol li").Length(); n != 1 {
 			t.Errorf("the history of the key has %d entries", n)

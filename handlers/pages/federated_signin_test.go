@@ -131,7 +131,7 @@ func TestFederated_link(t *testing.T) {
 	// A link that began in a session doesn't end without it.
 	late := a.away("/account/signins/link/oidc", "mallory")
 	a.Post("/signout").LeadsTo("/signin")
-	a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "no longer signed in")
+	a.Get(late).Shows(401, "Sign in").Says("[role=alert]", "You signed out or switched accounts")
 
 	a.Get(a.away("/signin/oidc", "ana")).LeadsTo("/projects")
 	page := a.Get("/account/signins").Shows(200, "Your account")

@@ -29,7 +29,7 @@ func TestKeys_bulk(t *testing.T) {
 	s.Get("/projects/shop/keys").Says("tbody", "Active").Lacks("tbody .tone-cold")
 
 	s.Post(change, "do", "freeze", "key", first, "key", second, "confirm", "true").LeadsTo("/projects/shop/keys")
-	s.Get("/projects/shop/keys").Says("[data-flash]", "of bootstrap and 1 other key. Calls with these keys get 403")
+	s.Get("/projects/shop/keys").Says("[data-flash]", "for bootstrap and 1 other key. Calls with these keys get 403")
 	if n := s.Get("/projects/shop/keys").Find("tbody td .tone-cold").Length(); n != 2 {
 		t.Errorf("%d keys are frozen, want 2", n)
 	}

@@ -107,7 +107,7 @@ func TestKey_update(t *testing.T) {
 		form(opened, "limits_of", "own", "limits_hour", "7", "limits_day", "9", "allowed_cidrs", "2001:db8::/32")...,
 	).LeadsTo(path)
 	saved := s.Get(path).
-		Says("[data-flash]", "of bootstrap. The change").
+		Says("[data-flash]", "for bootstrap. The change").
 		Says("dl", "For the night").
 		Says("dl time[title='2 Jan 2090, 23:59 UTC']", "in ").
 		Says("dl", "7 per hour, 9 per day (set on this key)").

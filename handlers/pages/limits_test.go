@@ -144,7 +144,7 @@ func TestProject_moveIntoProduct(t *testing.T) {
 		Says("#product-choice-error", "no product \"nowhere\"")
 	s.Post("/projects/shop/product", "revision", opened, "new_product", "suite").LeadsTo("/projects/shop/settings")
 	now := s.Get("/projects/shop/settings").
-		Says("[data-flash]", "Saved the product of shop").
+		Says("[data-flash]", "Saved the product for shop").
 		Holds("new_product", "")
 	if got := now.Value("#product-choice option[selected]"); got != "suite" {
 		t.Errorf("the project is in %q, want suite", got)

@@ -65,7 +65,7 @@ func TestAppClient_page(t *testing.T) {
 		Holds("refresh_days", "0.5").
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
 		Says("#connect", "Valid for 5 minutes, signed with ES256").
-		Says("#connect", "refreshed for 12 hours")
+		Says("#connect", "stay signed in for up to 12 hours")
 	s.Post(path, form...).Shows(412, "Changed since you opened this page").Says("main", "Token lifetime (minutes)")
 	s.Post(
 		path, "name", "web", "access_minutes", "soon", "refresh_days", "91", "algorithm", "ES256",

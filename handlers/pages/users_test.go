@@ -292,7 +292,7 @@ func TestProjectUsers(t *testing.T) {
 		s.Get(list).Shows(200, "Users").
 			Says("nav[aria-label=Project] [aria-current]", "Users").
 			Says("main", "No users yet").
-			Says("main a[href='"+own+"/users']", "its tenant")
+			Says("main a[href='"+own+"/users']", "the project's tenant")
 		createOn(s, own+"/users", "email", "ana@example.com", "name", "Ana")
 		s.Get(list).Says("tbody", "Ana").Lacks("tbody a[href$='/users']")
 

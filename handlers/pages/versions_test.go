@@ -83,7 +83,7 @@ func TestEnvironments_remove(t *testing.T) {
 		Lacks("form[action$=delete]")
 	s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
 	s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
-	s.Get(prod).Says("section", "No calls since").Says("section", "revokes 1 API key")
+	s.Get(prod).Says("section", "No calls since").Says("section", "will revoke 1 API key")
 	// With another name, with none, and from a page that did not show what it stops.
 	s.Post(prod+"/delete", "typed_name", "pro").
 		Shows(422, "Environment prod").

@@ -191,7 +191,7 @@ func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
 			},
 			Confirm: ui.Confirmation{
 				Title:  "Sign out everywhere",
-				Impact: []string{"The gateway will immediately refuse the access tokens of all sessions, in every app."},
+				Impact: []string{"The gateway will immediately refuse the access tokens of all sessions in every app."},
 				Undo:   "The user can sign in again.",
 			},
 		}, nil
