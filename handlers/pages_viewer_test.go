@@ -127,9 +127,9 @@ func actionOf(routes []pageRoute, path string) access.Action {
 	return ""
 }
 
-// TestForm_roleLoweredMeanwhile sends a form that was opened as a member and is sent
+// TestForm_loweredRole sends a form that was opened as a member and is sent
 // as a viewer.
-func TestForm_roleLoweredMeanwhile(t *testing.T) {
+func TestForm_loweredRole(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)

@@ -10,7 +10,7 @@ import (
 )
 
 // A team's changes apply to sign-ins in progress: at consent, and at the token endpoint.
-func TestLogin_changedMeanwhile(t *testing.T) {
+func TestLogin_concurrentChanges(t *testing.T) {
 	t.Parallel()
 	s := newLoginApp(t, state.OpenSQLite(t), contract.AppClientSettings{})
 	fake, provider := s.offerFake()

@@ -265,7 +265,7 @@ func TestGroupMappings_deletions(t *testing.T) {
 }
 
 // Rules that are removed between the provider's answer and the user's consent give nothing.
-func TestGroupMappings_removedMeanwhile(t *testing.T) {
+func TestGroupMappings_removedDuringSignIn(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "staff")

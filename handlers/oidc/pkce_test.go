@@ -84,8 +84,8 @@ func TestToken_pkceWhenSent(t *testing.T) {
 	}
 }
 
-// TestToken_pkceRequiredMeanwhile checks that codes without a challenge end with the setting that allowed them.
-func TestToken_pkceRequiredMeanwhile(t *testing.T) {
+// TestToken_pkceRequiredLater checks that codes without a challenge end with the setting that allowed them.
+func TestToken_pkceRequiredLater(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, whenSent())
 	required := contract.PKCERequired

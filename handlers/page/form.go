@@ -69,9 +69,9 @@ func formRequest(v *Visit, session string) idempotency.Request {
 	}
 }
 
-// RotatedMeanwhile turns a stale-object error into a conflict, which the page shows above
+// OutdatedForm turns a stale-object error into a conflict, which the page shows above
 // the form with the current state.
-func RotatedMeanwhile(err error) error {
+func OutdatedForm(err error) error {
 	if fault.KindOf(err) != fault.Stale {
 		return err
 	}

@@ -23,12 +23,12 @@ func Unchanged(ifMatch string, now ...string) error {
 
 // Stale returns the fault of a change that is based on an old state.
 func Stale() error {
-	return fault.New(fault.Stale, "changed_meanwhile",
+	return fault.New(fault.Stale, "changed_concurrently",
 		"This was changed since you loaded it. Reload it and try again.")
 }
 
-var errChangedMeanwhile = fault.New(fault.Conflict, "changed_meanwhile",
+var errChangedConcurrently = fault.New(fault.Conflict, "changed_concurrently",
 	"This was changed by another request. Reload it and try again.")
 
-// ChangedMeanwhile returns the error for a change that another one came before: Conflict changed_meanwhile.
-func ChangedMeanwhile() error { return errChangedMeanwhile }
+// ChangedConcurrently returns the error for a change that another one came before: Conflict changed_concurrently.
+func ChangedConcurrently() error { return errChangedConcurrently }

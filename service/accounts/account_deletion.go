@@ -187,7 +187,7 @@ func (s *Service) eraseAccount(tx *models.Tx, p access.Principal, account models
 	}
 	err = tx.EraseAccount(account.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "changed_meanwhile",
+		return fault.New(fault.Conflict, "changed_concurrently",
 			"The account was changed by another request. Try again.").Because(err)
 	}
 	return err

@@ -317,7 +317,7 @@ func TestTeam_staleChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = o.rename(o.ana, team.ETag, "Books")
-		wants(t, "rename", err, "changed_meanwhile")
+		wants(t, "rename", err, "changed_concurrently")
 		was, err := o.setRole(bob.Account, "", access.Member)
 		if err != nil {
 			t.Fatal(err)
@@ -326,6 +326,6 @@ func TestTeam_staleChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = o.setRole(bob.Account, was.ETag, access.Viewer)
-		wants(t, "change of a role", err, "changed_meanwhile")
+		wants(t, "change of a role", err, "changed_concurrently")
 	})
 }

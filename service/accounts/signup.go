@@ -293,7 +293,7 @@ func (s *Service) ChangePassword(
 			return err
 		}
 		if now.PasswordHash != account.PasswordHash { // another change came first
-			return fault.New(fault.Stale, "changed_meanwhile", "The password was changed by another request. Try "+
+			return fault.New(fault.Stale, "changed_concurrently", "The password was changed by another request. Try "+
 				"again.")
 		}
 		if err := tx.SetPassword(p.Account, encoded); err != nil {

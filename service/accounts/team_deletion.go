@@ -99,7 +99,7 @@ func (s *Service) DeleteTeam(
 		}
 		err = tx.EraseTeam(id, rowsAtOnce)
 		if errors.Is(err, models.ErrReferenced) {
-			return fault.New(fault.Conflict, "changed_meanwhile",
+			return fault.New(fault.Conflict, "changed_concurrently",
 				"The team was changed by another request. Try again.").Because(err)
 		}
 		return err

@@ -167,7 +167,7 @@ func staleUnless(updated bool) error {
 	if updated {
 		return nil
 	}
-	return access.ChangedMeanwhile()
+	return access.ChangedConcurrently()
 }
 
 // DeleteClient removes an app client and ends its sessions. The end users stay.

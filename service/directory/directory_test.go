@@ -173,7 +173,7 @@ func TestInviteOnly_approved(t *testing.T) {
 			t.Errorf("%+v", changed)
 		}
 		_, err = w.UpdateApproval(t.Context(), w.owner, change)
-		is(t, err, "changed_meanwhile")
+		is(t, err, "changed_concurrently")
 		cleo := must[models.EndUser](t)(w.provision(t, "cleo@example.com", true))
 		got = must[contract.User](t)(w.User(t.Context(), w.owner, contract.UserPath{User: cleo.ID}))
 		if len(got.Groups) != 0 {

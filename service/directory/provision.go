@@ -171,7 +171,7 @@ func lockProvisioned(tx *models.Tx, id string) (models.EndUser, error) {
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return user, fault.New(
-			fault.Conflict, "changed_meanwhile", "Your account was changed while you signed in. Try again.",
+			fault.Conflict, "changed_concurrently", "Your account was changed while you signed in. Try again.",
 		)
 	case err == nil && user.State == Frozen:
 		return user, errFrozen
@@ -209,7 +209,7 @@ func join(tx *models.Tx, in ExternalIdentity, now time.Time) (models.EndUser, bo
 	}
 	if !added {
 		return user, false, fault.New(
-			fault.Conflict, "changed_meanwhile", "You signed in twice at the same time. Try again.",
+			fault.Conflict, "changed_concurrently", "You signed in twice at the same time. Try again.",
 		)
 	}
 	var members []models.GroupMember

@@ -227,7 +227,7 @@ func TestVerify(t *testing.T) {
 			t.Errorf("after Move the gateway serves it for %q", got)
 		}
 		_, err = w.move(t, p, verified.ETag, "prod")
-		wantCode(t, err, "changed_meanwhile")
+		wantCode(t, err, "changed_concurrently")
 
 		if _, err := w.Delete(t.Context(), p, contract.DomainOf("shop", "api.example.com")); err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func TestFollow(t *testing.T) {
 
 // A follower whose right to the export ends, here with the move of its project to another team,
 // is sent nothing more.
-func TestFollow_movedMeanwhile(t *testing.T) {
+func TestFollow_movedProject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		e := w.request(t, gateway)

@@ -162,7 +162,7 @@ func (s *Service) change(
 }
 
 // saveChange writes a changed key with its audit entry, to which it adds detail, and its
-// event. It returns changed_meanwhile if the key has changed since before was read. The
+// event. It returns changed_concurrently if the key has changed since before was read. The
 // caller adds the revision.
 func saveChange(
 	ctx context.Context, events Events, tx *models.Tx, p access.Principal,

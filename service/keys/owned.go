@@ -89,7 +89,7 @@ func revoke(row *models.APIKey) {
 	row.OldHash, row.GraceEndsAt = nil, nil
 }
 
-var errChanged = fault.New(fault.Conflict, "changed_meanwhile",
+var errChanged = fault.New(fault.Conflict, "changed_concurrently",
 	"This key was changed by another request. Reload it and try again.")
 
 // lockOwner finds the end user that a new key's owner names, and keeps them from being

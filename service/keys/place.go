@@ -134,8 +134,8 @@ func stillThere(tx *models.Tx, parent models.Project, environment string) error 
 	return nil
 }
 
-var errMoved = fault.New(fault.Conflict, "changed_meanwhile",
+var errMoved = fault.New(fault.Conflict, "changed_concurrently",
 	"The project was just moved to another team. Reload it and try again.")
 
-var errEnvironmentRemoved = fault.New(fault.Conflict, "changed_meanwhile",
+var errEnvironmentRemoved = fault.New(fault.Conflict, "changed_concurrently",
 	"The environment was just removed or renamed. Reload the project and try again.")

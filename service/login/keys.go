@@ -210,7 +210,7 @@ func (s *Service) RotateSigningKey(
 			return err
 		}
 		if client.Algorithm != seen.Algorithm {
-			return access.ChangedMeanwhile()
+			return access.ChangedConcurrently()
 		}
 		before, after, err := s.rotate(tx, client, private)
 		if err != nil {

@@ -84,7 +84,7 @@ func (s *Plans) claim(ctx context.Context, row models.ImportPlan) error {
 	return s.DB.Write(ctx, func(tx *models.Tx) error {
 		held, err := tx.ClaimImportPlan(row.ID, row.UpdatedAt, models.Now(), s.leased())
 		if err == nil && !held {
-			err = access.ChangedMeanwhile()
+			err = access.ChangedConcurrently()
 		}
 		return err
 	})

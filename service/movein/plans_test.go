@@ -199,7 +199,7 @@ func TestPlans_refusals(t *testing.T) {
 			ifMatch string
 			want    string
 		}{
-			{name: "another ETag", ifMatch: "x", want: "changed_meanwhile"},
+			{name: "another ETag", ifMatch: "x", want: "changed_concurrently"},
 			{
 				name: "an unknown route", change: contract.ImportPlanChange{Open: &[]string{"none"}},
 				want: "/open/0",

@@ -139,7 +139,7 @@ func reviseWithProduct(tx *models.Tx, row models.Project) error {
 // orConflict returns a conflict if another request deleted or restored the project first.
 func orConflict(ok bool, err error) error {
 	if err == nil && !ok {
-		return fault.New(fault.Conflict, "changed_meanwhile",
+		return fault.New(fault.Conflict, "changed_concurrently",
 			"The project was just deleted or restored. Reload it and try again.")
 	}
 	return err

@@ -263,7 +263,7 @@ func TestDelete_race(t *testing.T) {
 		for range 8 {
 			all.Go(func() {
 				_, err := w.Delete(t.Context(), p, binned(created.Project.ID))
-				if err != nil && fault.CodeOf(err) != "changed_meanwhile" {
+				if err != nil && fault.CodeOf(err) != "changed_concurrently" {
 					t.Error(err)
 				}
 			})

@@ -157,7 +157,7 @@ func stillOf(tx *models.Tx, project models.Project) error {
 	}
 	now, err := tx.ProjectByID(project.ID)
 	if err == nil && now.TeamID != project.TeamID {
-		err = fault.New(fault.Conflict, "changed_meanwhile",
+		err = fault.New(fault.Conflict, "changed_concurrently",
 			"The project was just moved to another team. Reload it and try again.")
 	}
 	return err

@@ -193,7 +193,7 @@ func TestMove_whileAKeyIsCreated(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-done
-		want := "changed_meanwhile"
+		want := "changed_concurrently"
 		if db.Dialect() == migrations.SQLite {
 			want = "unknown_tenant" // it has waited before it read the tenant
 		}

@@ -245,7 +245,7 @@ func TestRemove_whileKeysAreCreated(t *testing.T) {
 			group.Go(func() {
 				minted, err := w.keys.Create(t.Context(), p, contract.NewKey{Owner: "a", Environment: "dev"}.In("shop"))
 				code := fault.CodeOf(err)
-				if err != nil && code != "unknown_environment" && code != "changed_meanwhile" {
+				if err != nil && code != "unknown_environment" && code != "changed_concurrently" {
 					t.Errorf("create a key: %v", err)
 				}
 				ids[i] = minted.ID

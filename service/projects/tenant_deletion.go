@@ -176,7 +176,7 @@ func (s *Service) eraseTenant(
 	}
 	err = tx.EraseTenant(row.ID)
 	if errors.Is(err, models.ErrReferenced) {
-		return fault.New(fault.Conflict, "changed_meanwhile",
+		return fault.New(fault.Conflict, "changed_concurrently",
 			"The tenant was changed by another request. Try again.").Because(err)
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ func TestFind(t *testing.T) {
 		"broken in a query":       {"-- it has\n-- not the right", "1 has not the"},
 		"broken, and fine":        {"// there is\n// no number\n// it is no\n// longer", ""},
 		"after a fine one":        {"there is\nno key, and it is no number", "2 is no"},
-		"a part of a name":        {"http.NoBody, changed_meanwhile, besides", ""},
+		"a part of a name":        {"http.NoBody, error_likewise, besides", ""},
 		"a status":                {"it was answered 401 and answered 20 times", "1 answered [0-9]{3}"},
 		"a longer phrase":         {"it is none of ours", "1 is none of"},
 		"not text":                {"nobody\x00", ""},

@@ -322,7 +322,7 @@ func (h *Handler) rotateKey(v *page.Visit) (web.Answer, error) {
 		Body:      &contract.Grace{GraceSeconds: &grace},
 	})
 	if err != nil {
-		return h.refusedKey(v, page.RotatedMeanwhile(err))
+		return h.refusedKey(v, page.OutdatedForm(err))
 	}
 	text := "The old secret has stopped working."
 	if minted.GraceEndsAt != nil {

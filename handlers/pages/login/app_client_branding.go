@@ -138,7 +138,7 @@ func (h *Handler) changeClientSecret(v *page.Visit) (web.Answer, error) {
 		change := contract.AppClientSettings{Confidential: &confidential}.Of(c.ID)
 		change.IfMatch = v.State
 		made, err = h.AppClients.UpdateClient(v.Ctx(), v.Who, change)
-		err = page.RotatedMeanwhile(err)
+		err = page.OutdatedForm(err)
 	}
 	if wrong, ok := page.ErrorsIn(err); ok {
 		return h.appClientNow(v, func(m *projects.AppClient) {

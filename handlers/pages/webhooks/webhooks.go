@@ -377,7 +377,7 @@ func (h *Handler) rotateWebhook(v *page.Visit) (web.Answer, error) {
 			Condition:   contract.Condition{IfMatch: v.State},
 		})
 	}
-	if wrong, ok := page.ErrorsIn(page.RotatedMeanwhile(err)); ok {
+	if wrong, ok := page.ErrorsIn(page.OutdatedForm(err)); ok {
 		m, err := h.webhookNow(v)
 		v.Refuse(wrong, &m.Rotate)
 		if text := wrong.Rest(); text != "" {
