@@ -89,9 +89,9 @@ func refuseLost(c config.Config) error {
 	file, err := os.Stat(c.SQLitePath())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return lost(c, "doesn't exist", "")
+		return lostDatabaseError(c, "doesn't exist", "")
 	case err == nil && file.Size() == 0:
-		return lost(c, "is empty", "delete it and ")
+		return lostDatabaseError(c, "is empty", "delete it and ")
 	}
 	return nil // opening it says what else is wrong
 }
@@ -105,7 +105,7 @@ func refuseTableless(ctx context.Context, c config.Config, db *models.DB) error 
 	if err != nil || lag != migrations.LacksAll {
 		return nil //nolint:nilerr // reading its schema says what is wrong
 	}
-	return lost(c, "doesn't have Postern's tables", "move it away and ")
+	return lostDatabaseError(c, "doesn't have Postern's tables", "move it away and ")
 }
 
 func hasKeyFile(c config.Config) bool {
@@ -113,7 +113,7 @@ func hasKeyFile(c config.Config) bool {
 	return err == nil
 }
 
-func lost(c config.Config, is, first string) error {
+func lostDatabaseError(c config.Config, is, first string) error {
 	return fmt.Errorf("%s %s, and %s belongs to a database that was in use: %srestore a backup with `postern "+
 		"restore`, or set --database-url or POSTERN_DATABASE_URL to the PostgreSQL database that the server uses; to "+
 		"start over, move the key away", c.SQLitePath(), is, c.SecretsKeyFile(), first)

@@ -50,10 +50,10 @@ func (a *App) closeTraces(ctx context.Context) error {
 	return a.traces.Close(ctx)
 }
 
-// untraced returns the source of the number of spans that were lost, nil if nothing is traced.
+// untraced returns the source of the number of spans that were dropped, nil if nothing is traced.
 func (a *App) untraced() func() int64 {
 	if a.traces == nil {
 		return nil
 	}
-	return a.traces.Lost
+	return a.traces.Dropped
 }

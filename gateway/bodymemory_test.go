@@ -98,8 +98,8 @@ func TestBodyMemory(t *testing.T) {
 			if got := send("", 100_000); got != tc.full {
 				t.Errorf("next to it: %s, want %s", got, tc.full)
 			}
-			if out := within(t, "its outcome", o.got); out.Asked != (tc.answers || out.Code == "") {
-				t.Errorf("next to it: %s, and the upstream asked: %v", out.Code, out.Asked)
+			if out := within(t, "its outcome", o.got); out.Forwarded != (tc.answers || out.Code == "") {
+				t.Errorf("next to it: %s, and the call forwarded: %v", out.Code, out.Forwarded)
 			}
 			close(goOn)
 			if _, err := io.WriteString(first, whole[sent:]); err != nil {

@@ -50,7 +50,7 @@ type call struct {
 	resent     int64        // bytes of bodies that were sent again, if the caps apply
 	retryAfter int64        // seconds for Retry-After when the tally does not set it; 0: no Retry-After
 	browsing   bool         // the caps apply, and a browser would show the response
-	asked      bool         // the upstream, or a connection to it
+	forwarded  bool         // to the upstream, or a connection was tried
 	origin     string       // of the page that calls; "": none, or its project has no CORS
 	cors       *policy.CORS // that answers the page; nil: left to the upstream
 
@@ -207,7 +207,7 @@ func (c *call) noResponse(err error) policy.Denial {
 		c.warn("the upstream didn't respond in time", err)
 		return policy.UpstreamTimeout
 	case errors.Is(err, egress.ErrForbidden):
-		c.asked = false // no connection was tried
+		c.forwarded = false // no connection was tried
 		c.warn("the upstream's address isn't allowed", err)
 		return policy.UpstreamUnreachable
 	}

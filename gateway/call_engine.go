@@ -163,7 +163,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	x.Request.Fields = c.withoutKey(x.Request.Fields)
 	c.target.query = c.route.version.query.apply(c.target.query)
 	c.traceUpstream()
-	c.asked = true
+	c.forwarded = true
 	status, err := x.Forward(c, c)
 	c.status, c.bytesIn, c.bytesOut, c.firstByte = status, x.BytesIn, x.BytesOut, x.FirstByte
 	switch {

@@ -183,7 +183,7 @@ func (c *httpCall) forward(upstream upstreamCredentials) {
 	var response *http.Response
 	err := c.changeBody(c.out, body)
 	if err == nil {
-		c.asked = true
+		c.forwarded = true
 		c.keepBody()
 		response, err = engine.RoundTrip(c, c, &c.gateway.engineLimits)
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	askedMethodHeader  = "Access-Control-Request-Method"
-	askedHeadersHeader = "Access-Control-Request-Headers"
+	requestMethodHeader  = "Access-Control-Request-Method"
+	requestHeadersHeader = "Access-Control-Request-Headers"
 )
 
 // isPreflight reports whether a call is a preflight. For corsLines it keeps the origin, and what
@@ -17,7 +17,7 @@ const (
 func (c *call) isPreflight(r *request) bool {
 	c.origin = r.origin.first
 	c.cors = c.route.project.cors.Unknown(c.origin)
-	return policy.IsPreflight(c.method, r.origin.n > 0, r.askedMethod.n > 0)
+	return policy.IsPreflight(c.method, r.origin.n > 0, r.requestMethod.n > 0)
 }
 
 // corsLines sets the header that lets pages of other origins read the response, also one that
@@ -39,7 +39,7 @@ func (c *call) identifyCORS(d *policy.Decision) {
 // upstream.
 func (c *engineCall) answerPreflight(r *request) {
 	var fields []engine.Field
-	c.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, func(name, value string) {
+	c.cors.Preflight(c.origin, r.requestHeaders.n > 0, r.requestHeaders.first, func(name, value string) {
 		fields = append(fields, engine.Field{Name: name, Value: value})
 	})
 	c.status = http.StatusOK
@@ -49,7 +49,7 @@ func (c *engineCall) answerPreflight(r *request) {
 func (c *httpCall) answerPreflight(r *request) {
 	h := c.w.Header()
 	set := func(name, value string) { h[name] = []string{value} }
-	c.cors.Preflight(c.origin, r.askedHeaders.n > 0, r.askedHeaders.first, set)
+	c.cors.Preflight(c.origin, r.requestHeaders.n > 0, r.requestHeaders.first, set)
 	c.changesOwnAnswers().responseHeader(h)
 	h["Content-Length"] = []string{"0"}
 	c.status = http.StatusOK

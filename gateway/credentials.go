@@ -10,13 +10,13 @@ import (
 
 const authorizationHeader = "Authorization"
 
-// Introspector checks a bearer token at its issuer's introspection endpoint. It returns asked == false
+// Introspector checks a bearer token at its issuer's introspection endpoint. It returns introspected == false
 // if none of the issuers could have issued the token. The rules of Verifier apply, except that
 // it asks on every call. It bounds the calls that wait for an issuer that does not respond.
 type Introspector interface {
 	Introspect(
 		ctx context.Context, token string, from *policy.Introspectors, now time.Time, into *policy.Token,
-	) (denial policy.Denial, asked bool)
+	) (denial policy.Denial, introspected bool)
 }
 
 // authenticate applies the version's access policy to the caller's credentials.
@@ -142,9 +142,9 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 		return nil, c.places().Name(policy.MisplacedKey(&c.route.version.access))
 	}
 	c.cache.token = policy.Token{}
-	if denial, asked := c.ask(token); asked && denial != (policy.Denial{}) {
+	if denial, introspected := c.introspect(token); introspected && denial != (policy.Denial{}) {
 		return nil, denial
-	} else if asked {
+	} else if introspected {
 		return &c.cache.token, policy.Denial{}
 	}
 	if !c.route.version.access.Allows(snapshot.JWT) {
@@ -165,10 +165,10 @@ func (c *call) verifyToken(authorization *lines) (*policy.Token, policy.Denial) 
 	return &c.cache.token, policy.Denial{}
 }
 
-// ask has the token's issuer check the token. asked is false if no issuer introspects the
+// introspect has the token's issuer check the token. introspected is false if no issuer introspects the
 // token: then the verifier checks it.
-func (c *call) ask(token string) (denial policy.Denial, asked bool) {
-	from := c.route.version.asked
+func (c *call) introspect(token string) (denial policy.Denial, introspected bool) {
+	from := c.route.version.introspectors
 	if from == nil {
 		return policy.Denial{}, false
 	}

@@ -113,7 +113,7 @@ func TestExplain_rolesOnExport(t *testing.T) {
 		ID: "rul_boss", Methods: []string{"GET"}, Path: "/boss", Groups: staff, Role: snapshot.RoleAdmin,
 	}}}))
 	q := policy.Question{ProjectID: "prj_shop", Version: "1.0.0", Environment: "prod", Method: "GET", Path: "/boss",
-		User: &policy.AskedUser{ID: "usr_1", TenantID: "tnt_1"}}
+		User: &policy.TokenUser{ID: "usr_1", TenantID: "tnt_1"}}
 	got := r.gateway.Explain(q)
 	if got.Denial != (policy.Denial{}) || got.Exported != policy.NotInGroup || got.DecidedBy != "rul_boss" {
 		t.Errorf("%+v", got)

@@ -66,7 +66,7 @@ const (
 	StepLimits   = "limits"   // rate limits and quotas
 	StepDocument = "document" // the OpenAPI document, which the gateway answers with itself
 	StepValidate = "validate" // the request does not match the OpenAPI document
-	StepForward  = "forward"  // the upstream or the connection to it, or a refusal right before: see Outcome.Asked
+	StepForward  = "forward"  // the upstream or the connection to it, or a refusal right before: see Outcome.Forwarded
 )
 
 // CatchAll is the route of all calls of a version without templates.

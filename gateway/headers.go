@@ -71,7 +71,7 @@ func (c *call) withholds(name string) bool {
 
 // ownRequestLines sets the gateway's own fields of a request.
 func (c *call) ownRequestLines(forwardedFor, via, entry string, set func(name, value string)) {
-	c.forwarded(forwardedFor, via, entry, set)
+	c.setForwarded(forwardedFor, via, entry, set)
 	c.trace.lines(set)
 	c.identityLines(set)
 	c.route.environment.proof.lines(set)
@@ -87,10 +87,10 @@ func listBegun(lines []string) string {
 	return lines[0] + ", "
 }
 
-// forwarded sets the headers that Kong sets (kong/runloop/handler.lua, access.before). It
+// setForwarded sets the headers that Kong sets (kong/runloop/handler.lua, access.before). It
 // appends to the caller's first line of X-Forwarded-For and of Via, which are given with
 // their comma; the other headers are a trusted proxy's or the gateway's own.
-func (c *call) forwarded(forwardedFor, via, entry string, set func(name, value string)) {
+func (c *call) setForwarded(forwardedFor, via, entry string, set func(name, value string)) {
 	set("X-Forwarded-For", forwardedFor+c.conn.hop)
 	set("X-Forwarded-Proto", c.forwardedOr("X-Forwarded-Proto", c.conn.scheme))
 	set("X-Forwarded-Host", c.forwardedOr("X-Forwarded-Host", c.host))

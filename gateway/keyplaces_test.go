@@ -430,7 +430,7 @@ func TestExplain_keyPlaces(t *testing.T) {
 	if got := r.gateway.Explain(question); got.Denial != (policy.Denial{}) {
 		t.Errorf("with the key: %+v", got.Denial)
 	}
-	question.KeyHash, question.User = nil, &policy.AskedUser{ID: "usr_1", TenantID: "tnt_1"}
+	question.KeyHash, question.User = nil, &policy.TokenUser{ID: "usr_1", TenantID: "tnt_1"}
 	if got := r.gateway.Explain(question); got.Denial != policy.InvalidKey {
 		t.Errorf("with a token, which is read as a key: %+v", got.Denial)
 	}

@@ -35,8 +35,8 @@ type Outcome struct {
 	Status       int    // that the caller got; 499 if the caller left before the response
 	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
-	Asked        bool   // whether the upstream, or a connection to it, was asked for the response
-	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't asked
+	Forwarded    bool   // whether it was sent to the upstream, or a connection for it was tried
+	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't forwarded
 	Target       string // host of the target of the last try; "" if the environment has only one
 	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
 	ShadowCode   string // of that refusal
@@ -65,7 +65,7 @@ func (c *call) outcome() Outcome {
 		ProjectID: c.route.project.id, VersionID: c.route.version.id, EnvironmentID: c.route.environment.id,
 		Owner: c.caller.Account, CredentialID: c.caller.CredentialID, RemoteIP: c.conn.peer,
 		Method: c.method, Path: c.target.path, Route: c.route.version.routes.Of(c.route.rest), Status: c.status,
-		Code: c.code, Step: c.step, Asked: c.asked, Tries: c.tries(), Target: c.lastTarget(),
+		Code: c.code, Step: c.step, Forwarded: c.forwarded, Tries: c.tries(), Target: c.lastTarget(),
 		ShadowRule: c.shadow.By, ShadowCode: c.shadow.Denial.Code,
 		InvalidAt: c.reported.operation, InvalidWhy: c.reported.problem,
 		Host:        c.route.domainHost(),
@@ -78,7 +78,7 @@ func (c *call) outcome() Outcome {
 
 // tries returns how often the call was sent, or that was tried.
 func (c *call) tries() int {
-	if !c.asked {
+	if !c.forwarded {
 		return 0
 	}
 	return 1 + c.repeated
@@ -87,7 +87,7 @@ func (c *call) tries() int {
 // lastTarget returns the host that the last try was sent to, "" for an upstream with one target. The lease is released
 // already.
 func (c *call) lastTarget() string {
-	if e := c.route.environment; c.asked && len(e.endpoints) > 1 && c.tried != (balance.Tried{}) {
+	if e := c.route.environment; c.forwarded && len(e.endpoints) > 1 && c.tried != (balance.Tried{}) {
 		return e.endpoints[c.lease.Index()].host
 	}
 	return ""

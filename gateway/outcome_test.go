@@ -219,7 +219,7 @@ func TestObserver_outcome(t *testing.T) {
 	want := gateway.Outcome{
 		ProjectID: "prj_shop", VersionID: "ver_1", EnvironmentID: "env_prod",
 		Owner: "billing", CredentialID: "key_1", RemoteIP: "127.0.0.1", Method: "POST", Path: "/shop/1.0.0/prod/orders",
-		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, Asked: true, Tries: 1,
+		Route: gateway.CatchAll, Status: 200, Step: gateway.StepForward, Forwarded: true, Tries: 1,
 		BytesOut: int64(len("up")),
 	}
 	if out != want {

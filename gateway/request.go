@@ -23,7 +23,7 @@ type request struct {
 	upgrade, fetchDest, accept lines // read only if the caps apply
 
 	// Read only if the project states which origins may call it.
-	origin, askedMethod, askedHeaders lines
+	origin, requestMethod, requestHeaders lines
 }
 
 // lines is a field of a header: how many lines it has, and the first one.
@@ -72,13 +72,13 @@ func requestOfEngine(from *engine.Request) request {
 			if strings.EqualFold(f.Name, "Sec-Fetch-Dest") {
 				r.fetchDest.add(f.Value)
 			}
-		case len(askedMethodHeader):
-			if strings.EqualFold(f.Name, askedMethodHeader) {
-				r.askedMethod.add(f.Value)
+		case len(requestMethodHeader):
+			if strings.EqualFold(f.Name, requestMethodHeader) {
+				r.requestMethod.add(f.Value)
 			}
-		case len(askedHeadersHeader):
-			if strings.EqualFold(f.Name, askedHeadersHeader) {
-				r.askedHeaders.add(f.Value)
+		case len(requestHeadersHeader):
+			if strings.EqualFold(f.Name, requestHeadersHeader) {
+				r.requestHeaders.add(f.Value)
 			}
 		}
 	}
@@ -88,16 +88,16 @@ func requestOfEngine(from *engine.Request) request {
 // requestOfHTTP reads net/http's request.
 func requestOfHTTP(from *http.Request) request {
 	r := request{
-		keys:          linesOf(from.Header[policy.KeyHeader]),
-		authorization: linesOf(from.Header[authorizationHeader]),
-		header:        from.Header,
-		length:        from.ContentLength,
-		upgrade:       linesOf(from.Header["Upgrade"]),
-		fetchDest:     linesOf(from.Header["Sec-Fetch-Dest"]),
-		accept:        linesOf(from.Header["Accept"]),
-		origin:        linesOf(from.Header["Origin"]),
-		askedMethod:   linesOf(from.Header[askedMethodHeader]),
-		askedHeaders:  linesOf(from.Header[askedHeadersHeader]),
+		keys:           linesOf(from.Header[policy.KeyHeader]),
+		authorization:  linesOf(from.Header[authorizationHeader]),
+		header:         from.Header,
+		length:         from.ContentLength,
+		upgrade:        linesOf(from.Header["Upgrade"]),
+		fetchDest:      linesOf(from.Header["Sec-Fetch-Dest"]),
+		accept:         linesOf(from.Header["Accept"]),
+		origin:         linesOf(from.Header["Origin"]),
+		requestMethod:  linesOf(from.Header[requestMethodHeader]),
+		requestHeaders: linesOf(from.Header[requestHeadersHeader]),
 	}
 	for _, line := range from.Header["Via"] {
 		r.hops += hops(line)

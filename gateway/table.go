@@ -75,18 +75,18 @@ type project struct {
 }
 
 type version struct {
-	id, name     string
-	access       snapshot.Access
-	places       *policy.KeyPlaces     // where its keys travel; nil: in X-API-Key
-	rules        *policy.Rules         // nil: none
-	routes       *policy.Routes        // nil: all calls have one route
-	asked        *policy.Introspectors // that its tokens are checked with; nil: none
-	answers      *headerChanges        // nil: responses are not transformed
-	query        *queryChanges         // nil: queries are not transformed
-	description  *description          // nil: the gateway does nothing with its document
-	bodies       *bodyChanges          // nil: requests' bodies are not transformed
-	answerBodies *objectChanges        // nil: responses' bodies are not transformed
-	environments []environment
+	id, name      string
+	access        snapshot.Access
+	places        *policy.KeyPlaces     // where its keys travel; nil: in X-API-Key
+	rules         *policy.Rules         // nil: none
+	routes        *policy.Routes        // nil: all calls have one route
+	introspectors *policy.Introspectors // that its tokens are checked with; nil: none
+	answers       *headerChanges        // nil: responses are not transformed
+	query         *queryChanges         // nil: queries are not transformed
+	description   *description          // nil: the gateway does nothing with its document
+	bodies        *bodyChanges          // nil: requests' bodies are not transformed
+	answerBodies  *objectChanges        // nil: responses' bodies are not transformed
+	environments  []environment
 }
 
 // route is the environment that a call's address resolves to.
@@ -317,7 +317,7 @@ func compileProject(s *snapshot.Project, caps *Caps, connect connector, next, la
 		out.query = compileQueryChanges(v.Transforms.Query)
 		out.bodies = compileBodyChanges(v.Transforms.RequestBody)
 		out.answerBodies = compileAnswerChanges(v.Transforms.ResponseBody)
-		out.asked = policy.NewIntrospectors(s, v.ID, &out.access)
+		out.introspectors = policy.NewIntrospectors(s, v.ID, &out.access)
 		for _, e := range v.Environments {
 			env, err := compileEnvironment(s, p, e, connect, next, last)
 			if err != nil {

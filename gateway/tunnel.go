@@ -18,9 +18,9 @@ import (
 
 // tunnel joins caller and upstream after 101 until either side or watched ends it, or until it was silent for too long.
 // That timeout is the upstream's connection's, which sees the bytes of both directions.
-func (c *httpCall) tunnel(response *http.Response, asked bool, watched *watch) {
+func (c *httpCall) tunnel(response *http.Response, requested bool, watched *watch) {
 	backend, ok := response.Body.(*engine.Switched)
-	if !ok || !asked || !strings.EqualFold(first(response.Header["Upgrade"]), "websocket") {
+	if !ok || !requested || !strings.EqualFold(first(response.Header["Upgrade"]), "websocket") {
 		// Bytes of an unrequested protocol would be read as the beginning of the next
 		// response.
 		c.refuse(policy.UpstreamUnreachable)

@@ -193,7 +193,7 @@ func (w codeWalk) claim(t *testing.T) {
 func (w codeWalk) call(t *testing.T, has controlplane.Objects) string {
 	t.Helper()
 	w.o.Server.Usage.Recorder.Observe(usage.Call{
-		ProjectID: has.Project, Method: "GET", Path: "/orders", Status: 200, Step: "forward", Asked: true,
+		ProjectID: has.Project, Method: "GET", Path: "/orders", Status: 200, Step: "forward", Forwarded: true,
 		Start: time.Now(),
 	})
 	requests := has.Path("/projects/:project/requests")

@@ -91,7 +91,7 @@ func observed(t *testing.T, o *controlplane.Fixture, has controlplane.Objects) s
 	t.Helper()
 	o.Server.Usage.Recorder.Observe(usage.Call{
 		ProjectID: has.Project, Method: "GET", Path: "/orders", Route: "/orders", Owner: "billing", Status: 200,
-		Step: "forward", Asked: true, Start: time.Now(), Duration: 12 * time.Millisecond, BytesOut: 512,
+		Step: "forward", Forwarded: true, Start: time.Now(), Duration: 12 * time.Millisecond, BytesOut: 512,
 	})
 	list := o.Do(t, http.MethodGet, has.Path("/api/v1/projects/:project/requests"), "", o.Owner)
 	call, _ := list.Body["items"].([]any)[0].(map[string]any)

@@ -171,7 +171,7 @@ func (s stock) addUsage(
 		call := usage.Call{
 			ProjectID: main.project, EnvironmentID: main.environment, Owner: inUse[i%len(inUse)][1],
 			CredentialID: inUse[i%len(inUse)][0], RemoteIP: "192.0.2.1", Method: "GET", Path: "/orders/1",
-			Route: "/orders/{id}", Status: 200, Step: "forward", Asked: true, BytesOut: 100,
+			Route: "/orders/{id}", Status: 200, Step: "forward", Forwarded: true, BytesOut: 100,
 			Start: now.Add(-time.Duration(i) * time.Second), Duration: time.Duration(1+i%400) * time.Millisecond,
 		}
 		call.FirstByte = call.Duration / 2

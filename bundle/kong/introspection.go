@@ -73,10 +73,10 @@ func endpointDocOf(p *snapshot.Project, v *snapshot.Version, variables variables
 
 // withheldOf returns the forms of tokens that aren't sent to the version's endpoint, nil if there are none.
 func withheldOf(p *snapshot.Project, v *snapshot.Version) *withheldDoc {
-	asked := policy.NewIntrospectors(p, v.ID, &v.Access)
-	out := withheldDoc{Issuers: asked.KeyIssuers()}
-	for i := range asked.Providers {
-		forms := asked.Providers[i].Forms()
+	introspectors := policy.NewIntrospectors(p, v.ID, &v.Access)
+	out := withheldDoc{Issuers: introspectors.KeyIssuers()}
+	for i := range introspectors.Providers {
+		forms := introspectors.Providers[i].Forms()
 		out.Issuers = append(out.Issuers, forms.Issuers...)
 		out.IssuersBelow = append(out.IssuersBelow, forms.IssuersBelow...)
 		out.Tokens = append(out.Tokens, forms.Prefixes...)

@@ -69,8 +69,8 @@ func tokenProbes(p *snapshot.Project, v *snapshot.Version, r route) []probe {
 	case !introspects(access):
 		add(malformedToken, "none")
 	default: // a token that names no issuer would be shown to the endpoint
-		if asked := policy.NewIntrospectors(p, v.ID, &access); len(asked.KeyIssuers()) > 0 {
-			add(malformedToken, unsigned(asked.KeyIssuers()[0]))
+		if introspectors := policy.NewIntrospectors(p, v.ID, &access); len(introspectors.KeyIssuers()) > 0 {
+			add(malformedToken, unsigned(introspectors.KeyIssuers()[0]))
 		}
 	}
 	return out

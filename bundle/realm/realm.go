@@ -86,7 +86,7 @@ func (s Source) WriteRealm(w io.Writer) error {
 	out.Raw(",\n  \"defaultDefaultClientScopes\": ")
 	value(out, slices.Concat(alwaysScopes, keycloakScopes))
 	out.Raw(",\n  \"defaultOptionalClientScopes\": ")
-	value(out, askedScopes)
+	value(out, optionalScopes)
 	section(out, "scopeMappings", []scopeMapping{{offlineAccess, []string{offlineAccess}}})
 	section(out, "clients", s.clients())
 	section(out, "identityProviders", s.identityProviders())

@@ -28,8 +28,8 @@ type scopeMapping struct {
 var (
 	alwaysScopes   = []string{"basic", "acr", "web-origins"}
 	keycloakScopes = []string{"roles", "profile", "email"}
-	askedScopes    = []string{"groups", managesGroups, offlineAccess, "address", "phone"}
-	openIDScopes   = append([]string{"profile", "email"}, askedScopes...)
+	optionalScopes = []string{"groups", managesGroups, offlineAccess, "address", "phone"}
+	openIDScopes   = append([]string{"profile", "email"}, optionalScopes...)
 )
 
 // offlineAccess is the scope, and the role that users need for it.

@@ -163,7 +163,7 @@ func (p *awsPlanner) readAPI(x *awsfile.Export) {
 		return
 	}
 	p.repeated[a.source()+"\x00"+x.Stage] = true
-	openAll := p.options.opens(p.opened, x.Name, x.ID, x.Pointer)
+	openAll := p.options.matchOpen(p.opened, x.Name, x.ID, x.Pointer)
 	for _, one := range x.Operations {
 		o := &operation{Operation: one, api: a, path: segmentsOf(one.Path)}
 		o.shape = policy.RuleShape(rulePath(o.path))
@@ -175,9 +175,9 @@ func (p *awsPlanner) readAPI(x *awsfile.Export) {
 		if !o.skipped {
 			p.readTarget(o)
 		}
-		opens := p.options.opens(p.opened, o.Name, o.Value.Get("operationId").Text, o.Pointer) || openAll
+		opened := p.options.matchOpen(p.opened, o.Name, o.Value.Get("operationId").Text, o.Pointer) || openAll
 		if len(o.closed) > 0 && !o.skipped && !o.isCORS {
-			if opens {
+			if opened {
 				o.closed = nil
 				p.say(o.Entity, "operation.opened")
 			} else {

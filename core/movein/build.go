@@ -205,7 +205,7 @@ func withRoute(rules contract.Rules, r *route, entries []*entry) contract.Rules 
 		groups = r.access.rules.List[0].Groups
 	}
 	for _, e := range entries {
-		if e.deny || e.asked != nil {
+		if e.deny || e.addedFor != nil {
 			continue
 		}
 		path, methods := everything, e.methods

@@ -12,14 +12,14 @@ import (
 
 // entry is a custom domain of a route.
 type entry struct {
-	route   *route
-	host    string
-	prefix  prefix
-	strip   bool
-	methods []string // nil for all
-	asked   []string // methods for which the entry was added; nil for one of the file
-	gone    bool     // another route takes all its calls
-	deny    bool     // it leads to a version that refuses every call
+	route    *route
+	host     string
+	prefix   prefix
+	strip    bool
+	methods  []string // nil for all
+	addedFor []string // methods for which the entry was added; nil for one of the file
+	gone     bool     // another route takes all its calls
+	deny     bool     // it leads to a version that refuses every call
 }
 
 // place gives each route its custom domains, so that a call that Kong gives to one route isn't given to another that
@@ -167,7 +167,7 @@ func (p *planner) settle(entries []*entry) []*entry {
 
 // isSame reports whether two entries were added for the same calls to the same route.
 func (e *entry) isSame(other *entry) bool {
-	return e.route == other.route && e.prefix.path == other.prefix.path && slices.Equal(e.asked, other.asked)
+	return e.route == other.route && e.prefix.path == other.prefix.path && slices.Equal(e.addedFor, other.addedFor)
 }
 
 // compare settles which of two entries gets the calls that both match. It returns an entry to add, and whether it
@@ -204,7 +204,7 @@ func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
 	case kong > 0: // the other one would win, since it names methods
 		return &entry{
 			route: deeper.route, host: deeper.host, prefix: deeper.prefix, strip: deeper.strip, methods: both,
-			asked: both,
+			addedFor: both,
 		}, true
 	default:
 		return nil, deeper.lose(other)
@@ -387,7 +387,7 @@ func (p *planner) guard(entries []*entry) {
 // with a host wins over /administrator without one. It returns entries that refuse some of these calls.
 func (p *planner) overtaken(entries []*entry) (denials []*entry) {
 	for _, winner := range entries {
-		if winner.deny || !winner.prefix.open || winner.asked != nil {
+		if winner.deny || !winner.prefix.open || winner.addedFor != nil {
 			continue
 		}
 		for _, e := range entries {

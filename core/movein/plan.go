@@ -140,12 +140,12 @@ var ErrTooMany = errors.New(filelimits.KongDomains.Refusal())
 
 // isOpened reports whether an option opens an entity.
 func (p *planner) isOpened(e *kongfile.Entity) bool {
-	return p.options.opens(p.opened, e.Value.Get("name").Text, e.Value.Get("username").Text,
+	return p.options.matchOpen(p.opened, e.Value.Get("name").Text, e.Value.Get("username").Text,
 		e.Value.Get("custom_id").Text, e.ID(), e.Pointer)
 }
 
-// opens reports whether an entity with one of these names is to be opened, and marks the option as used.
-func (o Options) opens(used map[string]bool, names ...string) bool {
+// matchOpen reports whether an entity with one of these names is to be opened, and marks the option as used.
+func (o Options) matchOpen(used map[string]bool, names ...string) bool {
 	for _, name := range o.Open {
 		if name != "" && slices.Contains(names, name) {
 			used[name] = true

@@ -66,8 +66,8 @@ const (
 
 // IsPreflight reports whether a call with an Origin and an Access-Control-Request-Method is a
 // preflight (Fetch, "CORS-preflight request").
-func IsPreflight(method string, origin, asked bool) bool {
-	return method == http.MethodOptions && origin && asked
+func IsPreflight(method string, origin, requestMethod bool) bool {
+	return method == http.MethodOptions && origin && requestMethod
 }
 
 // Replaces reports whether a field of the upstream's response is removed, since Lines decides
@@ -93,14 +93,14 @@ func (c *CORS) Lines(origin string, set func(name, value string)) {
 }
 
 // Preflight sets the header of the response to a preflight. asks is whether it has a line
-// Access-Control-Request-Headers, and asked its value: an empty line is answered with one.
-func (c *CORS) Preflight(origin string, asks bool, asked string, set func(name, value string)) {
+// Access-Control-Request-Headers, and requestHeaders its value: an empty line is answered with one.
+func (c *CORS) Preflight(origin string, asks bool, requestHeaders string, set func(name, value string)) {
 	c.originLines(origin, set)
 	switch {
 	case c.headers != "":
 		set(allowHeaders, c.headers)
 	case asks:
-		set(allowHeaders, asked)
+		set(allowHeaders, requestHeaders)
 	}
 	set(allowMethods, c.methods)
 	if c.maxAge != "" {

@@ -16,11 +16,11 @@ type Question struct {
 	Method      string
 	Path        string     // below the environment's prefix, or at the host, as a caller would write it
 	KeyHash     *[32]byte  // of the key that the call has; nil: none
-	User        *AskedUser // whose token the call has; nil: none
+	User        *TokenUser // whose token the call has; nil: none
 }
 
-// AskedUser is an end user who calls with a token of one of the app clients of their tenant.
-type AskedUser struct {
+// TokenUser is an end user who calls with a token of one of the app clients of their tenant.
+type TokenUser struct {
 	ID, TenantID string
 	Scopes       []string
 }
@@ -282,7 +282,7 @@ func (r *Rules) requiresAdmin(c *Call) bool {
 
 // TokenOf returns a token as the user would get it from an app client of their tenant whose tokens
 // reach the upstream or are dropped; nil if the project lacks one.
-func (r *Realm) TokenOf(user *AskedUser) *Token {
+func (r *Realm) TokenOf(user *TokenUser) *Token {
 	var found *snapshot.AppClient
 	provider := ""
 	for _, client := range r.clients {

@@ -111,7 +111,7 @@ func moveInAndCompare(t *testing.T, path string, total *movedFigures) {
 			again := sendAll(kong, calls)
 			differences, unequal := reports{t: t}, 0
 			for i, c := range calls {
-				if !isForwarded(before[i]) && isForwarded(again[i]) && m.opens(c, before[i]) == "" {
+				if !isForwarded(before[i]) && isForwarded(again[i]) && m.openedBy(c, before[i]) == "" {
 					differences.add(c, fmt.Sprintf("the first Kong answers %d, and this one lets it through",
 						before[i].Status))
 				}
@@ -282,8 +282,8 @@ func isForTLS(before outcome) bool {
 		before.Status/100 == 3 && strings.HasPrefix(before.Answer.Get("Location"), "https:")
 }
 
-// opens returns the code of the item that states that a call which Kong refuses is let through.
-func (m *moved) opens(c movedCall, before outcome) string {
+// openedBy returns the code of the item that states that a call which Kong refuses is let through.
+func (m *moved) openedBy(c movedCall, before outcome) string {
 	if isForTLS(before) && m.has("route.https") {
 		return "route.https"
 	}
@@ -293,8 +293,8 @@ func (m *moved) opens(c movedCall, before outcome) string {
 	return ""
 }
 
-// closes returns the code of the item that states that a call which Kong lets through is refused.
-func (m *moved) closes(c movedCall, before, here outcome) string {
+// closedBy returns the code of the item that states that a call which Kong lets through is refused.
+func (m *moved) closedBy(c movedCall, before, here outcome) string {
 	refused := here.Status == http.StatusUnauthorized || here.Status == http.StatusForbidden
 	for _, one := range []struct {
 		code string
@@ -337,13 +337,13 @@ func (m *moved) difference(c movedCall, before, here outcome) (code, diff string
 	was, is := isForwarded(before), isForwarded(here)
 	switch {
 	case !was && is:
-		if code = m.opens(c, before); code != "" {
+		if code = m.openedBy(c, before); code != "" {
 			return code, ""
 		}
 		return "", fmt.Sprintf("MORE OPEN: Kong answers %d %s, and here it is %d", before.Status, before.Body,
 			here.Status)
 	case was && !is:
-		if code = m.closes(c, before, here); code != "" {
+		if code = m.closedBy(c, before, here); code != "" {
 			return code, ""
 		}
 		return "", fmt.Sprintf("Kong lets it through as %s, and here it is %d %s", before.Seen[0].Target, here.Status,

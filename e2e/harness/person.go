@@ -25,8 +25,8 @@ type Person struct {
 	Tab       context.Context
 	strangers []string // see IgnoresErrorsAt
 
-	stays atomic.Bool
-	asked atomic.Int64 // questions of the browser
+	stays   atomic.Bool
+	prompts atomic.Int64 // questions of the browser
 }
 
 // NewPerson opens a browser. Whatever the browser complains about, such as a script
@@ -48,7 +48,7 @@ func NewPerson(t *testing.T) *Person {
 		case *runtime.EventExceptionThrown:
 			complaints = append(complaints, e.ExceptionDetails.Text)
 		case *page.EventJavascriptDialogOpening:
-			p.asked.Add(1)
+			p.prompts.Add(1)
 			go p.answers(!p.stays.Load())
 		}
 	})
@@ -76,8 +76,8 @@ func (p *Person) answers(yes bool) {
 // leave.
 func (p *Person) Stays(stays bool) { p.stays.Store(stays) }
 
-// Asked returns how often the browser has asked the person.
-func (p *Person) Asked() int64 { return p.asked.Load() }
+// Prompts returns how often the browser has asked the person.
+func (p *Person) Prompts() int64 { return p.prompts.Load() }
 
 // fasterThanFocus begins what Chromium says when a person has gone to a field before the page's own field got the
 // focus, as on a machine that is slower than they are. It isn't a fault of the page.

@@ -62,7 +62,7 @@ func TestClaim_curlToExport(t *testing.T) {
 		if strings.HasPrefix(path, "/claim/") {
 			want = http.StatusConflict // who has the code may know that it is used
 		}
-		if status := first.opens(t, server.Config.PublicURL+path); status != want {
+		if status := first.visit(t, server.Config.PublicURL+path); status != want {
 			t.Errorf("the other account gets %d at %s, want %d", status, path, want)
 		}
 	}
@@ -96,7 +96,7 @@ func (b browserless) fills(t *testing.T, address string, form ...string) {
 	}
 }
 
-func (b browserless) opens(t *testing.T, address string) int {
+func (b browserless) visit(t *testing.T, address string) int {
 	t.Helper()
 	answer, err := b.Get(address)
 	if err != nil {

@@ -74,10 +74,10 @@ func TestMail_recovery(t *testing.T) {
 	}
 
 	forgetful.fills(t, link, "password", "five words that are new")
-	if status := forgetful.opens(t, public+"/projects"); status != http.StatusOK {
+	if status := forgetful.visit(t, public+"/projects"); status != http.StatusOK {
 		t.Errorf("after the new password: %d", status)
 	}
-	if status := visitor(t).opens(t, link); status != http.StatusGone {
+	if status := visitor(t).visit(t, link); status != http.StatusGone {
 		t.Errorf("the link again: %d", status)
 	}
 	if answer, err := signedIn.Get(public + "/projects"); err != nil || answer.Request.URL.Path != "/signin" {
@@ -138,13 +138,13 @@ func TestMail_invitation(t *testing.T) {
 		t.Errorf("mail to %s:\n%s", got[0].To, got[0].Text)
 	}
 	link := linkIn(t, got[0], public+"/invite/")
-	if status := visitor(t).opens(t, link); status != http.StatusOK {
+	if status := visitor(t).visit(t, link); status != http.StatusOK {
 		t.Errorf("the invitation gets %d", status)
 	}
 	invited := visitor(t)
 	invited.fills(t, public+"/signup", "next", strings.TrimPrefix(link, public), "email", "bob@example.com",
 		"name", "Bob", "password", "four unrelated words")
-	if status := invited.opens(t, public+"/teams/"+team); status != http.StatusOK {
+	if status := invited.visit(t, public+"/teams/"+team); status != http.StatusOK {
 		t.Errorf("the team's page for the invited: %d", status)
 	}
 }

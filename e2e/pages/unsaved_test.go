@@ -46,7 +46,7 @@ func (p *person) leavesRefused() {
 	p.Follows("Cancel")
 	p.Sees("Create a project")
 	p.Stays(false)
-	if got := p.Asked(); got != 1 {
+	if got := p.Prompts(); got != 1 {
 		p.T.Errorf("leaving a form with a mistake: the browser has asked %d times, want once", got)
 	}
 }
@@ -54,10 +54,10 @@ func (p *person) leavesRefused() {
 // staysForChanges edits forms of a project, and leaves them.
 func (p *person) staysForChanges(project string) {
 	p.T.Helper()
-	before := p.Asked()
+	before := p.Prompts()
 	asked := func(want int64, what string) {
 		p.T.Helper()
-		if got := p.Asked() - before; got != want {
+		if got := p.Prompts() - before; got != want {
 			p.T.Errorf("%s: the browser has asked %d times, want %d", what, got, want)
 		}
 	}

@@ -53,10 +53,10 @@ func TestRecoveryCode(t *testing.T) {
 	}
 	link, forgetful := server.Config.PublicURL+"/recover/"+code, visitor(t)
 	forgetful.fills(t, link, "password", "five words that are new")
-	if status := forgetful.opens(t, server.Config.PublicURL+"/projects"); status != http.StatusOK {
+	if status := forgetful.visit(t, server.Config.PublicURL+"/projects"); status != http.StatusOK {
 		t.Errorf("after the new password: %d", status)
 	}
-	if status := visitor(t).opens(t, link); status != http.StatusGone {
+	if status := visitor(t).visit(t, link); status != http.StatusGone {
 		t.Errorf("the link again: %d", status)
 	}
 	visitor(t).fills(t, server.Config.PublicURL+"/signin", "email", "ana@example.com", "password",

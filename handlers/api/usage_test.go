@@ -39,7 +39,7 @@ func observed(t *testing.T, server *handlers.Server, m controlplane.Shop, n int)
 	}
 	server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID, call.Status, call.Code = "shop", m.KeyID, 200, ""
-	call.Step, call.Asked, call.BytesIn, call.FirstByte = "forward", true, 3, time.Millisecond
+	call.Step, call.Forwarded, call.BytesIn, call.FirstByte = "forward", true, 3, time.Millisecond
 	for range n {
 		call.Start = call.Start.Add(time.Microsecond) // or the log has them in any order
 		server.Usage.Recorder.Observe(call)

@@ -13,9 +13,9 @@ import (
 	"postern/testkit/state"
 )
 
-// asked returns what a consent page says is shared, with a star at what is new, or "none"
+// requestedScopes returns what a consent page says is shared, with a star at what is new, or "none"
 // for any other page.
-func (s *app) asked(page step) string {
+func (s *app) requestedScopes(page step) string {
 	s.t.Helper()
 	if page.to != nil {
 		return "none"
@@ -57,7 +57,7 @@ func TestConsent_coverage(t *testing.T) {
 		browser, r := s.browser(), s.request(tt.scope)
 		r.query.Set("prompt", tt.prompt)
 		page := s.get(browser, fake.Authorize(t, s.toProvider(browser, r, provider.ID).String()).String())
-		if got := s.asked(page); got != tt.want {
+		if got := s.requestedScopes(page); got != tt.want {
 			t.Fatalf("%d: asked for %s, want %s", i, got, tt.want)
 		}
 		if tt.answer != "" {
@@ -96,7 +96,7 @@ func TestConsent_perApplication(t *testing.T) {
 		browser,
 		fake.Authorize(t, s.toProvider(browser, s.request("openid"), second.ID).String()).String(),
 	)
-	if got := s.asked(page); got != "see your user ID" {
+	if got := s.requestedScopes(page); got != "see your user ID" {
 		t.Errorf("asked for %s", got)
 	}
 	users, err := db.Read(t.Context()).EndUsersOf(s.tenant, models.UserFilter{}, models.Page{})

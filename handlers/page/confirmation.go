@@ -90,9 +90,9 @@ func SignInsText(n int64, by string) string {
 func (v *Visit) HasConfirmed() bool { return v.Posted("confirm") == "true" }
 
 // AskConfirmation answers a list's form with the confirmation page. The form on that page has the same address.
-func (v *Visit) AskConfirmation(m ui.Asked) (web.Answer, error) {
+func (v *Visit) AskConfirmation(m ui.ConfirmationView) (web.Answer, error) {
 	m.Confirm.ID, m.Confirm.Action = "asked-confirm", v.Gin.Request.URL.EscapedPath()
-	return web.Show(ui.AskedPage(m)), nil
+	return web.Show(ui.ConfirmationPage(m)), nil
 }
 
 // Allowed returns an error unless the visitor may do this with the project.

@@ -80,7 +80,7 @@ func TestTestLogin(t *testing.T) {
 			Says("[aria-labelledby=id-token]", `"ana@example.com"`).
 			Says("[aria-labelledby=access-token]", "tenant")
 		// Neither token of ours has the form of one on the page, and the code is used up.
-		if code := asked(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
+		if code := queryOf(end).Get("code"); tokenForm.MatchString(page.Raw) || strings.Contains(page.Raw, code) {
 			t.Error("a token or the code is on the page")
 		}
 		s.Get(end).Shows(403, "Test login failed")
@@ -92,7 +92,7 @@ func TestTestLogin(t *testing.T) {
 	})
 }
 
-func asked(path string) url.Values {
+func queryOf(path string) url.Values {
 	u, err := url.Parse(path)
 	if err != nil {
 		return nil
@@ -107,7 +107,7 @@ func TestTestLogin_otherBrowser(t *testing.T) {
 	db := state.OpenSQLite(t)
 	s := newTestLoginSite(t, db)
 	end := s.tested()
-	q, client := asked(end), strings.Split(end, "/")[2]
+	q, client := queryOf(end), strings.Split(end, "/")[2]
 	answer := s.Post("/oauth/"+client+"/token",
 		"grant_type", "authorization_code", "client_id", client, "code", q.Get("code"),
 		"redirect_uri", s.URL+strings.Split(end, "?")[0],

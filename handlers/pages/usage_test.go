@@ -46,7 +46,7 @@ func callsOn(s *controlplane.Browser, n int) (keyID string) {
 	}
 	s.Server.Usage.Recorder.Observe(call)
 	call.Owner, call.CredentialID = keys.Items[0].Owner, keys.Items[0].ID
-	call.Status, call.Code, call.Step, call.Asked, call.BytesOut = 200, "", "forward", true, 1000
+	call.Status, call.Code, call.Step, call.Forwarded, call.BytesOut = 200, "", "forward", true, 1000
 	for i := range n {
 		call.Path = fmt.Sprintf("/shop/1.0.0/prod/orders/%d", i)
 		call.Start = call.Start.Add(time.Microsecond) // the log orders calls by their start

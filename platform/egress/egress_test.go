@@ -209,8 +209,8 @@ func TestDial_rebinding(t *testing.T) {
 	if _, err := client.Get(target); !errors.Is(err, egress.ErrForbidden) {
 		t.Errorf("get after the name was rebound: %v, want ErrForbidden", err)
 	}
-	if names.asked() < 2 {
-		t.Errorf("the name was resolved %d times, want once for the check and once for the connect", names.asked())
+	if names.lookups() < 2 {
+		t.Errorf("the name was resolved %d times, want once for the check and once for the connect", names.lookups())
 	}
 }
 

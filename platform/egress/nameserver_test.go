@@ -49,8 +49,8 @@ func (s *nameServer) answer(name string, addrs ...string) {
 	}
 }
 
-// asked counts the questions for an IPv4 address: one for each resolution.
-func (s *nameServer) asked() int {
+// lookups counts the questions for an IPv4 address: one for each resolution.
+func (s *nameServer) lookups() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.queries

@@ -15,10 +15,10 @@ import (
 type export struct {
 	sdk.SpanProcessor
 
-	sender *sender
-	size   int64
-	held   atomic.Int64 // spans in the queue and in the batch that is being sent
-	lost   atomic.Int64
+	sender  *sender
+	size    int64
+	held    atomic.Int64 // spans in the queue and in the batch that is being sent
+	dropped atomic.Int64
 }
 
 func newExport(o Options, size int) (*export, error) {
@@ -42,7 +42,7 @@ func newExport(o Options, size int) (*export, error) {
 func (e *export) OnEnd(span sdk.ReadOnlySpan) {
 	if e.held.Add(1) > e.size {
 		e.held.Add(-1)
-		e.lost.Add(1)
+		e.dropped.Add(1)
 		return
 	}
 	e.SpanProcessor.OnEnd(span)
@@ -68,16 +68,16 @@ func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) erro
 	s.out.held.Add(-int64(len(spans)))
 	if err == nil {
 		if s.failing {
-			s.log.Info("the collector accepts traces again", "lost", s.out.lost.Load())
+			s.log.Info("the collector accepts traces again", "lost", s.out.dropped.Load())
 		}
 		s.failing = false
 		return nil
 	}
-	lost := int64(len(spans))
+	dropped := int64(len(spans))
 	if some, ok := errors.AsType[rejectedError](err); ok {
-		lost = min(lost, int64(some))
+		dropped = min(dropped, int64(some))
 	}
-	s.out.lost.Add(lost)
+	s.out.dropped.Add(dropped)
 	if !s.failing {
 		s.log.Warn("the collector doesn't accept traces; dropping them", "error", reason(err))
 	}

@@ -123,8 +123,8 @@ func describe(o Options) (*resource.Resource, error) {
 	return described, nil
 }
 
-// Lost returns how many spans could not be sent.
-func (t *Tracer) Lost() int64 { return t.export.lost.Load() }
+// Dropped returns how many spans could not be sent.
+func (t *Tracer) Dropped() int64 { return t.export.dropped.Load() }
 
 // Close sends the remaining spans, until ctx ends. It doesn't return an error if the collector doesn't accept them:
 // that is logged and counted.

@@ -154,8 +154,8 @@ func TestCollector_hangs(t *testing.T) {
 				_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
 				span.End()
 			}
-			if lost := tracer.Lost(); lost < 9000 {
-				t.Errorf("lost %d of 10000 spans, want all that do not fit the queue", lost)
+			if dropped := tracer.Dropped(); dropped < 9000 {
+				t.Errorf("dropped %d of 10000 spans, want all that do not fit the queue", dropped)
 			}
 			ctx, end := tt.bound(t.Context())
 			defer end()
@@ -163,8 +163,8 @@ func TestCollector_hangs(t *testing.T) {
 				t.Errorf("Close returned %v, want %v", err, tt.want)
 			}
 			testkit.Await(t, "the loss of all 10,000 spans", func() (int64, bool) {
-				lost := tracer.Lost()
-				return lost, lost == 10000
+				dropped := tracer.Dropped()
+				return dropped, dropped == 10000
 			})
 		})
 	}
@@ -190,12 +190,12 @@ func TestCollector_refuses(t *testing.T) {
 		QueueSize: 1, // each span is a batch
 		Log:       slog.New(slog.NewTextHandler(&log, nil)),
 	})
-	send := func(lost int64) {
+	send := func(dropped int64) {
 		_, span := tracer.Begin(t.Context(), traces.Begin{Name: "a"})
 		span.End()
 		testkit.Eventually(t, "the span to be held no longer", func() bool { return tracer.Held() == 0 })
-		if got := tracer.Lost(); got != lost {
-			t.Fatalf("lost %d spans, want %d", got, lost)
+		if got := tracer.Dropped(); got != dropped {
+			t.Fatalf("dropped %d spans, want %d", got, dropped)
 		}
 	}
 	send(1)
@@ -244,8 +244,8 @@ func TestBusyCollector(t *testing.T) {
 		span.End()
 	}
 	closeNow(t, tracer, time.Minute)
-	if lost := tracer.Lost(); lost != 2 || requests.Load() != 2 {
-		t.Errorf("lost %d spans with %d requests, want 2 with 2", lost, requests.Load())
+	if dropped := tracer.Dropped(); dropped != 2 || requests.Load() != 2 {
+		t.Errorf("dropped %d spans with %d requests, want 2 with 2", dropped, requests.Load())
 	}
 	if text := log.String(); !strings.Contains(text, "rejected 2 spans") {
 		t.Errorf("got the log %s", text)

@@ -49,7 +49,7 @@ type Introspector struct {
 // is valid; its owner is then written into out. ctx has the call's trace, and does not end with the call.
 func (a *Introspector) Introspect(
 	ctx context.Context, token string, issuers *policy.Introspectors, now time.Time, out *policy.Token,
-) (denial policy.Denial, asked bool) {
+) (denial policy.Denial, introspected bool) {
 	if len(token) > maxToken || !tokencheck.Plain(token) {
 		return policy.InvalidToken, true
 	}

@@ -67,7 +67,7 @@ func questionOf(tx *models.Tx, p access.Principal, in contract.Question) (policy
 	}
 	var wrong []fault.Field
 	if in.Host == "" {
-		wrong, err = findAsked(tx, project, in, &q)
+		wrong, err = findTarget(tx, project, in, &q)
 	} else {
 		wrong, err = findHost(tx, project, in, &q)
 	}
@@ -114,8 +114,8 @@ func findHost(
 	return wrong, err
 }
 
-// findAsked finds the version and the environment.
-func findAsked(
+// findTarget finds the version and the environment.
+func findTarget(
 	tx *models.Tx, project models.Project, in contract.Question, q *policy.Question,
 ) (wrong []fault.Field, err error) {
 	versions, err := tx.VersionsOf(project.ID)
@@ -201,6 +201,6 @@ func askUser(
 	if err != nil {
 		return err
 	}
-	q.User = &policy.AskedUser{ID: user.ID, TenantID: user.TenantID, Scopes: strings.Fields(in.Scopes)}
+	q.User = &policy.TokenUser{ID: user.ID, TenantID: user.TenantID, Scopes: strings.Fields(in.Scopes)}
 	return nil
 }

@@ -133,12 +133,12 @@ func readUserCode(typed string) (string, bool) {
 
 // Waiting is a program that waits for approval, as the person is to judge it.
 type Waiting struct {
-	UserCode   string
-	Machine    string
-	RemoteAddr string // of IPv6 the network, as policy.SourceName has it
-	Scopes     []string
-	AskedAt    time.Time
-	TokenTTL   time.Duration
+	UserCode    string
+	Machine     string
+	RemoteAddr  string // of IPv6 the network, as policy.SourceName has it
+	Scopes      []string
+	RequestedAt time.Time
+	TokenTTL    time.Duration
 }
 
 // Look shows a signed-in account which program a code belongs to.
@@ -151,12 +151,12 @@ func (s *Service) Look(ctx context.Context, p access.Principal, code string) (Wa
 		return Waiting{}, fmt.Errorf("tokens: look up a device code: %w", err)
 	}
 	return Waiting{
-		UserCode:   code,
-		Machine:    row.Machine,
-		RemoteAddr: row.RemoteAddr,
-		Scopes:     row.Scopes,
-		AskedAt:    row.CreatedAt,
-		TokenTTL:   DefaultTTL,
+		UserCode:    code,
+		Machine:     row.Machine,
+		RemoteAddr:  row.RemoteAddr,
+		Scopes:      row.Scopes,
+		RequestedAt: row.CreatedAt,
+		TokenTTL:    DefaultTTL,
 	}, nil
 }
 

@@ -23,7 +23,7 @@ func BenchmarkObserve(b *testing.B) {
 		Route:         "/*",
 		Status:        200,
 		Step:          "forward",
-		Asked:         true,
+		Forwarded:     true,
 		BytesOut:      1024,
 		Start:         time.Now(),
 		Duration:      time.Millisecond,

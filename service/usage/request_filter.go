@@ -87,7 +87,7 @@ func (s *Service) Request(
 	}
 	call := &found[0].call
 	out := contract.RequestDetail{Request: list[0], Steps: stepsOf(call), UpstreamHeaders: []contract.RequestHeader{}}
-	if call.Asked && call.Code == "" {
+	if call.Forwarded && call.Code == "" {
 		out.UpstreamHeaders = upstreamHeaders(call)
 	}
 	return out, nil

@@ -110,7 +110,7 @@ func TestRequest(t *testing.T) {
 			t.Errorf("refused: %v, %v\n%s", err, refused.UpstreamHeaders, diff)
 		}
 		waiting := w.call(time.Now())
-		waiting.Asked, waiting.Status = false, 499
+		waiting.Forwarded, waiting.Status = false, 499
 		w.Recorder.Observe(waiting)
 		list, err = w.Requests(t.Context(), w.owner, w.list(contract.Page{}))
 		if err != nil || len(list.Items) != 3 {

@@ -31,7 +31,7 @@ type slot struct {
 	firstByte            int64 // in ns
 	status, path, ip     int16 // path and ip: where Path and RemoteIP begin in text
 	tries                int16
-	asked                bool
+	forwarded            bool
 
 	text  []byte    // Method, Path and RemoteIP
 	found *findings // nil: this slot never had any
@@ -62,7 +62,7 @@ func (s *slot) set(c *Call) {
 	text = append(text, c.RemoteIP...)
 	s.project, s.version, s.environment = c.ProjectID, c.VersionID, c.EnvironmentID
 	s.owner, s.credential = c.Owner, c.CredentialID
-	s.route, s.code, s.step, s.host, s.asked = c.Route, c.Code, c.Step, c.Host, c.Asked
+	s.route, s.code, s.step, s.host, s.forwarded = c.Route, c.Code, c.Step, c.Host, c.Forwarded
 	s.tries = int16(c.Tries)
 	s.setFindings(c)
 	s.in, s.out, s.start, s.took = c.BytesIn, c.BytesOut, c.Start.UnixNano(), int64(c.Duration)
@@ -110,7 +110,7 @@ func (s *slot) read() Call {
 		Code:          s.code,
 		Step:          s.step,
 		Host:          s.host,
-		Asked:         s.asked,
+		Forwarded:     s.forwarded,
 		Tries:         int(s.tries),
 		Target:        found.target,
 		ShadowRule:    found.shadowRule,

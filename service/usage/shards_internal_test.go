@@ -108,7 +108,7 @@ func TestSlot_everyField(t *testing.T) {
 		Status:        403,
 		Code:          "key_frozen",
 		Step:          "access",
-		Asked:         true,
+		Forwarded:     true,
 		Tries:         2,
 		Target:        "b.example.com",
 		ShadowRule:    "rul_1",

@@ -45,7 +45,7 @@ func (s *shard) countTraffic(c *Call, cached *cache[minuteCounter, traffic]) {
 }
 
 func (t *traffic) count(c *Call) {
-	here := c.Code != "" && !c.Asked
+	here := c.Code != "" && !c.Forwarded
 	switch c.Status / 100 {
 	case 4:
 		t.rejected++
@@ -64,7 +64,7 @@ func (t *traffic) count(c *Call) {
 	t.out += c.BytesOut
 	// Refusals are answered at once, and tunnels last for as long as their ends like: neither says how fast the
 	// upstream is.
-	if !c.Asked || c.Status == 101 {
+	if !c.Forwarded || c.Status == 101 {
 		return
 	}
 	t.total.observe(c.Duration)

@@ -70,7 +70,7 @@ func TestTraffic(t *testing.T) {
 	})
 }
 
-// TestTraffic_refused counts a refusal as one of Postern unless the upstream was asked, whatever its step.
+// TestTraffic_refused counts a refusal as one of Postern unless the upstream was forwarded, whatever its step.
 func TestTraffic_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
@@ -79,7 +79,7 @@ func TestTraffic_refused(t *testing.T) {
 		for _, tc := range []struct {
 			status     int
 			code, step string
-			asked      bool
+			forwarded  bool
 		}{
 			{401, "invalid_key", "access", false},
 			{429, "rate_limited", "limits", false},
@@ -98,10 +98,10 @@ func TestTraffic_refused(t *testing.T) {
 			{499, "", "forward", false}, // the caller left, so no one refused it
 		} {
 			call := w.call(now)
-			call.Status, call.Code, call.Step, call.Asked = tc.status, tc.code, tc.step, tc.asked
+			call.Status, call.Code, call.Step, call.Forwarded = tc.status, tc.code, tc.step, tc.forwarded
 			w.Recorder.Observe(call)
 			switch {
-			case tc.asked || tc.code == "":
+			case tc.forwarded || tc.code == "":
 			case tc.status < 500:
 				rejected++
 			default:

@@ -47,8 +47,8 @@ type Call struct {
 	Status       int
 	Code         string // of the gateway's own response, "" if the upstream answered
 	Step         string // the gateway's step that answered
-	Asked        bool   // the upstream was asked
-	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't asked
+	Forwarded    bool   // to the upstream
+	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't forwarded
 	Target       string // host of the target of the last try; "" if the environment has only one
 	ShadowRule   string // what of the rules in shadow would have refused the call; "": nothing
 	ShadowCode   string // of that refusal

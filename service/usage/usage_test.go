@@ -93,7 +93,7 @@ func (w *world) call(at time.Time) usage.Call {
 		Route:         "/*",
 		Status:        200,
 		Step:          "forward",
-		Asked:         true,
+		Forwarded:     true,
 		BytesIn:       1,
 		BytesOut:      10,
 		Start:         at,
@@ -104,7 +104,7 @@ func (w *world) call(at time.Time) usage.Call {
 func (w *world) refused(at time.Time) usage.Call {
 	c := w.call(at)
 	c.Owner, c.CredentialID, c.Status, c.Code, c.Step, c.BytesIn = "", "", 401, "invalid_key", "access", 0
-	c.Asked = false
+	c.Forwarded = false
 	return c
 }
 

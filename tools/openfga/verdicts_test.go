@@ -93,7 +93,7 @@ func (c *randomCase) caller(q *question) []string {
 		return nil
 	}
 	if kind >= 4 {
-		q.call.Token = q.call.Realm.TokenOf(&policy.AskedUser{ID: user.ID, TenantID: tenant.ID, Scopes: scopes})
+		q.call.Token = q.call.Realm.TokenOf(&policy.TokenUser{ID: user.ID, TenantID: tenant.ID, Scopes: scopes})
 	}
 	owner := user.ID
 	if kind == 1 {

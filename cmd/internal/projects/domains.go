@@ -79,11 +79,11 @@ func oneDomain[In, Out any](
 	var none Out
 	_, silent := any(none).(contract.None)
 	run := func(c *cobra.Command, api *client.Client) error {
-		asked := in
-		if err := findDomain(c, api, path(&asked)); err != nil {
+		wanted := in
+		if err := findDomain(c, api, path(&wanted)); err != nil {
 			return err
 		}
-		out, err := client.Do(c.Context(), api, op, asked)
+		out, err := client.Do(c.Context(), api, op, wanted)
 		switch {
 		case err != nil:
 			return err

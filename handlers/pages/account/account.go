@@ -130,7 +130,7 @@ func (h *Handler) askEndSession(v *page.Visit) (web.Answer, error) {
 	}
 	one := found.Items[i]
 	title := "Sign out of " + web.BrowserName(one.UserAgent)
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page:  v.Shell(title, "/account/sessions"),
 		Title: title,
 		Facts: []ui.Fact{
@@ -166,7 +166,7 @@ func (h *Handler) askEndOtherSessions(v *page.Visit) (web.Answer, error) {
 		})
 	}
 	const title = "Sign out everywhere else"
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page:  v.Shell(title, "/account/sessions"),
 		Title: title,
 		Facts: facts,

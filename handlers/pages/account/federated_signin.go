@@ -277,7 +277,7 @@ func (h *Handler) askUnlink(v *page.Visit) (web.Answer, error) {
 	if len(stays) == 0 {
 		return h.linkedWithError(v, accounts.LastSignIn())
 	}
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page:  v.Shell("Unlink "+name, "/account/signins"),
 		Title: "Unlink " + name,
 		Facts: []ui.Fact{

@@ -44,9 +44,9 @@ func auditList() *page.Listing {
 	return l
 }
 
-// auditAsked returns the request in the query, and the fields of its days. A day that cannot be read does not filter,
+// auditRequest returns the request in the query, and the fields of its days. A day that cannot be read does not filter,
 // and its field has an error.
-func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.Value) {
+func auditRequest(l *page.Listing) (in contract.AuditList, fromField, toField ui.Value) {
 	from, fromField := dayField(l.Get("from"))
 	to, toField := dayField(l.Get("to"))
 	if !to.IsZero() {
@@ -78,7 +78,7 @@ func auditAsked(l *page.Listing) (in contract.AuditList, fromField, toField ui.V
 // showAudit shows the entries that the filters select.
 func (h *Handler) showAudit(v *page.Visit) (web.Answer, error) {
 	list := auditList().Read(v)
-	in, from, to := auditAsked(list)
+	in, from, to := auditRequest(list)
 	found, unknown, err := h.listAudit(v, in)
 	if err != nil {
 		return web.Answer{}, err

@@ -147,7 +147,7 @@ func (h *Handler) askCancelExport(v *page.Visit, id string) (web.Answer, error) 
 	}
 	v.SelectTeam(p.Team)
 	title := "Cancel the export of " + p.DisplayName
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: v.Shell(title, page.ExportPath(id), page.ProjectsCrumb(), page.ProjectCrumb(p),
 			ui.Crumb{Text: "Export", URL: page.ExportPath(id)}, ui.Crumb{Text: title}),
 		Title: title,

@@ -75,7 +75,7 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 	if _, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v)); err != nil {
 		return web.Answer{}, err
 	}
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: v.Shell("Undo the import", path, page.ProjectsCrumb(), importCrumb(),
 			ui.Crumb{Text: v.Param("import"), URL: path}, ui.Crumb{Text: "Undo"}),
 		Title: "Undo the import",

@@ -291,7 +291,7 @@ func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
 	if err := h.Plans.MayRead(v.Ctx(), v.Who, importIn(v)); err != nil {
 		return web.Answer{}, err
 	}
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: v.Shell("Delete the plan", path, page.ProjectsCrumb(), importCrumb(),
 			ui.Crumb{Text: "Plan", URL: path}, ui.Crumb{Text: "Delete"}),
 		Title: "Delete the plan",

@@ -67,7 +67,7 @@ func (h *Handler) keySection(v *page.Visit, p rules.Project) (projects.Keys, err
 		m.Create.Focus = v.Gin.Query(page.CreateOpen) == "true"
 		m.Create.Open = m.Create.Focus
 	}
-	found, err := h.Keys.List(v.Ctx(), v.Who, keysAsked(list, p))
+	found, err := h.Keys.List(v.Ctx(), v.Who, keysRequest(list, p))
 	if err != nil {
 		return m, err
 	}
@@ -403,8 +403,8 @@ func keyList(p rules.Project) *page.Listing {
 	return l
 }
 
-// keysAsked is the request for the list of a project's keys.
-func keysAsked(l *page.Listing, p rules.Project) contract.KeyList {
+// keysRequest is the request for the list of a project's keys.
+func keysRequest(l *page.Listing, p rules.Project) contract.KeyList {
 	return contract.KeyList{
 		ProjectPath: contract.ProjectPath{Project: p.ID},
 		Page:        l.Request(),

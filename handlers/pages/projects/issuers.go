@@ -187,7 +187,7 @@ func (h *Handler) testIntrospection(v *page.Visit, form accessForm, m *projects.
 	in := form.introspection
 	report, err := h.Diagnostics.Introspection(v.Ctx(), v.Who, contract.IntrospectionTest{
 		VersionPath: form.path(v),
-		Body:        contract.IntrospectionToTest{Opaque: in.asked(), Token: contract.Secret(in.token)},
+		Body:        contract.IntrospectionToTest{Opaque: in.test(), Token: contract.Secret(in.token)},
 	})
 	if wrong, ok := page.ErrorsIn(err); ok && len(wrong.Fields) > 0 {
 		form.introspection.mark(&m.Introspection, wrong, "")
@@ -254,8 +254,8 @@ func introspectionOf(of *snapshot.Introspection) projects.Introspection {
 	return out
 }
 
-// asked is input for a test.
-func (f introspectionForm) asked() *contract.NewIntrospection {
+// test returns the endpoint for a test.
+func (f introspectionForm) test() *contract.NewIntrospection {
 	out := &contract.NewIntrospection{Introspection: f.Introspection}
 	if secret := f.input().ClientSecret; secret != nil {
 		out.ClientSecret = new(*secret)

@@ -424,7 +424,7 @@ func (h *Handler) askRemoveMember(v *page.Visit) (web.Answer, error) {
 	v.SelectTeam(team.ID)
 	path := teamPath(team.ID)
 	title := "Remove " + who.Name + " from " + team.Name
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page:  v.Shell(title, path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path}, ui.Crumb{Text: title}),
 		Title: title,
 		Facts: []ui.Fact{
@@ -466,7 +466,7 @@ func (h *Handler) askRevokeInvitation(v *page.Visit) (web.Answer, error) {
 	if one.Email != "" {
 		facts = append([]ui.Fact{{Label: "For", Value: one.Email}}, facts...)
 	}
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: v.Shell("Revoke an invitation", path, teamsCrumb(), ui.Crumb{Text: team.Name, URL: path},
 			ui.Crumb{Text: "Revoke an invitation"}),
 		Title: "Revoke an invitation to " + team.Name,

@@ -83,7 +83,7 @@ func (h *Handler) askRemoveGroupOwner(v *page.Visit, owner string) (web.Answer, 
 		return web.Answer{}, err
 	}
 	title := "Remove " + owner + " from " + g.DisplayName
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: h.tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
 		Title: title,

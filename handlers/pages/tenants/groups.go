@@ -400,7 +400,7 @@ func (h *Handler) askRemoveGroupMember(v *page.Visit, user contract.User) (web.A
 		return web.Answer{}, err
 	}
 	title := "Remove " + userTitle(user) + " from " + g.DisplayName
-	m := ui.Asked{
+	m := ui.ConfirmationView{
 		Page: h.tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
 		Title: title,
@@ -446,7 +446,7 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	title := "Remove " + child.DisplayName + " from " + g.DisplayName
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: h.tenantShell(v, t, title, groupPath(g.ID), ui.Crumb{Text: "Groups", URL: groupsPath(t.ID)},
 			ui.Crumb{Text: g.DisplayName, URL: groupPath(g.ID)}, ui.Crumb{Text: title}),
 		Title: title,

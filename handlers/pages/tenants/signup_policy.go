@@ -157,7 +157,7 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 	if one.Kind != contract.ByEmail {
 		whose = "Users with an address in " + one.Value
 	}
-	return v.AskConfirmation(ui.Asked{
+	return v.AskConfirmation(ui.ConfirmationView{
 		Page: h.tenantShell(v, t, "Remove an approval", signupPath(t.ID),
 			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
 		Title: "Remove the approval of " + one.Value,

@@ -125,7 +125,7 @@ func (h *Handler) signInEnded(v *page.Visit, err error, notice string) (web.Answ
 }
 
 // askOfUser asks for something on a user's page, for those who may change users.
-func (h *Handler) askOfUser(v *page.Visit, ask func(contract.User) (ui.Asked, error)) (web.Answer, error) {
+func (h *Handler) askOfUser(v *page.Visit, ask func(contract.User) (ui.ConfirmationView, error)) (web.Answer, error) {
 	u, t, err := h.userOf(v)
 	if err == nil {
 		err = access.Check(v.Who, t.Team, access.UserUpdate)
@@ -149,10 +149,10 @@ const endsAtOnce = "The gateway will immediately refuse the session's access tok
 
 // askEndUserSession asks before a session of a user ends.
 func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+	return h.askOfUser(v, func(u contract.User) (ui.ConfirmationView, error) {
 		one, err := h.Login.Session(v.Ctx(), v.Who, sessionIn(v))
 		if err != nil {
-			return ui.Asked{}, err
+			return ui.ConfirmationView{}, err
 		}
 		facts := []ui.Fact{{Label: "App", Value: one.ClientName}, {Label: "Signed in", Time: one.CreatedAt}}
 		if one.UserAgent != "" {
@@ -161,7 +161,7 @@ func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
 		if one.LastSeenAt != nil {
 			facts = append(facts, page.TimeFact("Last seen", one.LastSeenAt))
 		}
-		return ui.Asked{
+		return ui.ConfirmationView{
 			Title: "End a session of " + userTitle(u),
 			Facts: facts,
 			Confirm: ui.Confirmation{
@@ -176,14 +176,14 @@ func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
 
 // askEndUserSessions asks before a user is signed out everywhere.
 func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+	return h.askOfUser(v, func(u contract.User) (ui.ConfirmationView, error) {
 		live, err := h.Login.Sessions(v.Ctx(), v.Who, contract.UserSessionList{
 			UserPath: u.Path(), Page: contract.Page{Limit: 1, Count: true},
 		})
 		if err != nil {
-			return ui.Asked{}, err
+			return ui.ConfirmationView{}, err
 		}
-		return ui.Asked{
+		return ui.ConfirmationView{
 			Title: "Sign out " + userTitle(u) + " everywhere",
 			Facts: []ui.Fact{
 				{Label: "Signed in", Value: page.CountText(live.Total, "session")},
@@ -200,17 +200,17 @@ func (h *Handler) askEndUserSessions(v *page.Visit) (web.Answer, error) {
 
 // askWithdrawConsent asks before a user's consent to an app is withdrawn.
 func (h *Handler) askWithdrawConsent(v *page.Visit) (web.Answer, error) {
-	return h.askOfUser(v, func(u contract.User) (ui.Asked, error) {
+	return h.askOfUser(v, func(u contract.User) (ui.ConfirmationView, error) {
 		given, err := h.Login.Consents(v.Ctx(), v.Who, u.Path())
 		if err != nil {
-			return ui.Asked{}, err
+			return ui.ConfirmationView{}, err
 		}
 		i := slices.IndexFunc(given.Items, func(one contract.Consent) bool { return one.Client == v.Param("client") })
 		if i < 0 {
-			return ui.Asked{}, access.NotFound()
+			return ui.ConfirmationView{}, access.NotFound()
 		}
 		one := given.Items[i]
-		return ui.Asked{
+		return ui.ConfirmationView{
 			Title: "Withdraw the consent for " + one.ClientName,
 			Facts: []ui.Fact{
 				{Label: "User", Value: userTitle(u)},

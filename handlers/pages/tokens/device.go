@@ -44,7 +44,7 @@ func deviceFacts(v *page.Visit, found tokens.Waiting) []ui.Fact {
 	return []ui.Fact{
 		{Label: "Machine", Value: found.Machine},
 		{Label: "Address", Value: found.RemoteAddr, Mono: true},
-		{Label: "Requested", Time: found.AskedAt},
+		{Label: "Requested", Time: found.RequestedAt},
 		{Label: "Account", Value: v.Account.Email},
 		{Label: "Scopes", Value: strings.Join(found.Scopes, ", ")},
 		{Label: "Valid for", Value: fmt.Sprintf("%d days, or until you revoke it", days)},

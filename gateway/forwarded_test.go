@@ -26,8 +26,8 @@ func got(lines ...string) func(*rig) string {
 	return func(r *rig) string { return request("GET", "/shop/1.0.0/prod/orders", r.addr, r.withKey(lines)...) }
 }
 
-// askedCases have a call for each way to refuse it on its way to the upstream, and for each way to fail there.
-func askedCases(t *testing.T) []askedCase {
+// forwardCases have a call for each way to refuse it on its way to the upstream, and for each way to fail there.
+func forwardCases(t *testing.T) []forwardCase {
 	one := snapshot.Changes{Add: []string{"added:1"}}
 	changed := withTransforms(snapshot.Transforms{RequestBody: one})
 	changedAnswer := withTransforms(snapshot.Transforms{ResponseBody: snapshot.BodyChanges{Changes: one}})
@@ -42,7 +42,7 @@ func askedCases(t *testing.T) []askedCase {
 			fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", 101, strings.Repeat("x", 101))
 	}
 	bodies := func(all, ofOne int64) rigOption { return withLimits(gateway.Limits{Bodies: all, BodiesOfOne: ofOne}) }
-	return []askedCase{
+	return []forwardCase{
 		{"no key", "401 credentials_required", false, got(noKey), nil},
 		{"an invalid key", "401 invalid_key", false, got("X-API-Key: x"), nil},
 		{"a long body", "413 body_too_large", false, posted(strings.Repeat("x", 101)),
@@ -72,27 +72,28 @@ func askedCases(t *testing.T) []askedCase {
 	}
 }
 
-type askedCase struct {
+type forwardCase struct {
 	name, want string // the status and the code
-	asked      bool
+	forwarded  bool
 	call       func(*rig) string
 	options    []rigOption
 }
 
-// An outcome says whether the upstream was asked: until then, each refusal is the gateway's own. TestBodyMemory has the
+// TestObserver_forwarded checks that a refusal is the gateway's own until the call is forwarded. TestBodyMemory has the
 // calls that are refused because others use the memory.
-func TestObserver_asked(t *testing.T) {
+func TestObserver_forwarded(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
-		for _, tc := range askedCases(t) {
+		for _, tc := range forwardCases(t) {
 			o := outcomes{make(chan gateway.Outcome, 1)}
 			observed := func(_ *rig, options *gateway.Options) { options.Observer = o }
 			r := newRig(t, nil, append(tc.options, path, observed)...)
 			r.raw(tc.call(r))
 			out := within(t, tc.name, o.got)
-			if got := fmt.Sprintf("%d %s", out.Status, out.Code); got != tc.want || out.Asked != tc.asked {
-				t.Errorf("%s: %s at %s, asked %v; want %s and %v", tc.name, got, out.Step, out.Asked, tc.want, tc.asked)
+			if got := fmt.Sprintf("%d %s", out.Status, out.Code); got != tc.want || out.Forwarded != tc.forwarded {
+				t.Errorf("%s: %s at %s, forwarded %v; want %s and %v", tc.name, got, out.Step, out.Forwarded,
+					tc.want, tc.forwarded)
 			}
-			if calls := r.upstreamCalls(); !tc.asked && len(calls) > 0 {
+			if calls := r.upstreamCalls(); !tc.forwarded && len(calls) > 0 {
 				t.Errorf("%s: the upstream got %+v", tc.name, calls)
 			}
 		}

@@ -2,8 +2,8 @@ package ui
 
 import "cmp"
 
-// Asked is what a page says about something before it is taken away.
-type Asked struct {
+// ConfirmationView is the content of a page that confirms a removal.
+type ConfirmationView struct {
 	Page    Page
 	Title   string // such as "Remove Ana from the team"
 	Facts   []Fact // which one it is
@@ -12,4 +12,4 @@ type Asked struct {
 	Back    string // label of the link to it; "" for Cancel
 }
 
-func (m Asked) back() string { return cmp.Or(m.Back, "Cancel") }
+func (m ConfirmationView) back() string { return cmp.Or(m.Back, "Cancel") }
