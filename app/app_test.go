@@ -200,7 +200,7 @@ func TestNew_secondServer(t *testing.T) {
 }
 
 // An import of a process that was killed is in no one's way after the next start.
-func TestRun_removesUnfinishedImports(t *testing.T) {
+func TestRun_unfinishedImports(t *testing.T) {
 	c := settings(t.TempDir(), "")
 	if err := newApp(t, c).Close(); err != nil {
 		t.Fatal(err)

@@ -261,7 +261,7 @@ func TestImportKeys_existing(t *testing.T) {
 }
 
 // No import makes a secret valid again, removes a restriction, or repeats what may be a key.
-func TestImportKeys_neverOpens(t *testing.T) {
+func TestImportKeys_restrictions(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		dir := t.TempDir()
 		a := newApp(t, settings(dir, databaseURL))

@@ -23,7 +23,7 @@ func newBoundedLog(into *bytes.Buffer, now *time.Time) *slog.Logger {
 	return slog.New(boundedLog{under: under, rates: &logRates{now: func() time.Time { return *now }}})
 }
 
-func TestBoundedLog_Length(t *testing.T) {
+func TestBoundedLog_length(t *testing.T) {
 	long := strings.Repeat("é", 450_000)
 	for name, write := range testkit.ByName(map[string]func(*slog.Logger){
 		"message":        func(l *slog.Logger) { l.Error(long) },
@@ -50,7 +50,7 @@ func TestBoundedLog_Length(t *testing.T) {
 	}
 }
 
-func TestBoundedLog_Rate(t *testing.T) {
+func TestBoundedLog_rate(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Now()
 	log := newBoundedLog(&out, &now)
@@ -89,7 +89,7 @@ func TestBoundedLog_Rate(t *testing.T) {
 }
 
 // A line that is logged with the context of a recorded trace has its id, once.
-func TestBoundedLog_Trace(t *testing.T) {
+func TestBoundedLog_trace(t *testing.T) {
 	tracer, err := traces.Open(traces.Options{
 		Endpoint: servers.StartCollector(t).URL, Ratio: 1, Log: slog.New(slog.DiscardHandler),
 	})
@@ -113,7 +113,7 @@ func TestBoundedLog_Trace(t *testing.T) {
 }
 
 // An outage of the database is noticed by every part, and logged once a second by all of them together.
-func TestBoundedLog_Outage(t *testing.T) {
+func TestBoundedLog_outage(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Now()
 	log := newBoundedLog(&out, &now)

@@ -40,7 +40,7 @@ func longStatus(t *testing.T) string {
 }
 
 // The log doesn't repeat an issuer's answer in full.
-func TestNew_LogBoundsAnIssuersAnswer(t *testing.T) {
+func TestNew_boundedIssuerAnswer(t *testing.T) {
 	var log testkit.LogBuffer
 	a, err := app.New(t.Context(), settings(t.TempDir(), ""), "test", slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {

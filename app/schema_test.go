@@ -116,7 +116,7 @@ func execute(t *testing.T, c config.Config, statement string) {
 }
 
 // The lock is that of goose's steps.
-func TestNew_waitsForMigrationOnPostgres(t *testing.T) {
+func TestNew_runningMigrationOnPostgres(t *testing.T) {
 	c := settings(t.TempDir(), testkit.Postgres(t))
 	other, err := models.Open(t.Context(), c.DatabaseURL.Reveal(), "")
 	if err != nil {

@@ -51,7 +51,7 @@ func TestNew_masterKey(t *testing.T) {
 }
 
 // Replicas with a key file each start on a database without secrets, too.
-func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
+func TestNew_secretsKeyOfOtherReplica(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		first := settings(t.TempDir(), databaseURL)
 		other := settings(t.TempDir(), databaseURL)
@@ -85,7 +85,7 @@ func TestNew_SecretsKeyOfAnotherReplica(t *testing.T) {
 }
 
 // If two processes mark an empty database at once, one key remains.
-func TestNew_SecretsKeysAtOnceOnPostgres(t *testing.T) {
+func TestNew_concurrentSecretsKeysOnPostgres(t *testing.T) {
 	databaseURL := state.Postgres(t)
 	var errs [2]error
 	var wg sync.WaitGroup

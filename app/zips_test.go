@@ -19,7 +19,7 @@ func bucketSettings(t *testing.T, server *servers.S3) config.Config {
 	return c
 }
 
-func TestNew_bucketRefuses(t *testing.T) {
+func TestNew_refusingBucket(t *testing.T) {
 	servers.SetS3Environ(t)
 	server := servers.StartS3(t)
 	t.Run("no such bucket", func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestWrite_people(t *testing.T) {
 }
 
 // Without consumers nothing names a user, a group, or who may join.
-func TestWrite_withoutConsumersNamesNoUser(t *testing.T) {
+func TestWrite_withoutConsumers(t *testing.T) {
 	in := withPeople()
 	in.Options.Consumers = false
 	data, _ := write(t, in)

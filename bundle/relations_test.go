@@ -138,7 +138,7 @@ func TestVerify_changedRelations(t *testing.T) {
 }
 
 // Memory does not grow with the number of relations.
-func TestWrite_streamsRelations(t *testing.T) {
+func TestWrite_streamedRelations(t *testing.T) {
 	peak := func(n int) uint64 {
 		in := withOwners()
 		in.Relations = func(context.Context) iter.Seq2[snapshot.Relation, error] {

@@ -118,7 +118,7 @@ func TestVerify_changedSCIMFiles(t *testing.T) {
 
 // A pass over the users that a failed export has begun must not go on holding what it reads
 // from.
-func TestWrite_stopsReadingOnError(t *testing.T) {
+func TestWrite_readingError(t *testing.T) {
 	in := withUsers(3000)
 	users, open := in.Users, 0
 	in.Users = func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error] {
@@ -141,7 +141,7 @@ func TestWrite_stopsReadingOnError(t *testing.T) {
 }
 
 // The memory of an export does not grow with the number of users.
-func TestWrite_streamsUsers(t *testing.T) {
+func TestWrite_streamedUsers(t *testing.T) {
 	const users = 200_000
 	var most, before uint64
 	heap := func() uint64 {

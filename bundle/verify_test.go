@@ -42,7 +42,7 @@ func TestVerify_accepted(t *testing.T) {
 }
 
 // An export of a project in the trash says so, since its gateway would answer again.
-func TestWrite_projectInTheBin(t *testing.T) {
+func TestWrite_projectInBin(t *testing.T) {
 	in := sampleInput()
 	in.Project.Deleted = true
 	data, _ := write(t, in)

@@ -45,7 +45,7 @@ func wantReady(t *testing.T, address string, status int, says string) {
 	})
 }
 
-func TestReadiness_databaseHangs(t *testing.T) {
+func TestReadiness_hangingDatabase(t *testing.T) {
 	t.Parallel()
 	database := testkit.Postgres(t)
 	relay := testkit.NewRelay(t, database)

@@ -99,7 +99,7 @@ func creates(t *testing.T, api *client.Client, p contract.Proxy) {
 // burst is more than the process has connections for.
 const burst = 60
 
-func TestStop_databaseHangs(t *testing.T) {
+func TestStop_hangingDatabase(t *testing.T) {
 	for name, breakDown := range testkit.ByName(map[string]func(*testkit.Relay, testing.TB){
 		"connections are accepted": func(r *testkit.Relay, _ testing.TB) { r.Hang() },
 		"packets are dropped":      (*testkit.Relay).Drop,

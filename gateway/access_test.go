@@ -225,7 +225,7 @@ func TestKey_oldSecret(t *testing.T) {
 }
 
 // The end of a grace, and of a key, is a moment and belongs to what comes after.
-func TestKey_expires(t *testing.T) {
+func TestKey_expiry(t *testing.T) {
 	end := time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)
 	for path, lines := range map[string][]string{"the engine": nil, "net/http": {"TE: trailers"}} {
 		var now atomic.Int64 // nanoseconds since the end

@@ -42,7 +42,7 @@ func (r *rig) publish(edit func(*snapshot.Project)) {
 	}
 }
 
-func TestUnclaimed_callsADay(t *testing.T) {
+func TestUnclaimed_callsPerDay(t *testing.T) {
 	for name, caps := range map[string]gateway.Caps{
 		"from one address": {IP: snapshot.Limits{snapshot.Minute: 2}},
 		"in all":           {Project: snapshot.Limits{snapshot.Minute: 2}},
@@ -87,7 +87,7 @@ func TestUnclaimed_ownLimits(t *testing.T) {
 	wantLines(t, "of the caps", r.get("/shop/1.0.0/prod"), "X-RateLimit-Limit-Minute", "120")
 }
 
-func TestUnclaimed_bytesADay(t *testing.T) {
+func TestUnclaimed_bytesPerDay(t *testing.T) {
 	onBothPaths(t, func(t *testing.T, path rigOption) {
 		var size, later atomic.Int64
 		size.Store(600)

@@ -294,7 +294,7 @@ func isJSON(contentType string) bool {
 }
 
 // Messages without a body to change pass as if there were no transforms.
-func TestTransforms_besideBodies(t *testing.T) {
+func TestTransforms_withoutBodies(t *testing.T) {
 	both := withTransforms(snapshot.Transforms{RequestBody: bodyTransforms, ResponseBody: answerTransforms})
 	t.Run("trailers", func(t *testing.T) {
 		onBothPaths(t, func(t *testing.T, path rigOption) {

@@ -131,7 +131,7 @@ func priced(size int) string {
 }
 
 // A caller who sends many bodies slowly holds the share of its address, and leaves the rest to others.
-func TestBodyMemory_ofAnAddress(t *testing.T) {
+func TestBodyMemory_addressShare(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, ""), func(_ *rig, o *gateway.Options) {
 		o.Limits.Bodies, o.Limits.BodiesOfOne = 16<<20, 16<<20 // of which an address has 4 MB

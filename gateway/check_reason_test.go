@@ -148,7 +148,7 @@ func TestCheckTarget_reasons(t *testing.T) {
 }
 
 // A server such as nginx finishes the handshake without the certificate that it requires, and then answers 400.
-func TestCheckTarget_asksForCertificate(t *testing.T) {
+func TestCheckTarget_certificateRequest(t *testing.T) {
 	secure, authority := secureWith(t, time.Now().Add(time.Hour), "localhost")
 	secure.ClientAuth = tls.RequestClientCert
 	target := serverWith(t, secure, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400) }, nil)
@@ -164,7 +164,7 @@ func fingerprint(certificate string) string {
 }
 
 // The certificate that a check offers is one that makes the check pass.
-func TestCheckTarget_offersAuthority(t *testing.T) {
+func TestCheckTarget_offeredAuthority(t *testing.T) {
 	up := newPrivate(t, "localhost")
 	target := strings.Replace(up.URL, "127.0.0.1", "localhost", 1)
 	offer := newRig(t, nil, withTarget(target)).check("env_prod").Target.CA

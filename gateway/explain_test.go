@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 }
 
 // A refusal says what the caller lacks.
-func TestExplain_lacks(t *testing.T) {
+func TestExplain_missing(t *testing.T) {
 	r := newRig(t, nil, withRules(shopRules))
 	hash := policy.HashKey(r.mint("prod", snapshot.Key{ID: "key_r", Owner: "app", Scopes: []string{"read"}}))
 	for at, want := range map[string]string{

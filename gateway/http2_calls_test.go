@@ -223,7 +223,7 @@ func TestHTTP2_resetCalls(t *testing.T) {
 }
 
 // A caller that opens no window holds its call, and the connection to the upstream, for Limits.Idle.
-func TestHTTP2_callersThatDoNotRead(t *testing.T) {
+func TestHTTP2_unreadResponses(t *testing.T) {
 	told := make(chan gateway.Outcome, 4)
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) },
 		overTLS(newPair(t)), withLimits(gateway.Limits{Idle: 300 * time.Millisecond}),
@@ -239,7 +239,7 @@ func TestHTTP2_callersThatDoNotRead(t *testing.T) {
 }
 
 // A call whose caller does not read ends with its key nevertheless, long before the write times out.
-func TestHTTP2_callsEnd(t *testing.T) {
+func TestHTTP2_endedCalls(t *testing.T) {
 	told := make(chan gateway.Outcome, 4)
 	l := newLasting(t, overTLS(newPair(t)), func(_ *rig, o *gateway.Options) { o.Observer = observing(told) })
 	c := l.dialHTTP2(t)

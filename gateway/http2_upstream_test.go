@@ -203,7 +203,7 @@ func TestUpstreamHTTP_timeouts(t *testing.T) {
 }
 
 // The upstream learns that a caller has left.
-func TestUpstreamHTTP_callerLeaves(t *testing.T) {
+func TestUpstreamHTTP_disconnect(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan struct{})
 	r := newRig(t, nil, overTLS(newPair(t)), serving(t, contract.HTTP2, "h2c",
 		func(_ http.ResponseWriter, r *http.Request) {

@@ -348,7 +348,7 @@ func TestKeyPlaces_webSocket(t *testing.T) {
 }
 
 // A tunnel ends with its key, wherever the key came from.
-func TestKeyPlaces_tunnelEnds(t *testing.T) {
+func TestKeyPlaces_endOfTunnel(t *testing.T) {
 	heads := make(chan string, 1)
 	r := newRig(t, nil, withTarget(switching(t, heads, echo)),
 		inPlaces(inProtocol))

@@ -69,7 +69,7 @@ func TestUpstream_slow(t *testing.T) {
 	within(t, "the end of the upstream's call", gone)
 }
 
-func TestUpstream_connectHangs(t *testing.T) {
+func TestUpstream_hangingConnect(t *testing.T) {
 	soonest := allNever(func(t *snapshot.UpstreamTimeouts) { t.ConnectMS = new(soon) })
 	r := newRig(t, nil, soonest, func(_ *rig, o *gateway.Options) {
 		o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
@@ -77,7 +77,7 @@ func TestUpstream_connectHangs(t *testing.T) {
 	r.wantCode("a connect without an end", r.get("/shop/1.0.0/prod"), 504, "upstream_timeout")
 }
 
-func TestAnswer_stalls(t *testing.T) {
+func TestAnswer_stalled(t *testing.T) {
 	r := newRig(t, func(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.WriteString(w, "part")
 		_ = http.NewResponseController(w).Flush()
@@ -95,7 +95,7 @@ func TestAnswer_stalls(t *testing.T) {
 	}
 }
 
-func TestCaller_stalls(t *testing.T) {
+func TestCaller_stalled(t *testing.T) {
 	ended := make(chan error, 1)
 	r := newRig(t, func(_ http.ResponseWriter, req *http.Request) {
 		_, err := io.Copy(io.Discard, req.Body)
@@ -119,7 +119,7 @@ func TestCaller_stalls(t *testing.T) {
 	}
 }
 
-func TestCaller_doesNotRead(t *testing.T) {
+func TestCaller_unreadResponse(t *testing.T) {
 	ended := make(chan struct{})
 	r := newRig(t, func(w http.ResponseWriter, _ *http.Request) {
 		defer close(ended)
@@ -215,7 +215,7 @@ func TestUpstream_stuck(t *testing.T) {
 }
 
 // The share belongs to the upstream, not to the table it was published with.
-func TestUpstream_shareOutlivesTable(t *testing.T) {
+func TestUpstream_outlivingShare(t *testing.T) {
 	stuck, release := make(chan struct{}, 1), make(chan struct{})
 	r := newRig(
 		t, func(http.ResponseWriter, *http.Request) { stuck <- struct{}{}; <-release },

@@ -132,7 +132,7 @@ type broken struct{}
 func (broken) Take(context.Context, *policy.Tally) error { return errors.New("out of order") }
 func (b broken) ForConnection() policy.Limiter           { return b }
 
-func TestLimits_counterFails(t *testing.T) {
+func TestLimits_failingCounter(t *testing.T) {
 	for name, limiter := range map[string]gateway.Limiter{"none": nil, "broken": broken{}} {
 		r := newRig(t, nil, func(r *rig, o *gateway.Options) {
 			r.project.Limits.Owner = snapshot.Limits{snapshot.Year: 1000}

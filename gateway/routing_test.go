@@ -197,7 +197,7 @@ func TestAddressing_deleted(t *testing.T) {
 	}
 }
 
-func TestPublish_replaces(t *testing.T) {
+func TestPublish_replacement(t *testing.T) {
 	r := newRig(t, nil)
 	other := *r.project
 	other.ID, other.Name = "prj_other", "other"

@@ -109,7 +109,7 @@ func TestBody_slow(t *testing.T) {
 }
 
 // A caller who pauses for too long is told so.
-func TestBody_stops(t *testing.T) {
+func TestBody_slowCaller(t *testing.T) {
 	for way, framing := range framings {
 		t.Run(way, func(t *testing.T) {
 			r := newRig(

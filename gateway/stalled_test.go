@@ -84,7 +84,7 @@ func (d *stalledConns) stopReading(t *testing.T) (wantClosed func(end string)) {
 
 // The alert that ends TLS cannot be written to an end that does not read: a call that is
 // cut off does not wait for that.
-func TestTLS_noEndReads(t *testing.T) {
+func TestTLS_unreadAlert(t *testing.T) {
 	pair := newPair(t)
 	target := secureUpstream(t, pair.server, func(conn net.Conn, from *bufio.Reader) {
 		head, err := readHead(from)

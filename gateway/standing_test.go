@@ -209,7 +209,7 @@ func lasts(_ *rig, o *gateway.Options) {
 	tokens["service"] = service
 }
 
-func TestStream_accessEnds(t *testing.T) {
+func TestStream_endedAccess(t *testing.T) {
 	pair := newPair(t)
 	for way, options := range map[string][]rigOption{
 		"engine":          nil,
@@ -268,7 +268,7 @@ func (l *lasting) tunneled(credential string) net.Conn {
 }
 
 // Whatever a call waits for, its end does not wait for it.
-func TestStream_waitingCallEnds(t *testing.T) {
+func TestStream_endedWait(t *testing.T) {
 	for way, options := range map[string][]rigOption{"engine": nil, "net/http": {onNetHTTP}} {
 		for _, waits := range []string{
 			"upstream silent", "caller sends a body", "caller sends chunks", "caller does not read",

@@ -132,7 +132,7 @@ func TestAnswer_earlyHints(t *testing.T) {
 	}
 }
 
-func TestCaller_leaves(t *testing.T) {
+func TestCaller_disconnect(t *testing.T) {
 	for name, lines := range map[string]string{"without a body": "", "after the body": "Content-Length: 2"} {
 		t.Run(name, func(t *testing.T) {
 			began, ended := make(chan struct{}), make(chan struct{})
@@ -245,7 +245,7 @@ func TestAnswer_withoutBody(t *testing.T) {
 	}
 }
 
-func TestAnswer_breaksOff(t *testing.T) {
+func TestAnswer_brokenOff(t *testing.T) {
 	for name, answer := range map[string]string{
 		"known length":   "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart",
 		"unknown length": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n",

@@ -370,8 +370,8 @@ func TestTargets_activeChecks(t *testing.T) {
 	testkit.Eventually(t, "both to be back", func() bool { return fmt.Sprint(get(4)) == "map[0:2 1:2]" })
 }
 
-// TestTargets_checksEnd checks that checks end with their project, and with their setting.
-func TestTargets_checksEnd(t *testing.T) {
+// TestTargets_endedChecks checks that checks end with their project, and with their setting.
+func TestTargets_endedChecks(t *testing.T) {
 	for name, end := range testkit.ByName(map[string]func(*rig){
 		"setting": func(r *rig) { r.republish(func(u *snapshot.Upstream) { u.Checks = snapshot.UpstreamChecks{} }) },
 		"takedown": func(r *rig) {

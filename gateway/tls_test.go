@@ -172,7 +172,7 @@ func TestTLS_stalledHandshake(t *testing.T) {
 }
 
 // Over TLS a goodbye comes before the end of the stream, and must not hide it.
-func TestTLS_callerLeaves(t *testing.T) {
+func TestTLS_disconnect(t *testing.T) {
 	gone := make(chan struct{})
 	arrived := make(chan struct{})
 	r := newRig(

@@ -82,7 +82,7 @@ func TestTunnel_webSocket(t *testing.T) {
 	}
 }
 
-func TestTunnel_ends(t *testing.T) {
+func TestTunnel_end(t *testing.T) {
 	t.Run("the caller", func(t *testing.T) {
 		ended := make(chan struct{})
 		r := newRig(t, nil, withTarget(switching(t, make(chan string, 1), func(_ net.Conn, from *bufio.Reader) {

@@ -214,7 +214,7 @@ func TestValidation_expectContinue(t *testing.T) {
 }
 
 // The calls of a connection go on after one that was refused.
-func TestValidation_keepsConnections(t *testing.T) {
+func TestValidation_keptConnections(t *testing.T) {
 	r := newRig(t, nil, withDocument(snapshot.ValidationEnforce, ""))
 	conn := r.dial()
 	defer func() { _ = conn.Close() }()
@@ -356,7 +356,7 @@ func TestPublishedDocument_generated(t *testing.T) {
 	}
 }
 
-func TestPublish_refusesUnknownValidation(t *testing.T) {
+func TestPublish_unknownValidation(t *testing.T) {
 	r := newRig(t, nil)
 	for name, edit := range testkit.ByName(map[string]func(*snapshot.Version){
 		"validation":  func(v *snapshot.Version) { v.Validation = "later" },

@@ -7,7 +7,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestSecureHeaders_StrictTransportSecurity(t *testing.T) {
+func TestSecureHeaders_strictTransportSecurity(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	for publicURL, want := range map[string]string{

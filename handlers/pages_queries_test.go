@@ -97,10 +97,10 @@ var perRow = map[string]string{
 	"/projects/:project/export/preview": "it builds an export",
 }
 
-// TestPages_queries_golden counts the statements of every page, with few rows and with many. A page must make no more
+// TestPageQueries_golden counts the statements of every page, with few rows and with many. A page must make no more
 // than statementsFile says, and none for each row that it lists. Both databases get the same statements, so one is
 // enough.
-func TestPages_queries_golden(t *testing.T) {
+func TestPageQueries_golden(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	var statements atomic.Int64

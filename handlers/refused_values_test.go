@@ -78,10 +78,10 @@ var formStates = map[string][]string{
 	"/users/:user":     {"signed in", "frozen user"},
 }
 
-// TestForms_refusedKeepValues fills in every form of every page, with one field after the
+// TestForms_keptValues fills in every form of every page, with one field after the
 // other wrong, or a confirmation without its tick. A form that is refused says so at the
 // field, and holds what was typed and chosen, except secrets.
-func TestForms_refusedKeepValues(t *testing.T) {
+func TestForms_keptValues(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
 	walk := refusals{o: o, sent: map[string]bool{}, reached: map[string]bool{}}

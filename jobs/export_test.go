@@ -70,7 +70,7 @@ func (h hanging) Upkeep(context.Context) error {
 }
 
 // There are more exports than workers of any queue, and they are there first.
-func TestExports_hang(t *testing.T) {
+func TestExports_hanging(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newFixture(t, db)
 		created, owner := f.create(t)

@@ -135,7 +135,7 @@ func TestWebhooks_retry(t *testing.T) {
 	})
 }
 
-func TestWebhooks_givesUp(t *testing.T) {
+func TestWebhooks_lastAttempt(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t, 500, 500, 500, 500)

@@ -70,8 +70,8 @@ func TestTurns_order(t *testing.T) {
 	})
 }
 
-// TestTurns_leave ends waiting in each way, which must leave neither a place in the queue nor the turn behind.
-func TestTurns_leave(t *testing.T) {
+// TestTurns_disconnect ends waiting in each way, which must leave neither a place in the queue nor the turn behind.
+func TestTurns_disconnect(t *testing.T) {
 	broken := errors.New("the connection is broken")
 	for name, tt := range map[string]struct {
 		most  time.Duration

@@ -64,7 +64,7 @@ func TestPostgres_noNewConnections(t *testing.T) {
 
 // Callers that find no idle connection wait for a busy one: that new connections get
 // no answer must not refuse them.
-func TestPostgres_openConnectionsAnswer(t *testing.T) {
+func TestPostgres_openConnections(t *testing.T) {
 	database := state.Postgres(t)
 	relay := testkit.NewRelay(t, database)
 	db, err := models.OpenWith(t.Context(), models.Options{

@@ -244,7 +244,7 @@ func TestNewID_order(t *testing.T) {
 	}
 }
 
-func TestOpen_hidesPassword(t *testing.T) {
+func TestOpen_hiddenPassword(t *testing.T) {
 	_, err := models.Open(t.Context(), "postgres://user:canary@host:notaport/x", "")
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)

@@ -36,7 +36,7 @@ func TestPostgres_emptyAndRemoved(t *testing.T) {
 	}
 }
 
-func TestEachDatabase_runsSQLiteAndPostgres(t *testing.T) {
+func TestEachDatabase_sqliteAndPostgres(t *testing.T) {
 	got := map[string]string{}
 	testkit.EachDatabase(t, func(t *testing.T, databaseURL string) {
 		_, name, _ := strings.Cut(t.Name(), "/")

@@ -299,7 +299,7 @@ func TestSetup_servicePolicy(t *testing.T) {
 	}
 }
 
-func TestSetup_cannotInstall(t *testing.T) {
+func TestSetup_failedInstallation(t *testing.T) {
 	tests := map[string]struct {
 		user     string
 		aptGet   bool

@@ -17,7 +17,7 @@ func ruleOf(id, path string, groups ...string) snapshot.Rule {
 	return snapshot.Rule{ID: id, Methods: []string{"*"}, Path: path, Groups: groups}
 }
 
-func TestACL_everyRouteRequiresGroups(t *testing.T) {
+func TestACL_groupsOfEveryRoute(t *testing.T) {
 	staff, ops := ruleOf("rul_1", "/staff", "staff", "boss"), ruleOf("rul_2", "/ops/{id}", "ops", "staff")
 	scopes := snapshot.Rule{ID: "rul_3", Methods: []string{"GET"}, Path: "/x", Scopes: []string{"s"}}
 	inShadow := scopes
@@ -89,7 +89,7 @@ func TestACL_everyRouteRequiresGroups(t *testing.T) {
 
 // Whatever the rules let through is in a group that acl allows: acl never refuses what the plugin has let
 // through.
-func TestACL_agreesWithRules(t *testing.T) {
+func TestACL_sameVerdicts(t *testing.T) {
 	random := rand.New(rand.NewPCG(16, 7))
 	names := []string{"staff", "ops", "sales", "eu"}
 	some := func(most int) (out []string) {

@@ -97,7 +97,7 @@ func TestAddKey(t *testing.T) {
 	}
 }
 
-func TestAddKey_expires(t *testing.T) {
+func TestAddKey_expiry(t *testing.T) {
 	r := newRig(t, "docker")
 	code, key, said := r.addKey(t, "--expires", "90d", "zoe")
 	expect(t, code, 0, said)

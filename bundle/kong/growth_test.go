@@ -13,7 +13,7 @@ import (
 
 // An export takes as many bytes of memory for each environment, however many there are: in one version, and each in its
 // own version.
-func TestExport_growsWithItsEnvironments(t *testing.T) {
+func TestExport_growth(t *testing.T) {
 	for name, of := range testkit.ByName(map[string]func(n int) []snapshot.Version{
 		"in one version": func(n int) []snapshot.Version {
 			v := sampleInput().Project.Versions[0]

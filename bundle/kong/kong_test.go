@@ -215,7 +215,7 @@ func TestKeyTable_ownScopes(t *testing.T) {
 	}
 }
 
-func TestMint_keepsOldKeys(t *testing.T) {
+func TestMint_oldKeys(t *testing.T) {
 	in := sampleInput()
 	in.Options.Keys = bundle.KeysMint
 	files := write(t, in)

@@ -60,7 +60,7 @@ func TestStartScript_loginWithoutRealm(t *testing.T) {
 	expect(t, code, 2, out, "--with-login: no route of this export accepts tokens")
 }
 
-func TestStartScript_waitsForLogin(t *testing.T) {
+func TestStartScript_delayedLogin(t *testing.T) {
 	r := newRigFor(t, loginInput(), sample.Keys()["active"].Plaintext, "docker")
 	if err := os.WriteFile(filepath.Join(r.folder, ".env"), []byte(secrets), 0o600); err != nil {
 		t.Fatal(err)

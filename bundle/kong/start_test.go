@@ -25,7 +25,7 @@ func expect(t *testing.T, code, want int, out string, texts ...string) {
 	}
 }
 
-func TestStartScript_servesAndChecks(t *testing.T) {
+func TestStartScript_checks(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok")
 	expect(t, code, 0, out, "services:\n  1.0.0~dev\n  1.0.0~prod\n", "consumers: 2\n", "  ana\n",
@@ -89,7 +89,7 @@ func TestStartScript_missingPrograms(t *testing.T) {
 	}
 }
 
-func TestStartScript_gatewayRefuses(t *testing.T) {
+func TestStartScript_refusingGateway(t *testing.T) {
 	r := newRig(t, "docker")
 	r.ready.Store(false)
 	code, out := r.start(t, "refused")
@@ -105,7 +105,7 @@ func TestStartScript_timeout(t *testing.T) {
 	expect(t, code, 1, out, "not ready after 0 seconds", "[notice]")
 }
 
-func TestStartScript_gatewayAdmitsEveryCall(t *testing.T) {
+func TestStartScript_openGateway(t *testing.T) {
 	r := newRig(t, "docker")
 	r.open.Store(true)
 	code, out := r.start(t, "ok")
@@ -254,7 +254,7 @@ func TestStartScript_keyAccepted(t *testing.T) {
 }
 
 // An upstream may have codes and errors like the gateway's, or be such a gateway itself.
-func TestStart_upstreamWithCodesOfItsOwn(t *testing.T) {
+func TestStart_upstreamWithOwnCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -312,7 +312,7 @@ func TestStartScript_upstreamUnreachable(t *testing.T) {
 }
 
 // start.sh removes the routes that it adds for calling the upstreams.
-func TestStartScript_restoresConfiguration(t *testing.T) {
+func TestStartScript_restoredConfiguration(t *testing.T) {
 	onDisk := func(r *rig) gatewayDoc {
 		text, err := os.ReadFile(filepath.Join(r.folder, "gateway.yaml"))
 		if err != nil {
@@ -401,7 +401,7 @@ func TestStartScript_token(t *testing.T) {
 	}
 }
 
-func TestStopScript_stopsGateway(t *testing.T) {
+func TestStopScript_stoppedGateway(t *testing.T) {
 	r := newRig(t, "docker")
 	code, out := r.start(t, "ok", "--stop")
 	expect(t, code, 0, out)

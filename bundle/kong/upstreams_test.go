@@ -178,7 +178,7 @@ func TestUpstreams_hosts(t *testing.T) {
 }
 
 // Kong's checks know no authorities but those of the image, and require the target's host.
-func TestUpstreams_checksVerify(t *testing.T) {
+func TestUpstreams_verifyingChecks(t *testing.T) {
 	authority, _ := testkit.Certificate(t, "authority")
 	for name, tc := range map[string]struct {
 		pem, serverName string

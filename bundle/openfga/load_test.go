@@ -127,7 +127,7 @@ func TestLoadScript(t *testing.T) {
 }
 
 // The files of an interrupted run don't end the next one.
-func TestLoadScript_resumes(t *testing.T) {
+func TestLoadScript_resumption(t *testing.T) {
 	t.Parallel()
 	at, s := servers.StartOpenFGA(t, token), source()
 	whole := unpack(t, s)

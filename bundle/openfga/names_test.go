@@ -10,7 +10,7 @@ import (
 )
 
 // The plugin for Kong is tested by the same table.
-func TestNames_matchPlugin(t *testing.T) {
+func TestNames_sharedTable(t *testing.T) {
 	file, err := os.Open("testdata/names.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func once(method string, fail func(http.ResponseWriter, *http.Request, string) b
 
 const whole = "Members of groups: 4 added, 0 unchanged, 0 failed"
 
-func TestPush_waits(t *testing.T) {
+func TestPush_backoff(t *testing.T) {
 	t.Parallel()
 	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
@@ -174,7 +174,7 @@ func TestPush_waits(t *testing.T) {
 
 func hangUp(http.ResponseWriter, *http.Request, string) bool { panic(http.ErrAbortHandler) }
 
-func TestPush_givesUp(t *testing.T) {
+func TestPush_lastAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
@@ -216,7 +216,7 @@ func ignoresFilters(w http.ResponseWriter, r *http.Request, body string) bool {
 	return answersWith(`{"Resources":[{"id":"1","externalId":"another"}]}`)(w, r, body)
 }
 
-func TestPush_skipsRefused(t *testing.T) {
+func TestPush_skippedRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range testkit.ByName(map[string]struct {
 		fail func(http.ResponseWriter, *http.Request, string) bool
@@ -278,7 +278,7 @@ func TestPush_skipsRefused(t *testing.T) {
 
 // After an interruption nothing is created twice: neither what was answered nor what was
 // only carried out.
-func TestPush_resumes(t *testing.T) {
+func TestPush_resumption(t *testing.T) {
 	t.Parallel()
 	s := newReceiver(t)
 	lost := 0
@@ -298,7 +298,7 @@ func TestPush_resumes(t *testing.T) {
 
 // The arguments of a program are seen by everyone on a machine, and environments by its
 // user: curl gets the token in neither.
-func TestPush_hidesToken(t *testing.T) {
+func TestPush_hiddenToken(t *testing.T) {
 	t.Parallel()
 	s := newReceiver(t)
 	var seen []string

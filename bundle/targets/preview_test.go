@@ -14,7 +14,7 @@ import (
 	"postern/testkit/sample"
 )
 
-func TestPreview_matchesExport(t *testing.T) {
+func TestPreview_sameAsExport(t *testing.T) {
 	for _, target := range targets.All() {
 		for _, options := range []bundle.Options{
 			{Keys: bundle.KeysHashes, Consumers: true},

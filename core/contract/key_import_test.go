@@ -8,7 +8,7 @@ import (
 	"postern/core/contract"
 )
 
-func TestKeysImported_ErrorsOfRows(t *testing.T) {
+func TestKeysImported_errorsOfRows(t *testing.T) {
 	weak := func(row int64) contract.KeyImportError {
 		return contract.KeyImportError{Row: row, Pointer: "/key", Code: "weak_key", Detail: "It can be guessed."}
 	}

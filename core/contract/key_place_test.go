@@ -6,7 +6,7 @@ import (
 	"postern/core/contract"
 )
 
-func TestKeyPlace_SetText(t *testing.T) {
+func TestKeyPlace_setText(t *testing.T) {
 	for text, want := range map[string]contract.KeyPlace{
 		"header=X-API-Key":                   {Header: "X-API-Key"},
 		"header=Authorization prefix=Bearer": {Header: "Authorization", Prefix: "Bearer"},

@@ -7,7 +7,7 @@ import (
 	"postern/core/contract"
 )
 
-func TestLedgerTotals_Portable(t *testing.T) {
+func TestLedgerTotals_portable(t *testing.T) {
 	for _, c := range []struct {
 		configured contract.LedgerCounts
 		percent    int64

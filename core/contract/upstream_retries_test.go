@@ -27,7 +27,7 @@ func TestUpstreamRetries_json(t *testing.T) {
 	}
 }
 
-func TestUpstreamRetries_Over(t *testing.T) {
+func TestUpstreamRetries_over(t *testing.T) {
 	was := UpstreamRetries{Max: new(3), On: &[]RetryCondition{"502"}}
 	for name, tc := range map[string]struct {
 		change UpstreamRetries

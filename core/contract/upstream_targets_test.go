@@ -7,7 +7,7 @@ import (
 	"postern/core/contract"
 )
 
-func TestUpstream_JSON(t *testing.T) {
+func TestUpstream_json(t *testing.T) {
 	for _, text := range []string{
 		`{"targets":[{"url":"https://a.example","weight":0},{"url":"https://b.example"}]}`,
 		`{"balance":"least_connections"}`,
@@ -32,7 +32,7 @@ func TestUpstream_JSON(t *testing.T) {
 	}
 }
 
-func TestUpstreamTarget_SetText(t *testing.T) {
+func TestUpstreamTarget_setText(t *testing.T) {
 	for text, want := range map[string]contract.UpstreamTarget{
 		"https://a.example":       {URL: "https://a.example"},
 		"https://a.example/x=y=3": {URL: "https://a.example/x=y", Weight: new(3)},

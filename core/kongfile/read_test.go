@@ -181,7 +181,7 @@ func TestRead_placeholderValue(t *testing.T) {
 	}
 }
 
-func TestFile_Effective(t *testing.T) {
+func TestFile_effective(t *testing.T) {
 	text := minimal + `
 services:
 - name: a

@@ -112,7 +112,7 @@ func TestAWS_secrets(t *testing.T) {
 }
 
 // A project has one set of CORS settings, and retries are Kong's: what an import leaves out is said.
-func TestAWS_saysWhatIsLeftOut(t *testing.T) {
+func TestAWS_omissions(t *testing.T) {
 	first := awsFiles(t)["http-api"][0]
 	second := movein.File{Name: "beta.yaml", Text: []byte(strings.NewReplacer(`default: ""`, `default: "beta"`,
 		"https://www.example.com", "https://beta.example.com").Replace(string(first.Text)))}

@@ -79,7 +79,7 @@ func TestKong_owners(t *testing.T) {
 }
 
 // What may check the calls of consumers and routes, and can't be imported, closes them.
-func TestKong_closes(t *testing.T) {
+func TestKong_closedRoutes(t *testing.T) {
 	const plugins = "plugins: [{name: rate-limiting, config: {minute: 1}}]"
 	for _, tt := range []planned{
 		{

@@ -351,7 +351,7 @@ func TestDecide_fallbackOwner(t *testing.T) {
 	})
 }
 
-func TestDecide_failsClosed(t *testing.T) {
+func TestDecide_failClosed(t *testing.T) {
 	checkDecisions(t, []decision{
 		{name: "authenticate without methods fails closed", call: call(noMethods), denial: policy.CredentialsRequired},
 		{

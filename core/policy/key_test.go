@@ -140,7 +140,7 @@ func keyOf(length int) string {
 	return body + checkOf(body)
 }
 
-func TestWellFormedKey_doesNotAllocate(t *testing.T) {
+func TestWellFormedKey_allocations(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		if !policy.WellFormedKey(goldenKey) || policy.HashKey(goldenKey) == [32]byte{} {
 			t.Error("the golden key is refused")

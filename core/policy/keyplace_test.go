@@ -94,7 +94,7 @@ func TestCompileKeyPlaces_default(t *testing.T) {
 	}
 }
 
-func TestKeyPlaces_Name(t *testing.T) {
+func TestKeyPlaces_name(t *testing.T) {
 	for _, tc := range []struct {
 		in                []snapshot.KeyPlace
 		required          string
@@ -191,7 +191,7 @@ func TestCanCarryKeys(t *testing.T) {
 }
 
 // A sample is read as the key that it carries.
-func TestKeyPlace_Sample(t *testing.T) {
+func TestKeyPlace_sample(t *testing.T) {
 	const key = "a+b/c=d&e f"
 	for _, in := range []snapshot.KeyPlace{
 		{Header: "apikey"}, {Header: "X-Key", Prefix: "Token"}, {Header: "X-Key", Prefix: "key="},

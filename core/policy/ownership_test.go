@@ -179,7 +179,7 @@ func TestOwnerRules(t *testing.T) {
 	}
 }
 
-func TestOwnerRules_doNotAllocate(t *testing.T) {
+func TestOwnerRules_allocations(t *testing.T) {
 	rules, err := CompileRules(&snapshot.Rules{List: []snapshot.Rule{
 		{ID: "one", Methods: []string{"GET"}, Path: "/orders/{id}", Owner: "order:{id}"},
 	}})

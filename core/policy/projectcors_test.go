@@ -118,7 +118,7 @@ func TestProjectCORS_withoutOverrides(t *testing.T) {
 	}
 }
 
-func TestProjectCORS_allocatesNothing(t *testing.T) {
+func TestProjectCORS_allocations(t *testing.T) {
 	of := policy.NewProjectCORS(&snapshot.Project{Tenants: []snapshot.Tenant{
 		{ID: "tnt_1", CORS: &snapshot.CORS{
 			CORS: contract.CORS{Origins: []string{"https://acme.example"}, Methods: []string{"GET"}},

@@ -137,7 +137,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestRules_doNotAllocate(t *testing.T) {
+func TestRules_allocations(t *testing.T) {
 	for _, tc := range readRuleTable(t) {
 		call, id := tc.call()
 		if n := testing.AllocsPerRun(10, func() { tc.rules.decide(call, id) }); n > 0 {

@@ -20,7 +20,7 @@ import (
 
 // The exported start.sh asks each upstream through a real Kong, and leaves the
 // gateway as it found it.
-func TestConformance_startAsksUpstreams(t *testing.T) {
+func TestConformance_startWithUpstreams(t *testing.T) {
 	up := newUpstream(t)
 	up.secure = newSecureUpstreams(t)
 	folder := export(t, up)

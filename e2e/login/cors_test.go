@@ -160,9 +160,9 @@ func TestCORS_ofTenants(t *testing.T) {
 	}
 }
 
-// TestSPA_callsAcrossOrigins has a signed-in application call the gateway at its own origin,
+// TestSPA_crossOriginCalls has a signed-in application call the gateway at its own origin,
 // as soon as the project allows the origins of its app clients.
-func TestSPA_callsAcrossOrigins(t *testing.T) {
+func TestSPA_crossOriginCalls(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
 	var project string

@@ -102,10 +102,10 @@ func signedInSPA(
 	return p, made
 }
 
-// TestSPA_signsIn goes from one POST /proxy to a single-page application whose user is signed
+// TestSPA_signIn goes from one POST /proxy to a single-page application whose user is signed
 // in by oidc-client-ts, calls the API through the gateway, renews the tokens and revokes
 // them. The browser calls discovery, keys, token, userinfo and revocation across origins.
-func TestSPA_signsIn(t *testing.T) {
+func TestSPA_signIn(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
 	p, _ := signedInSPA(t, app, upstream, func(made contract.Proxy) []string {
@@ -138,9 +138,9 @@ func TestSPA_signsIn(t *testing.T) {
 	}
 }
 
-// TestSPA_deletesAccount goes on from a signed-in application to the hosted account page,
+// TestSPA_accountDeletion goes on from a signed-in application to the hosted account page,
 // where the user deletes their account: the gateway no longer accepts the application's token.
-func TestSPA_deletesAccount(t *testing.T) {
+func TestSPA_accountDeletion(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
 	p, made := signedInSPA(t, app, upstream, func(contract.Proxy) []string {
@@ -177,10 +177,10 @@ func TestSPA_deletesAccount(t *testing.T) {
 	}
 }
 
-// TestSPA_signsInSilently has oidc-client-ts ask for a sign-in in a hidden frame: with the
+// TestSPA_silentSignIn has oidc-client-ts ask for a sign-in in a hidden frame: with the
 // user's session at the hosted pages it succeeds, and after the user has signed out
 // everywhere it does not, nor does the application's token open the gateway.
-func TestSPA_signsInSilently(t *testing.T) {
+func TestSPA_silentSignIn(t *testing.T) {
 	t.Parallel()
 	upstream, app := testkit.NewUpstream(t), newSPA(t)
 	p, made := signedInSPA(t, app, upstream, func(contract.Proxy) []string {

@@ -167,7 +167,7 @@ func TestLog_fullDisk(t *testing.T) {
 	}
 }
 
-func TestOpen_namesSetting(t *testing.T) {
+func TestOpen_settingName(t *testing.T) {
 	_, err := accesslog.Open(accesslog.Options{Path: t.TempDir() + "/none/access.log"})
 	if err == nil || !strings.Contains(err.Error(), "--access-log-file") {
 		t.Errorf("got %v, want an error that names the setting", err)

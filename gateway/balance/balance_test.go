@@ -392,7 +392,7 @@ func TestBreaker_ofEachTarget(t *testing.T) {
 		balance.UnavailableError{Open: true, RetryAfter: 59 * time.Second})
 }
 
-func TestNew_keepsState(t *testing.T) {
+func TestNew_keptState(t *testing.T) {
 	settings := balance.Settings{
 		Targets: targets(1, 1, 1), Method: balance.LeastConnections,
 		Passive: balance.Passive{Failures: 2, Out: time.Minute},
@@ -425,7 +425,7 @@ func TestNew_keepsState(t *testing.T) {
 	wantHealth(t, balance.New(settings, now, start.Add(time.Hour)), 0, balance.Healthy, start.Add(time.Hour))
 }
 
-func TestTake_allocatesNothing(t *testing.T) {
+func TestTake_allocations(t *testing.T) {
 	for _, g := range []*balance.Group{
 		balance.New(balance.Settings{Targets: targets(1)}, nil, start),
 		balance.New(balance.Settings{

@@ -10,7 +10,7 @@ import (
 )
 
 // Anyone may have any number of issuers tested: a test must not add to what the verifier holds.
-func TestInspect_keepsNothing(t *testing.T) {
+func TestInspect_statelessness(t *testing.T) {
 	key := keyOf(jose.RS256, "r")
 	of, v := newIssuer(t, key), newVerifier(t)
 	for range 2 {

@@ -70,7 +70,7 @@ func TestVerdicts(t *testing.T) {
 
 // A token's claims are kept with the verdict unless they are long. It is not taken over by a call that reads the same
 // token in another way.
-func TestVerifier_read_kept(t *testing.T) {
+func TestVerifier_keptClaims(t *testing.T) {
 	t.Parallel()
 	k := idp.KeyOf(jose.EdDSA, "one")
 	public, err := newPublicKey(k.Public())

@@ -144,7 +144,7 @@ func TestServe_slowHeads(t *testing.T) {
 }
 
 // The fallback gets the connection from the first unanswered byte on.
-func TestHandover_reads(t *testing.T) {
+func TestHandover_unansweredBytes(t *testing.T) {
 	declines := answering(func(x *Exchange) bool { return x.Request.Target != "/no" && ok(x) })
 	s, addr := start(t, declines, nil)
 	for _, rest := range []string{

@@ -52,7 +52,7 @@ func reads(from net.Conn, n int, every time.Duration) {
 }
 
 // A caller that reads an answer too slowly is cut off, and one that reads 64 KiB within the limit is not.
-func TestExchange_send_slowReader(t *testing.T) {
+func TestExchange_slowReader(t *testing.T) {
 	const limit, piece = time.Minute, 16 << 10
 	for name, tc := range map[string]struct {
 		every time.Duration // in which a piece is read

@@ -249,7 +249,7 @@ func TestServer_manyCallsWithoutWindow(t *testing.T) {
 }
 
 // A caller that does not read at all loses its connection.
-func TestServer_callerDoesNotRead(t *testing.T) {
+func TestServer_silentReader(t *testing.T) {
 	ended := make(chan struct{})
 	l := limits()
 	l.Write = 300 * time.Millisecond

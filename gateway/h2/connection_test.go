@@ -256,7 +256,7 @@ func TestShutdown(t *testing.T) {
 }
 
 // The handler learns that the caller has reset its call, or has left.
-func TestServer_callersLeave(t *testing.T) {
+func TestServer_disconnects(t *testing.T) {
 	for name, leave := range testkit.ByName(map[string]func(*caller, uint32){
 		"RST_STREAM": func(c *caller, id uint32) { _ = c.frames.WriteRSTStream(id, http2.ErrCodeCancel) },
 		"the end":    func(c *caller, _ uint32) { _ = c.conn.Close() },

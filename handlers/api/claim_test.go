@@ -35,7 +35,7 @@ func TestClaim_dashboard(t *testing.T) {
 	s.Get("/claim/nonsense").Shows(404, "Nothing to claim")
 }
 
-func TestClaim_offeredAfterSignIn(t *testing.T) {
+func TestClaim_offerAfterSignIn(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewBrowser(t, db)

@@ -142,7 +142,7 @@ func endLease(t *testing.T, db *models.DB) {
 	}
 }
 
-func TestIdempotency_diedBeforeCommit(t *testing.T) {
+func TestIdempotency_crashBeforeCommit(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -164,9 +164,9 @@ func TestIdempotency_diedBeforeCommit(t *testing.T) {
 	}
 }
 
-// TestIdempotency_diedAfterCommit checks that a committed change is not repeated, although
+// TestIdempotency_crashAfterCommit checks that a committed change is not repeated, although
 // its answer is lost.
-func TestIdempotency_diedAfterCommit(t *testing.T) {
+func TestIdempotency_crashAfterCommit(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -246,7 +246,7 @@ func TestIdempotency_sealed(t *testing.T) {
 	})
 }
 
-func TestIdempotency_expires(t *testing.T) {
+func TestIdempotency_expiry(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := controlplane.NewServer(t, db).Handler()

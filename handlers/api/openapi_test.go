@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestOpenAPI_describesEveryRoute(t *testing.T) {
+func TestOpenAPI_everyRoute(t *testing.T) {
 	t.Parallel()
 	server := controlplane.NewServer(t, state.OpenSQLite(t))
 	document := controlplane.Call(t, server.Handler(), "GET", "/openapi.json", "", "")

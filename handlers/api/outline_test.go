@@ -21,7 +21,7 @@ type described struct {
 }
 
 // The outline describes the operations that the document describes.
-func TestHandler_Mount_outline(t *testing.T) {
+func TestMount_outline(t *testing.T) {
 	api.SetFrameworks()
 	document, outline := (&api.Handler{Web: &web.Site{}}).Mount(gin.New())
 	whole, short := describe(t, document), describe(t, outline)

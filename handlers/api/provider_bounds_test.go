@@ -10,9 +10,9 @@ import (
 	"postern/testkit/state"
 )
 
-// TestCreateProxy_LoginBounds sends texts of a login that are longer than allowed. The
+// TestCreateProxy_loginBounds sends texts of a login that are longer than allowed. The
 // caller is anonymous, and every gateway holds what is stored in memory.
-func TestCreateProxy_LoginBounds(t *testing.T) {
+func TestCreateProxy_loginBounds(t *testing.T) {
 	t.Parallel()
 	long := func(prefix string, n int) string { return prefix + strings.Repeat("x", n) }
 	tests := []struct {

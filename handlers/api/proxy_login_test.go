@@ -279,7 +279,7 @@ func TestCreateProxy_loginPermission(t *testing.T) {
 	}
 }
 
-func TestCreateProxy_LoginDefaults(t *testing.T) {
+func TestCreateProxy_loginDefaults(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)

@@ -25,7 +25,7 @@ var mayLack = map[string]string{
 
 // A PUT replaces settings as a whole. One that leaves a member out, at any depth, is refused by its name: taken for the
 // default, it would switch off what its sender does not mention, such as the validation of requests.
-func TestPut_namesAllMembers(t *testing.T) {
+func TestPut_allMembers(t *testing.T) {
 	t.Parallel()
 	server := controlplane.NewServer(t, state.OpenSQLite(t))
 	checked, lacking := 0, map[string]bool{}

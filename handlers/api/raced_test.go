@@ -13,7 +13,7 @@ import (
 
 // Changes without If-Match are all made, in some order; one that names a state that is
 // over is refused.
-func TestAPI_ChangesAtOnce(t *testing.T) {
+func TestAPI_concurrentChanges(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)
@@ -56,7 +56,7 @@ func TestAPI_ChangesAtOnce(t *testing.T) {
 	}
 }
 
-func TestSCIM_ChangesAtOnce(t *testing.T) {
+func TestSCIM_concurrentChanges(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)

@@ -19,7 +19,7 @@ func repeated(n int, piece string) string {
 	return strings.Join(pieces, ",")
 }
 
-func TestAPI_ManyErrorsInOneBody(t *testing.T) {
+func TestAPI_severalErrors(t *testing.T) {
 	t.Parallel()
 	const mostBytes = 16 << 10 // of an answer
 	db := state.OpenSQLite(t)
@@ -86,7 +86,7 @@ func TestAPI_ManyErrorsInOneBody(t *testing.T) {
 	})
 }
 
-func TestAPI_NULInAnyText(t *testing.T) {
+func TestAPI_nulCharacters(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewServer(t, db)

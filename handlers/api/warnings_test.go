@@ -27,7 +27,7 @@ func codesOf(t *testing.T, a controlplane.Response) string {
 	return strings.Join(codes, " ")
 }
 
-func TestCreateProxy_Warnings(t *testing.T) {
+func TestCreateProxy_warnings(t *testing.T) {
 	t.Parallel()
 	const back = `"redirect_uris":["https://a.example/cb"]}`
 	const github = `{"type":"github","client_id":"x","client_secret":"y"}`
@@ -79,7 +79,7 @@ func TestCreateProxy_Warnings(t *testing.T) {
 	}
 }
 
-func TestUpdate_Warnings(t *testing.T) {
+func TestUpdate_warnings(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	h := controlplane.NewServer(t, db).Handler()

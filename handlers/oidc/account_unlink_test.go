@@ -81,7 +81,7 @@ func TestAccount_unlinkProvider(t *testing.T) {
 	})
 }
 
-func TestAccount_unlinkBothAtOnce(t *testing.T) {
+func TestAccount_concurrentUnlink(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -113,7 +113,7 @@ func (s *app) told(user string) int {
 }
 
 // No sign-in through the provider would end these memberships later.
-func TestAccount_unlinkEndsMappedGroups(t *testing.T) {
+func TestAccount_unlinkMappedGroups(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newMappedApp(t, db, "staff")

@@ -68,7 +68,7 @@ func (s *app) checkRefusalShowsPage(provider contract.Provider) {
 
 // A provider that cannot be reached leaves the browser on a page that says so, in which it
 // can try again.
-func TestAuthorize_oneProviderThatIsDown(t *testing.T) {
+func TestAuthorize_oneUnavailableProvider(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})

@@ -48,7 +48,7 @@ func (s *app) goingBack() url.Values {
 	return url.Values{"client_id": {s.client.ID}, "post_logout_redirect_uri": {callback}, "state": {"of the client"}}
 }
 
-func TestLogout_asksWithoutHint(t *testing.T) {
+func TestLogout_withoutHint(t *testing.T) {
 	t.Parallel()
 	for name, c := range testkit.ByName(map[string]struct {
 		change func(url.Values)

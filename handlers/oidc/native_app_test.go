@@ -10,10 +10,10 @@ import (
 	"postern/testkit/state"
 )
 
-// TestNativeApp_signsIn goes the way of AppAuth: it opens the system's browser, waits at its own scheme or at a
+// TestNativeApp_signIn goes the way of AppAuth: it opens the system's browser, waits at its own scheme or at a
 // loopback port that the system chose, and exchanges the code with the redirect URI that it sent (RFC 8252, 7.1 and
 // 7.3).
-func TestNativeApp_signsIn(t *testing.T) {
+func TestNativeApp_signIn(t *testing.T) {
 	t.Parallel()
 	for name, uri := range map[string]struct{ registered, sent, other, source string }{
 		"private-use scheme": {

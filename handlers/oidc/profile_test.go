@@ -111,7 +111,7 @@ func TestProfile_long(t *testing.T) {
 }
 
 // A provider whose userinfo fails still signs users in, as long as nothing but the profile is missing.
-func TestProfile_userInfoFails(t *testing.T) {
+func TestProfile_failingUserInfo(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})

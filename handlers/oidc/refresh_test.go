@@ -126,7 +126,7 @@ func TestRefresh_raced(t *testing.T) {
 	}
 }
 
-func TestRefresh_successorIsSealed(t *testing.T) {
+func TestRefresh_sealedSuccessor(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := newLoginApp(t, db, contract.AppClientSettings{})

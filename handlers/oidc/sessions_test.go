@@ -97,7 +97,7 @@ func TestEndSessions(t *testing.T) {
 }
 
 // A token from before a freeze must not open anything again after the user is unfrozen.
-func TestFreeze_endsSessions(t *testing.T) {
+func TestFreeze_endedSessions(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})

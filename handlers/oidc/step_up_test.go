@@ -193,7 +193,7 @@ func wantStated(t *testing.T, stated map[string]any, tokens got) {
 }
 
 // The provider's claims stay the same when tokens are refreshed.
-func TestStepUp_Refresh(t *testing.T) {
+func TestStepUp_refresh(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})
@@ -241,7 +241,7 @@ var unable = map[string]struct {
 	},
 }
 
-func TestStepUp_Unprovable(t *testing.T) {
+func TestStepUp_unprovable(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	for kind, tt := range testkit.ByName(unable) {
@@ -292,7 +292,7 @@ func TestStepUp_Unprovable(t *testing.T) {
 }
 
 // Values that are passed on to the provider unchanged have bounds.
-func TestAuthorize_HintBounds(t *testing.T) {
+func TestAuthorize_hintBounds(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := newLoginApp(t, db, contract.AppClientSettings{})

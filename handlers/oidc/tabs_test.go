@@ -34,7 +34,7 @@ func TestLogin_twoTabs(t *testing.T) {
 	}
 }
 
-func TestLogin_keepsEightAttempts(t *testing.T) {
+func TestLogin_eightAttempts(t *testing.T) {
 	t.Parallel()
 	b := newPKCELogin(t, contract.AppClientSettings{})
 	browser := b.browser()

@@ -87,7 +87,7 @@ func TestAPIScopes_audience(t *testing.T) {
 }
 
 // Before a scope is removed, its page says which app clients may request it.
-func TestAPIScopes_removalSaysWhatItEnds(t *testing.T) {
+func TestAPIScopes_removalImpact(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, tab := newLoginTab(t, db)
@@ -167,7 +167,7 @@ func TestAppClient_freeze(t *testing.T) {
 	})
 }
 
-func TestAppClient_rotatesSigningKey(t *testing.T) {
+func TestAppClient_signingKeyRotation(t *testing.T) {
 	t.Parallel()
 	s, tab := newLoginTab(t, state.OpenSQLite(t))
 	path := s.CreateAppClient(tab)

@@ -214,7 +214,7 @@ func TestImportPage_viewer(t *testing.T) {
 }
 
 // A team without projects is offered the import next to the first project.
-func TestProjectsPage_emptyOffersImport(t *testing.T) {
+func TestProjectsPage_emptyList(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)

@@ -144,7 +144,7 @@ func TestKeyTypes_delete(t *testing.T) {
 
 // The API sets a lifetime to the second: saving the form, which asks for days, must
 // not move it.
-func TestKeyTypes_updateKeepsLifetime(t *testing.T) {
+func TestKeyTypes_keptLifetime(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)

@@ -152,7 +152,7 @@ func TestKey_update(t *testing.T) {
 }
 
 // A form knows the day of an expiry only: saving it again must not move the end.
-func TestKey_updateKeepsExpiry(t *testing.T) {
+func TestKey_keptExpiry(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)

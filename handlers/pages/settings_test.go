@@ -43,7 +43,7 @@ func TestSettings_save(t *testing.T) {
 	s.Get(settings).Holds("display_name", "Mine")
 }
 
-func TestSettings_refusedKeepsRevision(t *testing.T) {
+func TestSettings_refusedRevision(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s, _ := controlplane.NewOwnerWithShop(t, db)

@@ -80,7 +80,7 @@ func TestSignIn_throttled(t *testing.T) {
 }
 
 // A browser that has signed in before passes where others have used up the attempts.
-func TestSignIn_DeviceCookiePasses(t *testing.T) {
+func TestSignIn_deviceCookie(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)
@@ -253,7 +253,7 @@ func TestSignIn_withoutAccounts(t *testing.T) {
 }
 
 // A user who changes a password that may be known can also revoke the access tokens.
-func TestSavePassword_revokeTokens(t *testing.T) {
+func TestSavePassword_revokedTokens(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)

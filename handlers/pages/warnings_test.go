@@ -7,7 +7,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestConfigure_Warnings(t *testing.T) {
+func TestConfigure_warnings(t *testing.T) {
 	t.Parallel()
 	db := state.OpenSQLite(t)
 	s := controlplane.NewOwner(t, db)

@@ -31,7 +31,7 @@ func (c *cuttable) SetWriteDeadline(at time.Time) error {
 
 // An answer ends within five seconds of the loss of the right to read it, also if the right cannot be checked or the
 // answer does not end by itself. A check that fails once ends none.
-func TestSite_WhileAllowed(t *testing.T) {
+func TestWhileAllowed(t *testing.T) {
 	const lostAt, whole, promised = 10 * time.Second, time.Minute, 5 * time.Second
 	refuse := func(context.Context) error { return access.NotFound() }
 	fail := func(context.Context) error { return errors.New("the database is away") }

@@ -17,7 +17,7 @@ func receive(t *testing.T, s *web.Site, body io.Reader) (*web.Upload, error) {
 }
 
 // Uploads that come slowly keep no other from being worked on. Two of the complete uploads are processed at a time.
-func TestSite_Receive_slow(t *testing.T) {
+func TestSite_slowUploads(t *testing.T) {
 	s := &web.Site{Config: config.Config{DataDir: t.TempDir()}}
 	ended := make(chan error)
 	var slow []*io.PipeWriter

@@ -144,7 +144,7 @@ func TestPair_missingFile(t *testing.T) {
 	}
 }
 
-func TestLoad_namesFile(t *testing.T) {
+func TestLoad_fileName(t *testing.T) {
 	cert, _ := testkit.Certificate(t, "a.test")
 	_, otherKey := testkit.Certificate(t, "b.test")
 	certFile, keyFile := place(t, t.TempDir(), cert, otherKey)

@@ -10,7 +10,7 @@ import (
 	"postern/platform/fault"
 )
 
-func TestCheckTarget_PortsOfOtherProtocols(t *testing.T) {
+func TestCheckTarget_portsOfOtherProtocols(t *testing.T) {
 	private := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	for _, tc := range []struct {
 		name    string
@@ -57,14 +57,14 @@ func TestCheckTarget_PortsOfOtherProtocols(t *testing.T) {
 }
 
 // A target saved while its port was allowed is checked again when it is dialed.
-func TestDialContext_PortOfAnotherProtocol(t *testing.T) {
+func TestDialContext_portOfOtherProtocol(t *testing.T) {
 	g := newGuard(t, egress.Options{})
 	if _, err := g.DialContext(t.Context(), "tcp", "8.8.8.8:25"); !errors.Is(err, egress.ErrForbidden) {
 		t.Errorf("dial: %v, want ErrForbidden", err)
 	}
 }
 
-func TestCheckTarget_OpenedPlatformAddress(t *testing.T) {
+func TestCheckTarget_openedPlatformAddress(t *testing.T) {
 	g := newGuard(t, egress.Options{Allow: []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}})
 	if _, err := g.CheckTarget(t.Context(), "http://168.63.129.16"); err != nil {
 		t.Errorf("an address that the operator opened: %v", err)

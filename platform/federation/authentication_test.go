@@ -9,7 +9,7 @@ import (
 	"postern/platform/federation"
 )
 
-func TestClaims_Authentication(t *testing.T) {
+func TestClaims_authentication(t *testing.T) {
 	at := time.Unix(1700000000, 0).UTC()
 	tests := []struct {
 		name, claims string

@@ -44,7 +44,7 @@ func TestParseClaimPath(t *testing.T) {
 	}
 }
 
-func TestClaimSet_Find(t *testing.T) {
+func TestClaimSet_find(t *testing.T) {
 	set := federation.Stated([]byte(`{"sub": "ana", "groups": ["sales", "it", 7, {"x": 1}, null, true],
 		"realm_access": {"roles": ["admin"]}, "level": 9007199254740993, "vip": false, "nothing": null,
 		"flat.name": "flat", "object": {"a": 1}, "long": ["` + strings.Repeat("x", 1001) + `", "short"],

@@ -18,7 +18,7 @@ import (
 
 // A fetch of keys belongs to the trace of the caller that needs them, though go-oidc fetches with another context: not
 // to that of the first caller, which has ended long ago.
-func TestKeySet_Trace(t *testing.T) {
+func TestKeySet_trace(t *testing.T) {
 	to := servers.StartCollector(t)
 	tracer, err := traces.Open(traces.Options{Endpoint: to.URL, Ratio: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -79,7 +79,7 @@ var identities = []struct {
 	},
 }
 
-func TestIdentify_Policy(t *testing.T) {
+func TestIdentify_policy(t *testing.T) {
 	for _, tt := range identities {
 		t.Run(tt.name, func(t *testing.T) {
 			var claims federation.Claims
@@ -122,7 +122,7 @@ func TestCheckIssuer(t *testing.T) {
 	}
 }
 
-func TestGitHub_CheckIssuer(t *testing.T) {
+func TestGitHub_checkIssuer(t *testing.T) {
 	server := federation.GitHub{Site: "https://github.com"}
 	tests := []struct {
 		name   string
@@ -166,7 +166,7 @@ type unreachable struct{ error }
 func (u unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, u.error }
 
 // A caller learns why a document cannot be read, in a text that is short whatever the cause says.
-func TestDiscover_Unreachable(t *testing.T) {
+func TestDiscover_unreachable(t *testing.T) {
 	cause := fmt.Errorf("%w: %s", egress.ErrForbidden, strings.Repeat("x", 10_000))
 	client := federation.Bounded(&http.Client{Transport: unreachable{cause}})
 	_, err := federation.Discover(t.Context(), client, "https://id.example", "", federation.Policy{})
@@ -178,7 +178,7 @@ func TestDiscover_Unreachable(t *testing.T) {
 	}
 }
 
-func TestDiscover_EndpointWithoutHTTPS(t *testing.T) {
+func TestDiscover_endpointWithoutHTTPS(t *testing.T) {
 	client := federation.Bounded(&http.Client{Transport: document{}})
 	discover := func(policy federation.Policy) error {
 		_, err := federation.Discover(t.Context(), client, "https://id.example", "", policy)

@@ -101,7 +101,7 @@ func TestSend_untrusted(t *testing.T) {
 	}
 }
 
-func TestSend_Trace(t *testing.T) {
+func TestSend_trace(t *testing.T) {
 	server := servers.StartSMTP(t, servers.SMTPOptions{Username: "postern", Password: "hunter2"})
 	host, port, err := net.SplitHostPort(server.Addr)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestMetrics_failingSource(t *testing.T) {
 	}
 }
 
-func TestCall_doesNotAllocate(t *testing.T) {
+func TestCall_allocations(t *testing.T) {
 	none := func(context.Context) (map[string]int64, error) { return nil, nil }
 	m := metrics.New(metrics.Sources{
 		Refusals: []string{"invalid_key"},

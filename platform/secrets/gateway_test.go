@@ -72,7 +72,7 @@ func TestVault_gateway(t *testing.T) {
 }
 
 // The wrapped form for the control plane is of no use to a gateway, wherever it is put.
-func TestVaultOfAGateway_swappedForms(t *testing.T) {
+func TestGatewayVault_swappedForms(t *testing.T) {
 	whole, gateway, store := newVault(t, newKey(1)), gatewayVault(t, newKey(1)), &memory{}
 	sealed, err := whole.Seal(store, "team_1", place, canary)
 	if err != nil {

@@ -133,7 +133,7 @@ func TestRatio(t *testing.T) {
 
 // A collector that never answers delays neither spans nor, beyond its bound, the stop; what it does not take is lost
 // and counted.
-func TestCollector_hangs(t *testing.T) {
+func TestCollector_hanging(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		bound func(context.Context) (context.Context, context.CancelFunc)
@@ -171,7 +171,7 @@ func TestCollector_hangs(t *testing.T) {
 }
 
 // The log says once that the collector refuses spans, and once that it takes them again, without what it answered.
-func TestCollector_refuses(t *testing.T) {
+func TestCollector_refusing(t *testing.T) {
 	var log testkit.LogBuffer
 	var refuses sync.Mutex
 	refused := true

@@ -41,7 +41,7 @@ type thing struct {
 	UpdatedAt    time.Time
 }
 
-func TestCompare_hidesSecrets(t *testing.T) {
+func TestCompare_hiddenSecrets(t *testing.T) {
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	was := thing{
 		ID:           "a",

@@ -73,7 +73,7 @@ func TestSetupLink_once(t *testing.T) {
 	})
 }
 
-func TestSignOut_endsSession(t *testing.T) {
+func TestSignOut_endedSession(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		session := firstAccount(t, s)

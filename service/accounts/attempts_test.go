@@ -25,7 +25,7 @@ func TestAttempts_flood(t *testing.T) {
 	}
 }
 
-func TestAttempts_expire(t *testing.T) {
+func TestAttempts_expiry(t *testing.T) {
 	a := accounts.Attempts{Window: time.Hour}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	bound := accounts.Bound{Key: "k", Max: 2}

@@ -55,7 +55,7 @@ func newService(t *testing.T, db *models.DB) (s *accounts.Service, ana access.Pr
 	return s, ana
 }
 
-func TestClaim_movesWorkspace(t *testing.T) {
+func TestClaim_movedWorkspace(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		t.Run(fmt.Sprint("merge ", merge), func(t *testing.T) {
 			state.Each(t, func(t *testing.T, db *models.DB) {

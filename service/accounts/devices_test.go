@@ -8,7 +8,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestSignIn_KnownDevice(t *testing.T) {
+func TestSignIn_knownDevice(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap}
 		session := firstAccount(t, s)
@@ -48,7 +48,7 @@ func TestSignIn_KnownDevice(t *testing.T) {
 }
 
 // A browser that has signed in to one account is not known to another.
-func TestSignIn_DeviceOfAnotherAccount(t *testing.T) {
+func TestSignIn_deviceOfOtherAccount(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		s := &accounts.Service{DB: db, PasswordCost: cheap, Policy: "open"}
 		firstAccount(t, s)

@@ -54,7 +54,7 @@ func TestInvitation_inviterRemoved(t *testing.T) {
 }
 
 // An invitation whose author lost the role is over, also where it was not revoked then.
-func TestAccept_AuthorMayNoLongerInvite(t *testing.T) {
+func TestAccept_authorWithoutPermission(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newTestTeam(t, db)
 		member := o.joins("mel", access.Member)

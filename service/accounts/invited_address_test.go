@@ -27,7 +27,7 @@ func (o *testTeam) signInAs(who federation.Identity, code string) (string, error
 	return o.s.SignInFederated(o.t.Context(), who, accounts.Ticket{Invitation: code}, "browser", accounts.From{})
 }
 
-func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
+func TestAccept_boundAddress(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		use  func(o *testTeam, code string) error
@@ -135,7 +135,7 @@ func TestAccept_InvitationBoundToAnAddress(t *testing.T) {
 	}
 }
 
-func TestInvite_AddressThatNothingProves(t *testing.T) {
+func TestInvite_unprovableAddress(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newTestTeam(t, db)
 		o.s.ProvesEmail = false

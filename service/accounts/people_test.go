@@ -207,7 +207,7 @@ func TestInvitation_email(t *testing.T) {
 	})
 }
 
-func TestInvitation_expires(t *testing.T) {
+func TestInvitation_expiry(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newTestTeam(t, db)
 		revoked, err := o.s.Invite(t.Context(), o.ana, contract.NewInvitation{Role: string(access.Member)}.In(o.team))

@@ -107,7 +107,7 @@ var refusedClients = map[string]struct {
 	},
 }
 
-func TestUpdateClient_Refused(t *testing.T) {
+func TestUpdateClient_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		named := contract.AppClientSettings{}.Of(r.client.ID)
@@ -125,7 +125,7 @@ func TestUpdateClient_Refused(t *testing.T) {
 	})
 }
 
-func TestUpdateClient_Accepted(t *testing.T) {
+func TestUpdateClient_accepted(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		got, err := r.UpdateClient(t.Context(), r.owner, contract.AppClientSettings{
@@ -276,7 +276,7 @@ var refusedProviders = map[string]struct {
 	}, "/token_type/upstream token_type_impossible"},
 }
 
-func TestCreateProvider_Refused(t *testing.T) {
+func TestCreateProvider_refused(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		for name, tt := range refusedProviders {
@@ -289,7 +289,7 @@ func TestCreateProvider_Refused(t *testing.T) {
 	})
 }
 
-func TestCreateProvider_Managed(t *testing.T) {
+func TestCreateProvider_managed(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		r.Shared = Shared{ClientID: "shared", ClientSecret: "shared-secret"}
@@ -310,7 +310,7 @@ func TestCreateProvider_Managed(t *testing.T) {
 	})
 }
 
-func TestCreateProvider_SecretIsSealed(t *testing.T) {
+func TestCreateProvider_sealedSecret(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		id, secret := "app", contract.Secret("secret")
@@ -333,7 +333,7 @@ func TestCreateProvider_SecretIsSealed(t *testing.T) {
 }
 
 // A workspace key can configure issuers on web ports only, by creating and by updating.
-func TestCreateProvider_PortOfUnclaimedWorkspace(t *testing.T) {
+func TestCreateProvider_portOfUnclaimedWorkspace(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newFixture(t, db, contract.RS256)
 		key := access.Principal{Token: "wk_1", Roles: map[string]access.Role{}}

@@ -161,7 +161,7 @@ func TestStream_webhook(t *testing.T) {
 }
 
 // Entries that were written just before a stop are delivered.
-func TestStream_resumes(t *testing.T) {
+func TestStream_resumption(t *testing.T) {
 	db := state.OpenSQLite(t)
 	file := filepath.Join(t.TempDir(), "audit.jsonl")
 	record(t, db, "team_a")

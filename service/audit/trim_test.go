@@ -188,7 +188,7 @@ func TestTrim_streams(t *testing.T) {
 
 // The log of a team that does not exist any more goes as a whole: not while a stream lacks some of it, and not if
 // something was added since it was listed.
-func TestTrimmer_Drop(t *testing.T) {
+func TestTrimmer_drop(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		stream := newStream(t, db, audit.FileSink(filepath.Join(t.TempDir(), "audit.jsonl")))
 		deliver := func() {

@@ -317,7 +317,7 @@ func TestService_renew(t *testing.T) {
 
 // A name whose DNS record leads to another place must not use up the limits of the ACME
 // server, and other names are not affected.
-func TestService_waitsAfterFailure(t *testing.T) {
+func TestService_backoff(t *testing.T) {
 	t.Parallel()
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		r := newRig(t, db, 24*time.Hour)

@@ -171,7 +171,7 @@ func TestChange_events(t *testing.T) {
 }
 
 // A change whose event cannot be queued is not made.
-func TestChange_eventFails(t *testing.T) {
+func TestChange_failingEvent(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.Events = &recorder{err: errors.New("no queue")}

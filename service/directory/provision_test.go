@@ -94,7 +94,7 @@ func (h *tenantFixture) provision(
 	return user, created, groups, err
 }
 
-func TestProvision_findsUserBySubject(t *testing.T) {
+func TestProvision_userBySubject(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		h := newTenantFixture(t, db)
 		first, created, _, err := h.provision(identity("1", "ana@example.com", true))

@@ -16,7 +16,7 @@ import (
 
 // A bucket that answers and then brings nothing ends a download with an error: before the
 // first byte, and in the middle.
-func TestBucket_hangs(t *testing.T) {
+func TestBucket_hanging(t *testing.T) {
 	const size = 1 << 20
 	for _, tt := range []struct {
 		name   string

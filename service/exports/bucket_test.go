@@ -100,7 +100,7 @@ func TestBucket_prefix(t *testing.T) {
 
 // A server that ends in the middle of an upload has nothing that can be read, and what it
 // keeps of the upload is removed when it runs again.
-func TestBucket_serverEnds(t *testing.T) {
+func TestBucket_serverEnd(t *testing.T) {
 	servers.SetS3Environ(t)
 	server := servers.StartS3(t)
 	bucket := openBucket(t, server, "")

@@ -191,7 +191,7 @@ func TestBuild_retries(t *testing.T) {
 	})
 }
 
-func TestExpire_deletesFile(t *testing.T) {
+func TestExpire_deletedFile(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		w.TTL = -time.Second

@@ -51,7 +51,7 @@ func at(state string, done int64) position {
 	return position{row: models.Export{ID: "exp_1", State: state, RowsDone: done}}
 }
 
-func TestFollowers_shareOnePoller(t *testing.T) {
+func TestFollowers_sharedPoller(t *testing.T) {
 	f, r := NewFollowers(), newReadings()
 	type follower struct {
 		from *poller

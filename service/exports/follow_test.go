@@ -83,7 +83,7 @@ func TestFollow_movedProject(t *testing.T) {
 	})
 }
 
-func TestFollow_ends(t *testing.T) {
+func TestFollow_end(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	e := w.request(t, gateway)
 	ctx, leave := context.WithCancel(t.Context())

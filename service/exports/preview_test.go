@@ -22,7 +22,7 @@ func (w *world) previewed(of exports.Options) contract.ExportPreviewOptions {
 	}
 }
 
-func TestPreview_matchesExport(t *testing.T) {
+func TestPreview_sameAsExport(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for _, options := range []exports.Options{gateway, {Format: "data"}} {

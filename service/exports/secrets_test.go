@@ -120,7 +120,7 @@ func checkStored(t *testing.T, w *world, data []byte) {
 }
 
 // An export that expires loses the key of its file, so that a copy of the file can no longer be opened.
-func TestExpire_deletesFileKey(t *testing.T) {
+func TestExpire_deletedFileKey(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		withSecret(t, w)

@@ -297,7 +297,7 @@ func TestImport_permission(t *testing.T) {
 	}
 }
 
-func TestImport_verifiesZip(t *testing.T) {
+func TestImport_verification(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	zip := sample(t).zip(t, bundle.FormatData)
 	for name, test := range map[string]struct {

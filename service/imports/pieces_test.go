@@ -88,7 +88,7 @@ func openFile(t *testing.T, path string) *models.DB {
 }
 
 // On SQLite no transaction of an import keeps others from writing for longer than some hundred rows take.
-func TestImport_rowsOfATransaction(t *testing.T) {
+func TestImport_rowsOfTransaction(t *testing.T) {
 	path := state.SQLite(t)
 	db, reader := openFile(t, path), openFile(t, path)
 	w := newWorld(t, db)

@@ -11,7 +11,7 @@ import (
 	"postern/testkit/state"
 )
 
-func TestCreateProvider_IndistinguishableTokens(t *testing.T) {
+func TestCreateProvider_indistinguishableTokens(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w, in := newWorld(t, db), kinds["github"].in
 		fake := kinds["github"].start(t, w.appClients.Providers, &in)
@@ -95,7 +95,7 @@ func (h *loginProject) reload(t *testing.T) {
 
 // A version's introspection endpoint and a provider with opaque tokens of any form exclude
 // each other, whichever is configured first.
-func TestUpdateAccess_OpaqueTokensOfTwoIssuers(t *testing.T) {
+func TestUpdateAccess_opaqueTokensOfTwoIssuers(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		e, fake := newEndpoint(t), idp.StartFake(t)
 		in := offer(providers.OIDC, contract.ProviderAccessToken)

@@ -15,7 +15,7 @@ import (
 )
 
 // A gateway knows the secrets that imported keys no longer have, whether it follows the changes or starts afterward.
-func TestTable_Gone(t *testing.T) {
+func TestTable_gone(t *testing.T) {
 	hashOf := func(secret string) []byte {
 		sum := sha256.Sum256([]byte(secret))
 		return sum[:]
@@ -94,7 +94,7 @@ func TestTable_Gone(t *testing.T) {
 
 // A gateway keeps nothing of the former secrets of a team that has imported no keys, and all of them from its first
 // import on.
-func TestTable_Gone_importing(t *testing.T) {
+func TestTable_goneDuringImport(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		hash := [][32]byte{{1}, {2}, {3}}

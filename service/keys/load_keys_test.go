@@ -12,7 +12,7 @@ import (
 )
 
 // One batch has a key whose names are here, and one of the same type with a tenant that is not.
-func TestTable_LoadKeys(t *testing.T) {
+func TestTable_loadKeys(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		other := models.Tenant{

@@ -16,7 +16,7 @@ import (
 )
 
 // Reading all keys at once must return the same as reading one project's keys.
-func TestTable_LoadAll(t *testing.T) {
+func TestTable_loadAll(t *testing.T) {
 	hashOf := func(secret string) []byte {
 		sum := sha256.Sum256([]byte(secret))
 		return sum[:]
@@ -82,7 +82,7 @@ func TestTable_LoadAll(t *testing.T) {
 	}
 }
 
-func TestTable_Retain(t *testing.T) {
+func TestTable_retain(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	kept := w.create(t, contract.NewKey{Owner: "ana"})
 	w.table.Retain(func(id string) bool { return id == w.project.ID })

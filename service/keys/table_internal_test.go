@@ -64,7 +64,7 @@ func TestTable_bytesPerKey(t *testing.T) {
 
 // The table must answer as a plain map does, whatever is put, changed, rotated
 // and removed in whatever order.
-func TestTable_agreesWithMap(t *testing.T) {
+func TestTable_sameAsMap(t *testing.T) {
 	table, names := NewTable(), someNames()
 	random := rand.New(rand.NewPCG(1, 2))
 	byHash := map[[32]byte]string{}

@@ -24,7 +24,7 @@ import (
 )
 
 // Callers keep their host names, paths and keys, and what the old gateway refuses is refused.
-func TestWrite_serves(t *testing.T) {
+func TestWrite_served(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		out, err := w.Write(t.Context(), w.owner, "", w.plan(t))

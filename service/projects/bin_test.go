@@ -286,7 +286,7 @@ func TestDelete_race(t *testing.T) {
 }
 
 // A key that a slower transaction created after the deletion is not served.
-func TestRestore_keyCreatedWhileDeleted(t *testing.T) {
+func TestRestore_keyCreatedDuringDeletion(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.owned(t, authenticated)

@@ -92,7 +92,7 @@ func (c *counted) RoundTrip(*http.Request) (*http.Response, error) {
 }
 
 // Fetches of documents are limited within a while for each team, and for each address without one.
-func TestSetOpenAPI_fetches(t *testing.T) {
+func TestSetOpenAPI_fetch(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	fetched := &counted{}
 	w.Client = &http.Client{Transport: fetched}

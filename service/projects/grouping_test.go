@@ -299,7 +299,7 @@ func (w *world) lookup(t *testing.T, plaintext string) (key snapshot.Key) {
 	return key
 }
 
-func TestLimits_andIPRules(t *testing.T) {
+func TestLimits_ipRules(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)

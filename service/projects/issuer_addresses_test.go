@@ -30,7 +30,7 @@ func (namedTargets) CheckTarget(_ context.Context, raw string) (*url.URL, error)
 	return url.Parse(raw)
 }
 
-func TestUpdateAccess_IssuerAddresses(t *testing.T) {
+func TestUpdateAccess_issuerAddresses(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		kept := snapshot.TokenIssuer{Issuer: "https://unknown.example", Audience: "kept"}
@@ -85,7 +85,7 @@ func TestUpdateAccess_IssuerAddresses(t *testing.T) {
 	})
 }
 
-func TestCreate_EnvironmentsWithoutATarget(t *testing.T) {
+func TestCreate_environmentsWithoutTarget(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		for _, tc := range []struct {

@@ -119,7 +119,7 @@ func load(t testing.TB, db *models.DB, want int) {
 	}
 }
 
-func TestFeed_Load(t *testing.T) {
+func TestFeed_load(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		var statements atomic.Int64
 		if err := db.OnStatement(func(context.Context) { statements.Add(1) }); err != nil {

@@ -149,7 +149,7 @@ func TestMove_permission(t *testing.T) {
 
 // However a move and an attachment of a tenant interleave, no project serves a tenant of
 // another team.
-func TestMove_whileATenantIsAttached(t *testing.T) {
+func TestMove_duringTenantAttachment(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwnedTwice(t, db)
 		o.free(t)
@@ -169,7 +169,7 @@ func TestMove_whileATenantIsAttached(t *testing.T) {
 
 // A key of a tenant that is created while its project moves is refused: it read the tenant
 // before the move and is inserted after it.
-func TestMove_whileAKeyIsCreated(t *testing.T) {
+func TestMove_duringKeyCreation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		o := newOwnedTwice(t, db)
 		var created error

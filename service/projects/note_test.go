@@ -12,7 +12,7 @@ import (
 
 // A project of many versions takes long to read, while others wait to write. A change reads it once before its
 // transaction and once at its end, also where the answer depends on it.
-func TestChange_readsTheProjectOnce(t *testing.T) {
+func TestChange_projectReads(t *testing.T) {
 	db := state.OpenSQLite(t)
 	var statements atomic.Int64
 	if err := db.OnStatement(func(context.Context) { statements.Add(1) }); err != nil {

@@ -134,7 +134,7 @@ func TestRemove_environment(t *testing.T) {
 }
 
 // A key that is limited to an environment is valid for it in every version.
-func TestRemove_keepsKeysOfOtherVersions(t *testing.T) {
+func TestRemove_keysOfOtherVersions(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.create(t, authenticated)
@@ -235,7 +235,7 @@ func versionRemoval(project, version string, confirm bool) contract.VersionRemov
 }
 
 // A key that is created while its environment is removed is revoked with it, or refused.
-func TestRemove_whileKeysAreCreated(t *testing.T) {
+func TestRemove_duringKeyCreation(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, p := w.twoEnvironments(t)

@@ -41,7 +41,7 @@ func restored(
 	return served, table, asOf, err
 }
 
-func TestRestore_serves(t *testing.T) {
+func TestRestore_served(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		created, owner := w.create(t, authenticated)

@@ -82,8 +82,8 @@ func TestUpdateEnvironment_targets(t *testing.T) {
 	})
 }
 
-// TestUpdateEnvironment_targetsKeepCredentials checks that upstream headers go to no other origin.
-func TestUpdateEnvironment_targetsKeepCredentials(t *testing.T) {
+// TestUpdateEnvironment_keptCredentials checks that upstream headers go to no other origin.
+func TestUpdateEnvironment_keptCredentials(t *testing.T) {
 	w := newHeaderWorld(t, state.OpenSQLite(t))
 	change := func(text string) error {
 		in := contract.EnvironmentChange{Upstream: upstreamOf(t, text)}.Of(w.id, "1.0.0", w.environment)

@@ -118,7 +118,7 @@ func TestRedis_differentClocks(t *testing.T) {
 }
 
 // Each call that asks a Redis that hangs waits for it. Only one at a time does while it is down.
-func TestRedis_hangs(t *testing.T) {
+func TestRedis_hanging(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestRedis_expiredCounters(t *testing.T) {
 	}
 }
 
-func TestRedis_errorHidesPassword(t *testing.T) {
+func TestRedis_hiddenPassword(t *testing.T) {
 	_, err := NewRedis(RedisOptions{URL: "redis://:canary-pa%ss@host:port", Log: slog.Default()})
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)

@@ -9,7 +9,7 @@ import (
 )
 
 // The set agrees with a map after any changes, also where places collide.
-func TestSet_agreesWithMap(t *testing.T) {
+func TestSet_sameAsMap(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s, want := newSet(0), map[policy.RelationKey]bool{}
 	for step := range 200_000 {

@@ -205,7 +205,7 @@ func TestPurge_concurrentClaim(t *testing.T) {
 
 // A purge that was interrupted is completed by the next one, and what is left of the
 // workspace cannot be claimed in between.
-func TestPurge_resumes(t *testing.T) {
+func TestPurge_resumption(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		l := newHarness(t, db)
 		m, next := l.make("shop"), l.make("next")

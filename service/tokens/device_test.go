@@ -122,7 +122,7 @@ func TestDevice_slowDown(t *testing.T) {
 	})
 }
 
-func TestDevice_ends(t *testing.T) {
+func TestDevice_end(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		refused := w.ask()

@@ -113,7 +113,7 @@ func TestToken_scopes(t *testing.T) {
 	})
 }
 
-func TestToken_accountLosesRole(t *testing.T) {
+func TestToken_lostRole(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		minted := w.create("read")

@@ -16,7 +16,7 @@ func letsOthersRun(work func()) (times int) {
 }
 
 // A flush of many keys lets calls go on after every paceSteps keys, or pieces of text, of each of its loops.
-func TestFlush_callsGoOn(t *testing.T) {
+func TestFlush_concurrentCalls(t *testing.T) {
 	const (
 		stops       = 40
 		keys        = stops * paceSteps

@@ -115,7 +115,7 @@ func TestTraffic_refused(t *testing.T) {
 	})
 }
 
-func TestTraffic_ofReplicasAddsUp(t *testing.T) {
+func TestTraffic_sumOfReplicas(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		other := w.recorder()
@@ -247,7 +247,7 @@ func TestFold(t *testing.T) {
 	})
 }
 
-func TestFold_keepsMinutesShort(t *testing.T) {
+func TestFold_shortMinutes(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		now := time.Now()

@@ -177,7 +177,7 @@ func TestRecorder_concurrent(t *testing.T) {
 	})
 }
 
-func TestRun_writes(t *testing.T) {
+func TestRun_written(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		w := newWorld(t, db)
 		ctx, stop := context.WithCancel(t.Context())

@@ -27,7 +27,7 @@ func TestEach_migrated(t *testing.T) {
 	}
 }
 
-func TestEach_runsSQLiteAndPostgres(t *testing.T) {
+func TestEach_sqliteAndPostgres(t *testing.T) {
 	var dialects []migrations.Dialect
 	state.Each(t, func(_ *testing.T, db *models.DB) { dialects = append(dialects, db.Dialect()) })
 	if want := []migrations.Dialect{migrations.SQLite, migrations.Postgres}; !slices.Equal(dialects, want) {

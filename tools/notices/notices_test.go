@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestWrite_refuses(t *testing.T) {
+func TestWrite_refusals(t *testing.T) {
 	for name, texts := range map[string][]text{
 		"no license":  nil,
 		"unknown":     {{"LICENSE", "All rights reserved."}},

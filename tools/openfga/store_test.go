@@ -180,7 +180,7 @@ func (s *store) check(t *testing.T, asked openfga.Tuple, with ...openfga.Tuple) 
 }
 
 // The model is one and the same in both files, and written as OpenFGA's tools write it.
-func TestModel_filesAgree(t *testing.T) {
+func TestModel_files(t *testing.T) {
 	files := export(t, newCase(1).input())
 	fromDSL, err := transformer.TransformDSLToProto(string(files[openfga.ModelFile]))
 	if err != nil {

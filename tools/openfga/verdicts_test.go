@@ -116,7 +116,7 @@ func (c *randomCase) caller(q *question) []string {
 }
 
 // OpenFGA's verdict about a call is what the product explains about it.
-func TestVerdicts_matchExplain(t *testing.T) {
+func TestVerdicts_sameAsExplain(t *testing.T) {
 	const calls, seeds = 1000, 8
 	seen := map[string]int{}
 	for seed := range uint64(seeds) {

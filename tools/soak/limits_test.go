@@ -15,7 +15,7 @@ func second(outcomes ...verdict) (out []limitedCall) {
 	return out
 }
 
-func TestLimits_judge(t *testing.T) {
+func TestLimits_verdicts(t *testing.T) {
 	const yes, no, lost = admitted, overLimit, verdict("")
 	up, down := at(100_500), at(99_000)
 	again := limitedCall{sent: at(100_000), answered: at(100_001), outcome: yes, tries: 2}

@@ -218,7 +218,7 @@ func TestLoadLanguages(t *testing.T) {
 	}
 }
 
-func TestWords_Date(t *testing.T) {
+func TestWords_date(t *testing.T) {
 	at := time.Date(2026, time.November, 2, 9, 4, 0, 0, time.FixedZone("", 3600))
 	for _, tc := range []struct{ tag, date, time string }{
 		{"en", "2 Nov 2026", "2 Nov 2026, 08:04"},

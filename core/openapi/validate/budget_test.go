@@ -133,7 +133,7 @@ func (l *leaving) Err() error {
 }
 
 // The work on a document ends with its caller.
-func TestCompile_ends(t *testing.T) {
+func TestCompile_endOfCaller(t *testing.T) {
 	t.Parallel()
 	large := `"/o":{"put":{"requestBody":{"content":{"application/json":{"schema":{"anyOf":[` +
 		list(strings.Repeat(`{"minLength":1},`, 20_000)) + `]}}}}}}`

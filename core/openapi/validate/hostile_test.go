@@ -149,7 +149,7 @@ func TestBody_forms(t *testing.T) {
 }
 
 // The validation of a call ends with its caller, and the readings of its path share the steps.
-func TestBody_ends(t *testing.T) {
+func TestBody_endOfCaller(t *testing.T) {
 	t.Parallel()
 	m, _ := compile(t, body("3.1.0", `{"items":{"type":"integer"}}`)).Find("PUT", "/o")
 	large := []byte("[" + strings.Repeat("1,", 400_000) + "1]")

@@ -24,7 +24,7 @@ func anonymous(t *testing.T, document string) (*openapi.Budget, error) {
 // Parts that a reference, or the document as a whole, has every operation read again are counted each time: the product
 // of two parts of a document can be 10,000 times its size, and the limits end it. A part that is read once takes steps
 // in proportion to its size.
-func TestCompile_countsWork(t *testing.T) {
+func TestCompile_workCount(t *testing.T) {
 	t.Parallel()
 	const (
 		n       = 2000   // entries that are read
@@ -141,7 +141,7 @@ func TestCompile_countsWork(t *testing.T) {
 }
 
 // The values of an enum are compared by a text, which takes about a microsecond to make of a small object.
-func TestCompile_countsEnum(t *testing.T) {
+func TestCompile_enumCount(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
 	text := body("3.1.0", `{"enum":[`+list(times(n, `{"a":%[1]d},`))+`]}`)

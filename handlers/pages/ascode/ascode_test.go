@@ -227,7 +227,7 @@ two &amp; three</textarea>
 	}
 }
 
-func TestTable_Page(t *testing.T) {
+func TestTable_page(t *testing.T) {
 	table := ascode.NewTable(ascode.Readers{})
 	for path, test := range map[string]struct{ command, project string }{
 		"/projects":               {"projects list", ""},
@@ -255,7 +255,7 @@ func TestTable_Page(t *testing.T) {
 	}
 }
 
-func TestTable_Form(t *testing.T) {
+func TestTable_form(t *testing.T) {
 	table := ascode.NewTable(ascode.Readers{})
 	for name, test := range map[string]struct {
 		action    string

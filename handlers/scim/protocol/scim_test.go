@@ -131,7 +131,7 @@ func TestUser_patches(t *testing.T) {
 }
 
 // The parts of a name are those that were sent, and never words of a text.
-func TestUserChange_Name(t *testing.T) {
+func TestUserChange_name(t *testing.T) {
 	t.Parallel()
 	patch := func(path, value string) string {
 		return `{"Operations":[{"op":"replace","path":"` + path + `","value":"` + value + `"}]}`

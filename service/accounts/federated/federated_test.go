@@ -209,7 +209,7 @@ var forgeries = map[string]struct {
 	"a moved token URL": {prepare: func(_ *testing.T, i *issuer) { i.moves = i.URL + "/jwks" }},
 }
 
-func TestComplete_Forged(t *testing.T) {
+func TestComplete_forged(t *testing.T) {
 	for name, tt := range testkit.ByName(forgeries) {
 		t.Run(name, func(t *testing.T) {
 			i := newIssuer(t)
@@ -223,7 +223,7 @@ func TestComplete_Forged(t *testing.T) {
 	}
 }
 
-func TestComplete_Honest(t *testing.T) {
+func TestComplete_honest(t *testing.T) {
 	i := newIssuer(t)
 	want := federation.Identity{Issuer: i.URL, Subject: "vic", Email: "vic@example.com", EmailVerified: true}
 	if person, err := i.complete(t, nil); err != nil || person != want {

@@ -131,7 +131,7 @@ var signedTokens = map[string]struct {
 	}, false},
 }
 
-func TestOwner_AccessTokenOrNot(t *testing.T) {
+func TestOwner_accessTokens(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
 		for name, one := range signedTokens {

@@ -19,10 +19,10 @@ func ofTenant(t *testing.T) *stage {
 	return s
 }
 
-// TestComplete_Domain: for which domain a provider is authoritative. Google's hd is in
+// TestComplete_domain: for which domain a provider is authoritative. Google's hd is in
 // developers.google.com/identity/siwg/verify-google-id-token, Microsoft's xms_edov, acct and
 // idp are in learn.microsoft.com/entra/identity-platform/optional-claims-reference.
-func TestComplete_Domain(t *testing.T) {
+func TestComplete_domain(t *testing.T) {
 	tests := []struct {
 		name     string
 		start    func(t *testing.T) *stage
@@ -103,7 +103,7 @@ func change(fake *idp.Fake, more map[string]any) {
 }
 
 // A personal account proves no domain, whatever its address.
-func TestComplete_PersonalAccount(t *testing.T) {
+func TestComplete_personalAccount(t *testing.T) {
 	s := kinds[providers.Microsoft](t)
 	change(s.fake, map[string]any{"tid": personal, "iss": s.fake.URL + "/" + personal + "/v2.0", "xms_edov": true})
 	got, _, err := s.login(t)

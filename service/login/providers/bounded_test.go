@@ -10,7 +10,7 @@ import (
 	"postern/service/login/providers"
 )
 
-func TestComplete_BoundsOfAPerson(t *testing.T) {
+func TestComplete_boundsOfPerson(t *testing.T) {
 	ana := federation.Identity{Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"}
 	named := func(name string) federation.Identity {
 		p := ana

@@ -147,7 +147,7 @@ var byKind = map[string][]forgery{
 	},
 }
 
-func TestComplete_Forged(t *testing.T) {
+func TestComplete_forged(t *testing.T) {
 	for kind, start := range kinds {
 		for _, l := range slices.Concat(forgeries, byKind[kind]) {
 			t.Run(kind+"/"+l.name, func(t *testing.T) {

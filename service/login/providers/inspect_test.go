@@ -133,9 +133,9 @@ func TestInspect_kinds(t *testing.T) {
 	reports.WantStep(t, set.Inspect(t.Context(), facebook), "client", diagnosis.Fail, "client secret isn't set")
 }
 
-// TestInspect_documentsDiffer has an issuer whose first document names a key set that may not be fetched, and whose
+// TestInspect_differentDocuments has an issuer whose first document names a key set that may not be fetched, and whose
 // later ones name one that may.
-func TestInspect_documentsDiffer(t *testing.T) {
+func TestInspect_differentDocuments(t *testing.T) {
 	documents, keys := 0, 0
 	var issuer string
 	issuer = published(t, map[string]http.HandlerFunc{
@@ -163,9 +163,9 @@ func TestInspect_documentsDiffer(t *testing.T) {
 	}
 }
 
-// TestInspect_keepsNothing has a provider whose document is broken, repaired and broken again between tests and
+// TestInspect_statelessness has a provider whose document is broken, repaired and broken again between tests and
 // sign-ins.
-func TestInspect_keepsNothing(t *testing.T) {
+func TestInspect_statelessness(t *testing.T) {
 	broken := true
 	var issuer string
 	issuer = published(t, map[string]http.HandlerFunc{

@@ -37,7 +37,7 @@ func keysBeside(t *testing.T, p *idp.Fake, odd ...string) func(http.ResponseWrit
 	}
 }
 
-func TestComplete_KeySetWithOddKeys(t *testing.T) {
+func TestComplete_oddKeys(t *testing.T) {
 	for kind, start := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t)
@@ -53,7 +53,7 @@ func TestComplete_KeySetWithOddKeys(t *testing.T) {
 	}
 }
 
-func TestComplete_KeySetThatIsNone(t *testing.T) {
+func TestComplete_invalidKeySet(t *testing.T) {
 	s := plain(t, "oidc")
 	s.fake.Serve = func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "openid-configuration") || strings.HasSuffix(r.URL.Path, "token") {
@@ -77,7 +77,7 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // The client's own limit is 30 s, which a person who signs in would sit through.
-func TestAuthorizeURL_DiscoveryThatHangs(t *testing.T) {
+func TestAuthorizeURL_hangingDiscovery(t *testing.T) {
 	s, hangs := plain(t, "oidc"), &hanging{}
 	s.set.HTTP = &http.Client{Transport: hangs, Timeout: 30 * time.Second}
 	_, err := s.set.AuthorizeURL(t.Context(), s.config, sent)

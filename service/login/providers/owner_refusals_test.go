@@ -120,7 +120,7 @@ var refusedTokens = map[string]struct {
 	"an access token, not an ID": {"oidc id", func(p *presented) string { return readable(p.fake, nil) }},
 }
 
-func TestOwner_Refused(t *testing.T) {
+func TestOwner_refused(t *testing.T) {
 	for name, one := range testkit.ByName(refusedTokens) {
 		t.Run(name, func(t *testing.T) {
 			p := every[one.of](t)
@@ -131,7 +131,7 @@ func TestOwner_Refused(t *testing.T) {
 	}
 }
 
-func TestOwner_RefusedByGitHubAndFacebook(t *testing.T) {
+func TestOwner_refusedGitHubAndFacebook(t *testing.T) {
 	github := idp.StartGitHub(t)
 	github.Check["app"] = map[string]any{"client_id": "another"}
 	facebook := idp.StartFacebook(t)

@@ -42,7 +42,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-func TestOwner_ProviderFails(t *testing.T) {
+func TestOwner_failingProvider(t *testing.T) {
 	target := idp.StartFake(t)
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { idp.Answer(w, code, map[string]any{}) }
@@ -92,7 +92,7 @@ func TestOwner_ProviderFails(t *testing.T) {
 }
 
 // Userinfo has the user of a token but not the app, so it is not asked.
-func TestOwner_Unverifiable(t *testing.T) {
+func TestOwner_unverifiable(t *testing.T) {
 	for _, kind := range []string{providers.OIDC, providers.Auth0} {
 		s := kinds[kind](t)
 		_, err := s.set.Owner(t.Context(), s.config, s.fake.Access, false)
@@ -118,7 +118,7 @@ func TestOwner_Unverifiable(t *testing.T) {
 }
 
 // No error may quote a token: errors end in logs.
-func TestGitHub_errorsHideToken(t *testing.T) {
+func TestGitHub_hiddenToken(t *testing.T) {
 	for name, start := range every {
 		p := start(t)
 		p.answering(func(w http.ResponseWriter, r *http.Request) {

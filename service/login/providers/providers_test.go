@@ -11,7 +11,7 @@ import (
 	"postern/testkit/idp"
 )
 
-func TestComplete_HonestOpenID(t *testing.T) {
+func TestComplete_honestOpenID(t *testing.T) {
 	want := map[string]federation.Identity{
 		providers.OIDC:  {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
 		providers.Auth0: {Subject: "subject-1", Email: "ana@example.com", EmailVerified: true, Name: "Ana"},
@@ -50,7 +50,7 @@ func TestComplete_HonestOpenID(t *testing.T) {
 }
 
 // Each exchange is refused for a parameter that differs from the authorization request.
-func TestComplete_WrongExchange(t *testing.T) {
+func TestComplete_wrongExchange(t *testing.T) {
 	tests := map[string]func(c *providers.Config, r *providers.Request, answer *providers.Response){
 		"another verifier": func(_ *providers.Config, r *providers.Request, _ *providers.Response) {
 			r.Verifier += "x"
@@ -104,7 +104,7 @@ func (s *stage) code(t *testing.T) string {
 	return s.fake.Authorize(t, address).Query().Get("code")
 }
 
-func TestAuthorizeURL_Request(t *testing.T) {
+func TestAuthorizeURL_request(t *testing.T) {
 	for kind, start := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			s := start(t)
@@ -129,7 +129,7 @@ func TestAuthorizeURL_Request(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURL_Prompt(t *testing.T) {
+func TestAuthorizeURL_prompt(t *testing.T) {
 	for kind, want := range map[string][3]string{ // for login, for the account, for both
 		providers.OIDC: {
 			"max_age=0&prompt=login", "prompt=select_account", "max_age=0&prompt=login+select_account",
@@ -172,7 +172,7 @@ func TestAuthorizeURL_Prompt(t *testing.T) {
 }
 
 // Each kind gets the hints that it documents, and none of the others.
-func TestAuthorizeURL_Hints(t *testing.T) {
+func TestAuthorizeURL_hints(t *testing.T) {
 	age := int64(60)
 	for kind, want := range map[string]string{
 		providers.OIDC:      "acr_values=gold&login_hint=ana&max_age=60&ui_locales=de",
@@ -211,7 +211,7 @@ func TestAuthorizeURL_Hints(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURL_Audience(t *testing.T) {
+func TestAuthorizeURL_audience(t *testing.T) {
 	s := kinds[providers.Auth0](t)
 	for _, audience := range []string{"", "https://api.example.com/?a=b&c"} {
 		s.config.Audience = audience
@@ -230,7 +230,7 @@ func TestAuthorizeURL_Audience(t *testing.T) {
 }
 
 // A provider that is down or answers nonsense is not asked on every call, but soon again.
-func TestDiscovery_FailureIsKeptForAMoment(t *testing.T) {
+func TestDiscovery_cachedFailure(t *testing.T) {
 	s := plain(t, providers.OIDC)
 	s.fake.Discovery = func(document map[string]any) { document["issuer"] = "https://elsewhere.example" }
 	for range 5 {

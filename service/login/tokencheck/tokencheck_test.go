@@ -96,7 +96,7 @@ func TestIntrospect(t *testing.T) {
 	}
 }
 
-func TestIntrospect_Refused(t *testing.T) {
+func TestIntrospect_refused(t *testing.T) {
 	for body, want := range map[string]error{
 		`{"active":false}`: tokencheck.ErrRefused,
 		`{}`:               tokencheck.ErrRefused,
