@@ -11,6 +11,9 @@ import (
 // later finds words that put work off.
 var later = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
+// testName matches the names of tests.
+var testName = regexp.MustCompile(`^Test[A-Z][A-Za-z0-9]*(_[a-z][A-Za-z0-9]*)?$`)
+
 // Check returns a line for each broken rule, "file:line: rule", sorted.
 func Check(tree Tree) []string {
 	c := checker{tree: tree, documented: map[string]bool{}}
@@ -75,6 +78,9 @@ func (c *checker) file(f File) {
 	}
 	for _, line := range sleepsInTests(f) {
 		c.add(f.Path, line, "a test waits for a condition, with testkit.Eventually, or runs in testing/synctest")
+	}
+	for _, line := range f.Misnamed {
+		c.add(f.Path, line, "a test is named TestSymbol or TestSymbol_case")
 	}
 	if f.Test {
 		for _, line := range f.Shuffled {

@@ -234,6 +234,10 @@ var fileCases = map[string]treeCase{
 		"",
 	},
 	"sleep of the product": {oneFile(File{Path: "service/keys/a.go", HasDoc: true, Sleeps: []int{9}}), ""},
+	"test name": {
+		oneFile(File{Path: "service/keys/a_test.go", HasDoc: true, Test: true, Misnamed: []int{9}}),
+		"service/keys/a_test.go:9: a test is named TestSymbol",
+	},
 	"random order": {
 		oneFile(File{Path: "service/keys/a_test.go", HasDoc: true, Test: true, Shuffled: []int{9}}),
 		"service/keys/a_test.go:9: cases that do something run in the same order",
@@ -328,16 +332,23 @@ func c() {
 var all []int
 
 func d(own []int) { _, _, _ = append(all, 1), append(own, 1), append(elsewhere, 1) }
+
+func TestA()         {}
+func TestA_bNotC1()  {}
+func TestA_Fails()   {}
+func TestA_b_c()     {}
+func (T) TestA_B_c() {}
 `
 	got, err := read("service/keys/a_test.go", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := File{
-		Path: "service/keys/a_test.go", Lines: 21, Test: true, HasDoc: true,
+		Path: "service/keys/a_test.go", Lines: 27, Test: true, HasDoc: true,
 		Imports: []Import{{"net/http", 4}, {"time", 5}},
-		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7}, Shuffled: []int{15},
-		Vars: []string{"all"}, Appends: []Append{{"all", 21}, {"elsewhere", 21}},
+		Inits:   []int{8}, Skips: []int{10}, Sleeps: []int{8}, Later: []int{7}, Misnamed: []int{25, 26},
+		Shuffled: []int{15},
+		Vars:     []string{"all"}, Appends: []Append{{"all", 21}, {"elsewhere", 21}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

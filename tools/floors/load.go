@@ -43,6 +43,7 @@ type File struct {
 	Inits    []int    // lines of init functions
 	Skips    []int    // lines where a test skips itself
 	Sleeps   []int    // lines that call time.Sleep
+	Misnamed []int    // lines of test functions with a name that testName does not match
 	Shuffled []int    // lines that range over a map of functions, in a random order
 	Later    []int    // lines of comments that put work off
 	Vars     []string // the package's variables
@@ -140,6 +141,10 @@ func read(name string, content []byte) (File, error) {
 		case *ast.FuncDecl:
 			if node.Recv == nil && node.Name.Name == "init" {
 				file.Inits = append(file.Inits, line(node.Pos()))
+			}
+			if name := node.Name.Name; file.Test && node.Recv == nil && strings.HasPrefix(name, "Test") &&
+				!testName.MatchString(name) {
+				file.Misnamed = append(file.Misnamed, line(node.Pos()))
 			}
 		case *ast.RangeStmt:
 			if mapOfFunctions(node.X) {
