@@ -23,7 +23,7 @@ import (
 	"postern/views/ui"
 )
 
-// useUpstreamCredentials has the project shop prove to its upstreams who calls, in each way, after wrong attempts
+// useUpstreamCredentials has the project shop authenticate its calls to upstreams in each way, after wrong attempts
 // through the API and the dashboard. key opens the project at address.
 func (a *canaryTest) useUpstreamCredentials(address, key string) {
 	a.Helper()

@@ -82,7 +82,7 @@ func TestUnclaimed_ownLimits(t *testing.T) {
 	got := r.get("/shop/1.0.0/prod")
 	wantLines(t, "the lower", got, "X-RateLimit-Limit-Minute", "5")
 	wantLines(t, "of the caps", got, "X-RateLimit-Limit-Day", "50000")
-	wantLines(t, "of its own", got, "X-RateLimit-Limit-Month", "7")
+	wantLines(t, "its own", got, "X-RateLimit-Limit-Month", "7")
 	r.publish(func(p *snapshot.Project) { p.Limits.IP = snapshot.Limits{} })
 	wantLines(t, "of the caps", r.get("/shop/1.0.0/prod"), "X-RateLimit-Limit-Minute", "120")
 }

@@ -42,7 +42,7 @@ var answers = map[string]string{
 	"until the end, in HTTP/1.0": "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nup and awayEND",
 	"a length in HTTP/1.0":       "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nupEND",
 	"no reason":                  "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nup",
-	"a reason of its own":        "HTTP/1.1 200 All is well\r\nContent-Length: 2\r\n\r\nup",
+	"a custom reason":            "HTTP/1.1 200 All is well\r\nContent-Length: 2\r\n\r\nup",
 	"an unknown status":          "HTTP/1.1 299 Odd\r\nContent-Length: 2\r\n\r\nup",
 	"lines that end in LF":       "HTTP/1.1 200 OK\nContent-Length: 2\nX-A: b\n\nup",
 	"204":                        "HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\n",

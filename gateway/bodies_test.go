@@ -102,7 +102,7 @@ func TestTransforms_requestBody(t *testing.T) {
 	}
 }
 
-// sameParts compares forms whose parts may stand in another order.
+// sameParts compares forms whose parts may be in another order.
 func sameParts(a, b string) bool {
 	parts := func(text string) map[string]int {
 		out := map[string]int{}

@@ -8,7 +8,7 @@ import (
 	"postern/gateway/engine"
 )
 
-// keptBody keeps the first bytes of a body as they are passed on, so that it can be sent again if it has at most
+// keptBody keeps the first bytes of a body while it is passed on, so that it can be sent again if it has at most
 // engine.MaxKept bytes, and there is memory for them.
 type keptBody struct {
 	from io.Reader

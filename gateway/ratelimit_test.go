@@ -78,7 +78,7 @@ func TestLimits_bothPaths(t *testing.T) {
 	}
 	r.wantCode("a caller without a key", r.get("/shop/1.0.0/prod", noKey), 401, "credentials_required")
 	other := r.mint("prod", snapshot.Key{ID: "key_2", Owner: "billing", Limits: &snapshot.Limits{snapshot.Second: 1}})
-	wantLines(t, "a key with limits of its own", r.get("/shop/1.0.0/prod", "X-API-Key: "+other), "RateLimit-Limit", "1")
+	wantLines(t, "a key with its own limits", r.get("/shop/1.0.0/prod", "X-API-Key: "+other), "RateLimit-Limit", "1")
 }
 
 func TestLimits_quota(t *testing.T) {

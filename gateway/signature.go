@@ -82,8 +82,8 @@ func isSignatureHeader(name string) bool {
 	return false
 }
 
-// signatureLines sets the signature of a call whose project signs: of method, path and query
-// as they are forwarded, and of every identity header. Host and scheme are not covered: a
+// signatureLines sets the signature of a call whose project signs: of the forwarded method, path
+// and query, and of every identity header. Host and scheme are not covered: a
 // load balancer in front of the upstream changes them. The tag names the environment instead,
 // so that no upstream can pass a call on to another one of the project.
 func (c *call) signatureLines(set func(name, value string)) {

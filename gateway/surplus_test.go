@@ -28,7 +28,7 @@ var surpluses = map[string]struct {
 	"HEAD, in one piece":        {"HEAD", []string{"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n" + forged}},
 	"behind a known length":     {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup", forged}},
 	"a length in one piece":     {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nup" + forged}},
-	"a length of its own piece": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "up", forged}},
+	"a length in its own piece": {"GET", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", "up", forged}},
 	"behind the last chunk": {
 		"GET",
 		[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nup\r\n0\r\n\r\n", forged},

@@ -11,11 +11,11 @@ import (
 
 func TestHostHeader(t *testing.T) {
 	addresses := map[string][2]string{ // host and path
-		"path form":        {"proxy.test", "/shop/1.0.0/prod/a"},
-		"host form":        {"shop.proxy.test", "/1.0.0/prod/a"},
-		"custom domain":    {ownHost, "/a"},
-		"in another case":  {strings.ToUpper(ownHost) + ".:8443", "/a"},
-		"of its own claim": {ownHost, "/1.0.0/prod"},
+		"path form":       {"proxy.test", "/shop/1.0.0/prod/a"},
+		"host form":       {"shop.proxy.test", "/1.0.0/prod/a"},
+		"custom domain":   {ownHost, "/a"},
+		"in another case": {strings.ToUpper(ownHost) + ".:8443", "/a"},
+		"its own claim":   {ownHost, "/1.0.0/prod"},
 	}
 	for name, tc := range map[string]struct {
 		set    *string

@@ -309,7 +309,7 @@ func TestPublishedDocument(t *testing.T) {
 			}
 			own := public.raw(request("GET", "/openapi.json", ownHost+":8443"))
 			if !strings.Contains(own.body, `"url":"http://`+ownHost+`:8443"`) {
-				t.Errorf("at a host of its own: %s", own.body)
+				t.Errorf("at its own host: %s", own.body)
 			}
 			again := public.get(at, noKey, "If-None-Match: \"x\", "+got.Header.Get("Etag"))
 			if again.StatusCode != 304 || again.body != "" {

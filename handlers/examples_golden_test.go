@@ -26,8 +26,8 @@ type example struct {
 }
 
 // TestExamples_golden sends each operation of the API the request that its guard has, as someone who may.
-// What is sent and answered are the examples of the OpenAPI document. Each test server makes ids, secrets and
-// times of its own; those in the examples are always the same.
+// The requests and responses are the examples of the OpenAPI document. Each test server creates its own ids, secrets
+// and times; those in the examples are always the same.
 func TestExamples_golden(t *testing.T) {
 	t.Parallel()
 	o := controlplane.NewFixture(t, state.OpenSQLite(t))
@@ -168,7 +168,7 @@ func (s steadied) text(t *testing.T, text string) json.RawMessage {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// value returns what stands in the example for a value, which is the member of that name. Lists are cut to two items.
+// value returns the example of a value, which is the member of that name. Lists are cut to two items.
 func (s steadied) value(name string, value any) any {
 	switch of := value.(type) {
 	case string:

@@ -135,8 +135,8 @@ func (s stock) addKeys(tb testing.TB, db *models.DB, main stockedProject, others
 	return inUse
 }
 
-// addUsage has each key in use call in four hours of each day. Sums by the day and of traffic are made as they are
-// when days have ended, with histograms of calls that go through the recorder.
+// addUsage has each key in use call in four hours of each day. Sums by day and of traffic are like those of
+// days that have ended, with histograms of calls that go through the recorder.
 func (s stock) addUsage(
 	tb testing.TB, o *controlplane.Fixture, main stockedProject, called []stockedProject, inUse [][2]string,
 ) {

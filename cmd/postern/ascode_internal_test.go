@@ -323,7 +323,7 @@ func (s schemas) check(t *testing.T, at string, schema map[string]any, value any
 	case map[string]any:
 		properties, ok := schema["properties"].(map[string]any)
 		if !ok {
-			return // raw JSON, or a member without a schema of its own
+			return // raw JSON, or a member without its own schema
 		}
 		for name, member := range value {
 			of, ok := properties[name].(map[string]any)

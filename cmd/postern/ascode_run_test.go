@@ -133,7 +133,7 @@ var codeRuns = []codeRun{
 }
 
 // TestAsCode_runs sends forms, and runs the lines that the dashboard shows for them in a shell
-// with curl, jq and postern, each on objects of its own. All three must lead to the same state.
+// with curl, jq and postern, each on its own objects. All three must lead to the same state.
 func TestAsCode_runs(t *testing.T) {
 	db := state.OpenSQLite(t)
 	o := controlplane.NewFixture(t, db)

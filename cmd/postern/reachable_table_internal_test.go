@@ -52,7 +52,7 @@ var localCommands = map[string]string{
 	"backup":                "reads the database",
 	"restore":               "writes the database",
 	"copy":                  "copies the database",
-	"demo":                  "runs a server of its own",
+	"demo":                  "runs its own server",
 	"echo":                  "runs an upstream for trying out",
 	"verify":                "reads a zip",
 	"login":                 "gets a token (RFC 8628)",

@@ -42,7 +42,7 @@ type AuditChange struct {
 	After  any `json:"after" doc:"New value; null if it was removed"`
 }
 
-// Installation selects the entries that belong to no team; it stands in place of a team.
+// Installation selects the entries that belong to no team. It is used in place of a team.
 const Installation = "installation"
 
 // AuditList is a request for entries of one team. Empty members select all.

@@ -69,7 +69,7 @@ func TestTally_realm(t *testing.T) {
 			"ip 192.0.2.7":  30,
 			"project ":      40,
 		}},
-		"a key with limits of its own": {withKey, &snapshot.Key{KeyType: "slow", Limits: &own}, map[string]int64{
+		"a key with its own limits": {withKey, &snapshot.Key{KeyType: "slow", Limits: &own}, map[string]int64{
 			"key key_1":     1,
 			"owner billing": 20,
 			"ip 192.0.2.7":  30,

@@ -2,7 +2,7 @@ package conformance
 
 import "postern/testkit/sample"
 
-// hostNames are host names of the sample project's customer: as they are, and as callers may
+// hostNames are host names of the sample project's customer: unchanged, and as callers may
 // also write them.
 var hostNames = []string{
 	"api.shop.example", "API.Shop.Example", "api.shop.example.", "api.shop.example:8443", "API.shop.example.:80",

@@ -181,7 +181,7 @@ func writeFile(t *testing.T, path, text string) {
 }
 
 // exportedLua is the plugin's configuration and the routes of gateway.yaml as a
-// Lua table: Debian's nginx has no JSON of its own.
+// Lua table: Debian's nginx doesn't include JSON.
 func exportedLua(t *testing.T, folder string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "gateway", "gateway.yaml"))

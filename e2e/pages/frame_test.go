@@ -24,7 +24,7 @@ import (
 // Bounds of the dashboard's frame.
 const (
 	mostTabs   = 12     // from a project's page to a new key
-	mostLoaded = 60_000 // bytes of the first page with its assets, as they are sent
+	mostLoaded = 60_000 // bytes sent for the first page and its assets
 	axeWithin  = time.Minute
 )
 

@@ -13,7 +13,7 @@ import (
 
 // TestSignIn_federated goes to an issuer and back in a real browser: what a
 // form of ours answers leads there by itself, which the content security policy of
-// the form's page must not stand in the way of, and the session cookie is there after
+// the form's page must not prevent, and the session cookie is there after
 // a way that another site has sent the browser on.
 func TestSignIn_federated(t *testing.T) {
 	t.Parallel()

@@ -121,7 +121,7 @@ func (x *Exchange) more(b *backend) error {
 }
 
 // relayLength forwards a body of known length. Bytes that came with the head are sent with the
-// head; later ones are sent as they are received.
+// head; later ones are sent when they are received.
 func (x *Exchange) relayLength(b *backend, out []byte) error {
 	left := x.response.length
 	n := min(left, int64(len(b.in.held())))

@@ -38,7 +38,7 @@ func TestServer_responses(t *testing.T) {
 				panic(err)
 			}
 		}, func(g got) bool { return g.status == "204" && g.body == "" && g.header["content-length"] == "" }},
-		"a status of its own": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(418) },
+		"a custom status": {"GET", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(418) },
 			func(g got) bool { return g.status == "418" }},
 		"flushed": {"GET", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "a")

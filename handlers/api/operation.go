@@ -17,7 +17,7 @@ type oneOperation struct {
 	declared *huma.Operation
 }
 
-// misplacedNull stands in a decoded body for a null that the schema does not accept. It is a value of no type, so that
+// misplacedNull replaces a null in a decoded body that the schema does not accept. It is a value of no type, so that
 // the validator refuses it by its name.
 type misplacedNull struct{}
 

@@ -179,7 +179,7 @@ func TestCreateProxy_environmentTargets(t *testing.T) {
 	}{
 		{"the target alone", `"target":"http://127.0.0.1:9"`, "prod http://127.0.0.1:9", ""},
 		{
-			"one of its own",
+			"its own",
 			`"target":"http://127.0.0.1:9","environments":{"prod":{},"dev":{"target":"http://127.0.0.1:8"}}`,
 			"dev http://127.0.0.1:8, prod http://127.0.0.1:9",
 			"",

@@ -143,7 +143,7 @@ type attack struct {
 	try  func(s *providerLogin) step
 }
 
-// judged is the answer to an attack that was held to something of its own already.
+// judged is the response to an attack that another check has already refused.
 func (s *providerLogin) judged() step { return s.get(s.browser(), s.path("/login/x/y")) }
 
 // leastAttacks is how many each kind has to stand.

@@ -41,7 +41,7 @@ func checkBody(t *testing.T, limit *filelimits.Limit, body string, n int64) {
 		t.Errorf("%s: %d of %d: %v", limit.Name, n, limit.Most, err)
 	}
 	if _, known := web.BodyRefusal(fmt.Sprint(err)); err != nil && limit != filelimits.BodyMember && !known {
-		t.Errorf("%s: the refusal has no code of its own", limit.Name)
+		t.Errorf("%s: the refusal does not have its own code", limit.Name)
 	}
 }
 

@@ -202,7 +202,7 @@ func emailTaken() error {
 }
 
 // newAccount inserts an account and its membership: in the team that it was invited to, or
-// in a new one of its own.
+// in a new team.
 func (s *Service) newAccount(
 	tx *models.Tx,
 	account models.Account,

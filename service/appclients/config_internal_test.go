@@ -39,7 +39,7 @@ var refusedClients = map[string]struct {
 		contract.AppClientSettings{RedirectURIs: uris("http://127.0.0.1.evil.example/cb")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},
-	"a scheme of its own": {
+	"its own scheme": {
 		contract.AppClientSettings{RedirectURIs: uris("myapp://callback")},
 		"/redirect_uris/0 invalid_redirect_uri",
 	},

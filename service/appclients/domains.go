@@ -75,7 +75,7 @@ func ASCIIDomain(domain string) string {
 	return domain
 }
 
-// signInDomains returns the domains as they are compared, each once. A leading @ is left out.
+// signInDomains returns the domains in the form that is compared, each once. A leading @ is left out.
 func signInDomains(domains []string) []string {
 	out := []string{}
 	for _, domain := range domains {

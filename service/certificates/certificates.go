@@ -9,7 +9,7 @@
 // It uses golang.org/x/crypto/acme without autocert, which orders during handshakes, renews
 // names that are not served any more, and has no lock that replicas share. certmagic has such a
 // lock, and renews when the server says (RFC 9773). But it keeps its listeners in a variable of
-// its package, starts one of its own for each challenge, and looks for challenges of other
+// its package, starts its own listener for each challenge, and looks for challenges of other
 // replicas in its storage during handshakes. Here, handshakes read only memory.
 //
 // Standards: ACME (RFC 8555), challenge tls-alpn-01 (RFC 8737).

@@ -100,7 +100,7 @@ func (s *Service) release(ctx context.Context, host, holder string, got issued, 
 	})
 }
 
-// The outcomes of attempts as they are reported.
+// The reported outcomes of attempts.
 const (
 	reportObtained = "certificate obtained"
 	reportRenewed  = "certificate renewed"

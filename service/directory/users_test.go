@@ -64,7 +64,7 @@ func TestUsers_sharedAddress(t *testing.T) {
 	})
 }
 
-// TestNameParts checks that the parts of a name last as long as they are true.
+// TestNameParts checks that the parts of a name are kept until the name changes.
 func TestNameParts(t *testing.T) {
 	w := newWorld(t, state.OpenSQLite(t))
 	in := directory.NewUser{
@@ -266,7 +266,7 @@ func TestProjectUsers_tenants(t *testing.T) {
 			"by name":                    {contract.ProjectUserList{Sort: "-name"}, want},
 			"of one":                     {contract.ProjectUserList{Tenant: "second"}, want[1:3]},
 			"of one, by its ID":          {contract.ProjectUserList{Tenant: second.ID}, want[1:3]},
-			"of its own":                 {contract.ProjectUserList{Tenant: w.tenant}, []string{want[0], want[3]}},
+			"in its own tenant":          {contract.ProjectUserList{Tenant: w.tenant}, []string{want[0], want[3]}},
 			"by text":                    {contract.ProjectUserList{Text: "E@EX"}, want[:1]},
 			"in a state that no one has": {contract.ProjectUserList{State: "frozen"}, nil},
 		} {

@@ -163,7 +163,7 @@ func (t *told) Read(p []byte) (int, error) {
 }
 
 // explain turns an error of a store into what a caller may see of it, and leaves other errors
-// as they are.
+// unchanged.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -115,7 +115,7 @@ func withoutPeople(lines []bundle.Line) []bundle.Line {
 	return lines
 }
 
-// packed returns lines as they are stored: as gzipped JSON.
+// packed returns lines in their stored form, gzipped JSON.
 func packed(lines []bundle.Line) ([]byte, error) {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)

@@ -62,7 +62,7 @@ func (s *Service) provedForSecrets(
 }
 
 // secretsOf returns the secrets of the project by the items of its ledger. They are opened
-// one by one as they are written, and never kept.
+// one by one when they are written, and never kept.
 func (s *Service) secretsOf(tx *models.Tx, p *snapshot.Project) (func(item string) (string, error), error) {
 	sealed, err := sealedOf(tx, p)
 	if err != nil {

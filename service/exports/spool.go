@@ -31,7 +31,7 @@ type spool struct {
 	passes  map[string]pass
 }
 
-// pass is where the rows of a pass stand in the file.
+// pass is the position of the rows of a pass in the file.
 type pass struct {
 	number   uint64
 	at, size int64

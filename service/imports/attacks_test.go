@@ -49,7 +49,7 @@ func idsIn(t *testing.T, zip []byte) map[string]bool {
 	return found
 }
 
-// A team that has another one's zip gets its own copy: no id and no host name, keys of its own with the same secrets,
+// A team that has another one's zip gets its own copy: no id and no host name, its own keys with the same secrets,
 // and nothing of the other team changes.
 func TestImport_otherTeam(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {

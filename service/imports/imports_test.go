@@ -189,7 +189,7 @@ func TestImport_refused(t *testing.T) {
 				}
 			}
 		}, "", "/project-config.json/key_types"},
-		"a key with scopes of its own": {func(m *made) { m.keys[0].Scopes = []string{"admin"} },
+		"a key with its own scopes": {func(m *made) { m.keys[0].Scopes = []string{"admin"} },
 			"", "/scopes"},
 		"a secret that two keys have": {func(m *made) { m.keys[1].Hash = m.keys[0].Hash }, "import_duplicate", ""},
 		"a grace period of years": {func(m *made) {
@@ -217,7 +217,7 @@ func TestImport_refused(t *testing.T) {
 				{ClientID: "cli_x"},
 			}
 		}, "", "/consents/0"},
-		"no tenant of its own": {func(m *made) {
+		"without its own tenant": {func(m *made) {
 			m.renameTenant(&m.project.Tenants[len(m.project.Tenants)-1], "zzz")
 			for i := range m.project.Versions {
 				m.project.Versions[i].Access.JWT = nil

@@ -70,7 +70,7 @@ func findTenant(tx *models.Tx, parent models.Project, in contract.NewKey, at *pl
 	case i >= 0:
 		at.tenant = tenants[i]
 	case in.Tenant == "":
-		return nil, fmt.Errorf("project %s has no tenant of its own", parent.ID)
+		return nil, fmt.Errorf("project %s doesn't have its own tenant", parent.ID)
 	default:
 		return &fault.Field{
 			Pointer: "/tenant",

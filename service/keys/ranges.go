@@ -71,7 +71,7 @@ func readRange(text string) (network netip.Prefix, problem string) {
 	return network, ""
 }
 
-// Texts are the ranges as they are written.
+// Texts returns the ranges as text.
 func Texts(networks models.Prefixes) []string {
 	out := make([]string, 0, len(networks))
 	for _, network := range networks {

@@ -21,7 +21,7 @@ import (
 
 const leastRSABits = 2048
 
-// clientPair is a certificate and its key as they are stored: nothing but the certificates,
+// clientPair is a certificate and its key in their stored form: only the certificates,
 // and the key in PKCS #8.
 type clientPair struct {
 	chain string

@@ -17,7 +17,7 @@ import (
 	"postern/service/keys"
 )
 
-// ConfigPointer begins the pointers of fields in an imported project, which stand in this
+// ConfigPointer begins the pointers of fields in an imported project, which are in this
 // file of its zip.
 const ConfigPointer = "/project-config.json"
 

@@ -90,8 +90,8 @@ func objectType(collection string) string {
 	return name
 }
 
-// change changes the rule of a method and path, which becomes one of its own. A new rule is made where
-// the document asks for no scopes.
+// change changes the rule of a method and path, which becomes a separate rule. A new rule is created where
+// the document requires no scopes.
 func (p *proposer) change(method, path string, fn func(*snapshot.Rule)) {
 	rules := p.paths[p.at[path]].rules
 	at := ruleFor(rules, method)

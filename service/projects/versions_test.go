@@ -59,7 +59,7 @@ func TestCreateVersion(t *testing.T) {
 				t.Errorf("served %v, want %v", got, want)
 			}
 		})
-		t.Run("has policies of its own", func(t *testing.T) {
+		t.Run("has its own policies", func(t *testing.T) {
 			mode, none := "passthrough", []string{}
 			change := contract.VersionChange{RequestsAuth: contract.RequestsAuthChange{Mode: &mode, Methods: &none}}
 			if _, err := w.UpdateVersion(t.Context(), p, change.Of("shop", "2.0.0")); err != nil {

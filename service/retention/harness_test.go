@@ -181,7 +181,7 @@ func (l *harness) end(m made) {
 	}
 }
 
-// rows lists the tables in which a text stands, with how many rows it stands in.
+// rows lists the tables that contain a text, with the number of rows that contain it.
 func (l *harness) rows(text string) map[string]int {
 	l.t.Helper()
 	found := map[string]int{}

@@ -19,7 +19,7 @@ import (
 // Pebble is a running ACME server (RFC 8555) by the makers of Let's Encrypt. It checks challenges by real handshakes.
 type Pebble struct {
 	Directory string         // URL of its directory
-	RootsFile string         // PEM file with the root of its own certificate
+	RootsFile string         // PEM file with the root of its certificate
 	Client    *http.Client   // that trusts it
 	Issued    *x509.CertPool // the root of the certificates that it issues
 }

@@ -43,7 +43,7 @@ func newDatabaseLoad(ctx context.Context, address string) (*databaseLoad, error)
 func (l *databaseLoad) close() { _ = l.conn.Close(context.Background()) }
 
 // during does something and returns what the server did during this time. Each statement outside of a
-// transaction is one of its own.
+// transaction counts as one.
 func (l *databaseLoad) during(ctx context.Context, something func() error) (loadFigures, error) {
 	began := time.Now()
 	before, cpuBefore, err := l.totals(ctx)

@@ -140,7 +140,7 @@ var importCases = map[string]treeCase{
 	},
 	"peer, named":     {importing("service/exports/build.go", "m/service/keys"), ""},
 	"peer, not named": {importing("service/keys/key.go", "m/service/projects"), "both are on one floor"},
-	"a part of a folder with a rule of its own": {
+	"a part of a folder with its own rule": {
 		importing("gateway/bearer/a.go", "m/platform/metrics"),
 		"gateway/bearer sees only core, platform/egress, platform/exactjson, platform/syncmap",
 	},

@@ -64,8 +64,8 @@ func newTestbed(ctx context.Context, s *server) (*testbed, error) {
 // halfBody is what the upstream that dies gets out.
 var halfBody = strings.Repeat("x", 512)
 
-// dieInEveryAnswer answers with half of what it promises, and hangs up: with
-// nothing of its own that costs more, because it takes its time from the gateway.
+// dieInEveryAnswer answers with half of what it promises, and hangs up. It does
+// nothing that costs more, because it takes its time from the gateway.
 func dieInEveryAnswer(l net.Listener) {
 	half := []byte("HTTP/1.1 200 OK\r\nContent-Length: 1024\r\n\r\n" + halfBody)
 	for {
@@ -155,7 +155,7 @@ func (t *testbed) callUntil(ctx context.Context, until time.Time) ([]time.Durati
 }
 
 // dial connects from an address of this machine, or from whichever the kernel
-// takes: to bind one for each of many short connections would be work of its own.
+// takes: to bind one for each of many short connections would be extra work.
 func (t *testbed) dial(ctx context.Context, from string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: patience}
 	if from != "" {

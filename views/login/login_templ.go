@@ -14,7 +14,7 @@ import (
 	"postern/views/ui"
 )
 
-// document is a page of its own: nothing on it leads into the dashboard.
+// document is a separate page: nothing on it leads into the dashboard.
 func document(s Shell) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

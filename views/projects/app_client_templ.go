@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "postern/views/ui"
 
-// AppClientPage shows an app client, each section a form of its own.
+// AppClientPage shows an app client. Each section has its own form.
 func AppClientPage(m AppClient) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

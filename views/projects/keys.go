@@ -18,7 +18,7 @@ type Keys struct {
 	SentIn   string // where callers send keys, as a sentence
 	Create   KeyForm
 	Filter   KeyFilter
-	List     ui.List // without a search of its own: Filter has it
+	List     ui.List // without a search, which Filter has
 
 	ImportURL string // of the page that imports keys; "" for viewers
 

@@ -47,7 +47,7 @@ type InvalidRow struct {
 
 // OpenAPISettings posts revision, validation and publication to Action.
 type OpenAPISettings struct {
-	contract.SavedOpenAPISettings // as they are, or as posted
+	contract.SavedOpenAPISettings // current, or as posted
 
 	Action  string // "": they are only shown
 	Address string // of the published document; "": none

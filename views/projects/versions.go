@@ -26,7 +26,7 @@ type EnvironmentForm struct {
 	Error  string
 }
 
-// Place is a version or an environment with who calls it, to be renamed or removed.
+// Place is a version or an environment with its callers, to be renamed or removed.
 type Place struct {
 	Page    ui.Page
 	Heading string // such as Version 1.0.0
@@ -155,7 +155,7 @@ type HostHeader struct {
 	Error    string
 }
 
-// Removal shows who calls what is removed, and asks before it is.
+// Removal shows the callers of a version or an environment, and asks before it is removed.
 type Removal struct {
 	Confirm *ui.Confirmation // nil for viewers and where Last is set
 	Since   string           // such as 14:00 UTC

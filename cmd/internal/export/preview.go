@@ -203,7 +203,7 @@ func adviceOf(lines []contract.LedgerLine) []advice {
 }
 
 // indented breaks a text into lines of at most 80 characters that begin with four blanks. A
-// longer word has a line of its own.
+// longer word has its own line.
 func indented(text string) string {
 	var out strings.Builder
 	length := 0

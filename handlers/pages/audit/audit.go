@@ -213,7 +213,7 @@ func auditEntry(e contract.AuditEntry) views.Entry {
 	return out
 }
 
-// valueText returns texts and numbers as they are, and other values as JSON.
+// valueText returns texts and numbers unchanged, and other values as JSON.
 func valueText(value any) string {
 	switch value := value.(type) {
 	case nil:

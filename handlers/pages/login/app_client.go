@@ -172,7 +172,7 @@ const (
 	ofDay    = 24 * 60 * ofMinute
 )
 
-// clientTexts has the fields of all forms of an app client, as they are before anything is typed.
+// clientTexts has the fields of all forms of an app client before anything is typed.
 func clientTexts(c contract.AppClient) url.Values {
 	out := url.Values{"revision": {c.ETag}, "grant_types": c.GrantTypes}
 	for name, text := range map[string]string{

@@ -26,7 +26,7 @@ var providerFields = []string{
 	"client_token", "upstream_token", "enabled",
 }
 
-// providerTexts has the fields of a provider's form as they are before anything is typed.
+// providerTexts has the fields of a provider's form before anything is typed.
 func providerTexts(o contract.Provider) url.Values {
 	out := url.Values{}
 	for name, text := range map[string]string{

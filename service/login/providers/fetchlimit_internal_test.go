@@ -19,7 +19,7 @@ import (
 	"postern/testkit/idp"
 )
 
-// asking presents tokens to one issuer, at times of its own.
+// asking presents tokens to one issuer, at its own times.
 type asking struct {
 	t    *testing.T
 	fake *idp.Fake

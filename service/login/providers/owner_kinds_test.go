@@ -153,7 +153,7 @@ var every = map[string]func(t *testing.T) *presented{
 			garbage: idp.MicrosoftAccess(s.fake, func(c map[string]any) { c["jti"] = "another" }),
 		}
 	},
-	"microsoft, an API of its own": func(t *testing.T) *presented {
+	"microsoft, its own API": func(t *testing.T) *presented {
 		s := microsoft(t)
 		own := func(c map[string]any) {
 			c["iss"] = s.fake.URL + "/" + idp.MicrosoftTenantID + "/v2.0"

@@ -55,7 +55,7 @@ var refusedTokens = map[string]struct {
 		"microsoft",
 		func(p *presented) string { return graph(p, set("tid", "00000000-0000-0000-0000-000000000001")) },
 	},
-	"microsoft, azp of another": {"microsoft, an API of its own", func(p *presented) string {
+	"microsoft, azp of another": {"microsoft, its own API", func(p *presented) string {
 		return graph(p, func(c map[string]any) { c["aud"] = idp.ClientID; c["appid"] = "another" })
 	}},
 	"oidc, another client_id": {
