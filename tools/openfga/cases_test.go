@@ -30,7 +30,8 @@ func (c *randomCase) Holds(projectID string, key policy.RelationKey) bool {
 	})
 }
 
-// objectNames are ids of orders as they are spelled in a path that has one reading, and in the canonical form of an object.
+// objectNames are ids of orders as they are spelled in a path that has one reading, and in the canonical form of an
+// object.
 var objectNames = map[string]string{
 	"42": "42", "43": "43", "a%2Cb": "a,b", "%41": "A", "caf%C3%A9": "caf%C3%A9", "x%20y": "x%20y", "a.b~c": "a.b~c",
 	strings.Repeat("long", 60): strings.Repeat("long", 60),

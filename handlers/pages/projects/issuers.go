@@ -38,7 +38,8 @@ type issuerForm struct {
 
 func (f issuerForm) isEmpty() bool { return f.pair == snapshot.TokenIssuer{} }
 
-// postedIssuers reads the rows of a form. Each has every field, so that the fields with one name are in the order of the rows.
+// postedIssuers reads the rows of a form. Each has every field, so that the fields with one name are in the order of
+// the rows.
 func postedIssuers(form url.Values) []issuerForm {
 	field := func(name string, i int) string {
 		if list := form[name]; i < len(list) {
