@@ -64,7 +64,7 @@ type record struct {
 	owner   string
 	expires int64 // Unix microseconds; 0: never
 	common  uint32
-	bounds  uint32 // 0: the key has none
+	bounds  uint32 // 0: not set
 	state   keyState
 }
 
