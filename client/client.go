@@ -177,12 +177,12 @@ func (c *Client) sendAuthorized(request *http.Request) (*http.Response, error) {
 	return nil, c.refusal(response)
 }
 
-// pathOf escapes segments and joins them to a path. It refuses segments that would change the path: empty ones,
-// "." and "..".
+// pathOf escapes segments and joins them to a path. It refuses segments that would change the path: empty ones, "." and
+// "..", and those with a slash, which no name or ID contains, and which the server would split even if it is escaped.
 func pathOf(segments []string) (string, error) {
 	var path strings.Builder
 	for _, s := range segments {
-		if s == "" || s == "." || s == ".." {
+		if s == "" || s == "." || s == ".." || strings.Contains(s, "/") {
 			return "", fault.New(fault.NotFound, "not_found", "No object has the name or ID %q.", s)
 		}
 		path.WriteString("/" + url.PathEscape(s))

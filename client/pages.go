@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -89,7 +90,30 @@ type Listed struct {
 
 // ListAt returns the first items of the list at a path of the API, whose segments are escaped with Segment.
 func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
-	var segments []string
+	segments, err := segmentsOf(path)
+	if err != nil {
+		return nil, err
+	}
+	var p page[Listed]
+	err = c.get(ctx, "?limit="+strconv.Itoa(largestPage), segments, &p)
+	return p.Items, err
+}
+
+// Check reads what is at a path of the API, whose segments are escaped with Segment, and returns the server's error.
+func Check(ctx context.Context, c *Client, path string) error {
+	segments, err := segmentsOf(path)
+	if err != nil {
+		return err
+	}
+	response, err := c.send(ctx, http.MethodGet, nil, "", segments)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+// segmentsOf returns the segments of a path, not escaped.
+func segmentsOf(path string) (segments []string, err error) {
 	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		text, err := url.PathUnescape(segment)
 		if err != nil {
@@ -97,9 +121,7 @@ func ListAt(ctx context.Context, c *Client, path string) ([]Listed, error) {
 		}
 		segments = append(segments, text)
 	}
-	var p page[Listed]
-	err := c.get(ctx, "?limit="+strconv.Itoa(largestPage), segments, &p)
-	return p.Items, err
+	return segments, nil
 }
 
 // Segment escapes a value as one segment of a path.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"postern/app"
+	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/platform/config"
 )
@@ -77,20 +78,22 @@ func newOperatorsChange(t terminal.Terminal, verb, short string, operator bool) 
 }
 
 func newOperatorsList(t terminal.Terminal) *cobra.Command {
+	var most int
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the operators",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return listOperators(c.Context(), t, c)
+			return listOperators(c.Context(), t, c, most)
 		},
 	}
 	addDatabaseFlags(command)
+	cli.LimitFlag(command, &most)
 	terminal.AddJSONFlag(command)
 	return command
 }
 
-func listOperators(ctx context.Context, t terminal.Terminal, c *cobra.Command) error {
+func listOperators(ctx context.Context, t terminal.Terminal, c *cobra.Command, most int) error {
 	settings, err := namedDatabase(t, c)
 	if err != nil {
 		return err
@@ -98,6 +101,10 @@ func listOperators(ctx context.Context, t terminal.Terminal, c *cobra.Command) e
 	emails, err := app.Operators(ctx, settings)
 	if err != nil {
 		return err
+	}
+	if most > 0 && len(emails) > most {
+		emails = emails[:most]
+		defer cli.SayMore(t, most, "")
 	}
 	if terminal.WantsJSON(c) {
 		return terminal.PrintJSONList(t.Out, emails)

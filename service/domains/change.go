@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,6 +173,14 @@ func environmentOf(
 	case 1:
 		return found[0], nil, nil
 	case 0:
+		if known := slices.ContainsFunc(versions, func(v models.Version) bool {
+			return version == "" || version == v.ID || version == v.Name
+		}); !known {
+			return "", &fault.Field{
+				Pointer: "/version", Code: "unknown_version",
+				Detail: "This project has no such version. Use one of its versions.",
+			}, nil
+		}
 		return "", &fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",

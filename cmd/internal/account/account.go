@@ -70,7 +70,7 @@ func readPassword(t terminal.Terminal, file string, into *contract.Secret) error
 	}
 	password, err := terminal.ReadSecret(t, file)
 	*into = contract.Secret(password)
-	return err
+	return terminal.OfFlag("password-file", err)
 }
 
 func newAccountDelete(t terminal.Terminal) *cobra.Command {

@@ -84,15 +84,9 @@ func printAudit(t terminal.Terminal, page contract.List[contract.AuditEntry]) er
 		}
 	})
 	if err == nil && page.NextCursor != nil {
-		_, err = fmt.Fprintf(t.Err, "Showing %s. To see more, use --limit, which can be up to %d, or --cursor %s\n",
-			countOf(page.Items), maxAudit, *page.NextCursor)
+		cli.SayMore(t, len(page.Items), *page.NextCursor)
 	}
 	return err
-}
-
-// countOf says how many entries a page has.
-func countOf(entries []contract.AuditEntry) string {
-	return terminal.Count{N: int64(len(entries)), One: "entry"}.String()
 }
 
 func auditFacts(e contract.AuditEntry) [][2]string {

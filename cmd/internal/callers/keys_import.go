@@ -26,7 +26,7 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 			for _, name := range c.Flags().Args()[1:] {
 				done, err := importKeys(c, t, api, in, name)
 				if err != nil {
-					return fmt.Errorf("%s: %w", terminal.Printable(name), err)
+					return err
 				}
 				refused += done.Refused
 				if all = append(all, done); !terminal.WantsJSON(c) {
@@ -79,12 +79,12 @@ func importKeys(
 ) (done contract.KeysImported, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return done, fmt.Errorf("cannot read the file: %w", err)
+		return done, terminal.CannotRead(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return done, fmt.Errorf("cannot read the file: %w", err)
+		return done, terminal.CannotRead(err)
 	}
 	var sent terminal.Counter
 	watched := api.Watched(func() func() {
@@ -92,7 +92,11 @@ func importKeys(
 			return "Importing " + terminal.Printable(info.Name()) + ": " + sent.Of(info.Size())
 		})
 	})
-	return client.Upload(c.Context(), watched, contract.ImportKeys, in, sent.ReaderAt(file), info.Size())
+	done, err = client.Upload(c.Context(), watched, contract.ImportKeys, in, sent.ReaderAt(file), info.Size())
+	if err != nil {
+		err = fmt.Errorf("%s: %w", terminal.Printable(name), err)
+	}
+	return done, err
 }
 
 func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contract.KeysImported) {

@@ -18,7 +18,7 @@ func HostedLogin(t terminal.Terminal) []*cobra.Command {
 }
 
 func newAppClients(t terminal.Terminal) *cobra.Command {
-	rotate := cli.OperationCommand(t, asLogin, contract.RotateAppClientKey,
+	rotate := cli.OperationCommand(t, cli.AsHolder, contract.RotateAppClientKey,
 		func(_ contract.AppClientPath, rotated contract.AppClientKeys) error {
 			return terminal.Table(t.Out, func(row func(...string)) {
 				row("KEY", "ALGORITHM", "SIGNS FROM", "PUBLISHED UNTIL")
@@ -32,19 +32,19 @@ func newAppClients(t terminal.Terminal) *cobra.Command {
 			})
 		})
 	return terminal.Family("app-clients", "Manage app clients, the applications that a tenant's users sign in to",
-		cli.ListCommand(t, asLogin, contract.ListAppClients, []string{"ID", "NAME", "ALGORITHM", "REDIRECT URIS"},
+		cli.ListCommand(t, cli.AsHolder, contract.ListAppClients, []string{"ID", "NAME", "ALGORITHM", "REDIRECT URIS"},
 			func(c contract.AppClient) []string {
 				return []string{c.ID, c.Name, c.Algorithm, strings.Join(c.RedirectURIs, " ")}
 			}),
-		cli.OperationCommand(t, asLogin, contract.CreateAppClient,
+		cli.OperationCommand(t, cli.AsHolder, contract.CreateAppClient,
 			func(_ contract.AppClientCreation, c contract.SavedAppClient) error { return printAppClient(t, c) }),
-		cli.FactsCommand(t, asLogin, contract.GetAppClient, appClientFacts),
-		cli.OperationCommand(t, asLogin, contract.UpdateAppClient,
+		cli.FactsCommand(t, cli.AsHolder, contract.GetAppClient, appClientFacts),
+		cli.OperationCommand(t, cli.AsHolder, contract.UpdateAppClient,
 			func(_ contract.AppClientUpdate, c contract.SavedAppClient) error { return printAppClient(t, c) }),
-		cli.FactsCommand(t, asLogin, contract.FreezeAppClient, appClientFacts),
-		cli.FactsCommand(t, asLogin, contract.UnfreezeAppClient, appClientFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.FreezeAppClient, appClientFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UnfreezeAppClient, appClientFacts),
 		terminal.Family("signing-keys", "Manage the signing keys of an app client", rotate),
-		cli.DoneCommand(t, asLogin, contract.DeleteAppClient, "Deleted %s."),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteAppClient, "Deleted %s."),
 	)
 }
 
@@ -73,22 +73,18 @@ func printAppClient(t terminal.Terminal, c contract.SavedAppClient) error {
 	return err
 }
 
-// asLogin runs a command with the first credential that may access the tenant, app client or provider in its first
-// argument.
-var asLogin = cli.AsHolderOf("", "")
-
 func newProviders(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("providers", "Manage the identity providers of an app client",
-		cli.ListCommand(t, asLogin, contract.ListProviders,
+		cli.ListCommand(t, cli.AsHolder, contract.ListProviders,
 			[]string{"ID", "TYPE", "STATE", "CLIENT ID", "ISSUER", "CALLBACK URL"},
 			func(p contract.Provider) []string {
 				return []string{p.ID, p.Type, providerState(p), p.ClientID, p.Issuer, p.CallbackURL}
 			}),
-		cli.FactsCommand(t, asLogin, contract.CreateProvider, providerFacts),
-		cli.FactsCommand(t, asLogin, contract.GetProvider, providerFacts),
-		cli.FactsCommand(t, asLogin, contract.UpdateProvider, providerFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.CreateProvider, providerFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.GetProvider, providerFacts),
+		cli.FactsCommand(t, cli.AsHolder, contract.UpdateProvider, providerFacts),
 		newProvidersTest(t),
-		cli.DoneCommand(t, asLogin, contract.DeleteProvider, "Deleted %s."),
+		cli.DoneCommand(t, cli.AsHolder, contract.DeleteProvider, "Deleted %s."),
 	)
 }
 
@@ -154,7 +150,7 @@ func approvalFacts(a contract.Approval) [][2]string {
 }
 
 func newProvidersTest(t terminal.Terminal) *cobra.Command {
-	command := cli.DiagnosisCommand(t, asLogin, contract.TestProvider, nil)
+	command := cli.DiagnosisCommand(t, cli.AsHolder, contract.TestProvider, nil)
 	command.Long = `Test a provider without signing in. The test fetches the provider's discovery
 document and keys, and checks that the provider accepts the client ID and secret. The
 exit code is 1 if the test fails.`

@@ -149,11 +149,30 @@ func groupFacts(g contract.Group) [][2]string {
 
 func newGroupMappings(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("group-mappings", "Manage the group mappings of a provider",
-		cli.OperationCommand(t, asLogin, contract.GetGroupMappings,
-			func(_ contract.ProviderPath, found contract.GroupMappings) error {
-				return printGroupMappings(t, found)
-			}),
-		newGroupMappingsAdd(t), newGroupMappingsRemove(t))
+		newGroupMappingsList(t), newGroupMappingsAdd(t), newGroupMappingsRemove(t))
+}
+
+func newGroupMappingsList(t terminal.Terminal) *cobra.Command {
+	var in contract.ProviderPath
+	var most int
+	op := contract.GetGroupMappings
+	command := cli.RequestCommand(t, cli.AsHolder, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
+		found, err := client.Do(c.Context(), api, op, in)
+		if err != nil {
+			return err
+		}
+		if most > 0 && len(found.Mappings) > most {
+			found.Mappings = found.Mappings[:most]
+			defer cli.SayMore(t, most, "")
+		}
+		if terminal.WantsJSON(c) {
+			return terminal.PrintJSON(t.Out, found)
+		}
+		return printGroupMappings(t, found)
+	})
+	cli.LimitFlag(command, &most)
+	terminal.AddJSONFlag(command)
+	return command
 }
 
 func newGroupMappingsAdd(t terminal.Terminal) *cobra.Command {
@@ -208,7 +227,7 @@ func changingGroupMappings(
 		if prefix {
 			one.Match = contract.MatchPrefix
 		}
-		return asLogin(t, c, func(api *client.Client) error {
+		return cli.AsHolderOf("provider ", "")(t, c, func(api *client.Client) error {
 			in := contract.GroupMappingsUpdate{ProviderPath: contract.ProviderPath{Provider: args[0]}}
 			now, err := client.Do(c.Context(), api, contract.GetGroupMappings, in.ProviderPath)
 			if err != nil {

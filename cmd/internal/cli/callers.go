@@ -41,21 +41,33 @@ func AsHolder(t terminal.Terminal, c *cobra.Command, run func(*client.Client) er
 }
 
 // AsProject runs a command with each credential that may be valid for its first argument, a project. If something is
-// not found in the project, the error names the argument that is wrong.
+// not found in the project, the error names the argument that is wrong. If the project is the only argument and exists,
+// the error is the server's, and a flag is wrong.
 func AsProject(t terminal.Terminal, c *cobra.Command, run func(*client.Client) error) error {
 	return inSession(t, c, func(s Session) error {
 		arguments := ArgumentsOf(c)
 		_, err := OnProject(c.Context(), s, arguments[0], calling(run))
-		if fault.CodeOf(err) != "not_found" || len(arguments) == 1 {
+		if fault.CodeOf(err) != "not_found" {
 			return err
 		}
 		project, missing := projectOf(c.Context(), s, arguments[0])
 		if missing != nil {
 			return err
 		}
+		if len(arguments) == 1 {
+			return serversOf(err)
+		}
 		text := absentIn(project, strings.Fields(c.Annotations[namesKey]), arguments)
 		return fault.New(fault.NotFound, "not_found", "%s", text).Because(err)
 	})
+}
+
+// serversOf returns the server's error that an error of firstOf has as its cause.
+func serversOf(err error) error {
+	if known, ok := errors.AsType[*fault.Error](err); ok && known.Unwrap() != nil {
+		return known.Unwrap()
+	}
+	return err
 }
 
 // absentIn says which argument of a command names something that a project doesn't have. names are those of the

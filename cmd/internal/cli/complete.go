@@ -71,7 +71,7 @@ func collectionNamed(member string) string {
 
 // completing returns the function that completes the arguments of an operation.
 func completing(t terminal.Terminal, op contract.Operation, names []string) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if len(args) >= len(names) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -90,14 +90,33 @@ func completing(t terminal.Terminal, op contract.Operation, names []string) cobr
 			environments, _ := offered(t, c, "environment", collectionOf(op.Path, "environment"), given)
 			choices = append(choices, environments...)
 		}
-		return choices, directive
+		return beginning(choices, typed), directive
 	}
 }
 
-// flagsOfNames are the flags that name something, by member, with the member of a path that has such names.
-var flagsOfNames = map[string]string{
-	"project": "project", "version": "version", "product": "product", "tenant": "tenant", "team": "team",
-	"key_type": "key_type", "group": "group", "owner": "key",
+// beginning returns the choices that begin with a text: shells leave out the others, such as the IDs of an owner's keys
+// after the owner's name.
+func beginning(choices []string, typed string) []string {
+	return slices.DeleteFunc(choices, func(choice string) bool { return !strings.HasPrefix(choice, typed) })
+}
+
+// kindOfName says where the names are that the value of a flag is chosen from: in the list of what the member of a path
+// names, of whose items the value is the name as another member.
+type kindOfName struct{ member, as string }
+
+// flagsOfNames are the flags that name something, by member.
+var flagsOfNames = map[string]kindOfName{
+	"copy_from":   {"version", "version"},
+	"environment": {"environment", "environment"},
+	"group":       {"group", "group"},
+	"groups":      {"group", "name"},
+	"key_type":    {"key_type", "key_type"},
+	"owner":       {"key", "owner"},
+	"product":     {"product", "product"},
+	"project":     {"project", "project"},
+	"team":        {"team", "team"},
+	"tenant":      {"tenant", "tenant"},
+	"version":     {"version", "version"},
 }
 
 // completeFlag completes the value of a flag: one of a few texts, or the name of something that the server has.
@@ -108,15 +127,28 @@ func completeFlag(t terminal.Terminal, c *cobra.Command, m contract.Member, name
 		if !named || m.Within != "" {
 			return
 		}
-		offer = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			given := map[string]string{}
-			for i, arg := range args[:min(len(args), len(names))] {
-				given[strings.ToLower(names[i])] = arg
-			}
-			return offered(t, c, m.Name, collectionNamed(kind), given)
-		}
+		offer = offering(t, kind, names)
 	}
 	_ = c.RegisterFlagCompletionFunc(m.Flag, offer) // the flag exists
+}
+
+// CompleteNames has shells complete a flag that isn't derived from an operation. It is called as a member in
+// flagsOfNames, and the command has its arguments already.
+func CompleteNames(t terminal.Terminal, c *cobra.Command, flag string) {
+	offer := offering(t, flagsOfNames[flag], strings.Fields(c.Annotations[namesKey]))
+	_ = c.RegisterFlagCompletionFunc(flag, offer) // the flag exists
+}
+
+// offering returns the function that completes the value of a flag with names. names are those of the arguments.
+func offering(t terminal.Terminal, kind kindOfName, names []string) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		given := map[string]string{}
+		for i, arg := range args[:min(len(args), len(names))] {
+			given[strings.ToLower(names[i])] = arg
+		}
+		choices, directive := offered(t, c, kind.as, collectionNamed(kind.member), given)
+		return beginning(choices, typed), directive
+	}
 }
 
 // offered returns the names that the lists at a path have for a member, each with what describes it.

@@ -26,8 +26,17 @@ func AddServerFlag(c *cobra.Command) {
 	c.Flags().String("server", "", "URL of the Postern server. Defaults to the current context")
 }
 
-// TeamFlag adds the flag that names the team of a new object.
+// TeamFlag adds the flag that names the team of a new object to a command that has its function already: the error of a
+// team that isn't found names the flag.
 func TeamFlag(command *cobra.Command, team *string) {
+	run := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		if *team == "" {
+			return err
+		}
+		return nameAbsent(err, []reference{{noun: "team", name: *team, flag: "--team"}}, nil)
+	}
 	command.Flags().StringVar(team, "team", "", "ID of the project's team. Defaults to your first team")
 }
 
@@ -68,9 +77,15 @@ func (f *limitFlag) Set(text string) error {
 	return nil
 }
 
-// SayMore says that a list has more items than those that were printed.
-func SayMore(t terminal.Terminal, most int) {
-	fmt.Fprintf(t.Err, "Showing the first %d. Increase --limit to see more.\n", most)
+// SayMore says that a list has more items than the number that was printed. cursor is where they begin, "" for a list
+// without --cursor.
+func SayMore(t terminal.Terminal, printed int, cursor string) {
+	of := terminal.Count{N: int64(printed), One: "item"}
+	if cursor == "" {
+		fmt.Fprintf(t.Err, "Showing the first %s. To see more, use a larger --limit.\n", of)
+		return
+	}
+	fmt.Fprintf(t.Err, "Showing the first %s. To see more, use a larger --limit, or --cursor %s.\n", of, cursor)
 }
 
 // usageOf is a member's doc as the help of its flag, whose values differ from those of JSON.
@@ -212,7 +227,7 @@ func MemberFlags(t terminal.Terminal, c *cobra.Command, value any) (read func() 
 		case m.Flag == "":
 			continue
 		case m.Form == fileForm:
-			file := &fileFlag{t: t, into: into.FieldByIndex(m.Index)}
+			file := &fileFlag{t: t, name: m.Flag, into: into.FieldByIndex(m.Index)}
 			c.Flags().Var(file, m.Flag, usageOf(m))
 			files = append(files, file)
 		default:
@@ -375,6 +390,7 @@ func (f *memberFlag) Set(text string) error {
 // error as for every other file.
 type fileFlag struct {
 	t     terminal.Terminal
+	name  string        // of the flag, without dashes
 	into  reflect.Value // a pointer to a contract.Secret or a string
 	path  string
 	given bool
@@ -403,7 +419,7 @@ func (f *fileFlag) read() error {
 	case f.path != "":
 		var err error
 		if text, err = read(f.t, f.path); err != nil {
-			return err
+			return terminal.OfFlag(f.name, err)
 		}
 	case !f.given || isSecret:
 		return nil

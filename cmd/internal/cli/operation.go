@@ -91,6 +91,9 @@ func ListCommand[In, Item any](
 	var most int
 	command := RequestCommand(t, as, op.Operation, &in, func(c *cobra.Command, api *client.Client) error {
 		found, more, err := client.First(c.Context(), api, op, in, most)
+		if err == nil && len(found.Items) == 0 {
+			err = checkFilters(c, api, referencesOf(c, op.Operation, op.Members(), reflect.ValueOf(&in).Elem()))
+		}
 		if err != nil {
 			return err
 		}
@@ -104,7 +107,7 @@ func ListCommand[In, Item any](
 			}
 		})
 		if err == nil && more {
-			SayMore(t, most)
+			SayMore(t, most, "")
 		}
 		return err
 	})
@@ -142,7 +145,7 @@ func RequestCommand(
 			terminal.NamePointer(command, "/"+m.Name, m.Argument())
 		} else if m.Flag != "" {
 			if m.Form == fileForm {
-				file := &fileFlag{t: t, into: into.FieldByIndex(m.Index)}
+				file := &fileFlag{t: t, name: m.Flag, into: into.FieldByIndex(m.Index)}
 				command.Flags().Var(file, m.Flag, usageOf(m))
 				files = append(files, file)
 			} else {
@@ -178,11 +181,14 @@ func RequestCommand(
 				return terminal.UsageError("--" + name + " is missing: " + flag.Usage)
 			}
 		}
-		return as(t, c, func(api *client.Client) error {
+		err = as(t, c, func(api *client.Client) error {
 			if op.Method == http.MethodGet {
 				return terminal.Paged(t, func() error { return run(c, api) })
 			}
 			return run(c, api)
+		})
+		return nameAbsent(err, referencesOf(c, op, members, into), func(path string) error {
+			return as(t, c, func(api *client.Client) error { return client.Check(c.Context(), api, path) })
 		})
 	}
 	AddServerFlag(command)

@@ -74,7 +74,7 @@ before you export, use --preview.`,
 			if f.secrets {
 				password, err := terminal.ReadSecret(t, f.password)
 				if err != nil {
-					return err
+					return terminal.OfFlag("password-file", err)
 				}
 				in.Password = contract.Secret(password)
 				warn := "This zip will contain secrets in plaintext. Store it as safely as passwords."

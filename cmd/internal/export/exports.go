@@ -108,7 +108,7 @@ func newExportsLedger(t terminal.Terminal) *cobra.Command {
 				}
 			}
 			if more {
-				defer cli.SayMore(t, most)
+				defer cli.SayMore(t, most, "")
 			}
 			if terminal.WantsJSON(c) {
 				return terminal.PrintJSONList(t.Out, lines)

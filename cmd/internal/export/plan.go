@@ -84,7 +84,7 @@ func readFiles(names []string) ([]movein.File, error) {
 func readFile(name string, most int64) (text []byte, isZip bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot read the file: %w", err)
+		return nil, false, terminal.CannotRead(err)
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {

@@ -29,6 +29,7 @@ func tenantCORSFlag(t terminal.Terminal, command *cobra.Command, of *corsOf) {
 	command.Flags().StringVar(&of.tenant, "tenant", "", "name or ID of a tenant, instead of PROJECT. A tenant's "+
 		"settings override the settings of the projects that serve it")
 	cli.TakeArguments(t, command, contract.GetCORS, "PROJECT")
+	cli.CompleteNames(t, command, "tenant")
 	command.Args = func(c *cobra.Command, args []string) error {
 		if of.tenant == "" {
 			if len(args) == 0 {

@@ -117,7 +117,7 @@ func newProjectsList(t terminal.Terminal) *cobra.Command {
 			list, others = list[:most], true
 		}
 		if others {
-			defer cli.SayMore(t, most)
+			defer cli.SayMore(t, most, "")
 		}
 		return terminal.Paged(t, func() error {
 			if terminal.WantsJSON(c) {

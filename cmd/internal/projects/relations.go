@@ -41,6 +41,7 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 		terminal.NamePointer(command, "/relations/*/"+member, name)
 	}
 	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant. Defaults to the project's own tenant")
+	cli.CompleteNames(t, command, "tenant")
 	command.RunE = func(c *cobra.Command, args []string) error {
 		one.User, one.Object = args[1], args[2]
 		return cli.OfProject(t, c, func(api *client.Client) error {

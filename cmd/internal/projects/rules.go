@@ -91,7 +91,7 @@ func readRules(c *cobra.Command, file string, in *contract.SavedRules) error {
 		text, err = io.ReadAll(c.InOrStdin())
 	}
 	if err != nil {
-		return fmt.Errorf("cannot read the rules: %w", err)
+		return terminal.OfFlag("file", terminal.CannotRead(err))
 	}
 	if err := decodeFile(text, in); err != nil {
 		return terminal.UsageError(fmt.Sprintf("cannot read the rules in %s: %v", file, err))

@@ -36,7 +36,7 @@ func introspection(t terminal.Terminal, line, secretFile string) (*contract.NewI
 	}
 	secret, err := terminal.ReadSecret(t, secretFile)
 	out.ClientSecret = new(contract.Secret(secret))
-	return out, err
+	return out, terminal.OfFlag("introspection-secret-file", err)
 }
 
 // tokenIssuers parses --token-issuer; it returns nil without it.
@@ -101,5 +101,5 @@ func readToken(t terminal.Terminal, file string, into *contract.Secret) error {
 	}
 	token, err := terminal.ReadSecret(t, file)
 	*into = contract.Secret(token)
-	return err
+	return terminal.OfFlag("token-file", err)
 }

@@ -46,7 +46,7 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 			text, err = io.ReadAll(command.InOrStdin())
 		}
 		if err != nil {
-			return fmt.Errorf("cannot read the transforms: %w", err)
+			return terminal.OfFlag("file", terminal.CannotRead(err))
 		}
 		var in contract.SavedTransforms // its ETag is of the version that the file was read from
 		if err := decodeFile(text, &in); err != nil {

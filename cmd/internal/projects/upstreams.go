@@ -96,7 +96,7 @@ func newUpstreamsHeadersSet(t terminal.Terminal) *cobra.Command {
 	read := func() error {
 		value, err := terminal.ReadSecret(t, file)
 		in.Body.Value = contract.Secret(value)
-		return err
+		return terminal.OfFlag("file", err)
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.SetUpstreamHeader, &in, read,
 		func(h contract.UpstreamHeader) error {
@@ -142,11 +142,11 @@ func newUpstreamsCertificateSet(t terminal.Terminal) *cobra.Command {
 		}
 		chain, err := os.ReadFile(certificate)
 		if err != nil {
-			return fmt.Errorf("cannot read the certificate: %w", err)
+			return terminal.OfFlag("certificate", terminal.CannotRead(err))
 		}
 		private, err := os.ReadFile(key)
 		if err != nil {
-			return fmt.Errorf("cannot read the private key: %w", err)
+			return terminal.OfFlag("private-key", terminal.CannotRead(err))
 		}
 		in.Body = contract.NewClientCertificate{Certificate: string(chain), PrivateKey: contract.Secret(private)}
 		return nil

@@ -100,19 +100,35 @@ func ReadHidden(t Terminal, prompt string) (string, error) {
 	return string(raw), nil
 }
 
+// OfFlag returns an error that names the flag that it is about, nil for nil.
+func OfFlag(flag string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("--%s: %w", flag, err)
+}
+
+// CannotRead is the error of a file that can't be read. It names the file once, as the error of package os does.
+func CannotRead(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("cannot read %s: %w", failed.Path, failed.Err)
+	}
+	return fmt.Errorf("cannot read the file: %w", err)
+}
+
 func readValue(t Terminal, path, what string, most int64) (string, error) {
 	in := t.In
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", fmt.Errorf("cannot read the %s: %w", what, err)
+			return "", CannotRead(err)
 		}
 		defer file.Close()
 		in = file
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
-		return "", fmt.Errorf("cannot read the %s: %w", what, err)
+		return "", CannotRead(err)
 	}
 	text := strings.TrimSpace(string(raw))
 	if text == "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,15 +92,42 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, t Terminal
 		fmt.Fprintf(t.Err, "See '%s --help'.\n", command.CommandPath())
 		return exitUsage
 	}
+	return refusedWith(command, err)
+}
+
+// refusedWith returns the exit code for the server's error. A wrong value is wrong usage, as if the command had found
+// it. A name of something that doesn't exist is a failure in a flag just as in an argument, which the server answers
+// with a fault of kind NotFound.
+func refusedWith(command *cobra.Command, err error) int {
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Malformed:
-		if known, _ := errors.AsType[*fault.Error](err); len(known.Fields) > 0 { // as if the command had found them
+		known, _ := errors.AsType[*fault.Error](err)
+		isValue := func(f fault.Field) bool { return !namesNothing(command, f, known.Code) }
+		if slices.ContainsFunc(known.Fields, isValue) {
 			return exitUsage
 		}
 	case fault.Unauthenticated, fault.Forbidden:
 		return exitNotAllowed
 	}
 	return exitFailed
+}
+
+// namesNothing reports whether a field of a request is the name or ID of something that doesn't exist. code is the one
+// of the error, for a field without its own. A flag that isn't given is missing instead.
+func namesNothing(c *cobra.Command, f fault.Field, code string) bool {
+	if !slices.Contains(absentCodes, cmp.Or(f.Code, code)) {
+		return false
+	}
+	name, isFlag := strings.CutPrefix(nameOf(c, f.Pointer), "--")
+	flag := c.Flags().Lookup(name)
+	return !isFlag || flag == nil || flag.Changed
+}
+
+// absentCodes are the server's codes for a name or ID in a query or a body that nothing has. Codes such as
+// unknown_event aren't among them: those are about values from a fixed list.
+var absentCodes = []string{
+	"unknown_environment", "unknown_group", "unknown_host", "unknown_key", "unknown_key_type", "unknown_product",
+	"unknown_team", "unknown_tenant", "unknown_user", "unknown_version", "team_not_found",
 }
 
 // complain prints the error of a command: its public text if it has one, and each invalid flag or argument with the way
