@@ -18,7 +18,8 @@ type DataKey struct {
 }
 
 func (k DataKey) key() secrets.DataKey {
-	gateway := append([]byte{}, k.GatewayWrapped...) // SQLite's driver reads an empty value as nil, and writes nil as NULL
+	// SQLite's driver reads an empty value as nil, and writes nil as NULL.
+	gateway := append([]byte{}, k.GatewayWrapped...)
 	return secrets.DataKey{ID: k.ID, Team: k.TeamID, Wrapped: k.Wrapped, GatewayWrapped: gateway}
 }
 

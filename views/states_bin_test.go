@@ -58,7 +58,9 @@ func binStates() []state {
 					"3 owners made 1,204 calls since 13:00 UTC.",
 					"Everything listed above will be deleted immediately. After that, anyone can use the name.",
 				},
-				Typed: ui.Value{Text: "shopp", Error: "Confirm with the project's name, shop. In the API, send ?confirm=shop."},
+				Typed: ui.Value{
+					Text: "shopp", Error: "Confirm with the project's name, shop. In the API, send ?confirm=shop.",
+				},
 			},
 			BackURL: "/projects/shop",
 		})},

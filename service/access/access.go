@@ -358,7 +358,8 @@ func Check(p Principal, team string, action Action) error {
 	}
 	if !Can(role, action) {
 		return Refused(
-			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, doesn't include the permission %s.", role, action),
+			fault.New(fault.Forbidden, "not_allowed", "Your role in this team, %s, doesn't include the permission %s.",
+				role, action),
 			team,
 			action,
 		)
