@@ -108,7 +108,7 @@ func (v *verifier) readDocuments(p *snapshot.Project, config projectDoc) error {
 			return err
 		}
 		if !json.Valid(text) {
-			return problem(name, "isn't JSON")
+			return problem(name, "it isn't JSON")
 		}
 		p.Versions[i].OpenAPI = text
 	}

@@ -30,7 +30,7 @@ func (v *verifier) readPeople(p *snapshot.Project) error {
 		}
 		// Limits how many files are generated for the number of users.
 		if bulk := (scim.Bulk{Source: scim.Source{Tenant: *t}}); bulk.Pieces() > len(v.files) {
-			return problem(SignupFile(t.Name), "it has more users than the archive's files can contain")
+			return problem(SignupFile(t.Name), "the tenant has more users than the archive's files can contain")
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ func hostedStates() []state {
 		})},
 		{"hosted-sign-out-refused", login.AskSignOutPage(login.SignOut{
 			Shell:   hosted(),
-			Refused: "The application referred to a sign-in that is unknown here.",
+			Refused: "The application referred to a sign-in that this server doesn't recognize.",
 		})},
 		{"hosted-trial", login.ChoosePage(hostedTestLogin())},
 	}

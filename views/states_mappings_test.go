@@ -73,7 +73,7 @@ func groupMappingsGitHub() projects.GroupMappings {
 	m := groupMappings()
 	m.Page, m.Provider = in("Group mappings", mappingsURL, "Shop", "web", "GitHub"), "GitHub"
 	m.Note = "If you add a mapping, GitHub asks users for read access to their organizations and teams. If an " +
-		"organization restricts OAuth apps, GitHub includes it only after one of its owners approves your app."
+		"organization restricts OAuth apps, GitHub lists it only after an organization owner approves your app."
 	m.Rows = []projects.GroupMappingRow{
 		{Rule: `teams is "acme/sre"`, Group: "on call", RemoveURL: mappingsURL + "/1f0a"},
 	}

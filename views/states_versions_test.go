@@ -75,7 +75,7 @@ func environmentTargets() *projects.Targets {
 				},
 			},
 		},
-		Balance: ui.Field{ID: "balance", Name: "balance", Label: "Spread calls"},
+		Balance: ui.Field{ID: "balance", Name: "balance", Label: "Load balancing"},
 		Options: []ui.Option{{Value: "hash=header:", Title: "By a header (hash)", Chosen: true}},
 		Header: ui.Field{
 			ID: "balance_header", Name: "balance_header", Label: "Header", Mono: true, Conditional: true,

@@ -30,10 +30,10 @@ func newAuditVerify(t terminal.Terminal) *cobra.Command {
 			return showVerdicts(c, t, []contract.AuditVerdict{verdict}, verdict)
 		})
 	command.Short = "Verify that the audit log wasn't changed"
-	command.Long = `Verify that no entry of a team's audit log was changed, removed, inserted or reordered.
-Each entry contains a hash of itself and the previous hash. The last hash is the head of
-the log. Save the head: with --head, a later verification also detects a log that was
-rewritten entirely.
+	command.Long = `Verify that no entry in a team's audit log has been changed, removed, inserted or
+reordered. Each entry contains a hash of itself and the previous hash. The last hash is
+the head of the log. Save the head: with --head, a later verification also detects a log
+that was rewritten entirely.
 
 By default, the server verifies the log. With --data-dir or --database-url, or if
 POSTERN_DATA_DIR or POSTERN_DATABASE_URL is set, the command opens the server's database

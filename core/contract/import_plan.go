@@ -305,7 +305,7 @@ var (
 	}}
 	DeleteImportPlan = &Op[ImportPath, None]{Operation{
 		ID: "delete-import-plan", Method: http.MethodDelete, Path: oneImport, Status: http.StatusNoContent,
-		Summary: "Delete the plan of an import", Permission: ImportProjects, Command: "imports delete IMPORT",
+		Summary: "Delete an import plan", Permission: ImportProjects, Command: "imports delete IMPORT",
 		Doc: "Also deletes the files that you sent. Plans are deleted automatically after 24 hours.",
 	}}
 	ApplyImport = &Op[ImportApplication, MovedIn]{Operation{

@@ -30,7 +30,7 @@ func (t Team) Tag() string { return t.ETag }
 type OwnTeamList struct {
 	Page
 	Sort string `query:"sort" enum:"created,-created,name,-name" doc:"Sort order. A leading - means descending. Defaults to created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name, ignoring case"`
 }
 
 // NewTeam is a team to be created.

@@ -49,7 +49,7 @@ const (
 type TokenList struct {
 	Page
 	Sort string `query:"sort" enum:"created,-created,name,-name,expires,-expires,last_used,-last_used" doc:"Sort order. A leading - means descending. Defaults to -created"`
-	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name, ignoring case"`
+	Text string `query:"q" flag:"search" maxLength:"200" doc:"Text to find in the name, ignoring case"`
 }
 
 // NewToken is an access token to be created.

@@ -48,7 +48,7 @@ type LoggedOut struct {
 
 var (
 	errLogoutHint = fault.New(fault.Malformed, "invalid_hint",
-		"The application referred to a sign-in that is unknown here.")
+		"The application referred to a sign-in that this server doesn't recognize.")
 	errLogoutName = fault.New(fault.Malformed, "invalid_request", "The application used the client ID of a different "+
 		"application, or sent a parameter twice. Contact the application's support.")
 )

@@ -938,8 +938,8 @@ func upstreamTLS(m UpstreamTLS) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "-----BEGIN CERTIFICATE-----",
-					Hint: "If your own authority issued the upstream's certificate, paste the authority's " +
-						"certificates in PEM format, up to 16.",
+					Hint: "If your own authority issued the upstream's certificate, paste up to 16 " +
+						"of the authority's certificates in PEM format.",
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

@@ -326,7 +326,7 @@ func SignUpPage(m SignUp) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Go to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "\">Go to sign-in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -616,14 +616,14 @@ func InvitedPage(m Invited) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "</h1><p class=\"text-muted mt-1\">You're invited to this team as ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 47, "</h1><p class=\"text-muted mt-1\">You've been invited to join this team as ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(ui.WithArticle(m.Role))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 85}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 95}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -636,7 +636,7 @@ func InvitedPage(m Invited) templ.Component {
 				var templ_7745c5c3_Var26 string
 				templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(m.RoleText)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 101}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin/signin.templ`, Line: 155, Col: 111}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var26))
 				if templ_7745c5c3_Err != nil {
@@ -938,7 +938,7 @@ func RecoveryOverPage(page ui.Page, mails bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if mails {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/recover\">Get a new link</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Go to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/recover\">Get a new link</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Go to sign-in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -947,7 +947,7 @@ func RecoveryOverPage(page ui.Page, mails bool) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign-in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1026,7 +1026,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			if m.Sent {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account uses this address, you'll get an email with a link. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address you entered, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 73, "<h1>Check your email</h1><p class=\"text-muted mt-1\">If an account uses this address, you'll get an email with a link. The link works only once and expires after an hour.</p><p class=\"text-muted mt-3\">No email after a few minutes? Check your spam folder and the address you entered, or ask an operator of this installation.</p><a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign-in</a> <a class=\"btn btn-plain mt-2 w-full\" href=\"/recover\">Try another address</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1046,7 +1046,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<button class=\"btn btn-primary w-full\">Email me a link</button></form><a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Back to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 75, "<button class=\"btn btn-primary w-full\">Email me a link</button></form><a class=\"btn btn-plain mt-2 w-full\" href=\"/signin\">Back to sign-in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1059,7 +1059,7 @@ func ForgottenPage(m Forgotten) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Back to sign in</a>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 77, "<a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Back to sign-in</a>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1123,7 +1123,7 @@ func LinkOverPage(m LinkOver) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, " <a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign in</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 81, " <a class=\"btn btn-primary mt-6 w-full\" href=\"/signin\">Go to sign-in</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -93,7 +93,7 @@ func SignupPage(m Signup) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">who can sign up</span></button></div></form>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"flex justify-end border-t px-5 py-3\"><button class=\"btn btn-primary\">Save <span class=\"sr-only\">the sign-up setting</span></button></div></form>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -153,8 +153,8 @@ func SignupPage(m Signup) templ.Component {
 						Autocomplete: "off",
 						Placeholder:  "example.com",
 						Hint: "An address such as ana@example.com, or a domain. Subdomains aren't " +
-							"included. A domain applies only to sign-ins with a provider that is trusted " +
-							"for it.",
+							"included. An approved domain applies only if the user's provider is " +
+							"trusted for that domain.",
 					}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

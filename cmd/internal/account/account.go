@@ -101,8 +101,8 @@ func newAccountDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		})
 	command.Use += " --confirm EMAIL --password-file FILE"
-	command.Long = `Permanently delete your account with its sessions, access tokens, sign-in methods and
-memberships. You can't delete your account while you are the only owner of a team. If
+	command.Long = `Permanently delete your account along with its sessions, access tokens, sign-in methods
+and memberships. You can't delete your account while you are the only owner of a team. If
 your account has no password, delete it in the dashboard. You can't undo this.`
 	terminal.NamePointer(command, "/confirm", "--confirm")
 	command.Flags().StringVar(&in.Body.Confirm, "confirm", "", "email address of the account")

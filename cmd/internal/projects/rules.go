@@ -41,7 +41,7 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 	var readWrite bool
 	command := &cobra.Command{
 		Use:   "set PROJECT VERSION",
-		Short: "Change the default, the mode, or all rules from a file",
+		Short: "Change the default or the mode, or replace all rules from a file",
 		Example: "  postern rules set shop 1.0.0 --default deny --mode shadow\n" +
 			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
 	}

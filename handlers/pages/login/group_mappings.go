@@ -99,7 +99,7 @@ func mappingNote(o contract.Provider) string {
 		return traits.Label + " doesn't send any claims that can be mapped to groups."
 	case o.Type == providers.GitHub:
 		return "If you add a mapping, GitHub asks users for read access to their organizations and teams. If an " +
-			"organization restricts OAuth apps, GitHub includes it only after one of its owners approves your app."
+			"organization restricts OAuth apps, GitHub lists it only after an organization owner approves your app."
 	}
 	return ""
 }

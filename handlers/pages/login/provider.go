@@ -72,12 +72,12 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 	{Client: contract.ServiceToken, Upstream: contract.ProviderAccessToken}: {
 		Title: "Upstream: provider's access token",
 		Text: "The application gets Postern's token. The upstream gets the provider's access token, which is sealed " +
-			"inside Postern's token on the way.",
+			"inside Postern's token in transit.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.ProviderIDToken}: {
 		Title: "Upstream: provider's ID token",
 		Text: "The application gets Postern's token. The upstream gets the provider's ID token, which is sealed " +
-			"inside Postern's token on the way.",
+			"inside Postern's token in transit.",
 	},
 	{Client: contract.ServiceToken, Upstream: contract.NoToken}: {
 		Title: "Upstream: no token",
@@ -94,7 +94,7 @@ var tokenTexts = map[contract.TokenType]ui.Option{
 			"again when the token expires.",
 	},
 	{Client: contract.ProviderToken, Upstream: contract.NoToken}: {
-		Title: "Provider's token, upstream: none",
+		Title: "Provider's token for the application only",
 		Text: "The application gets the provider's access token. The upstream gets only headers that identify the " +
 			"caller.",
 	},

@@ -272,7 +272,7 @@ func (f projectCORS) mark(m *projects.Configure, wrong *page.Errors) {
 }
 
 func (f projectCORS) compare(m *projects.Conflict, p rules.Project) error {
-	m.What, m.Action = "Cross-origin calls", page.ProjectPath(p.Name)+"/cors"
+	m.What, m.Action = "The CORS settings", page.ProjectPath(p.Name)+"/cors"
 	f.posted.CompareWith(m, p.CORS)
 	return nil
 }

@@ -63,7 +63,7 @@ func (h *Handler) tenantCORSConflict(v *page.Visit, mine page.CORSForm) (web.Ans
 		Page:    h.tenantShell(v, t, "Changed since you opened this page", path),
 		BackURL: path,
 		Action:  path + "/cors",
-		What:    "Cross-origin calls",
+		What:    "The CORS settings",
 	}
 	mine.CompareWith(&m, now)
 	return web.Answer{Status: http.StatusPreconditionFailed, Page: projects.ConflictPage(m)}, nil
