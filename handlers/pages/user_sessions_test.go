@@ -69,7 +69,7 @@ func TestUser_sessionsAndConsents(t *testing.T) {
 		Says(sessions, "Firefox on Linux").
 		Says(sessions, "Sign out everywhere").
 		Says(consents, "openid, email")
-	s.Post(page+"/sessions/ses_one/end").Shows(200, "End a session of Ana").
+	s.Post(page+"/sessions/ses_one/end").Shows(200, "End a session for Ana").
 		Says("dl", "web").
 		Says("dl", "Firefox on Linux").
 		Says("[data-undo]", "sign in again")

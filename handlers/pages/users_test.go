@@ -254,7 +254,7 @@ func TestSignupPolicy_page(t *testing.T) {
 		Says("main", "every address in the domain · groups: staff").
 		Says("main", "this address · no groups")
 	end := page.Find("form[action*='/approvals/']").First().AttrOr("action", "")
-	s.Post(end).Shows(200, "Remove the approval of example.com")
+	s.Post(end).Shows(200, "Remove the approval for example.com")
 	if left := s.Get(signup).Find("form[action*='/approvals/']").Length(); left != 2 {
 		t.Errorf("before the tick %d approvals are left", left)
 	}

@@ -160,7 +160,7 @@ func (h *Handler) askEndApproval(v *page.Visit, one contract.Approval) (web.Answ
 	return v.AskConfirmation(ui.ConfirmationView{
 		Page: h.tenantShell(v, t, "Remove an approval", signupPath(t.ID),
 			ui.Crumb{Text: "Sign-up", URL: signupPath(t.ID)}),
-		Title: "Remove the approval of " + one.Value,
+		Title: "Remove the approval for " + one.Value,
 		Facts: []ui.Fact{{Label: "Approved", Value: one.Value}, {Label: "Added", Time: one.CreatedAt}},
 		Confirm: ui.Confirmation{
 			Verb: "Remove",

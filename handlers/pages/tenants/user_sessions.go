@@ -162,7 +162,7 @@ func (h *Handler) askEndUserSession(v *page.Visit) (web.Answer, error) {
 			facts = append(facts, page.TimeFact("Last seen", one.LastSeenAt))
 		}
 		return ui.ConfirmationView{
-			Title: "End a session of " + userTitle(u),
+			Title: "End a session for " + userTitle(u),
 			Facts: facts,
 			Confirm: ui.Confirmation{
 				Verb:   "End",
