@@ -80,7 +80,7 @@ const inConfig = "`project-config.json`"
 
 var dataTable = Table{
 	snapshot.FeatureProject: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "All settings of the project are in project-config.json."}},
+		Note: "All project settings are in project-config.json."}},
 	snapshot.FeatureBin: {{Reason: "as_before", Status: Approximate, How: "as before the deletion",
 		Note: "The project was deleted and is in the trash, so calls to it get 410. The documents describe it as it " +
 			"was before the deletion.",
@@ -91,7 +91,7 @@ var dataTable = Table{
 		Note: "The environment and its upstream are in project-config.json."}},
 	snapshot.FeatureTimeouts: {
 		{Reason: "document", Status: Exact, How: inConfig,
-			Note: "The timeouts of the upstream are in project-config.json."},
+			Note: "The upstream timeouts are in project-config.json."},
 		{Reason: ReasonDefaults, Title: "Default timeouts", Status: Exact, How: inConfig, Always: true,
 			Note: "The upstream has the default timeouts. They are in project-config.json."},
 	},
@@ -110,34 +110,34 @@ var dataTable = Table{
 	snapshot.FeatureUpstreamCA: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The certificate authorities that are trusted for the upstream are in project-config.json."}},
 	snapshot.FeatureUpstreamHTTP: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The HTTP version of calls to the upstream is in project-config.json."}},
+		Note: "The HTTP version for calls to the upstream is in project-config.json."}},
 	snapshot.FeatureServerName: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The name that the upstream's certificate must be valid for is in project-config.json."}},
 	snapshot.FeatureHostHeader: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The Host header of calls to the upstream is in project-config.json."}},
+		Note: "The Host header for calls to the upstream is in project-config.json."}},
 	snapshot.FeatureRoute: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The path prefix is in project-config.json."}},
 	snapshot.FeatureAccess: {
 		{Reason: "document", Status: Exact, How: inConfig,
 			Note: "The access policy is in project-config.json. It contains the methods, credentials and token " +
 				"issuers that callers can use."},
-		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for tokens of app clients",
-			Note: "The access policy is in project-config.json. Tokens of the project's app clients are also " +
+		{Reason: "with_login", Status: Lossy, How: inConfig + "; `auth/issuers.json` for app client tokens",
+			Note: "The access policy is in project-config.json. Tokens from the project's app clients are also " +
 				"accepted. The public keys that verify these tokens are in issuers.json. Only Postern can issue and " +
 				"revoke them.",
-			Remedy: "Configure your new gateway to accept the tokens of the OpenID Connect provider that you move " +
-				"your applications to."},
+			Remedy: "Configure your new gateway to accept tokens from the OpenID Connect provider that you move your " +
+				"applications to."},
 	},
 	snapshot.FeatureOwnerFallback: {{Reason: "document", Status: Exact, How: inConfig,
 		Note: "The fallback owner for calls without a key is in project-config.json."}},
 	snapshot.FeatureTokenIssuer: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The issuer and audience of accepted tokens are in project-config.json."}},
+		Note: "The accepted token issuer and audience are in project-config.json."}},
 	snapshot.FeatureIntrospection: {
 		{Reason: "document", Status: Exact, How: inConfig,
 			Note: "The introspection endpoint for opaque tokens is in project-config.json."},
 		{Reason: "without_secret", Status: Lossy, How: inConfig + ", without the secret",
-			Note: "The introspection endpoint for opaque tokens is in project-config.json. The client secret for it " +
-				"isn't in this zip.",
+			Note: "The introspection endpoint for opaque tokens is in project-config.json. Its client secret isn't " +
+				"in this zip.",
 			Remedy: "Configure your new gateway with its own client secret for the endpoint."},
 		withSecret(""),
 	},
@@ -177,8 +177,8 @@ var dataTable = Table{
 			Note: "The tenant is in project-config.json, with its display name and fallback owner. Its users, groups " +
 				"and app clients have their own items."},
 		{Reason: ReasonDefaultTenant, Title: "Default tenant", Status: Exact, How: inConfig, Always: true,
-			Note: "The tenant that every project has is in project-config.json. Its users, groups and app clients " +
-				"have their own items."},
+			Note: "Every project has a default tenant. The tenant is in project-config.json. Its users, groups and " +
+				"app clients have their own items."},
 	},
 	snapshot.FeatureKey: {
 		{
@@ -244,9 +244,9 @@ var dataTable = Table{
 			Note: "The route's requirements are in rules.json, and for OpenFGA in model.fga and tuples.json."},
 		{Reason: "owner", Title: "Rules that require an owner", Status: Exact,
 			How: "`authz/rules.json`; for OpenFGA, the files next to it",
-			Note: "The rule that requires the owner of the route's object is in rules.json, and for OpenFGA in " +
-				"model.fga. The owners of objects have their own item, `object_ownership`.",
-			Remedy: "Configure your new gateway to look up the owner of the object in the path."},
+			Note: "The route's rule, which requires the object's owner, is in rules.json, and for OpenFGA in " +
+				"model.fga. Object owners have their own item, `object_ownership`.",
+			Remedy: "Configure your new gateway to look up who owns the object in the path."},
 		{Reason: "relations", Title: "Rules that record owners", Status: Exact, How: "`authz/rules.json`",
 			Note: "The objects whose owners are recorded or removed after a 2xx response are in rules.json. OpenFGA " +
 				"doesn't read responses.",
@@ -271,9 +271,10 @@ var dataTable = Table{
 			Note:   "The version has no OpenAPI document, so the export generated one from the configuration."},
 	},
 	snapshot.FeatureValidation: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The setting for request validation is in project-config.json. The OpenAPI document is in this zip."}},
+		Note: "The request validation setting is in project-config.json. The OpenAPI document is in this zip."}},
 	snapshot.FeaturePublication: {{Reason: "document", Status: Exact, How: inConfig,
-		Note: "The setting for who can read the OpenAPI document on the hosted gateway is in project-config.json."}},
+		Note: "The setting that controls who can read the OpenAPI document on the hosted gateway is in " +
+			"project-config.json."}},
 	snapshot.FeatureRequestLimits: {{Reason: "gateway_bounds", Title: "Timeouts and size limits", Status: Skipped,
 		How:    "not part of the data",
 		Always: true,
@@ -283,7 +284,7 @@ var dataTable = Table{
 	snapshot.FeatureManagedGitHub: {ManagedGitHub},
 	snapshot.FeatureObjectOwnership: {
 		{Reason: "document", Status: Exact, How: "`authz/relations.jsonl`; for OpenFGA also in `authz/tuples.json`",
-			Note: "The owners of objects are in relations.jsonl."},
+			Note: "Object owners are in relations.jsonl."},
 		OwnershipLeftOut, NoOwnership,
 	},
 	snapshot.FeatureUsage:   {Usage},

@@ -2,8 +2,8 @@ package bundle
 
 import "postern/core/snapshot"
 
-const registerCallback = "Register the callback URL of your new OpenID Connect provider with the same app, so that " +
-	"users keep their identities."
+const registerCallback = "Add your new OpenID Connect provider's callback URL to the app that is registered with " +
+	"this provider, so that users keep their identities."
 
 // Reasons that are the same on every target.
 const (
@@ -69,8 +69,8 @@ var (
 		Reason: "without_secret",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without the secret",
-		Note: "All settings of the provider are in providers.json, except the secret of the app that is registered " +
-			"with it.",
+		Note: "All provider settings are in providers.json, except the secret for the app that is registered with " +
+			"the provider.",
 		Remedy: registerCallback,
 	}
 	// PublicProvider is an identity provider without a secret.
@@ -78,7 +78,7 @@ var (
 		Reason: "document",
 		Status: Exact,
 		How:    "`auth/providers.json`",
-		Note:   "All settings of the provider are in providers.json.",
+		Note:   "All provider settings are in providers.json.",
 		Remedy: registerCallback,
 	}
 	// ManagedProvider is the shared GitHub app of the installation.
@@ -86,9 +86,9 @@ var (
 		Reason: "managed",
 		Status: Lossy,
 		How:    "`auth/providers.json`, without an app",
-		Note: "Users sign in with the Postern installation's GitHub app, which can't be exported. GitHub's user IDs " +
-			"are the same for every app, so users keep their identities with another app.",
-		Remedy: "Register your own GitHub OAuth app with your new OpenID Connect provider.",
+		Note: "Users sign in with the Postern installation's GitHub app, which can't be exported. GitHub user IDs " +
+			"are the same in every app, so users keep their identities with another app.",
+		Remedy: "Register your own GitHub OAuth app, and add it to your new OpenID Connect provider.",
 	}
 	// Users are the fates of the users of a tenant.
 	Users = []Fate{
@@ -130,10 +130,10 @@ var (
 	Webhook = Fate{Reason: "stays_with_team", Status: Skipped, How: "`project-config.json`: host and events",
 		Note: "The webhook receives Postern's own events, such as a finished export or a user's sign-in, so it " +
 			"remains with the team. This zip doesn't include the webhook's URL, description or signing secret.",
-		Remedy: "Use the events of your new systems instead: Keycloak has event listeners, and Kong has log plugins."}
+		Remedy: "Use events from your new systems instead: Keycloak has event listeners, and Kong has log plugins."}
 	// UnclaimedCaps are those of a project that no one has claimed. The installation sets them, not the team.
 	UnclaimedCaps = Fate{Reason: "not_kept", Always: true, Status: Skipped, How: "not carried over",
-		Note:   "The caps and the end date of an unclaimed project apply only in Postern.",
+		Note:   "An unclaimed project's caps and end date apply only in Postern.",
 		Remedy: "Set your own limits on the new gateway."}
 	// Billing covers credits and invoices.
 	Billing = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
@@ -149,7 +149,7 @@ var (
 		Reason: ReasonLeftOut,
 		Status: Skipped,
 		How:    "left out by the export options",
-		Note:   "This export leaves out consumers, so it doesn't contain the owners of objects.",
+		Note:   "This export leaves out consumers, so it doesn't contain object owners.",
 		Remedy: "If you need rules that require an owner, export again with consumers.",
 	}
 	NoOwnership = Fate{
@@ -166,7 +166,7 @@ var (
 		Remedy: "Measure usage on the new gateway from the first day, for example with its metrics plugin."}
 	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
-		Note:   "The history of changes remains in Postern.",
+		Note:   "The change history remains in Postern.",
 		Remedy: "If you need to keep the history, save it from the dashboard before you close the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
@@ -184,9 +184,9 @@ var (
 		Status: Lossy,
 		How:    "`secrets.json`",
 		Note: "The secrets that other systems gave to the team are in secrets.json, encrypted if the export has a " +
-			"recipient. Postern's own secrets aren't included. API keys and the secrets of app clients are exported " +
-			"as hashes. Workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported " +
-			"at all.",
+			"recipient. Postern's own secrets aren't included. API keys and app client secrets are exported as " +
+			"hashes. Workspace keys, claim codes, passwords and the private keys that sign tokens aren't exported at " +
+			"all.",
 		Remedy: "Delete secrets.json once its secrets are in place.",
 	}
 )

@@ -66,7 +66,7 @@ func signingSubjects(p *snapshot.Project) []Subject {
 	return []Subject{{
 		Feature: snapshot.FeatureCallSigning,
 		ID:      p.ID,
-		Name:    "signatures of calls to upstreams",
+		Name:    "upstream call signatures",
 		Source:  At(configFile, "/call_signing"),
 	}}
 }

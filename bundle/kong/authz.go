@@ -75,9 +75,9 @@ func ownershipFates() []bundle.Fate {
 			Reason: "openfga",
 			Status: bundle.Lossy,
 			How:    "`authz/relations.jsonl`; `authz/tuples.json` for OpenFGA",
-			Note: "The owners of objects are in relations.jsonl. The gateway uses them only with OpenFGA. start.sh " +
-				"--authz starts OpenFGA and loads the owners into it. Without OpenFGA, the gateway refuses every " +
-				"call that requires the owner of an object.",
+			Note: "Object owners are in relations.jsonl. The gateway uses them only with OpenFGA. To start OpenFGA " +
+				"and load the owners into it, run start.sh --authz. Without OpenFGA, the gateway refuses all calls " +
+				"to routes that require an owner.",
 			Remedy: "Start the gateway with ./start.sh --authz, or set OPENFGA_URL in gateway/.env to your own " +
 				"OpenFGA.",
 		},

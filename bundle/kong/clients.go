@@ -174,12 +174,11 @@ func loginFates() []bundle.Fate {
 		How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
 		Note: tokens + "After the tokens have expired, users sign in to the exported realm. They keep their IDs and " +
 			"groups, and the realm's tokens are accepted. At worst, all users must sign in again, on a page that " +
-			"offers the providers of all app clients. They stay signed in for as long as the longest refresh token " +
-			"lasts. Client secrets are new, and group admins can't manage members through the application. The " +
-			"`profile` scope returns the claims from the time of the export, without `updated_at`. " +
-			"`preferred_username` is the user's ID. If the given name and family name together don't make up the " +
-			"full name, `given_name` is the full name and `family_name` is omitted. Later changes at the provider " +
-			"don't appear in tokens.",
+			"offers every app client's providers. They stay signed in for the longest refresh token lifetime. Client " +
+			"secrets are new, and group admins can't manage members through the application. The `profile` scope " +
+			"returns the claims from the time of the export, without `updated_at`. `preferred_username` is the " +
+			"user's ID. If the given name and family name together don't make up the full name, `given_name` is the " +
+			"full name and `family_name` is omitted. Later changes at the provider don't appear in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
 			"gateway/.env. Then change the issuer in your application. Its client ID doesn't change.",
 	}
@@ -211,13 +210,13 @@ func providerFates() []bundle.Fate {
 		How:    "an identity provider of `auth/keycloak-realm.json`",
 		Note: "Users sign in to the exported realm with the provider and are recognized as before. At worst, no one " +
 			"can sign in until you register the callback URL and fill in the secret. The realm doesn't choose the " +
-			"provider by the domain of a user's email address.",
-		Remedy: "Register the callback URL from callbacks.md with the provider's app, and fill in the app's secret " +
-			"in gateway/.env.",
+			"provider by the user's email domain.",
+		Remedy: "Register the callback URL from callbacks.md in your app at the provider, and fill in the app's " +
+			"secret in gateway/.env.",
 	}
 	facebook := signIn
 	facebook.Reason = "realm_facebook"
-	facebook.Note += " Postern checks the token of each sign-in with Facebook's `debug_token` endpoint, which " +
+	facebook.Note += " Postern checks the token from each sign-in with Facebook's `debug_token` endpoint, which " +
 		"requires the token in the URL, as Facebook's documentation describes. In the exported realm, Keycloak " +
 		"decides how to check the token."
 	own := bundle.Fate{
@@ -233,9 +232,9 @@ func providerFates() []bundle.Fate {
 		Reason: "sealed_tokens",
 		Status: bundle.Lossy,
 		How:    "an identity provider of `auth/keycloak-realm.json`; upstreams don't get its token",
-		Note: "Upstreams get the provider's token, which is sealed in each token of the app client. Only Postern " +
-			"can unseal it. The exported gateway returns 503 provider_token_unavailable, even to calls with " +
-			"tokens from the exported realm.",
+		Note: "Upstreams get the provider's token, which is sealed in each of the app client's tokens. Only Postern " +
+			"can unseal it. The exported gateway returns 503 provider_token_unavailable, even to calls with tokens " +
+			"from the exported realm.",
 		Remedy: "Change the upstream so that it doesn't need the token. Then set the provider to `service` under " +
 			"`upstream` in gateway/gateway.yaml.",
 	}

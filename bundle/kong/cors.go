@@ -67,7 +67,7 @@ func judgeTenantCORS(p *snapshot.Project, t *snapshot.Tenant) bundle.Verdict {
 }
 
 // oddOrigins is the effect of LuaSocket's url.parse (kong/plugins/cors/handler.lua, normalize_origin).
-const oddOrigins = "If the plugin has several origins to compare, it parses the Origin header of a call as a URL. At " +
+const oddOrigins = "If the plugin has several origins to compare, it parses a call's Origin header as a URL. At " +
 	"worst, a call with an empty Origin gets no response, and an Origin with a slash, a path or user information is " +
 	"treated as the origin without them. Browsers don't send any of these."
 
@@ -89,18 +89,17 @@ func corsFates() []bundle.Fate {
 		{
 			Reason: "app_origins",
 			Status: bundle.Approximate,
-			How:    "the `cors` plugin of each service, with the current origins of app clients",
-			Note: "The same pages can call the API. The origins of redirect URIs are copied at the time of the " +
-				"export. At worst, browsers block calls from the page of a redirect URI that is added " +
-				"later. " + oddOrigins,
-			Remedy: "Add the origins of new pages to the `cors` plugin in gateway/gateway.yaml.",
+			How:    "the `cors` plugin of each service, with the current app client origins",
+			Note: "The same pages can call the API. Redirect URI origins are copied at the time of the export. At " +
+				"worst, browsers block calls from a page whose redirect URI is added later. " + oddOrigins,
+			Remedy: "Add origins for new pages to the `cors` plugin in gateway/gateway.yaml.",
 		},
 		{
 			Reason: "tenants",
 			Status: bundle.Approximate,
 			How:    "the `cors` plugin of each service, with the settings of tenants too",
-			Note: "The plugin combines the settings of the project and its tenants, with the current origins of app " +
-				"clients. At worst, a page that only one tenant allows can read responses to another tenant's " +
+			Note: "The plugin combines the project's settings, its tenants' settings and the current app client " +
+				"origins. At worst, a page that only one tenant allows can read responses to another tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
 				"those callers' credentials.",
 			Remedy: "If a tenant's pages must be kept separate, serve the tenant from its own project and export " +
@@ -125,8 +124,7 @@ func tenantCORSFates() []bundle.Fate {
 			Note: "The pages that the tenant allows can call the API. The plugin doesn't know the caller's tenant. " +
 				"At worst, a page that only the project or another tenant allows can read responses to this tenant's " +
 				"callers, and can send cookies if any of the combined settings allow cookies. The page still needs " +
-				"the callers' credentials. The origins of redirect URIs are copied at the time of the " +
-				"export. " + oddOrigins,
+				"the callers' credentials. Redirect URI origins are copied at the time of the export. " + oddOrigins,
 			Remedy: "In the `cors` plugin in gateway/gateway.yaml, remove the origins that none of your tenants need.",
 		},
 		{
@@ -134,7 +132,7 @@ func tenantCORSFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    together,
 			Note: "The project or one of its tenants allows every origin, and the plugin doesn't know the caller's " +
-				"tenant. At worst, any page that has the credentials of this tenant's callers can read responses to " +
+				"tenant. At worst, any page that has credentials from this tenant's callers can read responses to " +
 				"them, and no page can send cookies.",
 			Remedy: "In the `cors` plugin in gateway/gateway.yaml, replace * with a list of origins.",
 		},
@@ -142,7 +140,7 @@ func tenantCORSFates() []bundle.Fate {
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "the project's settings",
-			Note:   "No app client of the tenant has a redirect URI with an origin, so the project's settings apply.",
+			Note:   "No app client in the tenant has a redirect URI with an origin, so the project's settings apply.",
 		},
 		{
 			Reason: "detached",

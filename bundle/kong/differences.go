@@ -18,23 +18,23 @@ func responseFates() []bundle.Fate {
 		{Reason: "reused_connections", Title: "Reused upstream connections", Status: bundle.Approximate,
 			How: "KONG_UPSTREAM_KEEPALIVE_IDLE_TIMEOUT in docker-compose.yaml",
 			Note: "For every upstream, Kong reuses connections that have been idle for less than the shortest " +
-				"reuse_idle_ms of the environments, in whole seconds and at least 1 s. It doesn't read an upstream's " +
+				"reuse_idle_ms of any environment, in whole seconds and at least 1 s. It doesn't read an upstream's " +
 				"Keep-Alive header, and doesn't replace connections after 60 s. At worst, a call on a connection " +
 				"that the upstream is closing gets 502, and a changed DNS record isn't followed while calls keep a " +
 				"connection in use.",
 			Remedy: "Set reuse_idle_ms to less than the time after which your upstreams close idle connections, and " +
 				"export again."},
-		{Reason: "error_bodies", Title: "Bodies of gateway errors", Status: bundle.Approximate,
+		{Reason: "error_bodies", Title: "Gateway error bodies", Status: bundle.Approximate,
 			How: "Kong's own error pages",
 			Note: "If no route matches or the upstream fails, the body is Kong's own and has no code. The status is " +
 				"the same (404, 502, 504), except that Kong returns 503 instead of 502 if the upstream's host name " +
 				"can't be resolved."},
-		{Reason: "upstream_certificates", Title: "Certificates of https upstreams", Status: bundle.Approximate,
+		{Reason: "upstream_certificates", Title: "HTTPS upstream certificates", Status: bundle.Approximate,
 			How: "proxy_ssl_verify, the image's certificate authorities",
-			Note: "Each gateway checks certificates of https upstreams against its own certificate authorities. Kong " +
-				"also accepts a certificate that names the host only in its common name (CN). The hosted gateway " +
-				"doesn't, and returns 502. At worst, calls reach an upstream that they didn't reach before, or no " +
-				"longer reach an upstream whose certificate authority only the hosted gateway's machine trusts.",
+			Note: "Each gateway checks certificates from https upstreams against its own certificate authorities. " +
+				"Kong also accepts a certificate that names the host only in its common name (CN). The hosted " +
+				"gateway doesn't, and returns 502. At worst, calls reach an upstream that they didn't reach before, " +
+				"or no longer reach an upstream whose certificate authority only the hosted gateway's machine trusts.",
 			Remedy: "gateway/README.md explains how to add a certificate authority. start.sh reports the upstreams " +
 				"that don't respond."},
 		{Reason: "repeated_calls", Title: "Retried calls", Status: bundle.Approximate,
@@ -83,10 +83,11 @@ func responseFates() []bundle.Fate {
 				"Content-Range headers, both gateways pass on both, but transforms on Kong change only the last one. " +
 				"At worst, the first one reaches callers even though a transform removes the header.",
 			Remedy: "Have the upstream send each of these headers once."},
-		{Reason: "bodiless_answers", Title: "Headers of 204 and 304 responses", Status: bundle.Approximate,
+		{Reason: "bodiless_answers", Title: "Headers in 204 and 304 responses", Status: bundle.Approximate,
 			How: "nginx passes these headers on",
-			Note: "Kong passes on the Content-Length of a 204 or 304 and the Content-Type of a 304. The hosted " +
-				"gateway removes them. Neither gateway sends a body with such a response."},
+			Note: "Kong passes on the Content-Length header in a 204 or 304 response, and the Content-Type header in " +
+				"a 304 response. The hosted gateway removes these headers. Neither gateway sends a body with such a " +
+				"response."},
 		{Reason: "proxy_connection", Title: "Proxy-Connection header", Status: bundle.Approximate,
 			How: "nginx passes it on",
 			Note: "Kong passes on a response's Proxy-Connection header, which has no meaning behind a gateway. The " +
@@ -99,9 +100,9 @@ func requestFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "control_cookies", Title: "Dashboard cookies", Status: bundle.Approximate,
 			How: "all cookies are passed on",
-			Note: "Cookies named postern, or whose names begin with postern-, belong to the dashboard. The " +
-				"hosted gateway removes them from requests and responses. Kong has no dashboard and passes them on. " +
-				"At worst, an upstream gets a dashboard cookie that a browser still has for the same host name.",
+			Note: "Cookies whose name is postern or begins with postern- belong to the dashboard. The hosted gateway " +
+				"removes them from requests and responses. Kong has no dashboard and passes them on. At worst, an " +
+				"upstream gets a dashboard cookie that a browser still has for the same host name.",
 			Remedy: "Run the gateway on a host name that has never served a dashboard."},
 		{Reason: "refused_requests", Title: "Malformed and oversized requests", Status: bundle.Approximate,
 			How: "nginx's own checks",
@@ -155,7 +156,7 @@ func requestFates() []bundle.Fate {
 				"docker-compose.yaml."},
 		{Reason: "loop_guard", Title: "Calls that return to the gateway", Status: bundle.Lossy, How: "not available",
 			Note: "Kong doesn't detect a call that comes back to it. A gateway that is its own upstream returns 502 " +
-				"or 504 after a while, instead of 508 immediately.",
+				"or 504 after a while, instead of an immediate 508.",
 			Remedy: "Don't use the gateway's own address as an upstream."},
 		{Reason: "private_addresses", Title: "Upstreams with private addresses", Status: bundle.Lossy,
 			How: "not available",

@@ -126,7 +126,8 @@ func introspectionFates() []bundle.Fate {
 			How:    how + ", with the client secret from a variable in `.env`",
 			Note: alike + " The client secret isn't in this zip. Without it, start.sh doesn't start the gateway and " +
 				"calls with tokens get 503 provider_unavailable.",
-			Remedy: "Put the client secret, or the secret of a new client for the gateway, into gateway/.env. " + reach,
+			Remedy: "Put the client secret into gateway/.env, or register a new client for the gateway and use its " +
+				"secret. " + reach,
 		},
 		{
 			Reason: "loopback",

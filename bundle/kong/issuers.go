@@ -67,7 +67,7 @@ func issuerFates() []bundle.Fate {
 			Reason: "plugin",
 			Status: bundle.Exact,
 			How:    how,
-			Note: "The issuer's tokens for the audience are accepted and refused as before. The gateway fetches and " +
+			Note: "The issuer's tokens for this audience are accepted or refused as before. The gateway fetches and " +
 				"caches the issuer's keys. While it doesn't have any keys, it returns 503 issuer_unavailable.",
 			Remedy: "Make sure that the gateway can connect to the issuer. If the issuer's certificate is from a " +
 				"private authority, set KONG_LUA_SSL_TRUSTED_CERTIFICATE as described in gateway/README.md.",
@@ -83,10 +83,10 @@ func issuerFates() []bundle.Fate {
 			Reason: "loopback",
 			Status: bundle.Approximate,
 			How:    how + "; its loopback address refers to the container",
-			Note: "The URL of the issuer's keys has a loopback address. Inside a container, it refers to the " +
-				"container itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
-			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with " +
-				"host.docker.internal or the machine's own address.",
+			Note: "The issuer's key URL has a loopback address. Inside a container, it refers to the container " +
+				"itself. The issuer's tokens get 503 issuer_unavailable until you change the address.",
+			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the key URL with host.docker.internal " +
+				"or the machine's own address.",
 		},
 		{
 			Reason: "https_address",
@@ -95,8 +95,8 @@ func issuerFates() []bundle.Fate {
 			Note: "The issuer's keys are fetched over https by IP address. Kong compares certificates only with host " +
 				"names, so the issuer's tokens get 503 issuer_unavailable, even if the certificate is valid for the " +
 				"address.",
-			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the URL of the keys with a host name " +
-				"that the certificate is valid for.",
+			Remedy: "In gateway/gateway.yaml, set the issuer's `jwks_url` to the key URL with a host name that the " +
+				"certificate is valid for.",
 		},
 	}
 }

@@ -137,12 +137,12 @@ func mappingFates() []bundle.Fate {
 			Reason: "rule_kept",
 			Status: bundle.Lossy,
 			How:    "`auth/providers.json`",
-			Note: "The mapping adds users to a group when they sign in. It is in providers.json. Users of the " +
+			Note: "The mapping adds users to a group when they sign in. It is in providers.json. Users in the " +
 				"exported realm keep the groups that they had at the time of the export. Signing in to the realm " +
 				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
 				"Auth0 providers, and can't see whether an email address is verified.",
-			Remedy: "Move users between groups in Keycloak yourself, or put an identity broker in front of Keycloak " +
-				"that sends groups as claims, such as Dex for GitHub.",
+			Remedy: "Move users between groups in Keycloak yourself. Alternatively, in front of Keycloak, put an " +
+				"identity broker that sends groups as claims, such as Dex for GitHub.",
 		},
 	}
 }
@@ -181,7 +181,7 @@ func brandingFate() bundle.Fate {
 		How:    "`auth/clients.json`",
 		Note: "The sign-in page's title, welcome text, color and logo URL are in clients.json. The exported realm " +
 			"shows Keycloak's own page with the project's name.",
-		Remedy: "To keep them, create a Keycloak theme.",
+		Remedy: "To keep this branding, create a Keycloak theme.",
 	}
 }
 
@@ -214,8 +214,8 @@ func consentFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "`clientConsents` of users in `auth/keycloak-realm.json`",
 			Note: "The exported realm contains each user's consents to app clients. It doesn't ask these users for " +
-				"consent again, and asks new users as before. At worst, a user is asked again for consent to a scope " +
-				"of another project.",
+				"consent again, and asks new users as before. At worst, a user is asked again for consent to another " +
+				"project's scope.",
 		},
 		{
 			Reason: "record_kept",
@@ -234,8 +234,8 @@ func scopeFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "a client scope of `auth/keycloak-realm.json`, with the audience",
 			Note: "The same app clients can request the scope from the exported realm, and tokens with the scope " +
-				"have the audience. At worst, a client gets more than it requested: Keycloak ignores the `resource` " +
-				"parameter, and gives a machine all of its scopes.",
+				"have the same audience as before. At worst, a client gets more than it requested: Keycloak ignores " +
+				"the `resource` parameter, and gives a machine all of its scopes.",
 			Remedy: "If an application requests tokens only with the `resource` parameter, have it request scopes " +
 				"instead.",
 		},
@@ -260,7 +260,7 @@ func scopeFates() []bundle.Fate {
 			Reason: "unused",
 			Status: bundle.Exact,
 			How:    "`project-config.json`",
-			Note:   "No app client of the project can request this audience or scope.",
+			Note:   "No app client in the project can request this audience or scope.",
 		},
 	}
 }

@@ -103,8 +103,7 @@ func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-const editMembers = "To change the groups of a key owner, edit `members` in gateway/gateway.yaml and restart the " +
-	"gateway."
+const editMembers = "To change a key owner's groups, edit `members` in gateway/gateway.yaml and restart the gateway."
 
 func ruleFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -121,7 +120,7 @@ func ruleFates() []bundle.Fate {
 			Reason: "acl",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `rules`, followed by the `acl` plugin of each route",
-			Note: "The plugin refuses the same calls with the same responses. Every route of the version requires a " +
+			Note: "The plugin refuses the same calls with the same responses. Every route in the version requires a " +
 				"group, so Kong's `acl` plugin checks the caller's groups a second time. Key owners keep the groups " +
 				"that they had at the time of the export.",
 			Remedy: editMembers + " To require an additional group, also add it to `allow` in the `acl` plugin.",
@@ -131,8 +130,7 @@ func ruleFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, `rules`",
 			Note: "Calls with a key, or with a token from before the export, are refused as before. Group members " +
-				"have no roles in the exported realm. At worst, an admin of the group who signs in to the realm is " +
-				"refused.",
+				"have no roles in the exported realm. At worst, a group admin who signs in to the realm is refused.",
 			Remedy: "Before the export, put the admins into a separate group and require that group.",
 		},
 		{

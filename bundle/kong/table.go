@@ -115,7 +115,7 @@ func upstreamHeaderFates() []bundle.Fate {
 		Reason: "placeholder",
 		Status: bundle.Exact,
 		How:    "the `postern-auth` plugin, `upstream` of each route, with the value from a variable in `.env`",
-		Note: "The gateway adds the header to every call, and removes a header of the same name that the caller " +
+		Note: "The gateway adds the header to every call, and removes a header with the same name that the caller " +
 			"sends. The header's value is a secret and isn't in this zip. Without the value, start.sh doesn't start " +
 			"the gateway and calls get 503.",
 		Remedy: "Copy gateway/.env.example to gateway/.env and fill in the value that the upstream expects.",
@@ -142,10 +142,10 @@ func projectFates() []bundle.Fate {
 			Note: "The gateway serves only this project, with the same paths, and upstreams get the same " +
 				"X-Project-ID."},
 		{Reason: "unclaimed", Status: bundle.Approximate, Always: true,
-			How: "without the end date and caps of an unclaimed project",
+			How: "without an unclaimed project's end date and caps",
 			Note: "The hosted gateway returns 410 after the unclaimed project's end date, which it announces in the " +
-				"Sunset and Postern-Expires headers. Until then, it applies caps: no WebSockets, request bodies of 1 " +
-				"MiB, response bodies of 10 MiB, 120 calls per minute from one address, a total of 1,200 calls per " +
+				"Sunset and Postern-Expires headers. Until then, it applies caps: no WebSockets, 1 MiB request " +
+				"bodies, 10 MiB response bodies, 120 calls per minute from one address, a total of 1,200 calls per " +
 				"minute and 50,000 calls per day, and 1 GiB per day. It also removes Set-Cookie and other headers " +
 				"that store state in a browser. If a browser would render the content, the hosted gateway sends it " +
 				"as text/plain and without Location, and adds a Content-Security-Policy. The exported gateway " +
@@ -172,7 +172,7 @@ func environmentFates() []bundle.Fate {
 				"names, so every call gets 502, even if the certificate is valid for the address.",
 			Remedy: "Set the service's host in gateway/gateway.yaml to a host name that the certificate is valid for."},
 		{Reason: "unclaimed", Status: bundle.Approximate,
-			How: "a service; without the caps of an unclaimed project",
+			How: "a service; without an unclaimed project's caps",
 			Note: "Calls reach the same upstream with the same path. The exported gateway forwards calls and headers " +
 				"that the hosted gateway refuses or removes because the project is unclaimed. At worst, a browser " +
 				"keeps the cookies that the upstream sets.",
@@ -186,7 +186,7 @@ func routeFates() []bundle.Fate {
 			How: "a route with an anchored regular expression, under any host name",
 			Note: "The same paths reach the upstream. Paths are matched by complete segments, with the same " +
 				"normalization. At worst, Kong serves URLs that get 404 from the hosted gateway: paths without the " +
-				"project's name at any host name, and paths with the project's name at the project's own host name."},
+				"project's name on any host name, and paths with the project's name on the project's own host name."},
 		{Reason: "shadowed", Status: bundle.Approximate, How: "the longer path wins",
 			Note: "A version has the same name as the project, so another environment's path begins with this path. " +
 				"The longer path wins. At worst, calls under the longer path reach the other environment. Kong also " +
@@ -205,8 +205,8 @@ const (
 		"and survive a reload"
 	counted = countedAlike + ". If the memory for counters is full, calls get 503 limits_unavailable, so no call is " +
 		"accepted without being counted."
-	countedByIP = countedAlike + ". Both gateways forget the counts of some addresses if a very large number of " +
-		"addresses call at the same time. Kong's 12 MB hold the counts of tens of thousands of addresses."
+	countedByIP = countedAlike + ". Both gateways forget the counts for some addresses if a very large number of " +
+		"addresses call at the same time. Kong's 12 MB hold the counts for tens of thousands of addresses."
 )
 
 func rateFates() []bundle.Fate {
@@ -217,7 +217,7 @@ func rateFates() []bundle.Fate {
 		{Reason: "by_address", Title: "Rate limits by address", Status: bundle.Exact,
 			How:  "the same, by the address that Kong sees",
 			Note: countedByIP, Remedy: oneNode + " " + behindProxies},
-		{Reason: "revoked", Title: "Rate limits of revoked keys", Status: bundle.Exact,
+		{Reason: "revoked", Title: "Rate limits for revoked keys", Status: bundle.Exact,
 			How:  "left out of `keys`, or `revoked` there, so calls get 401",
 			Note: "The key is revoked, so calls with it are refused."},
 		{Reason: bundle.ReasonLeftOut, Status: bundle.Skipped, How: "left out by the export options",
@@ -240,13 +240,13 @@ func keyFates() []bundle.Fate {
 			Note: "The key is still frozen: it gets 403 key_frozen, or 401 once it has expired.",
 			Remedy: "To unfreeze it, delete the word `frozen` from its line in gateway/gateway.yaml and restart the " +
 				"gateway."},
-		{Reason: "user_frozen", Title: "API keys of frozen users", Status: bundle.Exact,
+		{Reason: "user_frozen", Title: "API keys owned by frozen users", Status: bundle.Exact,
 			How: "the same with `user_frozen`",
 			Note: "The key's owner is a frozen user, so the key still gets 403 user_frozen, or 401 once it has " +
 				"expired.",
-			Remedy: "To unfreeze the user, delete the word `user_frozen` from the lines of their keys in " +
+			Remedy: "To unfreeze the user, delete the word `user_frozen` from the lines for their keys in " +
 				"gateway/gateway.yaml and restart the gateway."},
-		{Reason: "wrong_tenant", Title: "API keys of detached tenants", Status: bundle.Exact,
+		{Reason: "wrong_tenant", Title: "API keys for detached tenants", Status: bundle.Exact,
 			How:  "the same; its tenant isn't among `tenants`",
 			Note: "The project no longer serves the key's tenant, so the key still gets 403 wrong_tenant."},
 		{Reason: "revoked", Title: "Revoked API keys", Status: bundle.Exact,
@@ -280,7 +280,7 @@ func tenantFates() []bundle.Fate {
 				"accepted token that names the tenant."},
 		{Reason: bundle.ReasonDefaultTenant, Title: "Default tenant", Status: bundle.Exact,
 			How: "X-Tenant-ID of its keys", Always: true,
-			Note: "Upstreams get the same X-Tenant-ID with calls of the default tenant, which every project has."},
+			Note: "Every project has a default tenant. Upstreams get the same X-Tenant-ID with its calls."},
 		{Reason: "detached", Title: "Detached tenants", Status: bundle.Exact,
 			How:  "left out of `tenants`, so calls get 403",
 			Note: "The project no longer serves the tenant, so its keys still get 403 wrong_tenant.",

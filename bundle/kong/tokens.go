@@ -143,10 +143,10 @@ func accessFates() []bundle.Fate {
 			Status: bundle.Approximate,
 			How:    "the `postern-auth` plugin, a policy per route; the last secret of each key is in `keys`",
 			Note: "The hosted gateway also knows the secrets that imported keys had before they were rotated, and " +
-				"the secrets of revoked keys that were removed. If a caller sends one of these secrets in place of a " +
-				"token, the call gets 401, and no issuer gets the secret. This zip doesn't contain their hashes. At " +
-				"worst, such a secret is sent to your introspection endpoint, or to the upstream next to a valid " +
-				"key. It is never accepted as a key.",
+				"the secrets of revoked keys that have been removed. If a caller sends one of these secrets in place " +
+				"of a token, the call gets 401, and no issuer gets the secret. This zip doesn't contain their " +
+				"hashes. At worst, such a secret is sent to your introspection endpoint, or to the upstream next to " +
+				"a valid key. It is never accepted as a key.",
 			Remedy: "If such a secret must not leave the gateway, use a header other than Authorization for keys, " +
 				"and tell the owners of rotated keys to stop sending the old ones.",
 		},
@@ -167,9 +167,9 @@ func fallbackFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: "the `postern-auth` plugin, `fallback`",
 			Note: "A call without a key is let through with the same owner."},
-		{Reason: "tenant", Title: "Fallback owners of tenants", Status: bundle.Exact,
+		{Reason: "tenant", Title: "Tenant fallback owners", Status: bundle.Exact,
 			How:  "the `postern-auth` plugin, `fallback` of the tenant",
-			Note: "A call that has a token of the tenant and no key is let through with the same owner."},
+			Note: "A call without a key is let through with the same owner if its token names the tenant."},
 		{Reason: "unused", Status: bundle.Exact, How: "not needed",
 			Note: "A tenant's fallback owner applies to calls with a token that names the tenant. In this project, " +
 				"these calls never get a fallback owner."},

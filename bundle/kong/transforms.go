@@ -155,49 +155,49 @@ func transformFates() []bundle.Fate {
 	return []bundle.Fate{
 		{
 			Reason: "request_plugin",
-			Title:  "Transforms of requests",
+			Title:  "Request transforms",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `transforms`",
-			Note:   "The headers and queries of requests are changed in the same way before they reach the upstream.",
+			Note:   "Request headers and queries are changed the same way before they reach the upstream.",
 		},
 		{
 			Reason: "request_bodies",
-			Title:  "Transforms of request bodies",
+			Title:  "Request body transforms",
 			Status: bundle.Approximate,
 			How: "the `request-transformer` plugin of each service; `body_limit` of the `postern-auth` plugin " +
 				"refuses larger bodies",
-			Note: "Headers and queries of requests are changed in the same way. So are members of JSON objects and " +
-				"forms, but Kong rewrites the entire body: members are in a different order, numbers have at most 14 " +
+			Note: "Request headers and queries are changed the same way. So are members of JSON objects and forms, " +
+				"but Kong rewrites the entire body: members are in a different order, numbers have at most 14 " +
 				"digits, and if several members have the same name, only the last one is kept. At worst, a longer " +
 				"number, such as a 64-bit ID, reaches the upstream rounded and with an exponent: 9007199254740993 " +
 				"becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and similar values as JSON, and replaces a " +
-				"malformed multipart form with only the added members; the hosted gateway leaves both unchanged. " +
-				"Kong returns 500 for some of these requests. If a request has two Accept-Encoding, Content-Type, " +
-				"Range, Referer or User-Agent headers, the upstream gets the second one twice, even if the request " +
-				"has no body. An empty User-Agent header also reaches the upstream.",
-			Remedy: "Have callers send numbers of more than 14 digits as strings.",
+				"malformed multipart form with one that contains only the added members; the hosted gateway leaves " +
+				"both unchanged. Kong returns 500 for some of these requests. If a request has two Accept-Encoding, " +
+				"Content-Type, Range, Referer or User-Agent headers, the upstream gets the second one twice, even if " +
+				"the request has no body. An empty User-Agent header also reaches the upstream.",
+			Remedy: "Have callers send numbers with more than 14 digits as strings.",
 		},
 		{
 			Reason: "response_bodies",
-			Title:  "Transforms of response bodies",
+			Title:  "Response body transforms",
 			Status: bundle.Approximate,
 			How: "the `response-transformer` plugin of each service; the `postern-auth` plugin, `transforms`, for " +
 				"headers",
-			Note: "Headers of responses are changed in the same way. So are members of JSON objects, but Kong " +
-				"rewrites the entire body: members are in a different order, and numbers have at most 14 digits. At " +
-				"worst, a longer number, such as a 64-bit ID, reaches the caller rounded and with an exponent: " +
+			Note: "Response headers are changed the same way. So are members of JSON objects, but Kong rewrites the " +
+				"entire body: members are in a different order, and numbers have at most 14 digits. At worst, a " +
+				"longer number, such as a 64-bit ID, reaches the caller rounded and with an exponent: " +
 				"9007199254740993 becomes 9.007199254741e+15. Kong also accepts NaN, 0x10 and raw tabs as JSON, " +
 				"which the hosted gateway leaves unchanged. Kong cuts off a response whose JSON is neither an object " +
-				"nor an array; the hosted gateway passes it on. Kong also changes responses of more than 4 MiB; the " +
+				"nor an array; the hosted gateway passes it on. Kong also changes responses larger than 4 MiB; the " +
 				"hosted gateway returns 502 response_too_large instead.",
-			Remedy: "Have the upstream send numbers of more than 14 digits as strings.",
+			Remedy: "Have the upstream send numbers with more than 14 digits as strings.",
 		},
 		{
 			Reason: responseReason,
-			Title:  "Transforms of responses",
+			Title:  "Response transforms",
 			Status: bundle.Exact,
 			How:    "the `postern-auth` plugin, `transforms`",
-			Note:   "The headers of responses are changed in the same way, including those of refusals.",
+			Note:   "Response headers are changed the same way, including in refusals.",
 		},
 	}
 }

@@ -96,7 +96,7 @@ func authorityFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "ca_certificates", Status: bundle.Approximate, How: how,
 			Note: "The service trusts the same certificate authorities." + expiry + " At worst, the entire gateway " +
-				"doesn't start again after an authority has expired, while the hosted gateway refuses only that " +
+				"can't be restarted after an authority has expired, while the hosted gateway refuses only that " +
 				"upstream.",
 			Remedy: replace},
 		{Reason: "system", Status: bundle.Approximate, How: how,
@@ -110,7 +110,7 @@ func authorityFates() []bundle.Fate {
 				"self-signed certificate. The environment also has other certificates: a server's own certificate, " +
 				"which is left out, or an intermediate certificate. At worst, calls to the upstream get 502, because " +
 				"no certificate is trusted." + expiry,
-			Remedy: "Set the certificate of the authority at the root of the chain, and export again. " + replace},
+			Remedy: "Set the certificate for the authority at the root of the chain, and export again. " + replace},
 	}
 }
 
@@ -165,13 +165,13 @@ func isSet(text *string) bool { return text != nil && *text != "" }
 func serverNameFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "host", Status: bundle.Exact, How: "the Host that Kong sends",
-			Note: "Kong sends the Host as the server name (SNI), and the certificate must be valid for it. The name " +
-				"is the same as on the hosted gateway."},
+			Note: "Kong sends the Host header's value as the server name (SNI), and the certificate must be valid " +
+				"for it. The name is the same as on the hosted gateway."},
 		{Reason: "not_host", Status: bundle.Lossy, How: "not available",
-			Note: "Kong has no separate server name: it sends the Host as the server name (SNI), and requires the " +
-				"certificate to be valid for it. The environment has a different server name. At worst, calls get " +
-				"502, because the certificate isn't valid for the Host, or because the upstream presents a different " +
-				"certificate.",
+			Note: "Kong has no separate server name: it sends the Host header's value as the server name (SNI), and " +
+				"requires the certificate to be valid for it. The environment has a different server name. At worst, " +
+				"calls get 502, because the certificate isn't valid for the Host, or because the upstream presents a " +
+				"different certificate.",
 			Remedy: "Set host_header to the server name if the upstream accepts it, or use a certificate that is " +
 				"also valid for the Host, and export again."},
 	}
@@ -219,10 +219,10 @@ func hostHeaderFates() []bundle.Fate {
 	return []bundle.Fate{
 		{Reason: "plugin", Status: bundle.Exact, How: how, Note: "The upstream gets the same Host header."},
 		{Reason: "server_name", Status: bundle.Lossy, How: how,
-			Note: "The upstream gets the same Host header. However, Kong also sends the Host as the server name " +
-				"(SNI) of the TLS handshake, and requires the certificate to be valid for it, while the hosted " +
-				"gateway uses the server name or the host of the chosen target. At worst, calls get 502, because the " +
-				"certificate isn't valid for the Host, or because the upstream presents a different certificate.",
+			Note: "The upstream gets the same Host header. However, Kong also sends the Host header's value as the " +
+				"server name (SNI) in the TLS handshake, and requires the certificate to be valid for it, while the " +
+				"hosted gateway uses the server name or the chosen target's host. At worst, calls get 502, because " +
+				"the certificate isn't valid for the Host, or because the upstream presents a different certificate.",
 			Remedy: "Use a certificate for the upstream that is also valid for the Host. If all calls have the same " +
 				"Host, set server_name to it, so that both gateways require the same name."},
 	}

@@ -249,7 +249,8 @@ func checkFates() []bundle.Fate {
 				"name, the checks don't verify certificates. At worst, a target that requires one of these fails its " +
 				"checks and gets no calls, or a target with an invalid certificate is considered healthy. If no " +
 				"target is healthy, Kong returns 503 with its own body.",
-			Remedy: "Have the targets respond to the check path over HTTP/1.1, for any host and without credentials."},
+			Remedy: "Have the targets respond to requests for the check path over HTTP/1.1, for any host and without " +
+				"credentials."},
 		{Reason: "passive", Status: bundle.Approximate,
 			How: "`healthchecks.passive` of the upstream, and `healthchecks.active` of type tcp for unhealthy targets",
 			Note: "Kong stops sending calls to a target after the same number of failed connections, timeouts or " +

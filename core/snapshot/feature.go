@@ -152,7 +152,7 @@ var used = []topic{
 	{FeatureKeyType, AreaKeys, "Key types"},
 	{FeatureTenant, AreaPeople, "Tenants"},
 	{FeatureKey, AreaKeys, "API keys"},
-	{FeatureKeyGrace, AreaKeys, "Previous secrets of rotated keys"},
+	{FeatureKeyGrace, AreaKeys, "Previous secrets for rotated keys"},
 	{FeatureProduct, AreaProject, "Product"},
 	{FeatureLimits, AreaAccess, "Rate limits"},
 	{FeatureIPRules, AreaAccess, "IP rules"},
