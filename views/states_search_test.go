@@ -17,7 +17,7 @@ func searchStates() []state {
 			Keys:   keyList().Rows,
 			Impact: []string{
 				"3 owners made calls with them in the last hour: billing-service, nightly-import and ana@example.com.",
-				"Calls with these keys will get 401.",
+				"Calls with a revoked key get 401.",
 			},
 			Tick:    "Revoke 4 keys",
 			Button:  "Revoke 4 keys",

@@ -152,7 +152,7 @@ func request() projects.RequestDetail {
 func requests() projects.Requests {
 	m := requestsEmpty()
 	m.LiveFrom, m.OlderURL = "ab12-9", "/projects/shop/requests?before=ab12-1"
-	m.Dropped = "The log was too busy to keep 12 calls. They were still served and counted."
+	m.Dropped = "The log was too busy to keep 12 calls. All calls were still served and counted."
 	row := projects.Request{
 		URL:         "/projects/shop/requests/ab12-9",
 		ExplainURL:  "/projects/shop/explain?method=GET&path=%2Forders",

@@ -76,7 +76,7 @@ func environmentTargets() *projects.Targets {
 			},
 		},
 		Balance: ui.Field{ID: "balance", Name: "balance", Label: "Load balancing"},
-		Options: []ui.Option{{Value: "hash=header:", Title: "By a header (hash)", Chosen: true}},
+		Options: []ui.Option{{Value: "hash=header:", Title: "By header (hash)", Chosen: true}},
 		Header: ui.Field{
 			ID: "balance_header", Name: "balance_header", Label: "Header", Mono: true, Conditional: true,
 			Value: ui.Value{Text: "a b", Error: "Use the name of a header, such as X-Session."},
@@ -146,7 +146,7 @@ func environmentPlace() projects.Place {
 		},
 		Removal: projects.Removal{
 			Since: "14:00 UTC",
-			Last:  "This is the only environment of version 1.0.0, so you can remove only the version itself.",
+			Last:  "This is the only environment in version 1.0.0, so you can remove only the version itself.",
 		},
 		BackURL: "/projects/shop#ver_2",
 	}

@@ -81,7 +81,8 @@ var (
 		Fix:    "Export the project without keys or users, and add them with SCIM or the API.",
 	}
 	ZipRatio = &Limit{
-		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250, Amount: "250 times its compressed size",
+		File: zip, Name: "unpacked size of an entry of more than 16 MB", Most: 250,
+		Amount: "250 times its compressed size",
 		Reason: "Rows in an export unpack to 10 times their size, and zip bombs to 1,000 times. Two entries can't " +
 			"share bytes.",
 		Says: "the entry unpacks to more than 250 times its size",

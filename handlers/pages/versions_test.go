@@ -79,7 +79,7 @@ func TestEnvironments_remove(t *testing.T) {
 	prod := versionsPage + "/1.0.0/environments/prod"
 	s.Get(prod).
 		Shows(200, "Environment prod").
-		Says("section", "only environment of version 1.0.0").
+		Says("section", "only environment in version 1.0.0").
 		Lacks("form[action$=delete]")
 	s.Post(prod+"/delete", "typed_name", "prod").Shows(409, "Environment prod")
 	s.Post(versionsPage+"/1.0.0/environments", "name", "dev", "target", "http://127.0.0.1:9").LeadsTo(shopPage)
@@ -255,7 +255,7 @@ func TestEnvironments_targets(t *testing.T) {
 		"do", "add").
 		Shows(200, "Environment prod").
 		Says("details[open]", "Targets").
-		Says("option[selected]", "By a header").
+		Says("option[selected]", "By header").
 		Says("[aria-label='Target 2']", "Remove target 2").
 		Lacks("[aria-label='Target 3']")
 	s.Post(at, "revision", revision, "url", first, "weight", "1", "url", second, "weight", "2",
@@ -271,7 +271,7 @@ func TestEnvironments_targets(t *testing.T) {
 		Says("#target-1-weight-error", "Use 0 to 65,535").
 		Says("#target-3-url-error", "All targets of an environment must begin with http://").
 		Says("#balance_header-error", "Use the name of a header").
-		Says("option[selected]", "By a header").
+		Says("option[selected]", "By header").
 		Holds("weight", "lots").
 		Holds("balance_header", "a b")
 	s.Post(at, "revision", revision, "url", first, "weight", "0", "balance", "round_robin", "balance_header", "").
@@ -284,7 +284,7 @@ func TestEnvironments_targets(t *testing.T) {
 		Says("[data-flash]", "Saved the targets for prod").
 		Says("section[aria-labelledby=target-health-title]", second).
 		Says("section[aria-labelledby=target-health-title]", "unknown"). // no gateway runs
-		Says("option[selected]", "By a header").
+		Says("option[selected]", "By header").
 		Holds("balance_header", "X-Session").
 		Says("[aria-label='Target 2']", "Remove target 2").
 		Lacks("[aria-label='Target 3']")

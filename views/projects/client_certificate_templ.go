@@ -220,7 +220,7 @@ func shownCertificate(m ShownCertificate) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.WideDisclosure("Certificate in PEM", false).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.WideDisclosure("Certificate in PEM format", false).Render(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

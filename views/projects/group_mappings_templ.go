@@ -67,7 +67,7 @@ func GroupMappingsPage(m GroupMappings) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " determine the user's groups. Users leave a group when their claims no longer match. Members that you add yourself are never removed. To see the claims, run a test login.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, " determine the user's groups. Users leave a group when their claims no longer match. Members you add yourself are never removed. To see the claims, run a test login.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -132,7 +132,7 @@ var projectForms = map[string][]Call{
 	"/imports/plan": {{Operation: "import-project", Command: "import FILE", Media: "application/yaml"}},
 	"/imports/:import": {{
 		Operation: contract.UpdateImportPlan.ID, Fields: importChoices,
-		Note: "Send the placeholders' values as members of set.",
+		Note: "Send the placeholders' values in the set object.",
 	}},
 	"/imports/:import/apply":  {{Operation: contract.ApplyImport.ID}},
 	"/imports/:import/delete": submits(contract.DeleteImportPlan),

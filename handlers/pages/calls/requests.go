@@ -82,7 +82,7 @@ func (h *Handler) showRequests(v *page.Visit) (web.Answer, error) {
 	}
 	if found.Dropped > 0 {
 		m.Dropped = "The log was too busy to keep " + humanize.Comma(found.Dropped) + " " +
-			english.PluralWord(int(found.Dropped), "call", "") + ". They were still served and counted."
+			english.PluralWord(int(found.Dropped), "call", "") + ". All calls were still served and counted."
 	}
 	if len(found.Items) > 0 {
 		m.LiveFrom = found.Items[0].ID

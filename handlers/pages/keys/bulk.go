@@ -32,21 +32,21 @@ type keyRule func(*keys.Service, context.Context, access.Principal, contract.Key
 var bulkChanges = map[string]bulkChange{
 	"freeze": {
 		verb:   "Freeze",
-		text:   "While these keys are frozen, calls with them get 403.",
-		undo:   "You can unfreeze them.",
+		text:   "Calls with a frozen key get 403.",
+		undo:   "You can unfreeze keys later.",
 		flash:  "keys_frozen",
 		change: (*keys.Service).Freeze,
 	},
 	"unfreeze": {
 		verb:   "Unfreeze",
-		text:   "Calls with these keys will work again immediately.",
-		undo:   "You can freeze them again.",
+		text:   "An unfrozen key works again immediately.",
+		undo:   "You can freeze keys again later.",
 		flash:  "keys_unfrozen",
 		change: (*keys.Service).Unfreeze,
 	},
 	"revoke": {
 		verb:   "Revoke",
-		text:   "Calls with these keys will get 401.",
+		text:   "Calls with a revoked key get 401.",
 		flash:  "keys_revoked",
 		danger: true,
 		change: (*keys.Service).Revoke,

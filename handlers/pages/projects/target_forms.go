@@ -32,7 +32,7 @@ var balances = []ui.Option{
 	{Value: string(contract.HashKey), Title: "By API key (hash)"},
 	{Value: string(contract.HashOwner), Title: "By owner (hash)"},
 	{Value: string(contract.HashIP), Title: "By client address (hash)"},
-	{Value: string(contract.HashHeader), Title: "By a header (hash)"},
+	{Value: string(contract.HashHeader), Title: "By header (hash)"},
 }
 
 // targetRow is a target, as typed.
@@ -105,7 +105,7 @@ func (f targetsForm) view(wrong *page.Errors) *projects.Targets {
 		Header: ui.Field{
 			ID: "balance_header", Name: "balance_header", Label: page.FieldLabel("balance_header"), Mono: true,
 			Autocomplete: "off", Placeholder: "X-Session", Conditional: true,
-			Hint:  "Used only if calls are spread by a header.",
+			Hint:  "Used only if calls are distributed by header.",
 			Value: wrong.Value(balancePointer+"/hash/header", f.header),
 		},
 	}

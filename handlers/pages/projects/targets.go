@@ -7,6 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 	"postern/views/ui"
 )
 
@@ -22,8 +23,9 @@ func targetFacts(e *contract.Environment) (facts []ui.Fact) {
 	}
 	if u.Breaker.Exists() {
 		b := u.Breaker.Stated()
-		facts = append(facts, ui.Fact{Label: "Breaker", Value: fmt.Sprintf("%s failures in %s ms, open for %s ms",
-			humanize.Comma(int64(*b.Failures)), humanize.Comma(int64(*b.WindowMS)), humanize.Comma(int64(*b.OpenMS)))})
+		facts = append(facts, ui.Fact{Label: "Breaker", Value: fmt.Sprintf("%s in %s ms, open for %s ms",
+			page.CountText(int64(*b.Failures), "failure"), humanize.Comma(int64(*b.WindowMS)),
+			humanize.Comma(int64(*b.OpenMS)))})
 	}
 	return facts
 }
@@ -44,14 +46,14 @@ func checksText(c contract.UpstreamChecks) string {
 		if *c.PassiveFailures == 0 {
 			return "Off"
 		}
-		return fmt.Sprintf("Skipped for %s after %s failed calls in a row", every,
-			humanize.Comma(int64(*c.PassiveFailures)))
+		return fmt.Sprintf("Skipped for %s after %s in a row", every,
+			page.CountText(int64(*c.PassiveFailures), "failed call"))
 	}
 	statuses := make([]string, len(c.Statuses))
 	for i, r := range c.Statuses {
 		statuses[i] = string(r)
 	}
-	return fmt.Sprintf("%s every %s, timeout %s ms, statuses %s, unhealthy after %d failures, healthy after %d "+
-		"successes", *c.Path, every,
-		humanize.Comma(int64(*c.TimeoutMS)), strings.Join(statuses, ", "), *c.Unhealthy, *c.Healthy)
+	return fmt.Sprintf("%s every %s, timeout %s ms, statuses %s, unhealthy after %s, healthy after %s", *c.Path,
+		every, humanize.Comma(int64(*c.TimeoutMS)), strings.Join(statuses, ", "),
+		page.CountText(int64(*c.Unhealthy), "failure"), page.CountText(int64(*c.Healthy), "success"))
 }
