@@ -45,7 +45,7 @@ var noteTexts = map[string]string{
 		"callers choose by name, aren't imported. Set limits on the key or its type.",
 	noteEnvironment: "Unkey's environment is a label, and isn't imported. Keep it with " +
 		"--map environment=metadata.environment.",
-	noteMigrated: "Keys that were migrated to Unkey may have hashes of only a part of the key, which never match. " +
+	noteMigrated: "Keys that were migrated to Unkey may have hashes of only part of the key, which never match. " +
 		"Test a key with postern keys check.",
 	noteTags:       "Tags aren't imported. Keep them with --map tags=metadata.tags.",
 	noteTTLWritten: "The remaining lifetime of keys was counted from the time when the file was written.",

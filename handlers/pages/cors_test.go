@@ -21,7 +21,7 @@ func TestCORS_page(t *testing.T) {
 		Says("[name=origins]", "https://App.example/x").
 		Says("#cors-origins-error", "send it: https://app.example").
 		Says("#cors-headers-error", "a b: Use a header name").
-		Says("#cors-age-error", "86400").
+		Says("#cors-age-error", "86,400").
 		Holds("max_age", "soon").
 		Lacks("#cors-exposed-error")
 	s.Post(action, "revision", opened, "origins", "https://app.example\r\nhttp://localhost:3000",

@@ -72,7 +72,7 @@ func TestKeys_lifecycle(t *testing.T) {
 		Says("details[open] [data-undo]", "can't restore")
 	s.Post(rotate, "grace_seconds", "9999999999", "confirm", "true", ui.NonceField, fresh).
 		Shows(422, "Key for billing").
-		Says("details[open] #rotate-grace-error", "2592000")
+		Says("details[open] #rotate-grace-error", "2,592,000")
 	rotated := s.Submit(rotate, "grace_seconds", "3600", "confirm", "true", ui.NonceField, fresh).
 		Shows(200, "Key rotated").
 		Says("main", "The old secret expires on")

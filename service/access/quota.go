@@ -35,7 +35,7 @@ var quotaNames = map[models.QuotaKind]string{
 	models.QuotaTenants:   "tenants",
 	models.QuotaProducts:  "products",
 	models.QuotaExports:   "exports",
-	models.QuotaRelations: "owners of objects",
+	models.QuotaRelations: "object owners",
 	models.QuotaDocuments: "OpenAPI documents",
 	models.QuotaUsers:     "users",
 	models.QuotaGroups:    "groups",
@@ -95,7 +95,7 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full",
-		"An unclaimed workspace can have at most %d owners of objects. Remove some, or claim the workspace.",
+		"An unclaimed workspace can have at most %d object owners. Remove some, or claim the workspace.",
 		most)
 }
 

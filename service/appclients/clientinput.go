@@ -190,7 +190,7 @@ func checkBackchannel(raw string) []fault.Field {
 	}
 	detail := checkURI(raw)
 	if scheme, _, _ := strings.Cut(raw, ":"); detail == "" && scheme != "https" && scheme != "http" {
-		detail = "Use an https URL of your server."
+		detail = "Use an https URL on your server."
 	}
 	if detail == "" {
 		return nil

@@ -38,7 +38,7 @@ func checkDomains(row models.Provider) []fault.Field {
 		return []fault.Field{{
 			Pointer: pointer,
 			Code:    "domains_not_taken",
-			Detail: "Only oidc, auth0, and microsoft with the issuer of one tenant can be authoritative for domains. " +
+			Detail: "Only oidc, auth0, and microsoft with a single-tenant issuer can be authoritative for domains. " +
 				"Google reports the domain of Workspace accounts itself. GitHub and Facebook can't be authoritative " +
 				"for domains.",
 		}}

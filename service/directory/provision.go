@@ -171,7 +171,7 @@ func lockProvisioned(tx *models.Tx, id string) (models.EndUser, error) {
 	switch {
 	case errors.Is(err, models.ErrNotFound):
 		return user, fault.New(
-			fault.Conflict, "changed_concurrently", "Your account was changed while you signed in. Try again.",
+			fault.Conflict, "changed_concurrently", "Your account was changed while you were signing in. Try again.",
 		)
 	case err == nil && user.State == Frozen:
 		return user, errFrozen
@@ -259,7 +259,7 @@ func admission(tx *models.Tx, in ExternalIdentity, now time.Time) (*models.EndUs
 	if rules.InviteOnly && seat == nil && len(counting) == 0 {
 		if len(approvals) > 0 {
 			return nil, nil, errNotInvited.Because(fmt.Errorf(
-				"an approval by domain doesn't apply, because the provider isn't authoritative for %s",
+				"a domain approval doesn't apply, because the provider isn't authoritative for %s",
 				domainOf(in.Email),
 			))
 		}

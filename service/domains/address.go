@@ -55,7 +55,8 @@ func checkPrefix(raw string) (string, *fault.Field) {
 func checkMethods(methods []string) (string, *fault.Field) {
 	if len(methods) > maxMethods {
 		return "", &fault.Field{Pointer: "/methods", Code: "too_many",
-			Detail: fmt.Sprintf("Use at most %d methods. Without methods, the domain matches all of them.", maxMethods)}
+			Detail: fmt.Sprintf("Use at most %d methods. If you leave them out, the domain matches all methods.",
+				maxMethods)}
 	}
 	for i, method := range methods {
 		wrong := fault.Field{Pointer: fmt.Sprintf("/methods/%d", i), Code: "invalid_method"}

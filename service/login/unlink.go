@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	errNotLinked  = fault.New(fault.NotFound, "not_found", "Your account doesn't have this way to sign in.")
+	errNotLinked  = fault.New(fault.NotFound, "not_found", "This sign-in isn't linked to your account.")
 	errLastSignIn = fault.New(fault.Conflict, "last_sign_in", "This is your only way to sign in. Link another "+
 		"provider "+
 		"first, or delete your account.")

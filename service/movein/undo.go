@@ -113,7 +113,7 @@ func (u *undoing) read() error {
 	}
 	for _, one := range all {
 		if one.UpdatedBy != nil && *one.UpdatedBy == u.row.ID {
-			return fault.New(fault.Conflict, "import_updated", "This import changed objects of an earlier one, such "+
+			return fault.New(fault.Conflict, "import_updated", "This import changed objects from an earlier one, such "+
 				"as the %s %s, so it can't be undone. Import the previous file again instead.", one.Kind, one.Source)
 		}
 		if one.MoveInID == u.row.ID {
@@ -123,7 +123,7 @@ func (u *undoing) read() error {
 		}
 	}
 	if u.row.Result.Updated.Total() > 0 {
-		return fault.New(fault.Conflict, "import_updated", "This import changed keys of an earlier one, so it "+
+		return fault.New(fault.Conflict, "import_updated", "This import changed keys from an earlier one, so it "+
 			"can't be undone. Import the previous file again instead.")
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *Service) Write(
 		return w.out, nil
 	case errors.Is(err, models.ErrDuplicate), errors.Is(err, models.ErrReferenced):
 		err = fault.New(fault.Conflict, "import_duplicate", "Another request used a name or key from the file, or "+
-			"deleted an object of an earlier import. Nothing was imported. Try again.").Because(err)
+			"deleted an object from an earlier import. Nothing was imported. Try again.").Because(err)
 	}
 	if err != nil {
 		return contract.MovedIn{}, fmt.Errorf("movein: write: %w", err)
@@ -93,7 +93,7 @@ func allowed(p access.Principal, team string, plan *movein.Plan) error {
 	}
 	if len(plan.Projects) == 0 {
 		return fault.New(fault.Invalid, "nothing_to_import", "The file has no service or API that can be imported. "+
-			"See the items of the plan for the reasons.")
+			"See the plan's items for the reasons.")
 	}
 	return nil
 }
@@ -293,8 +293,8 @@ func (w *writing) findShared(tx *models.Tx) error {
 	}
 	hasNew := slices.ContainsFunc(w.parts, func(one *part) bool { return one.isNew })
 	if (w.newProduct || w.newTenant || w.homeIsNew) && !hasNew {
-		return fault.New(fault.Conflict, "import_deleted", "The product, tenant or projects of an earlier import were "+
-			"deleted here. Use --theirs to create deleted projects again.")
+		return fault.New(fault.Conflict, "import_deleted", "The product, tenant or projects from an earlier import "+
+			"were deleted here. Use --theirs to create deleted projects again.")
 	}
 	return nil
 }

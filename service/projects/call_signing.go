@@ -111,7 +111,7 @@ func (s *Service) RotateSigningKey(
 		}
 		if len(c.keys) == 0 {
 			return fault.New(fault.Conflict, "call_signing_disabled",
-				"Calls of this project aren't signed. Enable call signing first.")
+				"This project's calls aren't signed. Enable call signing first.")
 		}
 		if newest := c.keys[len(c.keys)-1]; newest.SignsFrom.After(c.now) {
 			if signsIn > 0 {

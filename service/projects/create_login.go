@@ -19,7 +19,7 @@ func (in *CreateInput) applyLoginDefaults() []fault.Field {
 		return []fault.Field{{
 			Pointer: "/requests_auth/methods",
 			Code:    "method_missing",
-			Detail:  "login issues tokens that the method jwt verifies. Add jwt to the methods, or leave login out.",
+			Detail:  "login issues tokens that the jwt method verifies. Add jwt to the methods, or leave login out.",
 		}}
 	}
 	if in.Auth.Methods == nil && !in.Auth.IsSet() {

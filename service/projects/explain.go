@@ -102,7 +102,7 @@ func findHost(
 ) (wrong []fault.Field, err error) {
 	if in.Version != "" || in.Environment != "" {
 		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "one_address", Detail: "Use a host, or a version " +
-			"and an environment. The custom domains of a host determine its version and environment."})
+			"and an environment. The host's custom domains determine the version and environment."})
 	}
 	host, ok := hostOf(in.Host)
 	q.Host = host
@@ -151,7 +151,7 @@ func findTarget(
 		wrong = append(wrong, fault.Field{
 			Pointer: "/environment",
 			Code:    "unknown_environment",
-			Detail:  "Use an environment of the version.",
+			Detail:  "Use one of the version's environments.",
 		})
 	}
 	return wrong, nil

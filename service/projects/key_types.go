@@ -239,7 +239,7 @@ func checkKeyType(at string, t contract.NewKeyType) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: at + "/expires_in",
 			Code:    "invalid_expiry",
-			Detail:  "Use a number of seconds up to ten years, or omit this setting.",
+			Detail:  "Use a duration of up to ten years, in seconds, or omit this setting.",
 		})
 	}
 	return append(wrong, keys.CheckLimits(at+"/limits", t.Limits)...)

@@ -123,7 +123,7 @@ func checkTenantDeletion(row models.Tenant, d contract.TenantDeletion, confirm s
 			"Type the tenant's name, %s, to delete it with everything in it.", row.Name)
 	case confirm == "" && d.InUse:
 		return fault.New(fault.Conflict, "tenant_in_use",
-			"%s An owner can delete the tenant and all of these by sending the request with ?confirm=%s.",
+			"%s An owner can delete the tenant and everything in it by sending the request with ?confirm=%s.",
 			uses(d), row.Name)
 	}
 	return nil

@@ -30,7 +30,7 @@ func (s *Service) checkUpstreamTLS(p access.Principal, pointer string, in *contr
 	if in.ServerName != nil && *in.ServerName != "" {
 		at := pointer + "/server_name"
 		if s.CapUnclaimed && unclaimed(p) {
-			wrong = append(wrong, onlyClaimed(at, "their own server name"))
+			wrong = append(wrong, onlyClaimed(at, "their own server names"))
 		}
 		name, ok := hostOf(*in.ServerName)
 		if !ok {

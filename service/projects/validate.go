@@ -86,7 +86,7 @@ func normalizeAuth(
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + pairsPointer,
 			Code:    "required",
-			Detail: "The method jwt requires a token issuer. Add at least one pair of iss and aud, or set up a login " +
+			Detail: "The jwt method requires a token issuer. Add at least one iss and aud pair, or set up a login " +
 				"for a tenant of the project.",
 		})
 	}
@@ -94,7 +94,7 @@ func normalizeAuth(
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/opaque",
 			Code:    "required",
-			Detail:  "The method opaque requires an introspection endpoint: {\"endpoint\": …}.",
+			Detail:  "The opaque method requires an introspection endpoint: {\"endpoint\": …}.",
 		})
 	}
 	return in, append(wrong, checkIssuers(in.Issuers(), prefix+pairsPointer, at)...)
@@ -152,7 +152,7 @@ func checkKeyless(in contract.RequestsAuth, prefix string) []fault.Field {
 		if in.Allows(snapshot.APIKey) {
 			return nil
 		}
-		detail = "owner_fallback requires the method api_key. Without it, calls have no owner."
+		detail = "owner_fallback requires the api_key method. Without it, calls have no owner."
 	}
 	return []fault.Field{{Pointer: prefix + "/keyless", Code: "invalid_keyless", Detail: detail}}
 }

@@ -227,7 +227,7 @@ func (t tenants) rows(
 			wrong = append(wrong, fault.Field{
 				Pointer: at + "/user",
 				Code:    "invalid_user",
-				Detail: fmt.Sprintf("Use the ID of a user, the owner of keys, or the subject and issuer of a token, "+
+				Detail: fmt.Sprintf("Use the ID of a user, the owner of a key, or the subject and issuer of a token, "+
 					"as in \"sub (https://issuer.example)\". Use at most %s characters. Don't begin or end with a "+
 					"space.", humanize.Comma(maxUser)),
 			})

@@ -69,7 +69,7 @@ func (v *Validator) Find(method, path string) (m Match, ok bool) {
 	}
 	switch {
 	case s.compared > maxCompared:
-		return unknown("is too long to be matched to a path of the OpenAPI document")
+		return unknown("is too long to be matched to a path in the OpenAPI document")
 	case op == nil:
 		return Match{}, false
 	}

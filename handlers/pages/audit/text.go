@@ -34,7 +34,7 @@ func actorText(e contract.AuditEntry) string {
 	case e.Team != nil && e.Actor.ID == access.ActorWorkspaceKey+":"+*e.Team:
 		return "The workspace key"
 	case strings.HasPrefix(e.Actor.ID, access.ActorWorkspaceKey):
-		return "The key of another workspace"
+		return "Another workspace's key"
 	}
 	return "An account outside this team"
 }
@@ -69,7 +69,7 @@ func auditText(e contract.AuditEntry) string {
 	case access.WorkspaceClaim:
 		return "claimed " + cmp.Or(e.Detail["projects"], "a workspace")
 	case access.AuditTrim:
-		return "deleted old entries of this log"
+		return "deleted old entries from this log"
 	case access.UserArrive:
 		return "signed in for the first time"
 	case access.AccountSignIn:

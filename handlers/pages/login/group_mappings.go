@@ -206,7 +206,8 @@ func (h *Handler) mappingImpact(
 		return append(
 			lines,
 			"This provider has "+page.CountText(others, "other mapping")+" to "+one.GroupName+". Users who "+
-				"are in the group only because of a claim and don't match another mapping will leave it immediately.",
+				"are in the group only because of a claim and don't match another mapping will be removed from it "+
+				"immediately.",
 		)
 	}
 	return append(lines, "This provider doesn't have another mapping to "+one.GroupName+". Users who are in the "+

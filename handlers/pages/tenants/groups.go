@@ -318,7 +318,7 @@ func (h *Handler) addGroupMember(v *page.Visit) (web.Answer, error) {
 
 func (h *Handler) userWithAddress(v *page.Visit, tenant, email string) (string, error) {
 	if email == "" {
-		return "", fault.InvalidField("/email", "required", "Enter the address of a user of this tenant.")
+		return "", fault.InvalidField("/email", "required", "Enter the address of a user in this tenant.")
 	}
 	page, err := h.Directory.Users(v.Ctx(), v.Who, contract.UserList{
 		TenantPath: contract.TenantPath{Tenant: tenant}, Page: contract.Page{Limit: 2}, Email: email,
@@ -459,7 +459,7 @@ func (h *Handler) askUnnestGroup(v *page.Visit) (web.Answer, error) {
 			Kind: "nested group",
 			Impact: []string{
 				"Starting with the next call, members of " + child.Name + " will lose access to routes that require " +
-					"the group " + g.Name + ", unless they are also members in another way.",
+					"the group " + g.Name + ", unless they also belong to it some other way.",
 				child.DisplayName + " will keep its members.",
 			},
 			Undo:     "You can add it again.",

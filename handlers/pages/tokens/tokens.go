@@ -20,7 +20,7 @@ var scopeTexts = map[access.Scope]string{
 	access.ScopeWrite:  "Create, change and claim projects, and change hosted login.",
 	access.ScopeKeys:   "Create, rotate, freeze and revoke API keys.",
 	access.ScopeExport: "Export projects and download the zips.",
-	access.ScopeUsers:  "See and change the users and groups of tenants. SCIM provisioning requires this scope.",
+	access.ScopeUsers:  "See and change tenants' users and groups. SCIM provisioning requires this scope.",
 	access.ScopeAdmin:  "Manage teams, members, access tokens and webhooks, and read the audit log.",
 }
 
