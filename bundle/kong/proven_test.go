@@ -14,6 +14,7 @@ import (
 var unproven = map[string]string{
 	"kong.project.served_alone":                        "the absence of other projects can't be tested",
 	"kong.openapi_document.document":                   "a document, which no call reads",
+	"kong.openapi_document.generated":                  "a document, which no call reads",
 	"kong.key_type.plugin":                             "only upstreams see the scopes",
 	"kong.tenant.header":                               "only upstreams see the tenant",
 	"kong.key_type.built_in":                           "only upstreams see the scopes",
