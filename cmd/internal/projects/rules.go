@@ -117,7 +117,7 @@ func newRulesAdd(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "add PROJECT VERSION METHODS PATH",
 		Short: "Add a rule",
-		Long:  "Add a rule to a version. If several rules match a call, the rule with the most\n" +
+		Long: "Add a rule to a version. If several rules match a call, the rule with the most\n" +
 			"specific path applies.",
 		Example: "  postern rules add shop 1.0.0 GET '/orders/{id}' --scope orders:read\n" +
 			"  postern rules add shop 1.0.0 POST,DELETE /staff --group staff --role admin --mode shadow\n" +
