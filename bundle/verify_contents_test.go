@@ -56,9 +56,9 @@ var spoiledLedger = map[string]change{
 
 // spoiledFiles are changes that the error blames on another file than the ledger.
 var spoiledFiles = map[string]change{
-	"an unknown window":  {project, "not a valid limit", project, `"month": 5000`, `"week": 5000`},
-	"a limit of nothing": {project, "not a valid limit", project, `"month": 5000`, `"month": 0`},
-	"an invalid range":   {rows + ": line 16", "not an address range", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
+	"an unknown window":  {project, "isn't a valid limit", project, `"month": 5000`, `"week": 5000`},
+	"a limit of nothing": {project, "isn't a valid limit", project, `"month": 5000`, `"month": 0`},
+	"an invalid range":   {rows + ": line 16", "isn't an address range", rows, `"203.0.113.0/24"`, `"203.0.113.0/33"`},
 	"source elsewhere": {
 		entry: "nowhere.json",
 		says:  "missing",
@@ -91,8 +91,8 @@ var spoiledFiles = map[string]change{
 		old:   `"project_id":"prj_0000000000sample"`,
 		new:   `"project_id":"prj_2"`,
 	},
-	"key row without sum": {rows, "no SHA-256", rows, `"sha256":"`, `"sha256":"00`},
-	"openapi":             {"openapi/1.0.0.json", "not a JSON document", "openapi/1.0.0.json", "{", "["},
+	"key row without sum": {rows, "doesn't have a SHA-256", rows, `"sha256":"`, `"sha256":"00`},
+	"openapi":             {"openapi/1.0.0.json", "isn't a JSON document", "openapi/1.0.0.json", "{", "["},
 	"openapi deep": {
 		entry: "openapi/1.0.0.json",
 		says:  "nested more than 100 levels deep",

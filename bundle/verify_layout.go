@@ -52,7 +52,7 @@ func repacked(list []*zip.File) error {
 	moved, whole := "", false
 	for _, f := range list {
 		switch folder, base := path.Split(f.Name); {
-		case base == ".DS_Store", base == "", strings.HasPrefix(f.Name, "__MACOSX/"):
+		case base == ".DS_Store", base == "" && folder != "", strings.HasPrefix(f.Name, "__MACOSX/"):
 			return repackedAs(f.Name)
 		case base == manifestFile && folder == "":
 			whole = true

@@ -66,18 +66,18 @@ func TestVerify_namesEntry(t *testing.T) {
 		"changed ledger": {report, "SHA-256", func(e *editable) { e.swap(report, "exact", "lossy") }},
 		"changed keys":   {rows, "SHA-256", func(e *editable) { e.swap(rows, "ana", "eve") }},
 		"missing file":   {"SCHEMA.md", "missing", func(e *editable) { e.drop("SCHEMA.md") }},
-		"added file":     {"extra.sh", "not listed in SHA256SUMS", func(e *editable) { e.add("extra.sh", "x") }},
-		"added file, summed": {"extra.sh", "not listed in MANIFEST.json", func(e *editable) {
+		"added file":     {"extra.sh", "isn't listed in SHA256SUMS", func(e *editable) { e.add("extra.sh", "x") }},
+		"added file, summed": {"extra.sh", "isn't listed in MANIFEST.json", func(e *editable) {
 			e.add("extra.sh", "x")
 			e.resum()
 		}},
 		"no sums":         {"SHA256SUMS", "missing", func(e *editable) { e.drop("SHA256SUMS") }},
-		"sums of nothing": {"SHA256SUMS", "not a checksum", func(e *editable) { e.files["SHA256SUMS"] += "x\n" }},
+		"sums of nothing": {"SHA256SUMS", "isn't a checksum", func(e *editable) { e.files["SHA256SUMS"] += "x\n" }},
 		"listed twice": {"SCHEMA.md", "twice", func(e *editable) {
 			e.files["SHA256SUMS"] += fmt.Sprintf("%x  SCHEMA.md\n", sha256.Sum256(nil))
 		}},
 		"duplicate": {"SCHEMA.md", "conflicts with", func(e *editable) { e.names = append(e.names, "SCHEMA.md") }},
-		"link": {"SCHEMA.md", "not a regular file", func(e *editable) {
+		"link": {"SCHEMA.md", "isn't a regular file", func(e *editable) {
 			e.mode["SCHEMA.md"] = fs.ModeSymlink | 0o777
 		}},
 		"bomb": {"SCHEMA.md", "times its size", func(e *editable) {
@@ -100,7 +100,7 @@ func TestVerify_unsafeNames(t *testing.T) {
 		"absolute path":     {"/etc/passwd", `"/etc/passwd"`, "plain relative path"},
 		"drive":             {"C:evil", `"C:evil"`, "plain relative path"},
 		"backslash":         {`a\evil`, `"a\\evil"`, "plain relative path"},
-		"folder":            {"folder/", `"folder/"`, "plain relative path"},
+		"folder":            {"folder/", `"folder/"`, "unpacked and packed again"},
 		"device":            {"tenants/NUL.json", `"tenants/NUL.json"`, "safe"},
 		"control character": {"a\nb", `"a\nb"`, "unsafe character"},
 		"no name":           {"", `""`, "0 bytes"},

@@ -100,7 +100,7 @@ func TestImport_kongRefused(t *testing.T) {
 		want string
 	}{
 		"without a terminal": {kongFile, nil, "can't ask for confirmation without a terminal: use --yes to import"},
-		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `no placeholder "OTHER". Their placeholders: ` +
+		"unknown placeholder": {kongFile, dry("--set", "OTHER=1"), `the placeholder "OTHER". Their placeholders: ` +
 			`UPSTREAM`},
 		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
