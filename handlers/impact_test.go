@@ -42,7 +42,7 @@ func TestForms_impact(t *testing.T) {
 			{"tenant", at("/tenants/:tenant"), "2 owners made"},
 			{"app client", at("/login/:client"), "1 user signed in to this app client today"},
 			{"provider", at("/login/:client/providers/:provider"), "1 user signed in with this provider today"},
-			{"user", has.Path("/users/:user"), "1 session ends"},
+			{"user", has.Path("/users/:user"), "1 session will end"},
 			{"another project", other.Path("/projects/:project/delete"), quiet},
 			{"another tenant", other.Path("/projects/:project/tenants/:tenant"), quiet},
 			{"the page of another tenant", other.Path("/tenants/:tenant"), quiet},
