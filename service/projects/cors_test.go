@@ -157,8 +157,8 @@ func TestCORS_refused(t *testing.T) {
 			with(func(c *contract.CORS) { c.Headers, c.Credentials = []string{"*"}, true }),
 			"/headers/0 any_header_with_credentials", "",
 		},
-		"an age":       {with(func(c *contract.CORS) { c.MaxAge = new(-1) }), "/max_age out_of_range", "86400"},
-		"too long age": {with(func(c *contract.CORS) { c.MaxAge = new(86401) }), "/max_age out_of_range", "86400"},
+		"an age":       {with(func(c *contract.CORS) { c.MaxAge = new(-1) }), "/max_age out_of_range", "86,400"},
+		"too long age": {with(func(c *contract.CORS) { c.MaxAge = new(86401) }), "/max_age out_of_range", "86,400"},
 	} {
 		_, err := w.SetCORS(t.Context(), owner, corsUpdate(created.Project.ID, "", tt.in))
 		refusal, ok := errors.AsType[*fault.Error](err)
