@@ -3,6 +3,8 @@ package bundle
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize/english"
+
 	"postern/core/snapshot"
 )
 
@@ -25,10 +27,7 @@ func (b *Build) peopleSubjects() []Subject {
 		if !b.HasPeople(*t) {
 			continue
 		}
-		all.Name = fmt.Sprintf("%s: %d users", t.Name, d.Users)
-		if d.Users == 1 {
-			all.Name = t.Name + ": 1 user"
-		}
+		all.Name = t.Name + ": " + english.Plural(int(d.Users), "user", "")
 		all.Source = At(SignupFile(t.Name), "/users")
 		users = append(users, all)
 		for n, g := range d.Groups {

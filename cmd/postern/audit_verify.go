@@ -117,7 +117,7 @@ func showVerdicts(c *cobra.Command, t terminal.Terminal, verdicts []contract.Aud
 		if v.Broken == nil {
 			fmt.Fprintf(t.Out, "The audit log %s is intact: %s.\n", terminal.Printable(of), entries(v.Entries))
 			if v.Removed > 0 {
-				fmt.Fprintf(t.Out, "  Retention removed %s before them.\n", entries(v.Removed))
+				fmt.Fprintf(t.Out, "  Retention removed %s.\n", entries(v.Removed))
 			}
 			fmt.Fprintf(t.Out, "  Head %s\n", v.Head)
 			continue

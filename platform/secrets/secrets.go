@@ -31,8 +31,7 @@ import (
 // another team and a team can have several data keys.
 type Sealed []byte
 
-// Value implements driver.Valuer: nil is NULL, whatever a driver makes of a nil
-// slice.
+// Value implements driver.Valuer: nil is NULL, whatever a driver makes of a nil slice.
 func (s Sealed) Value() (driver.Value, error) {
 	if s == nil {
 		return nil, nil

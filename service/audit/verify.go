@@ -114,7 +114,7 @@ func verifyNamed(tx *models.Tx, team string, known Head) (contract.AuditVerdict,
 	}
 	if !slices.Contains(teams, chain) {
 		return contract.AuditVerdict{}, fault.InvalidField("/team", "team_not_found", "The database has no audit log "+
-			"of this team. Send the ID of a team, or "+contract.Installation+".")
+			"for this team. Send the ID of a team, or "+contract.Installation+".")
 	}
 	return verify(tx, chain, known)
 }
