@@ -117,6 +117,7 @@ var fieldLabels = map[string]string{
 	"user_code":         "Code",
 	"validation":        "Request validation",
 	"value":             "Address or domain",
+	"welcome":           "Welcome text",
 
 	"allow_weak":        "Import weak keys",
 	"hosts":             "Host names",
