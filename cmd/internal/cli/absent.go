@@ -47,7 +47,8 @@ func referencesOf(
 		value := request.FieldByIndex(members[i].Index).String()
 		one := reference{noun: nounOf(name), name: value}
 		before, template = before+client.Segment(value), template+"{"+name+"}"
-		if slices.Contains(readable, template) && !(op.Method == http.MethodGet && template == op.Path) {
+		itself := op.Method == http.MethodGet && template == op.Path
+		if !itself && slices.Contains(readable, template) {
 			one.path = before
 		}
 		all = append(all, one)

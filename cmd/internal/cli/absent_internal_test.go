@@ -12,8 +12,8 @@ import (
 	"postern/platform/fault"
 )
 
-// notFound is the server's answer that something doesn't exist.
-var notFound = fault.New(fault.NotFound, "not_found", "Not found.")
+// errNotFound is the server's answer that something doesn't exist.
+var errNotFound = fault.New(fault.NotFound, "not_found", "Not found.")
 
 func TestNameAbsent(t *testing.T) {
 	group := reference{noun: "group", name: "admins", path: "/groups/admins"}
@@ -26,22 +26,22 @@ func TestNameAbsent(t *testing.T) {
 		all    []reference
 		want   string
 	}{
-		"argument":           {notFound, false, []reference{user}, `the user "ana"` + missing},
-		"flag":               {notFound, false, []reference{team}, `--team: the team "acme"` + missing},
-		"outer argument":     {notFound, false, []reference{group, user}, `the group "admins"` + missing},
-		"inner argument":     {notFound, true, []reference{group, user}, `the user "ana"` + missing},
-		"flag, not argument": {notFound, true, []reference{group, team}, `--team: the team "acme"` + missing},
-		"one of two":         {notFound, true, []reference{user, team}, `the user "ana" or the team "acme"` + missing},
-		"none of them":       {notFound, true, []reference{group}, notFound.Public},
-		"without references": {notFound, true, nil, notFound.Public},
-		"named already":      {notFound.Because(errors.New("cause")), false, []reference{user}, notFound.Public},
+		"argument":           {errNotFound, false, []reference{user}, `the user "ana"` + missing},
+		"flag":               {errNotFound, false, []reference{team}, `--team: the team "acme"` + missing},
+		"outer argument":     {errNotFound, false, []reference{group, user}, `the group "admins"` + missing},
+		"inner argument":     {errNotFound, true, []reference{group, user}, `the user "ana"` + missing},
+		"flag, not argument": {errNotFound, true, []reference{group, team}, `--team: the team "acme"` + missing},
+		"one of two":         {errNotFound, true, []reference{user, team}, `the user "ana" or the team "acme"` + missing},
+		"none of them":       {errNotFound, true, []reference{group}, errNotFound.Public},
+		"without references": {errNotFound, true, nil, errNotFound.Public},
+		"named already":      {errNotFound.Because(errors.New("cause")), false, []reference{user}, errNotFound.Public},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := nameAbsent(tc.err, tc.all, func(string) error {
 				if tc.exists {
 					return nil
 				}
-				return notFound
+				return errNotFound
 			})
 			known, ok := errors.AsType[*fault.Error](err)
 			if !ok || known.Public != tc.want || known.Kind != fault.NotFound {

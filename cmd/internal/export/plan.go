@@ -227,7 +227,7 @@ func lowerAll(names []string) []string {
 func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
 	s := p.Summary
-	entities := terminal.Count{N: int64(s.Total()), One: "entity"}
+	entities := terminal.Count{N: s.Total(), One: "entity"}
 	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d not at all.\n\n",
 		entities, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {

@@ -205,7 +205,7 @@ func printVerified(t terminal.Terminal, v verified) error {
 		row("  signature", signatureTexts[v.Signature])
 		row("  checked", fmt.Sprintf("%d files match SHA256SUMS. No file is missing or was added", v.Entries))
 		row("", "every generated file matches the project")
-		row("", terminal.Count{N: int64(v.Keys), One: "API key"}.String())
+		row("", terminal.Count{N: v.Keys, One: "API key"}.String())
 		row("", fmt.Sprintf("%d ledger items, which all refer to existing content", v.Items))
 		row("  ledger", "configured: "+countsText(own))
 		row("", "the same for every project: "+countsText(contract.LedgerCounts{
