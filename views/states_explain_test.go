@@ -93,6 +93,6 @@ func explainAllowed() projects.Explain {
 func explainWrong() projects.Explain {
 	m := explainEmpty()
 	m.Path = ui.Value{Text: "orders", Error: "Start the path with a slash, as in /orders/42."}
-	m.Key = ui.Value{Text: "key_other", Error: "Use the ID of a key of the project."}
+	m.Key = ui.Value{Text: "key_other", Error: "Use the ID of one of the project's keys."}
 	return m
 }

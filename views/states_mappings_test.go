@@ -61,7 +61,7 @@ func groupMappingRemoval() projects.GroupMappingRemoval {
 		Confirm: ui.Confirmation{
 			ID:     "mapping-remove",
 			Action: mappingsURL + "/1f0a/remove",
-			Impact: []string{"Users who are in the group only because of a claim will leave it immediately."},
+			Impact: []string{"Users who are in the group only because of a claim will be removed from it immediately."},
 			Verb:   "Remove",
 			Kind:   "mapping",
 		},

@@ -45,7 +45,7 @@ func arrivalStates() []state {
 		})},
 		{"signup-closed", signin.SignUpPage(signin.SignUp{
 			Page:      out("Create an account", "/signup"),
-			Refusal:   "You need an invitation to create an account here. Ask an owner of a team for a link.",
+			Refusal:   "You need an invitation to create an account here. Ask a team owner for a link.",
 			SignInURL: "/signin",
 		})},
 		{"leave", signin.LeavePage(signin.Leave{

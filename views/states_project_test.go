@@ -264,7 +264,7 @@ func configureWrong() projects.Configure {
 		Text:  " x",
 		Error: "Use 1 to 128 printable ASCII characters. Don't begin or end with a space.",
 	}
-	access.Wrong = map[string]string{"methods": "The mode authenticate requires at least one method: api_key, jwt " +
+	access.Wrong = map[string]string{"methods": "The authenticate mode requires at least one method: api_key, jwt " +
 		"or opaque."}
 	access.Error = "Nothing was saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "It must start with http:// or https://."}

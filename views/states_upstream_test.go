@@ -182,7 +182,7 @@ func accessTokens() projects.Configure {
 				"https://accounts.example.com. http is allowed only on this machine."},
 			Audience: ui.Value{Error: "Enter the audience of the issuer's tokens for this API."},
 			Tenant:   ui.Value{Text: "acme"},
-			Error:    "This pair of issuer and audience is listed twice. Remove one.",
+			Error:    "This issuer and audience pair is listed twice. Remove one.",
 		},
 	}
 	at.Introspection = projects.Introspection{

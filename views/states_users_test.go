@@ -266,7 +266,7 @@ func group() tenants.Group {
 			Action: "/groups/grp_1/members",
 			Email: ui.Value{
 				Text:  "eve@example.com",
-				Error: "No user of this tenant has this address. Invite the user under Users first.",
+				Error: "No user in this tenant has this address. Invite the user under Users first.",
 			},
 		},
 		OwnerList: second("owners_", listed("/groups/grp_1", "apps", "owner", "role")),

@@ -42,7 +42,7 @@ var (
 	TokenScope        = Denial{403, "insufficient_scope", "This route requires a scope that the token doesn't have."}
 	NotInGroup        = Denial{403, "not_in_group", "This route requires a group that the caller isn't in."}
 	NotOwner          = Denial{403, "not_owner", "Only the owner of this object can make this call."}
-	NoRule            = Denial{403, "no_rule", "No rule of this API allows this route."}
+	NoRule            = Denial{403, "no_rule", "None of this API's rules allow this route."}
 	IPDenied          = Denial{403, "ip_denied", "Calls from this IP address aren't allowed."}
 	RateLimited       = Denial{429, "rate_limited", "Too many calls. Try again after the time in Retry-After."}
 	QuotaExceeded     = Denial{429, "quota_exceeded", "The call quota is used up. Try again after the time in " +
@@ -54,7 +54,7 @@ var (
 	ClaimRequired     = Denial{403, "claim_required", "This proxy isn't claimed yet. Until it is claimed, it doesn't " +
 		"forward WebSockets, large responses, or calls to ports other than 80 and 443."}
 	UpstreamUnreachable = Denial{502, "upstream_unreachable", "The upstream can't be reached."}
-	NoHealthyUpstream   = Denial{503, "no_healthy_upstream", "No target of the upstream is healthy."}
+	NoHealthyUpstream   = Denial{503, "no_healthy_upstream", "The upstream has no healthy targets."}
 	UpstreamOpen        = Denial{503, "upstream_open", "Calls to the upstream are stopped because too many calls " +
 		"have failed."}
 	IssuerUnavailable = Denial{503, "issuer_unavailable", "The token issuer's keys aren't available right now."}

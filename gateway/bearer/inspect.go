@@ -178,7 +178,7 @@ func inspectToken(
 
 func wrongHeader(head header) []string {
 	if algorithms[head.algorithm].family == 0 {
-		return []string{fmt.Sprintf("Its alg is %s. Only signatures with a public key are accepted, such as RS256 "+
+		return []string{fmt.Sprintf("Its alg is %s. Only public-key signatures are accepted, such as RS256 "+
 			"and ES256.", diagnosis.Quote(head.algorithm))}
 	}
 	if !head.isAcceptable() {

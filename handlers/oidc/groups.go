@@ -144,7 +144,7 @@ func (h *Handler) groupAdmin(c *gin.Context) (string, bool) {
 	scheme, token, _ := strings.Cut(c.GetHeader("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		c.Header("WWW-Authenticate", "Bearer")
-		h.Web.Refuse(c, fault.New(fault.Unauthenticated, "credentials_required", "Send the access token of a user: "+
+		h.Web.Refuse(c, fault.New(fault.Unauthenticated, "credentials_required", "Send a user's access token: "+
 			"Authorization: Bearer …"))
 		return "", false
 	}

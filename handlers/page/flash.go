@@ -51,7 +51,7 @@ var flashes = map[string]string{
 	"product":                 "Saved the product for %s. The change applies starting with the next call.",
 	"product_made":            "Created the product %s. To add a project, choose the product in its settings.",
 	"product_gone":            "Deleted the product %s.",
-	"tenant": "Saved the tenant %s. The change applies in every project that serves it starting with the " +
+	"tenant": "Saved the tenant %s. The change applies in every project that serves it, starting with the " +
 		"next call.",
 	"tenant_made":      "Created the tenant %s. Attach it to each project that should serve it.",
 	"project_deleted":  "%s is in the trash. Calls to it get 410.",

@@ -44,6 +44,6 @@ func TestExplain_page(t *testing.T) {
 		Says("#explain-key-error", "Use the ID of a key")
 	s.Get(ask("path", "/a", "version", "1.0.0", "environment", "prod", "host", "api.example.com")).
 		Shows(422, "Explain a call").
-		Says("#explain-host-error", "Use the host name of a custom domain of the project.")
+		Says("#explain-host-error", "Use the host name of one of the project's custom domains.")
 	s.Get(ask("path", "/it's $(here)")).Says("#explain-command", `'/it'\''s $(here)'`)
 }

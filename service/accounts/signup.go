@@ -133,7 +133,7 @@ func (s *Service) admit(tx *models.Tx, ticket Ticket) (admission, error) {
 		return admission{workspace: workspace.ID}, err
 	}
 	return none, fault.New(fault.Forbidden, "signup_closed", "You need an invitation to create an account here. Ask "+
-		"an owner of a team for a link.")
+		"a team owner for a link.")
 }
 
 // SignUp creates an account with a password, signs it in and returns the session's secret. With an invitation the

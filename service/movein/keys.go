@@ -180,7 +180,7 @@ func (w *writing) settleKey(tx *models.Tx, was, row *models.APIKey, pointer stri
 }
 
 // errOther is the error of an import during which another request changed one of its objects.
-var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request changed an object of the import at the "+
+var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request changed an object in the import at the "+
 	"same time. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.

@@ -108,8 +108,8 @@ func findHost(
 	q.Host = host
 	rows, err := tx.DomainsAt(project.ID, host)
 	if err == nil && (!ok || len(rows) == 0) {
-		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "unknown_host", Detail: "Use the host name of a " +
-			"custom domain of the project."})
+		wrong = append(wrong, fault.Field{Pointer: "/host", Code: "unknown_host", Detail: "Use the host name of one " +
+			"of the project's custom domains."})
 	}
 	return wrong, err
 }
@@ -171,7 +171,7 @@ func askKey(tx *models.Tx, p access.Principal, project models.Project, id string
 	valid := row.ProjectID == project.ID ||
 		row.ProductID != nil && project.ProductID != nil && *row.ProductID == *project.ProductID
 	if errors.Is(err, models.ErrNotFound) || (err == nil && !valid) {
-		return fault.InvalidField("/key", "unknown_key", "Use the ID of a key of the project.")
+		return fault.InvalidField("/key", "unknown_key", "Use the ID of one of the project's keys.")
 	}
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func checkIssuers(pairs []snapshot.TokenIssuer, at string, in authContext) []fau
 			wrong = append(wrong, fault.Field{
 				Pointer: here,
 				Code:    "duplicate",
-				Detail:  "This pair of issuer and audience is listed twice. Remove one.",
+				Detail:  "This issuer and audience pair is listed twice. Remove one.",
 			})
 		}
 	}

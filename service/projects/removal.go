@@ -248,7 +248,7 @@ func textOf(r contract.Callers) string {
 
 func callerName(owner string) string {
 	if owner == "" {
-		return "calls without an owner"
+		return "callers without an owner"
 	}
 	return owner
 }

@@ -92,7 +92,7 @@ func TestRemove_environment(t *testing.T) {
 			t.Errorf("not confirmed: %v", err)
 		}
 		for _, part := range []string{
-			"9 calls", "partner (7)", "calls without an owner (2)", "2 API keys", "?confirm=true",
+			"9 calls", "partner (7)", "callers without an owner (2)", "2 API keys", "?confirm=true",
 		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("%q is not in: %v", part, err)

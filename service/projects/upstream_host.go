@@ -30,7 +30,7 @@ func (s *Service) checkHostHeader(
 		return nil, nil
 	}
 	if s.CapUnclaimed && unclaimed(p) {
-		return new(onlyClaimed(pointer, "another Host header")), nil
+		return new(onlyClaimed(pointer, "a different Host header")), nil
 	}
 	if text == contract.HostOfCaller {
 		in.HostHeader = &text

@@ -76,7 +76,7 @@ func normalizeAuth(
 		wrong = append(wrong, fault.Field{
 			Pointer: prefix + "/methods",
 			Code:    "required",
-			Detail:  "The mode authenticate requires at least one method: api_key, jwt or opaque.",
+			Detail:  "The authenticate mode requires at least one method: api_key, jwt or opaque.",
 		})
 	}
 	wrong = append(wrong, checkMethods(in.Methods, prefix)...)

@@ -103,8 +103,8 @@ func checked(tx *models.Tx, p access.Principal, in contract.NewToken, now time.T
 		wrong = append(wrong, fault.Field{
 			Pointer: "/expires_at",
 			Code:    "too_late",
-			Detail: "A token can't be valid for more than a year, or for longer than the token that creates it. Use " +
-				"at most " + limit.UTC().Format(time.RFC3339) + ".",
+			Detail: "A token can't be valid for more than a year, or for longer than the token that creates it. " +
+				"Use a time no later than " + limit.UTC().Format(time.RFC3339) + ".",
 		})
 	default:
 		expires = in.ExpiresAt.UTC().Truncate(time.Microsecond)

@@ -41,7 +41,7 @@ const DefaultRange = 24 * time.Hour
 type group struct {
 	since       time.Time // begin of the hour or day
 	environment contract.UsageEnvironment
-	owner       string // "" for calls without an owner
+	owner       string // "" for callers without an owner
 	key         string // id, "" for calls without a key
 	route       string
 	statusClass string               // such as 2xx; "" for calls that ended without a status

@@ -12,8 +12,8 @@ import (
 	"postern/platform/fault"
 )
 
-// errNotFound is the server's answer that something doesn't exist.
-var errNotFound = fault.New(fault.NotFound, "not_found", "Not found.")
+// errAbsent is the server's answer that something doesn't exist.
+var errAbsent = fault.New(fault.NotFound, "not_found", "Not found.")
 
 func TestNameAbsent(t *testing.T) {
 	group := reference{noun: "group", name: "admins", path: "/groups/admins"}
@@ -26,22 +26,22 @@ func TestNameAbsent(t *testing.T) {
 		all    []reference
 		want   string
 	}{
-		"argument":           {errNotFound, false, []reference{user}, `the user "ana"` + missing},
-		"flag":               {errNotFound, false, []reference{team}, `--team: the team "acme"` + missing},
-		"outer argument":     {errNotFound, false, []reference{group, user}, `the group "admins"` + missing},
-		"inner argument":     {errNotFound, true, []reference{group, user}, `the user "ana"` + missing},
-		"flag, not argument": {errNotFound, true, []reference{group, team}, `--team: the team "acme"` + missing},
-		"one of two":         {errNotFound, true, []reference{user, team}, `the user "ana" or the team "acme"` + missing},
-		"none of them":       {errNotFound, true, []reference{group}, errNotFound.Public},
-		"without references": {errNotFound, true, nil, errNotFound.Public},
-		"named already":      {errNotFound.Because(errors.New("cause")), false, []reference{user}, errNotFound.Public},
+		"argument":           {errAbsent, false, []reference{user}, `the user "ana"` + missing},
+		"flag":               {errAbsent, false, []reference{team}, `--team: the team "acme"` + missing},
+		"outer argument":     {errAbsent, false, []reference{group, user}, `the group "admins"` + missing},
+		"inner argument":     {errAbsent, true, []reference{group, user}, `the user "ana"` + missing},
+		"flag, not argument": {errAbsent, true, []reference{group, team}, `--team: the team "acme"` + missing},
+		"one of two":         {errAbsent, true, []reference{user, team}, `the user "ana" or the team "acme"` + missing},
+		"none of them":       {errAbsent, true, []reference{group}, errAbsent.Public},
+		"without references": {errAbsent, true, nil, errAbsent.Public},
+		"named already":      {errAbsent.Because(errors.New("cause")), false, []reference{user}, errAbsent.Public},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := nameAbsent(tc.err, tc.all, func(string) error {
 				if tc.exists {
 					return nil
 				}
-				return errNotFound
+				return errAbsent
 			})
 			known, ok := errors.AsType[*fault.Error](err)
 			if !ok || known.Public != tc.want || known.Kind != fault.NotFound {

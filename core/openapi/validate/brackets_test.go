@@ -93,7 +93,7 @@ func TestBrackets(t *testing.T) {
 		{"form", "expand=a&expand[b]=c", "body must not be sent both as a plain value and with brackets"},
 		{"form", deep(63), ""},
 		{"form", deep(64), "body must not have more than 64 brackets in a name"},
-		{"form", "lists=1", "body is too large or nested too deep to be checked against the document"},
+		{"form", "lists=1", "body is too large or too deeply nested to be checked against the document"},
 		{"query", "ids[]=1&ids[]=2", ""},
 		{"query", "ids[0]=1", ""},
 		{"query", "ids[]=x", "query ids.0 must be an integer"},

@@ -352,7 +352,7 @@ func unpack(work *Work, encoding string, body []byte) ([]byte, error) {
 // result returns the problems of a run, each once.
 func (r *run) result() []Problem {
 	if r.stopped {
-		return []Problem{{In: r.in, Detail: "is too large or nested too deep to be checked against the document"}}
+		return []Problem{{In: r.in, Detail: "is too large or too deeply nested to be checked against the document"}}
 	}
 	var out []Problem
 	for _, p := range r.problems {

@@ -211,5 +211,5 @@ func (h *Handler) mappingImpact(
 		)
 	}
 	return append(lines, "This provider doesn't have another mapping to "+one.GroupName+". Users who are in the "+
-		"group only because of a claim will leave it immediately.")
+		"group only because of a claim will be removed from it immediately.")
 }

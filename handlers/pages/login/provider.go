@@ -275,19 +275,18 @@ func registerText(kind string) string {
 		return "In GitHub, go to Settings > Developer settings > OAuth Apps, and enter this URL as your app's " +
 			"authorization callback URL."
 	case providers.Google:
-		return "In the Google Cloud console, add this URL to the authorized redirect URIs of a web application's " +
-			"OAuth " +
-			"client."
+		return "In the Google Cloud console, add this URL to the authorized redirect URIs for a web application's " +
+			"OAuth client."
 	case providers.Microsoft:
 		return "In Microsoft Entra, open Authentication in your app registration, and add this URL as a redirect URI " +
-			"of the Web platform."
+			"for the Web platform."
 	case providers.Facebook:
 		return "In Meta for Developers, open your app's Facebook Login settings, and add this URL to the valid OAuth " +
 			"redirect URIs."
 	case providers.Auth0:
 		return "In Auth0, add this URL to the allowed callback URLs of a regular web application."
 	}
-	return "Add this URL as a redirect URI of your client at the issuer."
+	return "Add this URL as a redirect URI for your client at the issuer."
 }
 
 func (h *Handler) saveProvider(v *page.Visit) (web.Answer, error) {

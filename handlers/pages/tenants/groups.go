@@ -327,7 +327,7 @@ func (h *Handler) userWithAddress(v *page.Visit, tenant, email string) (string, 
 	case err != nil:
 		return "", err
 	case len(page.Items) == 0:
-		return "", fault.InvalidField("/email", "unknown_user", "No user of this tenant has this address. Invite the "+
+		return "", fault.InvalidField("/email", "unknown_user", "No user in this tenant has this address. Invite the "+
 			"user under Users first.")
 	case len(page.Items) > 1:
 		return "", fault.InvalidField("/email", "ambiguous_user", "Several users have this address. Add the right "+
