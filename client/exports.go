@@ -100,7 +100,7 @@ func (c *Client) Download(ctx context.Context, e contract.Export, w io.Writer) e
 	case err != nil:
 		return err
 	case n != e.SizeBytes:
-		return fault.New(fault.Internal, "download_damaged", "The size of the download differs from the %d bytes "+
+		return fault.New(fault.Internal, "download_damaged", "The download's size doesn't match the %d bytes "+
 			"that the server announced. Try again.", e.SizeBytes)
 	case hex.EncodeToString(sum.Sum(nil)) != e.SHA256:
 		return fault.New(fault.Internal, "download_damaged", "The SHA-256 of the download doesn't match the one that "+

@@ -72,7 +72,7 @@ func keyType() projects.KeyType {
 			Verb:   "Delete",
 			Kind:   "key type",
 			Name:   "partner",
-			Error:  "You can't delete this key type, because 3 keys have it (1 active). Revoked keys also count.",
+			Error:  "You can't delete this key type, because 3 keys use it (1 active). Revoked keys also count.",
 		},
 	}
 }

@@ -162,8 +162,8 @@ func requestFates() []bundle.Fate {
 			How: "not available",
 			Note: "Kong connects to any address that the name of an upstream, token issuer or introspection endpoint " +
 				"resolves to, including private and loopback addresses. The hosted gateway refuses addresses that " +
-				"its operator hasn't allowed. At worst, a name that resolves to a loopback address reaches the " +
-				"container itself, and on port 8001 Kong's own admin API.",
+				"its operator hasn't allowed. At worst, calls to a name that resolves to a loopback address " +
+				"reach the container itself and, on port 8001, Kong's own admin API.",
 			Remedy: "Run the gateway in a network that allows connections only to its upstreams. If a name is " +
 				"supposed to refer to the gateway's own machine, use host.docker.internal instead."},
 	}

@@ -141,8 +141,8 @@ func mappingFates() []bundle.Fate {
 				"exported realm keep the groups that they had at the time of the export. Signing in to the realm " +
 				"doesn't change their groups, because Keycloak reads claims for groups only from OpenID Connect and " +
 				"Auth0 providers, and can't see whether an email address is verified.",
-			Remedy: "Move users between groups in Keycloak yourself. Alternatively, in front of Keycloak, put an " +
-				"identity broker that sends groups as claims, such as Dex for GitHub.",
+			Remedy: "Move users between groups in Keycloak yourself. Alternatively, use an identity broker " +
+				"in front of Keycloak, such as Dex for GitHub, to send groups as claims.",
 		},
 	}
 }

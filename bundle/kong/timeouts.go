@@ -41,7 +41,7 @@ func timeoutFates() []bundle.Fate {
 			"too. At worst, a stream that is silent for longer than read_timeout is cut off, and a WebSocket is " +
 			"closed without a close frame. A stream that the hosted gateway would cut off earlier remains open until " +
 			"read_timeout."
-		remedy = "Have streams send something, such as a comment or a ping, at shorter intervals than read_timeout."
+		remedy = "Have streams send something, such as a comment or a ping, at intervals shorter than read_timeout."
 	)
 	return []bundle.Fate{
 		{Reason: "streams", Status: bundle.Approximate, How: how, Note: streams, Remedy: remedy},

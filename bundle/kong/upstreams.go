@@ -280,7 +280,7 @@ func judgeChecks(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 func breakerFates() []bundle.Fate {
 	return []bundle.Fate{{Reason: "not_exported", Status: bundle.Lossy, How: "not in gateway.yaml",
 		Note: "Kong has no circuit breaker that counts failures in a window. At worst, every call to a failing " +
-			"target waits until its timeout.",
+			"target waits until it times out.",
 		Remedy: "Set a check path for the environment, so that Kong stops sending calls to failing targets, or use " +
 			"shorter timeouts."}}
 }

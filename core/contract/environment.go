@@ -88,7 +88,7 @@ var (
 		Example:    "environments create shop 1.0.0 staging https://staging.example.com",
 		Permission: UpdateProjects,
 		Doc: "Calls to its gateway URL are forwarded to the target. API keys that are limited to an environment with " +
-			"this name are valid for it.",
+			"this name work in the new environment.",
 	}}
 	GetEnvironment = &Op[EnvironmentPath, Environment]{Operation{
 		ID: "get-environment", Method: http.MethodGet, Path: environment, Summary: "Get an environment",

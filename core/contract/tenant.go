@@ -13,7 +13,7 @@ type Tenant struct {
 	Project       *string   `json:"project" doc:"ID of the project whose default tenant it is; null if the tenant belongs to a team"`
 	Name          string    `json:"name"`
 	DisplayName   string    `json:"display_name"`
-	FallbackOwner *string   `json:"fallback_owner" doc:"Owner that calls with a token of this tenant and without a key are assigned to. Null means the project's fallback owner"`
+	FallbackOwner *string   `json:"fallback_owner" doc:"Owner to assign to calls that have a token from this tenant but no key. Null means the project's fallback owner"`
 	Projects      []string  `json:"projects" doc:"Names of the projects that serve it"`
 	ETag          string    `json:"etag" doc:"Send as If-Match to update the tenant"`
 	CreatedAt     time.Time `json:"created_at"`
@@ -30,7 +30,7 @@ type NewTenant struct {
 	Team          string `json:"team,omitempty" minLength:"1" doc:"ID of the owning team. Defaults to your first team"`
 	Name          string `json:"name" slug:"true" doc:"Name of the tenant. Can't be changed later. \"default\" is reserved"`
 	DisplayName   string `json:"display_name,omitempty" doc:"Display name. Defaults to the name"`
-	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner that calls with a token of this tenant and without a key are assigned to. Defaults to the project's fallback owner"`
+	FallbackOwner string `json:"fallback_owner,omitempty" minLength:"1" doc:"Owner to assign to calls that have a token from this tenant but no key. Defaults to the project's fallback owner"`
 }
 
 // TenantCreation is a request for a new tenant.
@@ -39,7 +39,7 @@ type TenantCreation struct{ Body NewTenant }
 // TenantChange changes a tenant; nil leaves a member unchanged.
 type TenantChange struct {
 	DisplayName   *string          `json:"display_name,omitempty" doc:"Display name"`
-	FallbackOwner Optional[string] `json:"fallback_owner,omitzero" doc:"Owner that calls with a token of this tenant and without a key are assigned to. Use null for the project's fallback owner"`
+	FallbackOwner Optional[string] `json:"fallback_owner,omitzero" doc:"Owner to assign to calls that have a token from this tenant but no key. Use null for the project's fallback owner"`
 }
 
 // TenantUpdate is a request to change a tenant.

@@ -11,7 +11,7 @@ import (
 // passive_failures decides.
 type UpstreamChecks struct {
 	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. If empty, there are no active checks, and the health of targets depends only on calls"`
-	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between two checks of a target, in milliseconds, from 1 second to 1 hour. Also how long a target gets no calls after failed calls. Defaults to 10 seconds"`
+	IntervalMS *int    `json:"interval_ms,omitempty" flag:"check-interval,milliseconds" doc:"Time between checks of a target, in milliseconds, from 1 second to 1 hour. Also how long calls to a target are stopped after failed calls. Defaults to 10 seconds"`
 	TimeoutMS  *int    `json:"timeout_ms,omitempty" flag:"check-timeout,milliseconds" doc:"How long a check can take, in milliseconds, up to 1 minute. Defaults to 2 seconds"`
 	Healthy    *int    `json:"healthy,omitempty" flag:"check-healthy" doc:"Successful checks in a row after which a target gets calls again, up to 100. Defaults to 2"`
 	Unhealthy  *int    `json:"unhealthy,omitempty" flag:"check-unhealthy" doc:"Failed checks in a row after which a target gets no calls, up to 100. Defaults to 3"`

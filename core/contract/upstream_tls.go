@@ -12,7 +12,7 @@ import (
 // UpstreamCA are the authorities that an upstream's certificate can be from. A change leaves a member that is nil
 // unchanged. Answers have both.
 type UpstreamCA struct {
-	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates of private certificate authorities in PEM, at most 16, with a total size of up to 64 KB. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
+	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates from private certificate authorities in PEM format, at most 16 and 64 KB in total. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
 	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the authorities that the gateway's machine trusts. Defaults to true"`
 }
 

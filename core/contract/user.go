@@ -265,13 +265,13 @@ var (
 		ID: "end-user-session", Method: http.MethodDelete, Path: userSessions + "/{session}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Summary: "End a user's session",
 		Command: "users sessions end USER SESSION",
-		Doc:     "Tokens of the session are refused immediately.",
+		Doc:     "The session's tokens are refused from then on.",
 	}}
 	EndUserSessions = &Op[UserPath, EndedSessions]{Operation{
 		ID: "end-user-sessions", Method: http.MethodPost, Path: userSessions + "/end-all", Permission: UpdateUsers,
 		Summary: "End all sessions of a user",
 		Command: "users sessions end-all USER",
-		Doc:     "Tokens of these sessions are refused immediately.",
+		Doc:     "The tokens of these sessions are refused from then on.",
 	}}
 	ListConsents = &Op[UserPath, List[Consent]]{Operation{
 		ID: "list-consents", Method: http.MethodGet, Path: user + "/consents", Summary: "List a user's consents",
@@ -281,7 +281,7 @@ var (
 	WithdrawConsent = &Op[ConsentPath, None]{Operation{
 		ID: "withdraw-consent", Method: http.MethodDelete, Path: user + "/consents/{client}", Permission: UpdateUsers,
 		Status: http.StatusNoContent, Command: "users consents withdraw USER CLIENT",
-		Summary: "Withdraw a user's consent to an app client",
+		Summary: "Withdraw a user's consent for an app client",
 		Doc: "Ends the user's sessions with the app client. The user is asked for consent again at the next " +
 			"sign-in.",
 	}}

@@ -58,7 +58,7 @@ const (
 // WebhookList is a request for webhooks.
 type WebhookList struct {
 	Page
-	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing means on, but deliveries fail"`
+	State string `query:"state" enum:"on,off,failing" doc:"Only webhooks in this state; failing means on, but deliveries are failing"`
 	Sort  string `query:"sort" enum:"created,-created,url,-url" doc:"Sort order. A leading - means descending. Defaults to -created"`
 	Text  string `query:"q" flag:"search" maxLength:"200" doc:"Part of the URL or description, ignoring case"`
 }
@@ -157,7 +157,7 @@ var (
 	GetWebhook = &Op[WebhookPath, Webhook]{Operation{
 		ID: "get-webhook", Method: http.MethodGet, Path: webhook, Summary: "Get a webhook", Permission: ReadWebhooks,
 		Command: "webhooks show WEBHOOK",
-		Doc: "Returns the webhook's settings, whether its deliveries fail and, if Postern turned it off, the " +
+		Doc: "Returns the webhook's settings, whether its deliveries are failing and, if Postern turned it off, the " +
 			"reason.",
 	}}
 	UpdateWebhook = &Op[WebhookUpdate, Webhook]{Operation{

@@ -134,7 +134,7 @@ func TestKeyTypes_delete(t *testing.T) {
 		Shows(200, "Key created")
 	s.Post(partnerPage+"/delete", "confirm", "true").
 		Shows(409, "Key type partner").
-		Says("[role=alert]", "because 1 key has it (1 active)").
+		Says("[role=alert]", "because 1 key uses it (1 active)").
 		Says("dl", "Keys1")
 	s.Post(keyTypesPage, "name", "spare", "scopes", "a").LeadsTo(keyTypesPage)
 	s.Post(keyTypesPage+"/spare/delete", "confirm", "true").LeadsTo(keyTypesPage)

@@ -173,7 +173,7 @@ func TestGroups_pages(t *testing.T) {
 	ana := createOn(s, tenant+"/users", "email", "ana@example.com")
 
 	s.Post(staff+"/members", "email", "eve@example.com").Shows(422, "All staff").Holds("email", "eve@example.com").
-		Says("#add-email-error", "No user of this tenant")
+		Says("#add-email-error", "No user in this tenant")
 	s.Post(staff+"/members", "email", "Ana@example.com").LeadsTo(staff)
 	s.Get(staff).Says("section[aria-labelledby=members]", "ana@example.com").Lacks("[name=role]")
 	s.Get(list).Says("main", "1 user").Says("main", "0 users")

@@ -173,11 +173,11 @@ func deleteKeyType(tx *models.Tx, project models.Project, row models.KeyType) er
 	}
 	if all > models.MaxTotal {
 		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because more than %d "+
-			"keys have it. Revoked keys also count.", models.MaxTotal)
+			"keys use it. Revoked keys also count.", models.MaxTotal)
 	}
 	if all > 0 {
 		return fault.New(fault.Conflict, "key_type_in_use", "You can't delete this key type, because %s it (%d "+
-			"active). Revoked keys also count.", countOf(all, "key has", "keys have"), active)
+			"active). Revoked keys also count.", countOf(all, "key uses", "keys use"), active)
 	}
 	err = tx.DeleteKeyType(row.ID)
 	if errors.Is(err, models.ErrReferenced) {

@@ -420,7 +420,7 @@ func issuerRow(id, action string, row IssuerRow) templ.Component {
 			}
 			if action != "" {
 				templ_7745c5c3_Err = tokenToTest(row.ID, "secret_token", "Enter a token from this issuer to see whether the gateway "+
-					"accepts it and why.").Render(ctx, templ_7745c5c3_Buffer)
+					"accepts it, and why or why not.").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -215,7 +215,7 @@ func keyBounds(id string, b KeyBounds) templ.Component {
 		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
 			ID:      id + "-limit",
 			Name:    "limits",
-			Legend:  "Limits for this key (windows follow the UTC clock)",
+			Legend:  "Limits for this key (windows are in UTC)",
 			Windows: b.Windows,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -373,7 +373,7 @@ func keyTypeFields(m KeyTypeForm) templ.Component {
 		templ_7745c5c3_Err = ui.LimitFields(ui.Limits{
 			ID:      m.id("limit"),
 			Name:    "limits",
-			Legend:  "Limits for keys without their own (windows follow the UTC clock)",
+			Legend:  "Limits for keys that don't have their own (windows are in UTC)",
 			Windows: m.Windows,
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -184,7 +184,7 @@ func signIns(m User) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if m.Consents[0].Action != "" {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"hint mt-2\">Withdrawing a consent ends the user's sessions with that application.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<p class=\"hint mt-2\">Withdrawing consent ends the user's sessions with that application.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -43,7 +43,7 @@ URL in a browser on any machine, sign in and enter the code.
 After you sign in, other commands use this server. Without URL, you sign in to the
 current server. To show or change the current server, use postern context.
 
-The access token is stored in your configuration directory, one per server. To choose
+Access tokens are stored in your configuration directory, one per server. To choose
 another directory, set POSTERN_CONFIG_DIR. The token expires after 90 days. To revoke
 it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-in.`,
 		Example: `  postern login https://postern.example.com

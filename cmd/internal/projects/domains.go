@@ -226,8 +226,8 @@ func newDomainsApprove(t terminal.Terminal) *cobra.Command {
 		}
 		return err
 	})
-	command.Long = `Verify a custom domain of any team without a TXT record, for names that aren't in
-public DNS. With --undo, withdraw the verification. The domain is then no longer served.
+	command.Long = `Verify any team's custom domain without a TXT record, for names that aren't in public
+DNS. With --undo, withdraw the verification. The domain is then no longer served.
 
 The first account is an operator, and so is every account added with postern
 operators add.`
