@@ -73,8 +73,8 @@ func clientWarnings(c contract.AppClient, all []contract.Provider) (out []contra
 		// developers.google.com/identity/protocols/oauth2/web-server#exchange-authorization-code:
 		// client_secret is required of web applications, and only their redirect URIs can be https.
 		if one.Type == providers.Google && !one.HasClientSecret {
-			warn(WarnNoSecret, "The Google provider of the app client %s has no client secret. Google requires one "+
-				"for web applications.", c.Name)
+			warn(WarnNoSecret, "The provider %s of the app client %s has no client secret. Google requires one for "+
+				"web applications.", ProviderLabel(one), c.Name)
 		}
 		if one.Type == providers.OIDC && presentsAccess(one.TokenType) && !one.HasClientSecret {
 			warn(WarnOpaqueTokens, "Calls with opaque access tokens from %s are refused, because checking them "+
