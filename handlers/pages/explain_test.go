@@ -41,7 +41,7 @@ func TestExplain_page(t *testing.T) {
 	s.Get(ask("path", "/a", "version", "9.9.9")).Shows(422, "Explain a call").Says("#explain-version-error",
 		"Use one of the project's versions: 1.0.0.")
 	s.Get(ask("path", "/a", "key", "key_none")).Shows(422, "Explain a call").
-		Says("#explain-key-error", "Use the ID of a key")
+		Says("#explain-key-error", "Use the ID of one of the project's keys.")
 	s.Get(ask("path", "/a", "version", "1.0.0", "environment", "prod", "host", "api.example.com")).
 		Shows(422, "Explain a call").
 		Says("#explain-host-error", "Use the host name of one of the project's custom domains.")
