@@ -18,6 +18,7 @@ type AuditEntry struct {
 	Time        time.Time              `json:"time"`
 	Team        *string                `json:"team" doc:"ID of the team; null for entries of the installation"`
 	Actor       AuditActor             `json:"actor"`
+	Summary     string                 `json:"summary" doc:"What happened, as a sentence for people. The wording may change"`
 	Action      string                 `json:"action" doc:"Action, such as key.change"`
 	Outcome     string                 `json:"outcome" enum:"done,refused"`
 	Object      string                 `json:"object" doc:"ID of the object"`

@@ -263,6 +263,7 @@ type ImportSummary struct {
 	ID        string    `json:"id"`
 	Team      string    `json:"team" doc:"ID of the team"`
 	State     string    `json:"state" enum:"planned,applying,applied"`
+	Name      string    `json:"name" doc:"Name of the import, its product and its tenant"`
 	CreatedAt time.Time `json:"created_at"`
 }
 

@@ -206,11 +206,12 @@ func shown(tx *models.Tx, team string, rows []models.AuditEntry) ([]contract.Aud
 		out[i] = entryOf(&rows[i])
 		out[i].Actor.Email = contract.OrNull(members[rows[i].Actor])
 		out[i].ProjectName = names[rows[i].ProjectID]
+		out[i].Summary = ActorText(out[i]) + " " + ActionText(out[i])
 	}
 	return out, nil
 }
 
-// entryOf returns an entry without what the row doesn't have: the names of the actor and the project.
+// entryOf returns an entry without what the row doesn't have: the names of the actor and the project, and the summary.
 func entryOf(row *models.AuditEntry) contract.AuditEntry {
 	return contract.AuditEntry{
 		ID:        row.ID,

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"postern/core/configfile"
@@ -243,7 +244,8 @@ func (s *Plans) List(
 		}
 		for _, row := range plans {
 			one := contract.ImportSummary{
-				ID: row.ID, Team: team, State: contract.ImportPlanned, CreatedAt: row.CreatedAt.UTC(),
+				ID: row.ID, Team: team, State: contract.ImportPlanned, Name: row.Choices.Name,
+				CreatedAt: row.CreatedAt.UTC(),
 			}
 			if notApplying(row) != nil {
 				one.State = contract.ImportApplying
@@ -255,8 +257,9 @@ func (s *Plans) List(
 			return out, fmt.Errorf("movein: list: %w", err)
 		}
 		for _, row := range applied {
+			_, name, _ := strings.Cut(row.Gateway, "/")
 			out.Items = append(out.Items, contract.ImportSummary{
-				ID: row.ID, Team: team, State: contract.ImportApplied, CreatedAt: row.CreatedAt.UTC(),
+				ID: row.ID, Team: team, State: contract.ImportApplied, Name: name, CreatedAt: row.CreatedAt.UTC(),
 			})
 		}
 	}

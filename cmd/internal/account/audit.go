@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,10 +76,9 @@ func readAudit(
 
 func printAudit(t terminal.Terminal, page contract.List[contract.AuditEntry]) error {
 	err := terminal.Table(t.Out, func(row func(...string)) {
-		row("ID", "TIME", "OUTCOME", "ACTION", "OBJECT", "BY", "ADDRESS", "WHAT")
+		row("ID", "TIME", "OUTCOME", "ACTION", "SUMMARY", "ADDRESS")
 		for _, e := range page.Items {
-			row(e.ID, terminal.When(&e.Time), e.Outcome, e.Action, e.Object, actorOf(e), e.Address,
-				strings.Join(changesOf(e), ", "))
+			row(e.ID, terminal.When(&e.Time), e.Outcome, e.Action, e.Summary, e.Address)
 		}
 	})
 	if err == nil && page.NextCursor != nil {
@@ -93,6 +91,7 @@ func auditFacts(e contract.AuditEntry) [][2]string {
 	facts := [][2]string{
 		{"ID", e.ID},
 		{"Time", terminal.When(&e.Time)},
+		{"Summary", e.Summary},
 		{"Outcome", e.Outcome},
 		{"Action", e.Action},
 		{"Object", e.Object},
@@ -103,10 +102,7 @@ func auditFacts(e contract.AuditEntry) [][2]string {
 		{"Number", fmt.Sprint(e.Number)},
 		{"Hash", e.Hash},
 	}
-	for _, change := range changesOf(e) {
-		facts = append(facts, [2]string{"What", change})
-	}
-	return facts
+	return append(facts, changesOf(e)...)
 }
 
 func actorOf(e contract.AuditEntry) string {
@@ -116,14 +112,15 @@ func actorOf(e contract.AuditEntry) string {
 	return e.Actor.ID
 }
 
-func changesOf(e contract.AuditEntry) []string {
-	var facts []string
+// changesOf returns the details of an entry, and the changed fields before and after the change.
+func changesOf(e contract.AuditEntry) (facts [][2]string) {
 	for _, name := range slices.Sorted(maps.Keys(e.Detail)) {
-		facts = append(facts, name+"="+e.Detail[name])
+		facts = append(facts, [2]string{"Detail", name + ": " + e.Detail[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {
 		change := e.Changes[name]
-		facts = append(facts, fmt.Sprintf("%s: %s → %s", name, factOf(change.Before), factOf(change.After)))
+		facts = append(facts, [2]string{"Change",
+			fmt.Sprintf("%s: %s → %s", name, factOf(change.Before), factOf(change.After))})
 	}
 	return facts
 }

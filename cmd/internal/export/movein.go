@@ -207,9 +207,9 @@ func writeMovedList(out *strings.Builder, title string, list *contract.MovedList
 
 func newImports(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("imports", "Manage imports from other gateways",
-		cli.ListCommand(t, cli.AsPerson, contract.ListImports, []string{"ID", "STATE", "STARTED"},
+		cli.ListCommand(t, cli.AsPerson, contract.ListImports, []string{"ID", "STATE", "NAME", "STARTED"},
 			func(one contract.ImportSummary) []string {
-				return []string{one.ID, one.State, terminal.When(&one.CreatedAt)}
+				return []string{one.ID, one.State, one.Name, terminal.When(&one.CreatedAt)}
 			}),
 		cli.OperationCommand(t, asImport, contract.GetImportPlan,
 			func(_ contract.ImportPath, p contract.PlannedImport) error {

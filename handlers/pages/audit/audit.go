@@ -165,7 +165,7 @@ func optionsOf(choices []audit.Choice, chosen, all string) []ui.Option {
 func actionChoices() []audit.Choice {
 	var out []audit.Choice
 	for _, action := range access.Recorded() {
-		out = append(out, audit.Choice{Value: string(action), Title: actionTitle(action)})
+		out = append(out, audit.Choice{Value: string(action), Title: audit.ActionTitle(action)})
 	}
 	return out
 }
@@ -175,8 +175,8 @@ func auditEntry(e contract.AuditEntry) views.Entry {
 		ID:      e.ID,
 		Time:    e.Time.Format("2 Jan 2006, 15:04:05"),
 		At:      e.Time,
-		Who:     actorText(e),
-		Text:    auditText(e),
+		Who:     audit.ActorText(e),
+		Text:    audit.ActionText(e),
 		Refused: e.Outcome == models.OutcomeRefused,
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Changes)) {

@@ -8,7 +8,7 @@ import (
 	"postern/service/access"
 )
 
-func TestAuditText(t *testing.T) {
+func TestActionText(t *testing.T) {
 	t.Parallel()
 	ana := contract.AuditActor{ID: "acc_1", Email: new("ana@example.com")}
 	born := func(field string, value any) map[string]contract.AuditChange {
@@ -65,7 +65,7 @@ func TestAuditText(t *testing.T) {
 		},
 	} {
 		e.Outcome = models.OutcomeDone
-		if got := actorText(e) + " " + auditText(e); got != want {
+		if got := ActorText(e) + " " + ActionText(e); got != want {
 			t.Errorf("%s is shown as %q, want %q", e.Action, got, want)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"postern/service/access"
 )
 
-// actorText names the actor, as the start of a sentence.
-func actorText(e contract.AuditEntry) string {
+// ActorText names the actor of an entry, as the start of a sentence. The entry must have its actor's email address.
+func ActorText(e contract.AuditEntry) string {
 	switch {
 	case e.Actor.Email != nil:
 		return *e.Actor.Email
@@ -39,8 +39,8 @@ func actorText(e contract.AuditEntry) string {
 	return "An account outside this team"
 }
 
-// auditText is the rest of the sentence. Actions without their own text are described by the parts of their name.
-func auditText(e contract.AuditEntry) string {
+// ActionText is the rest of the sentence. Actions without their own text are described by the parts of their name.
+func ActionText(e contract.AuditEntry) string {
 	of, forProject := "", ""
 	if e.ProjectName != "" {
 		of, forProject = " of "+e.ProjectName, " for "+e.ProjectName
@@ -287,8 +287,8 @@ var actionTitles = map[access.Action]string{
 	access.WorkspacePurge: "Delete an unclaimed workspace",
 }
 
-// actionTitle names an action, such as: Create a key.
-func actionTitle(action access.Action) string {
+// ActionTitle names an action, such as: Create a key.
+func ActionTitle(action access.Action) string {
 	noun, verb, _ := strings.Cut(string(action), ".")
 	if noun == "token" {
 		noun = "access token"
