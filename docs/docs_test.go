@@ -124,6 +124,34 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// Commands can be pasted into a shell: lines that continue end with the backslash, and curl says that it sends JSON,
+// because the API refuses its default, a form.
+func TestCommands(t *testing.T) {
+	paths, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+	json := regexp.MustCompile(`(?i) -d ['"][{\[]`)
+	contentType := regexp.MustCompile(`(?i)-H ['"]content-type: application/json['"]`)
+	for _, path := range append(paths, "../README.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], `\ -`) {
+				t.Errorf("%s: a line continues after a backslash:\n%s", path, m[1])
+			}
+			for _, command := range strings.Split(m[1], "curl ")[1:] {
+				if json.MatchString(command) && !contentType.MatchString(command) {
+					t.Errorf("%s: curl sends JSON without a content type:\n%s", path, command)
+				}
+			}
+		}
+	}
+}
+
 func TestSearch(t *testing.T) {
 	site := &docs.Site{}
 	for query, want := range map[string]string{
