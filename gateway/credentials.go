@@ -47,10 +47,10 @@ func (c *call) authenticate(r *request) policy.Decision {
 	}
 	decision := policy.Decide(&in)
 	if decision.Allow && in.Key != nil && r.authorization.n > 0 && !in.Access.TakesTokens() {
-		c.keyInAuthorization = c.keyInAuthorization || c.repeatsKey(r, authorizationHeader, &r.authorization, key)
+		c.keyInAuthorization = c.keyInAuthorization || c.repeatsKey(r, key)
 	}
-	if decision.Allow && in.Key != nil && in.Places != nil && r.keys.n > 0 {
-		c.keyInDefaultPlace = c.repeatsKey(r, policy.KeyHeader, &r.keys, key)
+	if decision.Allow && in.Key != nil && in.Places != nil {
+		c.keyInDefaultPlace = c.keySource(r).keyHeaderHas(key)
 	}
 	if decision.Denial == policy.InvalidKey && in.Key != nil && c.gateway.table.Load() != c.route.table {
 		return c.decideAgain(&in)

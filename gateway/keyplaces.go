@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"postern/core/policy"
@@ -45,6 +46,18 @@ func (s *keySource) All(name string) (found []string) {
 	return found
 }
 
+// keyHeaderHas reports whether X-API-Key, in any spelling that an upstream may read as that, has the key.
+func (s *keySource) keyHeaderHas(key string) bool {
+	for name, found := range s.header {
+		if policy.IsKeyHeader(name) && slices.ContainsFunc(found, func(v string) bool { return policy.HasKey(v, key) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.fields, func(f engine.Field) bool {
+		return policy.IsKeyHeader(f.Name) && policy.HasKey(f.Value, key)
+	})
+}
+
 // Query implements policy.KeySource.
 func (s *keySource) Query() string { return s.query }
 
@@ -81,14 +94,13 @@ func (c *call) findKey(r *request, in *policy.Call) (text string) {
 	return text
 }
 
-// repeatsKey reports whether a header that isn't a place for keys has the key that the call also has elsewhere: the
-// upstream would get it. A version that accepts tokens refuses such an Authorization; others forward one that isn't the
-// key.
-func (c *call) repeatsKey(r *request, header string, found *lines, key string) bool {
-	if found.n == 1 {
-		return policy.HasKey(found.first, key)
+// repeatsKey reports whether Authorization has the key that the call also has elsewhere: the upstream would get it. A
+// version that accepts tokens refuses such an Authorization; others forward one that isn't the key.
+func (c *call) repeatsKey(r *request, key string) bool {
+	if r.authorization.n == 1 {
+		return policy.HasKey(r.authorization.first, key)
 	}
-	for _, line := range c.keySource(r).All(header) {
+	for _, line := range c.keySource(r).All(authorizationHeader) {
 		if policy.HasKey(line, key) {
 			return true
 		}

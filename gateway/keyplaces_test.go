@@ -81,6 +81,10 @@ var placeCases = map[string]placeCase{
 		in: inHeader, lines: []string{"apikey: KEY", "X-API-Key: x", "x-api-key: KEY"}, status: 200,
 		got: []string{billingConsumer, "X-Api-Key:"},
 	},
+	"header, the same key in X_API_Key": {
+		in: inHeader, lines: []string{"apikey: KEY", "X_API_Key: KEY"}, status: 200,
+		got: []string{billingConsumer, "Apikey:", "X_api_key:"},
+	},
 	"query, the same key in X-API-Key": {
 		in: inQuery, query: "?api_key=KEY", lines: []string{"X-API-Key: KEY"}, status: 200,
 		got: []string{billingConsumer, "X-Api-Key:"},

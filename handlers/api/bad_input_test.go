@@ -295,6 +295,16 @@ var badSettings = []badInput{
 		422, "invalid_owner", "/fallback_owner",
 	},
 	{
+		"a user as a tenant's fallback owner", "POST /api/v1/tenants",
+		`{"name":"acme","fallback_owner":"usr_01"}`,
+		422, "invalid_owner", "/fallback_owner",
+	},
+	{
+		"an app client as a project's fallback owner", "PATCH /api/v1/projects/shop",
+		`{"fallback_owner":"cli_01"}`,
+		422, "invalid_owner", "/fallback_owner",
+	},
+	{
 		"a product's display name", "POST /api/v1/products",
 		`{"name":"store","display_name":"a\nb"}`,
 		422, "invalid_display_name", "/display_name",

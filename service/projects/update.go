@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"postern/core/contract"
@@ -15,15 +16,20 @@ import (
 // maxRanges bounds the address ranges in each list of a version.
 const maxRanges = 200
 
+// checkFallbackOwner checks the owner of calls without a key. Users and app clients can be frozen, and can belong to
+// another team. A call without a credential must not be taken for theirs.
 func checkFallbackOwner(owner string) []fault.Field {
-	if keys.ValidOwner(owner) {
+	wrong := fault.Field{Pointer: "/fallback_owner", Code: "invalid_owner"}
+	switch {
+	case !keys.ValidOwner(owner):
+		wrong.Detail = keys.OwnerRule
+	case strings.HasPrefix(owner, "usr_") || strings.HasPrefix(owner, "cli_"):
+		wrong.Detail = "Use a name that doesn't begin with usr_ or cli_. Calls without a key can't be assigned to a user " +
+			"or an app client."
+	default:
 		return nil
 	}
-	return []fault.Field{{
-		Pointer: "/fallback_owner",
-		Code:    "invalid_owner",
-		Detail:  "Use 1 to 128 printable ASCII characters. Don't begin or end with a space.",
-	}}
+	return []fault.Field{wrong}
 }
 
 // UpdateVersion changes the name of a version, and which calls to it are served.

@@ -264,8 +264,11 @@ local function authenticate(state, policy, received)
   elseif count == 1 then
     local entry, wrong = check_key(state, policy.environment, text or "")
     -- Otherwise the upstream would get the key of a call that sends it twice. The same goes for Authorization below.
-    if not policy.places.stripped[KEY_HEADER] and places.repeats(received[KEY_HEADER], text or "") then
-      kong.service.request.clear_header(KEY_HEADER)
+    for name, lines in pairs(policy.places.stripped[KEY_HEADER] and {} or received) do
+      local _, plain = headers.fate(name)
+      if plain == KEY_HEADER and places.repeats(lines, text or "") then
+        kong.service.request.clear_header(name)
+      end
     end
     if not entry or token == nil then
       return entry, wrong, in_authorization or (not takes_tokens and places.repeats(received[TOKEN_HEADER], text))

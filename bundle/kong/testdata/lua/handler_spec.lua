@@ -329,6 +329,7 @@ check("the key isn't forwarded if X-API-Key repeats it elsewhere", function()
   local seen = call_elsewhere(places, { { "apikey", good }, { "X-API-Key", good } })
   passed(seen)
   equal(value(seen, "X-API-Key"), nil)
+  equal(value(call_elsewhere(places, { { "apikey", good }, { "X_API_Key", good } }), "X_API_Key"), nil)
   equal(value(call_elsewhere(places, { { "apikey", good }, { "X-API-Key", "x" } }), "X-API-Key"), "x")
 end)
 
