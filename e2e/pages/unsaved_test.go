@@ -100,7 +100,8 @@ func (p *person) staysForChanges(project string) {
 	p.losesIssuers(asked)
 }
 
-// losesIssuers leaves issuers that were typed and not saved. The button that adds one shows the others again.
+// losesIssuers leaves issuers that were typed and not saved. The button that adds one shows the others again. A row that
+// is added and removed again leaves nothing to lose.
 func (p *person) losesIssuers(asked func(want int64, what string)) {
 	p.T.Helper()
 	p.Clicks("nav[aria-label=Project] a[href$='/access']")
@@ -119,4 +120,13 @@ func (p *person) losesIssuers(asked func(want int64, what string)) {
 	p.Follows("Overview")
 	p.Sees("2 My Shop API")
 	asked(6, "an added issuer was left")
+
+	p.Clicks("nav[aria-label=Project] a[href$='/limits']")
+	p.Presses("Add a limit")
+	p.Waits("[name=limit_calls]")
+	p.Presses("Remove limit 1")
+	p.Reaches(`//*[@id="limit-rows"][not(.//*[@name="limit_calls"])]`)
+	p.Follows("Overview")
+	p.Sees("2 My Shop API")
+	asked(6, "an added limit was removed again")
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -79,11 +78,21 @@ func readFlash(session, cookie string) (ui.Notice, bool) {
 	if !ok || strings.Count(text, "%s") != len(details.Names) {
 		return ui.Notice{}, false
 	}
-	names := make([]any, len(details.Names))
-	for i, name := range details.Names {
-		names[i] = name
+	return ui.Notice{Tone: ui.Good, Text: named(text, details.Names), Undo: details.Undo}, true
+}
+
+// named fills in the names of a text. After a name such as Acme Inc., a sentence needs no second period.
+func named(text string, names []string) string {
+	var out strings.Builder
+	for _, name := range names {
+		before, after, _ := strings.Cut(text, "%s")
+		out.WriteString(before + name)
+		if strings.ContainsAny(name[max(0, len(name)-1):], ".!?") {
+			after = strings.TrimPrefix(after, ".")
+		}
+		text = after
 	}
-	return ui.Notice{Tone: ui.Good, Text: fmt.Sprintf(text, names...), Undo: details.Undo}, true
+	return out.String() + text
 }
 
 func (v *Visit) takeFlash() *ui.Notice {

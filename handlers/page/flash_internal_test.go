@@ -93,6 +93,8 @@ func TestReadFlash(t *testing.T) {
 		{"forged", "session", named[:len(named)-1], ""},
 		{"without its names", "session", "frozen", ""},
 		{"unknown", "session", "nothing", ""},
+		{"name with a period", "session", flashCookie("session", "tenant_made", flashDetails{Names: []string{"Acme Inc."}}),
+			"Created the tenant Acme Inc. Attach it to each project that should serve it."},
 		{"long name", "session", flashCookie("session", "user_gone", flashDetails{
 			Names: []string{strings.Repeat("ä", 5000)},
 		}), "Deleted " + strings.Repeat("ä", longestName) + "…."},

@@ -51,8 +51,9 @@
     form.closest("[data-posted]") !== null && form.getAttribute("action") === window.location.pathname;
 
   // Forms with a part that a button of their own has fetched, such as "Add an issuer". That part has what was typed as
-  // if it was saved.
+  // if it was saved. before has the values of these forms before the first button, null if they had changes by then.
   const touched = new WeakSet();
+  const before = new WeakMap();
 
   // The form that is being sent loses nothing, but others on its page do.
   let sent = null;
@@ -80,11 +81,11 @@
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { elt, verb } = event.detail.requestConfig;
     const form = verb === "post" ? elt.closest("form") : null;
-    if (form && hasChanges(form)) touched.add(form);
-    posted = form && { form, values: valuesOf(form) };
+    if (form && !before.has(form)) before.set(form, hasChanges(form) ? null : valuesOf(form));
+    posted = form;
   });
   document.addEventListener("htmx:afterSettle", () => {
-    if (posted?.form.isConnected && valuesOf(posted.form) !== posted.values) touched.add(posted.form);
+    if (posted?.isConnected) touched[valuesOf(posted) === before.get(posted) ? "delete" : "add"](posted);
     posted = null;
     watch();
   });

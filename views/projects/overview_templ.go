@@ -187,7 +187,7 @@ func overview(m Overview) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !m.Leaves.Exporting && m.LastExport != NeverExported {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, ",&#32;")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "&#32;·&#32;")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -287,7 +287,7 @@ func ProviderPage(m Provider) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Group mappings</a> <span class=\"text-muted\">: add users to groups based on the provider's claims</span></p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "\">Group mappings</a> <span class=\"text-muted\">add users to groups based on the provider's claims.</span></p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -451,7 +451,7 @@ func newAccountFields(email, name ui.Value, password, minLength string) templ.Co
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.TextField(ui.Field{
 			ID: "email", Name: "email", Label: "Email", Type: "email", Autocomplete: "username",
-			Value: email, Required: true, Autofocus: true,
+			Value: email, Required: true, Autofocus: name.Error == "" && password == "",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
