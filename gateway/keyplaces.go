@@ -49,7 +49,8 @@ func (s *keySource) All(name string) (found []string) {
 // keyHeaderHas reports whether X-API-Key, in any spelling that an upstream may read as that, has the key.
 func (s *keySource) keyHeaderHas(key string) bool {
 	for name, found := range s.header {
-		if policy.IsKeyHeader(name) && slices.ContainsFunc(found, func(v string) bool { return policy.HasKey(v, key) }) {
+		has := func(line string) bool { return policy.HasKey(line, key) }
+		if policy.IsKeyHeader(name) && slices.ContainsFunc(found, has) {
 			return true
 		}
 	}

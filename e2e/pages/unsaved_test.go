@@ -100,8 +100,8 @@ func (p *person) staysForChanges(project string) {
 	p.losesIssuers(asked)
 }
 
-// losesIssuers leaves issuers that were typed and not saved. The button that adds one shows the others again. A row that
-// is added and removed again leaves nothing to lose.
+// losesIssuers leaves issuers that were typed and not saved. The button that adds one shows the others again. A row
+// that is added and removed again leaves nothing to lose.
 func (p *person) losesIssuers(asked func(want int64, what string)) {
 	p.T.Helper()
 	p.Clicks("nav[aria-label=Project] a[href$='/access']")

@@ -93,8 +93,9 @@ func TestReadFlash(t *testing.T) {
 		{"forged", "session", named[:len(named)-1], ""},
 		{"without its names", "session", "frozen", ""},
 		{"unknown", "session", "nothing", ""},
-		{"name with a period", "session", flashCookie("session", "tenant_made", flashDetails{Names: []string{"Acme Inc."}}),
-			"Created the tenant Acme Inc. Attach it to each project that should serve it."},
+		{"name with a period", "session", flashCookie("session", "product_gone", flashDetails{
+			Names: []string{"Acme Inc."},
+		}), "Deleted the product Acme Inc."},
 		{"long name", "session", flashCookie("session", "user_gone", flashDetails{
 			Names: []string{strings.Repeat("ä", 5000)},
 		}), "Deleted " + strings.Repeat("ä", longestName) + "…."},

@@ -24,8 +24,8 @@ func checkFallbackOwner(owner string) []fault.Field {
 	case !keys.ValidOwner(owner):
 		wrong.Detail = keys.OwnerRule
 	case strings.HasPrefix(owner, "usr_") || strings.HasPrefix(owner, "cli_"):
-		wrong.Detail = "Use a name that doesn't begin with usr_ or cli_. Calls without a key can't be assigned to a user " +
-			"or an app client."
+		wrong.Detail = "Use a name that doesn't begin with usr_ or cli_. Calls without a key can't be assigned to a " +
+			"user or an app client."
 	default:
 		return nil
 	}
