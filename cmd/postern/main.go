@@ -93,6 +93,7 @@ func newRoot(t terminal.Terminal) *cobra.Command {
 	terminal.SuggestCommands(root)
 	terminal.ListArguments(root)
 	terminal.NameTypes(root)
+	terminal.RefuseEmpty(root)
 	return root
 }
 

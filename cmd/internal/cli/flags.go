@@ -16,6 +16,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
@@ -45,6 +46,7 @@ func TeamFlag(command *cobra.Command, team *string) {
 func PageFlags(c *cobra.Command, page *contract.Page, usual, most int) {
 	c.Flags().IntVar(&page.Limit, "limit", usual, "maximum number of entries to list")
 	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of the previous page")
+	terminal.AllowEmpty(c.Flag("cursor")) // a script that reads all pages has none for the first
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {
 			return terminal.UsageError(fmt.Sprintf("--limit must be from 1 to %d", most))
@@ -162,11 +164,13 @@ func NameMember(c *cobra.Command, m contract.Member) {
 	terminal.NamePointer(c, pointer, "--"+m.Flag)
 }
 
-func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) {
+// addMemberFlag adds the flag that sets a member, and returns it.
+func addMemberFlag(c *cobra.Command, m contract.Member, into reflect.Value) *pflag.Flag {
 	flag := c.Flags().VarPF(&memberFlag{member: m, into: into}, m.Flag, "", usageOf(m))
 	if m.Elem().Kind() == reflect.Bool {
 		flag.NoOptDefVal = "true"
 	}
+	return flag
 }
 
 // The forms of flags whose text isn't the member's own; see package contract.
@@ -196,7 +200,7 @@ func ValueFlags[Value any](c *cobra.Command) func(*Value) error {
 	var members []contract.Member
 	for _, m := range contract.MembersOfBody(given.Type()) {
 		if m.Flag != "" {
-			addMemberFlag(c, m, given.FieldByIndex(m.Index))
+			terminal.AllowEmpty(addMemberFlag(c, m, given.FieldByIndex(m.Index))) // the value exists already
 			NameMember(c, m)
 			members = append(members, m)
 		}

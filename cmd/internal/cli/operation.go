@@ -13,6 +13,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"postern/client"
 	"postern/cmd/internal/terminal"
@@ -144,12 +145,16 @@ func RequestCommand(
 			given[m.Argument()] = into.FieldByIndex(m.Index)
 			terminal.NamePointer(command, "/"+m.Name, m.Argument())
 		} else if m.Flag != "" {
+			var flag *pflag.Flag
 			if m.Form == fileForm {
 				file := &fileFlag{t: t, name: m.Flag, into: into.FieldByIndex(m.Index)}
-				command.Flags().Var(file, m.Flag, usageOf(m))
+				flag = command.Flags().VarPF(file, m.Flag, "", usageOf(m))
 				files = append(files, file)
 			} else {
-				addMemberFlag(command, m, into.FieldByIndex(m.Index))
+				flag = addMemberFlag(command, m, into.FieldByIndex(m.Index))
+			}
+			if op.Method == http.MethodPatch && m.Elem() != reflect.TypeFor[contract.Secret]() {
+				terminal.AllowEmpty(flag)
 			}
 			NameMember(command, m)
 			completeFlag(t, command, m, arguments)

@@ -59,11 +59,6 @@ undo an import, use postern imports undo.`,
   postern import orders.yaml users.yaml consumers.yaml --dry-run`,
 		Args: terminal.AtLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if (c.Flags().Changed("sha256") && f.sum == "") || (c.Flags().Changed("signed-by") && f.key == "") {
-				return terminal.UsageError(
-					"--sha256 and --signed-by can't be empty: leave out the flags that you don't need",
-				)
-			}
 			files, err := readFiles(args)
 			switch {
 			case err != nil:

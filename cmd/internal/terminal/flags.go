@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,59 @@ type sliceValue struct {
 
 // Type implements pflag.Value.
 func (v sliceValue) Type() string { return v.name }
+
+// filledValue is a flag that refuses an empty value. A script that expands an unset variable would otherwise create
+// something without the limit or the requirement that the flag is about.
+type filledValue struct{ pflag.Value }
+
+// Set implements pflag.Value.
+func (v filledValue) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errEmpty
+	}
+	return v.Value.Set(text)
+}
+
+// errEmpty is the error of a flag with an empty value; see flagError.
+var errEmpty = errors.New("the value is empty")
+
+// emptyKey is the annotation of a flag that takes an empty value even though its help doesn't say so.
+const emptyKey = "takes an empty value"
+
+// AllowEmpty has a flag take an empty value. It is for a flag that changes something that exists, which "" clears.
+func AllowEmpty(f *pflag.Flag) {
+	if f.Annotations == nil {
+		f.Annotations = map[string][]string{}
+	}
+	f.Annotations[emptyKey] = nil
+}
+
+// takesEmpty reports whether a flag takes an empty value: because AllowEmpty was called for it, because its help says
+// so, or because it is a setting of the server, which has a variable that can be empty too.
+func takesEmpty(f *pflag.Flag) bool {
+	_, allowed := f.Annotations[emptyKey]
+	return allowed || strings.Contains(f.Usage, `""`) || strings.Contains(f.Usage, "If empty,") ||
+		strings.Contains(f.Usage, "(POSTERN_")
+}
+
+// RefuseEmpty has the flags of a command and its subcommands refuse an empty value, except for those that take one.
+// Call it after NameTypes.
+func RefuseEmpty(c *cobra.Command) {
+	for _, below := range c.Commands() {
+		RefuseEmpty(below)
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "bool" || takesEmpty(f) {
+			return
+		}
+		if several, ok := f.Value.(sliceValue); ok {
+			several.Value = filledValue{several.Value}
+			f.Value = several
+			return
+		}
+		f.Value = filledValue{f.Value}
+	})
+}
 
 // switchValue is a flag that is off unless it's set. Without it, package pflag shows a switch as --json[=true|false].
 type switchValue struct{ pflag.Value }

@@ -42,6 +42,9 @@ func flagError(_ *cobra.Command, err error) error {
 	if !ok {
 		return err
 	}
+	if errors.Is(err, errEmpty) {
+		return fmt.Errorf("--%s can't be empty: give it a value, or leave the flag out", bad.GetFlag().Name)
+	}
 	must, known := errors.AsType[ValueError](err)
 	switch flag := bad.GetFlag(); {
 	case known:
