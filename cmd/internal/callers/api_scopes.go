@@ -40,7 +40,12 @@ func newAPIScopesSet(t terminal.Terminal) *cobra.Command {
 		if !c.Flags().Changed("audience") && len(scopes)+len(removed) == 0 {
 			return terminal.UsageError("nothing to change: use --audience, --scope or --remove")
 		}
-		return nil
+		var names []string
+		for _, text := range scopes {
+			name, _, _ := strings.Cut(text, "=")
+			names = append(names, name)
+		}
+		return terminal.Once("scope", names)
 	}
 	terminal.NamePointer(command, "/audience", "--audience")
 	terminal.NamePointer(command, "/scopes", "--scope")

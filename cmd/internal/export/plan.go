@@ -168,12 +168,19 @@ func (f importFlags) showPlan(
 // values returns the values of placeholders.
 func (f *gatewayFlags) values(t terminal.Terminal) (map[string]string, error) {
 	out := map[string]string{}
+	var names []string
 	for _, pair := range f.set {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
 			return nil, terminal.UsageError("--set must be NAME=VALUE")
 		}
-		out[name] = value
+		if slices.Contains(f.env, name) {
+			return nil, terminal.UsageError("--set and --env both set " + name + ": use one of them")
+		}
+		names, out[name] = append(names, name), value
+	}
+	if err := terminal.Once("set", names); err != nil {
+		return nil, err
 	}
 	for _, name := range f.env {
 		value, ok := variable(t.Environ, name)

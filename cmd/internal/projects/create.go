@@ -160,25 +160,17 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	}
 	if document := f.openapi; document != "" {
 		if !isWebAddress(document) {
-			var err error
-			if document, err = readDocument(t.In, document); err != nil {
+			text, err := readDocument(t.In, document)
+			if err != nil {
 				return in, err
 			}
+			document = text
 		}
 		in.OpenAPI = contract.SourceOf(document)
 	}
-	for _, pair := range f.environments {
-		name, target, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || target == "" {
-			return in, terminal.UsageError(fmt.Sprintf("--environment must be NAME=URL, not %q", pair))
-		}
-		if in.Environments == nil {
-			in.Environments = map[string]contract.EnvironmentTarget{}
-		}
-		if _, twice := in.Environments[name]; twice {
-			return in, terminal.UsageError(fmt.Sprintf("--environment contains %s twice", name))
-		}
-		in.Environments[name] = contract.EnvironmentTarget{Target: target}
+	var err error
+	if in.Environments, err = environmentTargets(f.environments); err != nil {
+		return in, err
 	}
 	if err := f.setUpstream(&in); err != nil {
 		return in, err
@@ -190,12 +182,8 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		}
 		auth.Mode = "authenticate"
 	}
-	for _, pair := range f.keyTypes {
-		name, scopes, ok := strings.Cut(pair, "=")
-		if !ok || name == "" || scopes == "" {
-			return in, terminal.UsageError(fmt.Sprintf("--key-type must be NAME=SCOPE,SCOPE, not %q", pair))
-		}
-		auth.KeyTypes = append(auth.KeyTypes, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
+	if auth.KeyTypes, err = newKeyTypes(f.keyTypes); err != nil {
+		return in, err
 	}
 	for _, text := range f.keyPlaces {
 		var in contract.KeyPlace
@@ -207,7 +195,6 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 	if f.sendMetadata {
 		auth.APIKey.SendMetadata = &f.sendMetadata
 	}
-	var err error
 	if auth.JWT, err = tokenIssuers(f.issuers); err != nil {
 		return in, err
 	}
@@ -219,6 +206,37 @@ func (f createFlags) input(t terminal.Terminal) (contract.NewProxy, error) {
 		in.RequestsAuth = &auth
 	}
 	return in, nil
+}
+
+// environmentTargets parses --environment NAME=URL; it returns nil without it.
+func environmentTargets(pairs []string) (map[string]contract.EnvironmentTarget, error) {
+	var out map[string]contract.EnvironmentTarget
+	var names []string
+	for _, pair := range pairs {
+		name, target, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || target == "" {
+			return nil, terminal.UsageError(fmt.Sprintf("--environment must be NAME=URL, not %q", pair))
+		}
+		if out == nil {
+			out = map[string]contract.EnvironmentTarget{}
+		}
+		names, out[name] = append(names, name), contract.EnvironmentTarget{Target: target}
+	}
+	return out, terminal.Once("environment", names)
+}
+
+// newKeyTypes parses --key-type NAME=SCOPE,SCOPE; it returns nil without it.
+func newKeyTypes(pairs []string) (out []contract.NewKeyType, err error) {
+	var names []string
+	for _, pair := range pairs {
+		name, scopes, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || scopes == "" {
+			return nil, terminal.UsageError(fmt.Sprintf("--key-type must be NAME=SCOPE,SCOPE, not %q", pair))
+		}
+		names = append(names, name)
+		out = append(out, contract.NewKeyType{Name: name, Scopes: strings.Split(scopes, ",")})
+	}
+	return out, terminal.Once("key-type", names)
 }
 
 // setUpstream gives all environments the settings of the upstream. Without environments there is prod.

@@ -31,16 +31,9 @@ func newVersions(t terminal.Terminal) *cobra.Command {
 func newVersionsCreate(t terminal.Terminal) *cobra.Command {
 	var in contract.VersionCreation
 	var environments []string
-	named := func() error {
-		in.Body.Environments = map[string]contract.EnvironmentTarget{}
-		for _, pair := range environments {
-			name, target, ok := strings.Cut(pair, "=")
-			if !ok {
-				return terminal.UsageError(fmt.Sprintf("--environment must be NAME=URL, not %q", pair))
-			}
-			in.Body.Environments[name] = contract.EnvironmentTarget{Target: target}
-		}
-		return nil
+	named := func() (err error) {
+		in.Body.Environments, err = environmentTargets(environments)
+		return err
 	}
 	command := cli.FilledCommand(t, cli.AsProject, contract.CreateVersion, &in, named,
 		func(v contract.Version) error { return printVersion(t, v) })

@@ -55,6 +55,16 @@ func SameAs(value *string, flag string, args []string) error {
 	return nil
 }
 
+// Once returns an error that names a repeatable flag, without dashes, and the first of its names that was given twice.
+func Once(flag string, names []string) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return UsageError(fmt.Sprintf("--%s contains %s twice", flag, name))
+		}
+	}
+	return nil
+}
+
 // Family returns a command that only groups others.
 func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
