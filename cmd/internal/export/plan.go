@@ -87,19 +87,16 @@ func readFile(name string, most int64) (text []byte, isZip bool, err error) {
 		return nil, false, terminal.CannotRead(err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, false, terminal.UsageError(name + " is a directory: name the files in it that you want to import")
-	}
 	var begin [4]byte
 	if n, _ := io.ReadFull(file, begin[:]); string(begin[:min(n, 2)]) == "PK" {
 		return nil, true, nil
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, false, fmt.Errorf("cannot read the file: %w", err)
+		return nil, false, terminal.CannotRead(err)
 	}
 	text, err = io.ReadAll(io.LimitReader(file, most+1))
 	if err != nil {
-		return nil, false, fmt.Errorf("cannot read the file: %w", err)
+		return nil, false, terminal.CannotRead(err)
 	}
 	if int64(len(text)) > most {
 		return nil, false, errors.New("cannot import: " + filelimits.GatewaySize.Refusal())

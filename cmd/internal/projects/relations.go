@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -95,7 +96,7 @@ func newRelationsImport(t terminal.Terminal) *cobra.Command {
 		if args[1] != "-" {
 			file, err := os.Open(args[1])
 			if err != nil {
-				return fmt.Errorf("cannot read the relations: %w", err)
+				return terminal.CannotRead(err)
 			}
 			defer func() { _ = file.Close() }()
 			in = file
@@ -104,7 +105,6 @@ func newRelationsImport(t terminal.Terminal) *cobra.Command {
 		shown := terminal.NewProgress(t.Err)
 		defer shown.End()
 		lines := relationLines{json: json.NewDecoder(in), file: args[1]}
-		lines.json.DisallowUnknownFields()
 		for {
 			batch, err := lines.next()
 			if err != nil {
@@ -143,12 +143,22 @@ func (l *relationLines) next() (batch []contract.NewRelation, err error) {
 			contract.NewRelation
 			CreatedAt json.RawMessage `json:"created_at"` // of a list; the new one is created now
 		}
-		err := l.json.Decode(&one)
+		var text json.RawMessage
+		err := l.json.Decode(&text)
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if _, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, terminal.CannotRead(err)
+		}
+		var wrong string
 		if err != nil {
-			return nil, terminal.UsageError(fmt.Sprintf("cannot read relation %d of %s: %v", l.read+1, l.file, err))
+			wrong = "it isn't valid JSON. Check its commas, quotes and brackets"
+		} else if found := terminal.DecodeJSON(text, &one); found != nil {
+			wrong = found.Detail
+		}
+		if wrong != "" {
+			return nil, terminal.UsageError(fmt.Sprintf("FILE: relation %d of %s: %s", l.read+1, l.file, wrong))
 		}
 		batch, l.read = append(batch, one.NewRelation), l.read+1
 	}

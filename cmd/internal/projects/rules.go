@@ -1,13 +1,8 @@
 package projects
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +62,7 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 		if file != "" {
 			in := contract.SavedRules{Rules: now} // what the file leaves out stays
 			in.List = nil
-			if err := readRules(command, file, &in); err != nil {
+			if err := terminal.ReadJSON(command.InOrStdin(), "file", file, &in); err != nil {
 				return now, err
 			}
 			if in.List == nil {
@@ -82,34 +77,6 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 		}
 		return now, nil
 	}, "PROJECT", "VERSION")
-}
-
-// readRules reads rules from a file, or from standard input for "-".
-func readRules(c *cobra.Command, file string, in *contract.SavedRules) error {
-	text, err := os.ReadFile(file)
-	if file == "-" {
-		text, err = io.ReadAll(c.InOrStdin())
-	}
-	if err != nil {
-		return terminal.OfFlag("file", terminal.CannotRead(err))
-	}
-	if err := decodeFile(text, in); err != nil {
-		return terminal.UsageError(fmt.Sprintf("cannot read the rules in %s: %v", file, err))
-	}
-	return nil
-}
-
-// decodeFile decodes a JSON file that has one document, of known members alone.
-func decodeFile(text []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("not valid: %w", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("unexpected text after the JSON document")
-	}
-	return nil
 }
 
 func newRulesAdd(t terminal.Terminal) *cobra.Command {

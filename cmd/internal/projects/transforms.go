@@ -2,8 +2,6 @@ package projects
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -41,16 +39,9 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 		return nil
 	}
 	return onTransforms(t, command, func(now *contract.Transforms, _ []string) error {
-		text, err := os.ReadFile(file)
-		if file == "-" {
-			text, err = io.ReadAll(command.InOrStdin())
-		}
-		if err != nil {
-			return terminal.OfFlag("file", terminal.CannotRead(err))
-		}
 		var in contract.SavedTransforms // its ETag is of the version that the file was read from
-		if err := decodeFile(text, &in); err != nil {
-			return terminal.UsageError(fmt.Sprintf("cannot read the transforms in %s: %v", file, err))
+		if err := terminal.ReadJSON(command.InOrStdin(), "file", file, &in); err != nil {
+			return err
 		}
 		*now = in.Transforms
 		return nil

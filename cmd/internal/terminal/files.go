@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -108,9 +109,14 @@ func OfFlag(flag string, err error) error {
 	return fmt.Errorf("--%s: %w", flag, err)
 }
 
-// CannotRead is the error of a file that can't be read. It names the file once, as the error of package os does.
+// CannotRead is the error of a file that can't be read. It names the file once, as the error of package os does. For a
+// directory it is a usage error.
 func CannotRead(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case ok && errors.Is(failed.Err, syscall.EISDIR):
+		return UsageError(failed.Path + " is a directory: name a file in it")
+	case ok:
 		return fmt.Errorf("cannot read %s: %w", failed.Path, failed.Err)
 	}
 	return fmt.Errorf("cannot read the file: %w", err)
