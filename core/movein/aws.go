@@ -82,9 +82,13 @@ const (
 	awsKeys   = "aws-keys"   // those who may call operations that require a key, if the files don't have usage plans
 )
 
-// AWS returns the plan of importing files of AWS API Gateway. It returns an error if an option names something that
-// they don't have.
+// AWS returns the plan of importing files of AWS API Gateway. It returns an *OptionError for an option that doesn't fit
+// them.
 func AWS(files *awsfile.Files, o Options) (*Plan, error) {
+	o, err := o.normal()
+	if err != nil {
+		return nil, err
+	}
 	p := &awsPlanner{
 		files: files, options: o, plan: newPlan("aws", awsName, o), items: map[*awsfile.Entity]*item{},
 		opened: map[string]bool{}, projects: map[string]int{}, names: taken{}, versions: map[int]taken{},
@@ -118,7 +122,7 @@ func AWS(files *awsfile.Files, o Options) (*Plan, error) {
 	p.planKeys()
 	p.others()
 	p.notes()
-	if err := o.checkOpen(p.opened); err != nil {
+	if err := o.check(p.opened, p.httpsHosts()); err != nil {
 		return nil, err
 	}
 	items := make([]*item, 0, len(files.Entities))
@@ -280,7 +284,7 @@ func (o *operation) isDefault() bool { return len(o.path) == 1 && o.path[0] == "
 // get-base-path-mappings.
 func (p *awsPlanner) hostsOf(a *api) {
 	for _, host := range a.Hosts {
-		if p.options.CanServe == nil || p.options.CanServe(host.Name) {
+		if p.options.CanServe(host.Name) {
 			a.hosts = append(a.hosts, host)
 		} else {
 			p.say(a.Entity, "api.unserved_host", host.Name)

@@ -156,7 +156,7 @@ func (f *Files) Placeholders() (all []configfile.Placeholder) {
 }
 
 // Plan returns the plan of importing the files. set has the values of placeholders by their names. Errors:
-// *configfile.Error, *UnknownOpenError and ErrTooMany.
+// *configfile.Error, *OptionError and ErrTooMany.
 func (f *Files) Plan(set map[string]string, o Options) (*Plan, error) {
 	if f.isAWS {
 		files, err := awsfile.Read(f.documents, set)

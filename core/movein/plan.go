@@ -3,30 +3,14 @@ package movein
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/kongfile"
 )
-
-// Options are the choices for a plan.
-type Options struct {
-	Name           string   // of the product and the tenant; "" for contract.DefaultImportName
-	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
-	Hosts          []string // host names of routes without one
-	Trust          []string // hosts of targets whose certificates are taken; see Plan.Take
-	AllowWeak      bool     // also keys that can be guessed
-	Theirs         bool     // an import that is repeated overwrites what was changed here since
-	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
-	Now            time.Time
-
-	CanServe func(host string) bool // whether it can be a custom domain; nil: all can
-}
 
 // Plan is what an import of a file would create, with what its JSON hides.
 type Plan struct {
@@ -65,9 +49,12 @@ type planner struct {
 	refuses        bool            // the plan has closedGroup
 }
 
-// Kong returns the plan of importing a file. It returns an error if an option names something that the file doesn't
-// have.
+// Kong returns the plan of importing a file. It returns an *OptionError for an option that doesn't fit the file.
 func Kong(file *kongfile.File, o Options) (*Plan, error) {
+	o, err := o.normal()
+	if err != nil {
+		return nil, err
+	}
 	p := &planner{
 		file: file, options: o, items: map[*kongfile.Entity]*item{}, opened: map[string]bool{},
 		unserved: map[string]bool{},
@@ -97,7 +84,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	p.planConsumers()
 	p.others()
 	p.notes()
-	if err := o.checkOpen(p.opened); err != nil {
+	if err := o.check(p.opened, p.httpsHosts()); err != nil {
 		return nil, err
 	}
 	items := make([]*item, 0, len(file.Entities))
@@ -126,44 +113,8 @@ func newPlan(source, name string, o Options) *Plan {
 	}
 }
 
-// UnknownOpenError is the error of opening what the file doesn't have or what isn't closed.
-type UnknownOpenError struct{ Name string }
-
-// Error implements error.
-func (e *UnknownOpenError) Error() string {
-	return fmt.Sprintf("--open %s: the file doesn't contain a closed route, operation or consumer with this "+
-		"name", e.Name)
-}
-
 // ErrTooMany is returned if routes without a host would need too many custom domains.
 var ErrTooMany = errors.New(filelimits.KongDomains.Refusal())
-
-// isOpened reports whether an option opens an entity.
-func (p *planner) isOpened(e *kongfile.Entity) bool {
-	return p.options.matchOpen(p.opened, e.Value.Get("name").Text, e.Value.Get("username").Text,
-		e.Value.Get("custom_id").Text, e.ID(), e.Pointer)
-}
-
-// matchOpen reports whether an entity with one of these names is to be opened, and marks the option as used.
-func (o Options) matchOpen(used map[string]bool, names ...string) bool {
-	for _, name := range o.Open {
-		if name != "" && slices.Contains(names, name) {
-			used[name] = true
-			return true
-		}
-	}
-	return false
-}
-
-// checkOpen returns an error if an option opens what isn't there.
-func (o Options) checkOpen(used map[string]bool) error {
-	for _, name := range o.Open {
-		if !used[name] {
-			return &UnknownOpenError{name}
-		}
-	}
-	return nil
-}
 
 // finish settles the status of each item, and sorts the lists.
 func (p *Plan) finish(items []*item, placeholders []configfile.Placeholder) {

@@ -226,7 +226,7 @@ func (p *planner) readHosts(r *route) {
 			r.rank.plainHost = 0
 		default:
 			r.hosts = append(r.hosts, host)
-			if !isHostName(host) || p.options.CanServe != nil && !p.options.CanServe(host) {
+			if !isHostName(host) || !p.options.CanServe(host) {
 				p.unserved[host] = true
 			}
 		}

@@ -2,11 +2,13 @@ package movein
 
 import (
 	"cmp"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"postern/core/contract"
+	"postern/core/kongfile"
 )
 
 // The codes of services whose host is trusted.
@@ -81,6 +83,40 @@ func (o *Options) trusts(host string, targets []contract.UpstreamTarget) bool {
 
 func (o *Options) trustsHost(host string) bool {
 	return slices.ContainsFunc(o.Trust, func(one string) bool { return strings.EqualFold(one, host) })
+}
+
+// httpsHosts returns the hosts of the file's https targets, and the names of upstreams that have such targets.
+func (p *planner) httpsHosts() (hosts []string) {
+	for _, e := range p.file.Of(kongfile.Service) {
+		host := e.Value.Get("host")
+		upstream := p.found.upstreams[host.Text]
+		if schemes[e.Value.Get("protocol").Text] != "https" || host.Text == "" || len(host.Placeholders) > 0 ||
+			upstream == nil && !isTargetHost(host.Text) {
+			continue
+		}
+		hosts = append(hosts, host.Text)
+		if upstream != nil {
+			for _, one := range upstream.Targets {
+				target := one.Value.Get("target")
+				if name, _, err := net.SplitHostPort(target.Text); err == nil && len(target.Placeholders) == 0 {
+					hosts = append(hosts, name)
+				}
+			}
+		}
+	}
+	return hosts
+}
+
+// httpsHosts returns the hosts of the files' https targets.
+func (p *awsPlanner) httpsHosts() (hosts []string) {
+	for _, a := range p.apis {
+		for _, o := range a.operations {
+			if u, err := url.Parse(o.target.base); err == nil && u.Scheme == "https" {
+				hosts = append(hosts, u.Hostname())
+			}
+		}
+	}
+	return hosts
 }
 
 // trustedItems returns the items of trusted services by their pointers.

@@ -74,6 +74,65 @@ func TestPlan_targets(t *testing.T) {
 	}
 }
 
+// A choice that doesn't fit the files is refused, by a dry run as by the server.
+func TestOptions_refused(t *testing.T) {
+	t.Parallel()
+	aws := `{"openapi":"3.0.1","info":{"title":"shop"},"paths":{"/a":{"get":{"x-amazon-apigateway-integration":` +
+		`{"type":"http_proxy","httpMethod":"GET","uri":"https://a.example.net/a"}}}}}`
+	for name, tt := range map[string]struct {
+		text    string
+		options movein.Options
+		want    string // "": it is accepted
+	}{
+		"an unknown host": {
+			trustFile, movein.Options{Trust: []string{"nope"}}, "--trust nope: The files don't contain an https " +
+				"target with this host. Their hosts: A.example.net, Orders-up, b.example.net, stock.example.net.",
+		},
+		"a host and an unknown one": {
+			trustFile, movein.Options{Trust: []string{"stock.example.net", "plain"}}, "--trust plain: ",
+		},
+		"an http target": {
+			strings.ReplaceAll(trustFile, `"https://stock`, `"http://stock`),
+			movein.Options{Trust: []string{"stock.example.net"}}, "--trust stock.example.net: ",
+		},
+		"without https targets": {
+			`_format_version: "3.0"`, movein.Options{Trust: []string{"a"}}, "Their hosts: none.",
+		},
+		"an unknown host of AWS": {
+			aws, movein.Options{Trust: []string{"b.example.net"}}, "--trust b.example.net: The files don't contain " +
+				"an https target with this host. Their hosts: a.example.net.",
+		},
+		"a host of AWS": {aws, movein.Options{Trust: []string{"A.example.net"}}, ""},
+		"another host name": {
+			trustFile, movein.Options{Hosts: []string{"a b"}}, `--host "a b": Use only letters, digits, hyphens and ` +
+				"dots, such as api.example.com.",
+		},
+		"an address": {
+			trustFile, movein.Options{Hosts: []string{"a.example.com", "192.0.2.1"}}, "--host 192.0.2.1: Use a host " +
+				"name, not an IP address.",
+		},
+		"a host name of AWS": {aws, movein.Options{Hosts: []string{"*.a.com"}}, `--host "*.a.com": `},
+		"valid host names":   {trustFile, movein.Options{Hosts: []string{"API.example.com", "api.example.com."}}, ""},
+		"an unknown route":   {trustFile, movein.Options{Open: []string{"x"}}, "--open x: The files don't contain a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := movein.Read([]movein.File{{Text: []byte(tt.text)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = read.Plan(nil, tt.options)
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "--") ||
+				!strings.Contains(err.Error(), tt.want)):
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
 func TestPlan_take(t *testing.T) {
 	t.Parallel()
 	const a, b = "https://a.example.net", "https://b.example.net:8443"

@@ -389,9 +389,10 @@ func (s *Plans) planOf(
 			return wrong == nil
 		},
 	})
-	if unknown, ok := errors.AsType[*movein.UnknownOpenError](err); ok {
-		return nil, fault.InvalidField(fmt.Sprintf("/open/%d", slices.Index(c.Open, unknown.Name)), "unknown",
-			"The import has no closed route, operation or consumer with this name, ID or pointer.")
+	if wrong, ok := errors.AsType[*movein.OptionError](err); ok {
+		list := map[string][]string{"open": c.Open, "hosts": c.Hosts, "trust": c.Trust}[wrong.Option]
+		return nil, fault.InvalidField(fmt.Sprintf("/%s/%d", wrong.Option, slices.Index(list, wrong.Value)), wrong.Code,
+			"%s", wrong.Detail)
 	}
 	if errors.Is(err, movein.ErrTooMany) {
 		return nil, fault.InvalidField("/file", "too_many_domains", "%s", filelimits.KongDomains.Sentence())

@@ -210,6 +210,10 @@ func TestPlans_refusals(t *testing.T) {
 			},
 			{name: "a host", change: contract.ImportPlanChange{Hosts: &[]string{"*.example.com"}}, want: "/hosts/0"},
 			{name: "a name", change: contract.ImportPlanChange{Name: new("Kong 2")}, want: "/name"},
+			{
+				name: "an unknown target", change: contract.ImportPlanChange{Trust: &[]string{"none"}},
+				want: "/trust/0",
+			},
 			{name: "no text", change: contract.ImportPlanChange{Trust: &[]string{"a\x00"}}, want: "/trust/0"},
 		} {
 			t.Run(tt.name, func(t *testing.T) {

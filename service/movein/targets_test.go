@@ -266,7 +266,7 @@ func TestPlans_trusted(t *testing.T) {
 			t.Errorf("after another choice: %+v, %v", p.Targets[0], err)
 		}
 		p, err = f.Update(t.Context(), f.owner, contract.ImportPlanUpdate{
-			ImportPath: path(p), Body: contract.ImportPlanChange{Trust: &[]string{"other.example"}},
+			ImportPath: path(p), Body: contract.ImportPlanChange{Trust: &[]string{}},
 		})
 		if err != nil || p.Targets[0].State != contract.TargetUnverified || p.Targets[0].Trusted ||
 			p.Projects[0].Versions[0].Environment.Upstream.CA.IsSet() {

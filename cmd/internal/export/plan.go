@@ -148,7 +148,7 @@ func (f importFlags) showPlan(
 	t terminal.Terminal, c *cobra.Command, files *movein.Files, set map[string]string,
 ) error {
 	plan, err := files.Plan(set, movein.Options{
-		Name: f.gateway.name, Open: f.gateway.open, Hosts: lowerAll(f.gateway.hosts), Trust: f.gateway.trust,
+		Name: f.gateway.name, Open: f.gateway.open, Hosts: f.gateway.hosts, Trust: f.gateway.trust,
 		AllowWeak: f.gateway.allowWeak, Theirs: f.gateway.theirs, RetryOnTimeout: f.gateway.retryOnTimeout,
 		Now: time.Now(),
 	})
@@ -217,14 +217,6 @@ func namesOf(all []configfile.Placeholder) string {
 		names = append(names, p.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-func lowerAll(names []string) []string {
-	var out []string
-	for _, name := range names {
-		out = append(out, strings.ToLower(name))
-	}
-	return out
 }
 
 // planText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.

@@ -104,8 +104,10 @@ func TestImport_kongRefused(t *testing.T) {
 			`UPSTREAM`},
 		"unset variable":      {kongFile, dry("--env", "UPSTREAM"), "isn't set"},
 		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
-		"unknown route": {kongFile, dry("--open", "nothing"), "--open nothing: the file doesn't contain a closed " +
+		"unknown route": {kongFile, dry("--open", "nothing"), "--open nothing: The files don't contain a closed " +
 			"route"},
+		"unknown target":      {kongFile, dry("--trust", "nope"), "--trust nope: The files don't contain an https target"},
+		"no host name":        {kongFile, dry("--host", "a b"), `--host "a b": Use only letters`},
 		"a name":              {kongFile, dry("--name", "x"), "--name must have 2 to 40 lowercase letters"},
 		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},
 		"a duplicate":         {"_format_version: '3.0'\nroutes: []\nroutes: []\n", dry(), "Line 3: "},
