@@ -29,7 +29,9 @@ func (f *Files) readExport(root configfile.Value, pointer string) error {
 	f.readSchemes(x)
 	f.readExtensions(x)
 	for _, path := range root.Get("paths").Members {
-		f.readPath(x, path)
+		if err := f.readPath(x, path); err != nil {
+			return err
+		}
 		if int64(len(x.Operations)) > filelimits.KongRoutes.Most {
 			return configfile.Beyond(filelimits.KongRoutes)
 		}
@@ -168,20 +170,25 @@ func (f *Files) readExtensions(x *Export) {
 
 // readPath reads the operations of a path. If its reference leads nowhere, it has one for all methods that has no
 // target: calls must not reach the operation of a wider path.
-func (f *Files) readPath(x *Export, path configfile.Member) {
+func (f *Files) readPath(x *Export, path configfile.Member) error {
 	v := x.resolved(path.Value)
 	if v.Get("$ref").IsSet() {
-		f.readOperation(x, path.Name, configfile.Value{}, configfile.Member{Name: methods[len(methods)-1], Value: v})
-		return
+		return f.readOperation(x, path.Name, configfile.Value{},
+			configfile.Member{Name: methods[len(methods)-1], Value: v})
 	}
 	for _, member := range v.Members {
 		if slices.Contains(methods, strings.ToLower(member.Name)) {
-			f.readOperation(x, path.Name, v, member)
+			if err := f.readOperation(x, path.Name, v, member); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
-func (f *Files) readOperation(x *Export, path string, item configfile.Value, member configfile.Member) {
+func (f *Files) readOperation(
+	x *Export, path string, item configfile.Value, member configfile.Member,
+) (err error) {
 	v := member.Value
 	method := strings.ToUpper(member.Name)
 	if strings.HasSuffix(method, "ANY-METHOD") {
@@ -210,6 +217,8 @@ func (f *Files) readOperation(x *Export, path string, item configfile.Value, mem
 		}
 	}
 	x.Operations = append(x.Operations, o)
+	o.UnfilledTarget, err = o.Integration.CheckFields("this integration", integrationFields)
+	return err
 }
 
 // authOf returns a type of authentication, unknownAuth if it doesn't have one.

@@ -42,6 +42,8 @@ type Entity struct {
 	Pointer string // into the file, or NAME#POINTER of several files
 	Line    int
 	Value   configfile.Value
+
+	Unfilled []string // the fields that are read and have a placeholder without a value
 }
 
 // Export is the export of a stage of an API.
@@ -87,6 +89,8 @@ type Operation struct {
 	Unreadable  bool     // what it requires can't be told
 	Validator   string
 	Parameters  []configfile.Value // also those of its path
+
+	UnfilledTarget []string // the fields of Integration that are read and have a placeholder without a value
 }
 
 // Files are the entities of all files of an import.
@@ -187,6 +191,7 @@ func Read(documents []*configfile.Document, set map[string]string) (*Files, erro
 			pointer = d.Name + "#"
 		}
 		var err error
+		read := len(f.Entities)
 		if root.Get("paths").IsSet() {
 			err = f.readExport(root, pointer)
 		} else {
@@ -194,6 +199,9 @@ func Read(documents []*configfile.Document, set map[string]string) (*Files, erro
 		}
 		if err == nil && int64(len(f.Entities)) > filelimits.KongEntities.Most {
 			err = configfile.Beyond(filelimits.KongEntities)
+		}
+		if err == nil {
+			err = checkFields(f.Entities[read:])
 		}
 		if err != nil {
 			return nil, configfile.In(d.Name, err)

@@ -75,10 +75,11 @@ func (v Value) String() string { return v.Text }
 
 // Int returns a number, and otherwise if there is none. Ports and timeouts that placeholders fill are texts.
 func (v Value) Int(otherwise int) int {
-	if n, err := strconv.Atoi(strings.TrimSpace(v.Text)); err == nil {
+	text := strings.TrimSpace(v.Text)
+	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f == float64(int(f)) {
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f == float64(int(f)) {
 		return int(f)
 	}
 	return otherwise
@@ -94,7 +95,7 @@ func (v Value) Float(otherwise float64) float64 {
 
 // Bool returns a truth value, and otherwise if there is none. Kong's YAML reader also knows yes, no, on and off.
 func (v Value) Bool(otherwise bool) bool {
-	switch strings.ToLower(v.Text) {
+	switch strings.ToLower(strings.TrimSpace(v.Text)) {
 	case "true", "yes", "on":
 		return true
 	case "false", "no", "off":

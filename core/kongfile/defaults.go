@@ -121,6 +121,9 @@ func (f *File) pluginDefaults(e *Entity) {
 		config = config.Over(base, &f.left)
 		f.left -= configfile.StepsOfMember * len(config.Members)
 	}
+	if config.IsSet() && config.Kind != configfile.Object && len(config.Items) > 0 || config.Text != "" {
+		return // it can't be read
+	}
 	members := make([]configfile.Member, 0, len(config.Members))
 	for _, m := range config.Members {
 		if name, old := renamed[m.Name]; old {

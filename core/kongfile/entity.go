@@ -90,6 +90,9 @@ type Entity struct {
 	// Missing are the references to entities that isn't in the file.
 	Missing []string
 
+	// Unfilled are the fields that are read and have a placeholder without a value.
+	Unfilled []string
+
 	Plugins     []*Entity // whose scope names this entity
 	Routes      []*Entity // of a service
 	Targets     []*Entity // of an upstream
@@ -214,6 +217,9 @@ func (f *File) list(all configfile.Value, t Type, pointer string, parent *Entity
 		f.defaults(e)
 		if f.left < 0 {
 			return tooLarge(e, filelimits.KongDefaults.Sentence())
+		}
+		if err := e.checkFields(); err != nil {
+			return err
 		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)

@@ -133,7 +133,7 @@ func (p *planner) readAuth(r *route, plugins map[string]*kongfile.Entity, names 
 		Mode: contract.Authenticate, Methods: []string{contract.MethodAPIKey}, Keyless: contract.KeylessReject,
 	}
 	a.auth.APIKey.In = p.keyPlaces(a.keyAuth)
-	if len(a.auth.APIKey.In) == 0 {
+	if !p.closeUnfilled(r, a.keyAuth) && len(a.auth.APIKey.In) == 0 {
 		a.closed = append(a.closed, reason{"keys can't be read from any of the places in key-auth", a.keyAuth})
 	}
 	if optional(a.keyAuth) && !p.refusesAnonymous(a.keyAuth) {
@@ -252,7 +252,8 @@ func (p *planner) readGroups(r *route) {
 	case len(deny.Items) > 0 || deny.Text != "":
 		p.say(a.acl, "acl.deny")
 		a.closed = append(a.closed, reason{"acl denies groups", a.acl})
-	case len(allow) == 0 || p.hasUnfilled(a.acl):
+	case p.closeUnfilled(r, a.acl):
+	case len(allow) == 0:
 		p.say(a.acl, "acl.empty")
 		a.closed = append(a.closed, reason{"acl doesn't name any groups", a.acl})
 	case a.keyAuth == nil:
@@ -275,6 +276,9 @@ func (p *planner) readRanges(r *route) {
 		return
 	}
 	p.use(a.ip)
+	if p.closeUnfilled(r, a.ip) {
+		return
+	}
 	rules, ok := p.ipRules(a.ip)
 	if !ok {
 		p.say(a.ip, "ip-restriction.ranges")
@@ -285,6 +289,16 @@ func (p *planner) readRanges(r *route) {
 	if a.ip.Config("status").Int(403) != 403 {
 		p.say(a.ip, "ip-restriction.status")
 	}
+}
+
+// closeUnfilled closes a route if a plugin has a placeholder without a value in what is read of it.
+func (p *planner) closeUnfilled(r *route, e *kongfile.Entity) bool {
+	if len(e.Unfilled) == 0 {
+		return false
+	}
+	p.say(e, "plugin.placeholder", e.Unfilled...)
+	r.access.closed = append(r.access.closed, reason{e.PluginName() + " has a placeholder without a value", e})
+	return true
 }
 
 // ranges returns addresses in CIDR notation, and false if one can't be read.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"postern/core/awsfile"
+	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/filelimits"
 	"postern/core/policy"
@@ -142,6 +143,13 @@ const awsName = "aws"
 func (p *awsPlanner) say(e *awsfile.Entity, code string, details ...string) {
 	if item := p.items[e]; item != nil {
 		item.say(code, details...)
+	}
+}
+
+// need lists the placeholders of a value as ones that something imported has.
+func (p *awsPlanner) need(v configfile.Value) {
+	for _, name := range v.Unfilled() {
+		p.needed[name] = true
 	}
 }
 

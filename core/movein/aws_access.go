@@ -113,13 +113,16 @@ func validates(validator configfile.Value, o *awsfile.Operation) bool {
 			body = true
 		case in == "": // its reference leads nowhere
 			body, parameters = true, true
-		case in != "path" && one.Get("required").Bool(false):
+		case in != "path" && mayBeTrue(one.Get("required")):
 			parameters = true
 		}
 	}
-	return validator.Get("validateRequestBody").Bool(false) && body ||
-		validator.Get("validateRequestParameters").Bool(false) && parameters
+	return mayBeTrue(validator.Get("validateRequestBody")) && body ||
+		mayBeTrue(validator.Get("validateRequestParameters")) && parameters
 }
+
+// mayBeTrue reports whether a truth value is set and isn't false: it can be a placeholder.
+func mayBeTrue(v configfile.Value) bool { return v.IsSet() && v.Bool(true) }
 
 func hasThrottle(v configfile.Value) bool {
 	for _, m := range v.Members {

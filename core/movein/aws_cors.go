@@ -47,6 +47,11 @@ func (p *awsPlanner) readCORS(a *api) *contract.CORS {
 func (p *awsPlanner) corsOfSettings(a *api) *contract.CORS {
 	v := a.CORS.Value
 	p.use(a.CORS)
+	if len(a.CORS.Unfilled) > 0 {
+		p.need(v)
+		p.say(a.CORS, "cors.unfilled", a.CORS.Unfilled...)
+		return nil
+	}
 	out := &contract.CORS{
 		Origins: []string{}, Methods: upperAll(v.Get("allowMethods").Texts()), Headers: listOf(v.Get("allowHeaders")),
 		ExposedHeaders: listOf(v.Get("exposeHeaders")), Credentials: v.Get("allowCredentials").Bool(false),

@@ -168,7 +168,7 @@ var awsFates = map[string]fate{
 	},
 	"operation.placeholder": {
 		skipped,
-		"The operation's URL has a stage variable or placeholder without a value.",
+		"The operation's integration has a stage variable or placeholder without a value.",
 		"Add the output of get-stages, or use --set stageVariables.NAME=VALUE.",
 	},
 	"operation.overlap": {
@@ -251,6 +251,9 @@ var awsFates = map[string]fate{
 		lossy,
 		"Pages can read only the default response headers instead of all headers.",
 		"Set the exposed headers in the project's CORS settings.",
+	},
+	"cors.unfilled": {
+		skipped, "The CORS settings have a placeholder without a value, so they aren't imported.", setIt,
 	},
 	"cors.unused":      {skipped, "None of the API's operations are imported.", ""},
 	"validator.unused": {exact, "The validator doesn't refuse calls to any operation.", ""},

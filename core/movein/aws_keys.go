@@ -144,9 +144,7 @@ func (p *awsPlanner) planKey(one awsKey, seen map[[32]byte]bool) {
 	e := one.entity
 	found, reason := p.plan.takeKey(e.Value.Get("value"), seen)
 	if reason != "" {
-		for _, name := range e.Value.Get("value").Unfilled() {
-			p.needed[name] = true
-		}
+		p.need(e.Value.Get("value"))
 		p.say(e, "api_key."+reason)
 	}
 	if reason != "" && reason != weakAllowed {

@@ -59,12 +59,12 @@ func (p *awsPlanner) readTarget(o *operation) {
 	case kind == "http":
 		p.say(o.Entity, "operation.custom")
 	}
-	for _, name := range v.Get("uri").Unfilled() {
-		p.needed[name] = true
+	for _, field := range o.UnfilledTarget {
+		p.need(v.Get(strings.Split(field, ".")...))
 	}
 	method := strings.ToUpper(v.Get("httpMethod").Text)
 	switch {
-	case len(v.Get("uri").Unfilled()) > 0:
+	case len(o.UnfilledTarget) > 0:
 		skip("operation.placeholder")
 		return
 	case method != "" && method != o.Method && method != "ANY":

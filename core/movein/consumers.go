@@ -61,8 +61,10 @@ func (p *planner) planConsumers() {
 				if !slices.Contains(o.Groups, name) {
 					o.Groups = append(o.Groups, name)
 				}
-			} else {
+			} else if len(acl.Value.Unfilled()) > 0 {
 				p.say(acl, "acl.placeholder")
+			} else {
+				p.say(acl, "acl.no_group")
 			}
 		}
 		p.consumerPlugins(c, &o)
@@ -207,6 +209,9 @@ func (p *planner) consumerPlugins(c *kongfile.Entity, o *contract.PlannedOwner) 
 		case p.items[e].hasCode("plugin.anonymous_refused") && len(c.Credentials) == 0:
 		case p.items[e].hasCode("plugin.anonymous_refused"):
 			reasons = append(reasons, "request-termination refuses its calls")
+		case name == "rate-limiting" && limitsOf(e) == nil:
+			p.say(e, "plugin.consumer")
+			reasons = append(reasons, "rate-limiting has a limit below 1 or a placeholder without a value")
 		case name == "rate-limiting" && countsConsumer(e) && everywhere && len(limitsOf(e)) > 0:
 			o.Limits = limitsOf(e)
 			p.say(e, "rate-limiting.consumer")

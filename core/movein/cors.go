@@ -40,6 +40,9 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 		Origins: []string{}, Methods: p.corsMethods(e), Headers: p.corsHeaders(e, "headers"),
 		ExposedHeaders: p.corsHeaders(e, "exposed_headers"), Credentials: e.Config("credentials").Bool(false),
 	}
+	if len(e.Unfilled) > 0 {
+		p.say(e, "cors.placeholder", e.Unfilled...)
+	}
 	origins := e.Config("origins").Texts()
 	switch {
 	case len(origins) == 0, slices.Contains(origins, "*"):
@@ -78,8 +81,8 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 	case all:
 		out.ExposedHeaders = []string{"*"}
 	}
-	if age := e.Config("max_age"); age.IsSet() {
-		n := max(0, age.Int(0))
+	if age := e.Config("max_age"); age.IsSet() && len(age.Placeholders) == 0 {
+		n := int(max(0, min(age.Float(0), maxCORSAge+1)))
 		if n > maxCORSAge {
 			n = maxCORSAge
 			p.say(e, "cors.max_age")

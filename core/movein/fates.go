@@ -32,7 +32,7 @@ var fates = map[string]fate{
 		skipped, "Postern forwards only HTTP and gRPC.", "Keep Kong or another proxy for this service.",
 	},
 	"service.placeholder": {
-		skipped, "The service's address has a placeholder without a value. Its routes stay closed.", setIt,
+		skipped, "The service has a placeholder without a value. Its routes stay closed.", setIt,
 	},
 	"service.address": {
 		skipped,
@@ -190,7 +190,7 @@ var fates = map[string]fate{
 		"The route's expression can't be imported.",
 		"Replace it with hosts, paths and methods.",
 	},
-	"route.placeholder": {skipped, "The route's hosts or paths have a placeholder without a value.", setIt},
+	"route.placeholder": {skipped, "The route has a placeholder without a value.", setIt},
 	"route.stream": {
 		skipped,
 		"The route handles TCP, TLS or UDP. Postern forwards only HTTP and gRPC.",
@@ -309,7 +309,8 @@ var fates = map[string]fate{
 		"",
 	},
 	"acl.consumer":    {skipped, "The group's consumer isn't in the file.", "Add the consumer to the file."},
-	"acl.placeholder": {skipped, "The group's name is missing or has a placeholder without a value.", setIt},
+	"acl.placeholder": {skipped, "The group's name has a placeholder without a value.", setIt},
+	"acl.no_group":    {skipped, "The group has no name.", "Set the group in the file."},
 
 	"upstream":        {exact, "The upstream's targets become the targets of the environment.", ""},
 	"upstream.unused": {skipped, "No imported service uses the upstream.", ""},
@@ -345,6 +346,9 @@ var fates = map[string]fate{
 		"Postern combines all kinds of consecutive failed calls in one count, and sends calls to an unhealthy target " +
 			"again after 10 seconds. In Kong, an unhealthy target gets no calls until a check succeeds.",
 		"",
+	},
+	"upstream.placeholder": {
+		lossy, "Settings that have a placeholder without a value are left out. Kong's defaults apply instead.", setIt,
 	},
 	"upstream.fields": {lossy, "Some fields are unknown and are left out.", unknownDo},
 

@@ -49,6 +49,9 @@ var pluginFates = map[string]fate{
 	"plugin.closed": {
 		skipped, "The plugin can't be imported, and may check or block calls. Its routes stay closed.", openIt,
 	},
+	"plugin.placeholder": {
+		skipped, "The plugin has a placeholder without a value. Its routes stay closed.", setIt,
+	},
 	"plugin.auth_closed": {
 		skipped, "This kind of authentication can't be imported. Its routes stay closed.", otherAuth,
 	},
@@ -140,9 +143,7 @@ var pluginFates = map[string]fate{
 		"List the allowed groups instead.",
 	},
 	"acl.empty": {
-		skipped,
-		"The plugin doesn't name a group, or has a placeholder without a value. Its routes stay closed.",
-		setIt,
+		skipped, "The plugin doesn't name a group. Its routes stay closed.", "List the allowed groups in the file.",
 	},
 	"acl.no_auth": {
 		skipped,
@@ -162,7 +163,11 @@ var pluginFates = map[string]fate{
 		"",
 	},
 
-	"rate-limiting.values": {skipped, "The plugin's limits are invalid. Its routes stay closed.", setIt},
+	"rate-limiting.values": {
+		skipped,
+		"The plugin has no limit, or a limit below 1, which refuses every call. Its routes stay closed.",
+		"Set limits of at least 1 in the file.",
+	},
 	"rate-limiting.by": {
 		skipped,
 		"Postern counts calls only by key, owner, address or project. The plugin's routes stay closed.",
@@ -238,7 +243,8 @@ var pluginFates = map[string]fate{
 		"None of the plugin's origins can be imported. Preflights require a key or reach the target.",
 		"Set CORS for the project.",
 	},
-	"cors.max_age": {approximate, "Browsers cache preflight responses for at most 1 day.", ""},
+	"cors.placeholder": {lossy, "Settings that have a placeholder without a value are left out.", setIt},
+	"cors.max_age":     {approximate, "Browsers cache preflight responses for at most 1 day.", ""},
 	"cors.preflight": {
 		lossy,
 		"Postern answers preflights. Kong forwards them to the target (preflight_continue).",

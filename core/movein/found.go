@@ -14,7 +14,6 @@ type found struct {
 
 	allowed    map[*kongfile.Entity][]string // the groups of acl plugins
 	ranges     map[*kongfile.Entity]foundRanges
-	unfilled   map[*kongfile.Entity]bool // whether a config has placeholders without values
 	cors       map[*kongfile.Entity]*contract.CORS
 	transforms map[[2]*kongfile.Entity]foundTransforms
 	targets    map[*kongfile.Entity][]*kongfile.Entity // of upstreams: those that can be imported
@@ -34,8 +33,7 @@ func (p *planner) newFound() found {
 	f := found{
 		upstreams: map[string]*kongfile.Entity{}, authorities: map[string][]*kongfile.Entity{},
 		consumers: map[string][]*kongfile.Entity{}, allowed: map[*kongfile.Entity][]string{},
-		ranges: map[*kongfile.Entity]foundRanges{}, unfilled: map[*kongfile.Entity]bool{},
-		cors: map[*kongfile.Entity]*contract.CORS{}, transforms: map[[2]*kongfile.Entity]foundTransforms{},
+		ranges: map[*kongfile.Entity]foundRanges{}, cors: map[*kongfile.Entity]*contract.CORS{}, transforms: map[[2]*kongfile.Entity]foundTransforms{},
 		targets: map[*kongfile.Entity][]*kongfile.Entity{},
 	}
 	for _, e := range p.file.Of(kongfile.Upstream) {
@@ -56,16 +54,6 @@ func (p *planner) newFound() found {
 		add(f.consumers, e, e.ID(), e.Value.Get("username").Text)
 	}
 	return f
-}
-
-// hasUnfilled reports whether the config of a plugin has a placeholder without a value.
-func (p *planner) hasUnfilled(e *kongfile.Entity) bool {
-	has, known := p.found.unfilled[e]
-	if !known {
-		has = len(e.Value.Get("config").Unfilled()) > 0
-		p.found.unfilled[e] = has
-	}
-	return has
 }
 
 // allowedGroups returns the groups that an acl plugin allows, by their names here.

@@ -1,6 +1,8 @@
 package movein
 
 import (
+	"math"
+
 	"postern/core/contract"
 	"postern/core/kongfile"
 )
@@ -8,13 +10,20 @@ import (
 // windows are the windows of Kong's rate-limiting, which are those of contract.Limits.
 var windows = []string{"second", "minute", "hour", "day", "month", "year"}
 
-// limitsOf returns the limits of a rate-limiting plugin.
+// limitsOf returns the limits of a rate-limiting plugin, nil if one of them can't be kept: a limit below 1 refuses every
+// call.
 func limitsOf(e *kongfile.Entity) contract.Limits {
 	out := contract.Limits{}
 	for _, window := range windows {
-		if n := e.Config(window).Float(0); n >= 1 {
-			out[window] = int64(n)
+		v := e.Config(window)
+		if !v.IsSet() {
+			continue
 		}
+		n := v.Float(0)
+		if n < 1 || n >= math.MaxInt64 {
+			return nil
+		}
+		out[window] = int64(n)
 	}
 	return out
 }
@@ -31,7 +40,10 @@ func (p *planner) readLimits(r *route) (out contract.ProjectLimits) {
 	if by == "" {
 		by = "consumer"
 	}
-	if len(limits) == 0 || p.hasUnfilled(e) {
+	if p.closeUnfilled(r, e) {
+		return out
+	}
+	if len(limits) == 0 {
 		p.say(e, "rate-limiting.values")
 		r.access.closed = append(r.access.closed, reason{"rate-limiting has no valid limit", e})
 		return out

@@ -149,8 +149,8 @@ func (p *planner) readMatch(r *route, close func(code, text string)) {
 		r.regions, r.rank.weight = []string{""}, 8
 		return
 	}
-	if len(v.Get("hosts").Unfilled())+len(v.Get("paths").Unfilled())+len(v.Get("methods").Unfilled()) > 0 {
-		close("route.placeholder", "its hosts or paths have a placeholder without a value")
+	if unfilled := r.entity.Unfilled; len(unfilled) > 0 {
+		close("route.placeholder", "its "+unfilled[0]+" has a placeholder without a value")
 	}
 	for _, name := range []string{"sources", "destinations", "headers", "snis"} {
 		if m := v.Get(name); len(m.Items)+len(m.Members) > 0 {

@@ -31,8 +31,7 @@ func (p *planner) targetOf(e *kongfile.Entity) string {
 	scheme := schemes[v.Get("protocol").Text]
 	host := v.Get("host")
 	switch {
-	case len(v.Get("url").Unfilled())+len(host.Unfilled())+len(v.Get("path").Unfilled())+len(v.Get("port").Unfilled())+
-		len(v.Get("protocol").Unfilled()) > 0:
+	case len(e.Unfilled) > 0:
 		return ""
 	case scheme == "" || host.Text == "", !p.isTarget(host.Text):
 		return ""
@@ -179,6 +178,9 @@ func (p *planner) balance(e *kongfile.Entity, out *contract.NewEnvironment) {
 		return
 	}
 	p.use(upstream)
+	if len(upstream.Unfilled) > 0 {
+		p.say(upstream, "upstream.placeholder", upstream.Unfilled...)
+	}
 	scheme, _, _ := strings.Cut(out.Target, ":")
 	path := strings.TrimSuffix(e.Value.Get("path").Text, "/")
 	var targets []contract.UpstreamTarget
