@@ -250,6 +250,31 @@ func TestKong_facts(t *testing.T) {
 			has:    `"ip":{"minute":7}`,
 		},
 		{
+			name: "a limit that refuses every call", item: "/plugins/0", codes: []string{"rate-limiting.values"},
+			status: "skipped", text: service + "plugins: [{name: rate-limiting, config: {minute: 0.5, hour: 9}}]\n",
+			has: `"reasons":["rate-limiting has no valid limit"],"open":"--open r"`,
+		},
+		{
+			name: "without a limit", item: "/plugins/0", codes: []string{"rate-limiting.values"}, status: "skipped",
+			text: service + "plugins: [{name: rate-limiting, config: {policy: local}}]\n",
+		},
+		{
+			name: "a consumer's limit that refuses every call", item: "/consumers/0/plugins/0",
+			codes: []string{"plugin.consumer"}, status: "skipped",
+			text: service + "consumers: [{username: c, plugins: [{name: rate-limiting, config: {minute: 0}}], " +
+				"keyauth_credentials: [{key: 4d1c9a2b7e8f4a6db1c2d3e4f5a69788}]}]\n",
+			has: `"frozen":true`,
+		},
+		{
+			name: "acl without a group", item: "/plugins/1", codes: []string{"acl.empty"}, status: "skipped",
+			text: service + "plugins: [{name: key-auth}, {name: acl, config: {allow: []}}]\n",
+			has:  `"reasons":["acl doesn't name any groups"],"open":"--open r"`,
+		},
+		{
+			name: "a group without a name", item: "/consumers/0/acls/0", codes: []string{"acl.no_group"},
+			status: "skipped", text: service + "consumers: [{username: c, acls: [{tags: [a]}]}]\n",
+		},
+		{
 			name: "limit_by header", item: "/plugins/0", codes: []string{"rate-limiting.by"}, status: "skipped",
 			text: service + "plugins: [{name: rate-limiting, config: {minute: 7, limit_by: header}}]\n",
 			has:  `"closed":true`,
