@@ -10,6 +10,7 @@ import (
 	"postern/migrations"
 	"postern/models"
 	"postern/platform/config"
+	"postern/platform/fault"
 	"postern/service/accounts"
 	"postern/service/audit"
 )
@@ -66,6 +67,15 @@ func RecoveryCode(ctx context.Context, c config.Config, email string) (code stri
 	return code, err
 }
 
+// said returns the fault that a service said to its caller, without what the layers above add for a log. Errors without
+// a fault are returned unchanged: only their whole text says what failed.
+func said(err error) error {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return known
+	}
+	return err
+}
+
 // onDatabase calls work with a database that a server has created, and may be running on.
 func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) error) error {
 	if c.DatabaseURL == "" {
@@ -87,7 +97,7 @@ func onDatabase(ctx context.Context, c config.Config, work func(*models.DB) erro
 	case lag != migrations.LacksNothing:
 		err = errors.New("the database schema isn't up to date: run `postern migrate` first")
 	default:
-		err = work(db)
+		err = said(work(db))
 	}
 	return errors.Join(err, db.Close())
 }
