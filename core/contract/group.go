@@ -208,7 +208,7 @@ var (
 			"longer match anyone.",
 	}}
 	DeleteGroup = &Op[GroupPath, None]{Operation{
-		ID: "delete-group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
+		ID: "delete-group", Deletes: "group", Method: http.MethodDelete, Path: group, Status: http.StatusNoContent,
 		Summary: "Delete a group", Command: "groups delete GROUP", Permission: UpdateUsers,
 		Doc: "Its members remain users of the tenant. Rules that require the group no longer match anyone.",
 	}}

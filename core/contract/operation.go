@@ -40,6 +40,10 @@ type Operation struct {
 	// are members that have a path tag or belong to the body.
 	Command string
 	Example string // of the command, without "postern"
+
+	// Deletes is the noun of what the operation deletes, such as "app client", if other things depend on it and it can't
+	// be restored. The command asks first.
+	Deletes string
 }
 
 // Op is an operation whose requests are In and whose answers are Out. In has the parameters of the path and

@@ -158,7 +158,7 @@ var (
 			"in the project, except keys that were created in it.",
 	}}
 	DeleteProject = &Op[ProjectRemoval, Project]{Operation{
-		ID: "delete-project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
+		ID: "delete-project", Deletes: "project", Method: http.MethodDelete, Path: project, Permission: DeleteProjects,
 		Summary: "Move a project to the trash, or delete it permanently", Command: "projects delete PROJECT",
 		Example: "projects delete shop",
 		Doc: "Calls get 410 deleted immediately, and all keys stop working. You can export or restore the project " +

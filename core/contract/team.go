@@ -226,7 +226,7 @@ var (
 		Doc:     "Changes nothing. Use it to show the consequences before you ask for confirmation.",
 	}}
 	DeleteTeam = &Op[TeamRemoval, None]{Operation{
-		ID: "delete-team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
+		ID: "delete-team", Deletes: "team", Method: http.MethodDelete, Path: team, Status: http.StatusNoContent,
 		Summary: "Permanently delete a team that has no projects", Command: "teams delete TEAM",
 		Permission: DeleteTeams,
 		Example:    "teams delete team_01 --yes",

@@ -110,7 +110,7 @@ var (
 		Doc:     "Changes only the fields you send. The change applies to every project that serves the tenant.",
 	}}
 	DeleteTenant = &Op[TenantRemoval, None]{Operation{
-		ID: "delete-tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
+		ID: "delete-tenant", Deletes: "tenant", Method: http.MethodDelete, Path: tenant, Status: http.StatusNoContent,
 		Summary: "Delete a tenant", Permission: DeleteTenants,
 		Command: "tenants delete TENANT", Example: "tenants delete acme --yes",
 		Doc: "Also deletes its users, app clients and keys. Requires confirm if the tenant is in use. You can't undo " +

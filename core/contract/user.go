@@ -252,7 +252,7 @@ var (
 			"Earlier links stop working.",
 	}}
 	DeleteUser = &Op[UserPath, None]{Operation{
-		ID: "delete-user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
+		ID: "delete-user", Deletes: "user", Method: http.MethodDelete, Path: user, Status: http.StatusNoContent,
 		Summary: "Delete a user", Command: "users delete USER", Permission: UpdateUsers,
 		Doc: "Also deletes their identities, sessions and group memberships. Keys that they own are revoked.",
 	}}

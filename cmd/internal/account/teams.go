@@ -92,7 +92,9 @@ func invitationFacts(i contract.Invitation) [][2]string {
 func newTeamsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.TeamRemoval
 	var yes bool
-	command := cli.RequestCommand(t, cli.AsPerson, contract.DeleteTeam.Operation, &in,
+	op := contract.DeleteTeam.Operation
+	op.Deletes = "" // the command asks itself
+	command := cli.RequestCommand(t, cli.AsPerson, op, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			team, err := client.Do(c.Context(), api, contract.GetTeam, in.TeamPath)
 			if err != nil {
@@ -125,7 +127,9 @@ func newTeamsDelete(t terminal.Terminal) *cobra.Command {
 	command.Long = `Permanently delete a team that has no projects. You must be an owner of the team. Its
 invitations, webhooks, products and tenants with their users are also deleted. If the
 team has projects, first move them to another team or delete them permanently. You
-can't undo this.`
-	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
+can't undo this.
+
+` + cli.AsksHelp
+	terminal.AddYesFlag(command, &yes)
 	return command
 }

@@ -78,6 +78,7 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 	var yes bool
 	op := contract.DeleteTenant.Operation
 	op.Summary = "Delete a tenant with its users, app clients and keys"
+	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
 		tenant, err := client.Do(c.Context(), api, contract.GetTenant, in.TenantPath)
 		if err != nil {
@@ -87,7 +88,13 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if d.InUse && tenant.Project == nil {
+		switch {
+		case tenant.Project != nil: // the server refuses to delete it
+		case !d.InUse:
+			if err := cli.ConfirmDeletion(t, "tenant", tenant.Name, yes); err != nil {
+				return err
+			}
+		default:
 			err := cli.PrintDeleted(t.Out, terminal.Count{N: d.Users, One: "user"},
 				terminal.Count{N: d.Groups, One: "group"},
 				terminal.Count{N: d.Approvals, One: "approval"},
@@ -114,7 +121,9 @@ func newTenantsDelete(t terminal.Terminal) *cobra.Command {
 	command.Use += " [--yes]"
 	command.Long = `Permanently delete a tenant with its users, app clients and keys. Only owners can delete
 a tenant that has users, app clients or keys, or that a project serves. Calls with its
-keys and its users' tokens are refused. You can't undo this.`
-	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
+keys and its users' tokens are refused. You can't undo this.
+
+` + cli.AsksHelp
+	terminal.AddYesFlag(command, &yes)
 	return command
 }

@@ -134,6 +134,7 @@ func RequestCommand(
 		Long:  described(op, members),
 	}
 	takeArguments(t, command, op, members, arguments)
+	confirm := confirmation(t, command, op)
 	if op.Example != "" {
 		command.Example = "  postern " + op.Example
 	}
@@ -181,10 +182,11 @@ func RequestCommand(
 		if op.Method == http.MethodPatch && !changesSomething(into) {
 			return terminal.UsageError("nothing to change: use " + english.WordSeries(flags, "or"))
 		}
-		for _, name := range required {
-			if flag := c.Flag(name); !flag.Changed {
-				return terminal.UsageError("--" + name + " is missing: " + flag.Usage)
-			}
+		if err := requireFlags(c, required); err != nil {
+			return err
+		}
+		if err := confirm(args); err != nil {
+			return err
 		}
 		err = as(t, c, func(api *client.Client) error {
 			if op.Method == http.MethodGet {
@@ -199,6 +201,32 @@ func RequestCommand(
 	AddServerFlag(command)
 	return command
 }
+
+func requireFlags(c *cobra.Command, names []string) error {
+	for _, name := range names {
+		if flag := c.Flag(name); !flag.Changed {
+			return terminal.UsageError("--" + name + " is missing: " + flag.Usage)
+		}
+	}
+	return nil
+}
+
+// confirmation has the command of an operation that deletes something ask first. It returns the question, which is
+// about the last of the arguments. The commands that show what else is deleted ask themselves, once they know it: they
+// clear Deletes.
+func confirmation(t terminal.Terminal, command *cobra.Command, op contract.Operation) func(arguments []string) error {
+	if op.Deletes == "" {
+		return func([]string) error { return nil }
+	}
+	var yes bool
+	terminal.AddYesFlag(command, &yes)
+	command.Use += " [--yes]"
+	command.Long += "\n\n" + AsksHelp
+	return func(arguments []string) error { return ConfirmDeletion(t, op.Deletes, last(arguments), yes) }
+}
+
+// AsksHelp says in help that a command asks for confirmation.
+const AsksHelp = "The command asks for confirmation. Without a terminal, use --yes."
 
 // shown is a summary in the words of the command line, whose verb for reading one thing is show.
 func shown(summary string) string {

@@ -99,7 +99,12 @@ func ConfirmName(t terminal.Terminal, noun, name string, yes bool) error {
 		"delete the "+noun, yes)
 }
 
-// Confirm asks a question before what cannot be undone, unless yes is set. what completes "give --yes to …".
+// ConfirmDeletion asks before something is deleted that can't be restored, unless yes is set.
+func ConfirmDeletion(t terminal.Terminal, noun, name string, yes bool) error {
+	return Confirm(t, "Delete the "+noun+" "+name+"? You can't undo this. [y/N] ", "y", "delete the "+noun, yes)
+}
+
+// Confirm asks a question before what cannot be undone, unless yes is set. what completes "use --yes to …".
 func Confirm(t terminal.Terminal, question, answer, what string, yes bool) error {
 	switch {
 	case yes:

@@ -58,6 +58,7 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 	var yes bool
 	op := contract.DeleteProduct.Operation
 	op.Summary = "Delete a product and revoke its keys"
+	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsHolder, op, &in, func(c *cobra.Command, api *client.Client) error {
 		product, err := client.Do(c.Context(), api, contract.GetProduct, in.ProductPath)
 		if err != nil {
@@ -67,7 +68,11 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(d.Projects) > 0 || d.ActiveKeys > 0 {
+		if len(d.Projects) == 0 && d.ActiveKeys == 0 {
+			if err := cli.ConfirmDeletion(t, "product", product.Name, yes); err != nil {
+				return err
+			}
+		} else {
 			fmt.Fprintf(t.Out, "This also revokes %s of the product.\n",
 				terminal.Count{N: d.ActiveKeys, One: "active key"})
 			cli.PrintStaying(t, d.Projects)
@@ -84,8 +89,9 @@ func newProductsDelete(t terminal.Terminal) *cobra.Command {
 	})
 	command.Use += " [--yes]"
 	command.Long = `Delete a product. Its projects aren't deleted. Keys that are valid for all of its
-projects are revoked. If the product has projects or keys, the command asks for
-confirmation. You can't undo this.`
-	command.Flags().BoolVar(&yes, "yes", false, "skip the confirmation")
+projects are revoked. You can't undo this.
+
+` + cli.AsksHelp
+	terminal.AddYesFlag(command, &yes)
 	return command
 }

@@ -16,6 +16,7 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.ProjectRemoval
 	var yes bool
 	op := contract.DeleteProject.Operation
+	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsProject, op, &in, func(c *cobra.Command, api *client.Client) error {
 		p, err := client.Do(c.Context(), api, contract.GetProject, in.ProjectPath)
 		if err != nil {
@@ -46,7 +47,9 @@ func newProjectsDelete(t terminal.Terminal) *cobra.Command {
 	command.Long = `Move a project to the trash. Calls get 410 deleted immediately, and all keys stop
 working. You can export or restore the project for 30 days. After that, it is
 permanently deleted. With --now, it is permanently deleted immediately. Only owners can
-use --now.`
+use --now.
+
+` + cli.AsksHelp
 	command.Example = `  postern projects delete shop
   postern projects delete shop --now --yes`
 	command.Flags().SortFlags = false

@@ -73,13 +73,14 @@ func printVersion(t terminal.Terminal, v contract.Version) error {
 }
 
 const removalHelp = `The command first shows the callers from the last hour, grouped by owner, and the number
-of API keys that are valid for nothing else. These keys are revoked. If there are any
-callers or keys, the command asks for confirmation. Without a terminal, use --yes.`
+of API keys that are valid for nothing else. These keys are revoked. The command then
+asks for confirmation. Without a terminal, use --yes.`
 
 func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.VersionRemoval
 	var yes bool
 	op := contract.DeleteVersion.Operation
+	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsProject, op, &in, func(c *cobra.Command, api *client.Client) error {
 		stops, err := client.Do(c.Context(), api, contract.GetVersionCallers, in.VersionPath)
 		if err != nil {
@@ -90,7 +91,7 @@ func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if len(project.Versions) > 1 { // the server refuses to delete the only one
-			if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+			if in.Confirm, err = confirmRemoval(t, stops, "version", in.Version, yes); err != nil {
 				return err
 			}
 		}
@@ -101,6 +102,7 @@ func newVersionsDelete(t terminal.Terminal) *cobra.Command {
 			terminal.Printable(in.Project))
 		return err
 	})
+	command.Use += " [--yes]"
 	command.Long = command.Short + ".\n\n" + removalHelp
 	command.Example = "  postern versions delete shop 1.0.0"
 	terminal.AddYesFlag(command, &yes)
@@ -232,6 +234,7 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 	var in contract.EnvironmentRemoval
 	var yes bool
 	op := contract.DeleteEnvironment.Operation
+	op.Deletes = "" // the command asks itself
 	command := cli.RequestCommand(t, cli.AsProject, op, &in, func(c *cobra.Command, api *client.Client) error {
 		stops, err := client.Do(c.Context(), api, contract.GetEnvironmentCallers, in.EnvironmentPath)
 		if err != nil {
@@ -242,7 +245,7 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 			return err
 		}
 		if len(version.Environments) > 1 { // the server refuses to delete the only one
-			if in.Confirm, err = confirmRemoval(t, stops, yes); err != nil {
+			if in.Confirm, err = confirmRemoval(t, stops, "environment", in.Environment, yes); err != nil {
 				return err
 			}
 		}
@@ -256,23 +259,23 @@ func newEnvironmentsDelete(t terminal.Terminal) *cobra.Command {
 		)
 		return err
 	})
+	command.Use += " [--yes]"
 	command.Long = command.Short + ".\n\n" + removalHelp
 	command.Example = "  postern environments delete shop 1.0.0 staging"
 	terminal.AddYesFlag(command, &yes)
 	return command
 }
 
-// confirmRemoval shows what a removal stops, and asks if it stops anything. It reports
-// whether the removal is confirmed.
-func confirmRemoval(t terminal.Terminal, stops contract.Callers, yes bool) (bool, error) {
-	if stops.Idle() {
-		return yes, nil
+// confirmRemoval shows what a removal stops, and asks. It reports whether what it stops is confirmed too: calls that
+// arrive after the question aren't, unless yes is set.
+func confirmRemoval(t terminal.Terminal, stops contract.Callers, noun, name string, yes bool) (bool, error) {
+	if !stops.Idle() {
+		if err := printCallers(t, stops); err != nil {
+			return false, err
+		}
 	}
-	if err := printCallers(t, stops); err != nil {
-		return false, err
-	}
-	err := cli.Confirm(t, "Delete it? [y/N] ", "y", "delete it anyway", yes)
-	return err == nil, err
+	err := cli.ConfirmDeletion(t, noun, name, yes)
+	return err == nil && (yes || !stops.Idle()), err
 }
 
 func printCallers(t terminal.Terminal, found contract.Callers) error {

@@ -102,7 +102,7 @@ var accountForms = map[string][]Call{
 	"/teams/:team/invitations":                    submits(contract.CreateInvitation, "role", "email"),
 	"/teams/:team/invitations/:invitation/revoke": submits(contract.RevokeInvitation),
 	"/teams/:team/delete": {{
-		Operation: contract.DeleteTeam.ID, Command: commandOf(contract.DeleteTeam) + " --yes",
+		Operation: contract.DeleteTeam.ID, Command: commandOf(contract.DeleteTeam),
 		Query: []Field{confirmName},
 	}},
 	"/search": nil, // it finds pages of the dashboard

@@ -177,12 +177,16 @@ func withOneFlag(f Field) Field {
 	return f
 }
 
-// commandOf is the command of an operation with its arguments as Call has them, such as "webhooks show {webhook}".
+// commandOf is the command of an operation with its arguments as Call has them, such as "webhooks show {webhook}". One
+// that asks before it deletes something has --yes, as in a script.
 func commandOf(op contract.Described) string {
 	words, arguments := op.Describe().Words()
 	out := strings.Join(words, " ")
 	for _, argument := range arguments {
 		out += " {" + strings.ToLower(argument) + "}"
+	}
+	if op.Describe().Deletes != "" {
+		out += " --yes"
 	}
 	return out
 }
