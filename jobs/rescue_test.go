@@ -15,7 +15,6 @@ import (
 	"postern/jobs"
 	"postern/models"
 	"postern/platform/egress"
-	"postern/service/webhooks"
 	"postern/testkit/state"
 )
 
@@ -80,7 +79,7 @@ func TestWorkers_killedProcess(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
-		hook, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
+		hook, _ := f.subscribe(t, receiver.URL, contract.EventKeyFrozen)
 		export := f.request(t, f.ana, f.project.Project.ID)
 		f.freeze(t)
 		killHolding(t, database, file, "export", "delivery")

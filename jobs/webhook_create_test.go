@@ -10,7 +10,6 @@ import (
 	"postern/platform/egress"
 	"postern/platform/fault"
 	"postern/service/access"
-	"postern/service/webhooks"
 	"postern/testkit/state"
 )
 
@@ -19,7 +18,7 @@ func TestWebhooks_invalidFields(t *testing.T) {
 		f := newGuardedFixture(t, db)
 		for pointer, in := range map[string]contract.NewWebhook{
 			"/url":         {URL: "http://169.254.169.254/"},
-			"/events/1":    {URL: "http://8.8.8.8", Events: []string{webhooks.KeyFrozen, "key.eaten"}},
+			"/events/1":    {URL: "http://8.8.8.8", Events: []string{contract.EventKeyFrozen, "key.eaten"}},
 			"/description": {URL: "http://8.8.8.8", Description: strings.Repeat("x", 201)},
 		} {
 			_, err := f.hooks.Create(t.Context(), f.ana, contract.WebhookCreation{Body: in})

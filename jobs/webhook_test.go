@@ -11,7 +11,6 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/egress"
-	"postern/service/webhooks"
 	"postern/testkit/state"
 )
 
@@ -98,7 +97,7 @@ func TestWebhooks_retry(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t, 500, 302, 400) // a redirect isn't success, and is not followed
-		hook, official := f.subscribe(t, receiver.URL+"/hook", webhooks.KeyFrozen)
+		hook, official := f.subscribe(t, receiver.URL+"/hook", contract.EventKeyFrozen)
 		f.freeze(t)
 		f.startWorkers(t)
 		got := receiver.wait(t, 4)
@@ -139,7 +138,7 @@ func TestWebhooks_lastAttempt(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t, 500, 500, 500, 500)
-		hook, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
+		hook, _ := f.subscribe(t, receiver.URL, contract.EventKeyFrozen)
 		f.freeze(t)
 		f.startWorkers(t)
 		d := f.waitState(t, hook.ID, contract.DeliveryFailed)
@@ -201,7 +200,7 @@ func TestWebhooks_disabled(t *testing.T) {
 func (f *webhookFixture) failOnce(t *testing.T, status int, failing time.Duration) (hook string) {
 	t.Helper()
 	receiver := newReceiver(t, status)
-	created, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
+	created, _ := f.subscribe(t, receiver.URL, contract.EventKeyFrozen)
 	if failing > 0 {
 		err := f.db.Write(t.Context(), func(tx *models.Tx) error {
 			return tx.WebhookFailed(created.ID, models.Now().Add(-failing))
@@ -247,7 +246,7 @@ func TestWebhooks_forbiddenAddress(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{}) // loopback addresses are forbidden
 		receiver := newReceiver(t)
-		hook, _ := f.subscribe(t, receiver.URL, webhooks.KeyFrozen)
+		hook, _ := f.subscribe(t, receiver.URL, contract.EventKeyFrozen)
 		f.freeze(t)
 		if err := f.hooks.Deliver(t.Context(), f.delivery(t, hook.ID).ID, true); err != nil {
 			t.Fatal(err)
@@ -270,7 +269,7 @@ func TestWebhooks_rotatedSecret(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
-		hook, old := f.subscribe(t, receiver.URL, webhooks.KeyFrozen, webhooks.KeyRevoked)
+		hook, old := f.subscribe(t, receiver.URL, contract.EventKeyFrozen, contract.EventKeyRevoked)
 		hour, none := int64(3600), int64(0)
 		rotated, err := f.hooks.Rotate(t.Context(), f.ana, contract.WebhookRotation{
 			WebhookPath: hook.Path(), Body: &contract.Overlap{OverlapSeconds: &hour},
@@ -322,7 +321,7 @@ func TestWebhooks_twoProcesses(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
 		f := newWebhookFixture(t, db, egress.Options{LoopbackAllowed: true})
 		receiver := newReceiver(t)
-		f.subscribe(t, receiver.URL, webhooks.KeyCreated)
+		f.subscribe(t, receiver.URL, contract.EventKeyCreated)
 		other := f.newWorkers(t)
 		f.startWorkers(t, other)
 		const each = 20
@@ -350,7 +349,7 @@ func TestWebhooks_rollback(t *testing.T) {
 		f.subscribe(t, "http://127.0.0.1:1")
 		before := len(f.rows(t, "river_job"))
 		err := db.Write(t.Context(), func(tx *models.Tx) error {
-			if err := f.hooks.Emit(t.Context(), tx, f.ana.HomeTeam, webhooks.KeyFrozen, nil); err != nil {
+			if err := f.hooks.Emit(t.Context(), tx, f.ana.HomeTeam, contract.EventKeyFrozen, nil); err != nil {
 				return err
 			}
 			return errLate

@@ -50,7 +50,7 @@ func (s *Service) Create(
 		return none, fmt.Errorf("webhooks: create: %w", err)
 	}
 	if len(in.Events) == 0 {
-		in.Events = Events()
+		in.Events = contract.WebhookEvents()
 	}
 	now := models.Now()
 	row := models.Webhook{
@@ -260,11 +260,11 @@ func (s *Service) check(ctx context.Context, raw *string, row models.Webhook) (c
 	}
 	for i, event := range row.Events {
 		pointer := fmt.Sprintf("/events/%d", i)
-		if !slices.Contains(Events(), event) {
+		if !slices.Contains(contract.WebhookEvents(), event) {
 			wrong = append(wrong, fault.Field{
 				Pointer: pointer,
 				Code:    "unknown_event",
-				Detail:  "Use one of " + strings.Join(Events(), ", ") + ".",
+				Detail:  "Use one of " + strings.Join(contract.WebhookEvents(), ", ") + ".",
 			})
 		} else if slices.Index(row.Events, event) != i {
 			wrong = append(wrong, fault.Field{

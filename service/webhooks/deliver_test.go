@@ -56,7 +56,7 @@ func TestDeliver(t *testing.T) {
 		if err := json.Unmarshal([]byte(got[0].body), &body); err != nil {
 			t.Fatal(err)
 		}
-		if body.Type != webhooks.KeyCreated {
+		if body.Type != contract.EventKeyCreated {
 			t.Errorf("type %q", body.Type)
 		}
 		if body.Data["key"] != "key_1" {

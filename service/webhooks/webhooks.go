@@ -22,47 +22,6 @@ import (
 	"postern/service/accounts"
 )
 
-// The events that a webhook can subscribe to.
-const (
-	ProjectClaimed = "project.claimed"
-	KeyCreated     = "key.created"
-	KeyRotated     = "key.rotated"
-	KeyFrozen      = "key.frozen"
-	KeyRevoked     = "key.revoked"
-	KeysImported   = "keys.imported"
-	ExportReady    = "export.ready"
-	ExportFailed   = "export.failed"
-
-	UserCreated      = "user.created"
-	UserSignedIn     = "user.signed_in"
-	UserFrozen       = "user.frozen"
-	UserDeleted      = "user.deleted"
-	GroupChanged     = "group.changed"
-	ConsentWithdrawn = "consent.withdrawn"
-	TenantDeleted    = "tenant.deleted"
-
-	DomainRecordMissing = "domain.record_missing"
-	DomainRecordBack    = "domain.record_back"
-
-	UpstreamUnhealthy = "upstream.unhealthy"
-	UpstreamHealthy   = "upstream.healthy"
-)
-
-// Events returns all events.
-func Events() []string {
-	return []string{
-		ProjectClaimed,
-		KeyCreated, KeyRotated, KeyFrozen, KeyRevoked, KeysImported,
-		ExportReady, ExportFailed,
-		UserCreated, UserSignedIn, UserFrozen, UserDeleted,
-		GroupChanged,
-		ConsentWithdrawn,
-		TenantDeleted,
-		DomainRecordMissing, DomainRecordBack,
-		UpstreamUnhealthy, UpstreamHealthy,
-	}
-}
-
 // Enqueuer queues the job of a delivery in the caller's transaction.
 type Enqueuer interface {
 	EnqueueDelivery(ctx context.Context, tx *models.Tx, deliveryID string) error

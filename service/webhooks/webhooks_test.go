@@ -140,7 +140,7 @@ func (f *fixture) emit(t *testing.T, event string) []string {
 // emitOne is emit for a team with one webhook.
 func (f *fixture) emitOne(t *testing.T) string {
 	t.Helper()
-	ids := f.emit(t, webhooks.KeyCreated)
+	ids := f.emit(t, contract.EventKeyCreated)
 	if len(ids) != 1 {
 		t.Fatalf("%d deliveries were queued, want 1", len(ids))
 	}
@@ -227,18 +227,18 @@ func TestUpdate_etag(t *testing.T) {
 func TestEmit(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		all, _ := f.create(t)
-		in := contract.WebhookCreation{Body: contract.NewWebhook{URL: f.URL, Events: []string{webhooks.ExportReady}}}
+		in := contract.WebhookCreation{Body: contract.NewWebhook{URL: f.URL, Events: []string{contract.EventExportReady}}}
 		if _, err := f.Create(t.Context(), f.owner, in); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(f.emit(t, webhooks.ExportReady)); got != 2 {
+		if got := len(f.emit(t, contract.EventExportReady)); got != 2 {
 			t.Errorf("an event that both subscribe to: %d deliveries, want 2", got)
 		}
-		if got := len(f.emit(t, webhooks.KeyCreated)); got != 1 {
+		if got := len(f.emit(t, contract.EventKeyCreated)); got != 1 {
 			t.Errorf("an event that one subscribes to: %d deliveries, want 1", got)
 		}
 		f.setEnabled(t, all.ID, false)
-		if got := len(f.emit(t, webhooks.KeyCreated)); got != 0 {
+		if got := len(f.emit(t, contract.EventKeyCreated)); got != 0 {
 			t.Errorf("disabled: %d deliveries, want 0", got)
 		}
 	})
@@ -248,7 +248,7 @@ func TestEmit(t *testing.T) {
 func TestEvents_documented(t *testing.T) {
 	field, _ := reflect.TypeFor[contract.NewWebhook]().FieldByName("Events")
 	doc := field.Tag.Get("doc")
-	for _, event := range webhooks.Events() {
+	for _, event := range contract.WebhookEvents() {
 		if !strings.Contains(doc, event) {
 			t.Errorf("the description of events doesn't list %s: %s", event, doc)
 		}

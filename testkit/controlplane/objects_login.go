@@ -9,7 +9,6 @@ import (
 	"postern/models"
 	"postern/service/appclients"
 	"postern/service/directory"
-	"postern/service/webhooks"
 )
 
 // CreateAppClient creates an app client with a provider in the project's first tenant.
@@ -77,7 +76,7 @@ func (o *Fixture) createWebhook(t testing.TB) (hook, delivery string, err error)
 	sent := models.WebhookDelivery{
 		ID:         models.NewID("msg"),
 		WebhookID:  created.ID,
-		Event:      webhooks.KeyCreated,
+		Event:      contract.EventKeyCreated,
 		Payload:    "{}",
 		State:      contract.DeliveryDelivered,
 		CreatedAt:  now,

@@ -123,7 +123,7 @@ func newTokens(t terminal.Terminal) *cobra.Command {
 		"tokens",
 		"Manage access tokens",
 		cli.ListCommand(t, cli.AsPerson, contract.ListTokens,
-			[]string{"ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", ""},
+			[]string{"ID", "NAME", "KIND", "SCOPES", "EXPIRES", "LAST USED", "FROM", "CURRENT"},
 			func(k contract.Token) []string {
 				this := ""
 				if k.Current {

@@ -27,10 +27,10 @@ func newKeys(t terminal.Terminal) *cobra.Command {
 	}
 	return terminal.Family("keys", "Manage API keys",
 		cli.ListCommand(t, cli.AsProject, contract.ListKeys,
-			[]string{"ID", "KEY", "STATE", "OWNER", "TYPE", "ENVIRONMENT", "LAST USED", "EXPIRES", "DESCRIPTION"},
+			[]string{"ID", "STATE", "OWNER", "EXPIRES", "LAST USED", "KEY", "TYPE", "ENVIRONMENT", "DESCRIPTION"},
 			func(k contract.Key) []string {
-				return []string{k.ID, k.Display(), k.State, k.Owner, k.KeyType, environmentOf(k),
-					terminal.OrNever(k.LastUsedAt), terminal.OrNever(k.ExpiresAt), k.Description}
+				return []string{k.ID, k.State, k.Owner, terminal.OrNever(k.ExpiresAt), terminal.OrNever(k.LastUsedAt),
+					k.Display(), k.KeyType, environmentOf(k), k.Description}
 			}),
 		cli.OperationCommand(t, cli.AsProject, contract.CreateKey, created),
 		cli.OperationCommand(t, cli.AsKey, contract.GetKey, func(_ contract.KeyPath, k contract.Key) error {

@@ -164,7 +164,7 @@ func printRules(t terminal.Terminal, found contract.SavedRules) error {
 		_, err := fmt.Fprintln(t.Out, "No rules.")
 		return err
 	}
-	return terminal.Table(t.Out, func(row func(...string)) {
+	return terminal.WholeTable(t.Out, func(row func(...string)) {
 		row("RULE", "METHODS", "PATH", "SCOPES", "GROUPS", "OBJECTS", "MODE")
 		for _, one := range found.List {
 			groups := strings.Join(one.Groups, ",")

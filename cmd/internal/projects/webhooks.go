@@ -21,7 +21,7 @@ func newWebhooks(t terminal.Terminal) *cobra.Command {
 		"Manage webhooks",
 		cli.ListCommand(t, cli.AsPerson, contract.ListWebhooks, []string{"ID", "STATE", "URL", "EVENTS", "DESCRIPTION"},
 			func(w contract.Webhook) []string {
-				return []string{w.ID, webhookState(w), w.URL, strings.Join(w.Events, ", "), w.Description}
+				return []string{w.ID, webhookState(w), w.URL, eventsOf(w), w.Description}
 			}),
 		cli.OperationCommand(t, cli.AsPerson, contract.CreateWebhook,
 			func(_ contract.WebhookCreation, w contract.WebhookWithSecret) error {
@@ -66,6 +66,13 @@ func newWebhooks(t terminal.Terminal) *cobra.Command {
 	)
 }
 
+func eventsOf(w contract.Webhook) string {
+	if w.HasAllEvents() {
+		return "all"
+	}
+	return strings.Join(w.Events, ", ")
+}
+
 func webhookState(w contract.Webhook) string {
 	switch {
 	case w.DisabledReason != nil:
@@ -83,7 +90,7 @@ func printWebhook(t terminal.Terminal, w contract.Webhook) error {
 		row("Webhook", w.ID)
 		row("URL", w.URL)
 		row("State", webhookState(w))
-		row("Events", strings.Join(w.Events, ", "))
+		row("Events", eventsOf(w))
 		row("Description", w.Description)
 		row("Team", w.Team)
 		row("Created", terminal.When(&w.CreatedAt))
@@ -94,9 +101,13 @@ func printWebhook(t terminal.Terminal, w contract.Webhook) error {
 }
 
 func printWebhookSecret(t terminal.Terminal, w contract.WebhookWithSecret) error {
+	events := english.WordSeries(w.Events, "and")
+	if w.HasAllEvents() {
+		events = "all events"
+	}
 	fmt.Fprintf(t.Out, "%s sends %s to %s.\n\n  %s\n\nThis secret signs the deliveries (Standard Webhooks). "+
 		"Copy it now. You won't see it again.\n",
-		w.ID, english.WordSeries(w.Events, "and"), terminal.Printable(w.URL), w.Secret.Reveal())
+		w.ID, events, terminal.Printable(w.URL), w.Secret.Reveal())
 	if w.OldSecretExpiresAt != nil {
 		fmt.Fprintf(t.Out, "The old secret also signs deliveries until %s.\n", terminal.When(w.OldSecretExpiresAt))
 	}

@@ -11,7 +11,7 @@ func TestFit(t *testing.T) {
 	id, note := "key_01jd8x5v6g7h8j9k0m1n2p3q4r", strings.Repeat("nightly run ", 8)
 	rows := func() [][]string {
 		return [][]string{
-			{"ID", "STATE", "EXPIRES", "DESCRIPTION", ""},
+			{"ID", "STATE", "EXPIRES", "DESCRIPTION", "NOTE"},
 			{id, "active", "2026-11-24 23:47", note, "this token"},
 			{id}, // a row that ends early
 		}
@@ -21,17 +21,20 @@ func TestFit(t *testing.T) {
 		hidden []string
 		want   string // of the second row
 	}{
-		"not a terminal": {0, nil, id + "|active|2026-11-24 23:47|" + note + "|this token"},
-		"wide enough":    {300, nil, id + "|active|2026-11-24 23:47|" + note + "|this token"},
-		"a cell is cut":  {100, nil, id + "|active|2026-11-24 23:47|nightly run nightly run n…|this token"},
-		"no room for two": {
-			70, []string{"DESCRIPTION"}, id + "|active|2026-11-24 23:47",
+		"not a terminal":    {0, nil, id + "|active|2026-11-24 23:47|" + note + "|this token"},
+		"wide enough":       {300, nil, id + "|active|2026-11-24 23:47|" + note + "|this token"},
+		"a cell is cut":     {100, nil, id + "|active|2026-11-24 23:47|nightly run nightly run n…|this token"},
+		"times are dates":   {80, nil, id + "|active|2026-11-24|nightly run…|this token"},
+		"headings stay":     {75, nil, id + "|active|2026-11-24|nightly ru…|this token"},
+		"no room for two":   {60, []string{"DESCRIPTION", "NOTE"}, id + "|active|2026-11-24 23:47"},
+		"no room for three": {45, []string{"EXPIRES", "DESCRIPTION", "NOTE"}, id + "|active"},
+		"no room for the first": {
+			10, []string{"STATE", "EXPIRES", "DESCRIPTION", "NOTE"}, id,
 		},
-		"no room for the first": {10, []string{"STATE", "EXPIRES", "DESCRIPTION"}, id},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := rows()
-			hidden := fit(got, tc.width)
+			hidden, gap := fit(got, tc.width)
 			if !slices.Equal(hidden, tc.hidden) {
 				t.Errorf("hidden %q, want %q", hidden, tc.hidden)
 			}
@@ -39,7 +42,7 @@ func TestFit(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", line, tc.want)
 			}
 			var out strings.Builder
-			if err := align(&out, got); err != nil {
+			if err := align(&out, got, gap); err != nil {
 				t.Fatal(err)
 			}
 			for line := range strings.Lines(out.String()) {
@@ -69,6 +72,25 @@ func TestPrintableInTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "A       B\nx [2J   y z\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFit_ids(t *testing.T) {
+	id := "tnt_01jd8x5v6g7h8j9k0m1n2p3q4r"
+	rows := [][]string{{"NAME", "SERVED BY", "ID"}, {"acme", strings.Repeat("shop, ", 9), id}, {"spare", "", id}}
+	if hidden, _ := fit(rows, 60); len(hidden) > 0 || rows[1][2] != id || !strings.HasSuffix(rows[1][1], "…") {
+		t.Errorf("hidden %q, rows %q", hidden, rows)
+	}
+}
+
+func TestRecordsOf(t *testing.T) {
+	var out strings.Builder
+	rows := [][]string{{"RULE", "SCOPES", "GROUPS"}, {"rul_1", "", "staff"}, {"rul_2", "read"}}
+	if err := align(&out, recordsOf(rows), columnGap); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "RULE     rul_1\nGROUPS   staff\n\nRULE     rul_2\nSCOPES   read\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

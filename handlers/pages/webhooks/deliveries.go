@@ -43,7 +43,7 @@ func deliveryList(path string) *page.Listing {
 				{Value: contract.DeliveryDelivered, Title: "Delivered"},
 				{Value: contract.DeliveryFailed, Title: "Failed"},
 			}},
-			{Name: "event", Title: "Event", Options: page.Named(webhooks.Events())},
+			{Name: "event", Title: "Event", Options: page.Named(contract.WebhookEvents())},
 		},
 	}
 }

@@ -54,13 +54,13 @@ func (h *Handler) webhookList(v *page.Visit) (pages.List, error) {
 		List: page.ListView(list, found),
 	}
 	if teams := webhookTeams(v, v.Who.HomeTeam); len(teams) > 0 {
-		m.Create = &pages.Form{Events: eventOptions(webhooks.Events()), Teams: teams}
+		m.Create = &pages.Form{Events: eventOptions(contract.WebhookEvents()), Teams: teams}
 	}
 	for _, w := range found.Items {
 		m.Rows = append(m.Rows, pages.Row{
 			URL:     w.URL,
 			Page:    webhookPath(w.ID),
-			Events:  eventNames(w.Events),
+			Events:  eventNames(w),
 			Created: w.CreatedAt,
 			State:   webhookBadge(w),
 		})
@@ -79,16 +79,16 @@ func webhookTeams(v *page.Visit, chosen string) []ui.Option {
 	return out
 }
 
-func eventNames(events []string) string {
-	if len(events) == len(webhooks.Events()) {
+func eventNames(w contract.Webhook) string {
+	if w.HasAllEvents() {
 		return "everything"
 	}
-	return strings.Join(events, ", ")
+	return strings.Join(w.Events, ", ")
 }
 
 func eventOptions(chosen []string) []ui.Option {
 	var out []ui.Option
-	for _, event := range webhooks.Events() {
+	for _, event := range contract.WebhookEvents() {
 		out = append(out, ui.Option{Value: event, Title: event, Chosen: slices.Contains(chosen, event)})
 	}
 	return out
@@ -158,7 +158,7 @@ func (h *Handler) showWebhookSecret(v *page.Visit) (web.Answer, error) {
 		Title:  found.Heading,
 		Secret: found.Secret,
 		Back:   webhookPath(w.ID),
-		Facts:  []ui.Fact{{Label: "URL", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w.Events)}},
+		Facts:  []ui.Fact{{Label: "URL", Value: w.URL, Mono: true}, {Label: "Events", Value: eventNames(w)}},
 	}
 	if w.OldSecretExpiresAt != nil {
 		m.Facts = append(m.Facts, ui.Fact{
@@ -224,7 +224,7 @@ func (h *Handler) webhookDetail(v *page.Visit, w contract.Webhook) (pages.Detail
 			Value: w.ID,
 			Mono:  true,
 			Copy:  "webhook-id",
-		}, {Label: "Events", Value: eventNames(w.Events)}, {Label: "Added", Time: w.CreatedAt}},
+		}, {Label: "Events", Value: eventNames(w)}, {Label: "Added", Time: w.CreatedAt}},
 	}
 	if w.Description != "" {
 		m.Facts = append(m.Facts, ui.Fact{Label: "Description", Value: w.Description})
