@@ -2,6 +2,7 @@ package models
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -17,6 +18,12 @@ type MoveIn struct {
 	Gateway   string           // with the name of the import, such as kong/staging
 	Result    contract.MovedIn `gorm:"serializer:json"`
 	CreatedAt time.Time
+}
+
+// Name returns the name of the import, its product and its tenant.
+func (m *MoveIn) Name() string {
+	_, name, _ := strings.Cut(m.Gateway, "/")
+	return name
 }
 
 // MovedObject is a row of moved_objects: an object that an import created, or keys that it created.

@@ -56,12 +56,12 @@ func ActionText(e contract.AuditEntry) string {
 		return projectChangeText(e, of)
 	case access.TenantUpdate:
 		if change := e.Detail["change"]; change != "" {
-			return "changed the " + settingText(change) + " of the tenant " + strconv.Quote(e.Detail["name"]) + of
+			return "changed the " + settingText(change) + " of " + named("tenant", e.Detail["name"]) + of
 		}
 	case access.KeyCreate:
-		return "created the key " + keyText(e) + forProject
+		return "created " + keyText(e) + forProject
 	case access.KeyChange:
-		return pastOf(e.Detail["change"]) + " the key " + keyText(e) + forProject
+		return pastOf(cmp.Or(e.Detail["change"], "change")) + " " + keyText(e) + forProject
 	case access.ExportCreate, access.ExportDownload, access.ExportSecrets:
 		return exportText(e) + of
 	case access.DomainChange, access.DomainApprove, access.DomainReport:
@@ -148,12 +148,14 @@ func projectChangeText(e contract.AuditEntry, of string) string {
 	change, _, _ := strings.Cut(e.Detail["change"], " of ")
 	object := e.Detail["object"]
 	switch {
+	case change == "import" && object == "":
+		return "updated " + named("project", cmp.Or(e.ProjectName, e.Detail["name"])) + " with an import"
 	case change == "relations":
 		return "changed the object owners" + of + " (" + object + ")"
 	case strings.HasPrefix(object, "version "):
-		return pastOf(change) + " " + object + of
+		return pastOf(cmp.Or(change, "change")) + " " + object + of
 	case object != "":
-		return pastOf(change) + " the " + object + of
+		return pastOf(cmp.Or(change, "change")) + " the " + object + of
 	}
 	if gone, ok := strings.CutPrefix(change, "no "); ok {
 		return "removed the " + settingText(gone) + of
@@ -190,25 +192,64 @@ func exportText(e contract.AuditEntry) string {
 
 // projectLifeText describes what became of a project as a whole. The project may be gone by now.
 func projectLifeText(e contract.AuditEntry) string {
-	name := strconv.Quote(cmp.Or(e.ProjectName, e.Detail["name"]))
+	project := named("project", cmp.Or(e.ProjectName, e.Detail["name"]))
 	switch access.Action(e.Action) {
 	case access.ProjectCreate:
-		return "created the project " + name
+		return "created " + project
 	case access.ProjectImport:
-		return "imported the project " + name
+		return importText(e, project)
 	case access.ProjectRestore:
-		return "restored the project " + name
+		return "restored " + project
 	case access.ProjectErase, access.ProjectPurge:
-		return "permanently deleted the project " + name
+		return "permanently deleted " + project
 	case access.ProjectMove:
-		return "moved the project " + name + " to another team"
+		return "moved " + project + " to another team"
 	case access.ProjectTakedown:
 		if change, ok := e.Changes["frozen"]; ok && change.After != true {
-			return "lifted the takedown of the project " + name
+			return "lifted the takedown of " + project
 		}
-		return "took down the project " + name
+		return "took down " + project
 	}
-	return "moved the project " + name + " to the trash"
+	return "moved " + project + " to the trash"
+}
+
+// importText describes an import: of a project from a zip, of another gateway's files, or of the plan for these. The
+// object is the project, the import or the plan.
+func importText(e contract.AuditEntry, project string) string {
+	name := e.Detail["name"]
+	switch e.Detail["change"] {
+	case "plan":
+		return "created " + named("import plan", name)
+	case "settings":
+		return "changed " + named("import plan", name)
+	case "delete":
+		return "deleted " + named("import plan", name)
+	case "apply":
+		text := "applied " + named("import plan", name)
+		if e.Detail["import"] == "" {
+			text += ", which changed nothing"
+		}
+		return text
+	case "undo":
+		return "undid " + named("import", name)
+	}
+	if !strings.HasPrefix(e.Object, "imp_") {
+		return "imported " + project
+	}
+	text := "imported files from another gateway"
+	if name != "" {
+		text += " as " + strconv.Quote(name)
+	}
+	return text
+}
+
+// named is a noun with a name in quotes. Without a name, as in entries from before names were recorded, it is the noun
+// with its article.
+func named(noun, name string) string {
+	if name == "" {
+		return article(noun)
+	}
+	return "the " + noun + " " + strconv.Quote(name)
 }
 
 // domainChanges are the changes of a host name, in the past tense.
@@ -227,8 +268,12 @@ var domainChanges = map[string]string{
 }
 
 func domainText(e contract.AuditEntry) string {
-	change := e.Detail["change"]
-	return cmp.Or(domainChanges[change], pastOf(change)) + " the custom domain " + e.Detail["host"]
+	change := cmp.Or(e.Detail["change"], "change")
+	text := cmp.Or(domainChanges[change], pastOf(change))
+	if host := e.Detail["host"]; host != "" {
+		return text + " the custom domain " + host
+	}
+	return text + " a custom domain"
 }
 
 func refusedText(e contract.AuditEntry, of string) string {
@@ -238,7 +283,8 @@ func refusedText(e contract.AuditEntry, of string) string {
 	case access.RequestMake:
 		return "sent a request from another site"
 	case access.AuditGap:
-		return "and other callers were refused " + e.Detail["dropped"] + " more times (not listed individually)"
+		return "and other callers were refused " + cmp.Or(e.Detail["dropped"], "several") +
+			" more times (not listed individually)"
 	}
 	noun, verb, _ := strings.Cut(e.Action, ".")
 	if noun == "project" && e.ProjectName != "" {
@@ -307,9 +353,12 @@ func article(noun string) string {
 // keyText shows a key by its last characters, as lists of keys do.
 func keyText(e contract.AuditEntry) string {
 	if _, last, ok := strings.Cut(e.Detail["key"], "…"); ok {
-		return "…" + last
+		return "the key …" + last
 	}
-	return e.Object
+	if e.Object == "" {
+		return "a key"
+	}
+	return "the key " + e.Object
 }
 
 var pasts = map[string]string{

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"strings"
 	"testing"
 
 	"postern/core/contract"
@@ -63,10 +64,70 @@ func TestActionText(t *testing.T) {
 			Actor: contract.AuditActor{ID: access.ActorSystem}, Action: "project.purge", Object: "prj_1",
 			Detail: map[string]string{"name": "shop"},
 		},
+		`ana@example.com imported the project "shop"`: {
+			Actor: ana, Action: "project.import", Object: "prj_1", Detail: map[string]string{"name": "shop"},
+		},
+		`ana@example.com updated the project "shop" with an import`: {
+			Actor: ana, Action: "project.update", Object: "prj_1",
+			Detail: map[string]string{"name": "shop", "change": "import", "import": "kong 3.0"},
+		},
+		`ana@example.com created the import plan "kong"`: {
+			Actor: ana, Action: "project.import", Object: "pln_1",
+			Detail: map[string]string{"change": "plan", "name": "kong"},
+		},
+		"ana@example.com created an import plan": {
+			Actor: ana, Action: "project.import", Object: "pln_1", Detail: map[string]string{"change": "plan"},
+		},
+		`ana@example.com changed the import plan "kong"`: {
+			Actor: ana, Action: "project.import", Object: "pln_1",
+			Detail: map[string]string{"change": "settings", "name": "kong"},
+		},
+		`ana@example.com deleted the import plan "kong"`: {
+			Actor: ana, Action: "project.import", Object: "pln_1",
+			Detail: map[string]string{"change": "delete", "name": "kong"},
+		},
+		`ana@example.com applied the import plan "kong"`: {
+			Actor: ana, Action: "project.import", Object: "pln_1",
+			Detail: map[string]string{"change": "apply", "name": "kong", "import": "imp_1"},
+		},
+		`ana@example.com applied the import plan "kong", which changed nothing`: {
+			Actor: ana, Action: "project.import", Object: "pln_1",
+			Detail: map[string]string{"change": "apply", "name": "kong", "import": ""},
+		},
+		`ana@example.com imported files from another gateway as "kong"`: {
+			Actor: ana, Action: "project.import", Object: "imp_1",
+			Detail: map[string]string{"name": "kong", "import": "kong 3.0"},
+		},
+		"ana@example.com imported files from another gateway": {
+			Actor: ana, Action: "project.import", Object: "imp_2", Detail: map[string]string{"import": "kong 3.0"},
+		},
+		`ana@example.com undid the import "kong"`: {
+			Actor: ana, Action: "project.import", Object: "imp_1",
+			Detail: map[string]string{"change": "undo", "name": "kong"},
+		},
 	} {
 		e.Outcome = models.OutcomeDone
 		if got := ActorText(e) + " " + ActionText(e); got != want {
 			t.Errorf("%s is shown as %q, want %q", e.Action, got, want)
+		}
+	}
+}
+
+// Entries don't always have what a sentence names. The sentence is complete without it.
+func TestActionText_withoutDetails(t *testing.T) {
+	t.Parallel()
+	for _, action := range access.Recorded() {
+		for _, outcome := range []string{models.OutcomeDone, models.OutcomeRefused} {
+			for _, change := range []string{"", "plan", "settings", "delete", "apply", "undo", "import", "CORS"} {
+				e := contract.AuditEntry{Action: string(action), Outcome: outcome, Detail: map[string]string{}}
+				if change != "" {
+					e.Detail["change"] = change
+				}
+				text := ActionText(e)
+				if strings.Contains(text, `""`) || strings.Contains(text, "  ") || strings.TrimSpace(text) != text {
+					t.Errorf("%s (%s, change %q) is shown as %q", action, outcome, change, text)
+				}
+			}
 		}
 	}
 }

@@ -171,7 +171,8 @@ func (w *writing) report(tx *models.Tx) error {
 	return access.Record(tx, w.p, access.Entry{
 		Action: access.ProjectImport, Object: w.out.ID, Team: w.team,
 		Detail: map[string]string{
-			"import": w.plan.Source, "created": count(w.out.Created), "updated": count(w.out.Updated),
+			"name": w.plan.Product, "import": w.plan.Source,
+			"created": count(w.out.Created), "updated": count(w.out.Updated),
 			"unchanged": strconv.FormatInt(w.out.Unchanged, 10), "keys": strconv.FormatInt(w.out.Created.Keys, 10),
 			"product": w.product, "tenant": w.tenant,
 		},

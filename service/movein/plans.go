@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"postern/core/configfile"
@@ -125,8 +124,8 @@ func (s *Plans) create(
 			return err
 		}
 		return access.Record(tx, p, access.Entry{
-			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID, Detail: map[string]string{"change": "plan"},
-			After: settingsOf(row, nil),
+			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
+			Detail: map[string]string{"change": "plan", "name": row.Choices.Name}, After: settingsOf(row, nil),
 		})
 	})
 	return row, plan, err
@@ -257,9 +256,9 @@ func (s *Plans) List(
 			return out, fmt.Errorf("movein: list: %w", err)
 		}
 		for _, row := range applied {
-			_, name, _ := strings.Cut(row.Gateway, "/")
 			out.Items = append(out.Items, contract.ImportSummary{
-				ID: row.ID, Team: team, State: contract.ImportApplied, Name: name, CreatedAt: row.CreatedAt.UTC(),
+				ID: row.ID, Team: team, State: contract.ImportApplied, Name: row.Name(),
+				CreatedAt: row.CreatedAt.UTC(),
 			})
 		}
 	}
@@ -282,7 +281,7 @@ func (s *Plans) Delete(ctx context.Context, p access.Principal, in contract.Impo
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "delete"}, Before: settingsOf(row, nil),
+			Detail: map[string]string{"change": "delete", "name": row.Choices.Name}, Before: settingsOf(row, nil),
 		})
 	})
 	if err != nil {

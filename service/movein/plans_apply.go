@@ -73,7 +73,8 @@ func (s *Plans) apply(
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "apply", "import": out.ID}, Before: settingsOf(row, nil),
+			Detail: map[string]string{"change": "apply", "name": row.Choices.Name, "import": out.ID},
+			Before: settingsOf(row, nil),
 		})
 	})
 	return out, err

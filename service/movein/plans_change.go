@@ -75,7 +75,7 @@ func (s *Plans) update(
 		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
-			Detail: map[string]string{"change": "settings"},
+			Detail: map[string]string{"change": "settings", "name": row.Choices.Name},
 			Before: settingsOf(was, before), After: settingsOf(row, set),
 		})
 	})

@@ -420,3 +420,30 @@ func dump(t *testing.T, db *models.DB, table string) string {
 	}
 	return out.String()
 }
+
+// Entries of the audit log name the plan, also when it is gone.
+func TestPlans_audit(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		p := f.create(t)
+		if _, err := f.Update(t.Context(), f.owner, contract.ImportPlanUpdate{
+			ImportPath: path(p), Body: contract.ImportPlanChange{Name: new("staging")},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Delete(t.Context(), f.owner, path(p)); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := f.db.Read(t.Context()).AuditEntries(models.AuditFilter{TeamID: f.owner.HomeTeam}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Detail["change"]+" "+e.Detail["name"])
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"delete staging", "plan kong", "settings staging"}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

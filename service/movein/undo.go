@@ -90,7 +90,7 @@ func (u *undoing) all() error {
 	}
 	return access.Record(u.tx, u.p, access.Entry{
 		Action: access.ProjectImport, Object: u.row.ID, Team: u.row.TeamID,
-		Detail: map[string]string{"change": "undo", "import": u.row.Result.Source},
+		Detail: map[string]string{"change": "undo", "name": u.row.Name(), "import": u.row.Result.Source},
 	})
 }
 
