@@ -265,6 +265,8 @@ type ImportSummary struct {
 	State     string    `json:"state" enum:"planned,applying,applied"`
 	Name      string    `json:"name" doc:"Name of the import, its product and its tenant"`
 	CreatedAt time.Time `json:"created_at"`
+
+	ExpiresAt *time.Time `json:"expires_at" doc:"When the plan is deleted. Null for applied imports"`
 }
 
 // ImportList is a request for imports of other gateways' files.

@@ -121,8 +121,9 @@ func TestImportPlan_refused(t *testing.T) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
 		}
 	}
-	if waiting, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team); err != nil || len(waiting) > 0 {
-		t.Errorf("plans: %v, %v", waiting, err)
+	list, err := o.Server.Plans.List(t.Context(), o.Principal, contract.ImportList{Team: o.Team})
+	if err != nil || len(list.Items) > 0 {
+		t.Errorf("plans: %v, %v", list.Items, err)
 	}
 }
 

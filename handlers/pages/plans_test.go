@@ -53,7 +53,7 @@ func TestImportPlanPage(t *testing.T) {
 	if again := sendKong(t, s, controlplane.KongFile, ui.NonceField, nonce); again.Location() != path {
 		t.Errorf("the form that was sent again leads to %s, not to %s", again.Location(), path)
 	}
-	s.Get("/imports").Says("a[href='"+path+"']", "Plan created")
+	s.Get("/imports").Says("a[href='"+path+"']", "Plan kong").Says("#earlier-imports ~ ul", "Will be deleted in")
 
 	plan := s.Get(path).Shows(200, "Import plan").Says("main", "kong 3.0").
 		Says("main", "UPSTREAM").
@@ -182,7 +182,15 @@ func TestImportPlanPage_apply(t *testing.T) {
 		Says("main", "Projects created").
 		Says("main", "/small/1.0.0/prod")
 
+	s.Get(applied).Says("nav[aria-label='Breadcrumb']", "Import of ")
+
 	path, revision = plan()
+	list := s.Get("/imports").Says("#earlier-imports ~ ul li:nth-child(1) a[href='"+path+"']", "Plan kong").
+		Says("#earlier-imports ~ ul li:nth-child(2) a[href='"+applied+"']", "Import kong").
+		Says("#earlier-imports ~ ul li:nth-child(2)", "Imported just now")
+	if n := list.Find("#earlier-imports ~ ul li").Length(); n != 2 {
+		t.Errorf("the page lists %d plans and imports, want 2", n)
+	}
 	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")
 	s.Get("/imports").Says("body", "Everything is up to date")
 

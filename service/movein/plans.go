@@ -196,22 +196,6 @@ func (s *Plans) Download(ctx context.Context, p access.Principal, in contract.Im
 	}, nil
 }
 
-// Of lists the plans of a team, the newest first, without what they plan.
-func (s *Plans) Of(ctx context.Context, p access.Principal, team string) ([]contract.PlannedImport, error) {
-	if err := check(p, team); err != nil {
-		return nil, fmt.Errorf("movein: list: %w", err)
-	}
-	rows, err := s.DB.Read(ctx).ImportPlansOf(team, models.Now())
-	if err != nil {
-		return nil, fmt.Errorf("movein: list: %w", err)
-	}
-	list := make([]contract.PlannedImport, 0, len(rows))
-	for _, row := range rows {
-		list = append(list, shown(row, nil, &movein.Plan{}))
-	}
-	return list, nil
-}
-
 // mostListed is how many imports of a team a list has.
 const mostListed = 200
 
@@ -244,7 +228,7 @@ func (s *Plans) List(
 		for _, row := range plans {
 			one := contract.ImportSummary{
 				ID: row.ID, Team: team, State: contract.ImportPlanned, Name: row.Choices.Name,
-				CreatedAt: row.CreatedAt.UTC(),
+				CreatedAt: row.CreatedAt.UTC(), ExpiresAt: new(row.ExpiresAt.UTC()),
 			}
 			if notApplying(row) != nil {
 				one.State = contract.ImportApplying

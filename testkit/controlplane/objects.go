@@ -361,8 +361,11 @@ func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 // one is deleted.
 func (o *Fixture) createPlan(t testing.TB, needs string) string {
 	t.Helper()
-	earlier, err := o.Server.Plans.Of(t.Context(), o.Principal, o.Team)
+	list, err := o.Server.Plans.List(t.Context(), o.Principal, contract.ImportList{Team: o.Team})
 	must(t, err)
+	earlier := slices.DeleteFunc(list.Items, func(one contract.ImportSummary) bool {
+		return one.State != contract.ImportPlanned
+	})
 	if len(earlier) > 5 {
 		oldest := contract.ImportPath{Import: earlier[len(earlier)-1].ID}
 		_, err := o.Server.Plans.Delete(t.Context(), o.Principal, oldest)

@@ -17,14 +17,15 @@ type Import struct {
 	Error  string
 	Found  *ImportFound // what an import would do; nil before a preview
 
-	PlanError string        // about the files of another gateway
-	Plans     []WaitingPlan // that wait to be applied
+	PlanError string          // about the files of another gateway
+	Earlier   []EarlierImport // of other gateways' files, the newest first
 }
 
-// WaitingPlan is the plan of another gateway's files.
-type WaitingPlan struct {
-	URL              string
-	Created, Expires time.Time
+// EarlierImport is the plan of another gateway's files, or an import of them that was applied.
+type EarlierImport struct {
+	URL, Name, State string
+	Created          time.Time
+	Expires          time.Time // zero if it was applied
 }
 
 // The paths of the form.

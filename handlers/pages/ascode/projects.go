@@ -13,7 +13,7 @@ import (
 var projectPages = map[string]Page{
 	"/projects":        shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
 	"/projects/new":    shows(contract.ListProjects, projectTeam),
-	"/imports":         shows(contract.ListProjects, projectTeam),
+	"/imports":         shows(contract.ListProjects, projectTeam).alsoShows(contract.ListImports, projectTeam),
 	"/imports/:import": shows(contract.GetImportPlan),
 	"/bin":             shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
 

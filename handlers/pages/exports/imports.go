@@ -24,10 +24,11 @@ func (h *Handler) showImport(v *page.Visit) (web.Answer, error) {
 	if m.Denied {
 		return web.Show(projects.ImportPage(m)), nil
 	}
-	waiting, err := h.Plans.Of(v.Ctx(), v.Who, v.Who.HomeTeam)
-	for _, one := range waiting {
-		m.Plans = append(m.Plans, projects.WaitingPlan{
-			URL: planPath(one.ID), Created: one.CreatedAt, Expires: one.ExpiresAt,
+	earlier, err := h.Plans.List(v.Ctx(), v.Who, contract.ImportList{Team: v.Who.HomeTeam})
+	for _, one := range earlier.Items {
+		m.Earlier = append(m.Earlier, projects.EarlierImport{
+			URL: planPath(one.ID), Name: one.Name, State: one.State, Created: one.CreatedAt,
+			Expires: page.TimeOf(one.ExpiresAt),
 		})
 	}
 	return web.Show(projects.ImportPage(m)), err

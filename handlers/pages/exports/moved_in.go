@@ -24,7 +24,7 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 	v.SelectTeam(did.Team)
 	path := planPath(did.ID)
 	m := exports.MovedIn{
-		Page:   v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), ui.Crumb{Text: did.ID}),
+		Page:   v.Shell("Imported file", path, page.ProjectsCrumb(), importCrumb(), appliedCrumb(&did, "")),
 		Import: &did,
 		Error:  problem,
 		Facts:  movedFacts(&did),
@@ -36,6 +36,11 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 		m.Projects = append(m.Projects, exports.MovedProject{MovedProject: p, Page: page.ProjectPath(p.Name)})
 	}
 	return web.Answer{Status: status, Page: exports.MovedInPage(m)}, nil
+}
+
+// appliedCrumb names an import by its time, since several imports can have the same name.
+func appliedCrumb(did *contract.MovedIn, url string) ui.Crumb {
+	return ui.Crumb{Text: "Import of " + page.Moment(did.CreatedAt), URL: url}
 }
 
 func movedFacts(did *contract.MovedIn) (facts []ui.Fact) {
@@ -72,12 +77,13 @@ func (h *Handler) undoImport(v *page.Visit) (web.Answer, error) {
 		}
 		return v.Done("import_undone", projects.ImportPath)
 	}
-	if _, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v)); err != nil {
+	did, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v))
+	if err != nil {
 		return web.Answer{}, err
 	}
 	return v.AskConfirmation(ui.ConfirmationView{
 		Page: v.Shell("Undo the import", path, page.ProjectsCrumb(), importCrumb(),
-			ui.Crumb{Text: v.Param("import"), URL: path}, ui.Crumb{Text: "Undo"}),
+			appliedCrumb(&did, path), ui.Crumb{Text: "Undo"}),
 		Title: "Undo the import",
 		Confirm: ui.Confirmation{
 			Verb: "Undo", Kind: "import", ByButton: true,
