@@ -401,7 +401,7 @@ func (p *awsPlanner) notes() {
 	note("refusals", "Calls with paths or methods that an API doesn't have get 401 or 403 from Postern. On AWS, they "+
 		"get 403 or 404.")
 	if p.options.RetryOnTimeout {
-		note("retry_on_timeout", "AWS doesn't retry calls, so --retry-on-timeout has no effect on this import.")
+		note("retry_on_timeout", "AWS doesn't retry calls, so `retry_on_timeout` has no effect on this import.")
 	}
 	note("outside_export", "An export doesn't contain web ACLs (AWS WAF), client certificates of custom domain "+
 		"names, caches or stage throttling. Check whether the API uses any of them before you switch.")

@@ -12,7 +12,7 @@ var awsTitles = map[awsfile.Kind]string{
 }
 
 const (
-	openOperation = "Open the operation with --open if it's safe to accept calls without this check."
+	openOperation = "Open the operation with `open` if it's safe to accept calls without this check."
 	plansDo       = "Import the API together with the output of get-usage-plans and get-usage-plan-keys. Imports " +
 		"don't unfreeze keys, so if you have already run this import, undo it first."
 )
@@ -24,7 +24,7 @@ var awsFates = map[string]fate{
 		lossy,
 		"The API has no custom domain name. Callers must switch to the project's gateway URL, because execute-api " +
 			"host names belong to AWS.",
-		"Use --host to list the host names that callers will use.",
+		"Use `hosts` to list the host names that callers will use.",
 	},
 	"api.unserved_host": {
 		lossy,
@@ -36,13 +36,13 @@ var awsFates = map[string]fate{
 		lossy,
 		"Another API or stage in this import has the same host name and path, and gets all calls to them.",
 		"Add the output of get-base-path-mappings, or import the stages one at a time with different values for " +
-			"--host.",
+			"`hosts`.",
 	},
 	"api.other_cors": {
 		lossy,
 		"Another stage of the API has different CORS settings. A project has only one set of CORS settings, so the " +
 			"settings of the first stage in the files apply.",
-		"Import the stages one at a time, with different values for --name.",
+		"Import the stages one at a time, with different values for `name`.",
 	},
 	"api.no_operations": {
 		skipped,
@@ -118,7 +118,7 @@ var awsFates = map[string]fate{
 		"",
 	},
 	"operation.opened": {
-		lossy, "The operation is open because you used --open. Checks that can't be imported don't apply.", "",
+		lossy, "The operation is open because you used `open`. Checks that can't be imported don't apply.", "",
 	},
 	"operation.closed": {
 		skipped,
@@ -169,7 +169,7 @@ var awsFates = map[string]fate{
 	"operation.placeholder": {
 		skipped,
 		"The operation's integration has a stage variable or placeholder without a value.",
-		"Add the output of get-stages, or use --set stageVariables.NAME=VALUE.",
+		"Add the output of get-stages, or set stageVariables.NAME with `set`.",
 	},
 	"operation.overlap": {
 		skipped,
@@ -198,7 +198,7 @@ var awsFates = map[string]fate{
 		approximate,
 		"AWS doesn't verify the target's certificate, but Postern does. If the certificate isn't from a public " +
 			"authority, calls get 502.",
-		"Set the authority in upstream.ca, or accept the target's certificate with --trust HOST.",
+		"Set the authority in upstream.ca, or accept the target's certificate with `trust`.",
 	},
 	"operation.no_plan": {
 		exact,
@@ -233,13 +233,13 @@ var awsFates = map[string]fate{
 	"resource_policy.closed": {
 		skipped,
 		"The policy restricts calls in a way that can't be imported. All operations stay closed.",
-		"Open operations with --open, and set the IP rules of their versions.",
+		"Open operations with `open`, and set the IP rules of their versions.",
 	},
 	"endpoint": {exact, "The endpoint settings don't restrict calls.", ""},
 	"endpoint.private": {
 		skipped,
 		"Only VPC endpoints can reach the API. All operations stay closed.",
-		"Open operations with --open if your gateway is equally private.",
+		"Open operations with `open` if your gateway is equally private.",
 	},
 	"cors": {exact, "The settings become the project's CORS settings.", ""},
 	"cors.origins": {
@@ -260,7 +260,7 @@ var awsFates = map[string]fate{
 	"validator.closed": {
 		skipped,
 		"Validators aren't imported. Operations that use this validator stay closed.",
-		"Open the operations with --open if their targets validate calls.",
+		"Open the operations with `open` if their targets validate calls.",
 	},
 	"gateway_response": {lossy, "Callers get Postern's own errors instead.", ""},
 	"model": {
@@ -286,7 +286,7 @@ var awsFates = map[string]fate{
 		lossy, "The stage's web ACL (AWS WAF) isn't imported.", "Put another firewall in front of the gateway.",
 	},
 	"mapping":        {exact, "The mapping becomes the path prefix of custom domains.", ""},
-	"mapping.unused": {skipped, "No API in the import uses the mapping.", "Add its host name with --host."},
+	"mapping.unused": {skipped, "No API in the import uses the mapping.", "Add its host name with `hosts`."},
 
 	"usage_plan": {
 		exact,

@@ -8,12 +8,12 @@ const (
 )
 
 const (
-	setIt      = "Set the value of the placeholder with --set NAME=VALUE or --env NAME."
-	openIt     = "Open the route with --open if it's safe to accept calls without this plugin."
-	openOwner  = "Open the consumer with --open to import its keys as active."
-	otherAuth  = "Switch these callers to API keys or tokens, or open the route with --open."
+	setIt      = "Set the value of the placeholder with `set`."
+	openIt     = "Open the route with `open` if it's safe to accept calls without this plugin."
+	openOwner  = "Open the consumer with `open` to import its keys as active."
+	otherAuth  = "Switch these callers to API keys or tokens, or open the route with `open`."
 	unknownDo  = "If you need an equivalent, set it up after the import."
-	hostDo     = "Use --host to list the host names that callers use."
+	hostDo     = "Use `hosts` to list the host names that callers use."
 	transforms = "Move the change to the upstream if callers depend on it."
 )
 
@@ -44,7 +44,7 @@ var fates = map[string]fate{
 		approximate,
 		"Kong doesn't verify the target's certificate, but Postern does. If the certificate isn't from a public " +
 			"authority, calls get 502.",
-		"Set the authority in upstream.ca, or accept the target's certificate with --trust HOST.",
+		"Set the authority in upstream.ca, or accept the target's certificate with `trust`.",
 	},
 	trustedCode: {
 		approximate,
@@ -95,7 +95,7 @@ var fates = map[string]fate{
 		approximate,
 		"The route's path ends with a slash. In Kong, calls without that slash reach another route, which is " +
 			"stricter. In Postern, they get 403.",
-		"Open the route with --open, or add a route for the path without the slash to the file.",
+		"Open the route with `open`, or add a route for the path without the slash to the file.",
 	},
 	"route.regex_prefix": {
 		approximate,
@@ -113,13 +113,13 @@ var fates = map[string]fate{
 	"route.any_host": {
 		approximate,
 		"In Kong, the route matches calls to any host name. In Postern, it matches only the host names in the file " +
-			"and in --host. Calls to other host names get 404.",
+			"and in `hosts`. Calls to other host names get 404.",
 		"",
 	},
 	"route.wildcard": {
 		lossy,
 		"The route's hosts contain a wildcard. In Postern, the route matches only the host names in the file and in " +
-			"--host. Calls to other host names get 404.",
+			"`hosts`. Calls to other host names get 404.",
 		hostDo,
 	},
 	"route.unserved_host": {
@@ -155,18 +155,18 @@ var fates = map[string]fate{
 	"route.anonymous": {
 		lossy,
 		"Kong also forwards calls without a valid key (anonymous). In Postern, they get 401.",
-		"Open the route with --open to let them through.",
+		"Open the route with `open` to let them through.",
 	},
 	"route.opened": {
 		lossy,
-		"The route is open because you used --open. Plugins and conditions that can't be imported don't apply.",
+		"The route is open because you used `open`. Plugins and conditions that can't be imported don't apply.",
 		"",
 	},
 	"route.closed": {
 		skipped,
 		"The route stays closed, because a plugin or condition that restricts its calls can't be imported. Calls get " +
 			"401 or 403.",
-		"See the list of closed routes.",
+		"See the reasons under `closed`.",
 	},
 	"route.regex": {
 		skipped,
@@ -220,7 +220,7 @@ var fates = map[string]fate{
 	"route.overlap": {
 		skipped,
 		"The route stays closed, because it would get calls of another route with different checks.",
-		"Open the route with --open if it can accept these calls.",
+		"Open the route with `open` if it can accept these calls.",
 	},
 	"route.guarded": {
 		approximate,
@@ -254,7 +254,7 @@ var fates = map[string]fate{
 	},
 	"consumer.opened": {
 		lossy,
-		"The consumer's keys are active because you used --open. Plugins that can't be imported don't apply.",
+		"The consumer's keys are active because you used `open`. Plugins that can't be imported don't apply.",
 		"",
 	},
 	"consumer.placeholder": {skipped, "The consumer's name has a placeholder without a value.", setIt},
@@ -278,7 +278,7 @@ var fates = map[string]fate{
 	"keyauth_credential.weak": {
 		skipped,
 		"The key is too short or too repetitive, so anyone who has its hash can guess it.",
-		"Import the key with --allow-weak, or create a new key for its owner.",
+		"Import the key with `allow_weak`, or create a new key for its owner.",
 	},
 	"keyauth_credential.placeholder": {skipped, "The key's value is a placeholder, so the key isn't imported.", setIt},
 	"keyauth_credential.no_key": {
@@ -383,7 +383,7 @@ var fates = map[string]fate{
 		"Set limits on key types or keys.",
 	},
 	"vault": {
-		skipped, "Postern doesn't read secrets from vaults.", "Set the values of the placeholders with --set or --env.",
+		skipped, "Postern doesn't read secrets from vaults.", "Set the values of the placeholders with `set`.",
 	},
 	"keyauth_credential.fields": {lossy, "Some fields are unknown and are left out.", unknownDo},
 	"acl.fields":                {lossy, "Some fields are unknown and are left out.", unknownDo},

@@ -20,7 +20,7 @@ var closedFates = map[string]fate{
 		lossy,
 		"The consumer is in a consumer group that isn't in the file, and that may have plugins that check calls. The " +
 			"consumer's keys are imported frozen.",
-		"Export the complete configuration, without select_tags, or open the consumer with --open.",
+		"Export the complete configuration, without select_tags, or open the consumer with `open`.",
 	},
 	"request-transformer.secret_argument": {
 		lossy,
@@ -43,7 +43,7 @@ var closedFates = map[string]fate{
 		skipped,
 		"The plugin applies to an entity that isn't in the file, and may check or block calls. Routes that it may " +
 			"apply to stay closed.",
-		"Export the complete configuration, without select_tags, or open the routes with --open.",
+		"Export the complete configuration, without select_tags, or open the routes with `open`.",
 	},
 	"plugin.enabled": {
 		lossy,

@@ -45,7 +45,7 @@ var pluginFates = map[string]fate{
 		"The plugin's consumer has no imported keys, so the plugin doesn't apply to any calls.",
 		"Apply the plugin's settings to the keys that you create for this consumer.",
 	},
-	"plugin.route_closed": {skipped, "All of the plugin's routes stay closed.", "See the list of closed routes."},
+	"plugin.route_closed": {skipped, "All of the plugin's routes stay closed.", "See the reasons under `closed`."},
 	"plugin.closed": {
 		skipped, "The plugin can't be imported, and may check or block calls. Its routes stay closed.", openIt,
 	},
@@ -85,7 +85,7 @@ var pluginFates = map[string]fate{
 		skipped,
 		"Kong verifies tokens with each consumer's own secret or key and without an audience. Postern requires an " +
 			"issuer and an audience. The plugin's routes stay closed.",
-		"Add your issuer to requests_auth.jwt.allowed_pairs after the import, or open the route with --open.",
+		"Add your issuer to requests_auth.jwt.allowed_pairs after the import, or open the route with `open`.",
 	},
 
 	"key-auth.hide_credentials": {
@@ -129,7 +129,7 @@ var pluginFates = map[string]fate{
 	"key-auth.anonymous": {
 		lossy,
 		"Kong also forwards calls without a valid key (anonymous). In Postern, they get 401.",
-		"Open the route with --open to let them through.",
+		"Open the route with `open` to let them through.",
 	},
 	"key-auth.anonymous_open": {
 		approximate,

@@ -149,7 +149,7 @@ func (p *planner) notes() {
 	}
 	if !p.options.RetryOnTimeout {
 		note("retry_on_timeout", "Kong retries a call if the target doesn't respond in time, unless the call is a "+
-			"POST or PATCH that was already sent. Postern does this only with --retry-on-timeout.")
+			"POST or PATCH that was already sent. Postern does this only with `retry_on_timeout`.")
 	}
 	for _, e := range p.file.Of(kongfile.Plugin) {
 		item := p.items[e]

@@ -57,9 +57,14 @@ func TestImportPlanPage(t *testing.T) {
 
 	plan := s.Get(path).Shows(200, "Import plan").Says("main", "kong 3.0").
 		Says("main", "UPSTREAM").
-		Says("#ledger-todo", "API keys")
+		Says("#ledger-todo", "API keys").
+		Says("#ledger-todo", "Import the key with “Import weak keys”").
+		Says("main", "Postern does this only with “Retry after a timeout”")
 	if strings.Contains(plan.Raw, "4d1c9a2b7e8f4a6d") {
 		t.Error("the page has a key")
+	}
+	if text := plan.Find("main").Text(); strings.Contains(text, " --") || strings.Contains(text, "`") {
+		t.Errorf("the page names flags or members of the API: %s", text)
 	}
 	revision := plan.Value("#plan-choices ~ form [name=revision]")
 	refused := s.Post(path, "revision", revision, "hosts", "*.example.com", "placeholder", "UPSTREAM",

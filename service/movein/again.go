@@ -48,8 +48,8 @@ func (w *writing) settle(now states, c comparison) error {
 	case !there && w.plan.Options.Theirs:
 		return c.create()
 	case !there:
-		w.keep(c.kind, prior.Object, c.name, c.pointer, "It was deleted here. To create it again, use "+
-			"--theirs.")
+		w.keep(c.kind, prior.Object, c.name, c.pointer, "It was deleted here. To create it again, "+
+			overwriteDo)
 		return nil
 	}
 	if c.exists != nil {
@@ -81,7 +81,7 @@ func (w *writing) settleProjects(tx *models.Tx) error {
 		case one.isGone:
 			w.seen[identity{kindProject, one.planned.plan.Source}] = true
 			w.keep(kindProject, one.row.ID, one.planned.plan.Name, one.planned.plan.From, "It was deleted or moved to "+
-				"another team. To create it again, use --theirs.")
+				"another team. To create it again, "+overwriteDo)
 			for i := range one.planned.versions {
 				w.seeVersion(one, &one.planned.versions[i])
 			}

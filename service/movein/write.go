@@ -243,8 +243,8 @@ func (w *writing) sameSource() error {
 	}
 	_, name, _ := strings.Cut(w.gateway, "/")
 	return fault.New(fault.Conflict, "other_source", "These files don't contain most of the projects from the "+
-		"earlier import %s, so they may be from another gateway. Use --name to import them separately, or --theirs "+
-		"to continue.", name)
+		"earlier import %s, so they may be from another gateway. To import them separately, use another name. To "+
+		"continue, overwrite changes (theirs).", name)
 }
 
 // find finds the project of a part that an earlier import created.
@@ -294,7 +294,7 @@ func (w *writing) findShared(tx *models.Tx) error {
 	hasNew := slices.ContainsFunc(w.parts, func(one *part) bool { return one.isNew })
 	if (w.newProduct || w.newTenant || w.homeIsNew) && !hasNew {
 		return fault.New(fault.Conflict, "import_deleted", "The product, tenant or projects from an earlier import "+
-			"were deleted here. Use --theirs to create deleted projects again.")
+			"were deleted here. To create deleted projects again, "+overwriteDo)
 	}
 	return nil
 }

@@ -37,6 +37,26 @@ type Plan struct {
 	Refused string // why it wasn't applied
 }
 
+// The labels of the settings.
+const (
+	settingsTitle = "Import settings"
+	OpenLabel     = "Allow"
+	nameLabel     = "Name"
+	hostsLabel    = "Host names"
+	trustLabel    = "Trusted targets"
+	weakLabel     = "Import weak keys"
+	retryLabel    = "Retry after a timeout"
+)
+
+// SettingLabels are the names on the page for the settings that the texts of a plan name (movein.Settings).
+func SettingLabels() map[string]string {
+	return map[string]string{
+		"allow_weak": "“" + weakLabel + "”", "closed": "“" + settingsTitle + "”", "hosts": "“" + hostsLabel + "”",
+		"name": "“" + nameLabel + "”", "open": "“" + OpenLabel + "”", "retry_on_timeout": "“" + retryLabel + "”",
+		"set": "the fields under “" + settingsTitle + "”", "trust": "“" + trustLabel + "”",
+	}
+}
+
 // Unset is a placeholder without a value.
 type Unset struct {
 	contract.ImportPlaceholder

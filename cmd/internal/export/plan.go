@@ -219,6 +219,12 @@ func namesOf(all []configfile.Placeholder) string {
 	return strings.Join(names, ", ")
 }
 
+// settingFlags are the flags for the settings that the texts of a plan name.
+var settingFlags = map[string]string{
+	"allow_weak": "--allow-weak", "closed": `"Closed"`, "hosts": "--host", "name": "--name", "open": "--open",
+	"retry_on_timeout": "--retry-on-timeout", "set": "--set NAME=VALUE or --env NAME", "trust": "--trust HOST",
+}
+
 // planText returns a plan for people: what would be created, the ledger, what stays closed, and what to do by hand.
 func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	var out strings.Builder
@@ -238,7 +244,7 @@ func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 			p.Keys.Frozen, p.Keys.Expired, len(p.Groups))
 	}
 	out.WriteByte('\n')
-	writeLedger(&out, ledger, "Move", true)
+	writeLedger(&out, movein.NameSettingsIn(ledger, settingFlags), "Move", true)
 	writeClosed(&out, p.Closed)
 	writeByHand(&out, &p.ByHand)
 	writeWeak(&out, p)
@@ -246,7 +252,7 @@ func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 		if i == 0 {
 			out.WriteString("Notes\n")
 		}
-		out.WriteString(indented(terminal.Printable(note.Detail)))
+		out.WriteString(indented(terminal.Printable(movein.NameSettings(note.Detail, settingFlags))))
 	}
 	return strings.TrimRight(out.String(), "\n") + "\n"
 }

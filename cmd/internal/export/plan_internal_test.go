@@ -78,6 +78,27 @@ func TestImport_kong(t *testing.T) {
 	}
 }
 
+// The texts of a plan name flags, not members of the API.
+func TestSettingFlags(t *testing.T) {
+	for _, one := range movein.Settings() {
+		if settingFlags[one] == "" {
+			t.Errorf("%s has no flag", one)
+		}
+	}
+	out, err := importing(t, kongFile, nil, "--dry-run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--set NAME=VALUE or --env NAME", `See the reasons under "Closed".`} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("%q isn't in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "`") {
+		t.Errorf("a setting without a flag is in\n%s", out)
+	}
+}
+
 func TestImport_kongJSON(t *testing.T) {
 	out, err := importing(t, kongFile, nil, "--dry-run", "--json")
 	if err != nil {

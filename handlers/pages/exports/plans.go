@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/core/movein"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/platform/fault"
@@ -130,14 +131,14 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		Ledger: exports.Ledger{LedgerTotals: contract.LedgerTotals{
 			LedgerCounts: plan.Summary, Configured: plan.Summary,
 		}},
-		Sections: ledgerSections(plan.Ledger, true),
+		Sections: ledgerSections(movein.NameSettingsIn(plan.Ledger, exports.SettingLabels()), true),
 		Expires:  plan.ExpiresAt,
 		Name:     ui.Value{Text: plan.Name},
 		Hosts:    ui.Value{Text: strings.Join(plan.Hosts, "\n")},
 		Trust:    ui.Value{Text: strings.Join(plan.Trust, "\n")},
 		ByHand:   byHandFacts(&plan.ByHand),
 		Open: ui.Group{
-			ID: "plan-open", Name: "open", Legend: "Allow",
+			ID: "plan-open", Name: "open", Legend: exports.OpenLabel,
 			Hint: "Calls to these routes and by these consumers are refused because some of their checks can't be " +
 				"imported. Select the ones to allow without these checks.",
 		},
@@ -147,7 +148,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 		m.Unset = append(m.Unset, exports.Unset{ImportPlaceholder: one})
 	}
 	for _, note := range plan.Notes {
-		m.Notes = append(m.Notes, note.Detail)
+		m.Notes = append(m.Notes, movein.NameSettings(note.Detail, exports.SettingLabels()))
 	}
 	for _, name := range plan.Open {
 		m.Open.Options = append(m.Open.Options, ui.Option{Value: name, Title: nameOfOpened(plan, name), Chosen: true})
