@@ -73,8 +73,12 @@ func rulesEmpty() projects.Rules {
 
 func rulesWrong() projects.Rules {
 	m := rulesOfShop()
-	m.Form.Error = "Nothing was saved."
-	m.Form.Lines = ui.Value{Text: "GET orders", Error: "Line 1: enter methods and a path, such as GET /orders/{id}."}
+	m.Form.Lines = ui.Value{
+		Text: "GET /orders/* scopes=orders:read\nGET orders",
+		Error: "Line 1: /orders/* contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. Use " +
+			"{id} for one segment, or /** at the end for everything below. Line 2: orders doesn't start with a slash. " +
+			"Use a path below the environment, such as /orders/{id}.",
+	}
 	return m
 }
 

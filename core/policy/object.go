@@ -33,18 +33,20 @@ type parameter struct {
 	prefix, suffix int // bytes of decoded text around it in the segment
 }
 
-// Errors of CheckObject.
+// Errors of CheckObject. Each continues a sentence that begins with the object.
 var (
-	ErrObjectType = errors.New("it doesn't start with a type (lowercase letters, digits, hyphens and underscores) " +
-		"and a colon, as in order:{id}")
-	ErrObjectLength    = errors.New("it is longer than 512 bytes, or has no ID after its type")
-	ErrObjectCharacter = errors.New("outside braces, it contains characters other than letters, digits and -._~/:@")
-	ErrObjectBraces    = errors.New("a brace isn't closed, or there is no name in braces")
-	ErrObjectParameter = errors.New("a name in braces isn't a parameter of the path; {path...} can't be used")
-	ErrObjectAnswer    = errors.New("response. must be followed by member names or list positions, separated by dots")
-	ErrObjectEmpty     = errors.New("it contains an empty part before, between or after slashes")
-	ErrObjectSlash     = errors.New("two names in braces have no slash between them, so two objects could look the " +
-		"same")
+	ErrObjectType = errors.New("doesn't start with a type (lowercase letters, digits, hyphens and underscores) and " +
+		"a colon")
+	ErrObjectLength    = errors.New("is longer than 512 bytes, or has no ID after its type")
+	ErrObjectCharacter = errors.New("contains characters other than letters, digits and -._~/:@ outside braces")
+	ErrObjectBraces    = errors.New("contains a brace that isn't closed, or braces without a name")
+	ErrObjectParameter = errors.New("contains a name in braces that isn't a parameter of the path. {path...} can't " +
+		"be used")
+	ErrObjectAnswer = errors.New("has no member names or list positions after \"response.\", or they aren't " +
+		"separated by dots")
+	ErrObjectEmpty = errors.New("contains an empty part before, between or after slashes")
+	ErrObjectSlash = errors.New("contains two names in braces without a slash between them, so two objects could " +
+		"look the same")
 )
 
 // CheckObject returns an error for what cannot be the object of a rule with that path, which was

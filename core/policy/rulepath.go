@@ -79,23 +79,26 @@ func (t *ruleTree) findBytes(path []byte, method string) *rule {
 
 func decodeSegment(segment string) string { return string(appendDecoded(nil, segment)) }
 
-// Errors of CheckRulePath.
+// Errors of CheckRulePath. Each continues a sentence that begins with the path, and says what to use instead.
 var (
-	ErrRulePathStart    = errors.New("it doesn't start with a slash")
-	ErrRulePathLength   = errors.New("it is longer than 512 bytes or has more than 32 segments")
-	ErrRulePathSegment  = errors.New("it contains an empty segment or a dot segment")
-	ErrRulePathTemplate = errors.New("names in braces can contain letters, digits, dots, underscores and hyphens; " +
-		"each can appear only once in a path, and a segment can contain only one")
+	ErrRulePathStart = errors.New("doesn't start with a slash. Use a path below the environment, such as " +
+		"/orders/{id}")
+	ErrRulePathLength   = errors.New("is longer than 512 bytes or has more than 32 segments. Use a shorter path")
+	ErrRulePathSegment  = errors.New("contains an empty segment or a dot segment. Use a path such as /orders/{id}")
+	ErrRulePathTemplate = errors.New("contains braces that rules don't support. Names in braces can contain letters, " +
+		"digits, dots, underscores and hyphens. Each can appear only once in a path, and a segment can contain only " +
+		"one")
 	// ErrRulePathWildcard is for spellings of a wildcard in other routers. Read as text or as a name, such a rule would
 	// leave open the paths that it is written for.
-	ErrRulePathWildcard = errors.New("it contains a wildcard that rules don't support, such as *, :id, %7Bid%7D or " +
-		"...; use {id} for one segment, or /** at the end for everything below")
+	ErrRulePathWildcard = errors.New("contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. " +
+		"Use {id} for one segment, or /** at the end for everything below")
 	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
-	ErrRulePathSign = errors.New("a segment starts with $ or =, which mark parameters in other systems; use {id} for " +
-		"one segment, or %24 and %3D for text such as %24metadata")
-	ErrRulePathSubtree   = errors.New("** or {path...} matches everything below, so it must be the last segment")
-	ErrRulePathCharacter = errors.New("it contains a query, a fragment, a semicolon, a backslash, an encoded slash, " +
-		"a control character or a broken escape")
+	ErrRulePathSign = errors.New("has a segment that starts with $ or =, which mark parameters in other systems. " +
+		"Use {id} for one segment, or %24 and %3D for text such as %24metadata")
+	ErrRulePathSubtree = errors.New("contains ** or {path...} before the end. They match everything below, so they " +
+		"must be the last segment")
+	ErrRulePathCharacter = errors.New("contains a query, a fragment, a semicolon, a backslash, an encoded slash, a " +
+		"control character or a broken escape. Use a path such as /orders/{id}")
 )
 
 // CheckRulePath returns an error for what cannot be the path of a rule.

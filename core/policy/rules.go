@@ -75,7 +75,7 @@ func checkRules(of *snapshot.Rules) error {
 			return fmt.Errorf("rule %s: role %q is not known", rule.ID, rule.Role)
 		}
 		if err := CheckRulePath(rule.Path); err != nil {
-			return fmt.Errorf("rule %s: path %q: %w", rule.ID, rule.Path, err)
+			return fmt.Errorf("rule %s: path %q %w", rule.ID, rule.Path, err)
 		}
 		if _, err := compileRule(rule); err != nil {
 			return fmt.Errorf("rule %s: object: %w", rule.ID, err)

@@ -2,6 +2,7 @@ package page
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strconv"
@@ -61,6 +62,44 @@ func (m *Errors) TakeLines(pointer string, lines []string) string {
 	}
 	if detail := m.Take(pointer); detail != "" {
 		found = append(found, detail)
+	}
+	return strings.Join(found, " ")
+}
+
+// PlacedLine is a line of a field, with the pointers of what it became in the body.
+type PlacedLine struct {
+	Number   int // in the field, from 1
+	Pointers []string
+}
+
+// mostLines is the number of lines whose mistakes a field lists.
+const mostLines = 10
+
+// TakePlaced is Take for a field with an element on each line. It names each mistake's line by its number.
+func (m *Errors) TakePlaced(lines []PlacedLine) string {
+	var found []string
+	for _, line := range lines {
+		var details []string
+		for _, pointer := range line.Pointers {
+			if detail := m.Take(pointer); detail != "" {
+				details = append(details, detail)
+			}
+		}
+		if len(details) > 0 {
+			found = append(found, LineMistake(line.Number, strings.Join(details, " ")))
+		}
+	}
+	return LineMistakes(found)
+}
+
+// LineMistake is what is wrong with a line of a field.
+func LineMistake(number int, detail string) string { return fmt.Sprintf("Line %d: %s", number, detail) }
+
+// LineMistakes lists what is wrong with the first lines of a field, and says whether there are more. It doesn't count
+// them, because a rule lists at most fault.MaxFields.
+func LineMistakes(found []string) string {
+	if len(found) > mostLines {
+		found = append(found[:mostLines:mostLines], "Other lines have mistakes too.")
 	}
 	return strings.Join(found, " ")
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -44,12 +45,23 @@ func RoleText(role string) string {
 // Lines returns the lines of a text field, trimmed, without empty ones.
 func Lines(text string) []string {
 	out := []string{}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, line)
-		}
+	for _, line := range NumberedLines(text) {
+		out = append(out, line)
 	}
 	return out
+}
+
+// NumberedLines is Lines with the number of each line in the field, from 1, where empty lines count.
+func NumberedLines(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		number := 0
+		for line := range strings.Lines(text) {
+			number++
+			if line = strings.TrimSpace(line); line != "" && !yield(number, line) {
+				return
+			}
+		}
+	}
 }
 
 // RangesText lists address ranges. none is the text for an empty list.

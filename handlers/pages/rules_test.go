@@ -21,10 +21,8 @@ func TestRules_page(t *testing.T) {
 	}
 	s.Post(page, form(old, "GET")...).
 		Shows(422, "Rules for version 1.0.0").
-		Says("#rules-lines-error", "Line 1: enter methods and a path")
+		Says("#rules-lines-error", "Line 1: Enter methods and a path")
 	s.Post(page, form(old, "GET /a color=red")...).Says("#rules-lines-error", "color=red isn't one of")
-	s.Post(page, form(old, "GET /a\nGET orders")...).Shows(422, "Rules for version 1.0.0").Says("main",
-		"/orders/{id}")
 	s.Post(page,
 		form(old, "get /orders/{id} scopes=orders:read\nPOST,PUT /staff groups=staff,ops role=admin "+
 			"mode=enforce")...).
@@ -45,6 +43,61 @@ func TestRules_page(t *testing.T) {
 	s.Post(page, form(now, "")...).LeadsTo(page)
 	s.Get(page).Lacks("table")
 	s.Get("/audit").Says("main", "rules of version 1.0.0")
+}
+
+// A mistake in a rule is shown at the field, with the number of its line.
+func TestRules_mistakes(t *testing.T) {
+	t.Parallel()
+	s, _ := newLoginTab(t, state.OpenSQLite(t))
+	const page = "/projects/shop/versions/1.0.0/rules"
+	revision := s.Get(page).Find("[name=revision]").AttrOr("value", "")
+	for name, tc := range map[string]struct {
+		lines string
+		want  []string
+	}{
+		"wildcard": {
+			"GET /orders/* scopes=orders:read\nGET /a",
+			[]string{"Line 1: /orders/* contains a wildcard that rules don't support"},
+		},
+		"no slash": {
+			"GET /a\nGET orders",
+			[]string{"Line 2: orders doesn't start with a slash. Use a path below the environment, such as " +
+				"/orders/{id}."},
+		},
+		"empty segment": {"GET /orders//x", []string{"Line 1: /orders//x contains an empty segment or a dot segment."}},
+		"method":        {"G$T /a", []string{"Line 1: Use a method such as GET"}},
+		"role":          {"GET /a groups=staff role=foo", []string{"Line 1: Use member or admin"}},
+		"mode":          {"GET /a mode=foo", []string{"Line 1: Use off, shadow or enforce"}},
+		"scope":         {"GET /a scopes=a:*", []string{"Line 1: Use a single scope"}},
+		"owner": {
+			"GET /a/{id} owner=x",
+			[]string{"Line 1: x doesn't start with a type (lowercase letters, digits, hyphens and underscores) and a " +
+				"colon. Use an object such as order:{id}"},
+		},
+		"after empty lines": {"\n\nGET /a\n\nGET b", []string{"Line 5: b doesn't start with a slash"}},
+		"two lines": {
+			"GET a\nGET /b\nGET /c role=foo groups=staff",
+			[]string{"Line 1: a doesn't start", "Line 3: Use member or admin"},
+		},
+		"two unreadable lines": {
+			"GET\nGET /b\nGET /c color=red", []string{"Line 1: Enter methods", "Line 3: color=red isn't one of"},
+		},
+		"many lines": {
+			strings.Repeat("GET a\n", 12), []string{"Line 10: a doesn't start", "Other lines have mistakes too."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := s.Post(page, "revision", revision, "default", "allow", "rules_mode", "enforce", "rules", tc.lines).
+				Shows(422, "Rules for version 1.0.0").
+				Lacks("form > [role=alert]")
+			for _, want := range tc.want {
+				got.Says("#rules-lines-error", want)
+			}
+			if got.Find("#rules-lines[aria-invalid=true]").Length() == 0 {
+				t.Error("the field isn't marked")
+			}
+		})
+	}
 }
 
 // A page of the most rules that a version can have lists some of them, and leads to the others.

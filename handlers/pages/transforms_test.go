@@ -16,8 +16,10 @@ func TestTransforms_page(t *testing.T) {
 	form := func(revision, lines string) []string { return []string{"revision", revision, "transforms", lines} }
 	s.Post(page, form(old, "request add X-A:1\nrequest put X-B:1")...).
 		Shows(422, title).
-		Says("#transforms-lines-error", "Line 2: start with request, query, request-body").
+		Says("#transforms-lines-error", "Line 2: Start with request, query, request-body").
 		Says("#transforms-lines", "request put X-B:1")
+	s.Post(page, form(old, "request add X-A:1\n\n\nresponse add X-B")...).
+		Says("#transforms-lines-error", "Line 4: Use a header and a value")
 	s.Post(page, form(old, "request add X-A:1\nresponse add X-B\nrequest remove Host\nquery add x\n"+
 		"response-body add number n: two")...).
 		Shows(422, title).

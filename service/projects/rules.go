@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -175,9 +176,7 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 		wrong = append(wrong, fault.Field{Pointer: pointer, Code: code, Detail: detail})
 	}
 	if err := policy.CheckRulePath(rule.Path); err != nil {
-		reason := err.Error()
-		refuse("/path", "invalid_path", strings.ToUpper(reason[:1])+reason[1:]+". Use a path below the environment, "+
-			"such as /orders/{id}.")
+		refuse("/path", "invalid_path", subjectOf("path", rule.Path)+" "+err.Error()+".")
 	}
 	if rule.Mode != "" && !validRuleMode(rule.Mode) {
 		refuse("/mode", "invalid_mode", "Use off, shadow or enforce, or omit the mode to use the mode of the "+
@@ -214,6 +213,18 @@ func checkRule(rule *snapshot.Rule) (wrong []fault.Field) {
 	return append(wrong, checkRuleObjects(rule)...)
 }
 
+// maxSubject bounds, in bytes, the texts that errors quote.
+const maxSubject = 100
+
+// subjectOf begins the error of a text, with the text itself if a sentence can contain it.
+func subjectOf(kind, text string) string {
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) }
+	if text == "" || len(text) > maxSubject || strings.ContainsFunc(text, unseen) {
+		return "The " + kind
+	}
+	return text
+}
+
 // checkRuleObjects returns what is wrong with the objects of a rule.
 func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 	refuse := func(pointer, code, detail string) {
@@ -235,7 +246,8 @@ func checkRuleObjects(rule *snapshot.Rule) (wrong []fault.Field) {
 			continue
 		}
 		if err := policy.CheckObject(one.text, rule.Path, one.answer); err != nil {
-			refuse(one.pointer, "invalid_object", "Use an object such as "+one.example+": "+err.Error()+".")
+			refuse(one.pointer, "invalid_object", subjectOf("object", one.text)+" "+err.Error()+
+				". Use an object such as "+one.example+".")
 		}
 		for _, method := range rule.Methods {
 			if one.methods != nil && !slices.Contains(one.methods, method) {

@@ -11,7 +11,7 @@ import (
 // CodeReaders read the fields of versions that have their own syntax.
 var CodeReaders = ascode.Readers{
 	Rules: func(text string) any {
-		list, _ := readRuleLines(text, nil)
+		list, _, _ := readRuleLines(text, nil)
 		out := []*ascode.Object{}
 		for _, rule := range list {
 			out = append(out, ruleObject(rule))

@@ -255,36 +255,15 @@ func ruleLines(list []snapshot.Rule) string {
 	return strings.Join(out, "\n")
 }
 
-// readRuleLines reads the rules of the form. One that the version has for the same methods and path
-// keeps its id.
-func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wrong string) {
-	for n, line := range page.Lines(text) {
-		words := strings.Fields(line)
-		if len(words) < 2 {
-			return nil, fmt.Sprintf("Line %d: enter methods and a path, such as GET /orders/{id}.", n+1)
-		}
-		rule := snapshot.Rule{Methods: strings.Split(strings.ToUpper(words[0]), ","), Path: words[1]}
-		for _, word := range words[2:] {
-			name, value, _ := strings.Cut(word, "=")
-			switch name {
-			case "scopes":
-				rule.Scopes = strings.Split(value, ",")
-			case "groups":
-				rule.Groups = strings.Split(value, ",")
-			case "role":
-				rule.Role = value
-			case "mode":
-				rule.Mode = snapshot.RuleMode(value)
-			case "owner":
-				rule.Owner = value
-			case "remember":
-				rule.Remember = value
-			case "forget":
-				rule.Forget = value
-			default:
-				return nil, fmt.Sprintf("Line %d: %s isn't one of scopes=, groups=, role=, owner=, remember=, "+
-					"forget= and mode=.", n+1, word)
-			}
+// readRuleLines reads the rules of the form, and the line of each. One that the version has for the same methods and
+// path keeps its id.
+func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, lines []page.PlacedLine, wrong string) {
+	var mistakes []string
+	for number, line := range page.NumberedLines(text) {
+		rule, detail := readRuleLine(line)
+		if detail != "" {
+			mistakes = append(mistakes, page.LineMistake(number, detail))
+			continue
 		}
 		same := func(have snapshot.Rule) bool {
 			return have.Path == rule.Path && slices.Equal(have.Methods, rule.Methods)
@@ -292,9 +271,41 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, wron
 		if at := slices.IndexFunc(now, same); at >= 0 {
 			rule.ID = now[at].ID
 		}
-		list = append(list, rule)
+		pointer := fmt.Sprintf("/rules/%d", len(list))
+		list, lines = append(list, rule), append(lines, page.PlacedLine{Number: number, Pointers: []string{pointer}})
 	}
-	return list, ""
+	return list, lines, page.LineMistakes(mistakes)
+}
+
+// readRuleLine reads a line of the form, and says what is wrong with one that it can't read.
+func readRuleLine(line string) (rule snapshot.Rule, wrong string) {
+	words := strings.Fields(line)
+	if len(words) < 2 {
+		return rule, "Enter methods and a path, such as GET /orders/{id}."
+	}
+	rule = snapshot.Rule{Methods: strings.Split(strings.ToUpper(words[0]), ","), Path: words[1]}
+	for _, word := range words[2:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "scopes":
+			rule.Scopes = strings.Split(value, ",")
+		case "groups":
+			rule.Groups = strings.Split(value, ",")
+		case "role":
+			rule.Role = value
+		case "mode":
+			rule.Mode = snapshot.RuleMode(value)
+		case "owner":
+			rule.Owner = value
+		case "remember":
+			rule.Remember = value
+		case "forget":
+			rule.Forget = value
+		default:
+			return rule, word + " isn't one of scopes=, groups=, role=, owner=, remember=, forget= and mode=."
+		}
+	}
+	return rule, ""
 }
 
 func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
@@ -321,10 +332,11 @@ func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
 			f.ReadWrite, f.Lines, f.Error = change.ReadWriteScopes, lines, problem
 		}, status)
 	}
-	var wrongLine string
-	if change.List, wrongLine = readRuleLines(text, now.List); wrongLine != "" {
-		return shown(ui.Value{Text: text, Error: wrongLine}, "", http.StatusUnprocessableEntity)
+	list, lines, unread := readRuleLines(text, now.List)
+	if unread != "" {
+		return shown(ui.Value{Text: text, Error: unread}, "", http.StatusUnprocessableEntity)
 	}
+	change.List = list
 	_, err = h.Projects.SetRules(v.Ctx(), v.Who, contract.RulesUpdate{
 		VersionPath: versionIn(v, p), Condition: contract.Condition{IfMatch: revision}, Body: change,
 	})
@@ -341,5 +353,6 @@ func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
-	return shown(ui.Value{Text: text}, wrong.Rest(), wrong.Status)
+	problem := strings.TrimSpace(wrong.TakePlaced(lines) + " " + wrong.Take("/rules"))
+	return shown(ui.Value{Text: text, Error: problem}, wrong.Rest(), wrong.Status)
 }

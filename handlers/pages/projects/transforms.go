@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -150,24 +149,27 @@ func (p changePlace) add(entry string) (pointer string) {
 	return pointer
 }
 
-// readTransformLines reads the changes of the form. at has the pointer of each line's entry.
-func readTransformLines(text string) (out snapshot.Transforms, at []string, wrong string) {
-	for n, line := range page.Lines(text) {
+// readTransformLines reads the changes of the form, and the line of each.
+func readTransformLines(text string) (out snapshot.Transforms, lines []page.PlacedLine, wrong string) {
+	for number, line := range page.NumberedLines(text) {
 		what, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		operation, entry, _ := strings.Cut(strings.TrimSpace(rest), " ")
 		known := false
 		eachChange(&out, func(place changePlace) {
 			if strings.EqualFold(place.what, what) && strings.EqualFold(place.operation, operation) && entry != "" {
-				at, known = append(at, place.add(entry)), true
+				pointer := place.add(entry)
+				typed := strings.Replace(pointer, "/body/", "/body_types/", 1)
+				pointers := slices.Compact([]string{pointer, typed})
+				lines, known = append(lines, page.PlacedLine{Number: number, Pointers: pointers}), true
 			}
 		})
 		if !known {
-			return out, at, fmt.Sprintf("Line %d: start with request, query, request-body, response or "+
+			return out, lines, page.LineMistake(number, "Start with request, query, request-body, response or "+
 				"response-body, then remove, rename, replace, add or append, then the name, such as: request add "+
-				"X-Source: shop.", n+1)
+				"X-Source: shop.")
 		}
 	}
-	return out, at, ""
+	return out, lines, ""
 }
 
 func (h *Handler) saveTransforms(v *page.Visit) (web.Answer, error) {
@@ -184,7 +186,7 @@ func (h *Handler) saveTransforms(v *page.Visit) (web.Answer, error) {
 			f.Revision, f.Lines, f.Error = revision, ui.Value{Text: text, Error: problem}, general
 		}, status)
 	}
-	change, at, wrong := readTransformLines(text)
+	change, lines, wrong := readTransformLines(text)
 	if wrong != "" {
 		return shown(wrong, "", http.StatusUnprocessableEntity)
 	}
@@ -207,12 +209,5 @@ func (h *Handler) saveTransforms(v *page.Visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
-	var wrongLines []string
-	for n, pointer := range at {
-		typed := strings.Replace(pointer, "/body/", "/body_types/", 1)
-		if detail := cmp.Or(found.Take(pointer), found.Take(typed)); detail != "" {
-			wrongLines = append(wrongLines, fmt.Sprintf("Line %d: %s", n+1, detail))
-		}
-	}
-	return shown(strings.Join(wrongLines, " "), found.Rest(), found.Status)
+	return shown(found.TakePlaced(lines), found.Rest(), found.Status)
 }
