@@ -75,9 +75,9 @@ func rulesWrong() projects.Rules {
 	m := rulesOfShop()
 	m.Form.Lines = ui.Value{
 		Text: "GET /orders/* scopes=orders:read\nGET orders",
-		Error: "Line 1: /orders/* contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. Use " +
-			"{id} for one segment, or /** at the end for everything below. Line 2: orders doesn't start with a slash. " +
-			"Use a path below the environment, such as /orders/{id}.",
+		Error: "Line 1: /orders/* contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. " +
+			"Use {id} for one segment, or /** at the end for everything below. Line 2: orders doesn't start with a " +
+			"slash. Use a path below the environment, such as /orders/{id}.",
 	}
 	return m
 }

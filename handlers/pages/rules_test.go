@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
 
@@ -98,6 +99,29 @@ func TestRules_mistakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A saved rule that is repeated is refused for its line. Its id, which the page doesn't show, isn't part of the error.
+func TestRules_repeatedLine(t *testing.T) {
+	t.Parallel()
+	s, _ := newLoginTab(t, state.OpenSQLite(t))
+	const page = "/projects/shop/versions/1.0.0/rules"
+	save := func(lines string) *controlplane.Page {
+		return s.Post(page, "revision", s.Get(page).Find("[name=revision]").AttrOr("value", ""), "default", "allow",
+			"rules_mode", "enforce", "rules", lines)
+	}
+	save("GET /c scopes=a").LeadsTo(page)
+	for lines, want := range map[string]string{
+		"GET /c scopes=a\n\nGET /c scopes=a": "Line 3: GET /c and line 1 (GET /c) match the same calls, and neither " +
+			"is more specific. Remove one of them, or change its methods or path.",
+		"GET /a/{x}\nGET /c\nGET,PUT /a/{y}": "Line 3: GET,PUT /a/{y} and line 1 (GET /a/{x}) match the same calls",
+	} {
+		refused := save(lines).Shows(422, "Rules for version 1.0.0").Says("#rules-lines-error", want)
+		if text := refused.Find("main").Text(); strings.Contains(text, "rul_") {
+			t.Errorf("the page has the id of a rule: %s", text)
+		}
+	}
+	save("GET /b\nGET /c scopes=b").LeadsTo(page)
 }
 
 // A page of the most rules that a version can have lists some of them, and leads to the others.

@@ -27,6 +27,9 @@ const (
 	maxRuleMethod = 32
 )
 
+// CodeAmbiguousRule is the code of a rule that matches the same calls as another one.
+const CodeAmbiguousRule = "ambiguous_rule"
+
 func viewRules(v models.Version) contract.SavedRules {
 	rules := serving.Rules(v.Rules)
 	return contract.SavedRules{Rules: rules, ETag: digestOf(rules)}
@@ -149,7 +152,7 @@ func CheckRules(prefix string, in *snapshot.Rules) (wrong []fault.Field) {
 		return wrong
 	}
 	if a, b, tied := policy.TiedRules(in.List); tied {
-		refuse(fmt.Sprintf("/rules/%d/path", b), "ambiguous_rule", fmt.Sprintf("%s and %s match the same calls, and "+
+		refuse(fmt.Sprintf("/rules/%d/path", b), CodeAmbiguousRule, fmt.Sprintf("%s and %s match the same calls, and "+
 			"neither is more specific. Remove one of them, or change its methods or path.",
 			ruleText(in.List, a), ruleText(in.List, b)))
 	}

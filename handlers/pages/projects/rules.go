@@ -255,10 +255,11 @@ func ruleLines(list []snapshot.Rule) string {
 	return strings.Join(out, "\n")
 }
 
-// readRuleLines reads the rules of the form, and the line of each. One that the version has for the same methods and
-// path keeps its id.
+// readRuleLines reads the rules of the form, and the line of each. The first one that the version has for the same
+// methods and path keeps its id.
 func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, lines []page.PlacedLine, wrong string) {
 	var mistakes []string
+	taken := map[string]bool{}
 	for number, line := range page.NumberedLines(text) {
 		rule, detail := readRuleLine(line)
 		if detail != "" {
@@ -266,10 +267,11 @@ func readRuleLines(text string, now []snapshot.Rule) (list []snapshot.Rule, line
 			continue
 		}
 		same := func(have snapshot.Rule) bool {
-			return have.Path == rule.Path && slices.Equal(have.Methods, rule.Methods)
+			return have.Path == rule.Path && slices.Equal(have.Methods, rule.Methods) && !taken[have.ID]
 		}
 		if at := slices.IndexFunc(now, same); at >= 0 {
 			rule.ID = now[at].ID
+			taken[rule.ID] = true
 		}
 		pointer := fmt.Sprintf("/rules/%d", len(list))
 		list, lines = append(list, rule), append(lines, page.PlacedLine{Number: number, Pointers: []string{pointer}})
@@ -306,6 +308,22 @@ func readRuleLine(line string) (rule snapshot.Rule, wrong string) {
 		}
 	}
 	return rule, ""
+}
+
+// nameTiedLines makes the error of two rules for the same calls name their lines instead of their numbers and ids,
+// which the page doesn't show.
+func nameTiedLines(wrong *page.Errors, list []snapshot.Rule, lines []page.PlacedLine) {
+	at := slices.IndexFunc(wrong.Fields, func(f fault.Field) bool { return f.Code == rules.CodeAmbiguousRule })
+	if at < 0 {
+		return
+	}
+	first, second, tied := policy.TiedRules(list)
+	if !tied {
+		return
+	}
+	text := func(i int) string { return strings.Join(list[i].Methods, ",") + " " + list[i].Path }
+	wrong.Fields[at].Detail = fmt.Sprintf("%s and line %d (%s) match the same calls, and neither is more specific. "+
+		"Remove one of them, or change its methods or path.", text(second), lines[first].Number, text(first))
 }
 
 func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
@@ -353,6 +371,7 @@ func (h *Handler) saveRules(v *page.Visit) (web.Answer, error) {
 	if !ok {
 		return web.Answer{}, err
 	}
+	nameTiedLines(wrong, list, lines)
 	problem := strings.TrimSpace(wrong.TakePlaced(lines) + " " + wrong.Take("/rules"))
 	return shown(ui.Value{Text: text, Error: problem}, wrong.Rest(), wrong.Status)
 }
