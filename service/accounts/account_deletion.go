@@ -134,8 +134,7 @@ func (s *Service) provesItself(
 		}
 		return err
 	}
-	attempt := attempt{kind: "password", subject: p.Account, from: From{RemoteAddr: p.RemoteAddr}}
-	if !s.throttle.allow(attempt, models.Now()) {
+	if !s.throttle.allowSignedIn(attemptPassword, p, models.Now()) {
 		return tooMany(purpose)
 	}
 	ok, err := len(password) <= maxPassword, error(nil)
@@ -144,6 +143,9 @@ func (s *Service) provesItself(
 	}
 	if err == nil && !ok {
 		err = fault.InvalidField("/password", "wrong_password", "This isn't your current password.")
+	}
+	if err == nil {
+		s.throttle.forgetSignedIn(attemptPassword, p)
 	}
 	return err
 }

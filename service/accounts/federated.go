@@ -34,7 +34,13 @@ func NewBrowserSecret() string { return secrets.Random() }
 func (s *Service) BeginFederated(
 	ctx context.Context, p access.Principal, provider, browser string, from From,
 ) (federation.Attempt, error) {
-	if !s.throttle.allow(federatedAttempt(browser, from), models.Now()) {
+	allowed := false
+	if p.Account != "" {
+		allowed = s.throttle.allowSignedIn(attemptLink, p, models.Now())
+	} else {
+		allowed = s.throttle.allow(federatedAttempt(browser, from), models.Now())
+	}
+	if !allowed {
 		return federation.Attempt{}, tooMany("sign in")
 	}
 	out := attemptOf(secrets.Random(), browser)

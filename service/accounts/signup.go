@@ -263,8 +263,7 @@ func (s *Service) ChangePassword(
 	if err := fault.InvalidFields(checkPassword("/password", password)); err != nil {
 		return err
 	}
-	attempt := attempt{kind: "password", subject: p.Account, from: From{RemoteAddr: p.RemoteAddr}}
-	if !s.throttle.allow(attempt, models.Now()) {
+	if !s.throttle.allowSignedIn(attemptPassword, p, models.Now()) {
 		return tooMany("change the password")
 	}
 	account, err := s.DB.Read(ctx).AccountByID(p.Account)
@@ -314,6 +313,6 @@ func (s *Service) ChangePassword(
 	if err != nil {
 		return fmt.Errorf("accounts: change the password of %s: %w", p.Account, err)
 	}
-	s.throttle.forget(attempt)
+	s.throttle.forgetSignedIn(attemptPassword, p)
 	return nil
 }

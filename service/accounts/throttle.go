@@ -6,12 +6,13 @@ import (
 
 	"postern/core/policy"
 	"postern/platform/fault"
+	"postern/service/access"
 )
 
 // Bounds on attempts within a window. maxPerSubject is for one address or account from one
 // source, so that guessing locks out that source only, and for one account from a known
-// device. maxPerSource is for all accounts from one source, maxInAll for one account from
-// all sources.
+// device or session. maxPerSource is for all accounts from one source, maxInAll for one
+// account from all sources or sessions.
 const (
 	throttleWindow = 15 * time.Minute
 	maxPerSubject  = 10
@@ -19,8 +20,7 @@ const (
 	maxInAll       = 100
 )
 
-// attempt is an action that an attacker could repeat to guess a secret: to sign in, to sign
-// up, to change a password.
+// attempt is an action that an attacker without an account could repeat to guess a secret: to sign in, to sign up.
 type attempt struct {
 	kind    string
 	subject string // email address or account
@@ -32,6 +32,12 @@ func (a attempt) keys() (here, everywhere, source string) {
 	everywhere = a.kind + "\x00" + a.subject
 	return everywhere + source, everywhere, source
 }
+
+// The kinds of attempts by someone who is signed in: to enter the account's password, and to link a sign-in.
+const (
+	attemptPassword = "password"
+	attemptLink     = "link"
+)
 
 // throttle counts attempts in this process. Its zero value is ready.
 type throttle struct {
@@ -65,6 +71,29 @@ func (t *throttle) forget(a attempt) {
 	here, everywhere, source := a.keys()
 	t.counts().Clear(here)
 	t.counts().Forget(everywhere, source)
+}
+
+// allowSignedIn counts an attempt by someone who is already signed in. It shares no bound with others at the same
+// source, so that strangers there can't lock the account out. A stolen session or token can't guess without end:
+// each session has a bound, all access tokens of the account have one together, because a session can create any
+// number of them, and the account has one.
+func (t *throttle) allowSignedIn(kind string, p access.Principal, now time.Time) bool {
+	credential, account := signedInKeys(kind, p)
+	return t.counts().Take(now, Bound{credential, maxPerSubject}, Bound{account, maxInAll})
+}
+
+// forgetSignedIn subtracts a successful attempt. It clears no count, because the owner of the account and a thief can
+// use the same token.
+func (t *throttle) forgetSignedIn(kind string, p access.Principal) {
+	t.counts().Forget(signedInKeys(kind, p))
+}
+
+func signedInKeys(kind string, p access.Principal) (credential, account string) {
+	account = kind + "\x00" + p.Account
+	if p.Scoped {
+		return account + "\x00tokens", account
+	}
+	return account + "\x00" + p.Token, account
 }
 
 func tooMany(what string) error {
