@@ -171,7 +171,7 @@ func newProjects(d serviceDeps, hooks *webhooks.Service, clients *appclients.Ser
 	return &projects.Service{
 		DB:           d.db,
 		Targets:      d.guard,
-		OwnName:      d.guard.IsOwnName,
+		OwnName:      d.config.IsOwnHost,
 		Addresses:    d.config,
 		Client:       traces.HTTPClient(d.guard.Client(), "openapi"),
 		Vault:        d.vault,

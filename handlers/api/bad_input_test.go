@@ -358,6 +358,21 @@ var badSettings = []badInput{
 		422, "invalid_host_header", "/upstream/host_header",
 	},
 	{
+		"a Host header that leads back", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"host_header":"LOCALHOST"}}`,
+		422, "own_host", "/upstream/host_header",
+	},
+	{
+		"a project as Host header", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"host_header":"shop.localhost"}}`,
+		422, "own_host", "/upstream/host_header",
+	},
+	{
+		"a Host header with a dot at its end", "PATCH /api/v1/projects/shop/versions/1.0.0/environments/{environment}",
+		`{"upstream":{"host_header":"localhost."}}`,
+		422, "invalid_host_header", "/upstream/host_header",
+	},
+	{
 		"an unknown setting of an upstream", "POST /proxy",
 		`{"target":"http://127.0.0.1:9","environments":{"prod":{"upstream":{"retry":{"max":1}}}}}`,
 		422, "unknown_field", "/environments/prod/upstream/retry",

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,6 +181,14 @@ func (c Config) OwnDomains() []string {
 		return nil
 	}
 	return []string{c.GatewayDomain}
+}
+
+// IsOwnHost reports whether a call with this Host, in lowercase and without a port, could reach this installation: its
+// names, those below its domains, and, unlike for OwnNames, localhost, which the gateway always answers for.
+func (c Config) IsOwnHost(host string) bool {
+	domain := strings.ToLower(c.GatewayDomain)
+	return host == "localhost" || host == domain || strings.HasSuffix(host, "."+domain) ||
+		slices.ContainsFunc(c.OwnNames(), func(name string) bool { return strings.EqualFold(name, host) })
 }
 
 func machineName(host string) bool {

@@ -224,3 +224,39 @@ func TestAddress_subdomains(t *testing.T) {
 		}
 	}
 }
+
+// The Host of calls to an upstream can't be a name that the gateway answers for. A target can: its address is checked.
+func TestIsOwnHost(t *testing.T) {
+	own := []string{
+		"--gateway-domain", "Gw.example", "--gateway-url", "https://in.example:8443", "--public-url", "https://Panel.example",
+	}
+	for _, tt := range []struct {
+		host string
+		args []string
+		want bool
+	}{
+		{"localhost", nil, true},
+		{"shop.localhost", nil, true},
+		{"a.shop.localhost", nil, true},
+		{"notlocalhost", nil, false},
+		{"localhost.example", nil, false},
+		{"api.example", nil, false},
+		{"localhost", own, true},
+		{"shop.localhost", own, false},
+		{"gw.example", own, true},
+		{"shop.gw.example", own, true},
+		{"notgw.example", own, false},
+		{"in.example", own, true},
+		{"shop.in.example", own, false},
+		{"panel.example", own, true},
+		{"example", own, false},
+	} {
+		c, err := load(t, nil, tt.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Derived().IsOwnHost(tt.host); got != tt.want {
+			t.Errorf("%s with %v: got %t, want %t", tt.host, tt.args, got, tt.want)
+		}
+	}
+}

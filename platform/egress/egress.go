@@ -236,9 +236,7 @@ func isLoopbackName(name string) bool {
 	return name == "" || name == "localhost" || (err == nil && (addr.IsLoopback() || addr.IsUnspecified()))
 }
 
-// IsOwnName reports whether a host name, in lowercase, is one of this installation's.
-func (g *Guard) IsOwnName(host string) bool { return g.own.isName(host) }
-
+// isName reports whether a host name, in lowercase, is one of this installation's.
 func (o own) isName(host string) bool {
 	if o.names[host] {
 		return true

@@ -54,7 +54,7 @@ type Service struct {
 
 	Outbound accounts.Outbound // bounds how often documents are fetched
 
-	// OwnName reports whether a host name, in lowercase, is the installation's own. nil: none is.
+	// OwnName reports whether calls with a Host, in lowercase, could reach the installation itself. nil: none can.
 	OwnName func(host string) bool
 
 	// CheckLogin refuses a change after which a project's login could not work. nil: no check.

@@ -140,6 +140,7 @@ func newProjects(db *models.DB, settings config.Config, log *slog.Logger) *proje
 	return &projects.Service{
 		DB:           db,
 		Purger:       noPurge{},
+		OwnName:      settings.IsOwnHost,
 		Addresses:    settings,
 		Log:          log,
 		PublicURL:    settings.PublicURL,
