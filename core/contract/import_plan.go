@@ -327,6 +327,13 @@ var (
 // mostLedgerNames is how many items a line of a ledger names.
 const mostLedgerNames = 20
 
+// mostPlanLines is how many lines a plan has before its other items share one line for each status. A file can have any
+// number of plugins with names of their own.
+const mostPlanLines = 500
+
+// otherItems is the kind of lines whose items have different codes.
+const otherItems = "others"
+
 // Lines returns the items of a plan by their codes, as the ledger of an export has them.
 func (p *ImportPlan) Lines() []LedgerLine {
 	var lines []LedgerLine
@@ -336,14 +343,24 @@ func (p *ImportPlan) Lines() []LedgerLine {
 		item := &p.Items[i]
 		key := item.Kind + " " + item.Title + " " + strings.Join(item.Codes, "+")
 		n, known := at[key]
+		if !known && len(lines) >= mostPlanLines {
+			key = otherItems + " " + item.Status
+			n, known = at[key]
+		}
 		if !known {
 			n = len(lines)
 			at[key] = n
-			lines = append(lines, LedgerLine{
+			line := LedgerLine{
 				Code: source + "." + strings.Join(item.Codes, "+"), Kind: item.Kind, Title: item.Title,
 				Status: item.Status, Configured: true, Note: item.Note, Remedy: item.Remedy, Area: "project",
 				Names: []string{},
-			})
+			}
+			if n >= mostPlanLines {
+				line.Code, line.Kind, line.Title = source+"."+otherItems, otherItems, "Others"
+				line.Note, line.Remedy = "The plan has too many kinds of items to list all of them here. The items "+
+					"have their own codes, notes and remedies.", nil
+			}
+			lines = append(lines, line)
 		}
 		lines[n].Count++
 		if len(lines[n].Names) < mostLedgerNames {

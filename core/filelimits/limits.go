@@ -286,6 +286,12 @@ var (
 		Says:   "the file has more than 500,000 entities",
 		Fix:    "Import its keys separately.",
 	}
+	KongUnknown = &Limit{
+		File: kong, Name: "unknown members at the top of all files in an import", Most: 100, Amount: "100",
+		Reason: "The plan has a title for each of them. Kong has fewer than 100 kinds of entities.",
+		Says:   "the import has more than 100 unknown members at the top of its files",
+		Fix:    "Check whether it is a Kong file, and remove the members that Kong doesn't read.",
+	}
 	KongRoutes = &Limit{
 		File: kong, Name: "routes", Most: 5_000, Amount: "5,000",
 		Reason: "Routes are compared with each other.",
@@ -339,7 +345,7 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongRoutes, KongPlugins,
-		KongPluginsOfRoutes, KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongUnknown, KongRoutes,
+		KongPlugins, KongPluginsOfRoutes, KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
 	}
 }

@@ -3,6 +3,7 @@ package kongfile
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -175,11 +176,32 @@ func (f *File) collect(root configfile.Value) error {
 		t, known := lists[m.Name]
 		if !known {
 			t = Type(m.Name)
+			if err := f.noteUnknown(m); err != nil {
+				return err
+			}
 		}
 		if err := f.list(m.Value, t, f.begin()+"/"+m.Name, nil); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// noteUnknown returns an error if the files have more unknown members at their tops than an import may have, and
+// otherwise counts one.
+func (f *File) noteUnknown(m configfile.Member) error {
+	switch {
+	case slices.Contains(f.unknown, m.Name):
+		return nil
+	case len(f.unknown) == 0:
+		f.first = fmt.Sprintf("%q %s", m.Name[:min(len(m.Name), 64)], (&Entity{File: f.name, Line: m.Value.Line}).place())
+	case int64(len(f.unknown)) == filelimits.KongUnknown.Most:
+		return &configfile.Error{
+			Line: m.Value.Line, Code: configfile.CodeLimit,
+			Detail: filelimits.KongUnknown.Sentence() + " The first one is " + f.first + ".",
+		}
+	}
+	f.unknown = append(f.unknown, m.Name)
 	return nil
 }
 

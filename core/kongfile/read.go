@@ -21,6 +21,8 @@ type File struct {
 	name    string                      // of the file that is read, if there are several
 	shared  map[string]configfile.Value // decK's _plugin_configs
 	base    map[Type]configfile.Value   // what decK's _info.defaults say about entities of a type
+	unknown []string                    // names of unknown members at the tops of the files, without repetitions
+	first   string                      // where the first of them is, for people
 	left    int                         // steps that completing entities may still take
 	byKind  map[Type][]*Entity
 	globals []*Entity // plugins that apply to every call
@@ -154,6 +156,9 @@ func (f *File) header(root configfile.Value) error {
 				f.shared[one.Name] = one.Value
 			}
 		default:
+			if err := f.noteUnknown(m); err != nil {
+				return err
+			}
 			f.Settings = append(f.Settings, m.Name)
 		}
 	}

@@ -286,6 +286,52 @@ func TestRead_hostile(t *testing.T) {
 	}
 }
 
+// Each unknown member at the top of a file has a title in the plan, so there can't be many of them in an import.
+func TestFiles_unknownMembers(t *testing.T) {
+	members := func(name string, from, n int) string {
+		var out strings.Builder
+		for i := range n {
+			fmt.Fprintf(&out, "%s%d: [1, 2]\n", name, from+i)
+		}
+		return minimal + out.String()
+	}
+	long := strings.Repeat("k", 1000)
+	for name, tt := range map[string]struct {
+		files []string
+		want  string // of the error
+	}{
+		"100":             {[]string{members("k", 0, 100)}, ""},
+		"101":             {[]string{members("k", 0, 101)}, `The first one is "k0" on line `},
+		"settings":        {[]string{members("_k", 0, 101)}, `The first one is "_k0" on line `},
+		"in several":      {[]string{members("k", 0, 60), members("_k", 0, 41)}, `b.yaml, line `},
+		"the same again":  {[]string{members("k", 0, 60), members("k", 0, 100)}, ""},
+		"others again":    {[]string{members("k", 0, 60), members("k", 59, 42)}, ` of a.yaml.`},
+		"long names":      {[]string{members(long, 0, 101)}, `The first one is "` + long[:64] + `" on line `},
+		"known and empty": {[]string{members("k", 0, 100) + "services: []\nvaults: []\n_comment: x\nx: null\n"}, ""},
+	} {
+		var documents []*configfile.Document
+		for i, text := range tt.files {
+			d, err := configfile.Parse([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Name = ""; len(tt.files) > 1 {
+				d.Name = string(rune('a'+i)) + ".yaml"
+			}
+			documents = append(documents, d)
+		}
+		_, err := kongfile.Files(documents, nil)
+		limit, refused := errors.AsType[*configfile.Error](err)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tt.want != "" && (!refused || limit.Code != configfile.CodeLimit ||
+			!strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "more than 100 unknown members")):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func placeholders(n int) string {
 	var out strings.Builder
 	for i := range n {
