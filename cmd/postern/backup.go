@@ -244,12 +244,17 @@ func restore(
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return fmt.Errorf("cannot read the backup: %w", err)
+			return terminal.CannotRead(err)
 		}
 		defer file.Close()
-		if info, err := file.Stat(); err == nil {
-			size = info.Size()
+		info, err := file.Stat()
+		switch {
+		case err != nil:
+			return terminal.CannotRead(err)
+		case info.IsDir():
+			return terminal.IsDirectory(path)
 		}
+		size = info.Size()
 		archive = file
 	}
 	var read terminal.Counter

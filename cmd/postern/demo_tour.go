@@ -161,7 +161,12 @@ func (d *demo) explainToDos(ctx context.Context, e contract.Export) error {
 }
 
 func (d *demo) verify(ctx context.Context) error {
-	report, err := export.VerifyFile(ctx, d.zip, bundle.Against{Targets: targets.All()})
+	zip, err := terminal.OpenInput(nil, d.zip, 0)
+	if err != nil {
+		return err
+	}
+	defer zip.Close()
+	report, err := export.VerifyFile(ctx, zip, bundle.Against{Targets: targets.All()})
 	if err != nil {
 		return err
 	}

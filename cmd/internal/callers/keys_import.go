@@ -3,7 +3,6 @@ package callers
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,18 +18,19 @@ const shownErrors = 20
 
 func newKeysImport(t terminal.Terminal) *cobra.Command {
 	var in contract.KeyImport
+	var files terminal.Inputs
 	command := cli.RequestCommand(t, cli.OfProject, contract.ImportKeys.Operation, &in,
 		func(c *cobra.Command, api *client.Client) error {
 			var all []contract.KeysImported
 			var refused int64
-			for _, name := range c.Flags().Args()[1:] {
-				done, err := importKeys(c, t, api, in, name)
+			for _, file := range files {
+				done, err := importKeys(c, t, api, in, file)
 				if err != nil {
 					return err
 				}
 				refused += done.Refused
 				if all = append(all, done); !terminal.WantsJSON(c) {
-					printKeysImported(t, name, in.DryRun, done)
+					printKeysImported(t, file.Path, in.DryRun, done)
 				}
 			}
 			if err := printKeysAsJSON(t, c, all); err != nil || refused == 0 {
@@ -57,8 +57,17 @@ consumer_username and consumer_custom_id. If your file uses other names, use --m
 		}
 		return nil
 	}
+	send := command.RunE
+	command.RunE = func(c *cobra.Command, args []string) (err error) {
+		if files, err = terminal.OpenInputs(t.In, args[1:], 0); err != nil { // before any of them is sent
+			return err
+		}
+		defer files.Close()
+		return send(c, args)
+	}
 	command.ValidArgsFunction = nil // the others are files
-	terminal.Described(command, [2]string{"FILE", "file with keys. You can import several files at once"})
+	terminal.Described(command, [2]string{"FILE", "file with keys, or - for standard input. You can import several " +
+		"files at once"})
 	terminal.AddJSONFlag(command)
 	return command
 }
@@ -75,26 +84,17 @@ func printKeysAsJSON(t terminal.Terminal, c *cobra.Command, all []contract.KeysI
 }
 
 func importKeys(
-	c *cobra.Command, t terminal.Terminal, api *client.Client, in contract.KeyImport, name string,
+	c *cobra.Command, t terminal.Terminal, api *client.Client, in contract.KeyImport, file *terminal.Input,
 ) (done contract.KeysImported, err error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return done, terminal.CannotRead(err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return done, terminal.CannotRead(err)
-	}
 	var sent terminal.Counter
 	watched := api.Watched(func() func() {
 		return t.WaitingFor(func() string {
-			return "Importing " + terminal.Printable(info.Name()) + ": " + sent.Of(info.Size())
+			return "Importing " + terminal.Printable(file.Name) + ": " + sent.Of(file.Size)
 		})
 	})
-	done, err = client.Upload(c.Context(), watched, contract.ImportKeys, in, sent.ReaderAt(file), info.Size())
+	done, err = client.Upload(c.Context(), watched, contract.ImportKeys, in, sent.ReaderAt(file), file.Size)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", terminal.Printable(name), err)
+		err = fmt.Errorf("%s: %w", terminal.Printable(file.Path), err)
 	}
 	return done, err
 }

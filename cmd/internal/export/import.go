@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"postern/cmd/internal/cli"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/core/filelimits"
 )
 
 type importFlags struct {
@@ -59,7 +59,15 @@ undo an import, use postern imports undo.`,
   postern import orders.yaml users.yaml consumers.yaml --dry-run`,
 		Args: terminal.AtLeast("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			files, err := readFiles(args)
+			if int64(len(args)) > filelimits.GatewayFiles.Most {
+				return terminal.UsageError(filelimits.GatewayFiles.Sentence())
+			}
+			inputs, err := terminal.OpenInputs(t.In, args, filelimits.MaxZip)
+			if err != nil {
+				return err
+			}
+			defer inputs.Close()
+			files, err := readFiles(inputs)
 			switch {
 			case err != nil:
 				return err
@@ -73,7 +81,7 @@ undo an import, use postern imports undo.`,
 			if err != nil {
 				return err
 			}
-			report, err := verifyFile(c.Context(), t, args[0], against)
+			report, err := verifyFile(c.Context(), t, inputs[0], against)
 			if err != nil {
 				return err
 			}
@@ -82,7 +90,7 @@ undo an import, use postern imports undo.`,
 			if err != nil {
 				return err
 			}
-			return f.run(c.Context(), t, by, args[0], terminal.WantsJSON(c))
+			return f.run(c.Context(), t, by, inputs[0], terminal.WantsJSON(c))
 		},
 	}
 	for _, m := range contract.ImportProject.Members() {
@@ -92,7 +100,7 @@ undo an import, use postern imports undo.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	terminal.Described(command, [2]string{"FILE", "exported zip, or file from another gateway"})
+	terminal.Described(command, [2]string{"FILE", "exported zip or file from another gateway, or - for standard input"})
 	flags.StringVar(&f.in.Name, "name", "", "name of the new project. Defaults to the name in the zip. Other "+
 		"gateways: name of the product and the tenant. If you import from several gateways, use a different name for "+
 		"each. Defaults to kong or aws")
@@ -109,19 +117,12 @@ undo an import, use postern imports undo.`,
 }
 
 // run shows what an import would do, and imports.
-func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Caller, name string, asJSON bool) error {
-	file, err := os.Open(name)
-	if err != nil {
-		return fmt.Errorf("cannot read the zip: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("cannot read the zip: %w", err)
-	}
+func (f importFlags) run(
+	ctx context.Context, t terminal.Terminal, by *cli.Caller, zip *terminal.Input, asJSON bool,
+) error {
 	preview := f.in
 	preview.DryRun = true
-	would, err := upload(ctx, t, by, contract.ImportProject, preview, file, info.Size(), info.Name())
+	would, err := upload(ctx, t, by, contract.ImportProject, preview, zip, zip.Size, zip.Name)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (f importFlags) run(ctx context.Context, t terminal.Terminal, by *cli.Calle
 			return errors.New("canceled: nothing was imported")
 		}
 	}
-	did, err := upload(ctx, t, by, contract.ImportProject, f.in, file, info.Size(), info.Name())
+	did, err := upload(ctx, t, by, contract.ImportProject, f.in, zip, zip.Size, zip.Name)
 	if err != nil {
 		return err
 	}

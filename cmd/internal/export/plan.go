@@ -1,11 +1,10 @@
 package export
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,56 +56,44 @@ func (f *gatewayFlags) areSet(c *cobra.Command) bool {
 
 // readFiles returns the files of other gateways with these names, and none for an exported zip. Any other file is an
 // error.
-func readFiles(names []string) ([]movein.File, error) {
-	if int64(len(names)) > filelimits.GatewayFiles.Most {
-		return nil, terminal.UsageError(filelimits.GatewayFiles.Sentence())
-	}
+func readFiles(inputs []*terminal.Input) ([]movein.File, error) {
 	var files []movein.File
 	left := filelimits.GatewaySize.Most
-	for _, name := range names {
-		text, isZip, err := readFile(name, left)
+	for _, in := range inputs {
+		text, isZip, err := readFile(in, left)
 		switch {
 		case err != nil:
 			return nil, err
-		case isZip && len(names) > 1:
-			return nil, terminal.UsageError(name + " is a zip: import it separately")
+		case isZip && len(inputs) > 1:
+			return nil, terminal.UsageError(in.Path + " is a zip: import it separately")
 		case isZip:
 			return nil, nil
 		}
 		left -= int64(len(text))
-		files = append(files, movein.File{Name: filepath.Base(name), Text: text})
+		files = append(files, movein.File{Name: in.Name, Text: text})
 	}
 	return files, nil
 }
 
 // readFile returns the text of a file that looks like one of another gateway, of at most that many bytes. It doesn't
 // read zips.
-func readFile(name string, most int64) (text []byte, isZip bool, err error) {
-	file, err := os.Open(name)
+func readFile(in *terminal.Input, most int64) (text []byte, isZip bool, err error) {
+	text, err = io.ReadAll(io.NewSectionReader(in, 0, min(in.Size, most+1)))
 	if err != nil {
 		return nil, false, terminal.CannotRead(err)
 	}
-	defer file.Close()
-	var begin [4]byte
-	if n, _ := io.ReadFull(file, begin[:]); string(begin[:min(n, 2)]) == "PK" {
+	if bytes.HasPrefix(text, []byte("PK")) {
 		return nil, true, nil
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, false, terminal.CannotRead(err)
-	}
-	text, err = io.ReadAll(io.LimitReader(file, most+1))
-	if err != nil {
-		return nil, false, terminal.CannotRead(err)
 	}
 	if int64(len(text)) > most {
 		return nil, false, errors.New("cannot import: " + filelimits.GatewaySize.Refusal())
 	}
 	if other := movein.Otherwise(text); other != "" {
-		return nil, false, fmt.Errorf("cannot import %s: %s", filepath.Base(name), other)
+		return nil, false, fmt.Errorf("cannot import %s: %s", in.Name, other)
 	}
 	if !movein.Recognizes(text) {
 		return nil, false, fmt.Errorf("%s isn't a supported file. Use an exported zip, a Kong file in YAML or JSON "+
-			"with the member _format_version, or an export of AWS API Gateway", filepath.Base(name))
+			"with the member _format_version, or an export of AWS API Gateway", in.Name)
 	}
 	return text, false, nil
 }

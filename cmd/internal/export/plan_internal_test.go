@@ -183,7 +183,7 @@ func TestImport_severalRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), "name the files") {
+	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), "name a file in it") {
 		t.Errorf("a directory: %v", err)
 	}
 	if _, err := run(t, nil, "--dry-run"); err == nil || err.Error() != "FILE is missing" {

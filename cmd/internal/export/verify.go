@@ -19,6 +19,7 @@ import (
 	"postern/bundle/targets"
 	"postern/cmd/internal/terminal"
 	"postern/core/contract"
+	"postern/core/filelimits"
 )
 
 // verified is the output of verify --json.
@@ -67,18 +68,23 @@ with the server's key from /.well-known/postern-export-key.`,
 			if err != nil {
 				return err
 			}
-			report, err := verifyFile(c.Context(), t, args[0], against)
+			zip, err := terminal.OpenInput(t.In, args[0], filelimits.MaxZip)
 			if err != nil {
 				return err
 			}
-			out := verifiedOf(args[0], report, against)
+			defer zip.Close()
+			report, err := verifyFile(c.Context(), t, zip, against)
+			if err != nil {
+				return err
+			}
+			out := verifiedOf(zip.Path, report, against)
 			if terminal.WantsJSON(c) {
 				return terminal.PrintJSON(t.Out, out)
 			}
 			return printVerified(t, out)
 		},
 	}
-	terminal.Described(command, [2]string{"FILE", "exported zip"})
+	terminal.Described(command, [2]string{"FILE", "exported zip, or - for standard input"})
 	command.Flags().StringVar(&sum, "sha256", "", "SHA-256 that the zip must have, in hexadecimal")
 	command.Flags().
 		StringVar(&key, "signed-by", "", "public `KEY` that the signature of the zip must match: a PEM file, "+
@@ -117,7 +123,7 @@ func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 		return []ed25519.PublicKey{raw}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--signed-by: %w", err)
+		return nil, terminal.OfFlag("signed-by", terminal.CannotRead(err))
 	}
 	var keys []ed25519.PublicKey
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -135,26 +141,16 @@ func readPublicKeys(key string) ([]ed25519.PublicKey, error) {
 }
 
 // verifyFile is VerifyFile, and says on a terminal that it takes a while.
-func verifyFile(ctx context.Context, t terminal.Terminal, name string, against bundle.Against) (bundle.Report, error) {
-	defer t.Waiting("Verifying " + terminal.Printable(name))()
-	return VerifyFile(ctx, name, against)
+func verifyFile(
+	ctx context.Context, t terminal.Terminal, zip *terminal.Input, against bundle.Against,
+) (bundle.Report, error) {
+	defer t.Waiting("Verifying " + terminal.Printable(zip.Path))()
+	return VerifyFile(ctx, zip, against)
 }
 
 // VerifyFile verifies the zip in a file.
-func VerifyFile(ctx context.Context, name string, against bundle.Against) (bundle.Report, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return bundle.Report{}, fmt.Errorf("cannot read the zip: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return bundle.Report{}, fmt.Errorf("cannot read the zip: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return bundle.Report{}, fmt.Errorf("%s isn't a file: use the path of the zip", name)
-	}
-	return bundle.Verify(ctx, file, info.Size(), against)
+func VerifyFile(ctx context.Context, zip *terminal.Input, against bundle.Against) (bundle.Report, error) {
+	return bundle.Verify(ctx, zip, zip.Size, against)
 }
 
 func verifiedOf(name string, report bundle.Report, against bundle.Against) verified {

@@ -103,7 +103,7 @@ func readDocument(in io.Reader, file string) (string, error) {
 		text, err = io.ReadAll(in)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot read the OpenAPI document: %w", err)
+		return "", terminal.CannotRead(err)
 	}
 	return string(text), nil
 }

@@ -115,12 +115,15 @@ func CannotRead(err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	switch {
 	case ok && errors.Is(failed.Err, syscall.EISDIR):
-		return UsageError(failed.Path + " is a directory: name a file in it")
+		return IsDirectory(failed.Path)
 	case ok:
 		return fmt.Errorf("cannot read %s: %w", failed.Path, failed.Err)
 	}
 	return fmt.Errorf("cannot read the file: %w", err)
 }
+
+// IsDirectory is the error of a directory where a file is expected.
+func IsDirectory(path string) error { return UsageError(path + " is a directory: name a file in it") }
 
 func readValue(t Terminal, path, what string, most int64) (string, error) {
 	in := t.In

@@ -24,7 +24,7 @@ func ReadJSON(in io.Reader, flag, path string, into any) error {
 	text, err := os.ReadFile(path)
 	if path == "-" {
 		text, err = io.ReadAll(in)
-		path = "standard input"
+		path = StandardInput
 	}
 	if err != nil {
 		return OfFlag(flag, CannotRead(err))
