@@ -34,7 +34,7 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 		if !one.wanted {
 			continue
 		}
-		opened, err := listenOn(ctx, one.flag, one.variable, *one.addr)
+		opened, err := Listen(ctx, *one.addr, "--"+one.flag+" or "+one.variable)
 		if err != nil {
 			return listeners{}, c, errors.Join(err, l.close())
 		}
@@ -43,16 +43,20 @@ func listen(ctx context.Context, c config.Config) (listeners, config.Config, err
 	return l, c.Derived(), nil
 }
 
-func listenOn(ctx context.Context, flag, variable, addr string) (net.Listener, error) {
+// Listen opens a TCP listener. settings are the flag, and the variable if there is one, that an error names as the way
+// to choose another address, such as "--control-addr or POSTERN_CONTROL_ADDR".
+func Listen(ctx context.Context, addr, settings string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use: stop the process that listens there, or choose another address with "+
-			"--%s or %s",
-			addr, flag, variable)
+		return nil, fmt.Errorf("%s is in use: stop the process that listens there, or choose another address with %s",
+			addr, settings)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s (%w): choose another address with --%s or %s",
-			addr, err, flag, variable)
+		why := err
+		if inner, ok := errors.AsType[*net.OpError](err); ok {
+			why = inner.Err // without the address, which is named already
+		}
+		return nil, fmt.Errorf("cannot listen on %s (%w): choose another address with %s", addr, why, settings)
 	}
 	return l, nil
 }

@@ -17,13 +17,25 @@ import (
 const slowDown = 5 * time.Second // RFC 8628, 3.5
 
 // BeginDevice starts a sign-in that a person approves in a browser (RFC 8628, 3.1). The
-// approval page shows machine as the name of the device; no scopes means all.
+// approval page shows machine as the name of the device; no scopes means all. The fault of a value that the server
+// refuses names /scopes or /machine.
 func (c *Client) BeginDevice(ctx context.Context, machine string, scopes []string) (contract.Device, error) {
 	form := url.Values{"client_id": {contract.DeviceClient}, "machine": {machine}}
 	if len(scopes) > 0 {
 		form.Set("scope", strings.Join(scopes, " "))
 	}
-	return postForm[contract.Device](ctx, c, form, contract.DevicePath)
+	out, err := postForm[contract.Device](ctx, c, form, contract.DevicePath)
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return out, err
+	}
+	switch refused.Code { // OAuth errors (RFC 6749, 5.2) don't name the parameter
+	case "invalid_scope":
+		return out, fault.InvalidField("/scopes", refused.Code, "%s", refused.Public)
+	case "invalid_request":
+		return out, fault.InvalidField("/machine", refused.Code, "%s", refused.Public)
+	}
+	return out, err
 }
 
 // AwaitDevice polls at the server's interval until the sign-in is approved or denied, or

@@ -29,7 +29,7 @@ func newDemo(t terminal.Terminal) *cobra.Command {
 		Long: `Run a tour on a temporary database and free local ports. The tour starts an API, puts a
 proxy in front of it, calls it without and with a key, exports the project as a zip and
 verifies the zip. Everything is removed afterward.`,
-		Args: cobra.NoArgs,
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			terminal.Sweep(t.Err, "")
 			dir, remove, err := scratch.Dir("")

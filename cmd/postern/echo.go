@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"postern/app"
 	"postern/cmd/internal/terminal"
 )
 
@@ -22,11 +23,15 @@ func newEcho(t terminal.Terminal) *cobra.Command {
 		Use:     "echo",
 		Short:   "Run a test upstream that echoes requests",
 		Example: "  postern echo --addr 127.0.0.1:9001",
-		Args:    cobra.NoArgs,
+		Args:    terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			listener, err := new(net.ListenConfig).Listen(c.Context(), "tcp", addr)
+			if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+				return terminal.UsageError(fmt.Sprintf("--addr must be host:port, such as 127.0.0.1:9000, not %q",
+					addr))
+			}
+			listener, err := app.Listen(c.Context(), addr, "--addr")
 			if err != nil {
-				return fmt.Errorf("cannot listen on %s (%w): choose another address with --addr", addr, err)
+				return err
 			}
 			fmt.Fprintf(t.Out, "Listening at http://%s. Press Ctrl-C to stop.\n", listener.Addr())
 			return serveUntilDone(c.Context(), &http.Server{

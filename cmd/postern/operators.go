@@ -82,7 +82,7 @@ func newOperatorsList(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the operators",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listOperators(c.Context(), t, c, most)
 		},

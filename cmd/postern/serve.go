@@ -27,7 +27,7 @@ run only the control plane, the gateway or the background jobs.`,
 		Example: `  postern serve
   postern serve --public-url https://postern.example.com --gateway-domain api.example.com
   POSTERN_DATABASE_URL=postgres://… postern serve --roles gateway`,
-		Args: cobra.NoArgs,
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := loadSettings(c.Flags(), t.Environ)
 			if err != nil {
@@ -110,7 +110,7 @@ func newMigrate(t terminal.Terminal) *cobra.Command {
 		Short: "Migrate the database schema to this version",
 		Long: `Migrate the database schema to this version and exit. postern serve also migrates the
 schema when it starts. Use postern migrate to run the migration as a separate step.`,
-		Args: cobra.NoArgs,
+		Args: terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			settings, err := loadSettings(c.Flags(), t.Environ)
 			if err != nil {

@@ -62,7 +62,7 @@ func newVersion(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print version and build information",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if terminal.WantsJSON(c) {
 				return terminal.PrintJSON(t.Out, map[string]any{
@@ -83,7 +83,7 @@ func newLicenses(t terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "licenses",
 		Short: "Print the licenses of third-party software",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			text, err := docs.Notices()
 			if err == nil {

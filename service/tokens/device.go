@@ -54,7 +54,7 @@ func (s *Service) RequestDevice(ctx context.Context, in DeviceRequest) (contract
 		return contract.Device{}, fault.New(
 			fault.Malformed,
 			"invalid_request",
-			"The parameter machine must be a name of 1 to 80 characters.",
+			"Enter a name of 1 to 80 characters for the machine.",
 		)
 	}
 	if len(in.Scopes) == 0 {

@@ -30,7 +30,7 @@ func newContextList(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "List the servers you have used",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			kept, err := credentials.Open(t)
 			if err != nil {
@@ -73,7 +73,7 @@ func newContextShow(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show",
 		Short: "Show the current server and how it was chosen",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := cli.SessionAt(t, "")
 			if err != nil {

@@ -70,6 +70,8 @@ it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-i
 	flags.StringVar(&f.name, "name", machineName(), "name of this machine on the approval page")
 	flags.StringSliceVar(&f.scopes, "scopes", nil, "scopes of the token: read, write, keys, export, users or admin. "+
 		"Defaults to all")
+	terminal.NamePointer(command, "/scopes", "--scopes")
+	terminal.NamePointer(command, "/machine", "--name")
 	terminal.Described(command, [2]string{"URL", "URL of the server"})
 	cli.AddServerFlag(command)
 	return command
@@ -195,7 +197,7 @@ func newLogout(t terminal.Terminal) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logout",
 		Short: "Sign out and revoke this machine's access token",
-		Args:  cobra.NoArgs,
+		Args:  terminal.Exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := cli.SessionAt(t, c.Flag("server").Value.String())
 			if err != nil {

@@ -183,7 +183,8 @@ func TestImport_severalRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), "name a file in it") {
+	const directory = "is a directory: name a file in it"
+	if _, err := run(t, nil, t.TempDir(), "--dry-run"); err == nil || !strings.Contains(err.Error(), directory) {
 		t.Errorf("a directory: %v", err)
 	}
 	if _, err := run(t, nil, "--dry-run"); err == nil || err.Error() != "FILE is missing" {

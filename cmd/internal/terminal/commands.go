@@ -70,7 +70,7 @@ func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
 	command := &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args:  cobra.NoArgs,
+		Args:  Exactly(),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.AddCommand(commands...)
@@ -97,6 +97,9 @@ const maxTypos = 2
 // for an unknown command.
 func SuggestCommands(c *cobra.Command) {
 	if !c.HasSubCommands() {
+		if c.HasParent() && c.Parent().Name() == "completion" { // cobra's own, which call an argument an unknown command
+			c.Args = Exactly()
+		}
 		return
 	}
 	c.Args = onlyCommands
