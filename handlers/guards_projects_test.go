@@ -229,6 +229,7 @@ var projectGuards = map[string]guard{
 	"GET /api/v1/exports/:export/ledger":                 {needs: "ready"},
 	"POST /api/v1/imports":                               {query: "?team={team}&name={name}", body: "{zip}"},
 	"GET /api/v1/imports":                                {outsider: 200, otherKey: 403},
+	"GET /api/v1/imports/:import/result":                 {needs: "applied"},
 	"PATCH /api/v1/imports/:import":                      {body: `{"allow_weak":true}`},
 	"POST /api/v1/imports/:import/apply":                 {owner: 422, silent: true}, // without an ETag
 	"POST /api/v1/imports/:import/undo":                  {needs: "applied", audited: true, several: true},

@@ -54,6 +54,17 @@ func (t *Tx) MovedObjectsOf(teamID, gateway string) ([]MovedObject, error) {
 	return list, t.db.Where("team_id = ? AND gateway = ?", teamID, gateway).Order("id").Find(&list).Error
 }
 
+// ObjectUpdatedBy returns an object of a gateway's imports that one of these imports was the last to change. Errors:
+// ErrNotFound.
+func (t *Tx) ObjectUpdatedBy(teamID, gateway string, imports []string) (MovedObject, error) {
+	var one MovedObject
+	return one, t.db.
+		Select("ID", "Kind", "Source", "UpdatedBy").
+		Where("team_id = ? AND gateway = ? AND updated_by IN ?", teamID, gateway, imports).
+		Order("id").
+		Take(&one).Error
+}
+
 // UpdateMovedObject writes what was written of an object.
 func (t *Tx) UpdateMovedObject(one MovedObject) error {
 	return t.db.

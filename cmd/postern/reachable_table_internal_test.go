@@ -30,6 +30,7 @@ var reachable = []struct{ operation, command, page string }{
 	{"download-export-ledger", "", "GET /exports/:export/ledger/download"},
 	{"list-imports", "", "GET /imports"},
 	{"get-import-plan", "import", ""},
+	{"get-import-result", "imports show", ""},
 	{"update-import-plan", "import", ""},
 	{"apply-import", "import", ""},
 	{"download-import-plan", "- import --dry-run --json prints all of it", "GET /imports/:import/download"},

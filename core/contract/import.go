@@ -89,6 +89,6 @@ var ImportProject = &Op[NewImport, Import]{Operation{
 }}
 
 var importOperations = []Described{
-	ImportProject, ListImports, GetImportPlan, UpdateImportPlan, DownloadImportPlan, DeleteImportPlan, ApplyImport,
-	UndoImport,
+	ImportProject, ListImports, GetImportPlan, GetImportResult, UpdateImportPlan, DownloadImportPlan, DeleteImportPlan,
+	ApplyImport, UndoImport,
 }

@@ -242,6 +242,9 @@ type ImportPath struct {
 	Import string `path:"import" doc:"ID"`
 }
 
+// IsAppliedImport reports whether an ID is that of an import that was applied, and not of a plan.
+func IsAppliedImport(id string) bool { return strings.HasPrefix(id, "imp_") }
+
 // ImportPlanUpdate is a request to change a plan.
 type ImportPlanUpdate struct {
 	ImportPath
@@ -288,13 +291,19 @@ var (
 		ID: "list-imports", Method: http.MethodGet, Path: "/api/v1/imports",
 		Summary: "List imports from other gateways", Permission: ImportProjects, Command: "imports list",
 		Doc: "Lists plans that haven't been applied yet, and the last 200 imports of each team, newest first. You " +
-			"can undo these imports.",
+			"can undo an import if it only created objects, none of them were changed later, and no later import with " +
+			"the same name exists.",
 	}}
 	GetImportPlan = &Op[ImportPath, PlannedImport]{Operation{
 		ID: "get-import-plan", Method: http.MethodGet, Path: oneImport, Summary: "Get the plan of an import",
 		Permission: ImportProjects, Command: "imports show IMPORT",
 		Doc: "Returns the objects that the import would create, how exactly each entity is imported, the routes and " +
 			"consumers that stay closed, and your own tasks.",
+	}}
+	GetImportResult = &Op[ImportPath, MovedIn]{Operation{
+		ID: "get-import-result", Method: http.MethodGet, Path: oneImport + "/result",
+		Summary: "Get the result of an import", Permission: ImportProjects,
+		Doc: "Returns what an applied import created, updated and left unchanged, and whether you can undo it.",
 	}}
 	UpdateImportPlan = &Op[ImportPlanUpdate, PlannedImport]{Operation{
 		ID: "update-import-plan", Method: http.MethodPatch, Path: oneImport,
@@ -320,7 +329,8 @@ var (
 	UndoImport = &Op[ImportPath, None]{Operation{
 		ID: "undo-import", Method: http.MethodPost, Path: oneImport + "/undo", Status: http.StatusNoContent,
 		Summary: "Undo an import", Permission: EraseProjects, Command: "imports undo IMPORT",
-		Doc: "Deletes everything that the import created. Fails if any of it was changed after the import.",
+		Doc: "Deletes everything that the import created. Fails if any of it was changed after the import, if the " +
+			"import changed objects from an earlier import, or if a later import with the same name exists.",
 	}}
 )
 

@@ -16,6 +16,8 @@ type MovedIn struct {
 	Kept      MovedList      `json:"kept" doc:"Objects that weren't updated because they were changed in Postern. They differ from the files"`
 	Vanished  MovedList      `json:"vanished" doc:"Objects that an earlier import created but that aren't in the files. They weren't deleted"`
 	CreatedAt time.Time      `json:"created_at"`
+
+	CannotUndo string `json:"cannot_undo" doc:"Why the import can't be undone, and what you can do instead. Empty if no other import prevents it"`
 }
 
 // MovedProject is a project that an import created, or that an earlier one created.

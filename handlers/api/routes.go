@@ -39,6 +39,7 @@ func (h *Handler) importRoutes(api huma.API) {
 	h.serveImport(api)
 	serve(h, api, contract.ListImports, h.Plans.List)
 	serveTagged(h, api, contract.GetImportPlan, h.Plans.Get)
+	serve(h, api, contract.GetImportResult, h.Plans.Applied)
 	serveTagged(h, api, contract.UpdateImportPlan, h.Plans.Update)
 	serveFile(h, api, contract.DownloadImportPlan, h.Plans.Download, h.Plans.MayRead)
 	serveNone(h, api, contract.DeleteImportPlan, h.Plans.Delete)

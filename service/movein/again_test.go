@@ -9,6 +9,7 @@ import (
 	"postern/core/contract"
 	"postern/models"
 	"postern/platform/fault"
+	"postern/service/movein"
 	"postern/testkit/state"
 )
 
@@ -39,6 +40,42 @@ func TestWrite_again(t *testing.T) {
 			again.Kept.Total+again.Vanished.Total != 0 {
 			t.Errorf("%+v, want %d unchanged", again, made)
 		}
+	})
+}
+
+// An import says whether it can be undone as long as nothing that it created is changed, and why not.
+func TestApplied_cannotUndo(t *testing.T) {
+	state.Each(t, func(t *testing.T, db *models.DB) {
+		const stuck = " To remove everything instead, delete the imported projects, the product kong and the tenant kong."
+		w := newWorld(t, db)
+		plans := &movein.Plans{DB: db}
+		check := func(id, want string) {
+			t.Helper()
+			did, err := plans.Applied(t.Context(), w.owner, contract.ImportPath{Import: id})
+			if err != nil || did.ID != id || (want == "") != (did.CannotUndo == "") ||
+				!strings.Contains(did.CannotUndo, want) {
+				t.Errorf("%s: %q, want %q, %v", id, did.CannotUndo, want, err)
+			}
+			if want == "" {
+				return
+			}
+			if err := w.Undo(t.Context(), w.owner, id); err == nil || !strings.Contains(err.Error(), did.CannotUndo) {
+				t.Errorf("the undo says: %v", err)
+			}
+		}
+		first := w.write(t)
+		check(first.ID, "")
+		const bob, dora = "- username: bob\n", "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"
+		second := w.write(t, bob, dora+bob)
+		check(first.ID, "A later import from the same source builds on this one. Undo "+second.ID+" first.")
+		check(second.ID, "")
+		third := w.write(t, bob, dora+bob, "year: 3", "year: 4")
+		later := "because the later import " + third.ID + " changed objects from earlier ones, such as the "
+		check(first.ID, later)
+		check(first.ID, stuck)
+		check(second.ID, later)
+		check(third.ID, "This import can't be undone, because it changed objects from an earlier one, such as the ")
+		check(third.ID, "To restore the earlier settings, import the previous files again."+stuck)
 	})
 }
 

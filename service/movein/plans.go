@@ -300,8 +300,8 @@ func noPlan(tx *models.Tx, p access.Principal, id string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "import_applied", "This import was applied, so it no longer has a plan. To undo "+
-		"it, run: postern imports undo %s", id)
+	return fault.New(fault.Conflict, "import_applied", "This import was applied, so it no longer has a plan. To see "+
+		"what it created, run: postern imports show %s", id)
 }
 
 // load finds a plan and makes it.

@@ -71,6 +71,9 @@ func (s *Plans) apply(
 		if err := tx.DeleteImportPlan(row.ID); err != nil {
 			return err
 		}
+		if out.CannotUndo, err = cannotUndo(tx, out.ID); err != nil {
+			return err
+		}
 		return access.Record(tx, p, access.Entry{
 			Action: access.ProjectImport, Object: row.ID, Team: row.TeamID,
 			Detail: map[string]string{"change": "apply", "name": row.Choices.Name, "import": out.ID},
@@ -134,21 +137,56 @@ func (s *Plans) Undo(ctx context.Context, p access.Principal, in contract.Import
 	return contract.None{}, nil
 }
 
-// Applied returns an import that was applied.
+// Applied returns an import that was applied. Errors: NotFound; Conflict import_planned for a plan.
 func (s *Plans) Applied(ctx context.Context, p access.Principal, in contract.ImportPath) (contract.MovedIn, error) {
 	var none contract.MovedIn
 	if p.Anonymous() {
 		return none, access.Check(p, "", access.ProjectImport)
 	}
-	row, err := s.DB.Read(ctx).MoveInByID(in.Import)
+	tx := s.DB.Read(ctx)
+	row, err := tx.MoveInByID(in.Import)
 	if errors.Is(err, models.ErrNotFound) {
-		err = access.NotFound()
+		err = notApplied(tx, p, in.Import)
 	}
 	if err == nil {
 		err = check(p, row.TeamID)
+	}
+	if err == nil {
+		row.Result.CannotUndo, err = cannotUndo(tx, row.ID)
 	}
 	if err != nil {
 		return none, fmt.Errorf("movein: get %s: %w", in.Import, err)
 	}
 	return row.Result, nil
+}
+
+// notApplied explains why an ID has no result: there is nothing with it, or it is that of a plan.
+func notApplied(tx *models.Tx, p access.Principal, id string) error {
+	row, err := tx.ImportPlanByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return access.NotFound()
+	}
+	if err == nil {
+		err = check(p, row.TeamID)
+	}
+	if err != nil {
+		return err
+	}
+	return fault.New(fault.Conflict, "import_planned", "This import wasn't applied yet, so it has only a plan.")
+}
+
+// cannotUndo says why an import can't be undone, as far as that is known without comparing all that it created; ""
+// otherwise.
+func cannotUndo(tx *models.Tx, id string) (string, error) {
+	row, err := tx.MoveInByID(id)
+	if errors.Is(err, models.ErrNotFound) {
+		return "", nil
+	}
+	if err == nil {
+		err = undoable(tx, row)
+	}
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return refused.Public, nil
+	}
+	return "", err
 }

@@ -66,7 +66,6 @@ type undoing struct {
 	now time.Time
 
 	objects  []models.MovedObject // of the import
-	others   []models.MovedObject // of earlier ones
 	projects map[string]models.Project
 	changed  []string // what was changed since, for people
 }
@@ -99,34 +98,72 @@ func (u *undoing) read() error {
 	if err := u.tx.LockMoveIns(u.row.TeamID); err != nil {
 		return err
 	}
-	imports, err := u.tx.MoveInsOf(u.row.TeamID, u.row.Gateway)
-	if err != nil {
+	if err := undoable(u.tx, u.row); err != nil {
 		return err
-	}
-	if last := imports[len(imports)-1]; last.ID != u.row.ID {
-		return fault.New(fault.Conflict, "import_followed", "A later import from the same source builds on this one. "+
-			"Undo %s first.", last.ID)
 	}
 	all, err := u.tx.MovedObjectsOf(u.row.TeamID, u.row.Gateway)
 	if err != nil {
 		return err
 	}
 	for _, one := range all {
-		if one.UpdatedBy != nil && *one.UpdatedBy == u.row.ID {
-			return fault.New(fault.Conflict, "import_updated", "This import changed objects from an earlier one, such "+
-				"as the %s %s, so it can't be undone. Import the previous file again instead.", one.Kind, one.Source)
-		}
 		if one.MoveInID == u.row.ID {
 			u.objects = append(u.objects, one)
-		} else {
-			u.others = append(u.others, one)
 		}
 	}
-	if u.row.Result.Updated.Total() > 0 {
-		return fault.New(fault.Conflict, "import_updated", "This import changed keys from an earlier one, so it "+
-			"can't be undone. Import the previous file again instead.")
-	}
 	return nil
+}
+
+// undoable refuses an import that later ones build on or that changed earlier ones' objects. What it created can have
+// been changed since.
+func undoable(tx *models.Tx, row models.MoveIn) error {
+	imports, err := tx.MoveInsOf(row.TeamID, row.Gateway)
+	if err != nil {
+		return err
+	}
+	later := imports[slices.IndexFunc(imports, func(one models.MoveIn) bool { return one.ID == row.ID })+1:]
+	for _, one := range later {
+		what, err := updated(tx, one)
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			return fault.New(fault.Conflict, "import_followed", "This import can't be undone, because the later import "+
+				"%s changed objects from earlier ones, such as %s. %s", one.ID, what, byHand(row))
+		}
+	}
+	if len(later) > 0 {
+		return fault.New(fault.Conflict, "import_followed", "A later import from the same source builds on this one. "+
+			"Undo %s first.", later[len(later)-1].ID)
+	}
+	what, err := updated(tx, row)
+	if err != nil || what == "" {
+		return err
+	}
+	return fault.New(fault.Conflict, "import_updated", "This import can't be undone, because it changed objects from "+
+		"an earlier one, such as %s. To restore the earlier settings, import the previous files again. %s", what,
+		byHand(row))
+}
+
+// updated names an object of an earlier import that an import changed, "" if there is none.
+func updated(tx *models.Tx, row models.MoveIn) (string, error) {
+	one, err := tx.ObjectUpdatedBy(row.TeamID, row.Gateway, []string{row.ID})
+	switch {
+	case err == nil && (one.Kind == kindProduct || one.Kind == kindTenant):
+		return "the " + one.Kind, nil
+	case err == nil:
+		return "the " + one.Kind + " " + one.Source, nil
+	case !errors.Is(err, models.ErrNotFound):
+		return "", err
+	case row.Result.Updated.Total() > 0:
+		return "keys", nil
+	}
+	return "", nil
+}
+
+// byHand says how to remove what imports have created that can't be undone.
+func byHand(row models.MoveIn) string {
+	return fmt.Sprintf("To remove everything instead, delete the imported projects, the product %s and the tenant %s.",
+		row.Result.Product, row.Result.Tenant)
 }
 
 // mostChanges is how many changes a refusal lists.

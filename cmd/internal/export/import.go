@@ -51,7 +51,7 @@ makes the plan. It stores only hashes of the keys in the files.
 After you confirm the plan, the command imports the files and prints the URLs and the
 remaining tasks. --yes skips the confirmation, but doesn't open closed routes. To open
 them, use --open. If you import the files again, only the differences are imported. To
-undo an import, use postern imports undo.`,
+undo an import that only created objects, use postern imports undo.`,
 		Example: `  postern import shop-data.zip --dry-run
   postern import shop-data.zip --name shop-copy
   postern import kong.yaml --dry-run --host api.example.com --set UPSTREAM=api.internal

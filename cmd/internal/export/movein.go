@@ -139,7 +139,7 @@ func (f *gatewayFlags) change(set map[string]string) contract.ImportPlanChange {
 	return change
 }
 
-// printMovedIn prints what an import has created, and what is left to do by hand.
+// printMovedIn prints what an import has created, and what is left to do by hand if that is known.
 func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand) error {
 	if did.ID == "" {
 		_, err := io.WriteString(w, "Everything is up to date. Nothing was changed.\n")
@@ -147,6 +147,10 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "Imported as %s: %s.\n\n", did.ID, movedText(did))
+	if by == nil {
+		fmt.Fprintf(&out, "Imported from %s on %s, with the product %s and the tenant %s:\n",
+			terminal.Printable(did.Source), terminal.When(&did.CreatedAt), did.Product, did.Tenant)
+	}
 	for i := range did.Projects {
 		p := &did.Projects[i]
 		fmt.Fprintf(&out, "  project %s\n", terminal.Printable(p.Name))
@@ -157,13 +161,19 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 	writeMovedList(&out, "Kept, because they were changed here", &did.Kept)
 	writeMovedList(&out, "In Postern but no longer in the files", &did.Vanished)
 	out.WriteByte('\n')
-	writeByHand(&out, by)
-	if len(by.Hosts) > 0 {
+	if by != nil {
+		writeByHand(&out, by)
+	}
+	if by != nil && len(by.Hosts) > 0 {
 		host := terminal.Printable(by.Hosts[0])
 		out.WriteString(indented("To see the TXT record of a host name: postern domains list PROJECT. An operator " +
 			"can approve a host name without a record: postern domains approve PROJECT " + host + "."))
 	}
-	fmt.Fprintf(&out, "To undo the import: postern imports undo %s\n", did.ID)
+	if did.CannotUndo != "" {
+		out.WriteString(strings.Join(strings.Fields(terminal.Printable(did.CannotUndo)), " ") + "\n")
+	} else {
+		fmt.Fprintf(&out, "To undo the import: postern imports undo %s\n", did.ID)
+	}
 	_, err := io.WriteString(w, out.String())
 	return err //nolint:wrapcheck // of the terminal
 }
@@ -211,17 +221,45 @@ func newImports(t terminal.Terminal) *cobra.Command {
 			func(one contract.ImportSummary) []string {
 				return []string{one.ID, one.State, one.Name, terminal.When(&one.CreatedAt)}
 			}),
-		cli.OperationCommand(t, asImport, contract.GetImportPlan,
-			func(_ contract.ImportPath, p contract.PlannedImport) error {
-				_, err := io.WriteString(t.Out, planText(&p.ImportPlan, p.Ledger)+targetsText(&p))
-				return err //nolint:wrapcheck // of the terminal
-			}),
+		newShowImport(t),
 		cli.DoneCommand(t, asImport, contract.DeleteImportPlan, "Deleted the plan %s."),
 		newUndo(t))
 }
 
 // asImport runs a command with the first credential that may access the import in its first argument.
 var asImport = cli.AsHolderOf("import ", "; `postern imports list` shows the IDs")
+
+// newShowImport shows a plan, or the result of an import that was applied.
+func newShowImport(t terminal.Terminal) *cobra.Command {
+	var in contract.ImportPath
+	command := cli.RequestCommand(t, asImport, contract.GetImportPlan.Operation, &in,
+		func(c *cobra.Command, api *client.Client) error {
+			if contract.IsAppliedImport(in.Import) {
+				did, err := client.Do(c.Context(), api, contract.GetImportResult, in)
+				switch {
+				case err != nil:
+					return err
+				case terminal.WantsJSON(c):
+					return terminal.PrintJSON(t.Out, did)
+				}
+				return printMovedIn(t.Out, &did, nil)
+			}
+			p, err := client.Do(c.Context(), api, contract.GetImportPlan, in)
+			switch {
+			case err != nil:
+				return err
+			case terminal.WantsJSON(c):
+				return terminal.PrintJSON(t.Out, p)
+			}
+			_, err = io.WriteString(t.Out, planText(&p.ImportPlan, p.Ledger)+targetsText(&p))
+			return err //nolint:wrapcheck // of the terminal
+		})
+	command.Short = "Show the plan or the result of an import"
+	command.Long = `Show the plan of an import, or what an applied import created, updated and left
+unchanged.`
+	terminal.AddJSONFlag(command)
+	return command
+}
 
 func newUndo(t terminal.Terminal) *cobra.Command {
 	var yes bool

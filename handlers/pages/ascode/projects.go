@@ -11,11 +11,20 @@ import (
 )
 
 var projectPages = map[string]Page{
-	"/projects":        shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
-	"/projects/new":    shows(contract.ListProjects, projectTeam),
-	"/imports":         shows(contract.ListProjects, projectTeam).alsoShows(contract.ListImports, projectTeam),
-	"/imports/:import": shows(contract.GetImportPlan),
-	"/bin":             shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
+	"/projects":     shows(contract.ListProjects, listOfProjects(contract.ProjectServed)...),
+	"/projects/new": shows(contract.ListProjects, projectTeam),
+	"/imports":      shows(contract.ListProjects, projectTeam).alsoShows(contract.ListImports, projectTeam),
+	"/imports/:import": {Reads: []Call{
+		{
+			Operation: contract.GetImportResult.ID, Command: commandOf(contract.GetImportPlan),
+			When: func(path url.Values) bool { return contract.IsAppliedImport(path.Get("import")) },
+		},
+		{
+			Operation: contract.GetImportPlan.ID, Command: commandOf(contract.GetImportPlan),
+			When: func(path url.Values) bool { return !contract.IsAppliedImport(path.Get("import")) },
+		},
+	}},
+	"/bin": shows(contract.ListProjects, listOfProjects(contract.ProjectDeleted)...),
 
 	"/projects/:project":          shows(contract.GetProject),
 	"/projects/:project/created":  shows(contract.GetProject),

@@ -63,7 +63,19 @@ func (t Table) Page(path string) (Page, map[string]string) {
 	if found == nil {
 		return Page{}, nil
 	}
-	return found.of, params
+	page := found.of
+	page.Reads = slices.DeleteFunc(slices.Clone(page.Reads), func(one Call) bool {
+		return one.When != nil && !one.When(valuesOf(params))
+	})
+	return page, params
+}
+
+func valuesOf(params map[string]string) url.Values {
+	out := url.Values{}
+	for name, value := range params {
+		out.Set(name, value)
+	}
+	return out
 }
 
 // Fields returns the names of the fields of a form that its lines depend on.

@@ -12,9 +12,6 @@ import (
 	"postern/views/ui"
 )
 
-// appliedPrefix begins the IDs of imports that were applied.
-const appliedPrefix = "imp_"
-
 // showApplied shows an import that was applied, and why it couldn't be undone.
 func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.Answer, error) {
 	did, err := h.Plans.Applied(v.Ctx(), v.Who, importIn(v))
@@ -29,7 +26,7 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 		Error:  problem,
 		Facts:  movedFacts(&did),
 	}
-	if v.Who.May(did.Team, access.ProjectErase) {
+	if did.CannotUndo == "" && v.Who.May(did.Team, access.ProjectErase) {
 		m.UndoURL = path + "/undo"
 	}
 	for _, p := range did.Projects {

@@ -111,7 +111,7 @@ func (h *Handler) planRefused(v *page.Visit, err error) (web.Answer, error) {
 
 // showPlan shows a plan, or an import that was applied.
 func (h *Handler) showPlan(v *page.Visit) (web.Answer, error) {
-	if strings.HasPrefix(v.Param("import"), appliedPrefix) {
+	if contract.IsAppliedImport(v.Param("import")) {
 		return h.showApplied(v, http.StatusOK, "")
 	}
 	plan, err := h.Plans.Get(v.Ctx(), v.Who, importIn(v))
