@@ -16,7 +16,7 @@ import (
 func newExports(t terminal.Terminal) *cobra.Command {
 	return terminal.Family("exports", "Manage past exports and their ledgers",
 		cli.ListCommand(t, cli.AsProject, contract.ListExports,
-			[]string{"ID", "STATE", "STARTED", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
+			[]string{"ID", "STATE", "STARTED", "PORTABLE", "BY", "FORMAT", "CONTENTS", "SIZE", "EXACT", "APPROXIMATE",
 				"LOSSY", "SKIPPED"},
 			exportRow),
 		cli.OperationCommand(t, asExport, contract.GetExport,
@@ -40,6 +40,9 @@ func printExport(t terminal.Terminal, e contract.Export) error {
 		if e.Error != "" {
 			row("Error", e.Error)
 		}
+		if isDone(e) {
+			row("Ledger", headlineOf(e.Ledger))
+		}
 		if e.State != contract.ExportReady {
 			return
 		}
@@ -51,13 +54,22 @@ func printExport(t terminal.Terminal, e contract.Export) error {
 }
 
 func exportRow(e contract.Export) []string {
-	cells := []string{e.ID, e.State, terminal.When(&e.CreatedAt), requesterOf(e), e.Format, e.Contents()}
-	if e.State != "ready" && e.State != "expired" {
+	portable := ""
+	if percent, ok := e.Ledger.Portable(); ok && isDone(e) {
+		portable = fmt.Sprintf("%d%%", percent)
+	}
+	cells := []string{e.ID, e.State, terminal.When(&e.CreatedAt), portable, requesterOf(e), e.Format, e.Contents()}
+	if !isDone(e) {
 		return append(cells, "", "", "", "", "")
 	}
 	own := e.Ledger.Configured
 	return append(cells, terminal.Size(e.SizeBytes), fmt.Sprint(own.Exact), fmt.Sprint(own.Approximate),
 		fmt.Sprint(own.Lossy), fmt.Sprint(own.Skipped))
+}
+
+// isDone reports whether an export was written, so that its ledger is complete.
+func isDone(e contract.Export) bool {
+	return e.State == contract.ExportReady || e.State == contract.ExportExpired
 }
 
 // requesterOf names who asked for an export.
