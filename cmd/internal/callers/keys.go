@@ -23,7 +23,10 @@ func newKeys(t terminal.Terminal) *cobra.Command {
 	created := func(_ contract.KeyCreation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }
 	rotated := func(_ contract.KeyRotation, k contract.KeyWithSecret) error { return printKeySecret(t, k) }
 	shown := func(k contract.Key) error {
-		return terminal.Details(t.Out, func(row func(...string)) { keyRows(row, k) })
+		return terminal.Details(t.Out, func(row func(...string)) {
+			row("Key", k.Display())
+			keyRows(row, k)
+		})
 	}
 	return terminal.Family("keys", "Manage API keys",
 		cli.ListCommand(t, cli.AsProject, contract.ListKeys,
@@ -82,6 +85,8 @@ func keyRows(row func(...string), k contract.Key) {
 	row("Environment", environmentOf(k))
 	row("Expires", terminal.OrNever(k.ExpiresAt))
 	row("Last used", terminal.OrNever(k.LastUsedAt))
+	row("Created", terminal.When(&k.CreatedAt))
+	row("Project", k.Project)
 	row("Tenant", k.Tenant)
 	if k.Product != nil {
 		row("Product", *k.Product)

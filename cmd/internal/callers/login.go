@@ -2,6 +2,7 @@ package callers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,18 +50,49 @@ func newAppClients(t terminal.Terminal) *cobra.Command {
 }
 
 func appClientFacts(c contract.AppClient) [][2]string {
-	state := "active"
+	state, confidential := "active", "no"
 	if c.Frozen {
 		state = "frozen"
 	}
-	return [][2]string{
+	if c.Confidential {
+		confidential = "yes"
+	}
+	facts := [][2]string{
 		{"Client ID", c.ID},
 		{"Name", c.Name},
+		{"Tenant", c.Tenant},
 		{"State", state},
 		{"Issuer", c.Issuer},
 		{"Redirect URIs", strings.Join(c.RedirectURIs, " ")},
 		{"API scopes", strings.Join(c.APIScopes, " ")},
+		{"Grant types", strings.Join(c.GrantTypes, " ")},
+		{"Confidential", confidential},
+		{"PKCE", c.PKCE},
+		{"Algorithm", c.Algorithm},
+		{"Access token", secondsText(c.AccessTokenSeconds)},
+		{"Refresh token", secondsText(c.RefreshTokenSeconds)},
 	}
+	return append(facts, present(
+		[2]string{"Logout URIs", strings.Join(c.LogoutURIs, " ")},
+		[2]string{"Back-channel logout", c.BackchannelLogoutURI},
+		[2]string{"Title", c.Branding.Title},
+		[2]string{"Welcome", c.Branding.Welcome},
+		[2]string{"Logo", c.Branding.LogoURL},
+		[2]string{"Color", c.Branding.Color},
+	)...)
+}
+
+// secondsText is a lifetime, "none" for 0.
+func secondsText(seconds int64) string {
+	if seconds == 0 {
+		return "none"
+	}
+	return cli.ShowDuration(time.Duration(seconds) * time.Second)
+}
+
+// present returns the facts that have a value.
+func present(facts ...[2]string) [][2]string {
+	return slices.DeleteFunc(facts, func(fact [2]string) bool { return fact[1] == "" })
 }
 
 func printAppClient(t terminal.Terminal, c contract.SavedAppClient) error {
@@ -96,23 +128,32 @@ func providerState(p contract.Provider) string {
 }
 
 func providerFacts(p contract.Provider) [][2]string {
+	client, secret := p.ClientID, "not set"
+	if p.Managed {
+		client, secret = "the installation's shared GitHub app", ""
+	} else if p.HasClientSecret {
+		secret = "set"
+	}
 	facts := [][2]string{
 		{"Provider", p.ID},
+		{"App client", p.AppClient},
 		{"Type", p.Type},
 		{"State", providerState(p)},
-		{"Client ID", p.ClientID},
-		{"Callback URL", p.CallbackURL},
+		{"Client ID", client},
 	}
-	if p.Label != "" {
-		facts = append(facts, [2]string{"Label", p.Label})
-	}
-	if p.Issuer != "" {
-		facts = append(facts, [2]string{"Issuer", p.Issuer})
-	}
-	if len(p.AuthoritativeDomains) > 0 {
-		facts = append(facts, [2]string{"Authoritative for", strings.Join(p.AuthoritativeDomains, " ")})
-	}
-	return facts
+	return append(facts, present(
+		[2]string{"Client secret", secret},
+		[2]string{"Callback URL", p.CallbackURL},
+		[2]string{"Label", p.Label},
+		[2]string{"Issuer", p.Issuer},
+		[2]string{"Scopes", strings.Join(p.Scopes, " ")},
+		[2]string{"Audience", p.Audience},
+		[2]string{"Response mode", p.ResponseMode},
+		[2]string{"Token for apps", p.TokenType.Client},
+		[2]string{"Token for upstreams", p.TokenType.Upstream},
+		[2]string{"Authoritative for", strings.Join(p.AuthoritativeDomains, " ")},
+		[2]string{"Sign-in domains", strings.Join(p.SignInDomains, " ")},
+	)...)
 }
 
 func newSignup(t terminal.Terminal) *cobra.Command {
