@@ -123,7 +123,7 @@ func newContextUse(t terminal.Terminal) *cobra.Command {
 			if found != nil {
 				server = found.Server
 			} else if server, err = client.Address(args[0]); err != nil { // of a server that nothing is kept for yet
-				return cli.NoContext("CONTEXT", args[0])
+				return cli.NoContext("", args[0])
 			}
 			if err := kept.Use(server); err != nil {
 				return err

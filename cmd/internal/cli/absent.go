@@ -26,6 +26,9 @@ type reference struct {
 // String returns such as: the tenant "acme".
 func (r reference) String() string { return fmt.Sprintf("the %s %q", r.noun, r.name) }
 
+// isAbsent completes the error about something that a server didn't find. A server doesn't say whether it exists.
+const isAbsent = " doesn't exist, or you don't have access to it"
+
 // nounOf is a member of a request in words, such as app client.
 func nounOf(member string) string { return strings.ReplaceAll(member, "_", " ") }
 
@@ -115,7 +118,7 @@ func nameAbsent(err error, all []reference, read func(path string) error) error 
 	if len(names) == 0 {
 		return err
 	}
-	text := english.WordSeries(names, "or") + " doesn't exist, or you don't have access to it"
+	text := english.WordSeries(names, "or") + isAbsent
 	if len(maybe) == 1 && maybe[0].flag != "" {
 		text = maybe[0].flag + ": " + text
 	}

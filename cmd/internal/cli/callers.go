@@ -128,7 +128,7 @@ func AsHolderOf(kind, hint string) As {
 }
 
 // AsKey is AsHolderOf for keys.
-var AsKey = AsHolderOf("key ", "; `postern keys list PROJECT` shows the IDs")
+var AsKey = AsHolderOf("key ", ". To find its ID, run `postern keys list PROJECT`")
 
 func inSession(t terminal.Terminal, c *cobra.Command, do func(Session) error) error {
 	s, err := OpenSession(t, c)

@@ -100,9 +100,13 @@ func usualServer(t terminal.Terminal, kept credentials.File) (server, from strin
 	return defaultServer, fromDefault, nil
 }
 
-// NoContext is the error about the name of a context that doesn't exist.
+// NoContext is the error about the name of a context that doesn't exist. from is the variable that has the name, "" for
+// an argument.
 func NoContext(from, name string) error {
-	return fault.New(fault.NotFound, "no_context", "%s: there is no context %q. Run `postern context list` to list "+
+	if from != "" {
+		from += ": "
+	}
+	return fault.New(fault.NotFound, "no_context", "%sthere is no context %q. Run `postern context list` to list "+
 		"your contexts, or `postern login URL` to add one", from, name)
 }
 
@@ -269,8 +273,14 @@ func First[T any](ctx context.Context, callers []Caller, call func(context.Conte
 }
 
 // claimHint is how a project gets into reach that another program created without an account.
-const claimHint = "If you created it with curl, without an account, run `postern login` and then `postern claim URL` " +
-	"with the claim URL from the response. Or set POSTERN_TOKEN to the workspace_key from the response"
+func claimHint(callers []Caller) string {
+	run := "run `postern login` and then `postern claim URL`"
+	if slices.ContainsFunc(callers, func(c Caller) bool { return !c.workspace }) { // an account is signed in
+		run = "run `postern claim URL`"
+	}
+	return "\nIf you created it with curl, without an account, " + run + " with the claim URL from the response. Or set " +
+		"POSTERN_TOKEN to the workspace_key from the response"
+}
 
 // OnProject tries a call with each credential that may be valid for a project.
 func OnProject[T any](
@@ -281,7 +291,7 @@ func OnProject[T any](
 		var none T
 		return none, err
 	}
-	return firstOf(ctx, s, callers, fmt.Sprintf("project %q", project), "\n"+claimHint, call)
+	return firstOf(ctx, callers, fmt.Sprintf("project %q", project), claimHint(callers), call)
 }
 
 // OnAny tries a call about a thing with each of the session's credentials. hint says where to find its name.
@@ -293,17 +303,16 @@ func OnAny[T any](
 		var none T
 		return none, err
 	}
-	return firstOf(ctx, s, callers, what, hint, call)
+	return firstOf(ctx, callers, what, hint, call)
 }
 
 // firstOf is First with an error that names what was not found.
 func firstOf[T any](
-	ctx context.Context, s Session, callers []Caller, what, hint string, call func(context.Context, Caller) (T, error),
+	ctx context.Context, callers []Caller, what, hint string, call func(context.Context, Caller) (T, error),
 ) (T, error) {
 	out, err := First(ctx, callers, call)
 	if fault.CodeOf(err) == "not_found" {
-		return out, fault.New(fault.NotFound, "not_found", "there is no %s at %s, or the credentials stored on this "+
-			"machine can't access it%s", what, s.Server, hint).Because(err)
+		return out, fault.New(fault.NotFound, "not_found", "the %s%s%s", what, isAbsent, hint).Because(err)
 	}
 	return out, err
 }

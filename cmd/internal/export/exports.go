@@ -85,7 +85,7 @@ func requesterOf(e contract.Export) string {
 }
 
 // asExport runs a command with the first credential that may access the export in its first argument.
-var asExport = cli.AsHolderOf("export ", "; `postern exports list PROJECT` shows the IDs")
+var asExport = cli.AsHolderOf("export ", ". To find its ID, run `postern exports list PROJECT`")
 
 func newExportsLedger(t terminal.Terminal) *cobra.Command {
 	in := contract.LedgerList{Names: 5}

@@ -227,7 +227,7 @@ func newImports(t terminal.Terminal) *cobra.Command {
 }
 
 // asImport runs a command with the first credential that may access the import in its first argument.
-var asImport = cli.AsHolderOf("import ", "; `postern imports list` shows the IDs")
+var asImport = cli.AsHolderOf("import ", ". To find its ID, run `postern imports list`")
 
 // newShowImport shows a plan, or the result of an import that was applied.
 func newShowImport(t terminal.Terminal) *cobra.Command {

@@ -73,7 +73,7 @@ func Commands(t terminal.Terminal) []*cobra.Command {
 // NewTakedown returns the operators' command that stops serving a project.
 func NewTakedown(t terminal.Terminal) *cobra.Command {
 	printed := func(x contract.Takedown) error {
-		text := "%s is served again.\n"
+		text := "%s isn't taken down.\n" // and maybe it wasn't before: the API doesn't say
 		if x.Frozen != nil {
 			text = "%s is taken down. Calls get 403.\n"
 		}
@@ -161,12 +161,12 @@ func sortProjects(list []contract.Project, order string) {
 	}
 }
 
-// listedAccess is the access mode of a version. Calls to a deleted project are refused.
+// listedAccess says who can call a version. Calls to a deleted project are refused.
 func listedAccess(p contract.Project, v contract.Version) string {
 	if p.Deleted != nil {
 		return "in the trash until " + terminal.When(&p.Deleted.PurgeAt)
 	}
-	return v.RequestsAuth.Mode
+	return accessOf(v.RequestsAuth)
 }
 
 func printProject(t terminal.Terminal, p contract.Project) error {
