@@ -17,8 +17,13 @@ func importWaiting() projects.Import {
 	m := importEmpty()
 	m.PlanError = "Line 12: The member \"routes\" is here again, after line 4. Remove one of them: Kong ignores the " +
 		"first."
-	m.Plans = []projects.WaitingPlan{
-		{URL: "/imports/pln_1", Created: plannedAt, Expires: plannedAt.Add(23 * time.Hour)},
+	m.Earlier = []projects.EarlierImport{
+		{
+			URL: "/imports/pln_1", Name: "a-name-of-a-gateway-that-is-quite-long", State: contract.ImportPlanned,
+			Created: plannedAt, Expires: plannedAt.Add(23 * time.Hour),
+		},
+		{URL: "/imports/pln_2", Name: "kong", State: contract.ImportApplying, Created: plannedAt},
+		{URL: "/imports/imp_1", Name: "kong", State: contract.ImportApplied, Created: plannedAt},
 	}
 	return m
 }
