@@ -119,6 +119,18 @@ func TestImportPlanPage_targets(t *testing.T) {
 	}
 }
 
+// The number of targets without problems is that of the others only if some are listed.
+func TestImportPlanPage_reached(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	s.Server.Plans.Dial = new(net.Dialer).DialContext
+	target := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(target.Close)
+	file := `{"_format_version": "3.0", "services": [{"url": "` + target.URL + `", "routes": [{"paths": ["/"]}]}]}`
+	path := sendKong(t, s, file, ui.NonceField, s.Get("/imports").Nonce("/imports/plan")).Location()
+	s.Get(path).Shows(200, "Import plan").Says("#plan-targets ~ p", "No problems found with 1 target.")
+}
+
 // Several files have one plan, which names them. The form is the same again if all of its files are.
 func TestImportPlanPage_several(t *testing.T) {
 	t.Parallel()

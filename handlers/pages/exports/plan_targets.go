@@ -35,7 +35,11 @@ func addTargets(m *exports.Plan, plan *contract.PlannedImport) {
 		}
 	}
 	if ok > 0 {
-		m.Reached = "No problems found with " + english.Plural(ok, "other target", "") + "."
+		one := "target"
+		if len(m.Targets) > 0 {
+			one = "other target"
+		}
+		m.Reached = "No problems found with " + english.Plural(ok, one, "") + "."
 	}
 	if more := int(plan.TargetCount) - len(plan.Targets); more > 0 {
 		m.Reached += " " + english.Plural(more, "more target", "") + " can't be tested."
