@@ -130,7 +130,7 @@ func importPlanApplying() exports.Plan {
 
 func importApplied() exports.MovedIn {
 	did := &contract.MovedIn{
-		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4,
+		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4, ToDo: make([]contract.LedgerLine, 2),
 		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
 			{
 				Kind: "environment", Name: "prod of orders",
@@ -145,14 +145,19 @@ func importApplied() exports.MovedIn {
 		}},
 	}
 	return exports.MovedIn{
-		Page: in("Imported file", "/imports/imp_1", "Projects", "Import", "imp_1"), Import: did,
+		Page: in("Imported file", "/imports/imp_1", "Projects", "Import", "Import of 28 Nov 2026, 13:41 UTC"), Import: did,
 		Facts: []ui.Fact{
 			{Label: "Projects created", Value: "2"}, {Label: "API keys created", Value: "48,000"},
 			{Label: "Unchanged", Value: "4"},
 		},
-		Projects: []exports.MovedProject{{Page: "/projects/orders", MovedProject: contract.MovedProject{
-			Name: "orders", URLs: []string{"https://orders.gateway.example/1.0.0/prod"},
-		}}},
+		Projects: []exports.MovedProject{{
+			Page: "/projects/orders", Domains: "/projects/orders/domains",
+			MovedProject: contract.MovedProject{
+				Name: "orders", URLs: []string{"https://orders.gateway.example/1.0.0/prod"},
+			},
+			ClosedVersions: []ui.Link{{Text: "closed", URL: "/projects/orders/versions/closed/rules"}},
+		}},
+		ToDo:    exportPreview().Sections[:1],
 		UndoURL: "/imports/imp_1/undo",
 		Error:   "The project orders was changed since the import.",
 	}

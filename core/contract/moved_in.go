@@ -10,6 +10,7 @@ type MovedIn struct {
 	Product   string         `json:"product" doc:"Name of the product that all projects and keys belong to"`
 	Tenant    string         `json:"tenant" doc:"Name of the tenant that contains the owners and groups"`
 	Projects  []MovedProject `json:"projects"`
+	ToDo      []LedgerLine   `json:"to_do" doc:"Lines of the plan with a step that you still need to take, without the names of their items"`
 	Created   MovedCounts    `json:"created" doc:"Number of created objects of each kind"`
 	Updated   MovedCounts    `json:"updated" doc:"Number of objects that an earlier import created and this one changed"`
 	Unchanged int64          `json:"unchanged" doc:"Number of objects that already matched the files"`
@@ -27,6 +28,8 @@ type MovedProject struct {
 	From string   `json:"from" doc:"Pointer to the service in the file"`
 	New  bool     `json:"new" doc:"True if this import created it"`
 	URLs []string `json:"urls" doc:"Gateway URLs of its environments"`
+
+	Closed []string `json:"closed" doc:"Names of the versions that the plan created to refuse every call"`
 }
 
 // MovedCounts are numbers of objects.

@@ -7,6 +7,7 @@ var flashes = map[string]string{
 	"plan":                 "Saved. This is the new plan.",
 	"plan_gone":            "Deleted the plan and its files.",
 	"moved_in":             "Imported the files. The projects now serve calls.",
+	"moved_in_closed":      "Imported the files. Some versions refuse every call. They are marked below.",
 	"moved_in_same":        "Everything is up to date. Nothing was changed.",
 	"import_undone":        "Undid the import. Everything that it created was deleted.",
 	"settings":             "Saved the settings for %s.",

@@ -211,8 +211,39 @@ func TestImportPlanPage_apply(t *testing.T) {
 	s.Post(path+"/apply", "revision", revision).LeadsTo("/imports")
 	s.Get("/imports").Says("body", "Everything is up to date")
 
-	s.Post(applied+"/undo").Shows(200, "Undo the import")
+	s.Get("/audit").Says("main", `created the import plan "kong"`).
+		Says("main", `applied the import plan "kong"`).
+		Says("main", `imported files from another gateway as "kong"`)
+
+	s.Post(applied+"/undo").Shows(200, "Undo the import").Says("nav[aria-label='Breadcrumb']", "Import of ")
 	s.Post(applied+"/undo", "confirm", "true").LeadsTo("/imports")
 	s.Get("/projects/small").Shows(404, "Page not found")
 	s.Get(applied).Shows(404, "Page not found")
+}
+
+// The result marks what refuses every call, and lists what is left to do.
+func TestImportPlanPage_closed(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	const settings = "#plan-choices ~ form [name=revision]"
+	path := sendKong(t, s, controlplane.KongFile, ui.NonceField, s.Get("/imports").Nonce("/imports/plan")).Location()
+	s.Post(path, "revision", s.Get(path).Value(settings), "placeholder", "UPSTREAM",
+		"placeholder_value", "orders.internal").LeadsTo(path)
+	applied := s.Post(path+"/apply", "revision", s.Get(path).Value(settings)).Location()
+	const rules, domains = "/projects/orders/versions/closed/rules", "/projects/orders/domains"
+	page := s.Get(applied).Shows(200, "Imported file").
+		Says("[data-flash]", "Some versions refuse every call").
+		Says("main", "The version closed refuses every call until you change").
+		Says("main a[href='"+rules+"']", "its rules").
+		Says("main a[href='"+domains+"']", "Custom domains").
+		Says("#moved-next ~ p", "left to do").
+		Says("#ledger-todo", "Import the key with “Import weak keys”")
+	if n := page.Find("main .badge").Length(); n < 1 || strings.Contains(page.Find("main").Text(), "`") {
+		t.Errorf("%d badges, or members of the API, in %s", n, page.Find("main").Text())
+	}
+	for _, link := range []string{rules, domains} {
+		if got := s.Get(link).Status; got != http.StatusOK {
+			t.Errorf("%s gets %d", link, got)
+		}
+	}
 }

@@ -157,6 +157,14 @@ func (s *Plans) Applied(ctx context.Context, p access.Principal, in contract.Imp
 	if err != nil {
 		return none, fmt.Errorf("movein: get %s: %w", in.Import, err)
 	}
+	if row.Result.ToDo == nil { // it was written before results had them
+		row.Result.ToDo = []contract.LedgerLine{}
+	}
+	for i := range row.Result.Projects {
+		if one := &row.Result.Projects[i]; one.Closed == nil {
+			one.Closed = []string{}
+		}
+	}
 	return row.Result, nil
 }
 

@@ -264,5 +264,11 @@ func (w *writing) moved(one *part) contract.MovedProject {
 	if out.URLs == nil {
 		out.URLs = []string{}
 	}
+	out.Closed = []string{}
+	for i := range one.planned.versions {
+		if v := one.planned.versions[i].plan; v.Closed {
+			out.Closed = append(out.Closed, v.Name)
+		}
+	}
 	return out
 }

@@ -172,9 +172,22 @@ func newWriting(
 	none := contract.MovedList{Items: []contract.MovedObject{}}
 	w.out = contract.MovedIn{
 		Team: team, Source: plan.Source, Product: plan.Product, Tenant: plan.Tenant,
-		Projects: []contract.MovedProject{}, Kept: none, Vanished: none, CreatedAt: w.now.UTC(),
+		Projects: []contract.MovedProject{}, ToDo: toDo(plan), Kept: none, Vanished: none, CreatedAt: w.now.UTC(),
 	}
 	return w
+}
+
+// toDo returns the lines of a plan with something left to do, without the names of keys and people, since a record of an
+// import is kept after they are gone.
+func toDo(plan *movein.Plan) []contract.LedgerLine {
+	out := []contract.LedgerLine{}
+	for _, line := range plan.Lines() {
+		if line.Remedy != nil {
+			line.Names = []string{}
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // write writes new projects, with the tenant and the keys if they are new too, in the stage.

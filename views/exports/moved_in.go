@@ -1,6 +1,8 @@
 package exports
 
 import (
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/views/ui"
 )
@@ -11,12 +13,27 @@ type MovedIn struct {
 	Import   *contract.MovedIn
 	Projects []MovedProject
 	Facts    []ui.Fact
-	UndoURL  string // of the form that takes it back; "" for who may not
+	ToDo     []Section // the steps that are left
+	UndoURL  string    // of the form that takes it back; "" for who may not
 	Error    string
 }
 
-// MovedProject is a project of an import, with its page.
+// MovedProject is a project of an import, with its pages.
 type MovedProject struct {
 	contract.MovedProject
-	Page string
+	Page           string
+	Domains        string    // the page of its custom domains
+	ClosedVersions []ui.Link // versions that refuse every call, with the pages of their rules
+}
+
+// toDo says how many steps are left, "" for none.
+func (m MovedIn) toDo() string {
+	switch n := len(m.Import.ToDo); n {
+	case 0:
+		return ""
+	case 1:
+		return "1 step from the plan is left to do."
+	default:
+		return humanize.Comma(int64(n)) + " steps from the plan are left to do."
+	}
 }

@@ -1,9 +1,12 @@
 package exports
 
 import (
+	"net/url"
+
 	"github.com/dustin/go-humanize"
 
 	"postern/core/contract"
+	"postern/core/movein"
 	"postern/handlers/page"
 	"postern/handlers/web"
 	"postern/service/access"
@@ -25,12 +28,20 @@ func (h *Handler) showApplied(v *page.Visit, status int, problem string) (web.An
 		Import: &did,
 		Error:  problem,
 		Facts:  movedFacts(&did),
+		ToDo:   ledgerSections(movein.NameSettingsIn(did.ToDo, exports.SettingLabels()), true),
 	}
 	if did.CannotUndo == "" && v.Who.May(did.Team, access.ProjectErase) {
 		m.UndoURL = path + "/undo"
 	}
 	for _, p := range did.Projects {
-		m.Projects = append(m.Projects, exports.MovedProject{MovedProject: p, Page: page.ProjectPath(p.Name)})
+		path := page.ProjectPath(p.Name)
+		one := exports.MovedProject{MovedProject: p, Page: path, Domains: path + "/domains"}
+		for _, version := range p.Closed {
+			one.ClosedVersions = append(one.ClosedVersions, ui.Link{
+				Text: version, URL: path + "/versions/" + url.PathEscape(version) + "/rules",
+			})
+		}
+		m.Projects = append(m.Projects, one)
 	}
 	return web.Answer{Status: status, Page: exports.MovedInPage(m)}, nil
 }

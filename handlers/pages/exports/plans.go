@@ -264,6 +264,8 @@ func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	switch {
 	case err == nil && did.ID == "":
 		return v.Done("moved_in_same", projects.ImportPath)
+	case err == nil && slices.ContainsFunc(did.Projects, func(p contract.MovedProject) bool { return len(p.Closed) > 0 }):
+		return v.Done("moved_in_closed", planPath(did.ID))
 	case err == nil:
 		return v.Done("moved_in", planPath(did.ID))
 	}
