@@ -40,6 +40,8 @@ func tenantStates() []state {
 			Create: &tenants.Create{Action: "/tenants", Team: "team_1"},
 		})},
 		{"tenant", tenants.SettingsPage(tenantSettings())},
+		{"tenant-unserved", tenants.SettingsPage(tenantUnserved())},
+		{"tenant-unserved-first", tenants.SettingsPage(tenantUnservedFirst())},
 		{"tenant-viewer", tenants.SettingsPage(tenantViewer())},
 		{"products", products.ListPage(productList())},
 		{"products-empty", products.ListPage(products.List{
@@ -145,6 +147,23 @@ func tenantHead(current int) tenants.Head {
 	}, {URL: "/tenants/tnt_1/groups", Text: "Groups"}, {URL: "/tenants/tnt_1/signup", Text: "Sign-up"}}
 	tabs[current].Current = true
 	return tenants.Head{Name: "acme", DisplayName: "Acme Ltd", Tabs: tabs}
+}
+
+func tenantUnserved() tenants.Settings {
+	m := tenantSettings()
+	m.Projects, m.Attach = nil, &tenants.Attach{
+		Action:    "/tenants/tnt_1/projects",
+		Projects:  []ui.Option{{Value: "shop", Title: "shop"}, {Value: "books", Title: "books"}},
+		Truncated: true,
+		Error:     "A project can serve at most 100 tenants.",
+	}
+	return m
+}
+
+func tenantUnservedFirst() tenants.Settings {
+	m := tenantSettings()
+	m.Projects, m.Attach = nil, &tenants.Attach{Action: "/tenants/tnt_1/projects", NewProject: "/projects/new"}
+	return m
 }
 
 func tenantSettings() tenants.Settings {

@@ -177,3 +177,26 @@ func TestTenants_viewer(t *testing.T) {
 		}
 	}
 }
+
+// The page of a tenant that no project serves attaches it to one.
+func TestTenantPage_attach(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	tenant := s.Post("/tenants", "name", "acme", "display_name", "Acme Ltd").Location()
+	s.Get(tenant).Shows(200, "Acme Ltd").
+		Says("main", "No project serves this tenant").
+		Says("#attach-project option", "shop")
+	s.Post(tenant+"/projects", "project", "unknown").Shows(404, "Page not found")
+	s.Post(tenant+"/projects", "project", "shop").LeadsTo(tenant + "#served")
+	s.Get(tenant).
+		Says("[data-flash]", "Attached the tenant Acme Ltd").
+		Says("#served ~ ul a[href='/projects/shop']", "shop").
+		Lacks("#attach-project")
+
+	own := s.Get("/projects/shop/tenants").Find("tbody a[href^='/tenants/']")
+	for i := range own.Length() {
+		if path := own.Eq(i).AttrOr("href", ""); path != tenant {
+			s.Get(path).Lacks("#attach-project")
+		}
+	}
+}

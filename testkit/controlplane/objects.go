@@ -352,6 +352,7 @@ func (o *Fixture) FillBody(t testing.TB, has Objects, body string) string {
 		"{name}", fmt.Sprintf("new-%d", o.number),
 		"{number}", fmt.Sprint(o.number),
 		"{product}", fmt.Sprintf("product-%d", o.number),
+		"{project}", has.Project,
 		"{team}", o.Team,
 		"{tenant}", has.Tenant,
 	).Replace(body)

@@ -53,9 +53,19 @@ type Settings struct {
 	Head     Head
 	Facts    []ui.Fact
 	Projects []ui.Link // that serve it
+	Attach   *Attach   // nil for those who may not, and of a project's own tenant
 	Change   *Change
 	CORS     ui.CORS          // without an action for viewers
 	Delete   *ui.Confirmation // nil for those who may not, and of a project's own tenant
+}
+
+// Attach posts project to Action.
+type Attach struct {
+	Action     string
+	Projects   []ui.Option // that don't serve the tenant yet
+	Truncated  bool        // there are more
+	NewProject string      // the page that creates one, if the team has none
+	Error      string
 }
 
 // Change posts revision, display_name and fallback_owner to Action.

@@ -54,6 +54,7 @@ var tenantForms = map[string][]Call{
 
 // userForms are those of a tenant's users and groups, and of who may sign in.
 var userForms = map[string][]Call{
+	tenantRoute + "/projects": submits(contract.AttachTenant),
 	tenantRoute + "/users":    submits(contract.CreateUser, "email", "name", "groups"),
 	userRoute:                 submits(contract.UpdateUser, "name", "email"),
 	userRoute + "/freeze":     submits(contract.FreezeUser),

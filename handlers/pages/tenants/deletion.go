@@ -19,6 +19,9 @@ func (h *Handler) tenantPage(v *page.Visit) (tenants.Settings, error) {
 	}
 	t, d := now.Tenant, now.Deletion
 	m := h.tenantModel(v, t, now.CORS)
+	if m.Attach, err = h.tenantAttach(v, t); err != nil {
+		return m, err
+	}
 	action := page.TenantPath(t.ID) + "/delete"
 	switch {
 	case t.Project != nil:

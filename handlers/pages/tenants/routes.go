@@ -33,6 +33,7 @@ func (h *Handler) Mount(p page.Router) {
 	p.SignedIn("POST", page.TenantsPath, h.createTenant, "display_name fallback_owner name team")
 	p.SignedIn("GET", page.TenantsPath+"/:tenant", h.showTenant)
 	p.SignedIn("POST", page.TenantsPath+"/:tenant", h.saveTenant, "display_name fallback_owner")
+	p.SignedIn("POST", page.TenantsPath+"/:tenant/projects", h.attachToProject, "project")
 	p.SignedIn("POST", page.TenantsPath+"/:tenant/cors", h.saveTenantCORS,
 		"app_origins credentials exposed_headers headers max_age methods origins")
 	p.SignedIn("POST", page.TenantsPath+"/:tenant/delete", h.deleteTenant)
