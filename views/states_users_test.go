@@ -49,6 +49,7 @@ func userStates() []state {
 		{"user", tenants.UserPage(user())},
 		{"user-frozen", tenants.UserPage(userFrozen())},
 		{"user-viewer", tenants.UserPage(userViewer())},
+		{"user-without-app-client", tenants.UserPage(userWithoutAppClient())},
 		{"groups", tenants.GroupsPage(groups())},
 		{"groups-empty", tenants.GroupsPage(tenants.Groups{
 			Page: in("Groups", "/tenants/tnt_1/groups", "Acme", "Groups"),
@@ -84,6 +85,15 @@ func userStates() []state {
 			InviteOnly: true,
 		})},
 	}
+}
+
+func userWithoutAppClient() tenants.User {
+	m := user()
+	m.Invitation = &tenants.Invitation{Action: "/users/usr_1/invitation", Setup: []ui.Link{
+		{Text: "Create an app client in shop", URL: "/projects/shop/login"},
+		{Text: "Create an app client in books", URL: "/projects/books/login"},
+	}}
+	return m
 }
 
 func groupChoices() []ui.Option {

@@ -62,7 +62,7 @@ var flashes = map[string]string{
 	"tenant_gone":      "Deleted the tenant %s.",
 	"attached":         "Attached the tenant %s. The project serves it starting with the next call.",
 	"detached":         "Detached the tenant %s. Calls to the project with the tenant's keys get 403.",
-	"invited": "Invited %s. Create an invitation link below, unless the user's provider is trusted for the " +
+	"invited": "Invited %s. They need an invitation link (see below), unless their provider is trusted for the " +
 		"domain of the address.",
 	"user":          "Saved %s.",
 	"user_frozen":   "%s is frozen. Their calls get 403 until you unfreeze them.",

@@ -200,3 +200,18 @@ func TestTenantPage_attach(t *testing.T) {
 		}
 	}
 }
+
+// An invitation link leads to the page of an app client. Without one, the user's page says where to create it.
+func TestUserPage_invitationWithoutAppClient(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	tenant := s.Post("/tenants", "name", "acme", "display_name", "Acme Ltd").Location()
+	user := s.Post(tenant+"/users", "email", "ana@example.com").Location()
+	s.Get(user).
+		Says("[data-flash]", "They need an invitation link (see below)").
+		Says("#invitation ~ div", "you need an app client of this tenant").
+		Says("#invitation ~ div a[href='"+tenant+"#served']", "Attach the tenant to a project first").
+		Lacks("#app-client")
+	s.Post(tenant+"/projects", "project", "shop").LeadsTo(tenant + "#served")
+	s.Get(user).Says("#invitation ~ div a[href='/projects/shop/login']", "Create an app client in shop")
+}

@@ -50,8 +50,9 @@ type User struct {
 type Invitation struct {
 	Action   string
 	Clients  []ui.Option
-	Link     string // of a new one, which is shown once
-	LinkGone bool   // it was shown before
+	Setup    []ui.Link // without clients: the pages on which one can be created
+	Link     string    // of a new one, which is shown once
+	LinkGone bool      // it was shown before
 }
 
 // Identity is an end user's identity at a provider.

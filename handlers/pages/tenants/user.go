@@ -100,7 +100,7 @@ func (h *Handler) userWith(
 		return web.Answer{}, err
 	}
 	if mayChange {
-		err = h.userForms(v, &m, u)
+		err = h.userForms(v, &m, u, t)
 	}
 	mark(&m)
 	return web.Answer{Status: status, Page: tenants.UserPage(m)}, err
@@ -129,7 +129,7 @@ func userFacts(u contract.User) []ui.Fact {
 }
 
 // userForms adds the forms that require the permission to change users.
-func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User) error {
+func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User, t contract.Tenant) error {
 	path := page.UserPath(u.ID)
 	m.Change = &tenants.UserChange{
 		Action:   path,
@@ -140,7 +140,7 @@ func (h *Handler) userForms(v *page.Visit, m *tenants.User, u contract.User) err
 	if m.FreezeAction = path + "/freeze"; u.State == directory.Frozen {
 		m.FreezeAction, m.UnfreezeAction = "", path+"/unfreeze"
 	}
-	if err := h.userInvitationForm(v, m, u); err != nil {
+	if err := h.userInvitationForm(v, m, u, t); err != nil {
 		return err
 	}
 	m.Delete = &ui.Confirmation{
@@ -270,23 +270,42 @@ func (h *Handler) joinGroup(v *page.Visit) (web.Answer, error) {
 func userInvitationPath(user string) string { return page.UserPath(user) + "/invitation" }
 
 // userInvitationForm adds the form that creates an invitation link. A tenant without app clients has no page that
-// the link could lead to.
-func (h *Handler) userInvitationForm(v *page.Visit, m *tenants.User, u contract.User) error {
+// the link could lead to: then it adds the pages that create one.
+func (h *Handler) userInvitationForm(v *page.Visit, m *tenants.User, u contract.User, t contract.Tenant) error {
 	if u.State != directory.Invited || len(u.Identities) > 0 {
 		return nil
 	}
 	clients, err := h.AppClients.Clients(v.Ctx(), v.Who, contract.AppClientList{
 		TenantPath: contract.TenantPath{Tenant: u.Tenant}, Page: contract.Page{Limit: models.MaxLimit},
 	})
-	if err != nil || len(clients.Items) == 0 {
+	if err != nil {
 		return err
 	}
 	m.Invitation = &tenants.Invitation{Action: userInvitationPath(u.ID)}
+	if len(clients.Items) == 0 {
+		m.Invitation.Setup = clientSetup(t)
+	}
 	for _, one := range clients.Items {
 		m.Invitation.Clients = append(m.Invitation.Clients, ui.Option{Value: one.ID, Title: one.Name})
 	}
 	return nil
 }
+
+// clientSetup returns links to the pages that create an app client of a tenant: those of its projects, or its own if no
+// project serves it yet.
+func clientSetup(t contract.Tenant) []ui.Link {
+	if len(t.Projects) == 0 {
+		return []ui.Link{{Text: "Attach the tenant to a project first", URL: page.TenantPath(t.ID) + "#served"}}
+	}
+	var links []ui.Link
+	for _, name := range t.Projects[:min(len(t.Projects), mostSetupLinks)] {
+		links = append(links, ui.Link{Text: "Create an app client in " + name, URL: page.ProjectPath(name) + "/login"})
+	}
+	return links
+}
+
+// mostSetupLinks bounds the links: any project will do.
+const mostSetupLinks = 5
 
 func (h *Handler) createUserInvitation(v *page.Visit) (web.Answer, error) {
 	in := contract.UserInvitationCreation{UserPath: userIn(v)}
