@@ -11,7 +11,7 @@ func TestFates_placeholders(t *testing.T) {
 	for _, list := range []map[string]fate{fates, pluginFates, closedFates, awsFates} {
 		for code, one := range list {
 			isAbout := strings.HasSuffix(code, "placeholder") || strings.HasSuffix(code, "unfilled")
-			if (one.remedy == setIt || strings.Contains(one.remedy, "--set stage")) != isAbout {
+			if (one.remedy == setIt || strings.Contains(one.remedy, "set stageVariables")) != isAbout {
 				t.Errorf("%s: the remedy is %q", code, one.remedy)
 			}
 			if isAbout && !strings.Contains(one.note, "placeholder") || strings.Contains(one.note, "or has a placeholder") {
