@@ -130,7 +130,7 @@ func importPlanApplying() exports.Plan {
 
 func importApplied() exports.MovedIn {
 	did := &contract.MovedIn{
-		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4, ToDo: make([]contract.LedgerLine, 2),
+		ID: "imp_1", Source: "kong 3.0", CreatedAt: plannedAt, Unchanged: 4, ToDo: make([]contract.LedgerLine, 1),
 		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
 			{
 				Kind: "environment", Name: "prod of orders",
