@@ -252,8 +252,8 @@ func appClientWrong() projects.AppClient {
 	m.Providers[1].Error = "Enter the client ID that Google assigned to your app."
 	m.Settings.Error, m.Settings.Algorithm = "Nothing was saved.", "Use RS256, ES256 or EdDSA."
 	m.Settings.Name.Error = "This tenant already has an app client with that name. Choose another name."
-	m.Settings.Access.Error = "Enter 1 to 1440 minutes."
-	m.Settings.Refresh.Error = "Enter 0 to 90 days."
+	m.Settings.Access.Error = "Use 1 to 1,440 minutes."
+	m.Settings.Refresh.Error = "Use 0 to 90 days."
 	m.Settings.Redirects.Error, m.Settings.Logouts.Error = "x: Use a complete, percent-encoded URL such as "+
 		"https://app.example.com/callback, without a user name or password.", "y: Use https, or a private-use "+
 		"scheme with a dot, as in com.example.app:/callback."

@@ -90,7 +90,7 @@ func importPlan() exports.Plan {
 		Unset: []exports.Unset{
 			{
 				ImportPlaceholder: contract.ImportPlaceholder{Name: "ORDERS_TOKEN", Line: 9, Count: 1},
-				Error:             "Use 1 to 4096 printable characters.",
+				Error:             "Use 1 to 4,096 printable characters.",
 			},
 		},
 		Offers: ui.Group{

@@ -33,7 +33,7 @@ func (f CORSForm) Fill(m *ui.CORS, apps []string, wrong *Errors) {
 		"origins":         wrong.TakeLines("/origins", f.Origins),
 		"headers":         wrong.TakeLines("/headers", f.Headers),
 		"exposed_headers": wrong.TakeLines("/exposed_headers", f.ExposedHeaders),
-		"max_age":         wrong.Take("/max_age"),
+		"max_age":         wrong.Number("/max_age", f.age).Error,
 		"methods":         wrong.Take("/methods"),
 	}
 	m.Error = wrong.Rest()

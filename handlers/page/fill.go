@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -148,16 +147,15 @@ func Texts(body any, members ...string) map[string][]string {
 	return out
 }
 
-// postedNumber returns a whole number, and false for an empty field. A value that isn't a number is -1, which rules
-// refuse together with other invalid fields.
+// postedNumber returns a whole number, and false for an empty field. Text that isn't a number is NoNumber.
 func (v *Visit) postedNumber(name string) (int, bool) {
 	text := strings.TrimSpace(v.Posted(name))
 	if text == "" {
 		return 0, false
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		n = -1
+	n, ok := WholeNumber(text)
+	if !ok {
+		n = NoNumber
 	}
-	return n, true
+	return int(n), true
 }

@@ -38,14 +38,13 @@ func (v *Visit) PostedLimits(prefix string) map[string]string {
 	return out
 }
 
-// ReadLimits parses limits. Text that is not a whole number becomes 0, which the rule refuses
-// together with other invalid fields.
+// ReadLimits parses limits. Text that isn't a whole number is NoNumber.
 func ReadLimits(typed map[string]string) *map[string]int64 {
 	out := map[string]int64{}
 	for window, text := range typed {
-		calls, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			calls = 0
+		calls, ok := WholeNumber(text)
+		if !ok {
+			calls = NoNumber
 		}
 		out[window] = calls
 	}
@@ -58,7 +57,7 @@ func LimitsText(typed map[string]string) string {
 	var parts []string
 	for _, window := range WindowTitles() {
 		if calls, ok := typed[window]; ok {
-			if n, err := strconv.ParseInt(calls, 10, 64); err == nil {
+			if n, ok := WholeNumber(calls); ok {
 				calls = humanize.Comma(n)
 			}
 			parts = append(parts, calls+" per "+window)

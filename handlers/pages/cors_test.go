@@ -21,16 +21,16 @@ func TestCORS_page(t *testing.T) {
 		Says("[name=origins]", "https://App.example/x").
 		Says("#cors-origins-error", "send it: https://app.example").
 		Says("#cors-headers-error", "a b: Use a header name").
-		Says("#cors-age-error", "86,400").
+		Says("#cors-age-error", "Enter a whole number.").
 		Holds("max_age", "soon").
 		Lacks("#cors-exposed-error")
 	s.Post(action, "revision", opened, "origins", "https://app.example\r\nhttp://localhost:3000",
-		"methods", "GET", "methods", "POST", "headers", "Content-Type", "max_age", "600",
+		"methods", "GET", "methods", "POST", "headers", "Content-Type", "max_age", "3,600",
 		"credentials", "true").
 		LeadsTo("/projects/shop/limits")
 	now := s.Get("/projects/shop/limits").
 		Says("[data-flash]", "Saved the CORS settings for shop").
-		Holds("max_age", "600").
+		Holds("max_age", "3600").
 		Says("[name=headers]", "Content-Type")
 	if got := strings.TrimSpace(now.Find("[name=origins]").Text()); got !=
 		"https://app.example\nhttp://localhost:3000" {

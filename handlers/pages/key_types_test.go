@@ -12,6 +12,14 @@ const (
 	partnerPage  = keyTypesPage + "/partner"
 )
 
+func TestKeyTypes_separators(t *testing.T) {
+	t.Parallel()
+	s, _ := controlplane.NewOwnerWithShop(t, state.OpenSQLite(t))
+	s.Post(keyTypesPage, "name", "partner", "scopes", "a", "expires_in", "1,000", "limits_day", "10,000").
+		LeadsTo(keyTypesPage)
+	s.Get(partnerPage).Holds("expires_in", "1000").Holds("limits_day", "10000")
+}
+
 // createPartner creates the type partner: two scopes, 90 days, 60 calls a minute.
 func createPartner(s *controlplane.Browser) {
 	s.T.Helper()

@@ -46,7 +46,7 @@ func TestLimits_project(t *testing.T) {
 		Lacks("#limit-1-error")
 	send(opened, "unknown minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
-	send(opened, "project year 9007199254740991", "key minute 60", "key hour  1000 ", "owner day 5000", "ip "+
+	send(opened, "project year 9,007,199,254,740,991", "key minute 60", "key hour  1,000 ", "owner day 5,000", "ip "+
 		"second 5",
 		"ip day").LeadsTo("/projects/shop/limits")
 	now := s.Get("/projects/shop/limits").Says("[data-flash]", "Saved the limits for shop")

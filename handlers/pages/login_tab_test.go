@@ -52,7 +52,7 @@ func TestAppClient_page(t *testing.T) {
 		"backchannel_logout_uri",
 		"https://app.example.com/ended",
 		"access_minutes",
-		"5",
+		"1,440",
 		"refresh_days",
 		"0.5",
 		"algorithm",
@@ -61,10 +61,10 @@ func TestAppClient_page(t *testing.T) {
 	s.Post(path, form...).LeadsTo(path)
 	s.Get(path).
 		Says("[data-flash]", "Saved").
-		Holds("access_minutes", "5").
+		Holds("access_minutes", "1440").
 		Holds("refresh_days", "0.5").
 		Holds("backchannel_logout_uri", "https://app.example.com/ended").
-		Says("#connect", "Valid for 5 minutes, signed with ES256").
+		Says("#connect", "Valid for 1 day, signed with ES256").
 		Says("#connect", "stay signed in for up to 12 hours")
 	s.Post(path, form...).Shows(412, "Changed since you opened this page").Says("main", "Token lifetime (minutes)")
 	s.Post(
@@ -73,8 +73,8 @@ func TestAppClient_page(t *testing.T) {
 	).
 		Shows(422, "web").
 		Says("#client-backchannel-error", "https").
-		Says("#client-access-error", "1 to 1440").
-		Says("#client-refresh-error", "0 to 90")
+		Says("#client-access-error", "Enter a number. Use 1 to 1,440 minutes.").
+		Says("#client-refresh-error", "Use 0 to 90 days.")
 	s.Post(path+"/delete").Shows(422, "web").Says("#delete-confirm-error", "app client's name, web")
 	s.Post(path+"/delete", "typed_name", "web").LeadsTo(tab)
 	s.Get(tab).Says("main", "No app clients yet")

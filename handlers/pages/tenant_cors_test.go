@@ -24,7 +24,7 @@ func TestTenantCORS_page(t *testing.T) {
 		Shows(422, "Acme Ltd").
 		Says("[name=origins]", "https://Acme.example").
 		Says("#cors-origins-error", "send it: https://acme.example").
-		Says("#cors-age-error", "86,400").
+		Says("#cors-age-error", "Enter a whole number.").
 		Says("#cors", "the projects' settings apply").
 		Holds("display_name", "Acme Ltd")
 	s.Post(tenant+"/cors", "revision", opened, "origins", "https://acme.example", "methods", "GET").

@@ -134,8 +134,9 @@ func TestEnvironments_timeouts(t *testing.T) {
 		Holds("response_ms", "a minute").
 		Holds("idle_ms", "90000").
 		Says("#connect_ms-error", "Use 1 to 3,600,000 milliseconds").
-		Says("#response_ms-error", "The default is 60,000")
-	s.Post(at, "revision", revision, "connect_ms", "", "response_ms", " 90000 ", "idle_ms", "60000",
+		Says("#response_ms-error", "Enter a whole number.").
+		Lacks("#idle_ms-error")
+	s.Post(at, "revision", revision, "connect_ms", "", "response_ms", " 90,000 ", "idle_ms", "60000",
 		"stream_idle_ms", "86400000", "reuse_idle_ms", "1500").
 		LeadsTo(strings.TrimSuffix(at, "/timeouts"))
 	s.Get(prod).
@@ -268,7 +269,7 @@ func TestEnvironments_targets(t *testing.T) {
 		"https://127.0.0.1:10/base", "weight", "0", "balance", "hash=header:", "balance_header", "a b").
 		Shows(422, "Environment prod").
 		Says("details[open]", "Targets").
-		Says("#target-1-weight-error", "Use 0 to 65,535").
+		Says("#target-1-weight-error", "Enter a whole number.").
 		Says("#target-3-url-error", "All targets of an environment must begin with http://").
 		Says("#balance_header-error", "Use the name of a header").
 		Says("option[selected]", "By header").
@@ -334,7 +335,7 @@ func TestEnvironments_checks(t *testing.T) {
 		Says("details[open]", "Circuit breaker").
 		Holds("failures", "2000").
 		Says("#failures-error", "Use 0 to 1,000").
-		Says("#open_ms-error", "Use 1 to 3,600,000 milliseconds")
+		Says("#open_ms-error", "Enter a whole number.")
 	s.Post(at, "revision", page.Revision("failures"), "failures", "20", "window_ms", "5000").
 		LeadsTo(strings.TrimSuffix(at, "/breaker"))
 	s.Get(prod).

@@ -3,6 +3,8 @@ package access
 import (
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/models"
 	"postern/platform/fault"
 )
@@ -57,8 +59,8 @@ func CheckQuota(tx *models.Tx, teamID string, kind models.QuotaKind) error {
 	if !unclaimed || count < most {
 		return nil
 	}
-	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace can have at most %d %s. Claim it to "+
-		"add more.", most, quotaNames[kind])
+	return fault.New(fault.Conflict, "workspace_full", "An unclaimed workspace can have at most %s %s. Claim it to "+
+		"add more.", humanize.Comma(most), quotaNames[kind])
 }
 
 // Room returns how many more rows of a kind an unclaimed workspace can have, -1 for a claimed team: any number.
@@ -95,8 +97,8 @@ func CheckRelations(tx *models.Tx, teamID string) error {
 		return nil
 	}
 	return fault.New(fault.Conflict, "workspace_full",
-		"An unclaimed workspace can have at most %d object owners. Remove some, or claim the workspace.",
-		most)
+		"An unclaimed workspace can have at most %s object owners. Remove some, or claim the workspace.",
+		humanize.Comma(most))
 }
 
 // CheckDocuments refuses a document that was set in the transaction if an unclaimed workspace has too many with it, or

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/diagnosis"
 	"postern/platform/egress"
@@ -33,8 +35,8 @@ func Inspect(
 	if invented {
 		token = rand.Text()
 	} else if len(token) > maxToken || !tokencheck.Plain(token) {
-		report.Fail(stepToken, "This isn't a valid token. Tokens have at most %d printable ASCII characters without "+
-			"spaces.", maxToken)
+		report.Fail(stepToken, "This isn't a valid token. Tokens have at most %s printable ASCII characters without "+
+			"spaces.", humanize.Comma(maxToken))
 		return report
 	}
 	got, err := tokencheck.Introspect(ctx, client, at, token, now)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/snapshot"
 	"postern/platform/fault"
@@ -67,8 +69,8 @@ func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 			wrong = append(wrong, fault.Field{
 				Pointer: at,
 				Code:    "limit_out_of_order",
-				Detail: fmt.Sprintf("A limit of %d per %s is lower than the limit of %d per %s. Use %d or more, or "+
-					"lower the other limit.", calls, window, least, shorter, least),
+				Detail: fmt.Sprintf("A limit of %s per %s is lower than the limit of %s per %s. Use %[3]s or more, "+
+					"or lower the other limit.", humanize.Comma(calls), window, humanize.Comma(least), shorter),
 			})
 		default:
 			shorter, least = window, calls

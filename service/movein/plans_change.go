@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/configfile"
 	"postern/core/contract"
 	"postern/core/movein"
@@ -26,6 +28,9 @@ const (
 	mostHosts  = 100
 	longest    = 4096 // bytes of one
 )
+
+// wrongText is the error of a choice that is empty, too long or not printable.
+var wrongText = fmt.Sprintf("Use 1 to %s printable characters.", humanize.Comma(longest))
 
 // Update changes the choices for a plan and returns the new plan. Errors: Stale; Invalid with the fields of choices
 // that don't fit the file.
@@ -139,13 +144,13 @@ func (s *Plans) choose(
 			return
 		}
 		if len(*from) > most {
-			refuse("/"+name, "too_many", "Use at most %d entries.", most)
+			refuse("/"+name, "too_many", "Use at most %s entries.", humanize.Comma(int64(most)))
 			return
 		}
 		*into = []string{}
 		for i, text := range *from {
 			if text = strings.TrimSpace(text); text == "" || !isText(text) {
-				refuse(fmt.Sprintf("/%s/%d", name, i), "invalid", "Use 1 to %d printable characters.", longest)
+				refuse(fmt.Sprintf("/%s/%d", name, i), "invalid", "%s", wrongText)
 			} else if !slices.Contains(*into, text) {
 				*into = append(*into, text)
 			}
@@ -199,7 +204,7 @@ func fill(
 			delete(set, name)
 		case !isText(value):
 			wrong = append(wrong, fault.Field{
-				Pointer: pointer, Code: "invalid", Detail: fmt.Sprintf("Use 1 to %d printable characters.", longest),
+				Pointer: pointer, Code: "invalid", Detail: wrongText,
 			})
 		default:
 			set[name] = value

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"postern/core/contract"
 	"postern/core/policy"
 	"postern/core/snapshot"
@@ -227,8 +229,8 @@ func checkUpstreamHeader(name string, value secrets.Secret) []fault.Field {
 		wrong = append(wrong, fault.Field{
 			Pointer: "/value",
 			Code:    "invalid_header_value",
-			Detail: fmt.Sprintf("Use 1 to %d printable ASCII characters. Don't begin or end with a space.",
-				policy.MaxUpstreamHeaderValue),
+			Detail: fmt.Sprintf("Use 1 to %s printable ASCII characters. Don't begin or end with a space.",
+				humanize.Comma(policy.MaxUpstreamHeaderValue)),
 		})
 	}
 	return wrong

@@ -162,16 +162,16 @@ func TestWrite(t *testing.T) {
 			url.Values{
 				"limit_of":     {"key", "key", "ip"},
 				"limit_window": {"minute", "day", "day"},
-				"limit_calls":  {"5", "many", ""},
+				"limit_calls":  {"5,000", "many", ""},
 			},
-			`{"limits":{"key":{"minute":5,"day":"many"},"ip":{}}}`,
-			[]string{"x", "--limit", "key:minute=5", "--limit", "key:day=many", "--no-limits", "ip"},
+			`{"limits":{"key":{"minute":5000,"day":"many"},"ip":{}}}`,
+			[]string{"x", "--limit", "key:minute=5000", "--limit", "key:day=many", "--no-limits", "ip"},
 		},
 		"number": {
 			ascode.Call{Operation: "set", Command: "x", Fields: []ascode.Field{
 				ascode.Number("a", "a", "--a", 60, "m"),
 			}},
-			url.Values{"a": {" 5 "}}, `{"a":300}`, []string{"x", "--a", "5m"},
+			url.Values{"a": {" 1,440 "}}, `{"a":86400}`, []string{"x", "--a", "1440m"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"postern/core/contract"
 	"postern/core/snapshot"
+	"postern/handlers/page"
 )
 
 // Field is a field of a form, or of the query of a page, with where its value goes.
@@ -157,7 +158,7 @@ func Bool(name, member string, flags ...string) Field {
 	}}
 }
 
-// Number is a whole number, times unit in the body. The command gets it as typed, before suffix.
+// Number is a whole number, times unit in the body. The command gets its digits, before suffix.
 func Number(name, member, flag string, unit int64, suffix string) Field {
 	return Field{Name: name, Member: member, Flag: flag, read: func(f Field, form url.Values) (any, [][]string) {
 		typed := cmp.Or(strings.TrimSpace(form.Get(f.Name)), f.otherwise)
@@ -167,11 +168,11 @@ func Number(name, member, flag string, unit int64, suffix string) Field {
 		case typed == "":
 			return nil, nil
 		}
-		n, err := strconv.ParseInt(typed, 10, 64)
-		if err != nil {
+		n, ok := page.WholeNumber(typed)
+		if !ok {
 			return typed, f.flag(typed) // refused by the server, which says why
 		}
-		return n * unit, f.flag(typed + suffix)
+		return n * unit, f.flag(strconv.FormatInt(n, 10) + suffix)
 	}}
 }
 
@@ -308,12 +309,13 @@ func limits(
 			if typed == "" {
 				continue
 			}
-			flags = append(flags, f.flag(what+window+"="+typed)...)
-			if n, err := strconv.ParseInt(typed, 10, 64); err == nil {
+			if n, ok := page.WholeNumber(typed); ok {
 				calls.Set(window, n)
+				typed = strconv.FormatInt(n, 10)
 			} else {
 				calls.Set(window, typed)
 			}
+			flags = append(flags, f.flag(what+window+"="+typed)...)
 		}
 		switch {
 		case len(calls.names) == 0 && !f.keep:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"postern/core/contract"
+	"postern/handlers/page"
 )
 
 const (
@@ -98,8 +99,8 @@ func targetFields() []Field {
 					continue
 				}
 				if i < len(form["weight"]) {
-					if weight, err := strconv.Atoi(strings.TrimSpace(form["weight"][i])); err == nil {
-						one.Weight = &weight
+					if weight, ok := page.WholeNumber(form["weight"][i]); ok {
+						one.Weight = new(int(weight))
 					}
 				}
 				targets = append(targets, one)

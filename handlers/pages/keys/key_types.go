@@ -70,16 +70,15 @@ func typedDays(seconds int64) string {
 	return strings.TrimRight(strings.TrimRight(days, "0"), ".")
 }
 
-// lifetime returns seconds, 0 for none. For text that is not a lifetime it returns -1, which
-// the rule refuses together with other invalid fields.
+// lifetime returns seconds, 0 for none and page.NoNumber for text that isn't a lifetime.
 func (f keyTypeForm) lifetime() int64 {
 	if f.days == "" {
 		return 0
 	}
-	days, err := strconv.ParseFloat(f.days, 64)
+	days, ok := page.DecimalNumber(f.days)
 	seconds := math.Round(days * page.SecondsADay)
-	if err != nil || !(seconds >= 1 && seconds < math.MaxInt32) { // NaN is neither
-		return -1
+	if !ok || seconds < 1 || seconds >= math.MaxInt32 {
+		return page.NoNumber
 	}
 	return int64(seconds)
 }

@@ -3,7 +3,6 @@ package keys
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"postern/core/contract"
@@ -335,14 +334,13 @@ func (h *Handler) rotateKey(v *page.Visit) (web.Answer, error) {
 	})
 }
 
-// parseGrace reads a number of seconds. It returns -1, which Rotate refuses, for any other
-// text.
+// parseGrace reads a number of seconds, page.NoNumber for any other text.
 func parseGrace(seconds string) int64 {
-	n, err := strconv.ParseUint(seconds, 10, 32)
-	if err != nil {
-		return -1
+	n, ok := page.WholeNumber(seconds)
+	if !ok {
+		return page.NoNumber
 	}
-	return int64(n)
+	return n
 }
 
 // refusedKey shows the key's page as it is now, with what is wrong with the form.

@@ -205,19 +205,13 @@ func clientSettingsForm(action string, f url.Values, wrong *page.Errors) *projec
 		Redirects:            wrong.Lines("/redirect_uris", f.Get("redirect_uris")),
 		Logouts:              wrong.Lines("/logout_uris", f.Get("logout_uris")),
 		BackchannelLogoutURI: wrong.Value("/backchannel_logout_uri", f.Get("backchannel_logout_uri")),
-		Access:               wrong.Value("/access_token_seconds", f.Get("access_minutes")),
-		Refresh:              wrong.Value("/refresh_token_seconds", f.Get("refresh_days")),
+		Access:               wrong.Units("/access_token_seconds", f.Get("access_minutes"), "Use 1 to 1,440 minutes."),
+		Refresh:              wrong.Units("/refresh_token_seconds", f.Get("refresh_days"), "Use 0 to 90 days."),
 		Algorithms:           chosenOf(algorithms, f.Get("algorithm")),
 		Algorithm:            wrong.Take("/algorithm"),
 	}
 	if f.Get("pkce") != "" {
 		m.PKCE, m.PKCEError = chosenOf(pkceModes, f.Get("pkce")), wrong.Take("/pkce")
-	}
-	if m.Access.Error != "" { // the rule mentions seconds
-		m.Access.Error = "Enter 1 to 1440 minutes."
-	}
-	if m.Refresh.Error != "" {
-		m.Refresh.Error = "Enter 0 to 90 days."
 	}
 	m.Error = wrong.Rest()
 	return m
@@ -230,15 +224,14 @@ func typedUnits(seconds, unit int64) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// readUnits returns the seconds of a number of units. It returns -1, which the rule refuses together with other invalid
-// fields, for text that is not a duration.
+// readUnits returns the seconds of a number of units, page.NoNumber for text that isn't a duration.
 func readUnits(text string, unit int64) *int64 {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	n, ok := page.DecimalNumber(text)
 	seconds := math.Round(n * float64(unit))
-	if err == nil && seconds >= 0 && seconds < math.MaxInt32 { // NaN is neither
+	if ok && seconds >= 0 && seconds < math.MaxInt32 {
 		return new(int64(seconds))
 	}
-	return new(int64(-1))
+	return new(int64(page.NoNumber))
 }
 
 // clientForm is one of the forms of an app client: its fields, and how its page looks when it is refused.

@@ -73,7 +73,7 @@ func (h *Handler) saveRetries(v *page.Visit) (web.Answer, error) {
 		}
 		form := retriesModel(*set)
 		form.Open, form.Action, form.Revision = true, m.Retries.Action, m.Retries.Revision
-		form.Max.Value = wrong.Value("/upstream/retries/max", v.Posted("max"))
+		form.Max.Value = wrong.Number("/upstream/retries/max", v.Posted("max"))
 		form.Error = wrong.Rest()
 		m.Retries = form
 	})

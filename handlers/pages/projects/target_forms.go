@@ -71,7 +71,7 @@ func postedTargets(v *page.Visit) targetsForm {
 }
 
 // change is the change that the form stands for. A row without URL is left out, an empty weight is the default, and one
-// that isn't a number is -1, which the rule refuses.
+// that isn't a number is page.NoNumber.
 func (f targetsForm) change() contract.UpstreamTargets {
 	balance := contract.UpstreamBalance(f.balance)
 	if balance == contract.HashHeader {
@@ -84,11 +84,11 @@ func (f targetsForm) change() contract.UpstreamTargets {
 		}
 		one := contract.UpstreamTarget{URL: row.url}
 		if row.weight != "" {
-			weight, err := strconv.Atoi(row.weight)
-			if err != nil {
-				weight = -1
+			weight, ok := page.WholeNumber(row.weight)
+			if !ok {
+				weight = page.NoNumber
 			}
-			one.Weight = &weight
+			one.Weight = new(int(weight))
 		}
 		out.Targets = append(out.Targets, one)
 	}
@@ -117,7 +117,7 @@ func (f targetsForm) view(wrong *page.Errors) *projects.Targets {
 		if row.url != "" {
 			at := fmt.Sprintf("%s/%d", targetsPointer, saved)
 			shown.URL = wrong.Target(at+"/url", row.url)
-			shown.Weight.Error = wrong.Take(at + "/weight")
+			shown.Weight = wrong.Number(at+"/weight", row.weight)
 			saved++
 		}
 		m.Rows = append(m.Rows, shown)
@@ -299,7 +299,11 @@ func markNumbers(v *page.Visit, m *projects.UpstreamNumbers, pointer string, wro
 	m.Open = true
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		f.Value = wrong.Value(pointer+f.Name, v.Posted(f.Name))
+		read := wrong.Value
+		if f.Numeric {
+			read = wrong.Number
+		}
+		f.Value = read(pointer+f.Name, v.Posted(f.Name))
 	}
 	m.Error = wrong.Rest()
 }

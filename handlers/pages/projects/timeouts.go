@@ -63,7 +63,7 @@ func (h *Handler) saveTimeouts(v *page.Visit) (web.Answer, error) {
 		m.Timeouts.Open = true
 		for i := range m.Timeouts.Fields {
 			f := &m.Timeouts.Fields[i]
-			f.Value = wrong.Value("/upstream/timeouts/"+f.Name, v.Posted(f.Name))
+			f.Value = wrong.Number("/upstream/timeouts/"+f.Name, v.Posted(f.Name))
 		}
 		m.Timeouts.Error = wrong.Rest()
 	})
