@@ -43,6 +43,10 @@ func Refuse(line int, detail string, args ...any) *Error {
 // Beyond returns the error of a file beyond a limit.
 func Beyond(limit *filelimits.Limit) *Error { return &Error{Code: CodeLimit, Detail: limit.Sentence()} }
 
+func longName(line int) *Error {
+	return &Error{Line: line, Code: CodeLimit, Detail: filelimits.GatewayName.Sentence()}
+}
+
 // In returns the error with the name of the file, if there are several.
 func In(name string, err error) error {
 	if wrong, ok := errors.AsType[*Error](err); ok && wrong.File == "" {

@@ -105,6 +105,9 @@ func (r *jsonReader) object(v Value) (Value, error) {
 		if first, twice := seen[name]; twice {
 			return Value{}, twiceError(line, name, first)
 		}
+		if int64(len(name)) > filelimits.GatewayName.Most {
+			return Value{}, longName(line)
+		}
 		seen[name] = line
 		value, err := r.value()
 		if err != nil {

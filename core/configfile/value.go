@@ -157,6 +157,7 @@ func (v Value) Over(base Value, left *int) Value {
 		if v.IsSet() {
 			return v
 		}
+		*left -= int(base.TextSize() / bytesOfStep)
 		return base
 	}
 	out := v
@@ -169,13 +170,30 @@ func (v Value) Over(base Value, left *int) Value {
 		at := slices.IndexFunc(out.Members, func(own Member) bool { return own.Name == m.Name })
 		switch {
 		case at < 0:
-			*left -= StepsOfMember
+			*left -= StepsOfMember + int((int64(len(m.Name))+m.Value.TextSize())/bytesOfStep)
 			out.Members = append(out.Members, m)
 		default:
 			out.Members[at].Value = out.Members[at].Value.Over(m.Value, left)
 		}
 	}
 	return out
+}
+
+// bytesOfStep is how many bytes of text that is added cost one step.
+const bytesOfStep = 4
+
+// TextSize returns how many bytes the texts and the names of members have, apart from some of its own members.
+func (v Value) TextSize(apart ...string) int64 {
+	size := int64(len(v.Text))
+	for i := range v.Items {
+		size += v.Items[i].TextSize()
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; !slices.Contains(apart, m.Name) {
+			size += int64(len(m.Name)) + m.Value.TextSize()
+		}
+	}
+	return size
 }
 
 // IsLarger reports whether a value has more than most values within, apart from some of its members.

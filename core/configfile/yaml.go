@@ -40,7 +40,10 @@ func fromYAML(text []byte) (Value, error) {
 		return Value{}, Refuse(more.Line, "The file contains a second document after ---. Import it as a separate "+
 			"file.")
 	}
-	r := yamlReader{left: min(filelimits.GatewayValues.Most, mostExpansion*separators+10_000)}
+	r := yamlReader{
+		left: min(filelimits.GatewayValues.Most, mostExpansion*separators+10_000),
+		text: min(filelimits.GatewayText.Most, mostExpansion*int64(len(text))+1<<20),
+	}
 	return r.value(root.Content[0], 0)
 }
 
@@ -80,7 +83,8 @@ func countYAML(text []byte) (int64, error) {
 
 // yamlReader turns nodes into values. Aliases repeat what they refer to, so all values are counted.
 type yamlReader struct {
-	left int64
+	left int64 // values
+	text int64 // bytes of texts and of the names of members
 }
 
 func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
@@ -89,6 +93,9 @@ func (r *yamlReader) value(node *yaml.Node, depth int64) (Value, error) {
 	}
 	if r.left--; r.left < 0 {
 		return Value{}, Beyond(filelimits.GatewayValues)
+	}
+	if r.text -= int64(len(node.Value)); r.text < 0 {
+		return Value{}, Beyond(filelimits.GatewayText)
 	}
 	v := Value{Line: node.Line}
 	switch node.Kind {
@@ -156,6 +163,10 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int64) (Value, error) {
 			merged = append(merged, value)
 			continue
 		}
+		if int64(len(key.Value)) > filelimits.GatewayName.Most {
+			return Value{}, longName(node.Content[i].Line)
+		}
+		r.text -= int64(len(key.Value))
 		if first, twice := seen[key.Value]; twice {
 			return Value{}, twiceError(node.Content[i].Line, key.Value, first)
 		}

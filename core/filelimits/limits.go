@@ -280,6 +280,18 @@ var (
 		Says:   "the file is nested more than 50 levels deep",
 		Fix:    "Check whether it is the right file.",
 	}
+	GatewayText = &Limit{
+		File: gateway, Name: "text in a file", Most: 20 << 20, Amount: "20 MB",
+		Reason: "An alias repeats the text that it refers to.",
+		Says:   "the file has more than 20 MB of text, because its aliases repeat long texts",
+		Fix:    "Write out the aliases that refer to long texts, and shorten the texts.",
+	}
+	GatewayName = &Limit{
+		File: gateway, Name: "bytes in a member's name", Most: 1_000, Amount: "1,000",
+		Reason: "The plan repeats the names of members.",
+		Says:   "the file has a member whose name is longer than 1,000 bytes",
+		Fix:    "Check whether it is the right file.",
+	}
 	KongEntities = &Limit{
 		File: kong, Name: "entities", Most: 500_000, Amount: "500,000",
 		Reason: "The plan has an item for each entity.",
@@ -316,9 +328,24 @@ var (
 		Says:   "has more than 5,000 values",
 		Fix:    "Split it, or remove values from it.",
 	}
+	KongName = &Limit{
+		File: kong, Name: "bytes in the name, ID, host, path or hash header of an entity", Most: 500, Amount: "500",
+		Reason: "The plan repeats them, for example for each key of a consumer.",
+		Says:   "has more than 500 bytes",
+		Fix:    "Shorten it.",
+	}
+	KongRouteText = &Limit{
+		File: kong, Name: "text of the plugins, services and upstreams of all routes", Most: 100 << 20,
+		Amount: "100 MB",
+		Reason: "The plan repeats their values for each route with its own plugins, and once for the other routes of " +
+			"each service.",
+		Says: "the plugins, services and upstreams of routes have more than 100 MB of text, counted for each route " +
+			"with its own plugins",
+		Fix: "Shorten the values of plugins that apply to many routes, or split the file by service.",
+	}
 	KongDefaults = &Limit{
 		File: kong, Name: "members that `_info.defaults` and `_plugin_configs` add", Most: 1_000_000,
-		Amount: "1,000,000", Reason: "Each member takes memory. Large entities reach the limit sooner.",
+		Amount: "1,000,000", Reason: "Each member takes memory. Large entities and long texts reach the limit sooner.",
 		Says: "_info.defaults and _plugin_configs add too many members",
 		Fix:  "Remove members that only repeat Kong's own defaults, or split the file by service.",
 	}
@@ -345,7 +372,8 @@ func All() []*Limit {
 		BodySize, BodyValues, BodyNesting, BodyMember, Relations, RelationsSize,
 		KeyRows, KeyRow, KeyColumns, KeyNesting, KeyValues, KeyConsumers, CertificateSize, Certificates,
 		SCIMOperations, SCIMFilterTerms, SCIMFilterNesting, SCIMComparisons,
-		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, KongEntities, KongUnknown, KongRoutes,
-		KongPlugins, KongPluginsOfRoutes, KongEntityValues, KongDefaults, GatewayPlaceholders, KongDomains,
+		GatewaySize, GatewayFiles, GatewayValues, GatewayNesting, GatewayText, GatewayName, KongEntities, KongUnknown,
+		KongRoutes, KongPlugins, KongPluginsOfRoutes, KongRouteText, KongEntityValues, KongName, KongDefaults,
+		GatewayPlaceholders, KongDomains,
 	}
 }

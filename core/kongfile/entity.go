@@ -131,7 +131,16 @@ func (e *Entity) Name() string {
 	case KeyAuth, JWTSecret, BasicAuth, HMACAuth, OAuth2, MTLSAuth:
 		return "credential" + of(e.Consumer)
 	}
-	return cmp.Or(text("name", "id"), e.Pointer)
+	return cmp.Or(shortened(text("name", "id")), e.Pointer)
+}
+
+// shortened returns the beginning of a name that is part of many others.
+func shortened(name string) string {
+	const most = 100
+	if len(name) <= most {
+		return name
+	}
+	return strings.ToValidUTF8(name[:most], "") + "…"
 }
 
 // addressOnly returns a host without what can be a secret around it: a user and password, a path or a query.
@@ -147,7 +156,7 @@ func of(e *Entity) string {
 	if e == nil {
 		return ""
 	}
-	return " of " + e.Name()
+	return " of " + shortened(e.Name())
 }
 
 // scope says what a plugin applies to.
@@ -155,7 +164,7 @@ func (e *Entity) scope() string {
 	var on []string
 	for _, one := range []*Entity{e.Route, e.Service, e.Consumer, e.Group} {
 		if one != nil {
-			on = append(on, strings.ReplaceAll(string(one.Type), "_", " ")+" "+one.Name())
+			on = append(on, strings.ReplaceAll(string(one.Type), "_", " ")+" "+shortened(one.Name()))
 		}
 	}
 	if len(on) == 0 && len(e.Missing) == 0 {
@@ -243,6 +252,9 @@ func (f *File) list(all configfile.Value, t Type, pointer string, parent *Entity
 		if err := e.checkFields(); err != nil {
 			return err
 		}
+		if err := checkNameSizes(e); err != nil {
+			return err
+		}
 		f.Entities = append(f.Entities, e)
 		f.byKind[t] = append(f.byKind[t], e)
 		for _, name := range nested[t] {
@@ -266,6 +278,26 @@ func (f *File) checkSize(e *Entity) error {
 		what += " " + strconv.Quote(name)
 	}
 	return tooLarge(e, fmt.Sprintf("The %s at %s %s", what, e.Pointer, filelimits.KongEntityValues.Refusal()))
+}
+
+// short are the members of entities that the plan repeats, for example for each credential of a consumer.
+var short = []string{
+	"id", "name", "username", "custom_id", "group", "target", "host", "path", "host_header", "hash_on_header",
+	"hash_on_cookie", "hash_on_query_arg", "hash_on_uri_capture",
+}
+
+// checkNameSizes returns an error if one of these members is long.
+func checkNameSizes(e *Entity) error {
+	if !listed[e.Type] {
+		return nil // a long name is shortened
+	}
+	for _, m := range e.Value.Members {
+		if int64(len(m.Value.Text)) > filelimits.KongName.Most && slices.Contains(short, m.Name) {
+			return tooLarge(e, fmt.Sprintf("The %s of the %s at %s %s", m.Name,
+				strings.ReplaceAll(string(e.Type), "_", " "), e.Pointer, filelimits.KongName.Refusal()))
+		}
+	}
+	return nil
 }
 
 func tooLarge(e *Entity, detail string) error {
@@ -327,11 +359,41 @@ func (f *File) resolve() error {
 		}
 		f.connect(e)
 	}
-	left := filelimits.KongPluginsOfRoutes.Most
+	return f.checkRoutes(known)
+}
+
+// checkRoutes returns an error if all routes together have too many plugins, or too much text of what applies to them.
+// The plan repeats the text for each route with plugins of its own. The other routes of a service share it.
+func (f *File) checkRoutes(known names) error {
+	left, text := filelimits.KongPluginsOfRoutes.Most, filelimits.KongRouteText.Most
+	sizes, shared := map[*Entity]int64{}, map[*Entity]bool{}
+	use := func(all ...*Entity) {
+		for _, e := range all {
+			size, counted := sizes[e]
+			if !counted {
+				size = e.Value.TextSize(apart[e.Type]...)
+				sizes[e] = size
+			}
+			text -= size
+		}
+	}
 	for _, r := range f.byKind[Route] {
 		left -= int64(len(r.Plugins) + len(f.globals))
 		if r.Service != nil {
 			left -= int64(len(r.Service.Plugins))
+		}
+		if s := r.Service; s != nil && (len(r.Plugins) > 0 || !shared[s]) {
+			shared[s] = shared[s] || len(r.Plugins) == 0
+			use(s)
+			use(s.Plugins...)
+			use(r.Plugins...)
+			use(f.globals...)
+			if upstream := known[Upstream][s.Value.Get("host").Text]; upstream != nil {
+				use(upstream)
+			}
+		}
+		if text < 0 {
+			return tooLarge(r, fmt.Sprintf("Up to the route at %s, %s", r.Pointer, filelimits.KongRouteText.Refusal()))
 		}
 		if left < 0 {
 			return tooLarge(r, fmt.Sprintf("Up to the route at %s, %s", r.Pointer,

@@ -286,6 +286,111 @@ func TestRead_hostile(t *testing.T) {
 	}
 }
 
+// A small file doesn't become a large plan: what the plan repeats is short, or counted as often as it is repeated.
+func TestRead_amplified(t *testing.T) {
+	long, longer := strings.Repeat("x", 501), strings.Repeat("x", 50_000)
+	services := func(n int, service, route string) string {
+		var out strings.Builder
+		out.WriteString("services:\n")
+		for i := range n {
+			fmt.Fprintf(&out, "- {name: s%d, host: a.example.com%s, routes: [{paths: [/p]%s}]}\n", i, service, route)
+		}
+		return out.String()
+	}
+	header := "{name: request-transformer, config: {add: {headers: ['x-a:" + longer + "']}}}"
+	routes := func(plugins string) string {
+		return "services:\n- {name: s, host: a.example.com, routes: [" +
+			strings.Repeat("{paths: [/p]"+plugins+"},", 3000) + "]}\nplugins: [" + header + "]\n"
+	}
+	for name, tt := range map[string]struct{ text, want string }{
+		"a username": {
+			"consumers:\n- username: " + long + "\n  keyauth_credentials: [{key: a}, {key: b}]\n",
+			"The username of the consumer at /consumers/0 has more than 500 bytes. Shorten it.",
+		},
+		"a username of 500 bytes": {"consumers:\n- username: " + long[1:] + "\n", ""},
+		"a plugin":                {"plugins:\n- name: " + long + "\n", "The name of the plugin at /plugins/0"},
+		"a path":                  {"services:\n- url: http://a.example.com/" + long + "\n", "The path of the service"},
+		"a Host header": {
+			"upstreams:\n- {name: u, host_header: " + long + "}\n",
+			"The host_header of the upstream",
+		},
+		"a default name": {
+			"_info: {defaults: {consumer_group: {name: " + long + "}}}\nconsumer_groups: [{}]\n",
+			"The name of the consumer group",
+		},
+		"an unknown entity": {"unknown:\n- name: " + long + "\n", ""},
+		"a member": {
+			"unknown:\n  ? " + longer + "\n  : 1\n",
+			"a member whose name is longer than 1,000 bytes",
+		},
+		"an unknown list": {"? " + longer + "\n: [1, 2]\n", "a member whose name is longer than 1,000 bytes"},
+		"aliases":         {"a: &a " + longer + "\nb: [" + strings.Repeat("*a,", 1000) + "]\n", "20 MB of text"},
+		"aliases as members": {
+			"a: &a " + long + "\nb: [" + strings.Repeat("{*a : 1},", 9000) + "]\n",
+			"20 MB of text",
+		},
+		"aliases of little": {"a: &a x\nb: [" + strings.Repeat("*a,", 10_000) + "]\n", ""},
+		"aliases of all": {
+			"a: &a {b: " + longer + "}\nc: [" + strings.Repeat("{<<: *a},", 1000) + "]\n",
+			"20 MB of text",
+		},
+		"defaults": {"_info: {defaults: {route: {paths: [" + longer + "]}}}\n" + services(2, "", ""), ""},
+		"many defaults": {
+			"_info: {defaults: {service: {x: " + longer + "}}}\n" + services(2000, "", ""),
+			"too many members",
+		},
+		"defaults of a null": {
+			"_info: {defaults: {service: {x: " + longer + "}}}\n" + services(2000, ", x: null", ""),
+			"too many",
+		},
+		"a config for many": {
+			"_plugin_configs: {c: {x: " + longer + "}}\n" + services(2000, "", ", plugins: [{name: a, _config: c}]"),
+			"too many",
+		},
+		"a plugin of many": {services(3000, "", "") + "plugins: [" + header + "]\n", "more than 100 MB of text"},
+		"an upstream of many": {
+			services(3000, "", "") + "upstreams: [{name: a.example.com, x: " + longer + "}]\n",
+			"more than 100 MB of text",
+		},
+		"routes of a service": {routes(""), ""},
+		"routes with plugins": {routes(", plugins: [{name: cors}]"), "more than 100 MB of text"},
+	} {
+		_, err := kongfile.Read([]byte(minimal+tt.text), nil)
+		limit, refused := errors.AsType[*configfile.Error](err)
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tt.want != "" &&
+			(!refused || limit.Code != configfile.CodeLimit || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+}
+
+// The name of a credential has only the beginning of a long name of its consumer.
+func TestEntity_longNames(t *testing.T) {
+	name := strings.Repeat("é", 200)
+	f, err := kongfile.Read([]byte(minimal+"consumers:\n- username: "+name+"\n  keyauth_credentials: [{key: a}]\n"+
+		"  plugins: [{name: cors}]\nunknown:\n- name: "+name+"\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := strings.Repeat("é", 50) + "…"
+	for _, tt := range []struct {
+		kind kongfile.Type
+		want string
+	}{
+		{kongfile.Consumer, name},
+		{kongfile.KeyAuth, "credential of " + short},
+		{kongfile.Plugin, "cors on consumer " + short},
+		{"unknown", short},
+	} {
+		if got := f.Of(tt.kind)[0].Name(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.kind, got, tt.want)
+		}
+	}
+}
+
 // Each unknown member at the top of a file has a title in the plan, so there can't be many of them in an import.
 func TestFiles_unknownMembers(t *testing.T) {
 	members := func(name string, from, n int) string {
@@ -295,7 +400,7 @@ func TestFiles_unknownMembers(t *testing.T) {
 		}
 		return minimal + out.String()
 	}
-	long := strings.Repeat("k", 1000)
+	long := strings.Repeat("k", 900)
 	for name, tt := range map[string]struct {
 		files []string
 		want  string // of the error

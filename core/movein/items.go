@@ -35,6 +35,9 @@ func (i *item) say(code string, details ...string) {
 		i.Codes = append(i.Codes, code)
 	}
 	for _, one := range details {
+		if len(one) > mostDetailBytes { // many entities can have the same one
+			one = strings.ToValidUTF8(one[:mostDetailBytes], "") + "…"
+		}
 		switch {
 		case one == "" || slices.Contains(i.Details, one):
 		case len(i.Details) == mostDetails:
@@ -47,6 +50,9 @@ func (i *item) say(code string, details ...string) {
 
 // mostDetails bounds the details of an item, which are compared with each other.
 const mostDetails = 100
+
+// mostDetailBytes bounds each of them.
+const mostDetailBytes = 200
 
 // used marks an entity as one that something imported has.
 func (p *planner) use(e *kongfile.Entity) {
