@@ -187,7 +187,7 @@ func limits() projects.Limits {
 			},
 		})
 	}
-	m.Rows[2].Error = "Use 1 call or more. Leave the window out for no limit."
+	m.Rows[2].Error = "Use a whole number of 1 or more, or leave the field empty."
 	return m
 }
 
@@ -248,7 +248,7 @@ func keyBounds(of, minute string) projects.KeyBounds {
 func keyWrong() projects.Key {
 	m := key()
 	m.Edit.Open, m.Edit.Bounds = true, keyBounds("own", "0")
-	m.Edit.Bounds.Windows[1].Value.Error = "Use 1 call or more. Leave the window out for no limit."
+	m.Edit.Bounds.Windows[1].Value.Error = "Use a whole number of 1 or more, or leave the field empty."
 	m.Edit.Bounds.Allowed = ui.Value{
 		Text:  "10.0.0.0/8\nlocalhost",
 		Error: "localhost: Use an address range such as 203.0.113.0/24 or 2001:db8::/32, or a single address.",
@@ -268,7 +268,7 @@ func configureWrong() projects.Configure {
 		"or opaque."}
 	access.Error = "Nothing was saved."
 	m.Versions[0].Environments[0].Target = ui.Value{Text: "ftp://x", Error: "It must start with http:// or https://."}
-	m.Limits.Rows[0].Error = "Use 1 call or more. Leave the window out for no limit."
+	m.Limits.Rows[0].Error = "Use a whole number of 1 or more, or leave the field empty."
 	m.Product.Choice, m.Product.New = "The project's team has no product \"store\". Create it "+
 		"first.", ui.Value{Text: "X", Error: "Use 2 to 40 characters."}
 	m.Versions[0].Ranges.Allow = ui.Value{Text: "here", Error: "here: Use an address range such as 203.0.113.0/24 " +

@@ -1,10 +1,14 @@
 package page
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
+	"postern/service/keys"
 	"postern/views/ui"
 )
 
@@ -14,8 +18,8 @@ var (
 	decimalNumber = regexp.MustCompile(`^[+-]?([0-9]+|[0-9]{1,3}(,[0-9]{3})+)?(\.[0-9]+)?$`)
 )
 
-// WholeNumber reads a whole number of a form. ok is false for any other text. A number that int64 can't hold becomes the
-// nearest one that it can.
+// WholeNumber reads a whole number of a form. ok is false for any other text. A number that int64 can't hold becomes
+// the nearest one that it can.
 func WholeNumber(text string) (n int64, ok bool) {
 	text = strings.TrimSpace(text)
 	if !wholeNumber.MatchString(text) {
@@ -44,6 +48,20 @@ func (m *Errors) Number(pointer, typed string) ui.Value {
 	value := m.Value(pointer, typed)
 	if _, ok := WholeNumber(typed); !ok && m.Status != 0 && strings.TrimSpace(typed) != "" {
 		value.Error = "Enter a whole number."
+	}
+	return value
+}
+
+// Limit is Value for a field with the calls that a window of limits admits, which can be empty.
+func (m *Errors) Limit(pointer, typed string) ui.Value {
+	value := m.Value(pointer, typed)
+	n, ok := WholeNumber(typed)
+	switch {
+	case m.Status == 0 || strings.TrimSpace(typed) == "":
+	case !ok || n < 1:
+		value.Error = "Use a whole number of 1 or more, or leave the field empty."
+	case n > keys.MaxCalls:
+		value.Error = fmt.Sprintf("Use at most %s, or leave the field empty.", humanize.Comma(keys.MaxCalls))
 	}
 	return value
 }

@@ -66,7 +66,7 @@ func TestKeyTypes_invalid(t *testing.T) {
 		Says("#type-name-error", "lowercase").
 		Says("#type-scopes-error", "Orders: Use lowercase").
 		Says("#type-expires-in-error", "up to 3,650").
-		Says("#type-limit-hour-error", "1 call or more").
+		Says("#type-limit-hour-error", "Use a whole number of 1 or more, or leave the field empty.").
 		Says("details[open]", "Create a key type")
 	s.Post(keyTypesPage, "name", "full", "scopes", "a").
 		Shows(409, "Key types").

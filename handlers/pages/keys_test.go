@@ -60,7 +60,7 @@ func TestKey_createWithAllFields(t *testing.T) {
 	wrong := s.Post(action, append(form, "limits_hour", "5", "limits_year", "many", "allowed_cidrs", ranges)...).
 		Shows(422, "Keys").
 		Says("#key-limit-hour-error", "Use 60 or more").
-		Says("#key-limit-year-error", "1 call or more").
+		Says("#key-limit-year-error", "Use a whole number of 1 or more, or leave the field empty.").
 		Says("#key-allowed-error", "localhost: Use an address range").
 		Holds("limits_minute", "60").
 		Holds("limits_hour", "5").
@@ -119,12 +119,16 @@ func TestKey_update(t *testing.T) {
 	revision := saved.Value("[name=revision]")
 	s.Post(path, form(revision, "limits_of", "own", "limits_hour", "0", "allowed_cidrs", "here")...).
 		Shows(422, "Key for bootstrap").
-		Says("#edit-limit-hour-error", "1 call or more").
+		Says("#edit-limit-hour-error", "Use a whole number of 1 or more, or leave the field empty.").
 		Says("#edit-allowed-error", "here:").
 		Says("#edit-allowed", "here").
 		Holds("limits_hour", "0")
 
 	// Nothing but the choice is read of numbers that the form hides.
+	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many", "allowed_cidrs", "here")...).
+		Shows(422, "Key for bootstrap").
+		Says("#edit-allowed-error", "here:").
+		Lacks("#edit-limit-hour-error")
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
 	s.Get(path).
 		Says("dl", "none, regardless of the key type").

@@ -37,13 +37,16 @@ func TestLimits_project(t *testing.T) {
 	send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200").
 		Shows(422, "Limits and CORS").
 		Holds("limit_calls", "1e3").
-		Says("#limit-1-error", "Use 1 call or more").
+		Says("#limit-1-error", "Use a whole number of 1 or more, or leave the field empty.").
 		Says("#limit-4-error", "Use 200 or more").
 		Lacks("#limit-3-error")
 	send(opened, "key minute", "key minute abc").
 		Shows(422, "Limits and CORS").
-		Says("#limit-2-error", "Use 1 call or more").
+		Says("#limit-2-error", "Use a whole number of 1 or more, or leave the field empty.").
 		Lacks("#limit-1-error")
+	send(opened, "key minute 9,007,199,254,740,992").
+		Shows(422, "Limits and CORS").
+		Says("#limit-1-error", "Use at most 9,007,199,254,740,991, or leave the field empty.")
 	send(opened, "unknown minute 7").Shows(422, "Limits and CORS").Says("#limit-1-error", "Choose a window")
 
 	send(opened, "project year 9,007,199,254,740,991", "key minute 60", "key hour  1,000 ", "owner day 5,000", "ip "+

@@ -13,9 +13,9 @@ import (
 	"postern/platform/fault"
 )
 
-// maxCalls is the most a window may admit: what every reader of JSON takes for a
+// MaxCalls is the most that a window may admit: what every reader of JSON takes for a
 // whole number (RFC 8259, 6).
-const maxCalls = 1<<53 - 1
+const MaxCalls = 1<<53 - 1
 
 // Limits returns the limits in a column. It skips unknown windows, which only a newer
 // replica can have written.
@@ -59,11 +59,18 @@ func CheckLimits(pointer string, in contract.Limits) []fault.Field {
 		switch {
 		case !limited:
 			continue
-		case calls < 1 || calls > maxCalls:
+		case calls < 1:
 			wrong = append(wrong, fault.Field{
 				Pointer: at,
 				Code:    "invalid_limit",
 				Detail:  "Use 1 call or more. Leave the window out for no limit.",
+			})
+		case calls > MaxCalls:
+			wrong = append(wrong, fault.Field{
+				Pointer: at,
+				Code:    "invalid_limit",
+				Detail: fmt.Sprintf("Use at most %s calls. Leave the window out for no limit.",
+					humanize.Comma(MaxCalls)),
 			})
 		case calls < least:
 			wrong = append(wrong, fault.Field{

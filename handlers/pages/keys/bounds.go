@@ -70,7 +70,11 @@ func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
 		page.Choose(m.Of, b.of)
 	}
-	m.Windows = windowFields(b.windows, wrong)
+	sent := wrong
+	if b.of != limitsOfOwn {
+		sent = &page.Errors{} // the numbers are ignored
+	}
+	m.Windows = windowFields(b.windows, sent)
 	m.Error = wrong.Take("/limits")
 	m.Allowed = ui.Value{Text: b.allowed, Error: wrong.TakeLines("/allowed_cidrs", page.Lines(b.allowed))}
 	return m
@@ -83,7 +87,7 @@ func windowFields(typed map[string]string, wrong *page.Errors) []ui.Limit {
 		out = append(out, ui.Limit{
 			Window: name,
 			Label:  "Per " + name,
-			Value:  wrong.Value("/limits/"+name, typed[name]),
+			Value:  wrong.Limit("/limits/"+name, typed[name]),
 		})
 	}
 	return out

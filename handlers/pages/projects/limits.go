@@ -212,7 +212,7 @@ func (f limitsForm) mark(m *projects.Configure, wrong *page.Errors) {
 		if row.calls == "" {
 			continue // it is not sent, so the error is another row's
 		}
-		if detail := wrong.Take("/limits/" + row.of + "/" + row.window); detail != "" {
+		if detail := wrong.Limit("/limits/"+row.of+"/"+row.window, row.calls).Error; detail != "" {
 			mistakes[i] = detail
 		}
 	}
