@@ -167,7 +167,10 @@ func Read(documents []*configfile.Document, set map[string]string) (*Files, erro
 	var variables []stageVariables
 	apis := map[string]map[string]bool{} // IDs by stage
 	for _, d := range documents {
-		root, _ := d.Filled(set)
+		root, _, err := d.Filled(set)
+		if err != nil {
+			return nil, err
+		}
 		if items, _ := listOf(&root); items != nil {
 			variables = append(variables, readVariables(d.Name, items.Items)...)
 		}
@@ -184,13 +187,15 @@ func Read(documents []*configfile.Document, set map[string]string) (*Files, erro
 			stage := stageOf(*root)
 			values = withVariables(set, variablesOf(variables, stage, idOf(*root), len(apis[stage]) > 1))
 		}
-		root, placeholders := d.Filled(values)
+		root, placeholders, err := d.Filled(values)
+		if err != nil {
+			return nil, err
+		}
 		f.Placeholders = configfile.Join(f.Placeholders, placeholders)
 		pointer := ""
 		if d.Name != "" {
 			pointer = d.Name + "#"
 		}
-		var err error
 		read := len(f.Entities)
 		if root.Get("paths").IsSet() {
 			err = f.readExport(root, pointer)

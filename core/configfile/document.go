@@ -95,15 +95,18 @@ func (d *Document) Values() int64 {
 func (d *Document) Placeholders() []Placeholder { return d.marks.list(d.Name) }
 
 // Filled returns the value of the file with placeholders replaced by the values in set, by their names, and its
-// placeholders.
-func (d *Document) Filled(set map[string]string) (Value, []Placeholder) {
+// placeholders. It returns an error if the values are too long for how often the file has their placeholders.
+func (d *Document) Filled(set map[string]string) (Value, []Placeholder, error) {
 	m := d.marks.with(set)
 	root := d.root
 	if len(m.texts) > 0 {
 		root = root.clone()
-		m.fill(&root)
+		left := filelimits.GatewayText.Most
+		if err := m.fill(&root, &left); err != nil {
+			return Value{}, nil, In(d.Name, err)
+		}
 	}
-	return root, m.list(d.Name)
+	return root, m.list(d.Name), nil
 }
 
 // Stored is a Document as a form that can be encoded. It has all secrets of the file but hashed keys.

@@ -139,11 +139,9 @@ func (m *marks) with(set map[string]string) *marks {
 	return &out
 }
 
-// fill replaces the marks in all texts of a value: by the values that were set, or by what the file had.
-func (m *marks) fill(v *Value) {
-	if len(m.texts) == 0 {
-		return
-	}
+// fill replaces the marks in all texts of a value: by the values that were set, or by what the file had. It takes the
+// bytes of the texts from left.
+func (m *marks) fill(v *Value, left *int64) error {
 	if strings.Contains(v.Text, m.begin) {
 		text, source := v.Text, *m
 		source.set = nil
@@ -151,16 +149,28 @@ func (m *marks) fill(v *Value) {
 		if written, all := source.unmark(text); len(all) > len(v.Placeholders) {
 			v.Source = written
 		}
+		if *left -= int64(len(v.Text) + len(v.Source)); *left < 0 {
+			return Beyond(filelimits.GatewayText)
+		}
 	}
 	for i := range v.Items {
-		m.fill(&v.Items[i])
+		if err := m.fill(&v.Items[i], left); err != nil {
+			return err
+		}
 	}
 	for i := range v.Members {
-		if strings.Contains(v.Members[i].Name, m.begin) {
-			v.Members[i].Name, _ = m.unmark(v.Members[i].Name)
+		one := &v.Members[i]
+		if strings.Contains(one.Name, m.begin) {
+			one.Name, _ = m.unmark(one.Name)
+			if *left -= int64(len(one.Name)); int64(len(one.Name)) > filelimits.GatewayName.Most {
+				return longName(one.Value.Line)
+			}
 		}
-		m.fill(&v.Members[i].Value)
+		if err := m.fill(&one.Value, left); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func (m *marks) unmark(text string) (filled string, open []string) {

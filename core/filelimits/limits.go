@@ -282,9 +282,9 @@ var (
 	}
 	GatewayText = &Limit{
 		File: gateway, Name: "text in a file", Most: 20 << 20, Amount: "20 MB",
-		Reason: "An alias repeats the text that it refers to.",
-		Says:   "the file has more than 20 MB of text, because its aliases repeat long texts",
-		Fix:    "Write out the aliases that refer to long texts, and shorten the texts.",
+		Reason: "An alias repeats the text that it refers to, and a placeholder or stage variable repeats its value.",
+		Says:   "the file has more than 20 MB of text, because its aliases or placeholders repeat long texts",
+		Fix:    "Shorten these texts.",
 	}
 	GatewayName = &Limit{
 		File: gateway, Name: "bytes in a member's name", Most: 1_000, Amount: "1,000",

@@ -203,7 +203,8 @@ func (f *File) noteUnknown(m configfile.Member) error {
 	case slices.Contains(f.unknown, m.Name):
 		return nil
 	case len(f.unknown) == 0:
-		f.first = fmt.Sprintf("%q %s", m.Name[:min(len(m.Name), 64)], (&Entity{File: f.name, Line: m.Value.Line}).place())
+		at := Entity{File: f.name, Line: m.Value.Line}
+		f.first = fmt.Sprintf("%q %s", m.Name[:min(len(m.Name), 64)], at.place())
 	case int64(len(f.unknown)) == filelimits.KongUnknown.Most:
 		return &configfile.Error{
 			Line: m.Value.Line, Code: configfile.CodeLimit,

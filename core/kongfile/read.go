@@ -74,10 +74,12 @@ func Files(documents []*configfile.Document, set map[string]string) (*File, erro
 		byKind: map[Type][]*Entity{}, left: int(filelimits.KongDefaults.Most) * configfile.StepsOfMember,
 	}
 	for _, d := range documents {
-		root, placeholders := d.Filled(set)
+		root, placeholders, err := d.Filled(set)
 		f.name = d.Name
 		f.Placeholders = configfile.Join(f.Placeholders, placeholders)
-		err := f.header(root)
+		if err == nil {
+			err = f.header(root)
+		}
 		if err == nil {
 			err = f.collect(root)
 		}

@@ -329,7 +329,15 @@ func TestRead_amplified(t *testing.T) {
 			"a: &a " + long + "\nb: [" + strings.Repeat("{*a : 1},", 9000) + "]\n",
 			"20 MB of text",
 		},
-		"aliases of little": {"a: &a x\nb: [" + strings.Repeat("*a,", 10_000) + "]\n", ""},
+		"a placeholder as list": {
+			"? ${A:-" + longer + "}\n: [1, 2]\n", "a member whose name is longer than 1,000 bytes",
+		},
+		"aliases of a placeholder": {
+			"a: &a '${A:-" + longer + "}'\nb: [" + strings.Repeat("*a,", 1000) + "]\n", "20 MB of text",
+		},
+		"placeholders with long values":   {"b: [" + strings.Repeat("'${LONG}',", 1000) + "]\n", "20 MB of text"},
+		"a placeholder with a long value": {"b: '${LONG}'\n", ""},
+		"aliases of little":               {"a: &a x\nb: [" + strings.Repeat("*a,", 10_000) + "]\n", ""},
 		"aliases of all": {
 			"a: &a {b: " + longer + "}\nc: [" + strings.Repeat("{<<: *a},", 1000) + "]\n",
 			"20 MB of text",
@@ -355,7 +363,7 @@ func TestRead_amplified(t *testing.T) {
 		"routes of a service": {routes(""), ""},
 		"routes with plugins": {routes(", plugins: [{name: cors}]"), "more than 100 MB of text"},
 	} {
-		_, err := kongfile.Read([]byte(minimal+tt.text), nil)
+		_, err := kongfile.Read([]byte(minimal+tt.text), map[string]string{"LONG": longer})
 		limit, refused := errors.AsType[*configfile.Error](err)
 		switch {
 		case tt.want == "" && err != nil:

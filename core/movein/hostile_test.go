@@ -100,3 +100,30 @@ func BenchmarkKong_hostile(b *testing.B) {
 		})
 	}
 }
+
+// A long stage variable isn't repeated for each of many operations.
+func TestAWS_longStageVariable(t *testing.T) {
+	const stages = `{"item": [{"deploymentId": "d1", "stageName": "prod", "variables": {"backend": "a.example.net/%s"}}]}`
+	var paths []string
+	for i := range 300 {
+		paths = append(paths, fmt.Sprintf(`"/p%d": {"get": {"x-amazon-apigateway-integration": {"type": "http_proxy",
+			"httpMethod": "GET", "uri": "https://${stageVariables.backend}/p%d"}}}`, i, i))
+	}
+	export := `{"openapi": "3.0.1", "info": {"title": "a", "version": "1"}, "servers": [{
+		"url": "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/prod"}], "paths": {` +
+		strings.Join(paths, ",") + `}}`
+	for size, refused := range map[int]bool{512: false, 100_000: true} {
+		files, err := movein.Read([]movein.File{
+			{Name: "api.json", Text: []byte(export)},
+			{Name: "stages.json", Text: fmt.Appendf(nil, stages, strings.Repeat("x", size))},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = files.Plan(nil, movein.Options{Now: now})
+		limit, ok := errors.AsType[*configfile.Error](err)
+		if refused != ok || ok && (limit.Code != configfile.CodeLimit || !strings.Contains(err.Error(), "20 MB of text")) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
