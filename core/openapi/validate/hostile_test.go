@@ -31,7 +31,7 @@ func TestBody_hostile(t *testing.T) {
 	for i := range values {
 		values[i] = fmt.Sprintf(`"v%d"`, i)
 	}
-	const limit = "is too large or nested too deep"
+	const limit = "is too large or too deeply nested"
 	parts := func(part string) string { return `{"allOf":[` + list(strings.Repeat(part+",", 100)) + `]}` }
 	large := "{" + strings.Join(members(80_000), ",") + "}"
 	for name, tt := range map[string]struct{ schemas, root, body, want string }{
