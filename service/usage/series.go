@@ -142,9 +142,14 @@ func normalized(in contract.UsageQuery, now time.Time) (query, error) {
 	}
 	q.From = q.From.UTC().Truncate(time.Hour)
 	var wrong []fault.Field
-	if !q.From.Before(q.To) {
-		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "\"from\" must be before " +
-			"\"to\"."})
+	switch {
+	case q.From.Before(q.To):
+	case in.To.IsZero():
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "This time is in the " +
+			"future. Use an earlier one."})
+	default:
+		wrong = append(wrong, fault.Field{Pointer: "/from", Code: "invalid_range", Detail: "The period must begin " +
+			"before it ends. Use an earlier time."})
 	}
 	if q.To.Sub(q.From) > MaxRange {
 		wrong = append(wrong, fault.Field{

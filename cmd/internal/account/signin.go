@@ -51,7 +51,7 @@ it earlier, use postern logout. If POSTERN_TOKEN is set, it overrides the sign-i
 		Args: terminal.AtMost("URL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			server := c.Flag("server").Value.String()
-			if err := terminal.SameAs(&server, "--server", args); err != nil {
+			if err := terminal.SameAs(c, "/server", &server, "--server", args); err != nil {
 				return err
 			}
 			if _, err := client.Address(server); len(args) > 0 && err != nil {

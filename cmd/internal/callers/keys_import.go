@@ -30,7 +30,7 @@ func newKeysImport(t terminal.Terminal) *cobra.Command {
 				}
 				refused += done.Refused
 				if all = append(all, done); !terminal.WantsJSON(c) {
-					printKeysImported(t, file.Path, in.DryRun, done)
+					printKeysImported(t, c, file.Path, in.DryRun, done)
 				}
 			}
 			if err := printKeysAsJSON(t, c, all); err != nil || refused == 0 {
@@ -99,7 +99,9 @@ func importKeys(
 	return done, err
 }
 
-func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contract.KeysImported) {
+func printKeysImported(
+	t terminal.Terminal, c *cobra.Command, name string, dryRun bool, done contract.KeysImported,
+) {
 	will := ""
 	if dryRun {
 		will = " (dry run: nothing was changed)"
@@ -116,13 +118,14 @@ func printKeysImported(t terminal.Terminal, name string, dryRun bool, done contr
 			at = ", " + terminal.Printable(at)
 		}
 		fmt.Fprintf(t.Out, "  %s%s: %s (%s)\n", rowsFrom(one.Row, one.Rows), at,
-			terminal.Printable(one.Detail), one.Code)
+			terminal.Printable(terminal.FlagsOnly(c, one.Detail)), one.Code)
 	}
 	if n := done.Unlisted(); n > 0 {
 		fmt.Fprintf(t.Out, "  Refused rows that aren't listed: %d\n", n)
 	}
 	for _, one := range done.Notes {
-		fmt.Fprintf(t.Out, "  Note for %s: %s\n", rowsFrom(one.Row, one.Rows), terminal.Printable(one.Detail))
+		fmt.Fprintf(t.Out, "  Note for %s: %s\n", rowsFrom(one.Row, one.Rows),
+			terminal.Printable(terminal.FlagsOnly(c, one.Detail)))
 	}
 }
 

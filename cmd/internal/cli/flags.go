@@ -73,7 +73,7 @@ func (f *limitFlag) Type() string { return "int" }
 func (f *limitFlag) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return terminal.ValueError("a whole number above 0")
+		return numberError(err, "a whole number above 0")
 	}
 	*f.most = n
 	return nil
@@ -347,13 +347,13 @@ func (f *memberFlag) Set(text string) error {
 	case f.member.Form == durationForm:
 		d, err := readDuration(text)
 		if err != nil || d%time.Second != 0 {
-			return terminal.ValueError("a duration in whole seconds, such as 24h, 7d or 0")
+			return durationError(err, "a duration in whole seconds, such as 24h, 7d or 0")
 		}
 		into.SetInt(int64(d / time.Second))
 	case f.member.Form == millisecondsForm:
 		d, err := readDuration(text)
 		if err != nil || d%time.Millisecond != 0 {
-			return terminal.ValueError("a duration in whole milliseconds, such as 30s, 1500ms or 2m")
+			return durationError(err, "a duration in whole milliseconds, such as 30s, 1500ms or 2m")
 		}
 		into.SetInt(d.Milliseconds())
 	case kind == reflect.Bool:
@@ -365,9 +365,9 @@ func (f *memberFlag) Set(text string) error {
 	case kind == reflect.Int, kind == reflect.Int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil && f.member.Null != "" {
-			return terminal.ValueError("a whole number or " + f.member.Null)
+			return numberError(err, "a whole number or "+f.member.Null)
 		} else if err != nil {
-			return terminal.ValueError("a whole number")
+			return numberError(err, "a whole number")
 		}
 		into.SetInt(n)
 	case kind == reflect.Slice:

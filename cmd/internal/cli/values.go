@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,12 +44,18 @@ func setMetadata(metadata *contract.Metadata, text string) error {
 	return nil
 }
 
+// maxCalls is the largest number of calls that the server accepts: what every reader of JSON takes for a whole number.
+const maxCalls = 1<<53 - 1
+
 // readLimits parses WINDOW=CALLS, and returns nil for none.
 func readLimits(pairs []string) (map[string]int64, error) {
 	var limits map[string]int64
 	for _, pair := range pairs {
 		window, number, ok := strings.Cut(pair, "=")
 		calls, err := strconv.ParseInt(number, 10, 64)
+		if errors.Is(err, strconv.ErrRange) && window != "" {
+			return nil, terminal.ValueError(fmt.Sprintf("a smaller number of calls, at most %d", maxCalls))
+		}
 		if !ok || window == "" || err != nil {
 			return nil, terminal.ValueError("WINDOW=CALLS, such as minute=100")
 		}
@@ -80,18 +87,48 @@ func LimitsText(limits map[string]int64) string {
 // maxDays keeps a number of days from overflowing a duration.
 const maxDays = 36500
 
-// readDuration parses a duration as time.ParseDuration does, and days such as "90d",
-// which have 24 hours.
+// errTooLong is the error of a duration that is longer than maxDays.
+var errTooLong = terminal.ValueError(fmt.Sprintf("at most %dd", maxDays))
+
+// wholeDuration matches a duration of time.ParseDuration of any length.
+var wholeDuration = regexp.MustCompile(`^(\d+(\.\d*)?(h|m|s|ms|us|µs|ns))+$`)
+
+// readDuration parses a duration as time.ParseDuration does, and days such as "90d", which have 24 hours. The error of
+// one that is too long is errTooLong.
 func readDuration(s string) (time.Duration, error) {
+	const most = maxDays * 24 * time.Hour
 	days, ok := strings.CutSuffix(s, "d")
 	if !ok {
-		return time.ParseDuration(s)
+		d, err := time.ParseDuration(s)
+		if d > most || err != nil && wholeDuration.MatchString(s) {
+			return 0, errTooLong
+		}
+		return d, err
 	}
 	n, err := strconv.Atoi(days)
-	if err != nil || n < 0 || n > maxDays {
+	switch {
+	case n > maxDays: // also of a number that is too large for an int
+		return 0, errTooLong
+	case err != nil || n < 0:
 		return 0, errors.New("not a number of days")
 	}
 	return time.Duration(n) * 24 * time.Hour, nil
+}
+
+// durationError returns the error of a duration that isn't valid, unless it's only too long.
+func durationError(err error, must string) error {
+	if errors.Is(err, errTooLong) {
+		return errTooLong
+	}
+	return terminal.ValueError(must)
+}
+
+// numberError returns the error of a text that strconv doesn't take for a whole number.
+func numberError(err error, must string) error {
+	if errors.Is(err, strconv.ErrRange) {
+		return terminal.ValueError("a smaller number")
+	}
+	return terminal.ValueError(must)
 }
 
 // ShowDuration formats a duration for readDuration: whole days in days, and without
@@ -125,12 +162,12 @@ func readTime(s string, now time.Time) (time.Time, error) {
 	if at, err := readPoint(s); err == nil {
 		return at, nil
 	}
-	if d, err := readDuration(s); err == nil && d > 0 {
+	d, err := readDuration(s)
+	if err == nil && d > 0 {
 		return now.Add(d).UTC().Truncate(time.Second), nil
 	}
-	return now, terminal.ValueError(
-		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d",
-	)
+	return now, durationError(err,
+		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or a time from now such as 90d")
 }
 
 // readPast parses a time, a date, or a duration before now.
@@ -138,12 +175,12 @@ func readPast(s string, now time.Time) (time.Time, error) {
 	if at, err := readPoint(s); err == nil {
 		return at, nil
 	}
-	if d, err := readDuration(s); err == nil && d >= 0 {
+	d, err := readDuration(s)
+	if err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return now, terminal.ValueError(
-		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d",
-	)
+	return now, durationError(err,
+		"a date such as 2030-01-31, a time such as 2030-01-31T12:00:00Z, or how long ago, such as 7d")
 }
 
 // PrintWarnings prints what the server allowed but may surprise, a line each.

@@ -59,7 +59,7 @@ use --weighted-target instead of URL.`,
   postern create --name shop --weighted-target https://a.example.com=3 --weighted-target https://b.example.com`,
 		Args: terminal.AtMost("URL"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := terminal.SameAs(&f.proxy.Target, "--target", args); err != nil {
+			if err := terminal.SameAs(c, "/target", &f.proxy.Target, "--target", args); err != nil {
 				return err
 			}
 			var err error

@@ -39,7 +39,7 @@ func newRelationsAdd(t terminal.Terminal) *cobra.Command {
 			"'ana (https://id.example.com)'"},
 		[2]string{"OBJECT", "object, such as order:42"})
 	for member, name := range map[string]string{"user": "USER", "object": "OBJECT", "tenant": "--tenant"} {
-		terminal.NamePointer(command, "/relations/*/"+member, name)
+		terminal.NamePointer(command, "/"+member, name)
 	}
 	command.Flags().StringVar(&one.Tenant, "tenant", "", "name of the tenant. Defaults to the project's own tenant")
 	cli.CompleteNames(t, command, "tenant")

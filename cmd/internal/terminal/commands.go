@@ -43,9 +43,13 @@ func AtMost(names ...string) cobra.PositionalArgs {
 
 func tooMany(argument string) error { return fmt.Errorf("unexpected argument %q", argument) }
 
-// SameAs sets the value of a flag to the first argument, which is another way to give it.
-func SameAs(value *string, flag string, args []string) error {
+// SameAs sets the value of a flag to the first argument, which is another way to give it. Errors about the part of the
+// request at a JSON Pointer name the one that is given.
+func SameAs(c *cobra.Command, pointer string, value *string, flag string, args []string) error {
 	if len(args) == 0 {
+		if *value != "" {
+			NamePointer(c, pointer, flag)
+		}
 		return nil
 	}
 	if *value != "" && *value != args[0] {
@@ -97,8 +101,8 @@ const maxTypos = 2
 // for an unknown command.
 func SuggestCommands(c *cobra.Command) {
 	if !c.HasSubCommands() {
-		if c.HasParent() && c.Parent().Name() == "completion" { // cobra's own, which call an argument an unknown command
-			c.Args = Exactly()
+		if c.HasParent() && c.Parent().Name() == "completion" {
+			c.Args = Exactly() // cobra's own check calls an argument an unknown command
 		}
 		return
 	}

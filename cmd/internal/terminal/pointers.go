@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,22 @@ func nameOf(c *cobra.Command, pointer string) string {
 		}
 	}
 	return path.String()
+}
+
+// namedTwice matches the name of a member in a text of the server that is followed by its flag, as in allow_weak
+// (--allow-weak).
+var namedTwice = regexp.MustCompile(`\b[a-z_]+ \((--[a-z-]+)\)`)
+
+// FlagsOnly returns a text of the server that names members together with their flags. It keeps only the flags if the
+// command has them.
+func FlagsOnly(c *cobra.Command, text string) string {
+	return namedTwice.ReplaceAllStringFunc(text, func(both string) string {
+		flag := namedTwice.FindStringSubmatch(both)[1]
+		if c.Flags().Lookup(strings.TrimPrefix(flag, "--")) == nil {
+			return both
+		}
+		return flag
+	})
 }
 
 // leadsInto reports whether a pointer is the one of the pattern, or leads to something within it.

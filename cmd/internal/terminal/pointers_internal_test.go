@@ -6,6 +6,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func TestFlagsOnly(t *testing.T) {
+	t.Parallel()
+	c := &cobra.Command{}
+	c.Flags().Bool("allow-weak", false, "")
+	for text, want := range map[string]string{
+		"import with allow_weak (--allow-weak).": "import with --allow-weak.",
+		"Set it as ca (--ca).":                   "Set it as ca (--ca).",
+		"Use a key (--allow-weak is better).":    "Use a key (--allow-weak is better).",
+	} {
+		if got := FlagsOnly(c, text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestNameOf(t *testing.T) {
 	c := &cobra.Command{}
 	for pointer, name := range map[string]string{

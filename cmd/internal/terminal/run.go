@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,11 +46,14 @@ func flagError(_ *cobra.Command, err error) error {
 	if errors.Is(err, errEmpty) {
 		return fmt.Errorf("--%s can't be empty: give it a value, or leave the flag out", bad.GetFlag().Name)
 	}
+	_, atoi := strconv.Atoi(bad.GetValue()) // package pflag doesn't say that a number is only too large
 	must, known := errors.AsType[ValueError](err)
 	switch flag := bad.GetFlag(); {
 	case known:
 	case flag.Value.Type() == "bool":
 		must = "true or false"
+	case flag.Value.Type() == "int" && errors.Is(atoi, strconv.ErrRange):
+		must = "a smaller number"
 	case flag.Value.Type() == "int":
 		must = "a whole number"
 	default:
@@ -140,7 +144,7 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 	if errors.As(err, &known) {
 		text = strings.Replace(text, known.Error(), known.Public, 1)
 	}
-	for line := range strings.Lines(strings.TrimSpace(text)) {
+	for line := range strings.Lines(FlagsOnly(command, strings.TrimSpace(text))) {
 		fmt.Fprintf(w, "%s %s\n", styled(w, red, "postern:"), Printable(strings.TrimSuffix(line, "\n")))
 	}
 	for _, f := range known.Fields {
@@ -152,7 +156,7 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 		case f.Detail == known.Public && len(known.Fields) == 1:
 			fmt.Fprintf(w, "  in %s (%s)\n", Printable(name), known.Code)
 		default:
-			fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(f.Detail))
+			fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(FlagsOnly(command, f.Detail)))
 		}
 	}
 }
