@@ -365,8 +365,8 @@ func TestPlans_most(t *testing.T) {
 		if fault.CodeOf(err) != "too_many_plans" {
 			t.Errorf("error %v", err)
 		}
-		list, err := f.Of(t.Context(), f.owner, f.owner.HomeTeam)
-		if err != nil || len(list) != 10 || list[9].ID != first.ID {
+		list, err := f.List(t.Context(), f.owner, contract.ImportList{})
+		if err != nil || len(list.Items) != 10 || list.Items[9].ID != first.ID {
 			t.Errorf("the list is %+v, %v", list, err)
 		}
 	})

@@ -127,14 +127,9 @@ func findTarget(
 		at = 0
 	}
 	if at < 0 {
-		var names []string
-		for _, v := range versions {
-			names = append(names, v.Name)
-		}
-		return []fault.Field{{
-			Pointer: "/version", Code: "unknown_version",
-			Detail: "Use one of the project's versions: " + strings.Join(names, ", ") + ".",
-		}}, nil
+		return []fault.Field{notAmong("/version", "version", in.Version, namesOf(versions, func(v models.Version) string {
+			return v.Name
+		}))}, nil
 	}
 	environments, err := environmentsOf(tx, versions[at])
 	if err != nil {
@@ -148,13 +143,32 @@ func findTarget(
 		}
 	}
 	if !slices.ContainsFunc(environments, func(e models.Environment) bool { return e.Name == q.Environment }) {
-		wrong = append(wrong, fault.Field{
-			Pointer: "/environment",
-			Code:    "unknown_environment",
-			Detail:  "Use one of the version's environments.",
-		})
+		names := namesOf(environments, func(e models.Environment) string { return e.Name })
+		wrong = append(wrong, notAmong("/environment", "environment", in.Environment, names))
 	}
 	return wrong, nil
+}
+
+func namesOf[Row any](rows []Row, name func(Row) string) (names []string) {
+	for _, row := range rows {
+		names = append(names, name(row))
+	}
+	return names
+}
+
+// notAmong says which names a question can have instead of a wrong one, or if it has none although there are several.
+func notAmong(pointer, noun, given string, names []string) fault.Field {
+	of := map[string]string{"version": "project", "environment": "version"}[noun]
+	if given == "" {
+		return fault.Field{
+			Pointer: pointer, Code: "required",
+			Detail: "The " + of + " has several " + noun + "s: " + strings.Join(names, ", ") + ".",
+		}
+	}
+	return fault.Field{
+		Pointer: pointer, Code: "unknown_" + noun,
+		Detail: "Use one of the " + of + "'s " + noun + "s: " + strings.Join(names, ", ") + ".",
+	}
 }
 
 // defaultEnvironment is the environment of a question that names none.

@@ -144,8 +144,15 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 	if errors.As(err, &known) {
 		text = strings.Replace(text, known.Error(), known.Public, 1)
 	}
+	missing := missingFlag(command, known)
+	if missing != "" {
+		text = missing + " is missing. " + text
+	}
 	for line := range strings.Lines(FlagsOnly(command, strings.TrimSpace(text))) {
 		fmt.Fprintf(w, "%s %s\n", styled(w, red, "postern:"), Printable(strings.TrimSuffix(line, "\n")))
+	}
+	if missing != "" {
+		return // it names the only field
 	}
 	for _, f := range known.Fields {
 		name := cmp.Or(command.Annotations[pointerKey], "the request")
@@ -159,4 +166,17 @@ func complain(w io.Writer, command *cobra.Command, err error) {
 			fmt.Fprintf(w, "  %s: %s\n", Printable(name), Printable(FlagsOnly(command, f.Detail)))
 		}
 	}
+}
+
+// missingFlag returns the flag that an error is about if it is its only field, required and not given.
+func missingFlag(command *cobra.Command, err *fault.Error) string {
+	if len(err.Fields) != 1 || cmp.Or(err.Fields[0].Code, err.Code) != "required" {
+		return ""
+	}
+	name := nameOf(command, err.Fields[0].Pointer)
+	flag := command.Flags().Lookup(strings.TrimPrefix(name, "--"))
+	if !strings.HasPrefix(name, "--") || flag == nil || flag.Changed {
+		return ""
+	}
+	return name
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,32 @@ func TestRefusedWith(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := refusedWith(c, tc.err); got != tc.want {
 				t.Errorf("got exit code %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestComplain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code  string
+		given bool
+		want  string
+	}{
+		"a flag that is missing": {"required", false, "postern: --version is missing. It has several: 1, 2.\n"},
+		"a flag without a value": {"required", true, "postern: It has several: 1, 2.\n  in --version (required)\n"},
+		"a wrong value": {
+			"unknown_version", true, "postern: It has several: 1, 2.\n  in --version (unknown_version)\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cobra.Command{}
+			c.Flags().String("version", "", "")
+			NamePointer(c, "/version", "--version")
+			c.Flags().Lookup("version").Changed = tc.given
+			var said strings.Builder
+			complain(&said, c, fault.InvalidField("/version", tc.code, "It has several: 1, 2."))
+			if said.String() != tc.want {
+				t.Errorf("got %q, want %q", said.String(), tc.want)
 			}
 		})
 	}
