@@ -106,8 +106,8 @@ func NoContext(from, name string) error {
 	if from != "" {
 		from += ": "
 	}
-	return fault.New(fault.NotFound, "no_context", "%sthere is no context %q. Run `postern context list` to list "+
-		"your contexts, or `postern login URL` to add one", from, name)
+	return fault.New(fault.NotFound, "no_context", "%s", from+fmt.Sprintf("there is no context %q. Run `postern context "+
+		"list` to list your contexts, or `postern login URL` to add one", name))
 }
 
 // Caller is a client and the project of its workspace key, "" for POSTERN_TOKEN and for
