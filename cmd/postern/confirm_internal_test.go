@@ -21,7 +21,8 @@ func TestDelete_asks(t *testing.T) {
 		words, arguments := op.Words()
 		command := strings.Join(words, " ")
 		if op.Deletes == "" {
-			if op.Method == http.MethodDelete && strings.HasSuffix(command, " delete") && !slices.Contains(easy, command) {
+			deletes := op.Method == http.MethodDelete && strings.HasSuffix(command, " delete")
+			if deletes && !slices.Contains(easy, command) {
 				t.Errorf("%s: set Deletes, or add the command to easy", op.ID)
 			}
 			continue

@@ -209,7 +209,8 @@ var (
 			"fetch it first. The old key stays published until the last token it signed has expired.",
 	}}
 	DeleteAppClient = &Op[AppClientPath, None]{Operation{
-		ID: "delete-app-client", Deletes: "app client", Method: http.MethodDelete, Path: appClient, Status: http.StatusNoContent,
+		ID: "delete-app-client", Method: http.MethodDelete, Deletes: "app client",
+		Path: appClient, Status: http.StatusNoContent,
 		Summary: "Delete an app client and its logins", Command: "app-clients delete CLIENT",
 		Permission: UpdateLogin,
 		Doc:        "Also deletes its providers and signing keys. The tenant keeps its users.",

@@ -196,7 +196,8 @@ var (
 			"the team's other custom domains with the same host name.",
 	}}
 	DeleteDomain = &Op[DomainPath, None]{Operation{
-		ID: "delete-domain", Deletes: "custom domain", Method: http.MethodDelete, Path: domain, Status: http.StatusNoContent,
+		ID: "delete-domain", Method: http.MethodDelete, Deletes: "custom domain",
+		Path: domain, Status: http.StatusNoContent,
 		Summary: "Delete a custom domain", Command: "domains delete PROJECT DOMAIN",
 		Permission: ChangeDomains,
 		Doc: "Calls to the domain get 404, unless another custom domain with the same host name matches them. The " +

@@ -105,7 +105,8 @@ var (
 			"the target's origin.",
 	}}
 	DeleteEnvironment = &Op[EnvironmentRemoval, None]{Operation{
-		ID: "delete-environment", Deletes: "environment", Method: http.MethodDelete, Path: environment, Status: http.StatusNoContent,
+		ID: "delete-environment", Method: http.MethodDelete, Deletes: "environment",
+		Path: environment, Status: http.StatusNoContent,
 		Summary: "Delete an environment", Command: "environments delete PROJECT VERSION ENVIRONMENT",
 		Permission: UpdateProjects,
 		Doc: "Also revokes API keys that are valid only for this environment. Requires confirm if the environment " +

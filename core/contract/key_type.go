@@ -94,7 +94,8 @@ var (
 			"applies only to new keys.",
 	}}
 	DeleteKeyType = &Op[KeyTypeDeletion, None]{Operation{
-		ID: "delete-key-type", Deletes: "key type", Method: http.MethodDelete, Path: keyType, Status: http.StatusNoContent,
+		ID: "delete-key-type", Method: http.MethodDelete, Deletes: "key type",
+		Path: keyType, Status: http.StatusNoContent,
 		Summary: "Delete a key type that has no keys", Command: "key-types delete PROJECT KEY_TYPE",
 		Permission: UpdateProjects,
 		Doc:        "You can't delete a key type that has keys, including revoked ones.",

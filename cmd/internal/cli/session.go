@@ -106,8 +106,8 @@ func NoContext(from, name string) error {
 	if from != "" {
 		from += ": "
 	}
-	return fault.New(fault.NotFound, "no_context", "%s", from+fmt.Sprintf("there is no context %q. Run `postern context "+
-		"list` to list your contexts, or `postern login URL` to add one", name))
+	return fault.New(fault.NotFound, "no_context", "%s", from+fmt.Sprintf("there is no context %q. Run "+
+		"`postern context list` to list your contexts, or `postern login URL` to add one", name))
 }
 
 // Caller is a client and the project of its workspace key, "" for POSTERN_TOKEN and for
@@ -278,8 +278,8 @@ func claimHint(callers []Caller) string {
 	if slices.ContainsFunc(callers, func(c Caller) bool { return !c.workspace }) { // an account is signed in
 		run = "run `postern claim URL`"
 	}
-	return "\nIf you created it with curl, without an account, " + run + " with the claim URL from the response. Or set " +
-		"POSTERN_TOKEN to the workspace_key from the response"
+	return "\nIf you created it with curl, without an account, " + run + " with the claim URL from the response. Or " +
+		"set POSTERN_TOKEN to the workspace_key from the response"
 }
 
 // OnProject tries a call with each credential that may be valid for a project.
