@@ -375,6 +375,9 @@ func (p *ImportPlan) Lines() []LedgerLine {
 		lines[n].Count++
 		if len(lines[n].Names) < mostLedgerNames {
 			name := item.Name
+			if item.Line > 0 {
+				name += " (" + item.Place() + ")"
+			}
 			if len(item.Details) > 0 {
 				name += ": " + strings.Join(item.Details, ", ")
 			}

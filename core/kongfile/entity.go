@@ -105,6 +105,23 @@ type Entity struct {
 // ID returns the entity's id in the file, "" if it doesn't have one.
 func (e *Entity) ID() string { return e.Value.Get("id").Text }
 
+// Label is Name, with a number instead of the pointer of an entity without a name, such as consumer 2.
+func (e *Entity) Label() string {
+	at := e
+	if e.Consumer != nil && e.isCredential() {
+		at = e.Consumer
+	}
+	n, err := strconv.Atoi(at.Pointer[strings.LastIndexByte(at.Pointer, '/')+1:])
+	if err != nil {
+		return e.Name()
+	}
+	return strings.ReplaceAll(e.Name(), at.Pointer, strings.ReplaceAll(string(at.Type), "_", " ")+" "+strconv.Itoa(n+1))
+}
+
+func (e *Entity) isCredential() bool {
+	return slices.Contains([]Type{ACL, KeyAuth, JWTSecret, BasicAuth, HMACAuth, OAuth2, MTLSAuth}, e.Type)
+}
+
 // Name returns what people call the entity. It is never a credential.
 func (e *Entity) Name() string {
 	text := func(members ...string) string {

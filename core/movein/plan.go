@@ -64,7 +64,7 @@ func Kong(file *kongfile.File, o Options) (*Plan, error) {
 	}
 	for _, e := range file.Entities {
 		p.items[e] = &item{ImportItem: contract.ImportItem{
-			Kind: string(e.Type), Title: titleOf(e), Name: e.Name(), Pointer: e.Pointer, Line: e.Line,
+			Kind: string(e.Type), Title: titleOf(e), Name: e.Label(), Pointer: e.Pointer, Line: e.Line,
 			Details: []string{},
 		}}
 		p.unknownFields(e)

@@ -299,8 +299,15 @@ func (s *Service) FitsImported(tx *models.Tx, project models.Project) error {
 	return s.CheckLogin(tx, project.ID)
 }
 
-// NameTaken returns the refusal of a project name that is in use.
-func NameTaken(name string) error { return nameTaken(name) }
+// NameTaken returns the refusal of an import whose project has a name that is in use.
+func NameTaken(name string) error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: "name_taken", Public: fmt.Sprintf("The name %q is taken.", name),
+		Fields: []fault.Field{{
+			Pointer: "/name", Code: "name_taken", Detail: "Choose another name for the imported project.",
+		}},
+	}
+}
 
 // ViewImported returns an imported project as its team sees it.
 func (s *Service) ViewImported(tx *models.Tx, project models.Project) (Project, error) {

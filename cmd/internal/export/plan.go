@@ -115,7 +115,7 @@ func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []
 	}
 	read, err := movein.Read(files)
 	if err != nil {
-		return fmt.Errorf("cannot import: %w", err)
+		return cannotImport(files, err)
 	}
 	for _, name := range f.gateway.placeholders() {
 		known := read.Placeholders()
@@ -125,9 +125,21 @@ func (f importFlags) importFiles(t terminal.Terminal, c *cobra.Command, files []
 		}
 	}
 	if f.in.DryRun {
-		return f.showPlan(t, c, read, set)
+		return cannotImport(files, f.showPlan(t, c, read, set))
 	}
 	return f.moveIn(t, c, files, set)
+}
+
+// cannotImport adds the name of the file to an error about its contents. If there are several, the error has it.
+func cannotImport(files []movein.File, err error) error {
+	_, ofFile := errors.AsType[*configfile.Error](err)
+	switch {
+	case ofFile && len(files) == 1:
+		return fmt.Errorf("cannot import %s: %w", files[0].Name, err)
+	case ofFile:
+		return fmt.Errorf("cannot import: %w", err)
+	}
+	return err
 }
 
 // showPlan shows the plan of an import. It makes the plan on this machine, so no secret leaves it.
@@ -220,7 +232,7 @@ func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 	fmt.Fprintf(&out, "Plan for %s (%s): %d move exactly, %d with differences, %d in part, %d not at all.\n\n",
 		entities, terminal.Printable(p.Source), s.Exact, s.Approximate, s.Lossy, s.Skipped)
 	if len(p.Projects) > 0 {
-		fmt.Fprintf(&out, "Would create the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
+		fmt.Fprintf(&out, "The plan contains the product %s and the tenant %s, with:\n", p.Product, p.Tenant)
 	}
 	for i := range p.Projects {
 		writeProject(&out, &p.Projects[i])
@@ -230,8 +242,14 @@ func planText(p *contract.ImportPlan, ledger []contract.LedgerLine) string {
 			"%d\n", p.OwnerCount, p.Keys.Imported,
 			p.Keys.Frozen, p.Keys.Expired, len(p.Groups))
 	}
-	out.WriteByte('\n')
-	writeLedger(&out, movein.NameSettingsIn(ledger, settingFlags), "Move", true)
+	if len(p.Projects) > 0 || p.OwnerCount > 0 {
+		out.WriteByte('\n')
+	}
+	lines := slices.Clone(movein.NameSettingsIn(ledger, settingFlags))
+	for i := range lines {
+		lines[i].Code = "" // of several reasons, which the note has
+	}
+	writeLedger(&out, lines, "Move", true)
 	writeClosed(&out, p.Closed)
 	writeByHand(&out, &p.ByHand)
 	writeWeak(&out, p)

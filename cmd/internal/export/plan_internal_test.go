@@ -99,6 +99,46 @@ func TestSettingFlags(t *testing.T) {
 	}
 }
 
+// Each item has its line, and its title without codes.
+func TestImport_items(t *testing.T) {
+	text := strings.Replace(kongFile, "{username: web,", "{tags: [a]}, {username: web,", 1)
+	out, err := importing(t, text, nil, "--dry-run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Items: orders (line 3)", "consumer 1 (line 9)", "credential of web (line 9)",
+		"Routes (2), skipped\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q isn't in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "kong.route") || strings.Contains(out, "/consumers/0") || strings.Contains(out, "\n\n\n") {
+		t.Errorf("it has codes, pointers or empty lines:\n%s", out)
+	}
+	out, err = importing(t, "_format_version: '3.0'\n", nil, "--dry-run")
+	if err != nil || strings.Contains(out, "\n\n\n") {
+		t.Errorf("an empty plan: %v\n%s", err, out)
+	}
+}
+
+func TestImport_fileErrors(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"a duplicate": {"_format_version: '3.0'\nroutes: []\nroutes: []\n", "cannot import 0.yaml: Line 3: "},
+		"a wrong value": {
+			"_format_version: '3.0'\nservices: [{host: a, port: b}]\n", "cannot import 0.yaml: Line 2: The port",
+		},
+		"another version":    {"_format_version: '9'\n", "cannot import 0.yaml: Line 1: This _format_version"},
+		"a zip that is torn": {"PK\x03\x04", "0.yaml: "},
+	} {
+		if _, err := importing(t, tt.text, nil, "--dry-run"); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := run(t, nil, "", "--dry-run"); err == nil || err.Error() != "the name of a file is empty" {
+		t.Errorf("an empty name: %v", err)
+	}
+}
+
 func TestImport_kongJSON(t *testing.T) {
 	out, err := importing(t, kongFile, nil, "--dry-run", "--json")
 	if err != nil {

@@ -111,8 +111,11 @@ func writeLines(out *strings.Builder, title string, lines []contract.LedgerLine,
 		if i == 0 {
 			fmt.Fprintf(out, "%s\n", title)
 		}
-		fmt.Fprintf(out, "  %s (%d), %s: %s\n%s", terminal.Printable(l.Title), l.Count, terminal.Printable(l.Status),
-			terminal.Printable(l.Code), indented(terminal.Printable(l.Note)))
+		heading := fmt.Sprintf("%s (%d), %s", l.Title, l.Count, l.Status)
+		if l.Code != "" {
+			heading += ": " + l.Code
+		}
+		fmt.Fprintf(out, "  %s\n%s", terminal.Printable(heading), indented(terminal.Printable(l.Note)))
 		if l.Remedy != nil {
 			out.WriteString(indented("To do: " + terminal.Printable(*l.Remedy)))
 		}

@@ -150,7 +150,11 @@ func verifyFile(
 
 // VerifyFile verifies the zip in a file.
 func VerifyFile(ctx context.Context, zip *terminal.Input, against bundle.Against) (bundle.Report, error) {
-	return bundle.Verify(ctx, zip, zip.Size, against)
+	report, err := bundle.Verify(ctx, zip, zip.Size, against)
+	if err != nil {
+		return report, fmt.Errorf("cannot read %s: %w", zip.Path, err)
+	}
+	return report, nil
 }
 
 func verifiedOf(name string, report bundle.Report, against bundle.Against) verified {

@@ -114,6 +114,8 @@ func OfFlag(flag string, err error) error {
 func CannotRead(err error) error {
 	failed, ok := errors.AsType[*fs.PathError](err)
 	switch {
+	case ok && failed.Path == "":
+		return UsageError("the name of a file is empty")
 	case ok && errors.Is(failed.Err, syscall.EISDIR):
 		return IsDirectory(failed.Path)
 	case ok:

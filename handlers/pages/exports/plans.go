@@ -170,7 +170,7 @@ func (h *Handler) planModel(v *page.Visit, plan *contract.PlannedImport) exports
 func nameOfOpened(plan *contract.PlannedImport, name string) string {
 	for i := range plan.Items {
 		if item := &plan.Items[i]; item.Pointer == name {
-			return fmt.Sprintf("%s %s (%s)", item.Kind, item.Name, item.Place())
+			return fmt.Sprintf("%s %s (%s)", item.Kind, strings.TrimPrefix(item.Name, item.Kind+" "), item.Place())
 		}
 	}
 	return name
