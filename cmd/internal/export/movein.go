@@ -98,7 +98,8 @@ func (f importFlags) apply(
 			return did, err
 		}
 	}
-	question := fmt.Sprintf("Apply the plan for %s and %s? [y/N] ", terminal.Count{N: int64(len(plan.Projects)), One: "project"},
+	question := fmt.Sprintf("Apply the plan for %s and %s? [y/N] ",
+		terminal.Count{N: int64(len(plan.Projects)), One: "project"},
 		terminal.Count{N: plan.Keys.Imported, One: "key"})
 	if err := cli.Confirm(t, question, "y", "import", f.yes); err != nil {
 		return did, err

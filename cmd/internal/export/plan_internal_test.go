@@ -112,7 +112,8 @@ func TestImport_items(t *testing.T) {
 			t.Errorf("%q isn't in\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "kong.route") || strings.Contains(out, "/consumers/0") || strings.Contains(out, "\n\n\n") {
+	if strings.Contains(out, "kong.route") || strings.Contains(out, "/consumers/0") ||
+		strings.Contains(out, "\n\n\n") {
 		t.Errorf("it has codes, pointers or empty lines:\n%s", out)
 	}
 	out, err = importing(t, "_format_version: '3.0'\n", nil, "--dry-run")
