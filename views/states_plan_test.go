@@ -145,7 +145,8 @@ func importApplied() exports.MovedIn {
 		}},
 	}
 	return exports.MovedIn{
-		Page: in("Imported file", "/imports/imp_1", "Projects", "Import", "Import of 28 Nov 2026, 13:41 UTC"), Import: did,
+		Page:   in("Imported file", "/imports/imp_1", "Projects", "Import", "Import of 28 Nov 2026, 13:41 UTC"),
+		Import: did,
 		Facts: []ui.Fact{
 			{Label: "Projects created", Value: "2"}, {Label: "API keys created", Value: "48,000"},
 			{Label: "Unchanged", Value: "4"},

@@ -264,7 +264,7 @@ func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	switch {
 	case err == nil && did.ID == "":
 		return v.Done("moved_in_same", projects.ImportPath)
-	case err == nil && slices.ContainsFunc(did.Projects, func(p contract.MovedProject) bool { return len(p.Closed) > 0 }):
+	case err == nil && slices.ContainsFunc(did.Projects, refuses):
 		return v.Done("moved_in_closed", planPath(did.ID))
 	case err == nil:
 		return v.Done("moved_in", planPath(did.ID))
@@ -281,6 +281,9 @@ func (h *Handler) applyPlan(v *page.Visit) (web.Answer, error) {
 	m.Refused = wrong.Rest()
 	return web.Answer{Status: wrong.Status, Page: exports.PlanPage(m)}, nil
 }
+
+// refuses reports whether a version of a project was created to refuse every call.
+func refuses(p contract.MovedProject) bool { return len(p.Closed) > 0 }
 
 // deletePlan deletes a plan and its files.
 func (h *Handler) deletePlan(v *page.Visit) (web.Answer, error) {
