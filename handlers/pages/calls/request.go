@@ -31,7 +31,7 @@ func (h *Handler) showRequest(v *page.Visit) (web.Answer, error) {
 	path := requestsPath(p) + "/" + url.PathEscape(r.ID)
 	m := projects.RequestDetail{
 		Page: v.Shell("Request to "+p.DisplayName, path, page.ProjectsCrumb(), page.ProjectCrumb(p),
-			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: r.Time.Format("15:04:05.000")}),
+			ui.Crumb{Text: "Requests", URL: requestsPath(p)}, ui.Crumb{Text: callTime(r.Time, time.Now())}),
 		Request: requestRow(p, r.Request),
 		Facts: []ui.Fact{
 			{Label: "Time", Value: r.Time.Format("2 Jan 2006, 15:04:05.000 UTC")},

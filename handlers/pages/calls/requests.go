@@ -121,7 +121,7 @@ func (h *Handler) followRows(v *page.Visit, p rules.Project) {
 
 func requestRow(p rules.Project, r contract.Request) projects.Request {
 	row := projects.Request{
-		Time:        r.Time.Format("15:04:05.000"),
+		Time:        callTime(r.Time, time.Now()),
 		URL:         requestsPath(p) + "/" + url.PathEscape(r.ID),
 		Arrival:     arrival(r.Time),
 		Route:       r.Route,
@@ -147,6 +147,15 @@ func requestRow(p rules.Project, r contract.Request) projects.Request {
 		row.KeyURL = page.KeyPath(p, *r.Key)
 	}
 	return row
+}
+
+// callTime is when a call arrived, in UTC, with the date unless that is today.
+func callTime(at, now time.Time) string {
+	at, now = at.UTC(), now.UTC()
+	if at.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return at.Format("15:04:05.000")
+	}
+	return at.Format("2 Jan 2006, 15:04:05.000")
 }
 
 // below returns the path without the part that leads to the environment, which has its own
