@@ -30,7 +30,17 @@ func TestLimits_project(t *testing.T) {
 	wrong := send(opened, "key minute 1e3", "key hour 10", "ip second 5", "project day 100", "project hour 200",
 		"ip second 6").
 		Shows(422, "Limits and CORS").
-		Says("#limit-6-error", "Another limit has the same window")
+		Says("#limit-6-error", "Another limit for each address has the same window").
+		Says("#limit-1-error", "Use a whole number of 1 or more").
+		Says("#limit-4-error", "Use 200 or more").
+		Lacks("#limit-3-error")
+	send(opened, "key minute 1,000x", "key minute 100").
+		Shows(422, "Limits and CORS").
+		Says("#limit-1-error", "Use a whole number of 1 or more, or leave the field empty.").
+		Says("#limit-2-error", "Another limit for each key has the same window. Remove one of the two.")
+	send(opened, "project day 9", "project day x").
+		Says("#limit-2-error", "Another limit for the entire project has the same window. Remove one of the two. Use "+
+			"a whole number")
 	if got := wrong.Value("#limits [name=revision]"); got != opened {
 		t.Error("the refused form has another revision than it was opened with")
 	}

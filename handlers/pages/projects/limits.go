@@ -12,6 +12,7 @@ import (
 	"postern/handlers/web"
 	"postern/platform/fault"
 	"postern/service/access"
+	"postern/service/keys"
 	rules "postern/service/projects"
 	"postern/views/projects"
 	"postern/views/ui"
@@ -140,7 +141,7 @@ func (f limitsForm) byCounted() (typed map[string]map[string]string, wrong map[i
 			continue
 		}
 		if _, twice := of[row.window]; twice {
-			wrong[i] = "Another limit has the same window. Remove one of the two."
+			wrong[i] = "Another limit for " + subjectOf(row.of) + " has the same window. Remove one of the two."
 			continue
 		}
 		of[row.window] = row.calls
@@ -156,8 +157,7 @@ func (h *Handler) saveLimits(v *page.Visit) (web.Answer, error) {
 	}
 	typed, wrong := form.byCounted()
 	if len(wrong) > 0 {
-		return h.saved(v, fault.New(fault.Invalid, "invalid_limits", "Nothing has been saved yet."), "limits",
-			v.Param("project"), form)
+		return h.saved(v, otherMistakes(typed), "limits", v.Param("project"), form)
 	}
 	_, err := h.Projects.Update(v.Ctx(), v.Who, contract.ProjectUpdate{
 		ProjectPath: projectIn(v),
@@ -170,6 +170,23 @@ func (h *Handler) saveLimits(v *page.Visit) (web.Answer, error) {
 		}},
 	})
 	return h.saved(v, err, "limits", v.Param("project"), form)
+}
+
+// subjectOf is what a limit counts, in a sentence: each owner.
+func subjectOf(name string) string {
+	i := slices.IndexFunc(countedRows, func(c counted) bool { return c.name == name })
+	subject, _, _ := strings.Cut(countedRows[i].inRow, ",")
+	return subject
+}
+
+// otherMistakes returns an error with what is wrong with the limits of a form that can't be sent, because some of its
+// rows are wrong, so that the form shows all mistakes at once.
+func otherMistakes(typed map[string]map[string]string) error {
+	err := fault.New(fault.Invalid, "invalid_limits", "Nothing has been saved yet.")
+	for _, c := range countedRows {
+		err.Fields = append(err.Fields, keys.CheckLimits("/limits/"+c.name, *page.ReadLimits(typed[c.name]))...)
+	}
+	return err
 }
 
 // changeLimits adds and removes rows of the form, without saving anything.
@@ -213,7 +230,7 @@ func (f limitsForm) mark(m *projects.Configure, wrong *page.Errors) {
 			continue // it is not sent, so the error is another row's
 		}
 		if detail := wrong.Limit("/limits/"+row.of+"/"+row.window, row.calls).Error; detail != "" {
-			mistakes[i] = detail
+			mistakes[i] = strings.TrimSpace(mistakes[i] + " " + detail)
 		}
 	}
 	m.Limits.Rows = limitRows(f.rows, mistakes)
