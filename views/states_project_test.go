@@ -233,10 +233,17 @@ func keyBounds(of, minute string) projects.KeyBounds {
 			Chosen: of == "type",
 		},
 		{
-			Value: "own", Title: "Custom", Text: "Replaces the limits from the key type and the project.",
+			Value: "own", Title: "Custom",
+			Text: "Replaces the key type's limits and the project's limits for each key. " +
+				"The project's limits for owners, addresses and the entire project still apply.",
 			Chosen: of == "own",
 		},
-		{Value: "none", Title: "None", Text: "No limits, regardless of the key type.", Chosen: of == "none"},
+		{
+			Value: "none", Title: "None",
+			Text: "No limits for this key. The project's limits for owners, addresses and " +
+				"the entire project still apply.",
+			Chosen: of == "none",
+		},
 	}}
 	for _, window := range []string{"second", "minute", "hour", "day", "month", "year"} {
 		b.Windows = append(b.Windows, ui.Limit{Window: window, Label: "A " + window})

@@ -131,7 +131,11 @@ func TestKey_update(t *testing.T) {
 		Lacks("#edit-limit-hour-error")
 	s.Post(path, form(revision, "limits_of", "none", "limits_hour", "many")...).LeadsTo(path)
 	s.Get(path).
-		Says("dl", "none, regardless of the key type").
+		Says("dl", "none for this key, regardless of the key type").
+		Says("main", "Replaces the key type's limits and the project's limits for each key. The project's limits for "+
+			"owners, addresses and the entire project still apply.").
+		Says("main", "No limits for this key. The project's limits for owners, addresses and the entire project still "+
+			"apply.").
 		Says("dl time[title^='2 Jan 2090']", "in ").
 		Says("dl", "anywhere")
 

@@ -18,6 +18,13 @@ const (
 	limitsOfNone = "none"
 )
 
+// The texts of these choices. A key's own limits replace only those of its type, or the project's limits for each key.
+const (
+	customText    = "Replaces the key type's limits and the project's limits for each key." + stillApply
+	unlimitedText = "No limits for this key." + stillApply
+	stillApply    = " The project's limits for owners, addresses and the entire project still apply."
+)
+
 // keyBounds holds the fields for a key's limits and addresses, as typed.
 type keyBounds struct {
 	of      string
@@ -63,8 +70,8 @@ func (b keyBounds) limits() contract.Limits {
 func (b keyBounds) form(inherited string, wrong *page.Errors) projects.KeyBounds {
 	m := projects.KeyBounds{Of: []ui.Option{
 		{Value: limitsOfType, Title: "From the key type", Text: inherited},
-		{Value: limitsOfOwn, Title: "Custom", Text: "Replaces the limits from the key type and the project."},
-		{Value: limitsOfNone, Title: "None", Text: "No limits, regardless of the key type."},
+		{Value: limitsOfOwn, Title: "Custom", Text: customText},
+		{Value: limitsOfNone, Title: "None", Text: unlimitedText},
 	}}
 	page.Choose(m.Of, limitsOfType)
 	if b.of == limitsOfOwn || b.of == limitsOfNone {
@@ -98,7 +105,7 @@ func effectiveText(k contract.Key) string {
 	text := page.LimitsText(page.TypedLimits(k.EffectiveLimits))
 	switch {
 	case k.LimitsFrom == contract.LimitsOfKey && text == "":
-		return "none, regardless of the key type"
+		return "none for this key, regardless of the key type"
 	case k.LimitsFrom == contract.LimitsOfKey:
 		return text + " (set on this key)"
 	case k.LimitsFrom == contract.LimitsOfType:
@@ -128,5 +135,5 @@ func inheritedByChoice(p rules.Project) string {
 	if text := page.LimitsText(page.TypedLimits(p.Limits.Key)); text != "" {
 		return fmt.Sprintf("If the key type doesn't set limits, the project's limits for each key apply: %s.", text)
 	}
-	return "If the key type doesn't set limits, calls aren't limited."
+	return "If the key type doesn't set limits, the key has no limits."
 }
