@@ -59,7 +59,7 @@ func binStates() []state {
 					"Everything listed above will be deleted immediately. After that, anyone can use the name.",
 				},
 				Typed: ui.Value{
-					Text: "shopp", Error: "Confirm with the project's name, shop. In the API, send ?confirm=shop.",
+					Text: "shopp", Error: "Type shop to confirm.",
 				},
 			},
 			BackURL: "/projects/shop",

@@ -47,9 +47,19 @@ func (v *Visit) Mark(c *ui.Confirmation, wrong *Errors) {
 		return
 	}
 	if c.Type != "" {
+		wrong.nameTyped(c.Type)
 		c.Typed = wrong.Value("/confirm", v.Posted("typed_name"))
 	}
 	c.Error = wrong.Rest()
+}
+
+// nameTyped words the error of a name that was typed wrong for a page: the rule's text can explain the API's parameter.
+func (m *Errors) nameTyped(name string) {
+	for i := range m.Fields {
+		if m.Fields[i].Code == "wrong_confirmation" {
+			m.Fields[i].Detail = "Type " + name + " to confirm."
+		}
+	}
 }
 
 // Figure is a line of an impact that is read from the database. The form works without one

@@ -35,7 +35,7 @@ func TestBin(t *testing.T) {
 	s.Post(page, "now", "true", "typed_name", "shopp").
 		Shows(422, "Delete shop").
 		Holds("typed_name", "shopp").
-		Says("#erase-confirm-error", "Confirm with the project's name")
+		Says("#erase-confirm-error", "Type shop to confirm.")
 	s.Post(page, "now", "true", "typed_name", "shop").LeadsTo("/projects")
 	s.Get("/projects/shop").Shows(404, "Page not found")
 	s.Get("/bin").Says("main", "The trash is empty")

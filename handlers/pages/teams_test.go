@@ -98,7 +98,7 @@ func TestTeam_delete(t *testing.T) {
 
 	s.Get(first+"/settings").Says("section[aria-labelledby=erase-confirm-title]", "Members").Lacks("[role=alert]")
 	s.Post(first+"/delete", "typed_name", "an").Shows(422, "Settings").Says("#erase-confirm-error",
-		"Type the team's name")
+		"Type Ana to confirm.")
 	s.Post(first+"/delete", "typed_name", "Ana").LeadsTo("/teams")
 	s.Get("/teams").
 		Says("[data-flash]", "Deleted the team Ana").
