@@ -90,10 +90,10 @@ func relationsEmpty() projects.Relations {
 func relationsWrong() projects.Relations {
 	m := relationsOfShop()
 	m.Add.Open, m.Import.Open = true, true
-	m.Add.Object = ui.Value{Text: "42", Error: "Use a type and an ID, such as order:42."}
+	m.Add.Object = ui.Value{Text: "42", Error: "Use a type, a colon and an ID, such as order:42."}
 	m.Add.Error = "Nothing was added."
-	m.Import.Error = "Owner 5013 in the file: Use a type and an ID, such as order:42."
-	m.Wrong = "Use a type and an ID, such as order:42."
+	m.Import.Error = "Owner 5013 in the file: Use a type, a colon and an ID, such as order:42."
+	m.Wrong = "Use a type, a colon and an ID, such as order:42."
 	return m
 }
 

@@ -249,8 +249,11 @@ var (
 // order:a%2fb is order:a%2Fb, and order:%41 is order:A.
 func CanonicalObject(text string) (string, error) {
 	kind, id, found := strings.Cut(text, ":")
-	if !found || !isObjectType(kind) || id == "" || len(text) > 3*MaxObject {
+	switch {
+	case !found || !isObjectType(kind) || id == "":
 		return "", ErrObjectText
+	case len(text) > 3*MaxObject: // its shortest form too
+		return "", ErrObjectLong
 	}
 	out := append(make([]byte, 0, len(text)), kind...)
 	out = append(out, ':')

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -92,6 +93,14 @@ func TestCanonicalObject(t *testing.T) {
 				t.Errorf("%q becomes %q", got, again)
 			}
 		})
+	}
+}
+
+func TestCanonicalObject_tooLong(t *testing.T) {
+	for _, in := range []string{"order:" + strings.Repeat("x", 507), "order:" + strings.Repeat("%41", 2000)} {
+		if _, err := CanonicalObject(in); !errors.Is(err, ErrObjectLong) {
+			t.Errorf("an object of %d bytes: %v, want %v", len(in), err, ErrObjectLong)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ package relations
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -178,11 +179,11 @@ func unknownTenant(pointer, name string) fault.Field {
 }
 
 func invalidObject(pointer string, err error) fault.Field {
-	return fault.Field{
-		Pointer: pointer,
-		Code:    "invalid_object",
-		Detail:  "Use a type and an ID, such as order:42: " + err.Error() + ".",
+	detail := "Use a type, a colon and an ID, such as order:42."
+	if errors.Is(err, policy.ErrObjectLong) {
+		detail = fmt.Sprintf("Use an object of at most %d bytes.", policy.MaxObject)
 	}
+	return fault.Field{Pointer: pointer, Code: "invalid_object", Detail: detail}
 }
 
 // rows returns the rows of relations, or what is wrong with them. The first is number begin of those that were sent.
