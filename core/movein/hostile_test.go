@@ -58,8 +58,8 @@ func hostile() map[string]string {
 // BenchmarkKong_hostile.
 func TestKong_hostile(t *testing.T) {
 	refused := map[string]string{
-		"members at the top": "The import has more than 100 unknown members at the top of its files. Check whether it is a " +
-			"Kong file, and remove the members that Kong doesn't read. The first one is \"x0\" on line 6.",
+		"members at the top": "The import has more than 100 unknown members at the top of its files. Check whether it " +
+			"is a Kong file, and remove the members that Kong doesn't read. The first one is \"x0\" on line 6.",
 		"members of a consumer":   "The consumer at /consumers/0 has more than 5,000 values.",
 		"groups of acl":           `The plugin "acl" at /plugins/0 has more than 5,000 values.`,
 		"headers":                 `The plugin "request-transformer" at /plugins/0 has more than 5,000 values.`,
@@ -103,7 +103,8 @@ func BenchmarkKong_hostile(b *testing.B) {
 
 // A long stage variable isn't repeated for each of many operations.
 func TestAWS_longStageVariable(t *testing.T) {
-	const stages = `{"item": [{"deploymentId": "d1", "stageName": "prod", "variables": {"backend": "a.example.net/%s"}}]}`
+	const stages = `{"item": [{"deploymentId": "d1", "stageName": "prod",
+		"variables": {"backend": "a.example.net/%s"}}]}`
 	var paths []string
 	for i := range 300 {
 		paths = append(paths, fmt.Sprintf(`"/p%d": {"get": {"x-amazon-apigateway-integration": {"type": "http_proxy",
@@ -122,7 +123,8 @@ func TestAWS_longStageVariable(t *testing.T) {
 		}
 		_, err = files.Plan(nil, movein.Options{Now: now})
 		limit, ok := errors.AsType[*configfile.Error](err)
-		if refused != ok || ok && (limit.Code != configfile.CodeLimit || !strings.Contains(err.Error(), "20 MB of text")) {
+		if refused != ok ||
+			ok && (limit.Code != configfile.CodeLimit || !strings.Contains(err.Error(), "20 MB of text")) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

@@ -228,7 +228,8 @@ func TestAddress_subdomains(t *testing.T) {
 // The Host of calls to an upstream can't be a name that the gateway answers for. A target can: its address is checked.
 func TestIsOwnHost(t *testing.T) {
 	own := []string{
-		"--gateway-domain", "Gw.example", "--gateway-url", "https://in.example:8443", "--public-url", "https://Panel.example",
+		"--gateway-domain", "Gw.example", "--gateway-url", "https://in.example:8443",
+		"--public-url", "https://Panel.example",
 	}
 	for _, tt := range []struct {
 		host string

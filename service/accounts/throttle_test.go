@@ -12,7 +12,7 @@ import (
 	"postern/testkit/state"
 )
 
-// Strangers at the address of a signed-in owner don't use up the owner's attempts, and whoever has a session or token
+// Strangers at the address of a signed-in owner don't use up the owner's attempts. Anyone who has a session or token
 // still can't guess the password without end.
 func TestStepUp_throttled(t *testing.T) {
 	type stepUp func(o *testTeam, p access.Principal, word string) error
