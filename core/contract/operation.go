@@ -41,8 +41,8 @@ type Operation struct {
 	Command string
 	Example string // of the command, without "postern"
 
-	// Deletes is the noun of what the operation deletes, such as "app client", if other things depend on it and it can't
-	// be restored. The command asks first.
+	// Deletes is the noun of what the operation deletes, such as "app client", if other things depend on it and it
+	// can't be restored. The command asks first.
 	Deletes string
 }
 

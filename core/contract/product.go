@@ -100,7 +100,8 @@ var (
 		Doc:        "Changes only the fields you send. The name can't be changed.",
 	}}
 	DeleteProduct = &Op[ProductRemoval, None]{Operation{
-		ID: "delete-product", Deletes: "product", Method: http.MethodDelete, Path: product, Status: http.StatusNoContent,
+		ID: "delete-product", Deletes: "product",
+		Method: http.MethodDelete, Path: product, Status: http.StatusNoContent,
 		Summary: "Delete a product",
 		Command: "products delete PRODUCT", Example: "products delete store --yes",
 		Permission: DeleteProducts,

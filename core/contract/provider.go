@@ -186,7 +186,8 @@ var (
 			"issuer or whether the provider is managed, because they identify users. Create another provider instead.",
 	}}
 	DeleteProvider = &Op[ProviderPath, None]{Operation{
-		ID: "delete-provider", Deletes: "provider", Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
+		ID: "delete-provider", Deletes: "provider",
+		Method: http.MethodDelete, Path: provider, Status: http.StatusNoContent,
 		Summary: "Delete a provider", Command: "providers delete PROVIDER", Permission: UpdateLogin,
 		Doc: "Its users aren't deleted, and can sign in with another provider of the same type and issuer. They are " +
 			"removed from groups that they are in only because of this provider's claims.",

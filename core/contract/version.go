@@ -130,7 +130,8 @@ var (
 			"that are allowed but may surprise you.",
 	}}
 	DeleteVersion = &Op[VersionRemoval, None]{Operation{
-		ID: "delete-version", Deletes: "version", Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
+		ID: "delete-version", Deletes: "version",
+		Method: http.MethodDelete, Path: version, Status: http.StatusNoContent,
 		Summary: "Delete a version with its environments", Command: "versions delete PROJECT VERSION",
 		Permission: UpdateProjects,
 		Doc: "Also revokes API keys that are valid only for this version. Requires confirm if the version has any of " +

@@ -174,7 +174,8 @@ var (
 			"which is shown only once.",
 	}}
 	DeleteWebhook = &Op[WebhookPath, None]{Operation{
-		ID: "delete-webhook", Deletes: "webhook", Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
+		ID: "delete-webhook", Deletes: "webhook",
+		Method: http.MethodDelete, Path: webhook, Status: http.StatusNoContent,
 		Summary: "Delete a webhook", Command: "webhooks delete WEBHOOK", Permission: ChangeWebhooks,
 		Doc: "Events are no longer sent. All deliveries are deleted, including pending ones.",
 	}}

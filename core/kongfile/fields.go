@@ -111,8 +111,8 @@ var configFields = func() map[string][]configfile.Field {
 	return out
 }()
 
-// checkFields returns an error if a field of an entity has a value that can't be read, and notes those with placeholders
-// that have no value.
+// checkFields returns an error if a field of an entity has a value that can't be read, and notes those with
+// placeholders that have no value.
 func (e *Entity) checkFields() (err error) {
 	of, list := "this "+strings.ReplaceAll(string(e.Type), "_", " "), fields[e.Type]
 	if e.Type == Plugin {

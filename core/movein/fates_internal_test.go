@@ -14,7 +14,8 @@ func TestFates_placeholders(t *testing.T) {
 			if (one.remedy == setIt || strings.Contains(one.remedy, "set stageVariables")) != isAbout {
 				t.Errorf("%s: the remedy is %q", code, one.remedy)
 			}
-			if isAbout && !strings.Contains(one.note, "placeholder") || strings.Contains(one.note, "or has a placeholder") {
+			if isAbout && !strings.Contains(one.note, "placeholder") ||
+				strings.Contains(one.note, "or has a placeholder") {
 				t.Errorf("%s: the note is %q", code, one.note)
 			}
 		}

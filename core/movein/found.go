@@ -33,8 +33,9 @@ func (p *planner) newFound() found {
 	f := found{
 		upstreams: map[string]*kongfile.Entity{}, authorities: map[string][]*kongfile.Entity{},
 		consumers: map[string][]*kongfile.Entity{}, allowed: map[*kongfile.Entity][]string{},
-		ranges: map[*kongfile.Entity]foundRanges{}, cors: map[*kongfile.Entity]*contract.CORS{}, transforms: map[[2]*kongfile.Entity]foundTransforms{},
-		targets: map[*kongfile.Entity][]*kongfile.Entity{},
+		ranges: map[*kongfile.Entity]foundRanges{}, cors: map[*kongfile.Entity]*contract.CORS{},
+		transforms: map[[2]*kongfile.Entity]foundTransforms{},
+		targets:    map[*kongfile.Entity][]*kongfile.Entity{},
 	}
 	for _, e := range p.file.Of(kongfile.Upstream) {
 		if name := e.Value.Get("name").Text; f.upstreams[name] == nil {

@@ -58,8 +58,8 @@ func hostile() map[string]string {
 // BenchmarkKong_hostile.
 func TestKong_hostile(t *testing.T) {
 	refused := map[string]string{
-		"members at the top": "The import has more than 100 unknown members at the top of its files. Check whether it " +
-			"is a Kong file, and remove the members that Kong doesn't read. The first one is \"x0\" on line 6.",
+		"members at the top": "The import has more than 100 unknown members at the top of its files. Check whether " +
+			"it is a Kong file, and remove the members that Kong doesn't read. The first one is \"x0\" on line 6.",
 		"members of a consumer":   "The consumer at /consumers/0 has more than 5,000 values.",
 		"groups of acl":           `The plugin "acl" at /plugins/0 has more than 5,000 values.`,
 		"headers":                 `The plugin "request-transformer" at /plugins/0 has more than 5,000 values.`,

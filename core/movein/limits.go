@@ -10,8 +10,8 @@ import (
 // windows are the windows of Kong's rate-limiting, which are those of contract.Limits.
 var windows = []string{"second", "minute", "hour", "day", "month", "year"}
 
-// limitsOf returns the limits of a rate-limiting plugin, nil if one of them can't be kept: a limit below 1 refuses every
-// call.
+// limitsOf returns the limits of a rate-limiting plugin, nil if one of them can't be kept: a limit below 1 refuses
+// every call.
 func limitsOf(e *kongfile.Entity) contract.Limits {
 	out := contract.Limits{}
 	for _, window := range windows {

@@ -18,8 +18,8 @@ func TestWholeNumber(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", " ", "abc", "1,000x", "1,00", "1000,000", ",000", "1,,000", "1,0000", "1.5", "1e3", "0x10", "1 000", "1_000",
-		"--1", "+", "NaN",
+		"", " ", "abc", "1,000x", "1,00", "1000,000", ",000", "1,,000", "1,0000", "1.5", "1e3", "0x10", "1 000",
+		"1_000", "--1", "+", "NaN",
 	} {
 		if got, ok := page.WholeNumber(text); ok {
 			t.Errorf("%q is %d, want no number", text, got)

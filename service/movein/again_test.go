@@ -46,7 +46,8 @@ func TestWrite_again(t *testing.T) {
 // An import says whether it can be undone as long as nothing that it created is changed, and why not.
 func TestApplied_cannotUndo(t *testing.T) {
 	state.Each(t, func(t *testing.T, db *models.DB) {
-		const stuck = " To remove everything instead, delete the imported projects, the product kong and the tenant kong."
+		const stuck = " To remove everything instead, delete the imported projects, the product kong and the tenant " +
+			"kong."
 		w := newWorld(t, db)
 		plans := &movein.Plans{DB: db}
 		check := func(id, want string) {
@@ -65,7 +66,8 @@ func TestApplied_cannotUndo(t *testing.T) {
 		}
 		first := w.write(t)
 		check(first.ID, "")
-		const bob, dora = "- username: bob\n", "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"
+		const bob = "- username: bob\n"
+		const dora = "- username: dora\n  keyauth_credentials: [{key: dora-0123456789abcdef}]\n"
 		second := w.write(t, bob, dora+bob)
 		check(first.ID, "A later import from the same source builds on this one. Undo "+second.ID+" first.")
 		check(second.ID, "")

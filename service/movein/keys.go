@@ -184,7 +184,8 @@ var errOther = fault.New(fault.Conflict, "import_overtaken", "Another request ch
 	"same time. Nothing was imported. Try again.")
 
 // keptDetail says why an object stays different from the file.
-const keptDetail = "It was changed here after the last import and differs from the file. To overwrite it, " + overwriteDo
+const keptDetail = "It was changed here after the last import and differs from the file. To overwrite it, " +
+	overwriteDo
 
 // overwriteDo is what overwrites changes, in words for all who import: the page calls it “Overwrite changes”, the API
 // theirs, and the command line --theirs.

@@ -127,8 +127,8 @@ func undoable(tx *models.Tx, row models.MoveIn) error {
 			return err
 		}
 		if what != "" {
-			return fault.New(fault.Conflict, "import_followed", "This import can't be undone, because the later import "+
-				"%s changed objects from earlier ones, such as %s. %s", one.ID, what, byHand(row))
+			return fault.New(fault.Conflict, "import_followed", "This import can't be undone, because the later "+
+				"import %s changed objects from earlier ones, such as %s. %s", one.ID, what, byHand(row))
 		}
 	}
 	if len(later) > 0 {

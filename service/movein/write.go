@@ -177,8 +177,8 @@ func newWriting(
 	return w
 }
 
-// toDo returns the lines of a plan with something left to do, without the names of keys and people, since a record of an
-// import is kept after they are gone.
+// toDo returns the lines of a plan with something left to do, without the names of keys and people, since a record of
+// an import is kept after they are gone.
 func toDo(plan *movein.Plan) []contract.LedgerLine {
 	out := []contract.LedgerLine{}
 	for _, line := range plan.Lines() {

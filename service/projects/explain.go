@@ -127,9 +127,8 @@ func findTarget(
 		at = 0
 	}
 	if at < 0 {
-		return []fault.Field{notAmong("/version", "version", in.Version, namesOf(versions, func(v models.Version) string {
-			return v.Name
-		}))}, nil
+		names := namesOf(versions, func(v models.Version) string { return v.Name })
+		return []fault.Field{notAmong("/version", "version", in.Version, names)}, nil
 	}
 	environments, err := environmentsOf(tx, versions[at])
 	if err != nil {
@@ -156,7 +155,7 @@ func namesOf[Row any](rows []Row, name func(Row) string) (names []string) {
 	return names
 }
 
-// notAmong says which names a question can have instead of a wrong one, or if it has none although there are several.
+// notAmong says which names a question can have instead of a wrong one, or that one is missing where there are several.
 func notAmong(pointer, noun, given string, names []string) fault.Field {
 	of := map[string]string{"version": "project", "environment": "version"}[noun]
 	if given == "" {

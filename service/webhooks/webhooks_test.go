@@ -227,7 +227,9 @@ func TestUpdate_etag(t *testing.T) {
 func TestEmit(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		all, _ := f.create(t)
-		in := contract.WebhookCreation{Body: contract.NewWebhook{URL: f.URL, Events: []string{contract.EventExportReady}}}
+		in := contract.WebhookCreation{Body: contract.NewWebhook{
+			URL: f.URL, Events: []string{contract.EventExportReady},
+		}}
 		if _, err := f.Create(t.Context(), f.owner, in); err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ type Attach struct {
 	Action     string
 	Projects   []ui.Option // that don't serve the tenant yet
 	Truncated  bool        // there are more
-	NewProject string      // the page that creates one, if the team has none
+	NewProject string      // the page that creates one, if the team doesn't have any
 	Error      string
 }
 

@@ -46,7 +46,7 @@ func TeamFlag(command *cobra.Command, team *string) {
 func PageFlags(c *cobra.Command, page *contract.Page, usual, most int) {
 	c.Flags().IntVar(&page.Limit, "limit", usual, "maximum number of entries to list")
 	c.Flags().StringVar(&page.Cursor, "cursor", "", "next_cursor of the previous page")
-	terminal.AllowEmpty(c.Flag("cursor")) // a script that reads all pages has none for the first
+	terminal.AllowEmpty(c.Flag("cursor")) // a script that reads all pages doesn't have one at first
 	c.PreRunE = func(*cobra.Command, []string) error {
 		if page.Limit < 1 || page.Limit > most {
 			return terminal.UsageError(fmt.Sprintf("--limit must be from 1 to %d", most))

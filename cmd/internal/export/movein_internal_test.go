@@ -30,7 +30,8 @@ func TestPrintMovedIn(t *testing.T) {
 		"applied now": {
 			&did, by, []string{
 				"Imported as imp_2: created 1 project, 2 keys; updated 1 version; 3 unchanged.", "project orders",
-				"https://orders.example/1.0.0/prod", "key billing: It was changed here.", "postern domains approve", undo,
+				"https://orders.example/1.0.0/prod", "key billing: It was changed here.", "postern domains approve",
+				undo,
 			}, []string{"Imported from"},
 		},
 		"applied before": {

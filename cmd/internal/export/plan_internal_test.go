@@ -168,7 +168,8 @@ func TestImport_kongRefused(t *testing.T) {
 		"set without a value": {kongFile, dry("--set", "UPSTREAM"), "--set must be NAME=VALUE"},
 		"unknown route": {kongFile, dry("--open", "nothing"), "--open nothing: The files don't contain a closed " +
 			"route"},
-		"unknown target":      {kongFile, dry("--trust", "nope"), "--trust nope: The files don't contain an https target"},
+		"unknown target": {kongFile, dry("--trust", "nope"), "--trust nope: The files don't contain an https " +
+			"target"},
 		"no host name":        {kongFile, dry("--host", "a b"), `--host "a b": Use only letters`},
 		"a name":              {kongFile, dry("--name", "x"), "--name must have 2 to 40 lowercase letters"},
 		"a flag of zips":      {kongFile, dry("--sha256", "x"), "for exported zips"},

@@ -42,8 +42,8 @@ func Table(w io.Writer, fill func(row func(cells ...string))) error {
 	return err //nolint:wrapcheck // of the terminal
 }
 
-// WholeTable is Table for rows that mislead if a part of them is missing. It cuts and omits nothing. If the rows are too
-// wide for the terminal, it prints each row as lines with a heading and a value, without the empty ones.
+// WholeTable is Table for rows that mislead if a part of them is missing. It cuts and omits nothing. If the rows are
+// too wide for the terminal, it prints each row as lines with a heading and a value, without the empty ones.
 func WholeTable(w io.Writer, fill func(row func(cells ...string))) error {
 	rows := rowsOf(fill)
 	width := widthOf(w)

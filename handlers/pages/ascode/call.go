@@ -17,7 +17,7 @@ type Call struct {
 	Fields    []Field               // what else is sent
 	Query     []Field               // of the query of the operation's URL
 	Params    map[string]string     // parameters of the operation that are named otherwise, such as "{group}"
-	When      func(url.Values) bool // whether a form that was filled in so does this, or a page of this path; nil: always
+	When      func(url.Values) bool // whether a form that was filled in so does this, or a page of this path; nil: yes
 	Body      func(url.Values) any  // in place of Fields, for a body that is not an object of them
 	Edit      func(url.Values) string
 	// Edit is a filter of jq(1) that changes what GET of the same address answers, for
