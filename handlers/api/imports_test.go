@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"postern/core/contract"
 	"postern/testkit/controlplane"
 	"postern/testkit/state"
 )
