@@ -34,7 +34,7 @@ func NewBrowserSecret() string { return secrets.Random() }
 func (s *Service) BeginFederated(
 	ctx context.Context, p access.Principal, provider, browser string, from From,
 ) (federation.Attempt, error) {
-	allowed := false
+	var allowed bool
 	if p.Account != "" {
 		allowed = s.throttle.allowSignedIn(attemptLink, p, models.Now())
 	} else {
