@@ -28,7 +28,6 @@ var reachable = []struct{ operation, command, page string }{
 	{"preview-export", "export", ""},
 	{"download-export", "export", "GET /exports/:export/download"},
 	{"download-export-ledger", "", "GET /exports/:export/ledger/download"},
-	{"list-imports", "", "GET /imports"},
 	{"get-import-plan", "import", ""},
 	{"get-import-result", "imports show", ""},
 	{"update-import-plan", "import", ""},

@@ -75,7 +75,7 @@ func TestAppClient_page(t *testing.T) {
 		Says("#client-backchannel-error", "https").
 		Says("#client-access-error", "Enter a number. Use 1 to 1,440 minutes.").
 		Says("#client-refresh-error", "Use 0 to 90 days.")
-	s.Post(path+"/delete").Shows(422, "web").Says("#delete-confirm-error", "app client's name, web")
+	s.Post(path+"/delete").Shows(422, "web").Says("#delete-confirm-error", "Type web to confirm.")
 	s.Post(path+"/delete", "typed_name", "web").LeadsTo(tab)
 	s.Get(tab).Says("main", "No app clients yet")
 }

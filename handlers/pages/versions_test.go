@@ -88,7 +88,7 @@ func TestEnvironments_remove(t *testing.T) {
 	s.Post(prod+"/delete", "typed_name", "pro").
 		Shows(422, "Environment prod").
 		Holds("typed_name", "pro").
-		Says("#place-confirm-error", "environment's name, prod")
+		Says("#place-confirm-error", "Type prod to confirm.")
 	s.Post(prod+"/delete").Shows(422, "Environment prod").Says("#place-confirm-error", "type the name")
 	s.Post(prod+"/delete", "confirm", "true").
 		Shows(409, "Environment prod").

@@ -152,7 +152,7 @@ func verifyFile(
 func VerifyFile(ctx context.Context, zip *terminal.Input, against bundle.Against) (bundle.Report, error) {
 	report, err := bundle.Verify(ctx, zip, zip.Size, against)
 	if err != nil {
-		return report, fmt.Errorf("cannot read %s: %w", zip.Path, err)
+		return report, fmt.Errorf("%s: %w", zip.Path, err)
 	}
 	return report, nil
 }

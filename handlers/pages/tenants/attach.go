@@ -42,6 +42,9 @@ func (h *Handler) attachToProject(v *page.Visit) (web.Answer, error) {
 	if err != nil {
 		return web.Answer{}, err
 	}
+	if err := access.Check(v.Who, t.Team, access.ProjectUpdate); err != nil {
+		return web.Answer{}, err
+	}
 	t, err = h.Projects.Attach(v.Ctx(), v.Who, contract.Attachment(v.Posted("project"), t.ID))
 	if err == nil {
 		return v.Done("attached", page.TenantPath(t.ID)+"#served", t.DisplayName)
