@@ -182,7 +182,7 @@ func (v Value) Over(base Value, left *int) Value {
 // bytesOfStep is how many bytes of text that is added cost one step.
 const bytesOfStep = 4
 
-// TextSize returns how many bytes the texts and the names of members have, apart from some of its own members.
+// TextSize returns the bytes of the value's texts and member names, without the top-level members in apart.
 func (v Value) TextSize(apart ...string) int64 {
 	size := int64(len(v.Text))
 	for i := range v.Items {

@@ -337,8 +337,8 @@ var (
 // mostLedgerNames is how many items a line of a ledger names.
 const mostLedgerNames = 20
 
-// mostPlanLines is how many lines a plan has before its other items share one line for each status. A file can have any
-// number of plugins with names of their own.
+// mostPlanLines is how many lines a plan has before its other items share one line for each status: a file can have any
+// number of plugin names.
 const mostPlanLines = 500
 
 // otherItems is the kind of lines whose items have different codes.

@@ -8,8 +8,8 @@ import (
 )
 
 // Settings returns the choices for a plan that the texts of plans name, in backquotes, by their members in
-// contract.ImportPlanChange. "closed" is the plan's list of what stays closed. The API has the texts as they are. The
-// command line has flags instead, and the page has controls with labels: see NameSettings.
+// contract.ImportPlanChange. "closed" is the plan's list of what stays closed. API responses contain these
+// names. The command line replaces them with flags, and the page with its labels: see NameSettings.
 func Settings() []string {
 	return []string{"allow_weak", "closed", "hosts", "name", "open", "retry_on_timeout", "set", "trust"}
 }

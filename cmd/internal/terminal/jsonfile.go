@@ -48,7 +48,7 @@ type JSONError struct {
 func DecodeJSON(text []byte, into any) *JSONError {
 	of := jsonText(text)
 	if len(bytes.TrimSpace(text)) == 0 {
-		return of.wrong(0, "there is no JSON object, because the text is empty")
+		return of.wrong(0, "the text is empty, but must be a JSON object")
 	}
 	var anything any
 	if err := json.Unmarshal(text, &anything); err != nil {

@@ -37,8 +37,8 @@ func TestDecodeJSON(t *testing.T) {
 		`{"mode": "shadow", "rules": [{"path": "/a", "scopes": [], "tries": null, "expires": 1}]}` + "\n": "",
 		`{"names": {"a": "b"}}`: "",
 
-		``:                                 "1:1 there is no JSON object, because the text is empty",
-		" \n":                              "1:1 there is no JSON object, because the text is empty",
+		``:                                 "1:1 the text is empty, but must be a JSON object",
+		" \n":                              "1:1 the text is empty, but must be a JSON object",
 		`{}`:                               "1:1 the object is empty, so it would change nothing",
 		`null`:                             "1:1 the text must be an object, not null",
 		`[]`:                               "1:1 the text must be an object, not a list",
