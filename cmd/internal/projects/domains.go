@@ -15,8 +15,6 @@ import (
 )
 
 func newDomains(t terminal.Terminal) *cobra.Command {
-	verify := contract.VerifyDomain
-	verify.Summary = "Verify a custom domain by its TXT record"
 	ofPath := func(in *contract.DomainPath) *contract.DomainPath { return in }
 	return terminal.Family(
 		"domains",
@@ -37,7 +35,7 @@ func newDomains(t terminal.Terminal) *cobra.Command {
 				return errors.Join(err, sayWarnings(t, d))
 			},
 		),
-		oneDomain(t, verify, ofPath, func(_ contract.DomainPath, d contract.Domain) error {
+		oneDomain(t, contract.VerifyDomain, ofPath, func(_ contract.DomainPath, d contract.Domain) error {
 			_, err := fmt.Fprintf(t.Out, "%s is verified and points to %s/%s.\n", d.Key(), d.Version, d.Environment)
 			return err
 		}),
