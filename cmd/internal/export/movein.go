@@ -158,12 +158,17 @@ func printMovedIn(w io.Writer, did *contract.MovedIn, by *contract.ImportByHand)
 		for _, url := range p.URLs {
 			fmt.Fprintf(&out, "    %s\n", terminal.Printable(url))
 		}
+		for _, version := range p.Closed {
+			fmt.Fprintf(&out, "    closed version: %s. It refuses every call\n", terminal.Printable(version))
+		}
 	}
 	writeMovedList(&out, "Kept, because they were changed here", &did.Kept)
 	writeMovedList(&out, "In Postern but no longer in the files", &did.Vanished)
 	out.WriteByte('\n')
 	if by != nil {
 		writeByHand(&out, by)
+	} else {
+		WriteToDos(&out, did.ToDo)
 	}
 	if by != nil && len(by.Hosts) > 0 {
 		host := terminal.Printable(by.Hosts[0])

@@ -13,7 +13,10 @@ func TestPrintMovedIn(t *testing.T) {
 	did := contract.MovedIn{
 		ID: "imp_2", Source: "kong 3.0", Product: "kong", Tenant: "kong", CreatedAt: time.Now(),
 		Created: contract.MovedCounts{Projects: 1, Keys: 2}, Updated: contract.MovedCounts{Versions: 1}, Unchanged: 3,
-		Projects: []contract.MovedProject{{Name: "orders", URLs: []string{"https://orders.example/1.0.0/prod"}}},
+		Projects: []contract.MovedProject{{
+			Name: "orders", URLs: []string{"https://orders.example/1.0.0/prod"}, Closed: []string{"2.0.0"},
+		}},
+		ToDo: []contract.LedgerLine{{Title: "Plugin ldap-auth", Status: "skipped", Remedy: new("Use a key.")}},
 		Kept: contract.MovedList{Total: 1, Items: []contract.MovedObject{
 			{Kind: "key", Name: "billing", Detail: "It was changed here."},
 		}},
@@ -31,11 +34,12 @@ func TestPrintMovedIn(t *testing.T) {
 			&did, by, []string{
 				"Imported as imp_2: created 1 project, 2 keys; updated 1 version; 3 unchanged.", "project orders",
 				"https://orders.example/1.0.0/prod", "key billing: It was changed here.", "postern domains approve",
-				undo,
-			}, []string{"Imported from"},
+				undo, "closed version: 2.0.0.",
+			}, []string{"Imported from", "Use a key."},
 		},
 		"applied before": {
-			&did, nil, []string{"Imported from kong 3.0 on ", "the product kong and the tenant kong", undo},
+			&did, nil, []string{"Imported from kong 3.0 on ", "the product kong and the tenant kong", undo,
+				"To do\n    Plugin ldap-auth: Use a key.\n"},
 			[]string{"postern domains"},
 		},
 		"that can't be undone": {&stuck, by, []string{stuck.CannotUndo}, []string{undo}},

@@ -41,7 +41,8 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 			"  postern rules show shop 1.0.0 --json > rules.json && postern rules set shop 2.0.0 --file rules.json",
 	}
 	flags := command.Flags()
-	flags.StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input")
+	flags.StringVar(&file, "file", "", "JSON file as printed by rules show --json, or - for standard input. "+
+		"Members that it leaves out don't change")
 	flags.StringVar(&otherwise, "default", "", "decision for routes without a rule: allow or deny")
 	flags.StringVar(&mode, "mode", "", "mode of rules without their own mode: off, shadow or enforce")
 	flags.BoolVar(&readWrite, "read-write-scopes", false, "if no rule with scopes applies to a call, require its key "+
@@ -60,13 +61,9 @@ func newRulesSet(t terminal.Terminal) *cobra.Command {
 	}
 	return onRules(t, command, func(now contract.Rules, _ []string) (contract.Rules, error) {
 		if file != "" {
-			in := contract.SavedRules{Rules: now} // what the file leaves out stays
-			in.List = nil
+			in := contract.SavedRules{Rules: now}
 			if err := terminal.ReadJSON(command.InOrStdin(), "file", file, &in); err != nil {
 				return now, err
-			}
-			if in.List == nil {
-				in.List = now.List
 			}
 			now = in.Rules // the ETag is of the version that the file was read from
 		}

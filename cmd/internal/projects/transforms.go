@@ -31,7 +31,7 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 			"  postern transforms set shop 2.0.0 --file transforms.json",
 	}
 	command.Flags().StringVar(&file, "file", "", "JSON file as printed by transforms show --json, or - for standard "+
-		"input")
+		"input. Members that it leaves out don't change")
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if file == "" {
 			return terminal.UsageError("nothing to change: use --file FILE, or run `postern transforms add`")
@@ -39,11 +39,11 @@ func newTransformsSet(t terminal.Terminal) *cobra.Command {
 		return nil
 	}
 	return onTransforms(t, command, func(now *contract.Transforms, _ []string) error {
-		var in contract.SavedTransforms // its ETag is of the version that the file was read from
+		in := contract.SavedTransforms{Transforms: *now}
 		if err := terminal.ReadJSON(command.InOrStdin(), "file", file, &in); err != nil {
 			return err
 		}
-		*now = in.Transforms
+		*now = in.Transforms // the ETag is of the version that the file was read from
 		return nil
 	}, "PROJECT", "VERSION")
 }

@@ -44,7 +44,8 @@ type JSONError struct {
 
 // DecodeJSON decodes a text that has one JSON object, and nothing else, into the struct that into points to. It returns
 // nil if it has. Members that the struct doesn't have are errors, since a misspelled one would be ignored otherwise. So
-// are repeated ones, null where a value is expected, and an object without members.
+// are repeated ones, null where a value is expected, and an object without members. Each member of the object replaces
+// that of the struct as a whole, and the struct keeps its others.
 func DecodeJSON(text []byte, into any) *JSONError {
 	of := jsonText(text)
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -59,14 +60,25 @@ func DecodeJSON(text []byte, into any) *JSONError {
 	if wrong := r.value(reflect.TypeOf(into).Elem(), ""); wrong != nil {
 		return wrong
 	}
-	if object, ok := anything.(map[string]any); ok && len(object) == 0 {
-		return of.wrong(0, "the object is empty, so it would change nothing")
+	object, _ := anything.(map[string]any)
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(object)), changes) {
+		return of.wrong(0, "the object has no member to change")
 	}
-	if json.Unmarshal(text, into) != nil { // of a member's own type, which the reader can't know
+	whole := reflect.ValueOf(into).Elem()
+	read := reflect.New(whole.Type())
+	if json.Unmarshal(text, read.Interface()) != nil { // of a member's own type, which the reader can't know
 		return of.wrong(0, "a member has a value that isn't valid")
+	}
+	for _, field := range reflect.VisibleFields(whole.Type()) {
+		if _, found := object[memberName(field)]; found {
+			whole.FieldByIndex(field.Index).Set(read.Elem().FieldByIndex(field.Index))
+		}
 	}
 	return nil
 }
+
+// changes reports whether a member changes something: an answer that show --json prints has others, too.
+func changes(member string) bool { return member != "etag" && member != "warnings" }
 
 // jsonText is a text with places.
 type jsonText []byte
@@ -253,8 +265,7 @@ func decodesItself(t reflect.Type) bool {
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for field := range t.Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
+		switch name := memberName(field); {
 		case field.Anonymous && name == "":
 			maps.Copy(out, fieldsOf(field.Type))
 		case name != "" && name != "-":
@@ -262,6 +273,12 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		}
 	}
 	return out
+}
+
+// memberName returns the name of a field in JSON.
+func memberName(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	return name
 }
 
 // wanted says what a value of a type must be.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -27,19 +28,21 @@ type jsonRules struct {
 	Default bool              `json:"default"`
 	List    []jsonRule        `json:"rules"`
 	Names   map[string]string `json:"names"`
+	ETag    string            `json:"etag"`
 }
 
 // TestDecodeJSON checks that errors say where a text is wrong and what is expected there, in the words of JSON.
 func TestDecodeJSON(t *testing.T) {
 	t.Parallel()
-	const members = "Its members are default, mode, names and rules"
+	const members = "Its members are default, etag, mode, names and rules"
 	for text, want := range map[string]string{
 		`{"mode": "shadow", "rules": [{"path": "/a", "scopes": [], "tries": null, "expires": 1}]}` + "\n": "",
 		`{"names": {"a": "b"}}`: "",
 
 		``:                                 "1:1 the text is empty, but must be a JSON object",
 		" \n":                              "1:1 the text is empty, but must be a JSON object",
-		`{}`:                               "1:1 the object is empty, so it would change nothing",
+		`{}`:                               "1:1 the object has no member to change",
+		`{"etag": "1"}`:                    "1:1 the object has no member to change",
 		`null`:                             "1:1 the text must be an object, not null",
 		`[]`:                               "1:1 the text must be an object, not a list",
 		` "x"`:                             "1:2 the text must be an object, not a string",
@@ -73,6 +76,21 @@ func TestDecodeJSON(t *testing.T) {
 		if got != want {
 			t.Errorf("%s\n  got  %s\n  want %s", text, got, want)
 		}
+	}
+}
+
+// TestDecodeJSON_keepsOthers checks that a member replaces that of the struct as a whole, and that the others stay.
+func TestDecodeJSON_keepsOthers(t *testing.T) {
+	t.Parallel()
+	into := jsonRules{jsonNamed: jsonNamed{"off"}, Default: true, List: []jsonRule{{Path: "/a", Scopes: []string{"b"}}},
+		Names: map[string]string{"a": "b"}}
+	if wrong := DecodeJSON([]byte(`{"mode": "shadow", "rules": [{"path": "/c"}], "names": {}}`), &into); wrong != nil {
+		t.Fatal(wrong)
+	}
+	want := jsonRules{jsonNamed: jsonNamed{"shadow"}, Default: true, List: []jsonRule{{Path: "/c"}},
+		Names: map[string]string{}}
+	if !reflect.DeepEqual(into, want) {
+		t.Errorf("got %+v, want %+v", into, want)
 	}
 }
 
