@@ -347,7 +347,8 @@ func TestSetup_unknownPurpose(t *testing.T) {
 
 func TestScripts_shellcheck(t *testing.T) {
 	scripts := []string{"setup", "generate", "format", "check", "test", "fuzz", "kong-docker", "build", "release-check",
-		"lint/installed", "../.ci/run"}
+		"lint/installed", "../.ci/run",
+		"../deploy/packages/postinstall.sh", "../deploy/packages/preremove.sh", "../deploy/packages/postremove.sh"}
 	for _, script := range scripts {
 		t.Run(script, func(t *testing.T) {
 			if out, err := exec.Command("shellcheck", script).CombinedOutput(); err != nil {

@@ -268,12 +268,11 @@ func (o own) listens(dest netip.AddrPort) bool {
 	return false
 }
 
-// isLocalAddr reports whether an interface of this machine has the address. If the
-// interfaces cannot be listed it returns true: refusing is safe.
+// isLocalAddr reports whether an interface of this machine has the address.
 func isLocalAddr(addr netip.Addr) bool {
 	addrs, err := net.InterfaceAddrs()
-	if err != nil {
-		return true
+	if err != nil { // such as without AF_NETLINK in a sandbox
+		return canBind(addr)
 	}
 	for _, a := range addrs {
 		if ipnet, ok := a.(*net.IPNet); ok {
@@ -283,4 +282,15 @@ func isLocalAddr(addr netip.Addr) bool {
 		}
 	}
 	return false
+}
+
+// canBind reports whether a socket can have the address, which only one of this machine's can. If another error
+// prevents that, it returns true: refusing is safe.
+func canBind(addr netip.Addr) bool {
+	socket, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, 0)))
+	if err != nil {
+		return !errors.Is(err, syscall.EADDRNOTAVAIL)
+	}
+	_ = socket.Close()
+	return true
 }
