@@ -219,7 +219,7 @@ func checkInput(in Input) error {
 	if in.Options.Recipient != "" {
 		if !in.Options.Secrets {
 			return fault.InvalidField("/recipient", "recipient_without_secrets",
-				"A recipient is only for secrets. Include secrets, or leave the recipient out.")
+				"A recipient applies only to secrets. Include secrets, or leave the recipient out.")
 		}
 		if _, err := ParseRecipient(in.Options.Recipient); err != nil {
 			return err

@@ -13,7 +13,7 @@ type Status string
 // The statuses of a ledger item.
 const (
 	Exact       Status = "exact"       // the same call gets the same response
-	Approximate Status = "approximate" // behaves slightly differently; the note states the worst case
+	Approximate Status = "approximate" // behaves slightly differently; the note explains how
 	Lossy       Status = "lossy"       // part of it is lost
 	Skipped     Status = "skipped"     // not exported at all
 )

@@ -31,12 +31,12 @@ func checkProject(p *snapshot.Project) error {
 	}
 	refuse := func(what, value string) error {
 		return fault.New(
-			fault.Invalid, "project_not_exportable", "%s %q breaks Postern's naming rules.", what, value,
+			fault.Invalid, "project_not_exportable", "%s %q doesn't follow Postern's naming rules.", what, value,
 		)
 	}
 	switch {
 	case !prefixedID.MatchString(p.ID):
-		return refuse("The project id", p.ID)
+		return refuse("The project ID", p.ID)
 	case !contract.IsName(p.Name):
 		return refuse("The project name", p.Name)
 	case p.FallbackOwner != "" && !ownerName.MatchString(p.FallbackOwner):
@@ -93,7 +93,7 @@ func checkKey(p *snapshot.Project, k *snapshot.Key) error {
 		return fmt.Errorf("bundle: key %s belongs to project %s, not to %s", k.ID, k.ProjectID, p.ID)
 	}
 	if !prefixedID.MatchString(k.ID) || !ownerName.MatchString(k.Owner) {
-		return fault.New(fault.Invalid, "key_not_exportable", "The key %q breaks Postern's naming rules.", k.ID)
+		return fault.New(fault.Invalid, "key_not_exportable", "The key %q doesn't follow Postern's naming rules.", k.ID)
 	}
 	for _, t := range p.Tenants {
 		if t.ID == k.TenantID {

@@ -189,7 +189,7 @@ func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) ite
 		for u, err := range b.users(ctx, t) {
 			if err == nil && order != nil {
 				if err = order.next(u.ID); err == nil && !prefixedID.MatchString(u.ID) {
-					err = fmt.Errorf("bundle: user %q breaks Postern's naming rules", u.ID)
+					err = fmt.Errorf("bundle: user %q doesn't follow Postern's naming rules", u.ID)
 				}
 			}
 			if err == nil {

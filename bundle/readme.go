@@ -186,7 +186,7 @@ func (d *Digest) text(b *Build) string {
 		own, total int64
 	}{
 		{Exact, "the same call gets the same response", own.Exact, all.Exact},
-		{Approximate, "behaves slightly differently; the note states the worst case", own.Approximate, all.Approximate},
+		{Approximate, "behaves slightly differently; the note explains how", own.Approximate, all.Approximate},
 		{Lossy, "part of it is lost", own.Lossy, all.Lossy},
 		{Skipped, "not exported", own.Skipped, all.Skipped},
 	} {

@@ -167,7 +167,8 @@ var (
 	// Audit covers who changed what in Postern.
 	Audit = Fate{Reason: "left_out", Always: true, Status: Skipped, How: "left out",
 		Note:   "The change history remains in Postern.",
-		Remedy: "If you need to keep the history, save it from the dashboard before you close the account."}
+		Remedy: "If you need to keep the history, save its pages with `postern audit list --json` before you close " +
+			"the account."}
 	// Secrets covers every value that grants access by itself.
 	Secrets = Fate{
 		Always: true,

@@ -89,7 +89,7 @@ func ownershipFates() []bundle.Fate {
 // and curl, which loads the model.
 const (
 	openFGAImage = "openfga/openfga:v1.22.1"
-	curlImage    = "curlimages/curl:8.11.1"
+	curlImage    = "curlimages/curl:8.11.1@sha256:c1fe1679c34d9784c1b0d1e5f62ac0a79fca01fb6377cdd33e90473c6f9f9a69"
 )
 
 // authzMark tells start.sh whether there is something to load into OpenFGA.

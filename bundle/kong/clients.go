@@ -174,11 +174,12 @@ func loginFates() []bundle.Fate {
 		How:    "the `postern-auth` plugin, its public keys in `clients`; a client of `auth/keycloak-realm.json`",
 		Note: tokens + "After the tokens have expired, users sign in to the exported realm. They keep their IDs and " +
 			"groups, and the realm's tokens are accepted. At worst, all users must sign in again, on a page that " +
-			"offers every app client's providers. They stay signed in for the longest refresh token lifetime. Client " +
-			"secrets are new, and group admins can't manage members through the application. The `profile` scope " +
-			"returns the claims from the time of the export, without `updated_at`. `preferred_username` is the " +
-			"user's ID. If the given name and family name together don't make up the full name, `given_name` is the " +
-			"full name and `family_name` is omitted. Later changes at the provider don't appear in tokens.",
+			"offers every app client's providers. They stay signed in for the longest refresh token lifetime of any " +
+			"app client. Client secrets are new, and group admins can't manage members through the application. The " +
+			"`profile` scope returns the claims from the time of the export, without `updated_at`. " +
+			"`preferred_username` is the user's ID. If the given name and family name together don't make up the " +
+			"full name, `given_name` is the full name and `family_name` is omitted. Later changes at the provider " +
+			"don't appear in tokens.",
 		Remedy: "Run ./start.sh --with-login, or import the realm into your own Keycloak and set LOGIN_ISSUER in " +
 			"gateway/.env. Then change the issuer in your application. Its client ID doesn't change.",
 	}

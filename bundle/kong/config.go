@@ -334,7 +334,7 @@ func (c *configWriter) key(k *snapshot.Key) error {
 		for _, scope := range e.scopes {
 			if !plainScope.MatchString(scope) {
 				return fault.New(fault.Invalid, "key_not_exportable",
-					"Key %s has a scope that breaks Postern's naming rules.", k.ID)
+					"Key %s has a scope that doesn't follow Postern's naming rules.", k.ID)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"postern/bundle/realm"
 )
 
-// keycloakImage is the one that the exported realm is tested with (testkit/servers).
-const keycloakImage = "keycloak/keycloak:26.3.5"
+// keycloakImage is the version that the exported realm is tested with (testkit/servers).
+const keycloakImage = "keycloak/keycloak:26.3.5@sha256:357829ec7c4693397533035092ad13b0644bcc95ded311f33a3738c4d9e9bdba"
 
 // hasRealm reports whether people can sign in for the exported gateway: there is a realm, and a version that accepts
 // its tokens.

@@ -206,7 +206,7 @@ const (
 	counted = countedAlike + ". If the memory for counters is full, calls get 503 limits_unavailable, so no call is " +
 		"accepted without being counted."
 	countedByIP = countedAlike + ". Both gateways forget the counts for some addresses if a very large number of " +
-		"addresses call at the same time. Kong's 12 MB hold the counts for tens of thousands of addresses."
+		"addresses call at the same time. Kong has 12 MB for these counts, enough for tens of thousands of addresses."
 )
 
 func rateFates() []bundle.Fate {

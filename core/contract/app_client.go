@@ -169,7 +169,7 @@ var (
 	ListAppClients = &Op[AppClientList, List[AppClient]]{Operation{
 		ID: "list-app-clients", Method: http.MethodGet, Path: appClients, Summary: "List a tenant's app clients",
 		Command: "app-clients list TENANT", Permission: ReadLogin,
-		Doc: "Lists the tenant's app clients by name. Secrets are never included.",
+		Doc: "Lists the tenant's app clients, sorted by name. Secrets are never included.",
 	}}
 	CreateAppClient = &Op[AppClientCreation, SavedAppClient]{Operation{
 		ID: "create-app-client", Method: http.MethodPost, Path: appClients, Status: http.StatusCreated,

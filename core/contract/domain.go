@@ -133,7 +133,7 @@ type DomainChange struct {
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
 	Methods     *[]string `json:"methods,omitempty" flag:"method" doc:"Match only calls with these methods; an empty list matches all methods"`
 	Version     *string   `json:"version,omitempty" minLength:"1" doc:"Name or ID of the version. Required if several versions have an environment with that name"`
-	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. Defaults to the environment with the same name as the current one"`
+	Environment *string   `json:"environment,omitempty" doc:"Name or ID of the environment that the domain will point to. If you change only the version, Postern uses its environment with the current name"`
 }
 
 // DomainUpdate is a request to change a domain.

@@ -49,7 +49,7 @@ type NestedGroup struct {
 type GroupList struct {
 	TenantPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to name"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 }
 
@@ -97,7 +97,7 @@ type GroupMember struct {
 type GroupMemberList struct {
 	GroupPath
 	Page
-	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order. A leading - means descending"`
+	Sort string `query:"sort" enum:"name,-name,role,-role" doc:"Sort order. A leading - means descending. Defaults to user ID"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 
@@ -140,7 +140,7 @@ type GroupOwner struct {
 type GroupOwnerList struct {
 	GroupPath
 	Page
-	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order. A leading - means descending"`
+	Sort string `query:"sort" enum:"owner,-owner,role,-role" doc:"Sort order. A leading - means descending. Defaults to owner"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the owner's name, ignoring case"`
 }
 

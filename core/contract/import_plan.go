@@ -231,7 +231,7 @@ type ImportPlanChange struct {
 	Open           *[]string         `json:"open,omitempty" doc:"Names, IDs or pointers of routes and consumers to open. Replaces the existing list"`
 	Set            map[string]Secret `json:"set,omitempty" doc:"Values of placeholders, by name. Placeholders that you leave out keep their values. An empty value removes the current value"`
 	Hosts          *[]string         `json:"hosts,omitempty" doc:"Host names for routes that don't have one. Replaces the existing list"`
-	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts. The certificates that the targets send now become the ca of their environments. Replaces the existing list"`
+	Trust          *[]string         `json:"trust,omitempty" doc:"Hosts of https targets whose certificates are accepted, even though they aren't from an authority that the gateway trusts. The certificates that these targets currently present become the ca of their environments. Replaces the existing list"`
 	Theirs         *bool             `json:"theirs,omitempty" doc:"Overwrite changes made in Postern since an earlier import"`
 	AllowWeak      *bool             `json:"allow_weak,omitempty" doc:"Also import keys that can be guessed"`
 	RetryOnTimeout *bool             `json:"retry_on_timeout,omitempty" doc:"Retry calls after a timeout, as Kong does"`

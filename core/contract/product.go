@@ -30,7 +30,7 @@ func (p Product) Tag() string { return p.ETag }
 // TeamList is a request for what teams have: products or tenants.
 type TeamList struct {
 	Page
-	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending"`
+	Sort string `query:"sort" enum:"name,-name,created,-created" doc:"Sort order. A leading - means descending. Defaults to created"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the name or display name, ignoring case"`
 	Team string `query:"team" doc:"ID of a team. Defaults to all your teams"`
 }
@@ -80,7 +80,7 @@ var (
 	ListProducts = &Op[TeamList, List[Product]]{Operation{
 		ID: "list-products", Method: http.MethodGet, Path: products, Summary: "List products",
 		Command: "products list", Permission: ReadProducts,
-		Doc: "Lists the products of your teams by name.",
+		Doc: "Lists the products of your teams.",
 	}}
 	CreateProduct = &Op[ProductCreation, Product]{Operation{
 		ID: "create-product", Method: http.MethodPost, Path: products, Status: http.StatusCreated,

@@ -101,7 +101,7 @@ type ProviderSettings struct {
 	ClientSecret         *Secret      `json:"client_secret,omitempty" flag:"client-secret-file,file" doc:"Client secret that the provider assigned to your app"`
 	Scopes               *[]string    `json:"scopes,omitempty" flag:"scope" doc:"Scopes to request from the provider. Defaults to the type's scopes"`
 	TokenType            NewTokenType `json:"token_type,omitzero" flag:",each" doc:"Tokens for the application and the upstream. A string sets both: service, provider or none. The gateway checks the provider's own tokens with the provider on every call"`
-	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after Continue with. Defaults to the name of the type"`
+	Label                *string      `json:"label,omitempty" doc:"Name on the sign-in button, after \"Continue with\". Defaults to the name of the type"`
 	Audience             *string      `json:"audience,omitempty" doc:"Identifier of your API in Auth0. Required if applications get Auth0's access tokens. Only for auth0"`
 	AuthoritativeDomains *[]string    `json:"authoritative_domains,omitempty" flag:"authoritative-domain" doc:"Email domains that you trust the provider for. Approvals by domain require this. Only for oidc, auth0, and microsoft with the issuer of one tenant"`
 	ResponseMode         *string      `json:"response_mode,omitempty" doc:"How the provider sends its response to the callback URL: query or form_post. Only for oidc. Defaults to query, or form_post for Apple"`
@@ -183,7 +183,7 @@ var (
 		Command: "providers update PROVIDER", Permission: UpdateLogin,
 		Example: "providers update idp_01 --sign-in-domain example.com --enabled",
 		Doc: "Changes only the fields you send. A list replaces the existing one. You can't change the type, the " +
-			"issuer or whether the provider is managed, because they identify users. Create another provider instead.",
+			"issuer or the managed setting, because they identify users. Create another provider instead.",
 	}}
 	DeleteProvider = &Op[ProviderPath, None]{Operation{
 		ID: "delete-provider", Deletes: "provider",

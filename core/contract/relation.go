@@ -90,7 +90,7 @@ var (
 		ID: "remove-relations", Method: http.MethodDelete, Path: relations, Permission: UpdateProjects,
 		Summary: "Remove relations by user, object or both", Command: "relations remove PROJECT",
 		Example: "relations remove shop --object order:42",
-		Doc:     "You must send a user, an object or both. The next call that requires a removed relation is refused.",
+		Doc:     "The next call that requires a removed relation is refused.",
 	}}
 )
 

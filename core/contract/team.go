@@ -97,7 +97,7 @@ func (m TeamMember) Tag() string { return m.ETag }
 type TeamMemberList struct {
 	TeamPath
 	Page
-	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order. A leading - means descending"`
+	Sort string `query:"sort" enum:"joined,-joined,name,-name,role,-role" doc:"Sort order. A leading - means descending. Defaults to account ID"`
 	Text string `query:"q" flag:"search" maxLength:"200" doc:"Part of the email address or name, ignoring case"`
 }
 

@@ -127,7 +127,7 @@ var fieldLabels = map[string]string{
 	"theirs":            "Overwrite changes",
 	"trust":             "Trusted targets",
 	"key_send_metadata": "API key metadata",
-	"map":               "Columns with other names",
+	"map":               "Column mapping",
 	"secret":            "Key",
 	"update":            "Update keys that changed",
 }

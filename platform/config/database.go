@@ -49,7 +49,7 @@ func databaseSettings() []setting {
 		{
 			"database-lock-timeout",
 			"3s",
-			"how long a statement can wait for a lock of another transaction",
+			"how long a statement can wait for a lock that another transaction holds",
 			databaseTimeout(func(d *Database) *time.Duration { return &d.LockTimeout }),
 		},
 		{

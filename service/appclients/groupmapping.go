@@ -288,7 +288,7 @@ func checkMapping(provider models.Provider, row models.GroupMapping) []fault.Fie
 	}
 	_, err := federation.ParseClaimPath(row.Claim)
 	refuse(err == nil, "/claim", "invalid_claim", "Use the path of a claim, such as groups or realm_access.roles, "+
-		`with at most 200 bytes and 10 names. Escape a dot in a name as \. unless the name is a URL.`)
+		`with at most 200 bytes and 10 names. To escape a dot in a name, write \. (not needed in URLs).`)
 	refuse(
 		err != nil || traits.HasIDToken || slices.Contains(traits.Claims, row.Claim), "/claim", "unknown_claim",
 		"For "+traits.Label+", use one of these claims: "+strings.Join(traits.Claims, ", ")+".",

@@ -149,7 +149,7 @@ var shareTexts = map[string]string{
 	"profile":        "see your name and other profile details from your provider, such as your picture and language",
 	"email":          "see your email address",
 	"groups":         "see which groups you're in",
-	ManagesGroups:    "manage the members of groups that you're an admin of",
+	ManagesGroups:    "manage members of the groups that you administer",
 	"offline_access": "keep you signed in until you sign out",
 	providerScope:    "act on your behalf with your provider",
 }

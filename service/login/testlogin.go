@@ -137,7 +137,7 @@ func (s *Service) FinishTestLogin(
 	if in.Error != "" {
 		return TestLogin{}, fault.New(
 			fault.Forbidden, CodeTestLoginRefused,
-			"The application would get the error %s because the test login was canceled.", plainCode(in.Error),
+			"The test login was canceled, so the application would get %s.", plainCode(in.Error),
 		)
 	}
 	done, err := s.redeem(ctx, client, kindCode, in.Code, fitsCode(client, attempt.RedirectURI, request.Verifier))

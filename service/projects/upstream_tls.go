@@ -146,7 +146,7 @@ func fitUpstream(pointer string, given, whole contract.Upstream, target string) 
 			}
 			wrong = append(wrong, fault.Field{Pointer: at, Code: "needs_https",
 				Detail: "The environment has " + field + ", which is only for https targets. Use an https URL, or " +
-					"remove it first by setting it to \"\"."})
+					"first remove " + field + " by setting it to \"\"."})
 		}
 	}
 	return wrong

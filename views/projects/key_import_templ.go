@@ -228,7 +228,7 @@ func keyImportForm(m KeyImportForm) templ.Component {
 		templ_7745c5c3_Err = ui.TextArea(ui.Field{
 			ID:           "import-map",
 			Name:         "map",
-			Label:        "Columns with other names",
+			Label:        "Column mapping",
 			Value:        m.Mapping,
 			Mono:         true,
 			Autocomplete: "off",
@@ -245,8 +245,8 @@ func keyImportForm(m KeyImportForm) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = ui.Switch("import-weak", "allow_weak", "Import weak keys",
-			"Weak keys have fewer than 16 characters, or fewer than 8 different ones. Anyone who has the hash of "+
-				"a weak key can guess the key.", m.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
+			"Weak keys have fewer than 16 characters, or fewer than 8 different characters. Anyone who has the "+
+				"hash of a weak key can guess the key.", m.AllowWeak).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -596,7 +596,7 @@ func keyCheck(m KeyCheck) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to check whether it belongs to this project. A hash in a file can look right but never match a key, so check one key of each kind.</p><form id=\"key-check\" method=\"post\" action=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<section class=\"mt-10\" aria-labelledby=\"key-check-title\"><h2 id=\"key-check-title\">Check a key</h2><p class=\"text-muted mt-1 mb-3 max-w-2xl\">Paste a caller's key to check whether it belongs to this project. A hash in a file can look right but never match a key, so check one key from each source.</p><form id=\"key-check\" method=\"post\" action=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

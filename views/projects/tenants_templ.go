@@ -250,7 +250,7 @@ func tenantAdd(m TenantAdd) templ.Component {
 				Value:        m.FallbackOwner,
 				Autocomplete: "off",
 				Placeholder:  "acme-app",
-				Hint: "Calls that have a token of this tenant but no key are attributed to this owner. Leave " +
+				Hint: "Calls with a token from this tenant but no key are attributed to this owner. Leave " +
 					"empty to use the project's fallback owner.",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -1075,8 +1075,8 @@ func hostHeader(m HostHeader) templ.Component {
 					Mono:         true,
 					Autocomplete: "off",
 					Placeholder:  "target",
-					Hint: "Enter target for the target's host, caller for the custom domain that was called, " +
-						"or a host name. The default is target.",
+					Hint: `Enter "target" for the target's host, "caller" for the custom domain that was ` +
+						`called, or a host name. The default is "target".`,
 				}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

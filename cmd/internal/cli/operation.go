@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -117,6 +118,9 @@ func ListCommand[In, Item any](
 	return command
 }
 
+// defaultText is what a description of a flag says about commands without that flag.
+var defaultText = regexp.MustCompile(`\. Defaults to .*?(\. | \(repeatable\)|$)`)
+
 // RequestCommand returns a command that fills in the request of an operation and runs with one of the credentials. in
 // points to the request. The function isn't generic, because that would be compiled for each operation.
 func RequestCommand(
@@ -154,8 +158,11 @@ func RequestCommand(
 			} else {
 				flag = addMemberFlag(command, m, into.FieldByIndex(m.Index))
 			}
-			if op.Method == http.MethodPatch && m.Elem() != reflect.TypeFor[contract.Secret]() {
-				terminal.AllowEmpty(flag)
+			if op.Method == http.MethodPatch {
+				flag.Usage = defaultText.ReplaceAllString(flag.Usage, "$1") // without the flag, nothing changes
+				if m.Elem() != reflect.TypeFor[contract.Secret]() {
+					terminal.AllowEmpty(flag)
+				}
 			}
 			NameMember(command, m)
 			completeFlag(t, command, m, arguments)

@@ -120,7 +120,7 @@ use --weighted-target instead of URL.`,
 	flags.StringArrayVar(&f.login.redirects, "redirect-uri", nil, "redirect URI of the application that users sign "+
 		"in to (repeatable)")
 	readUpstream = cli.MemberFlags(t, command, &f.upstream)
-	flags.BoolVar(&f.json, "json", false, "print the API response as JSON, including the workspace key")
+	flags.BoolVar(&f.json, "json", false, "print the result as JSON, including the workspace key")
 	for pointer, name := range createPointers {
 		terminal.NamePointer(command, pointer, name)
 	}

@@ -103,7 +103,7 @@ func newTransformsRemove(t terminal.Terminal) *cobra.Command {
 	return describeChange(onTransforms(t, &cobra.Command{
 		Use:   "remove " + changeArguments,
 		Short: "Remove a transform",
-		Long:  "Remove the transforms of one operation, such as add, that apply to NAME.",
+		Long:  "Remove the transforms that apply OPERATION, such as add, to NAME.",
 		Example: "  postern transforms remove shop 1.0.0 request add X-Source\n" +
 			"  postern transforms remove shop 1.0.0 response-body add version",
 	}, func(now *contract.Transforms, args []string) error {

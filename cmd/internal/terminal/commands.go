@@ -83,7 +83,7 @@ func Family(use, short string, commands ...*cobra.Command) *cobra.Command {
 
 // AddJSONFlag adds --json, which WantsJSON reads.
 func AddJSONFlag(c *cobra.Command) {
-	c.Flags().Bool("json", false, "print the API response as JSON")
+	c.Flags().Bool("json", false, "print the result as JSON")
 }
 
 // WantsJSON reports whether --json is given.

@@ -255,9 +255,9 @@ func callsText(d contract.Domain) string {
 	case d.PathPrefix == "":
 		return text + ", all paths"
 	case d.StripPrefix:
-		return text + ", paths below " + d.PathPrefix + " (prefix removed)"
+		return text + ", " + d.PathPrefix + " and paths below it (prefix removed)"
 	}
-	return text + ", paths below " + d.PathPrefix + " (prefix kept)"
+	return text + ", " + d.PathPrefix + " and paths below it (prefix kept)"
 }
 
 func verifiedText(d contract.Domain) string {
