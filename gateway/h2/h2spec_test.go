@@ -11,8 +11,8 @@ import (
 	"github.com/summerwind/h2spec/config"
 )
 
-// TestServer_h2spec runs h2spec, the public test suite for RFC 9113 and RFC 7541, with its strict cases. It prints the
-// cases that fail.
+// TestServer_h2spec runs h2spec, the public test suite for HTTP/2 (RFC 7540, which RFC 9113 replaced) and HPACK (RFC
+// 7541), with its strict cases. It prints the cases that fail.
 func TestServer_h2spec(t *testing.T) {
 	bounds := limits()
 	bounds.HeaderBytes = 64 << 10
