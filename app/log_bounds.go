@@ -170,7 +170,7 @@ type logRates struct {
 // logRate counts the lines of a period, which begins with a line that was written.
 type logRate struct {
 	since      time.Time
-	written    int
+	count      int // of lines that were written
 	suppressed int
 }
 
@@ -220,13 +220,13 @@ func (r *logRates) due(message, source string) (suppressed int, ok bool) {
 // pass counts a line. A clock that was set back begins a new period.
 func (l *logRate) pass(now time.Time, most int) (suppressed int, ok bool) {
 	if since := now.Sub(l.since); l.since.IsZero() || since < 0 || since >= logEvery {
-		l.since, l.written = now, 0
+		l.since, l.count = now, 0
 	}
-	if l.written >= most {
+	if l.count >= most {
 		l.suppressed++
 		return 0, false
 	}
-	l.written++
+	l.count++
 	suppressed, l.suppressed = l.suppressed, 0
 	return suppressed, true
 }

@@ -33,21 +33,21 @@ func (a *App) keepState(ctx context.Context) {
 		return
 	}
 	var (
-		written int64 = -1
+		stored  int64 = -1 // position of the feed
 		at      time.Time
 		rest    time.Duration
 		failing bool
 	)
 	store := func() {
 		position := a.feed.Position()
-		if position == written && time.Since(at) < refreshState || a.feed.Age() > lateAfter {
+		if position == stored && time.Since(at) < refreshState || a.feed.Age() > lateAfter {
 			return
 		}
 		at = time.Now()
 		err := a.storeState()
 		rest = restFactor * time.Since(at)
 		if err == nil {
-			written = position
+			stored = position
 		} else if !failing {
 			a.log.Error("could not store the gateway's state on disk", "error", err)
 		}

@@ -18,8 +18,8 @@ func TestAhead(t *testing.T) {
 			a := &ahead{w: &got}
 			for rest := want; len(rest) > 0; {
 				n := min(len(rest), 1+rand.IntN(2*aheadBlock))
-				if written, err := a.Write(rest[:n]); written != n || err != nil {
-					t.Fatal(written, err)
+				if got, err := a.Write(rest[:n]); got != n || err != nil {
+					t.Fatal(got, err)
 				}
 				rest = rest[n:]
 			}

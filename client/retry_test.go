@@ -14,9 +14,9 @@ import (
 
 // lossy stands before a server and loses its first answers to changes, after the
 // server has carried them out: by cutting the connection, or by answering 502 or 503.
-func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address string, lost *atomic.Int64) {
+func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address string, dropped *atomic.Int64) {
 	t.Helper()
-	lost = &atomic.Int64{}
+	dropped = &atomic.Int64{}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		onward, err := http.NewRequestWithContext(r.Context(), r.Method, server+r.URL.RequestURI(), r.Body)
 		if err != nil {
@@ -30,7 +30,7 @@ func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address
 			return
 		}
 		defer answer.Body.Close()
-		if r.Method == http.MethodPost && lost.Add(1) <= 2 {
+		if r.Method == http.MethodPost && dropped.Add(1) <= 2 {
 			lose(w)
 			return
 		}
@@ -39,7 +39,7 @@ func lossy(t *testing.T, server string, lose func(http.ResponseWriter)) (address
 		_, _ = io.Copy(w, answer.Body)
 	}))
 	t.Cleanup(front.Close)
-	return front.URL, lost
+	return front.URL, dropped
 }
 
 func TestDo_lostAnswer(t *testing.T) {

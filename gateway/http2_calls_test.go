@@ -253,9 +253,9 @@ func TestHTTP2_endedCalls(t *testing.T) {
 	c.send(true, fields...)
 	var before int64
 	testkit.Eventually(t, "sockets that take no more", func() bool {
-		written := l.pieces.Load()
-		full := written > 0 && written == before
-		before = written
+		pieces := l.pieces.Load()
+		full := pieces > 0 && pieces == before
+		before = pieces
 		return full
 	})
 	l.state(snapshot.KeyRevoked)

@@ -111,17 +111,17 @@ type keyState struct {
 	Methods       []string            `json:"methods"`
 	Headers       [][2]string         `json:"headers"`
 	Code          string              `json:"code"`          // of the refusal; "": the call is forwarded
-	Asked         bool                `json:"asked"`         // whether the issuer of tokens is
+	Introspected  bool                `json:"introspected"`  // whether the gateway introspects the token
 	Authorization string              `json:"authorization"` // that the upstream gets
 }
 
 // refuser refuses all tokens, and counts them.
-type refuser struct{ asked atomic.Int64 }
+type refuser struct{ calls atomic.Int64 }
 
 func (r *refuser) Introspect(
 	context.Context, string, *policy.Introspectors, time.Time, *policy.Token,
 ) (policy.Denial, bool) {
-	r.asked.Add(1)
+	r.calls.Add(1)
 	return policy.InvalidToken, true
 }
 
@@ -170,8 +170,8 @@ func (row keyState) check(t *testing.T, revoked string) {
 	if got.code() != row.Code || (got.StatusCode == http.StatusOK) != (row.Code == "") {
 		t.Errorf("%d %s, want %q", got.StatusCode, got.body, row.Code)
 	}
-	if asked := issuer.asked.Load() > 0; asked != row.Asked {
-		t.Errorf("the issuer is asked: %t, want %t", asked, row.Asked)
+	if introspected := issuer.calls.Load() > 0; introspected != row.Introspected {
+		t.Errorf("the token is introspected: %t, want %t", introspected, row.Introspected)
 	}
 	calls := r.upstreamCalls()
 	if len(calls) != 0 && row.Code != "" {

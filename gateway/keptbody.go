@@ -23,7 +23,7 @@ type keptBody struct {
 	kept   []byte
 	reader *keptReader // of the last try; nil after the call
 	end    error       // of from; nil: it goes on
-	lost   bool        // from was read without being kept
+	unkept bool        // part of the body was read without being kept
 }
 
 // keptReader reads the body from its beginning, for one try. Close leaves the body to the call.
@@ -38,7 +38,7 @@ func (b *keptBody) next() *keptReader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	next := &keptReader{of: b}
-	if b.reader = next; b.lost {
+	if b.reader = next; b.unkept {
 		b.reader = nil
 	}
 	return next
@@ -64,7 +64,7 @@ func (b *keptBody) size() int64 {
 func (b *keptBody) canRepeat() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.lost && len(b.kept) <= engine.MaxKept && (b.known && b.end == nil || errors.Is(b.end, io.EOF))
+	return !b.unkept && len(b.kept) <= engine.MaxKept && (b.known && b.end == nil || errors.Is(b.end, io.EOF))
 }
 
 // Read reads what earlier tries have read, and then more of the body.
@@ -118,11 +118,11 @@ func (r *keptReader) room(n int) ([]byte, error) {
 	switch {
 	case b.reader != r: // after the call, nothing would give memory back
 		return nil, errBodyOver
-	case b.lost:
+	case b.unkept:
 		return nil, nil
 	case full == cap(b.kept):
 		size := int(min(roomAfter(int64(full)), engine.MaxKept+1)) // one byte more shows that it is longer
-		if b.lost = full > engine.MaxKept || !b.hold.takeSpare(int64(size-full)); b.lost {
+		if b.unkept = full > engine.MaxKept || !b.hold.takeSpare(int64(size-full)); b.unkept {
 			b.kept = nil
 			return nil, nil
 		}

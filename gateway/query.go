@@ -62,7 +62,7 @@ func (q *queryChanges) apply(query string) string {
 }
 
 // applyToForm returns a changed form (kong/plugins/request-transformer/access.lua,
-// transform_url_encoded_body). One that is not changed stays as it is written, unless something is to be
+// transform_url_encoded_body). One that is not changed stays as it is pairs, unless something is to be
 // removed.
 func (q *queryChanges) applyToForm(form string) string {
 	args, changed := q.change(parseArguments(form))
@@ -135,7 +135,7 @@ func parseArguments(query string) (args []argument) {
 }
 
 func writeArguments(args []argument) string {
-	written := make([]string, 0, len(args))
+	pairs := make([]string, 0, len(args))
 	for _, a := range args {
 		var out strings.Builder
 		for i, value := range a.values {
@@ -148,13 +148,13 @@ func writeArguments(args []argument) string {
 				escapeArgument(&out, value.text)
 			}
 		}
-		written = append(written, out.String())
+		pairs = append(pairs, out.String())
 	}
-	if len(written) == 0 {
+	if len(pairs) == 0 {
 		return ""
 	}
-	slices.Sort(written)
-	return "?" + strings.Join(written, "&")
+	slices.Sort(pairs)
+	return "?" + strings.Join(pairs, "&")
 }
 
 // escapeArgument writes text as ngx.encode_args does (lua-nginx-module, ngx_http_lua_escape_uri).

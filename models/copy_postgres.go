@@ -277,15 +277,15 @@ func (c copying) table(name string, columns []copiedColumn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	written, err := c.readBack(query, columns)
+	copied, err := c.readBack(query, columns)
 	if err != nil {
 		return 0, err
 	}
-	if written != source.sum {
-		return 0, fmt.Errorf("its %d rows on PostgreSQL differ from its %d rows on SQLite", written.rows,
+	if copied != source.sum {
+		return 0, fmt.Errorf("its %d rows on PostgreSQL differ from its %d rows on SQLite", copied.rows,
 			source.sum.rows)
 	}
-	return written.rows, c.continueNumbers(name, columns)
+	return copied.rows, c.continueNumbers(name, columns)
 }
 
 // raw runs fn with the connection below database/sql, which is in to's transaction.

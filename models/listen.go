@@ -20,15 +20,15 @@ const revisionChannel = "postern_revisions"
 const relisten = 2 * time.Second
 
 // Listen calls heard whenever a replica commits a revision, until ctx ends, and once after each reconnect, for notices
-// missed in the meantime. It calls lost with the reason when a connection breaks. On SQLite, which has one process and
-// no notices, it returns at once.
-func (d *DB) Listen(ctx context.Context, heard func(), lost func(error)) {
+// missed in the meantime. It calls disconnected with the reason when a connection breaks. On SQLite, which has one
+// process and no notices, it returns at once.
+func (d *DB) Listen(ctx context.Context, heard func(), disconnected func(error)) {
 	if d.dialect != migrations.Postgres {
 		return
 	}
 	for ctx.Err() == nil {
 		if err := d.listen(ctx, heard); err != nil && ctx.Err() == nil {
-			lost(err)
+			disconnected(err)
 		}
 		select {
 		case <-ctx.Done():

@@ -59,19 +59,19 @@ func prepare(t *testing.T, databaseURL string) *models.DB {
 func TestListen_noAnswer(t *testing.T) {
 	db := prepare(t, scriptedServer(t, &pgproto3.AuthenticationOk{}, &pgproto3.ReadyForQuery{TxStatus: 'I'}))
 	ctx, stop := context.WithCancel(t.Context())
-	lost := make(chan error, 1)
+	disconnects := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		db.Listen(ctx, func() { t.Error("something was heard") }, func(err error) {
 			select {
-			case lost <- err:
+			case disconnects <- err:
 			default:
 			}
 		})
 	}()
 	select {
-	case <-lost:
+	case <-disconnects:
 	case <-time.After(endWithin):
 		t.Error("LISTEN still waits for its answer")
 	}

@@ -228,8 +228,8 @@ func show(s exports.State) exports.Show {
 	return m
 }
 
-func ask() exports.Ask {
-	return exports.Ask{
+func exportChoice() exports.Choice {
+	return exports.Choice{
 		Page:       in("Export", "/projects/shop/export", "Shop", "Export"),
 		Project:    "Shop",
 		Action:     "/projects/shop/export",

@@ -186,8 +186,8 @@ func projectStates() []state {
 // exportStates are the pages of exports.
 func exportStates() []state {
 	return []state{
-		{"export", exports.AskPage(ask())},
-		{"export-wrong", exports.AskPage(exports.Ask{
+		{"export", exports.ChoicePage(exportChoice())},
+		{"export-wrong", exports.ChoicePage(exports.Choice{
 			Page:       in("Export", "/projects/shop/export", "Shop", "Export"),
 			Project:    "Shop",
 			Action:     "/projects/shop/export",

@@ -29,21 +29,21 @@ func TestLoginFates_profile(t *testing.T) {
 		for claim, values := range got.Attributes {
 			moved[claim] = values[0]
 		}
-		var lost []string
+		var absent []string
 		for claim, value := range jsonfile.Texts(profile) {
 			if moved[claim] != value {
-				lost = append(lost, claim)
+				absent = append(absent, claim)
 			}
 		}
 		if _, ok := moved["updated_at"]; !ok {
-			lost = append(lost, "updated_at")
+			absent = append(absent, "updated_at")
 		}
-		slices.Sort(lost)
-		if slices.Sort(missing); !slices.Equal(lost, missing) {
-			t.Errorf("%s: the realm lacks %v, want %v", name, lost, missing)
+		slices.Sort(absent)
+		if slices.Sort(missing); !slices.Equal(absent, missing) {
+			t.Errorf("%s: the realm lacks %v, want %v", name, absent, missing)
 		}
 		for _, fate := range loginFates() {
-			for _, claim := range lost {
+			for _, claim := range absent {
 				if strings.HasPrefix(fate.Reason, "realm") && !strings.Contains(fate.Note, "`"+claim+"`") {
 					t.Errorf("%s does not name %s", fate.Reason, claim)
 				}

@@ -281,10 +281,10 @@ func TestPush_skippedRefusals(t *testing.T) {
 func TestPush_resumption(t *testing.T) {
 	t.Parallel()
 	s := newReceiver(t)
-	lost := 0
+	dropped := 0
 	s.lose = func(r *http.Request) bool {
-		if r.Method == "POST" && lost < 2 {
-			lost++
+		if r.Method == "POST" && dropped < 2 {
+			dropped++
 			return true
 		}
 		return false

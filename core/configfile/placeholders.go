@@ -146,8 +146,8 @@ func (m *marks) fill(v *Value, left *int64) error {
 		text, source := v.Text, *m
 		source.set = nil
 		v.Text, v.Placeholders = m.unmark(text)
-		if written, all := source.unmark(text); len(all) > len(v.Placeholders) {
-			v.Source = written
+		if original, all := source.unmark(text); len(all) > len(v.Placeholders) {
+			v.Source = original
 		}
 		if *left -= int64(len(v.Text) + len(v.Source)); *left < 0 {
 			return Beyond(filelimits.GatewayText)

@@ -276,7 +276,7 @@ func TestNext_shown(t *testing.T) {
 
 func TestNext_times(t *testing.T) {
 	t.Parallel()
-	for written, want := range map[string]string{
+	for value, want := range map[string]string{
 		`"2027-01-31T12:00:00Z"`: "2027-01-31T12:00:00Z", `"2027-01-31T12:00:00.5+02:00"`: "2027-01-31T10:00:00Z",
 		`"2027-01-31 12:00:00+00"`: "2027-01-31T12:00:00Z", `"2027-01-31 12:00:00"`: "2027-01-31T12:00:00Z",
 		`"2027-01-31 12:00:00 UTC"`: "2027-01-31T12:00:00Z", `"2027-01-31"`: "2027-01-31T00:00:00Z",
@@ -288,13 +288,13 @@ func TestNext_times(t *testing.T) {
 		`180139680000`: "1975-09-16T22:48:00Z", // as milliseconds; as seconds it would be the year 7678
 		`"-1"`:         "", `-1`: "", `null`: "",
 	} {
-		row := one(t, `{"owner":"a","key":"`+strong+`","expires_at":`+written+`}`, nil)
+		row := one(t, `{"owner":"a","key":"`+strong+`","expires_at":`+value+`}`, nil)
 		got := ""
 		if !row.ExpiresAt.IsZero() {
 			got = row.ExpiresAt.Truncate(time.Second).Format(time.RFC3339)
 		}
 		if got != want {
-			t.Errorf("%s is %s, want %s", written, got, want)
+			t.Errorf("%s is %s, want %s", value, got, want)
 		}
 	}
 	for _, wrong := range []string{
@@ -331,13 +331,13 @@ func TestNext_states(t *testing.T) {
 func TestNext_lists(t *testing.T) {
 	t.Parallel()
 	want := []string{"orders:read", "documents.*"}
-	for _, written := range []string{
+	for _, value := range []string{
 		`["orders:read","documents.*"]`, `"orders:read documents.*"`, `"orders:read, documents.*"`,
 		`"orders:read|documents.*"`, `"[\"orders:read\",\"documents.*\"]"`, `"{orders:read,documents.*}"`,
 	} {
-		got := one(t, `{"owner":"a","key":"`+strong+`","scopes":`+written+`}`, nil).Scopes
+		got := one(t, `{"owner":"a","key":"`+strong+`","scopes":`+value+`}`, nil).Scopes
 		if !slices.Equal(got, want) {
-			t.Errorf("%s is %q", written, got)
+			t.Errorf("%s is %q", value, got)
 		}
 	}
 	if row := one(t, "owner,key,limits\na,"+strong+",\"minute=100, day=5000\"", nil); row.Limits["day"] != 5000 ||

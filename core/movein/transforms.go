@@ -72,11 +72,11 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 				operation != "remove" && policy.IsCookieHeader(name)
 			switch {
 			case changes && isTemplate(value):
-				p.say(e, "request-transformer.template", operation+" "+entry.written)
+				p.say(e, "request-transformer.template", operation+" "+entry.source)
 			case changes && entry.nameFilled, operation == "rename" && entry.filled:
-				p.say(e, "request-transformer.secret_argument", operation+" "+entry.written)
+				p.say(e, "request-transformer.secret_argument", operation+" "+entry.source)
 			case secret && (!policy.CanSetForUpstream(name) || !policy.IsUpstreamHeaderValue(value)):
-				p.say(e, "request-transformer.fixed", operation+" "+entry.written)
+				p.say(e, "request-transformer.fixed", operation+" "+entry.source)
 			case secret:
 				p.say(e, "request-transformer.secret", name)
 				operations[strings.ToLower(name)] = append(operations[strings.ToLower(name)], operation)
@@ -85,7 +85,7 @@ func (p *planner) readRequest(e *kongfile.Entity, out *contract.Transforms) (sec
 				}
 				secrets = withHeader(secrets, Header{name, value})
 			case fixed:
-				p.say(e, "request-transformer.fixed", operation+" "+entry.written)
+				p.say(e, "request-transformer.fixed", operation+" "+entry.source)
 			default:
 				change.Headers = append(change.Headers, entryOf(operation, name, value))
 			}
@@ -125,7 +125,7 @@ func withHeader(list []Header, header Header) []Header {
 // change is an entry of an operation.
 type change struct {
 	name, value string
-	written     string // the name as the file has it
+	source      string // the name before placeholders were filled
 	filled      bool   // a placeholder in it was filled, so it can be a secret
 	nameFilled  bool
 	place       int // in its list
@@ -153,10 +153,10 @@ func (p *planner) filled(e *kongfile.Entity, operation string, member ...string)
 	for i, item := range items {
 		one := change{filled: item.IsFilled(), place: i}
 		one.name, one.value = policy.SplitChange(item.Text)
-		one.written, _ = policy.SplitChange(item.AsWritten())
-		one.nameFilled = one.written != one.name
+		one.source, _ = policy.SplitChange(item.AsWritten())
+		one.nameFilled = one.source != one.name
 		if len(item.Placeholders) > 0 {
-			p.say(e, e.PluginName()+".placeholder", operation+" "+one.written)
+			p.say(e, e.PluginName()+".placeholder", operation+" "+one.source)
 			continue
 		}
 		out = append(out, one)
@@ -172,9 +172,9 @@ func (p *planner) arguments(e *kongfile.Entity, operation, member string) []stri
 		changes := operation != "remove" && operation != "rename"
 		switch {
 		case changes && isTemplate(one.value):
-			p.say(e, "request-transformer.template", operation+" "+one.written)
+			p.say(e, "request-transformer.template", operation+" "+one.source)
 		case changes && one.isSecret(), one.filled && operation != "remove":
-			p.say(e, "request-transformer.secret_argument", operation+" "+one.written)
+			p.say(e, "request-transformer.secret_argument", operation+" "+one.source)
 		default:
 			list = append(list, entryOf(operation, one.name, one.value))
 		}
@@ -220,14 +220,14 @@ func (p *planner) readResponse(e *kongfile.Entity, out *contract.Transforms) {
 		fixed := policy.FixedResponseHeader(name) || operation == "rename" && policy.FixedResponseHeader(value) ||
 			operation != "remove" && policy.IsCookieHeader(name)
 		if fixed {
-			p.say(e, "response-transformer.fixed", operation+" "+one.written)
+			p.say(e, "response-transformer.fixed", operation+" "+one.source)
 		}
 		return entryOf(operation, name, value), !fixed
 	}
 	shown := func(operation, member string) (out []change) {
 		for _, one := range p.filled(e, operation, member) {
 			if operation != "remove" && (one.filled || operation != "rename" && one.isSecret()) {
-				p.say(e, "response-transformer.secret", operation+" "+one.written)
+				p.say(e, "response-transformer.secret", operation+" "+one.source)
 				continue
 			}
 			out = append(out, one)

@@ -29,16 +29,16 @@ var (
 type converter struct {
 	*Budget
 
-	doc     tree.Document
-	notes   notes
-	written int64 // about how many bytes
+	doc      tree.Document
+	notes    notes
+	produced int64 // about how many bytes
 
 	consumes, produces []string // of operations that don't have their own
 }
 
 // convert returns a document of Swagger 2.0 as one of OpenAPI 3.0, with warnings about what is lost.
 func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[string]any, _ []contract.Warning, _ error) {
-	c := &converter{Budget: b, doc: tree.Document{Root: root}, written: int64(size)}
+	c := &converter{Budget: b, doc: tree.Document{Root: root}, produced: int64(size)}
 	c.consumes, c.produces = c.texts(root["consumes"]), c.texts(root["produces"])
 	out := c.rest(root, "swagger", "host", "basePath", "schemes", "consumes", "produces", "definitions", "parameters",
 		"responses", "securityDefinitions")
@@ -62,7 +62,7 @@ func convert(b *Budget, root map[string]any, size int) (text []byte, _ map[strin
 		out["components"] = components
 	}
 	c.At = ""
-	if b.Spend(int(c.written) / bytesOfStep); b.Err() != nil {
+	if b.Spend(int(c.produced) / bytesOfStep); b.Err() != nil {
 		return nil, nil, nil, b.Err()
 	}
 	var to bytes.Buffer

@@ -26,8 +26,8 @@ func (c *converter) body(parameters []map[string]any, consumes []string) any {
 func (c *converter) content(types []string, schema any, examples map[string]any) map[string]any {
 	out := map[string]any{}
 	for i, name := range types {
-		c.written += int64(len(name) + 6)
-		if !c.Spend(stepsOfValue+len(name)/bytesOfStep) || !c.Fits(c.size, c.written) {
+		c.produced += int64(len(name) + 6)
+		if !c.Spend(stepsOfValue+len(name)/bytesOfStep) || !c.Fits(c.size, c.produced) {
 			return nil
 		}
 		media := map[string]any{}
@@ -46,13 +46,13 @@ func (c *converter) content(types []string, schema any, examples map[string]any)
 
 // repeated counts what is written again.
 func (c *converter) repeated(value any) {
-	if c.written += 4; !c.Spend(stepsOfValue) || !c.Fits(c.size, c.written) {
+	if c.produced += 4; !c.Spend(stepsOfValue) || !c.Fits(c.size, c.produced) {
 		return
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		for name, one := range c.Members(value) {
-			c.written += int64(len(name))
+			c.produced += int64(len(name))
 			c.repeated(one)
 		}
 	case []any:
@@ -60,7 +60,7 @@ func (c *converter) repeated(value any) {
 			c.repeated(one)
 		}
 	case string:
-		c.written += int64(len(value))
+		c.produced += int64(len(value))
 	}
 }
 

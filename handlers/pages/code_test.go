@@ -116,9 +116,9 @@ func TestCode_panel(t *testing.T) {
 		Says("[data-panel-code]", "keys show").
 		Lacks("#as-code")
 	shown := panel.Find("[data-panel-code] div[id]:has(code:contains('keys rotate'))").AttrOr("id", "")
-	written := s.Post("/as-code?in=panel-code&form="+url.QueryEscape(path+"/rotate"), "grace_seconds", "3600").
+	filled := s.Post("/as-code?in=panel-code&form="+url.QueryEscape(path+"/rotate"), "grace_seconds", "3600").
 		Says("code[id$='-cli']", "3600s")
-	if id := written.Find("div[id]").First().AttrOr("id", ""); id == "" || id != shown {
+	if id := filled.Find("div[id]").First().AttrOr("id", ""); id == "" || id != shown {
 		t.Errorf("the lines of what is typed have the id %q, those of the panel %q", id, shown)
 	}
 	s.Get("/shortcuts", "HX-Request", "true", "HX-Target", "dialog-body").Lacks("[data-panel-code]")

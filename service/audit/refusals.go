@@ -35,7 +35,7 @@ type Refusals struct {
 
 	mu      sync.Mutex
 	minute  int64
-	written int
+	count   int            // of entries in this minute
 	sources map[string]int // those that have written in this minute
 	dropped int64
 	late    *time.Timer // reports what was dropped if nothing else comes
@@ -120,16 +120,16 @@ func (r *Refusals) admit(remoteAddr string, now time.Time) (ok bool, gap int64) 
 	defer r.mu.Unlock()
 	if minute != r.minute {
 		gap, r.dropped = r.dropped, 0
-		r.minute, r.written, r.sources = minute, 0, map[string]int{}
+		r.minute, r.count, r.sources = minute, 0, map[string]int{}
 	}
-	if r.written >= cmp.Or(r.PerMinute, perMinute) || r.sources[from] >= cmp.Or(r.PerSource, perSource) {
+	if r.count >= cmp.Or(r.PerMinute, perMinute) || r.sources[from] >= cmp.Or(r.PerSource, perSource) {
 		r.dropped++
 		if r.late == nil {
 			r.late = time.AfterFunc(2*time.Minute, func() { r.Flush(context.Background()) })
 		}
 		return false, gap
 	}
-	r.written++
+	r.count++
 	r.sources[from]++
 	return true, gap
 }

@@ -156,10 +156,10 @@ func Read(ctx context.Context, r io.Reader, with Opener, w io.Writer) (Content, 
 	if err := next(archive, databaseFile); err != nil {
 		return out, damaged(ctx, err)
 	}
-	written := &output{w: w}
-	_, err = io.Copy(written, archive) //nolint:gosec // G110: the encryption authenticates the archive
-	if written.err != nil {
-		return out, written.err
+	target := &output{w: w}
+	_, err = io.Copy(target, archive) //nolint:gosec // G110: the encryption authenticates the archive
+	if target.err != nil {
+		return out, target.err
 	}
 	if err == nil {
 		err = ended(archive, packed, plain)

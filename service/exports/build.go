@@ -116,8 +116,8 @@ func (s *Service) attempt(ctx context.Context, row models.Export) (err error) {
 	report := s.startReporting(ctx, row)
 	defer func() { _ = report.stop() }() // also after a panic
 	result, draft, err := s.draw(report.ctx, &row, report.note)
-	if lost := report.stop(); lost != nil {
-		err = lost
+	if leaseErr := report.stop(); leaseErr != nil {
+		err = leaseErr
 	}
 	if err == nil {
 		err = s.finish(ctx, row, report.latest(), result)

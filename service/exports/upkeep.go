@@ -81,22 +81,22 @@ func (s *Service) expire(ctx context.Context) error {
 // exports that the database does not have, from TTL on. The latter may be another installation's, whose exports do not
 // live longer.
 func (s *Service) Sweep(ctx context.Context) error {
-	written := map[string]time.Time{}
+	latest := map[string]time.Time{}
 	for file, err := range s.Store.List(ctx) {
 		if err != nil {
 			return fmt.Errorf("exports: list the files: %w", err)
 		}
-		if file.WrittenAt.After(written[file.Export]) {
-			written[file.Export] = file.WrittenAt
+		if file.WrittenAt.After(latest[file.Export]) {
+			latest[file.Export] = file.WrittenAt
 		}
 	}
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(written)), upkeepBatch) {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(latest)), upkeepBatch) {
 		states, err := s.DB.Read(ctx).ExportStates(ids)
 		if err != nil {
 			return fmt.Errorf("exports: find the exports of files: %w", err)
 		}
 		for _, id := range ids {
-			if s.needs(states[id], written[id]) {
+			if s.needs(states[id], latest[id]) {
 				continue
 			}
 			if err := s.Store.Remove(ctx, id); err != nil {
@@ -109,12 +109,12 @@ func (s *Service) Sweep(ctx context.Context) error {
 }
 
 // needs reports whether an export in this state, "" for an unknown one, needs its files.
-func (s *Service) needs(state string, written time.Time) bool {
+func (s *Service) needs(state string, writtenAt time.Time) bool {
 	switch state {
 	case contract.ExportQueued, contract.ExportBuilding, contract.ExportReady:
 		return true
 	case "":
-		return written.Add(s.TTL).After(models.Now())
+		return writtenAt.Add(s.TTL).After(models.Now())
 	}
 	return false
 }

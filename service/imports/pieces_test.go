@@ -93,7 +93,7 @@ func TestImport_rowsOfTransaction(t *testing.T) {
 	db, reader := openFile(t, path), openFile(t, path)
 	w := newWorld(t, db)
 	zip := large(t).zip(t, bundle.FormatData)
-	written := func() (n int64) {
+	rows := func() (n int64) {
 		for _, table := range []string{
 			"projects", "versions", "environments", "key_types", "tenants", "api_keys", "app_clients", "providers",
 			"user_groups", "group_members", "end_users", "identities", "login_consents", "relations",
@@ -104,7 +104,7 @@ func TestImport_rowsOfTransaction(t *testing.T) {
 	}
 	var before, most int64
 	commit := func() {
-		now := written()
+		now := rows()
 		most, before = max(most, now-before), now
 	}
 	commit()

@@ -252,8 +252,8 @@ func TestRoundTrip(t *testing.T) {
 					before.renameTenant(one, tenantName(one.Name, seed, i))
 				}
 			}
-			first, written := zips[seed]
-			if !written {
+			first, exported := zips[seed]
+			if !exported {
 				first = before.zip(t, format)
 				zips[seed] = first
 			}

@@ -74,8 +74,8 @@ type importing struct {
 	p       access.Principal
 	in      contract.KeyImport
 	file    ImportFile
-	result  contract.KeysImported // of all attempts
-	written contract.KeyImportCounts
+	result  contract.KeysImported    // of all attempts
+	counts  contract.KeyImportCounts // of this attempt
 
 	kept    *models.KeyImport // how far the import has come; nil if it can't be repeated
 	skip    int64             // batches that an earlier attempt has written
@@ -240,7 +240,7 @@ func (r *importing) unreadable(err error) error {
 		return err
 	}
 	detail := file.Detail
-	if n := r.written.Created + r.written.Updated; n > 0 {
+	if n := r.counts.Created + r.counts.Updated; n > 0 {
 		detail += fmt.Sprintf(" Earlier rows were imported (new or changed keys: %d). Correct the file and import it "+
 			"again. Existing keys won't change.", n)
 	}
@@ -275,7 +275,7 @@ func (r *importing) take(ctx context.Context, batch []item, number int64) error 
 // took counts a batch that was committed.
 func (r *importing) took(b *batchOf) error {
 	r.result.KeyImportCounts = plus(r.result.KeyImportCounts, b.counts)
-	r.written = plus(r.written, b.counts)
+	r.counts = plus(r.counts, b.counts)
 	r.result.Errors = b.listed
 	r.types = b.invented
 	if r.kept != nil {
@@ -306,7 +306,7 @@ func (r *importing) end(ctx context.Context, whole bool) error {
 	}
 	now := models.Now()
 	err := r.service.DB.Write(ctx, func(tx *models.Tx) error {
-		reported := !whole && r.written == (contract.KeyImportCounts{})
+		reported := !whole && r.counts == (contract.KeyImportCounts{})
 		if r.kept != nil {
 			kept := *r.kept
 			reported = reported || kept.Done

@@ -122,11 +122,11 @@ func restoredEarlier(t *testing.T) {
 	w := newWorld(t, open(t, database))
 	kept, owner := w.create(t, authenticated)
 	saved := testkit.SavePostgres(t, database)
-	var lost projects.Created
+	var later projects.Created
 	testkit.Eventually(t, "a project that is lost later", func() bool {
 		var err error
-		lost, err = w.Create(t.Context(), access.Principal{}, authenticated)
-		return err == nil && w.holds(t, lost.Keys["prod"].Secret.Reveal())
+		later, err = w.Create(t.Context(), access.Principal{}, authenticated)
+		return err == nil && w.holds(t, later.Keys["prod"].Secret.Reveal())
 	})
 
 	saved.Restore(t)
@@ -139,7 +139,7 @@ func restoredEarlier(t *testing.T) {
 		w.feed.Changed(t.Context())
 		return w.key(policy.HashKey(kept.Keys["prod"].Secret.Reveal())).State == snapshot.KeyRevoked
 	})
-	if w.holds(t, lost.Keys["prod"].Secret.Reveal()) {
+	if w.holds(t, later.Keys["prod"].Secret.Reveal()) {
 		t.Error("a key that the restored database does not have is still served")
 	}
 }

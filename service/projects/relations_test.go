@@ -229,8 +229,8 @@ func TestRelations_recordedAtOnce(t *testing.T) {
 			n, err := db.Read(t.Context()).CountRelations(h.project)
 			return err == nil && n == 200 && r.table.Len(h.project) == 200
 		})
-		lost := relations.Change{ProjectID: "prj_none", TenantID: h.tenant, User: "ana", Object: "order:1"}
-		r.recorder.Record(lost) // it cannot be written, and must not keep others from it
+		invalid := relations.Change{ProjectID: "prj_none", TenantID: h.tenant, User: "ana", Object: "order:1"}
+		r.recorder.Record(invalid) // it cannot be written, and must not keep others from it
 		r.recorder.Record(relations.Change{ProjectID: h.project, TenantID: h.tenant, User: "ana", Object: "order:1000"})
 		testkit.Eventually(t, "what follows one that is given up", func() bool { return r.table.Len(h.project) == 201 })
 	})

@@ -169,7 +169,7 @@ type usedKeys map[string]*use
 type use struct {
 	last      int64 // Unix seconds of the latest call
 	writtenAt time.Time
-	written   int64 // the value of last in the row
+	stored    int64 // the value of last in the row
 }
 
 func (u usedKeys) add(list []counted) {
@@ -193,9 +193,9 @@ func (u usedKeys) due(now time.Time, last bool) map[int64][]string {
 	for id, key := range u {
 		again := now.Sub(key.writtenAt) >= touchEvery
 		switch {
-		case key.last > key.written && (again || last):
+		case key.last > key.stored && (again || last):
 			due[key.last] = append(due[key.last], id)
-		case key.last <= key.written && again:
+		case key.last <= key.stored && again:
 			delete(u, id)
 		}
 	}
@@ -205,7 +205,7 @@ func (u usedKeys) due(now time.Time, last bool) map[int64][]string {
 func (u usedKeys) markWritten(due map[int64][]string, now time.Time) {
 	for at, ids := range due {
 		for _, id := range ids {
-			u[id].written, u[id].writtenAt = at, now
+			u[id].stored, u[id].writtenAt = at, now
 		}
 	}
 }

@@ -16,7 +16,7 @@ func second(outcomes ...verdict) (out []limitedCall) {
 }
 
 func TestLimits_verdicts(t *testing.T) {
-	const yes, no, lost = admitted, overLimit, verdict("")
+	const yes, no, unanswered = admitted, overLimit, verdict("")
 	up, down := at(100_500), at(99_000)
 	again := limitedCall{sent: at(100_000), answered: at(100_001), outcome: yes, tries: 2}
 	closed := func(starts time.Time) []redisAway {
@@ -32,7 +32,7 @@ func TestLimits_verdicts(t *testing.T) {
 		"as many as the limit":      {calls: second(yes, yes, yes, no, no), exactly: true},
 		"one more":                  {calls: second(yes, yes, yes, yes), wrong: 1, exactly: true},
 		"refused too early":         {calls: second(yes, yes, no), wrong: 1, exactly: true},
-		"one may have been counted": {calls: second(yes, yes, lost, no), exactly: true},
+		"one may have been counted": {calls: second(yes, yes, unanswered, no), exactly: true},
 		"refused before the third":  {calls: second(yes, yes, no, yes), wrong: 1, exactly: true},
 		"sent again by the client: both may have been counted": {
 			calls: append([]limitedCall{again}, second(yes, no)...), exactly: true,
@@ -61,11 +61,11 @@ func TestLimits_verdicts(t *testing.T) {
 			wrong:   1,
 			exactly: true,
 		},
-		"Redis has lost its counts": {
+		"Redis has unanswered its counts": {
 			calls: second(slices.Repeat([]verdict{yes}, 6)...),
 			away:  []redisAway{{interval: interval{from: at(100_030), until: up}, refusing: true, emptied: true}},
 		},
-		"Redis has lost its counts, and one more": {
+		"Redis has unanswered its counts, and one more": {
 			calls: second(slices.Repeat([]verdict{yes}, 7)...),
 			away:  []redisAway{{interval: interval{from: at(100_030), until: up}, refusing: true, emptied: true}},
 			wrong: 1,

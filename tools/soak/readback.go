@@ -11,7 +11,7 @@ import (
 // readBack compares every acknowledged change with what the API lists, and returns the
 // keys for which it has something else. A key that is changed during the comparison is left out; at
 // the end there is none.
-func (r *run) readBack(ctx context.Context) (compared int, lost []string, err error) {
+func (r *run) readBack(ctx context.Context) (compared int, missing []string, err error) {
 	began := time.Now()
 	listed := map[string]apiKey{}
 	for cursor := ""; ; {
@@ -41,10 +41,10 @@ func (r *run) readBack(ctx context.Context) (compared int, lost []string, err er
 		}
 		compared++
 		if why := k.differs(listed); why != "" {
-			lost = append(lost, why)
+			missing = append(missing, why)
 		}
 	}
-	return compared, lost, nil
+	return compared, missing, nil
 }
 
 func (k *key) differs(listed map[string]apiKey) string {

@@ -34,8 +34,8 @@ func (r *run) decisionsAndWrites() error {
 	if n := len(r.wrong); n > 0 {
 		out = append(out, fmt.Errorf("%d wrong decisions: %w", n, errors.Join(r.wrong[:min(n, shown)]...)))
 	}
-	if n := len(r.lost); n > 0 {
-		out = append(out, fmt.Errorf("%d lost writes:\n%s", n, strings.Join(r.lost[:min(n, shown)], "\n")))
+	if n := len(r.missing); n > 0 {
+		out = append(out, fmt.Errorf("%d lost writes:\n%s", n, strings.Join(r.missing[:min(n, shown)], "\n")))
 	}
 	if n := len(r.other); n > shown {
 		out = append(out, fmt.Errorf("%d more errors like these", n-shown))
@@ -68,12 +68,12 @@ func (r *run) report(w io.Writer) {
 	fmt.Fprintf(w, "\nchanges: %s; %d exports\n", r.changer.counts.String(), r.exports)
 	least, most := r.usage.bounds()
 	fmt.Fprintf(w, "wrong decisions %d; lost writes %d of %d that were read back\n",
-		len(r.wrong), len(r.lost), r.compared)
+		len(r.wrong), len(r.missing), r.compared)
 	fmt.Fprintf(w, "calls that were cut off when their key was refused: %d\n", r.cutOff.Load())
 	fmt.Fprintf(w, "limits: %d windows, %d of them by one count; %d calls refused; %d wrong\n",
 		r.counted.windows, r.counted.exact, r.counted.refused, len(r.counted.wrong))
 	fmt.Fprintf(w, "usage %d calls, of %d that were answered and %d that were sent; kills may lose %d\n",
-		r.inUsage, least+r.usage.lost, most, r.usage.lost)
+		r.inUsage, least+r.usage.uncounted, most, r.usage.uncounted)
 	fmt.Fprintf(w, "\n%-10s %9s %9s %9s %22s %16s\n", "replica", "first MB", "last MB", "peak MB",
 		"growth at the end MB", "live heap MB")
 	for _, m := range r.held() {

@@ -74,8 +74,8 @@ type run struct {
 	changed    int64   // changes during the load
 
 	mu       sync.Mutex
-	wrong    []error // decisions
-	lost     []string
+	wrong    []error  // decisions
+	missing  []string // changes that the database lacks
 	compared int
 	exports  int
 	counted  counted
@@ -272,11 +272,11 @@ func (r *run) finish(ctx context.Context) {
 
 // compare reads back every acknowledged change.
 func (r *run) compare(ctx context.Context) error {
-	compared, lost, err := r.readBack(ctx)
+	compared, missing, err := r.readBack(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.compared += compared
-	r.lost = append(r.lost, lost...)
+	r.missing = append(r.missing, missing...)
 	return err
 }
 

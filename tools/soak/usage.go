@@ -15,12 +15,12 @@ const killLoses = 2 * time.Second
 
 // usage bounds what the project's usage has to say at the end.
 type usage struct {
-	mu       sync.Mutex
-	sent     int64                  // calls that may have reached a gateway
-	answered int64                  // calls that a gateway answered
-	lost     int64                  // of these, what kills may have lost
-	recent   map[string][]time.Time // by gateway, when calls were answered in the last seconds
-	kills    map[string][]interval  // by gateway; calls that were answered then may be lost
+	mu        sync.Mutex
+	sent      int64                  // calls that may have reached a gateway
+	answered  int64                  // calls that a gateway answered
+	uncounted int64                  // of these, calls that a kill may have lost
+	recent    map[string][]time.Time // by gateway, when calls were answered in the last seconds
+	kills     map[string][]interval  // by gateway; calls that were answered then may be lost
 }
 
 func newUsage() *usage {
@@ -37,7 +37,7 @@ func (u *usage) count(a answer) {
 	u.answered++
 	for _, kill := range u.kills[a.gateway] { // the answer may come to be counted after the kill
 		if kill.includes(a.answered) {
-			u.lost++
+			u.uncounted++
 		}
 	}
 	u.recent[a.gateway] = append(u.recent[a.gateway], a.answered)
@@ -56,7 +56,7 @@ func (u *usage) killed(gateway string, since time.Time) {
 	u.kills[gateway] = append(u.kills[gateway], kill)
 	for _, at := range u.recent[gateway] {
 		if kill.includes(at) {
-			u.lost++
+			u.uncounted++
 		}
 	}
 }
@@ -65,7 +65,7 @@ func (u *usage) killed(gateway string, since time.Time) {
 func (u *usage) bounds() (least, most int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.answered - u.lost, u.sent
+	return u.answered - u.uncounted, u.sent
 }
 
 // Counts are in the usage within a second, and within 90 seconds if so many keys were in use

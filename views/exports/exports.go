@@ -16,10 +16,10 @@ import (
 	"postern/views/ui"
 )
 
-// Ask is the choice. It posts format (gateway or data), keys (mint, none, or empty for the
+// Choice is the choice. It posts format (gateway or data), keys (mint, none, or empty for the
 // default, which is hashes with consumers and none without) and consumers (true or absent) to
 // Action.
-type Ask struct {
+type Choice struct {
 	Page       ui.Page
 	Project    string // display name
 	Action     string // path of the project's export page
@@ -42,7 +42,7 @@ type Secrets struct {
 	PasswordError string
 }
 
-func (a Ask) formats() ui.Group {
+func (a Choice) formats() ui.Group {
 	return ui.Group{
 		ID: "export-format", Name: "format", Legend: "Format",
 		Options: []ui.Option{
@@ -58,7 +58,7 @@ func (a Ask) formats() ui.Group {
 	}
 }
 
-func (a Ask) keys() ui.Group {
+func (a Choice) keys() ui.Group {
 	return ui.Group{
 		ID: "export-keys", Name: "keys", Legend: "API keys", Error: a.KeysError,
 		Options: []ui.Option{

@@ -15,8 +15,8 @@ import (
 	"postern/views/ui"
 )
 
-// AskPage shows the choice; its panel also opens in a dialog.
-func AskPage(m Ask) templ.Component {
+// ChoicePage shows the choice; its panel also opens in a dialog.
+func ChoicePage(m Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -88,7 +88,7 @@ func AskPage(m Ask) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				if m.Action != "" {
-					templ_7745c5c3_Err = askForm(m).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = choiceForm(m).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -132,7 +132,7 @@ func AskPage(m Ask) templ.Component {
 	})
 }
 
-func askForm(m Ask) templ.Component {
+func choiceForm(m Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -211,7 +211,7 @@ func askForm(m Ask) templ.Component {
 
 // keysOf asks for the keys. Without users and groups there are none to choose: a script then disables
 // the choice. Without one, the default contradicts nothing, and a new key is refused.
-func keysOf(m Ask) templ.Component {
+func keysOf(m Choice) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -28,14 +28,14 @@ func (h *Handler) showExportForm(v *page.Visit) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	m, err := h.exportForm(v, p)
-	return web.Show(exports.AskPage(m)), err
+	return web.Show(exports.ChoicePage(m)), err
 }
 
-func (h *Handler) exportForm(v *page.Visit, p projects.Project) (exports.Ask, error) {
+func (h *Handler) exportForm(v *page.Visit, p projects.Project) (exports.Choice, error) {
 	path := page.ProjectPath(p.Name) + "/export"
 	v.SelectTeam(p.Team)
 	history, err := h.history(v, p.ID, "", path)
-	m := exports.Ask{
+	m := exports.Choice{
 		Page: v.Shell(
 			"Export "+p.DisplayName,
 			path,
@@ -77,7 +77,7 @@ func (h *Handler) startExport(v *page.Visit) (web.Answer, error) {
 	m.Secrets.Recipient = wrong.Value("/recipient", in.Recipient)
 	m.Secrets.PasswordError = wrong.Take("/password")
 	m.Error = wrong.Rest()
-	return web.Answer{Status: wrong.Status, Page: exports.AskPage(m)}, err
+	return web.Answer{Status: wrong.Status, Page: exports.ChoicePage(m)}, err
 }
 
 // showExport shows an export, or streams its progress to the page's script.

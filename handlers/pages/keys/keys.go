@@ -108,7 +108,7 @@ func keyFormOf(p rules.Project) projects.KeyForm {
 		Environments: append([]ui.Option{{Value: "", Title: "All environments"}}, page.Named(environmentNames(p))...),
 		Tenants:      page.Named(p.Tenants),
 		Product:      page.ProductOf(p),
-		Texts:        (&page.Errors{}).TextFields("key", contract.NewKey{}, written...),
+		Texts:        (&page.Errors{}).TextFields("key", contract.NewKey{}, texts...),
 		Bounds:       keyBounds{}.form(inheritedByChoice(p), &page.Errors{}),
 	}
 	for _, t := range p.KeyTypes {
@@ -181,7 +181,7 @@ func (h *Handler) createKey(v *page.Visit) (web.Answer, error) {
 func markKeyForm(form *projects.KeyForm, in contract.NewKey, expiresOn string, wrong *page.Errors) {
 	form.Open = true
 	form.Owner = wrong.Value("/owner", in.Owner)
-	form.Texts = wrong.TextFields("key", in, written...)
+	form.Texts = wrong.TextFields("key", in, texts...)
 	form.Expires = wrong.Value("/expires_at", expiresOn)
 	page.Choose(form.Types, in.KeyType)
 	page.Choose(form.Environments, in.Environment)

@@ -13,10 +13,10 @@ import (
 
 // The members of a key that forms set by their names.
 var (
-	written = []string{"description"} // texts about the key
-	created = slices.Concat(written,
+	texts   = []string{"description"} // texts about the key
+	created = slices.Concat(texts,
 		[]string{"metadata", "owner", "key_type", "tenant", "product", "environment", "allowed_cidrs"})
-	changed = slices.Concat(written, []string{"metadata", "allowed_cidrs"})
+	changed = slices.Concat(texts, []string{"metadata", "allowed_cidrs"})
 )
 
 // otherFields are fields of both forms that are not as members are.
@@ -33,9 +33,9 @@ func metadataText(m contract.Metadata) string {
 
 // writtenFacts are the texts and the metadata that a key has.
 func writtenFacts(k contract.Key) (facts []ui.Fact) {
-	for i, text := range page.TextsOf(k, written...) {
+	for i, text := range page.TextsOf(k, texts...) {
 		if text != "" {
-			facts = append(facts, ui.Fact{Label: page.FieldLabel(written[i]), Value: text})
+			facts = append(facts, ui.Fact{Label: page.FieldLabel(texts[i]), Value: text})
 		}
 	}
 	if k.Metadata != "" {
@@ -46,8 +46,8 @@ func writtenFacts(k contract.Key) (facts []ui.Fact) {
 
 // compareWritten adds the texts to the page of a conflict.
 func compareWritten(m *projects.Conflict, saved, typed any) {
-	theirs, yours := page.TextsOf(saved, written...), page.TextsOf(typed, written...)
-	for i, name := range written {
+	theirs, yours := page.TextsOf(saved, texts...), page.TextsOf(typed, texts...)
+	for i, name := range texts {
 		m.Rows = append(m.Rows, projects.Difference{
 			Label: page.FieldLabel(name), Theirs: page.TextOrNone(theirs[i]), Yours: page.TextOrNone(yours[i]),
 		})
