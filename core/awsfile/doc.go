@@ -2,8 +2,8 @@
 // HTTP APIs (export-api), and the answers of get-api-keys, get-usage-plans, get-usage-plan-keys, get-stages and
 // get-base-path-mappings.
 //
-// It owns their forms: which file is which, references, and the values of stage variables. It returns every entity of
-// the files, with its line. It leaves to core/movein what Postern makes of them.
+// It owns their formats: telling the files apart, references, and the values of stage variables. It returns every
+// entity of the files, with its line. It leaves the translation to Postern to core/movein.
 //
-// An error has no value of a file, since any of them can be a secret.
+// Errors never contain values of a file, since any value can be a secret.
 package awsfile

@@ -6,7 +6,7 @@ import (
 	"postern/core/configfile"
 )
 
-// fields are the fields of entities that are read, so that a value that can't be read is refused.
+// fields lists the fields that the reader uses, so that it can refuse values it can't read.
 var fields = map[Kind][]configfile.Field{
 	KindCORS: {
 		{Path: "allowOrigins", Type: configfile.Texts}, {Path: "allowMethods", Type: configfile.Texts},

@@ -12,7 +12,7 @@ import (
 	"postern/core/filelimits"
 )
 
-// Kind is what an entity is.
+// Kind is the kind of an entity.
 type Kind string
 
 // The kinds of entities.
@@ -82,11 +82,11 @@ type Host struct {
 type Operation struct {
 	*Entity
 	Method      string // uppercase; ANY for all
-	Path        string // as the export has it, such as /pets/{id} or /a/{proxy+}; /$default for the default route
+	Path        string // as in the export, such as /pets/{id} or /a/{proxy+}; /$default for the default route
 	Integration configfile.Value
 	Security    []string // names of schemes
 	Auth        string   // of x-amazon-apigateway-auth, such as AWS_IAM
-	Unreadable  bool     // what it requires can't be told
+	Unreadable  bool     // its requirements can't be determined
 	Validator   string
 	Parameters  []configfile.Value // also those of its path
 

@@ -4,5 +4,5 @@
 // It owns what such files have in common: their encoding, the limits on what parsing costs, members that come twice,
 // and placeholders that were never filled. It leaves what the values mean to the package of each gateway.
 //
-// An error has no value of a file, since any of them can be a secret.
+// Errors never contain values of a file, since any value can be a secret.
 package configfile

@@ -14,7 +14,7 @@ import (
 // Placeholder is a text that a template, a shell or a vault was meant to replace.
 type Placeholder struct {
 	Name   string // to be filled by
-	Text   string // as the file has it first
+	Text   string // as in the file, before placeholders are filled
 	File   string // name of the file of the first one, if there are several
 	Line   int    // of the first one
 	Count  int
@@ -37,7 +37,7 @@ var forms = regexp.MustCompile(strings.Join([]string{
 
 // marks replaces placeholders by words that are valid in YAML and JSON, inside and outside of quotes.
 type marks struct {
-	begin string // of a mark: no other text of the file has it
+	begin string // of a mark; doesn't occur anywhere else in the file
 	texts []string
 	names []string
 	found map[string]*Placeholder

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Kind is what a Value is.
+// Kind is the kind of a Value.
 type Kind uint8
 
 // The kinds of values. Null and Absent mean the same to Kong.
@@ -32,7 +32,7 @@ type Value struct {
 	// Placeholders are the names of the placeholders in Text that have no value yet.
 	Placeholders []string
 
-	// Source is the text as the file has it, if one of its placeholders was filled: the value can be a secret.
+	// Source is the text as in the file, if one of its placeholders was filled: the value can be a secret.
 	Source string
 
 	Key *Key // of a Hashed
@@ -147,7 +147,8 @@ func (v Value) walk(visit func(Value)) {
 	}
 }
 
-// StepsOfMember is what a member that is added costs, which takes memory too. Comparing it with another costs one step.
+// StepsOfMember is the cost of adding a member, which takes memory too. Comparing it with another member costs one
+// step.
 const StepsOfMember = 20
 
 // Over returns an object with the members of another that it lacks, as deep as objects go. It takes the steps from

@@ -35,7 +35,7 @@ type AccountDeletion struct {
 	Fresh        bool     `json:"fresh" doc:"True if this session began within the last five minutes"`
 }
 
-// AccountProof shows that the caller is the account's person, and means it.
+// AccountProof proves that the caller is the account's holder and confirms the request.
 type AccountProof struct {
 	Confirm  string `json:"confirm" flag:"-" doc:"Email address of the account"`
 	Password Secret `json:"password,omitempty" flag:"-" doc:"Account password, if the account has one"`
@@ -82,14 +82,14 @@ func ClaimOf(code, team string) Claim { return Claim{ClaimCode{Code: Secret(code
 // LogValue implements slog.LogValuer.
 func (c Claim) LogValue() slog.Value { return slog.StringValue(c.Body.Team) }
 
-// Claimed lists what a claim has moved.
+// Claimed lists the objects that a claim moved.
 type Claimed struct {
 	Team     ClaimedTeam `json:"team"`
 	Projects []string    `json:"projects" doc:"Names of the claimed projects"`
 	Renamed  []string    `json:"renamed" doc:"Products and tenants that were renamed because their names were taken, such as: product store → store-2"`
 }
 
-// ClaimedTeam is the team that has what was claimed.
+// ClaimedTeam is the team that the workspace became part of.
 type ClaimedTeam struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

@@ -15,7 +15,7 @@ type APIScope struct {
 	Description string `json:"description" required:"false" doc:"Text on the consent page, such as: read your orders"`
 }
 
-// SavedAPI is an API as it is now.
+// SavedAPI is the current API.
 type SavedAPI struct {
 	API
 	ETag string `json:"etag" doc:"Send as If-Match to replace the scopes and the audience"`

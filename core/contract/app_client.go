@@ -23,7 +23,7 @@ type AppClient struct {
 	UpdatedAt    time.Time `json:"updated_at"`
 }
 
-// AppClientRecord are the members of an app client that an export has too.
+// AppClientRecord has the members of an app client that exports include too.
 type AppClientRecord struct {
 	ID                   string    `json:"id"`
 	Name                 string    `json:"name"`
@@ -54,7 +54,7 @@ type Branding struct {
 	Color   string `json:"color" doc:"#rrggbb"`
 }
 
-// SavedAppClient is an app client as the answer to a change.
+// SavedAppClient is the answer to a change of an app client.
 type SavedAppClient struct {
 	AppClient
 	ClientSecret Secret    `json:"client_secret,omitempty" doc:"Client secret, present only if it is new. Returned only once"`

@@ -10,7 +10,7 @@ type AuditPath struct {
 	Entry string `path:"entry" doc:"ID of the entry"`
 }
 
-// AuditEntry is an entry of the audit log: something that was done, or that was refused.
+// AuditEntry is an entry of the audit log: an action, or a refused request.
 type AuditEntry struct {
 	ID          string                 `json:"id"`
 	Number      int64                  `json:"number" doc:"Position in the chain"`
@@ -23,7 +23,7 @@ type AuditEntry struct {
 	Outcome     string                 `json:"outcome" enum:"done,refused"`
 	Object      string                 `json:"object" doc:"ID of the object"`
 	Project     *string                `json:"project" doc:"ID of the object's project; null if there is none"`
-	ProjectName string                 `json:"-"` // its present name, "" if it is gone; for the dashboard alone
+	ProjectName string                 `json:"-"` // its current name, "" if it was deleted; only for the dashboard
 	Detail      map[string]string      `json:"detail" doc:"Details, or the error code of a refusal"`
 	Changes     map[string]AuditChange `json:"changes" doc:"Changed fields. Secrets appear as ***"`
 	Address     string                 `json:"address" doc:"IP address of the caller"`
@@ -77,7 +77,7 @@ type AuditVerdict struct {
 	Broken  *AuditBreak `json:"broken" doc:"First entry that fails verification; null if the chain is intact"`
 }
 
-// AuditBreak is the first place at which a chain is not what was recorded.
+// AuditBreak is the first place where a chain differs from what was recorded.
 type AuditBreak struct {
 	Number int64   `json:"number"`
 	Entry  *string `json:"entry" doc:"ID of the entry; null if it is missing"`

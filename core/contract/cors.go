@@ -2,9 +2,9 @@ package contract
 
 import "net/http"
 
-// CORS says which pages of other origins a browser lets call a project, or lets call it with credentials of a tenant
-// (Fetch standard, "CORS protocol"). One that is not set leaves that to the project's upstreams, and to the projects
-// that serve the tenant.
+// CORS says from which origins browsers may call a project, or call it with credentials of a tenant (Fetch standard,
+// "CORS protocol"). If a project has no CORS, its upstreams decide. If a tenant has none, the projects that serve it
+// decide.
 type CORS struct {
 	Origins        []string `json:"origins" flag:",list" doc:"Allowed origins, such as https://app.example.com or capacitor://localhost. * alone allows every origin"`
 	AppOrigins     bool     `json:"app_origins" doc:"Also allow the origins of your app clients' redirect URIs"`
@@ -15,10 +15,10 @@ type CORS struct {
 	MaxAge         *int     `json:"max_age" flag:"max-age,,none" doc:"How long browsers cache a preflight, in seconds, up to 86,400. Use null for the browser's default"`
 }
 
-// IsSet reports whether it allows any origin, as each does that is saved.
+// IsSet reports whether it allows any origin. Every saved CORS does.
 func (c CORS) IsSet() bool { return len(c.Origins) > 0 || c.AppOrigins }
 
-// SavedCORS is a CORS as it is now.
+// SavedCORS is the current CORS.
 type SavedCORS struct {
 	CORS
 	FromApps []string `json:"from_app_clients" doc:"Origins that app_origins currently allows"`

@@ -25,14 +25,14 @@ const (
 	TestFail TestOutcome = "fail"
 )
 
-// TestStep is one thing that was tried.
+// TestStep is one step of a test.
 type TestStep struct {
 	Step    string      `json:"step" example:"discovery"`
 	Outcome TestOutcome `json:"outcome" enum:"pass,warn,fail,skip"`
 	Detail  string      `json:"detail" doc:"Finding, or the problem and how to fix it"`
 }
 
-// TestedTarget has the measurements of a target. A field is zero if the test did not get that far.
+// TestedTarget has the measurements of a target. A field is zero if the test ended before it was measured.
 type TestedTarget struct {
 	AddressClass         AddressClass `json:"address_class,omitempty" enum:"public,private,loopback"`
 	TLSVersion           string       `json:"tls_version,omitempty" example:"TLS 1.3"`
@@ -43,7 +43,7 @@ type TestedTarget struct {
 	CA *OfferedCA `json:"ca,omitempty" doc:"Last certificate in the chain of an upstream whose certificate authority isn't trusted. Verify the fingerprint before you set this certificate as ca"`
 }
 
-// OfferedCA is a certificate that an upstream sent, and that could be one of its environment's authorities.
+// OfferedCA is a certificate that an upstream sent and that its environment could trust as an authority.
 type OfferedCA struct {
 	Subject   string    `json:"subject" example:"CN=Example internal CA"`
 	SHA256    string    `json:"sha256" doc:"SHA-256 fingerprint, hexadecimal"`
@@ -51,7 +51,7 @@ type OfferedCA struct {
 	PEM       string    `json:"pem" doc:"The certificate in PEM"`
 }
 
-// AddressClass says where the address is that was connected to.
+// AddressClass says in which kind of network the target's address is.
 type AddressClass string
 
 // The classes. Addresses other than public ones are reached only where the operator allows it.
@@ -68,7 +68,7 @@ type IssuerKey struct {
 	Algorithm string `json:"alg,omitempty" doc:"The only algorithm that the key can be used with"`
 }
 
-// IssuerToTest is an issuer that need not be one of a version's, and a token to test it with.
+// IssuerToTest is an issuer and a token to test it with. No version has to accept the issuer.
 type IssuerToTest struct {
 	TokenIssuer
 	Token Secret `json:"token,omitempty" flag:"-" doc:"Token to check as the gateway would. It isn't stored"`

@@ -15,7 +15,7 @@ type DomainPath struct {
 // DomainOf returns the path parameters of a project's domain.
 func DomainOf(project, domain string) DomainPath { return DomainPath{ProjectPath{project}, domain} }
 
-// DomainAddress says which calls to a host name a custom domain takes.
+// DomainAddress says which calls to a host name a custom domain handles.
 type DomainAddress struct {
 	Host        string   `json:"host" doc:"Host name in lowercase ASCII" example:"api.example.com"`
 	PathPrefix  string   `json:"path_prefix" doc:"Path prefix that the domain matches, in whole segments, such as /orders. Empty for all paths"`
@@ -26,8 +26,8 @@ type DomainAddress struct {
 // Address returns the host name with the path prefix: api.example.com/orders.
 func (a DomainAddress) Address() string { return a.Host + a.PathPrefix }
 
-// Key identifies the address among those of a project: api.example.com/orders:GET,POST. No other custom domain of the
-// project has it.
+// Key identifies the address among those of a project: api.example.com/orders:GET,POST. It is unique within the
+// project.
 func (a DomainAddress) Key() string {
 	if len(a.Methods) == 0 {
 		return a.Address()
@@ -78,7 +78,7 @@ type DomainRecord struct {
 	Value string `json:"value"`
 }
 
-// DomainCertificate is the certificate that callers by TLS get for a host name.
+// DomainCertificate is the certificate that callers get for a host name over TLS.
 type DomainCertificate struct {
 	State   string     `json:"state" enum:"none,ordered,valid,expired,failed" doc:"none: the gateway's own certificate is used. ordered: not issued yet. failed: the last attempt failed"`
 	Source  *string    `json:"source" doc:"files (from the operator) or acme; null if there is no certificate"`
@@ -89,7 +89,7 @@ type DomainCertificate struct {
 
 // States of certificates.
 const (
-	NoCertificate      = "none"    // the gateway presents its own to callers by TLS
+	NoCertificate      = "none"    // TLS callers get the gateway's own certificate
 	OrderedCertificate = "ordered" // the ACME server has not issued the first one yet
 	ValidCertificate   = "valid"   // callers get it
 	ExpiredCertificate = "expired" // callers get it, and refuse it
@@ -98,7 +98,7 @@ const (
 
 // The values of DomainCertificate.Source.
 const (
-	CertificateFromFiles = "files" // of the operator
+	CertificateFromFiles = "files" // from the operator
 	CertificateFromACME  = "acme"
 )
 
@@ -127,7 +127,8 @@ type DomainCreation struct {
 	Body NewDomain
 }
 
-// DomainChange leads a domain to another environment, or changes which calls it matches. Its host name stays.
+// DomainChange routes a domain to another environment, or changes which calls it matches. Its host name can't be
+// changed.
 type DomainChange struct {
 	PathPrefix  *string   `json:"path_prefix,omitempty" doc:"Match only this path and paths below it; an empty value matches all paths"`
 	StripPrefix *bool     `json:"strip_prefix,omitempty" doc:"Remove the prefix before rules are matched and calls are forwarded"`
@@ -143,8 +144,8 @@ type DomainUpdate struct {
 	Body DomainChange
 }
 
-// DomainApproval is an operator's view of a domain, which may belong to another team. It holds for all custom domains
-// of the team that have the host name.
+// DomainApproval is an operator's view of a domain, which may belong to another team. It applies to all of the team's
+// custom domains with the host name.
 type DomainApproval struct {
 	ID      string  `json:"id"`
 	Host    string  `json:"host"`

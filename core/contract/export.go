@@ -15,7 +15,7 @@ type ExportPath struct {
 type Export struct {
 	ID          string         `json:"id"`
 	Project     string         `json:"project" doc:"ID of the project"`
-	ProjectName string         `json:"-"` // for the dashboard alone
+	ProjectName string         `json:"-"` // only for the dashboard
 	Format      string         `json:"format"`
 	Keys        string         `json:"keys"`
 	Consumers   bool           `json:"consumers"`

@@ -2,8 +2,8 @@ package contract
 
 import "net/http"
 
-// GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. They leave
-// the group at the sign-in at which no rule holds any more.
+// GroupMapping is a rule by which a claim of a provider puts the users who sign in with it into a group. Users leave
+// the group when they sign in and no rule matches any more.
 type GroupMapping struct {
 	Claim string `json:"claim" doc:"Path to the claim, such as realm_access.roles. To escape a dot in a name, write \\. (not needed in URLs). For github: organizations, organization_ids, teams or team_ids"`
 	Value string `json:"value" doc:"Value of the claim, case-sensitive. If the claim is a list, one item must match"`
@@ -32,7 +32,7 @@ type GroupMappings struct {
 // Tag returns the rules' ETag.
 func (m GroupMappings) Tag() string { return m.ETag }
 
-// Rules returns the rules as requests have them.
+// Rules returns the rules in the form of a request.
 func (m GroupMappings) Rules() []GroupMapping {
 	out := []GroupMapping{}
 	for _, one := range m.Mappings {
@@ -41,7 +41,7 @@ func (m GroupMappings) Rules() []GroupMapping {
 	return out
 }
 
-// GroupMappingRules are all rules that a provider is to have.
+// GroupMappingRules are the rules that replace a provider's current ones.
 type GroupMappingRules struct {
 	Mappings []GroupMapping `json:"mappings" doc:"All mappings of the provider"`
 }

@@ -29,7 +29,7 @@ type ImportCounts struct {
 	Relations    int64 `json:"relations" doc:"Number of relations (owners of objects)"`
 }
 
-// LeftOut is something in which the new project differs from the exported one.
+// LeftOut is a difference between the new project and the exported one.
 type LeftOut struct {
 	Code    string `json:"code"`
 	Subject string `json:"subject,omitempty" doc:"Object that differs, such as prod of 1.0.0. Absent if the difference affects the entire project"`
@@ -53,7 +53,7 @@ var leftOutTitles = map[string]string{
 	"was_deleted":            "Deleted project",
 }
 
-// Title returns what the difference is, for people: the title of the code, or else its words.
+// Title describes the difference for people: the title of its code, or the words of the code if it has no title.
 func (l LeftOut) Title() string {
 	if title, ok := leftOutTitles[l.Code]; ok || l.Code == "" {
 		return title

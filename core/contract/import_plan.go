@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ImportPlan is what an import of another gateway's files would create. It has no secret and no hash of a key, since
-// weak keys can be guessed from their hashes.
+// ImportPlan is what an import of another gateway's files would create. It contains no secrets, and no hashes of keys
+// because weak keys can be guessed from their hashes.
 type ImportPlan struct {
 	Source     string           `json:"source" doc:"Gateway and format of the files" example:"kong 3.0"`
 	Product    string           `json:"product" doc:"Product that all projects and keys belong to"`
@@ -38,7 +38,7 @@ type PlannedProject struct {
 	Versions    []PlannedVersion `json:"versions"`
 }
 
-// PlannedVersion is a version of a PlannedProject. All routes with equal plugins have one.
+// PlannedVersion is a version of a PlannedProject. All routes with equal plugins share one.
 type PlannedVersion struct {
 	Name         string             `json:"name"`
 	Closed       bool               `json:"closed" doc:"True if the version refuses every call"`
@@ -63,7 +63,7 @@ type PlannedDomain struct {
 	Route string `json:"route" doc:"Pointer to the route or operation in the file"`
 }
 
-// PlannedOwner is an owner of keys: an app with the name of the consumer.
+// PlannedOwner is an owner of keys: an app that has the consumer's name.
 type PlannedOwner struct {
 	Name         string   `json:"name"`
 	ConsumerID   string   `json:"consumer_id" doc:"Value of X-Consumer-ID"`
@@ -114,7 +114,7 @@ func placeIn(file string, line int) string {
 	return fmt.Sprintf("line %d of %s", line, file)
 }
 
-// ImportByHand is what an import can't do.
+// ImportByHand is a change that an import can't make, so a person has to.
 type ImportByHand struct {
 	Hosts        []string            `json:"hosts" doc:"Host names that need DNS records and certificates"`
 	EgressCIDRs  []string            `json:"egress_cidrs" doc:"Addresses of targets that POSTERN_EGRESS_ALLOW must allow but doesn't yet"`
@@ -162,20 +162,20 @@ type ImportChoices struct {
 	RetryOnTimeout bool     `json:"retry_on_timeout" doc:"Retry calls after a timeout, as Kong does"`
 }
 
-// DefaultImportName is the name of an import that has no other one.
+// DefaultImportName is the name of an import for which the caller chose none.
 const DefaultImportName = "kong"
 
 // States of PlannedImport.
 const (
 	ImportPlanned  = "planned"
-	ImportApplying = "applying" // it is being written
+	ImportApplying = "applying" // it is being applied
 	ImportApplied  = "applied"
 )
 
 // MostPlannedItems is how many items and owners an answer of the API lists.
 const MostPlannedItems = 1000
 
-// PlannedImport is a plan on the server, which waits to be applied.
+// PlannedImport is a plan that the server keeps until it is applied.
 type PlannedImport struct {
 	ID    string `json:"id"`
 	Team  string `json:"team" doc:"ID of the team"`
@@ -192,7 +192,7 @@ type PlannedImport struct {
 	ETag      string       `json:"etag" doc:"Send as If-Match to change the plan"`
 }
 
-// TargetState says what a connection to a target of a plan has found.
+// TargetState is the result of connecting to a target of a plan.
 type TargetState string
 
 // The states of targets.
@@ -213,7 +213,8 @@ type ImportTarget struct {
 	CA      *OfferedCA  `json:"ca,omitempty" doc:"If the target is unverified, the certificate that is accepted once trust contains its host. If it is trusted, the certificate that the import sets as ca. Compare its fingerprint with the one that you get from the target's operator"`
 }
 
-// TrustHost returns the host that makes the certificate of a target accepted when trust has it, "" if nothing does.
+// TrustHost returns the host that trust must contain for the target's certificate to be accepted, "" if no host would
+// help.
 func (t ImportTarget) TrustHost() string {
 	u, err := url.Parse(t.Address)
 	if err != nil || t.State != TargetUnverified || t.CA == nil {
@@ -242,7 +243,7 @@ type ImportPath struct {
 	Import string `path:"import" doc:"ID"`
 }
 
-// IsAppliedImport reports whether an ID is that of an import that was applied, and not of a plan.
+// IsAppliedImport reports whether an ID belongs to an applied import rather than to a plan.
 func IsAppliedImport(id string) bool { return strings.HasPrefix(id, "imp_") }
 
 // ImportPlanUpdate is a request to change a plan.
@@ -261,7 +262,7 @@ type ImportApplication struct {
 	Condition
 }
 
-// ImportSummary is a plan that waits, or an import that was applied.
+// ImportSummary is a plan that hasn't been applied yet, or an applied import.
 type ImportSummary struct {
 	ID        string    `json:"id"`
 	Team      string    `json:"team" doc:"ID of the team"`
@@ -344,7 +345,7 @@ const mostPlanLines = 500
 // otherItems is the kind of lines whose items have different codes.
 const otherItems = "others"
 
-// Lines returns the items of a plan by their codes, as the ledger of an export has them.
+// Lines returns the items of a plan grouped by code, in the form of an export's ledger.
 func (p *ImportPlan) Lines() []LedgerLine {
 	var lines []LedgerLine
 	source, _, _ := strings.Cut(p.Source, " ")

@@ -40,7 +40,7 @@ func (i Introspection) Line() string {
 	return line
 }
 
-// NewIntrospection is an Introspection that is set.
+// NewIntrospection is an Introspection to be set, with its client secret.
 type NewIntrospection struct {
 	Introspection
 	ClientSecret *Secret `json:"client_secret,omitempty" doc:"Write-only. Leave out to keep the secret for the same endpoint and client_id. Send an empty string to remove it"`
@@ -49,7 +49,7 @@ type NewIntrospection struct {
 // LogValue implements slog.LogValuer.
 func (i NewIntrospection) LogValue() slog.Value { return slog.StringValue(i.Endpoint) }
 
-// SavedIntrospection is an Introspection as it is now, without the client secret.
+// SavedIntrospection is the current Introspection, without the client secret.
 type SavedIntrospection struct {
 	Introspection
 	HasSecret bool `json:"has_secret"`

@@ -11,7 +11,7 @@ type KeyPath struct {
 	Key string `path:"key" doc:"ID of the key"`
 }
 
-// Key is an API key, as the project that it was created in has it.
+// Key is an API key, as the project that it was created in shows it.
 type Key struct {
 	KeyRecord
 	Project         string     `json:"project" doc:"ID of the project that the key was created in"`
@@ -22,7 +22,7 @@ type Key struct {
 	LastUsedAt      *time.Time `json:"last_used_at" doc:"Last allowed call, accurate to the minute; null if there was none"`
 }
 
-// KeyRecord are the members of a key that an export has too.
+// KeyRecord has the members of a key that exports include too.
 type KeyRecord struct {
 	ID           string     `json:"id"`
 	Owner        string     `json:"owner"`
@@ -39,7 +39,7 @@ type KeyRecord struct {
 	KeyIdentity
 }
 
-// KeyDetails are the members of a key that no call depends on. The database, exports and imports keep them unchanged.
+// KeyDetails has the members of a key that don't affect calls. The database, exports and imports keep them unchanged.
 type KeyDetails struct {
 	Description string    `json:"description"`
 	Prefix      string    `json:"prefix"`
@@ -47,8 +47,8 @@ type KeyDetails struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// KeyIdentity are the members of a key that upstreams may be sent. The database, exports and imports keep them
-// unchanged, and so do gateways.
+// KeyIdentity has the members of a key that upstreams may receive. The database, exports, imports and gateways keep
+// them unchanged.
 type KeyIdentity struct {
 	Metadata     Metadata  `json:"metadata" doc:"Your own data about the key, a JSON object of at most 4 KB. {} if there is none"`
 	Consumer     *Consumer `json:"consumer" gorm:"serializer:json" doc:"Identity of the owner on the gateway that the key was imported from. It is sent to the upstream instead of the owner's identity in Postern; null if there is none"`
@@ -60,9 +60,9 @@ func (k KeyIdentity) IsZero() bool {
 	return k.Metadata == "" && k.Consumer == nil && k.CredentialID == nil
 }
 
-// Consumer is the identity of a key's owner at another gateway. Without an ID or a username, upstreams get Postern's
-// own. Without a custom ID they get none, as from the other gateway, because they may look up what they get. If all
-// members are empty, upstreams get Postern's own identity.
+// Consumer is the identity of a key's owner at another gateway. If the ID or the username is empty, upstreams get
+// Postern's value. If the custom ID is empty, they get none, as from the other gateway, because they may look the value
+// up. If all members are empty, upstreams get Postern's own identity.
 type Consumer struct {
 	ID       string `json:"id,omitempty" doc:"Sent as X-Consumer-ID"`
 	Username string `json:"username,omitempty" doc:"Sent as X-Consumer-Username"`
@@ -87,7 +87,7 @@ type KeyWithSecret struct {
 // LogValue implements slog.LogValuer.
 func (k KeyWithSecret) LogValue() slog.Value { return slog.StringValue(k.ID) }
 
-// States of keys. One that is not revoked is expired once the clock has ended it.
+// States of keys. A key that isn't revoked counts as expired once its expiry has passed.
 const (
 	KeyActive  = "active"
 	KeyFrozen  = "frozen"
@@ -99,8 +99,8 @@ const (
 const (
 	LimitsOfKey     = "key"
 	LimitsOfType    = "key_type"
-	LimitsOfProject = "project" // what it states for each key
-	LimitsOfNothing = "none"    // nothing is limited for each key
+	LimitsOfProject = "project" // the project's limits for each key
+	LimitsOfNothing = "none"    // the project has no limits for each key
 )
 
 // KeyList is a request for the keys of a project.
@@ -180,7 +180,7 @@ type KeyImport struct {
 	Map       []string `query:"map,explode" doc:"Map a column or member to a field with a different name, as column=field. Use - as the field to leave a column out"`
 }
 
-// KeyImportCounts are the numbers of rows of a file of keys by what was done with them.
+// KeyImportCounts has the numbers of rows in a file of keys, by result.
 type KeyImportCounts struct {
 	Created   int64 `json:"created"`
 	Updated   int64 `json:"updated" doc:"Existing keys whose attributes changed. 0 without update"`
@@ -188,7 +188,7 @@ type KeyImportCounts struct {
 	Refused   int64 `json:"refused"`
 }
 
-// KeyImportError is why a row wasn't imported. A row can have several.
+// KeyImportError is a reason why a row wasn't imported. A row can have several.
 type KeyImportError struct {
 	Row     int64  `json:"row" doc:"Row number. In a CSV file, row 1 is the header. In other formats, row 1 is the first key"`
 	Pointer string `json:"pointer" doc:"Column or member, such as /owner. Empty for the whole row"`
@@ -196,13 +196,13 @@ type KeyImportError struct {
 	Detail  string `json:"detail" doc:"Description of the problem and how to fix it"`
 }
 
-// KeyRowsError is an error that rows of a file have, of which Row is the first.
+// KeyRowsError is an error that occurs in one or more rows of a file. Row is the first of them.
 type KeyRowsError struct {
 	KeyImportError
 	Rows int64
 }
 
-// ErrorsOfRows returns the errors with equal ones of several rows together, in the order of their first rows.
+// ErrorsOfRows merges equal errors of several rows, and returns them in the order of their first rows.
 func (k KeysImported) ErrorsOfRows() (out []KeyRowsError) {
 	places := map[KeyImportError]int{}
 	for _, one := range k.Errors {
@@ -219,7 +219,7 @@ func (k KeysImported) ErrorsOfRows() (out []KeyRowsError) {
 	return out
 }
 
-// Unlisted returns how many rows were refused whose errors aren't listed.
+// Unlisted returns how many refused rows have no listed error.
 func (k KeysImported) Unlisted() int64 {
 	rows := map[int64]bool{}
 	for _, one := range k.Errors {
@@ -228,7 +228,7 @@ func (k KeysImported) Unlisted() int64 {
 	return k.Refused - int64(len(rows))
 }
 
-// KeyImportNote is what several rows lose, or what their owner should know.
+// KeyImportNote says what several rows lose in the import, or what their owner should know.
 type KeyImportNote struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
@@ -251,7 +251,7 @@ const (
 	KeyRowUpdated   = "updated"
 	KeyRowUnchanged = "unchanged"
 	KeyRowRefused   = "refused"
-	KeyRowEarlier   = "earlier" // an earlier attempt with the same Idempotency-Key has taken the row
+	KeyRowEarlier   = "earlier" // an earlier attempt with the same Idempotency-Key imported the row
 )
 
 // KeyImportRow is the result of a row, a line of an answer in application/x-ndjson.
@@ -262,7 +262,7 @@ type KeyImportRow struct {
 	Errors []KeyImportError `json:"errors,omitempty"`
 }
 
-// KeyCheck is a question whether a key is one of a project.
+// KeyCheck asks whether a key belongs to a project.
 type KeyCheck struct {
 	ProjectPath
 	Body KeyValue

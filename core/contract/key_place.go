@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// APIKeyAuth says how callers send their API keys, and what the upstream gets of them. It is one type in requests,
-// rows, snapshots and exports.
+// APIKeyAuth says how callers send their API keys, and what the upstream gets of them. Requests, rows, snapshots and
+// exports all use this type.
 type APIKeyAuth struct {
 	In []KeyPlace `json:"in,omitzero" flag:"key-in" doc:"Where callers send their keys: header=NAME, header=NAME prefix=Bearer, query=NAME, cookie=NAME or websocket_protocol. Replaces all places. Defaults to header=X-API-Key"`
 
@@ -17,7 +17,7 @@ type APIKeyAuth struct {
 }
 
 // KeyPlace is a place where callers can send their keys: a header, a query parameter, a cookie, or a subprotocol of
-// WebSockets. It has one of the four.
+// WebSockets. Exactly one of its members is set.
 type KeyPlace struct {
 	Header         string `json:"header,omitempty" doc:"Name of a header" example:"Authorization"`
 	Prefix         string `json:"prefix,omitempty" doc:"Text before the key in the header, such as Bearer. Case-insensitive. Requires header" example:"Bearer"`
@@ -32,7 +32,7 @@ type KeyPlace struct {
 // MostKeyPlaces is how many places a version can have.
 const MostKeyPlaces = 8
 
-// DefaultKeyHeader is the header of keys where a version doesn't name places.
+// DefaultKeyHeader is the header for keys if a version doesn't name any places.
 const DefaultKeyHeader = "X-API-Key"
 
 // The protocols of WebSockets that are the gateway's. Browsers can't set headers, but protocols, and they end a
@@ -78,7 +78,7 @@ const (
 	PlaceWebSocket = "websocket_protocol"
 )
 
-// Kind returns which kind of place it is, "" unless it has exactly one of the members.
+// Kind returns the kind of place, or "" unless exactly one member is set.
 func (p KeyPlace) Kind() string {
 	kind, members := "", 0
 	for _, one := range []struct {
@@ -104,8 +104,8 @@ func (p KeyPlace) Kind() string {
 // Name returns the name of the header, the query parameter or the cookie.
 func (p KeyPlace) Name() string { return p.Header + p.Query + p.Cookie }
 
-// String returns the place as a flag and a line of a form have it, such as "header=Authorization prefix=Bearer". No
-// part may contain a blank.
+// String returns the form that flags and lines of forms use, such as "header=Authorization prefix=Bearer". No part may
+// contain a blank.
 func (p KeyPlace) String() string {
 	kind := p.Kind()
 	if kind == PlaceWebSocket {
@@ -121,7 +121,7 @@ func (p KeyPlace) String() string {
 	return line
 }
 
-// SetText reads what String returns.
+// SetText parses the form that String returns.
 func (p *KeyPlace) SetText(text string) error {
 	wrong := errors.New("header=NAME, header=NAME prefix=PREFIX, query=NAME, cookie=NAME or websocket_protocol")
 	*p = KeyPlace{}

@@ -16,7 +16,7 @@ type KeyType struct {
 	Warnings []Warning `json:"warnings,omitempty" audit:"-" doc:"Rules that refuse keys of this type. Only in responses to changes"`
 }
 
-// KeyTypeRecord are the members of a key type that an export has too.
+// KeyTypeRecord has the members of a key type that exports include too.
 type KeyTypeRecord struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name" audit:"-"`

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// LedgerCounts are the numbers of items of an export by how exactly they moved.
+// LedgerCounts has the numbers of items of an export by status, which says how exactly they move.
 type LedgerCounts struct {
 	Exact       int64 `json:"exact"`
 	Approximate int64 `json:"approximate"`
@@ -30,7 +30,7 @@ func (c *LedgerCounts) Add(status string, n int64) {
 // Total returns the number of all items.
 func (c LedgerCounts) Total() int64 { return c.Exact + c.Approximate + c.Lossy + c.Skipped }
 
-// LedgerTotals are the numbers of all items of an export, and of those that the team configured.
+// LedgerTotals counts all items of an export, and those that the team configured.
 type LedgerTotals struct {
 	LedgerCounts
 	Configured LedgerCounts `json:"configured" doc:"Items that exist because your team configured something. All other items are the same for every project"`
@@ -44,7 +44,7 @@ func (t *LedgerTotals) Add(status string, configured bool, n int64) {
 	}
 }
 
-// Portable returns how many percent of the configured items are exact, rounded down, and false if there are none.
+// Portable returns the percentage of configured items that are exact, rounded down, or false if nothing is configured.
 func (t LedgerTotals) Portable() (percent int64, ok bool) {
 	of := t.Configured.Total()
 	if of == 0 {
@@ -128,7 +128,7 @@ type LedgerList struct {
 	Names int `query:"names" minimum:"0" maximum:"1000" default:"20" doc:"Maximum number of names per line"`
 }
 
-// ExportPreview is the ledger that an export would have.
+// ExportPreview is the ledger that an export would have if it ran now.
 type ExportPreview struct {
 	Format  string       `json:"format"`
 	Ledger  LedgerTotals `json:"ledger" doc:"Number of items by status (how exactly they would be exported)"`
@@ -145,7 +145,7 @@ type ExportPreviewOptions struct {
 	Secrets   bool   `query:"secrets" doc:"Include your team's secrets for other systems, such as identity providers and upstreams"`
 }
 
-// The operations on what an export leaves behind.
+// The operations on ledgers and previews of exports.
 var (
 	PreviewExport = &Op[ExportPreviewOptions, ExportPreview]{Operation{
 		ID: "preview-export", Method: http.MethodGet, Path: project + "/exports/preview",

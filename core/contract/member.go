@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Place is where a request has a member.
+// Place is the part of a request that a member is in.
 type Place int
 
 // The places, in the order of a request.
@@ -21,7 +21,7 @@ const (
 type Member struct {
 	Place    Place
 	Name     string // in its place
-	Within   string // the member of the body that it is in, such as upstream.timeouts; "" for the body itself
+	Within   string // path of the enclosing member, such as upstream.timeouts; "" for the body itself
 	Index    []int  // of the field, for reflect.Value.FieldByIndex
 	Type     reflect.Type
 	Required bool
@@ -30,7 +30,7 @@ type Member struct {
 	Flag     string // of the command, without dashes; "" for none
 	Form     string // of the flag's value, "" for that of its type
 	Null     string // the flag's value for null, "" for none
-	Zero     bool   // its zero value is sent too, because its default is another value
+	Zero     bool   // its zero value is sent too, because its default is a different value
 	Slug     bool   // pages turn any text into a name; see the function Slug
 }
 
@@ -60,8 +60,8 @@ func MembersOf(request reflect.Type) []Member { return members(request, nil, 0) 
 // MembersOfBody returns the members of a body.
 func MembersOfBody(body reflect.Type) []Member { return members(body, nil, InBody) }
 
-// MembersWithin returns the names of the members of an object in the body of an operation that have their own flags, as
-// fields of a form have them too.
+// MembersWithin returns the names of the members of an object in an operation's body that have their own flags. Fields
+// of forms have the same names.
 func MembersWithin(op Described, object string) (names []string) {
 	for _, m := range op.Members() {
 		if m.Place == InBody && m.Within == object && m.Flag != "" {

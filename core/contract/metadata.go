@@ -9,8 +9,8 @@ import (
 // Metadata is a JSON object as compact text, "" for the empty one. Its numbers keep all of their digits.
 type Metadata string
 
-// ParseMetadata returns the object in a text that was typed, "" for an empty one. Text that isn't JSON stays unchanged,
-// and isn't valid.
+// ParseMetadata parses text that a person typed. It returns "" for an empty text. Text that isn't JSON is returned
+// unchanged, and isn't Valid.
 func ParseMetadata(text string) Metadata {
 	var m Metadata
 	if text = strings.TrimSpace(text); text == "" || m.UnmarshalJSON([]byte(text)) == nil {
@@ -27,7 +27,8 @@ func (m Metadata) MarshalJSON() ([]byte, error) {
 	return []byte(m), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It takes any JSON: the rules refuse what isn't an object.
+// UnmarshalJSON implements json.Unmarshaler. It accepts any JSON value, because Valid rejects those that aren't
+// objects.
 func (m *Metadata) UnmarshalJSON(raw []byte) error {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {

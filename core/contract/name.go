@@ -30,9 +30,9 @@ const maxName = 40
 // IsName reports whether a text can be the name of a project, a tenant, an environment, a product or an app client.
 func IsName(text string) bool { return namePattern.MatchString(text) }
 
-// Slug returns the name that pages make of a text that a person typed: "My Shop API" gives my-shop-api. A name stays as
-// it is. If the text has no letter for a name, Slug returns it unchanged, and the rule for the name refuses it. The API
-// takes names only.
+// Slug returns the name that pages derive from a text that a person typed: "My Shop API" becomes my-shop-api. A valid
+// name is returned unchanged. So is a text without any letter, which the rule for names then refuses. The API accepts
+// names only.
 func Slug(text string) string {
 	if IsName(text) {
 		return text

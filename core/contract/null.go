@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// OrNull returns a pointer to v, and nil, which is null in JSON, for the zero value.
+// OrNull returns a pointer to v, or nil (null in JSON) for the zero value.
 func OrNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -15,7 +15,7 @@ func OrNull[T comparable](v T) *T {
 	return &v
 }
 
-// UTC returns t in UTC, as every answer shows times (RFC 3339); nil for nil.
+// UTC returns t in UTC, in which all answers state times (RFC 3339); nil for nil.
 func UTC(t *time.Time) *time.Time {
 	if t == nil {
 		return nil

@@ -40,7 +40,7 @@ type OpenAPIOperation struct {
 	Scopes     []string `json:"scopes,omitempty" doc:"Scopes that the document requires"`
 }
 
-// OpenAPIChanges are the operations in which a document differs from the one before, each as method and path.
+// OpenAPIChanges lists the operations, as method and path, in which a document differs from the previous one.
 type OpenAPIChanges struct {
 	Added   []string `json:"added" example:"[\"GET /orders/{id}\"]"`
 	Removed []string `json:"removed"`
@@ -55,12 +55,12 @@ type OpenAPIUpdate struct {
 	RawBody []byte `contentType:"application/json" doc:"The document as JSON, YAML or a JSON string, up to 16 MB, or its URL as {\"url\": …}"`
 }
 
-// SetText has the update set a document that is JSON or YAML.
+// SetText sets the document to a text in JSON or YAML.
 func (u *OpenAPIUpdate) SetText(document string) {
 	u.RawBody = rawJSON(document)
 }
 
-// SetURL has the update set the document that the server fetches from an address.
+// SetURL sets the address that the server fetches the document from.
 func (u *OpenAPIUpdate) SetURL(url string) {
 	u.RawBody = rawJSON(map[string]string{"url": url})
 }
@@ -71,7 +71,7 @@ type OpenAPIRemoval struct {
 	Condition
 }
 
-// RuleProposal are the rules that follow from an OpenAPI document.
+// RuleProposal has the rules that are derived from an OpenAPI document.
 type RuleProposal struct {
 	Rules    []Rule                 `json:"rules" doc:"Rules in shadow mode, without IDs. Add them to the rules of the version"`
 	Derived  bool                   `json:"derived" doc:"True if the document doesn't contain scopes, so the scopes are derived from the first segment of each path"`
@@ -79,7 +79,7 @@ type RuleProposal struct {
 	Warnings []Warning              `json:"warnings" doc:"Key types that the rules would refuse"`
 }
 
-// OperationWithoutRule is an operation that no rule can be made for.
+// OperationWithoutRule is an operation that no rule can be derived for.
 type OperationWithoutRule struct {
 	Operation string `json:"operation"`
 	Reason    string `json:"reason"`

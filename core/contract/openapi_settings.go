@@ -12,7 +12,7 @@ type Validation string
 // The values of Validation.
 const (
 	ValidationOff     Validation = ""
-	ValidationReport  Validation = "report"  // it is forwarded, and counted as one that would have been refused
+	ValidationReport  Validation = "report"  // it is forwarded, and counted as a call that would have been refused
 	ValidationEnforce Validation = "enforce" // it is refused
 )
 
@@ -25,14 +25,14 @@ func (v *Validation) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below the URL of
-// each environment. The upstream's own openapi.json is not reached then. JSON has off for the zero value.
+// Publication says who can read the OpenAPI document of a version at the gateway, as openapi.json below the URL of each
+// environment. The upstream's own openapi.json can't be reached then. JSON has off for the zero value.
 type Publication string
 
 // The values of Publication.
 const (
 	PublicationOff     Publication = ""
-	PublicationCallers Publication = "callers" // callers that access policy and rules admit
+	PublicationCallers Publication = "callers" // callers that the access policy and the rules admit
 	PublicationPublic  Publication = "public"  // everyone, without a credential
 )
 
@@ -77,7 +77,7 @@ type SavedOpenAPISettings struct {
 // Tag returns their ETag.
 func (s SavedOpenAPISettings) Tag() string { return s.ETag }
 
-// Unchecked is something of a document that requests are not checked against.
+// Unchecked is a part of a document that requests aren't checked against.
 type Unchecked struct {
 	At     string `json:"at" doc:"Location in the document" example:"PUT /orders: body/schema/properties/price"`
 	Reason string `json:"reason"`
@@ -90,8 +90,8 @@ type OpenAPISettingsUpdate struct {
 	Body OpenAPISettings
 }
 
-// InvalidRequest counts the calls of the last 30 days to an operation that did not match the OpenAPI document, and were
-// forwarded because that is only reported.
+// InvalidRequest counts the calls of the last 30 days to an operation that didn't match the OpenAPI document, but were
+// forwarded because mismatches are only reported.
 type InvalidRequest struct {
 	Operation string    `json:"operation" doc:"Operation in the document" example:"GET /orders/{id}"`
 	Calls     int64     `json:"calls"`

@@ -1,16 +1,17 @@
 // Package contract is Postern's public interface: its resources, the requests for them, and the operations. The API,
-// its client and the command line take their routes, addresses, bodies, arguments and flags from here, so that each of
-// these facts is written once. It decides nothing: the rules belong to the services, which take and return these types.
+// its client and the command line derive their routes, addresses, bodies, arguments and flags from here, so that each
+// of these facts is stated once. The package decides nothing: the rules belong to the services, which take and return
+// these types.
 //
 // Tags describe a member. path, query, header and json name it, as huma and encoding/json read them; doc, enum,
 // default, minimum, maximum and maxLength describe and bound it. audit:"-" leaves it out of the audit log. flag is its
-// command-line flag, if it isn't called like the member: "overlap,duration" takes 24h for a number of seconds,
+// command-line flag, if that has another name than the member: "overlap,duration" takes 24h for a number of seconds,
 // "idle-timeout,milliseconds" 1500ms for a number of milliseconds, "expires,time" a time or 30d for 30 days from now,
 // "from,past" a time or 7d for 7 days ago, ",list" comma-separated values, "client-secret-file,file" a file with a
 // secret, and "-" means no flag. With ",each", the members of an object have their own flags. A third part, as in
-// "expires,time,never", is the flag's value for null. slug:"true" marks a
-// name that pages derive from any text. A request has RawBody instead of Body if the service reads the body itself,
-// because it isn't an object, or isn't always JSON.
+// "expires,time,never", is the flag's value for null. slug:"true" marks a name that pages derive from the text that a
+// person types. A request has RawBody instead of Body if the service reads the body itself, because it isn't an object,
+// or isn't always JSON.
 package contract
 
 import (
@@ -21,16 +22,16 @@ import (
 	"time"
 )
 
-// Operation is one that the API offers.
+// Operation is an operation of the API.
 type Operation struct {
 	ID      string // its operationId, such as update-webhook
 	Method  string
 	Path    string // with the members that have a path tag, such as /api/v1/webhooks/{webhook}
 	Status  int    // of its success; 0: 200
-	Summary string // what it does, in a few words: also the help of its command
-	Doc     string // what its callers should know beyond the summary, in sentences
+	Summary string // what it does, in a few words; also the short help of its command
+	Doc     string // further sentences that callers should read
 
-	Permission Permission // that its callers need, "" for an operation that anyone can call
+	Permission Permission // that callers need; "" if anyone can call it
 
 	Body   string // media type of a body that is a file; "": JSON
 	Answer string // media type of an answer that is a File or Events; "": JSON
@@ -41,8 +42,8 @@ type Operation struct {
 	Command string
 	Example string // of the command, without "postern"
 
-	// Deletes is the noun of what the operation deletes, such as "app client", if other things depend on it and it
-	// can't be restored. The command asks first.
+	// Deletes names the kind of object that the operation deletes, such as "app client", if other objects depend on it
+	// and it can't be restored. The command asks for confirmation.
 	Deletes string
 }
 
@@ -61,10 +62,10 @@ func (op *Op[In, Out]) Types() (in, out reflect.Type) {
 // Members returns the members of the operation's requests.
 func (op *Op[In, Out]) Members() []Member { return MembersOf(reflect.TypeFor[In]()) }
 
-// Describe returns what the operation is, whatever its types are.
+// Describe returns the part of the operation that doesn't depend on its types.
 func (op *Op[In, Out]) Describe() *Operation { return &op.Operation }
 
-// Described is any operation.
+// Described is an operation with any types.
 type Described interface {
 	Describe() *Operation
 	Members() []Member
@@ -112,7 +113,7 @@ func Operations() []Described {
 	)
 }
 
-// Words are those of the operation's command, and the arguments after them.
+// Words returns the words of the operation's command, and the arguments after them.
 func (o *Operation) Words() (words, arguments []string) {
 	all := strings.Fields(o.Command)
 	for i, word := range all {
@@ -123,7 +124,7 @@ func (o *Operation) Words() (words, arguments []string) {
 	return all, nil
 }
 
-// None is the answer of operations that have none.
+// None is the answer of operations without an answer.
 type None struct{}
 
 // File is an answer of any size that is sent unchanged. Its receiver closes it. With Ranges it is an io.Seeker.
@@ -141,13 +142,13 @@ type Events[Item any] struct{}
 // EventStream is the media type of Events.
 const EventStream = "text/event-stream"
 
-// Condition allows a change only if the resource is still the one that the caller has seen (RFC 9110, 13.1.1).
+// Condition allows a change only if the resource hasn't changed since the caller read it (RFC 9110, 13.1.1).
 type Condition struct {
-	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" changes it in any case
+	IfMatch string `header:"If-Match" flag:"-"` // an ETag; "" makes the change unconditional
 }
 
-// Conditional returns c, by which the condition in a request is found. It can't have the name of the type, which is
-// that of the field in requests that embed it.
+// Conditional returns c. It gives access to the condition in any request that embeds one, whose field already has the
+// name Condition.
 func (c *Condition) Conditional() *Condition { return c }
 
 // Page selects a page of a list.
@@ -155,7 +156,7 @@ type Page struct {
 	Cursor string `query:"cursor" flag:"-" doc:"next_cursor of the previous page"`
 	Limit  int    `query:"limit" flag:"-" minimum:"1" maximum:"200" default:"50" doc:"Maximum number of items"`
 
-	Count bool // asks for the total, for the dashboard alone
+	Count bool // requests the total; only for the dashboard
 }
 
 // List is one page of a list.

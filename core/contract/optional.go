@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// Optional is a member of a change for which null means something else than to leave it out. Its JSON tag has omitzero.
+// Optional is a member of a change for which null and an absent member mean different things. Its JSON tag has
+// omitzero.
 type Optional[T any] struct {
 	Sent  bool
 	Value *T // nil: null
@@ -17,7 +18,7 @@ func Sent[T any](v T) Optional[T] { return Optional[T]{Sent: true, Value: &v} }
 // Null returns the Optional of null.
 func Null[T any]() Optional[T] { return Optional[T]{Sent: true} }
 
-// Or returns the value, and other for null.
+// Or returns the value, or other if it is null.
 func (o Optional[T]) Or(other T) T {
 	if o.Value == nil {
 		return other

@@ -1,7 +1,7 @@
 package contract
 
-// Permission is the permission that an operation requires. Roles in teams grant most of them; an account has the others
-// for itself, and operators have those of operators. The audit log has their names as actions.
+// Permission is the permission that an operation requires. Roles in teams grant most of them. Every account has the
+// permissions on itself, and operators have those of operators. The audit log uses their names as actions.
 type Permission string
 
 // The permissions that operations need.
@@ -12,7 +12,7 @@ const (
 	DeleteProjects   Permission = "project.delete" // to the trash
 	RestoreProjects  Permission = "project.restore"
 	EraseProjects    Permission = "project.erase"    // permanently
-	MoveProjects     Permission = "project.move"     // to another team; needed in both
+	MoveProjects     Permission = "project.move"     // to another team; required in both teams
 	ImportProjects   Permission = "project.import"   // from an exported zip
 	TakeDownProjects Permission = "project.takedown" // of operators
 
@@ -52,13 +52,13 @@ const (
 	UpdateTeams       Permission = "team.update"
 	DeleteTeams       Permission = "team.delete"
 	ReadMembers       Permission = "member.read"
-	ChangeMembers     Permission = "member.change" // their roles, or that they leave
+	ChangeMembers     Permission = "member.change" // change their roles, or remove them
 	LeaveTeams        Permission = "member.leave"
 	ReadInvitations   Permission = "invitation.read"
 	CreateInvitations Permission = "invitation.create"
 	RevokeInvitations Permission = "invitation.revoke"
 
-	// An account does these for itself.
+	// Every account has these for itself.
 	ClaimWorkspaces   Permission = "workspace.claim"
 	CreateTeams       Permission = "team.create"
 	AcceptInvitations Permission = "invitation.accept"

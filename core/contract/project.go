@@ -23,7 +23,7 @@ type Project struct {
 	Frozen        *Frozen       `json:"frozen" doc:"Set if an operator took the project down. Calls get 403, but exports work; null if the project isn't taken down"`
 	ETag          string        `json:"etag" doc:"Send as If-Match to update the project" audit:"-"`
 
-	SettingsETag string `json:"-" audit:"-"` // without its versions, for the dashboard alone
+	SettingsETag string `json:"-" audit:"-"` // without its versions; only for the dashboard
 }
 
 // Path returns its path parameter.

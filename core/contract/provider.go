@@ -20,7 +20,7 @@ type Provider struct {
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
-// ProviderRecord are the members of a provider that an export has too.
+// ProviderRecord has the members of a provider that exports include too.
 type ProviderRecord struct {
 	ID                   string    `json:"id"`
 	AppClient            string    `json:"app_client" doc:"ID of the app client"`
@@ -56,7 +56,7 @@ type TokenType struct {
 // Tokens that applications and upstreams get.
 const (
 	ServiceToken        = "service"  // Postern's own
-	ProviderToken       = "provider" // the provider's; applications alone get it
+	ProviderToken       = "provider" // the provider's; only applications get it
 	ProviderAccessToken = "provider_access_token"
 	ProviderIDToken     = "provider_id_token"
 	NoToken             = "none"
@@ -73,7 +73,7 @@ func BothTokens(word string) TokenType {
 	return TokenType{Client: word, Upstream: word}
 }
 
-// NewTokenType is a TokenType that is set. In JSON it is an object, or a string that sets both members. An empty member
+// NewTokenType is a TokenType to be set. In JSON it is an object, or a string that sets both members. An empty member
 // gets its default.
 type NewTokenType struct {
 	Client   string `json:"client,omitempty" flag:"client-token" doc:"Token that the application gets: service (Postern's own) or provider (the provider's own). Defaults to service"`
@@ -117,8 +117,8 @@ func (s ProviderSettings) Of(provider string) ProviderUpdate {
 	return ProviderUpdate{ProviderPath: ProviderPath{Provider: provider}, Body: s}
 }
 
-// NewProvider is a provider to be created. Users are identified by its type, its issuer and whether it is managed, so
-// these never change.
+// NewProvider is a provider to be created. Users are identified by the provider's type, its issuer and whether it is
+// managed, so these can't change.
 type NewProvider struct {
 	Type    string `json:"type" doc:"github, google, microsoft, facebook, auth0 or oidc"`
 	Managed bool   `json:"managed,omitempty" doc:"Use the installation's shared app. Only for github"`

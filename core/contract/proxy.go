@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// NewProxy is a project to be created in front of an API. Members that are left out get their defaults.
+// NewProxy is a project to be created in front of an API. Absent members have their defaults.
 type NewProxy struct {
 	Target       string                       `json:"target,omitempty" doc:"http or https URL that calls are forwarded to. Optional if every environment has one" example:"https://api.example.com"`
 	Name         string                       `json:"name,omitempty" slug:"true" minLength:"1" doc:"Name in the gateway URL. Defaults to a name based on the target's host"`

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Relation is a fact that rules decide by: the user owns the object.
+// Relation is a fact that rules can check: the user owns the object.
 type Relation struct {
 	Tenant    string    `json:"tenant" doc:"Name of the tenant, or its ID if it was detached from the project"`
 	User      string    `json:"user" doc:"ID of a user, name of an app that owns keys, or subject and issuer of a token, as in ana (https://id.example.com)" example:"usr_01"`
@@ -71,8 +71,8 @@ type RemovedRelations struct {
 
 const relations = project + "/relations"
 
-// The operations on relations. One has no id: the list with its user and its object shows it, and it has nothing to
-// update.
+// The operations on relations. A relation has no ID: list relations by user and object to find one. It has no members
+// to update.
 var (
 	ListRelations = &Op[RelationList, List[Relation]]{Operation{
 		ID: "list-relations", Method: http.MethodGet, Path: relations, Permission: ReadProjects,

@@ -35,10 +35,10 @@ type Request struct {
 	BytesIn     int64         `json:"bytes_in" doc:"Size of the request body"`
 	BytesOut    int64         `json:"bytes_out" doc:"Size of the response body"`
 
-	// For the dashboard alone.
+	// Only for the dashboard.
 	EnvironmentID string `json:"-"`
-	ShadowCode    string `json:"-"` // what rules in shadow would have answered; "": nothing
-	Invalid       string `json:"-"` // what did not match the OpenAPI document, although the call was forwarded; "": nothing
+	ShadowCode    string `json:"-"` // code with which rules in shadow mode would have refused the call; "": none
+	Invalid       string `json:"-"` // the mismatch with the OpenAPI document, although the call was forwarded; "": none
 }
 
 // RequestFilter selects calls. Empty members select all.

@@ -7,8 +7,8 @@ import (
 
 // The values of RequestsAuth.Mode.
 const (
-	Passthrough  = "passthrough"  // a call needs no credential
-	Authenticate = "authenticate" // a call needs one of the allowed methods
+	Passthrough  = "passthrough"  // calls need no credential
+	Authenticate = "authenticate" // calls need a credential of an allowed method
 )
 
 // The values of RequestsAuth.Methods: how a caller authenticates.
@@ -24,7 +24,7 @@ const (
 	KeylessOwnerFallback = "owner_fallback" // forwarded as a call of the project's fallback owner
 )
 
-// RequestsAuth says which calls to a version are served. Rows, snapshots and exports have it unchanged.
+// RequestsAuth says which calls to a version are served. Rows, snapshots and exports contain it unchanged.
 type RequestsAuth struct {
 	Mode    string              `json:"mode" doc:"passthrough forwards calls with or without a credential; authenticate requires a credential"`
 	Methods []string            `json:"methods" doc:"Accepted credentials: api_key, jwt, opaque"`
@@ -75,7 +75,7 @@ type RequestsAuthChange struct {
 // LogValue implements slog.LogValuer.
 func (RequestsAuthChange) LogValue() slog.Value { return slog.StringValue("change requests_auth") }
 
-// Over returns what the change makes of a value. An endpoint that it replaces has no secret.
+// Over returns what the change makes of a value. A replaced endpoint loses its secret.
 func (c RequestsAuthChange) Over(a RequestsAuth) RequestsAuth {
 	replace(&a.Mode, c.Mode)
 	replace(&a.Methods, c.Methods)

@@ -21,7 +21,7 @@ type RelationMiss struct {
 	LastAt time.Time `json:"last_at"`
 }
 
-// The operations on what was counted of a version's rules.
+// The operations on the counts of a version's rules.
 var (
 	ListShadowRefusals = &Op[VersionPath, List[ShadowRefusal]]{Operation{
 		ID: "list-shadow-refusals", Method: http.MethodGet, Path: version + "/rules/shadow", Permission: ReadUsage,

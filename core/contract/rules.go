@@ -8,7 +8,7 @@ type RuleMode string
 // The modes of rules.
 const (
 	RulesOff     RuleMode = "off"     // the rule is ignored
-	RulesShadow  RuleMode = "shadow"  // the call goes on, and is counted as one that would have been refused
+	RulesShadow  RuleMode = "shadow"  // the call passes, and is counted as one that would have been refused
 	RulesEnforce RuleMode = "enforce" // the call is refused
 )
 
@@ -22,8 +22,8 @@ const (
 )
 
 // Rules have the requirements of a version's routes. The zero value requires nothing: without a Default it is allow,
-// without a Mode enforce. ReadWriteScopes is about keys, since the scopes of tokens are the issuer's own, and calls
-// without a credential have none.
+// without a Mode enforce. ReadWriteScopes applies to keys only, because issuers define the scopes of tokens, and calls
+// without a credential don't have any.
 type Rules struct {
 	Default         RuleDefault `json:"default" enum:"allow,deny" doc:"Decision for routes without a rule"`
 	Mode            RuleMode    `json:"mode" enum:"off,shadow,enforce" doc:"Mode of default, read_write_scopes and rules without their own mode"`

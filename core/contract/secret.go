@@ -6,8 +6,9 @@ import (
 	"log/slog"
 )
 
-// Secret is a secret that is sent: JSON has its value, and everything that prints or logs it has ***. A type with one
-// implements slog.LogValuer, since slog writes structs as JSON. Secrets that are never sent are of package secrets.
+// Secret is a secret that requests or responses contain: JSON shows its value, and everything that prints or logs it
+// shows ***. A type that contains one implements slog.LogValuer, since slog writes structs as JSON. For secrets that
+// are never sent, see package secrets.
 type Secret string
 
 // Reveal returns the value.

@@ -35,14 +35,15 @@ type ApprovalPath struct {
 // ApprovalOf returns the path parameters of an approval of a tenant.
 func ApprovalOf(tenant, id string) ApprovalPath { return ApprovalPath{TenantPath{tenant}, id} }
 
-// Approval lets users sign in for the first time whose provider confirms their address, and puts them into groups.
+// Approval lets users whose provider confirms a matching email address sign in for the first time, and puts them into
+// groups.
 type Approval struct {
 	ApprovalRecord
 	ETag      string    `json:"etag" doc:"Send as If-Match to update the approval" audit:"-"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// ApprovalRecord are the members of an approval that an export has too.
+// ApprovalRecord has the members of an approval that exports include too.
 type ApprovalRecord struct {
 	ID        string    `json:"id"`
 	Kind      string    `json:"kind" enum:"email,domain"`

@@ -122,7 +122,7 @@ type InvitationPath struct {
 // InvitationOf returns the path parameters of an invitation to a team.
 func InvitationOf(team, id string) InvitationPath { return InvitationPath{TeamPath{team}, id} }
 
-// Invitation is a link by which a person joins a team. It is open: it wasn't used, and didn't expire.
+// Invitation is a link by which a person joins a team. It is open: neither used nor expired.
 type Invitation struct {
 	ID        string     `json:"id"`
 	Team      string     `json:"team" doc:"ID of the team"`
@@ -173,7 +173,7 @@ type InvitationCreation struct {
 	Body NewInvitation
 }
 
-// InvitationCode is the credential that an invitation's link has.
+// InvitationCode is the credential in an invitation's link.
 type InvitationCode struct {
 	Code Secret `json:"code" doc:"Code at the end of the invitation's link"`
 }

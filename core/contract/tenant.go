@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Tenant is a customer's workspace: one of a team, which projects can serve, or a project's own, which is named
-// default.
+// Tenant is a customer's workspace. It belongs to a team, whose projects can serve it, or is a project's own tenant,
+// which is named default.
 type Tenant struct {
 	ID            string    `json:"id"`
 	Team          string    `json:"team" doc:"ID of the owning team"`

@@ -2,8 +2,8 @@ package contract
 
 import "net/http"
 
-// Changes are the changes that each operation makes, in the order in which they are applied. Remove and Rename take
-// names, the others values too.
+// Changes has the changes of each operation, in the order in which the operations are applied. Remove and Rename take
+// names, the others names and values.
 type Changes[Names, Values any] struct {
 	Remove  Names  `json:"remove" doc:"Names to remove"`
 	Rename  Names  `json:"rename" doc:"Names to change, as old:new"`
@@ -12,32 +12,32 @@ type Changes[Names, Values any] struct {
 	Append  Values `json:"append" doc:"Values to add, even if the item exists"`
 }
 
-// RequestChange is one operation's changes to requests.
+// RequestChange has the changes of one operation to requests.
 type RequestChange struct {
 	Headers []string `json:"headers" doc:"Headers as name:value. For remove, the name. For rename, old:new" example:"[\"X-A:1\"]"`
 	Query   []string `json:"query" doc:"Query parameters, in the same format" example:"[\"page:1\"]"`
 	Body    []string `json:"body" doc:"JSON members and form fields, in the same format" example:"[\"source:shop\"]"`
 }
 
-// ResponseNames is the changes of an operation on names to responses.
+// ResponseNames has the changes to responses of an operation that takes names.
 type ResponseNames struct {
 	Headers []string `json:"headers" doc:"Names of headers. For rename, old:new" example:"[\"X-A\"]"`
 	Body    []string `json:"body" doc:"JSON members, in the same format" example:"[\"internal_notes\"]"`
 }
 
-// ResponseValues is the changes of an operation on values to responses.
+// ResponseValues has the changes to responses of an operation that takes values.
 type ResponseValues struct {
 	Headers   []string `json:"headers" doc:"name:value" example:"[\"X-A:1\"]"`
 	Body      []string `json:"body" doc:"JSON members, in the same format" example:"[\"version:2\"]"`
 	BodyTypes []string `json:"body_types" enum:"string,number,boolean" doc:"Type of each value in body. Leave empty if all are strings"`
 }
 
-// RequestChanges are all operations' changes to requests.
+// RequestChanges has the changes of all operations to requests.
 type RequestChanges struct {
 	Changes[RequestChange, RequestChange]
 }
 
-// ResponseChanges are all operations' changes to responses.
+// ResponseChanges has the changes of all operations to responses.
 type ResponseChanges struct {
 	Changes[ResponseNames, ResponseValues]
 }

@@ -12,7 +12,8 @@ type UpstreamHeaderPath struct {
 	Name string `path:"name" doc:"Name of the header" example:"X-Upstream-Token"`
 }
 
-// UpstreamHeader is a header that every call to an environment has at its upstream. Its value is never shown.
+// UpstreamHeader is a header that the gateway adds to every call to an environment's upstream. Its value is never
+// shown.
 type UpstreamHeader struct {
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updated_at" doc:"When the value was set. The value is never shown"`
@@ -82,7 +83,7 @@ type SigningKey struct {
 const (
 	SigningKeyPending = "pending" // signs from SignsFrom on
 	SigningKeySigning = "signing"
-	SigningKeyFormer  = "former" // signed until a later key followed
+	SigningKeyFormer  = "former" // signed until a newer key replaced it
 )
 
 // SigningPublicKey is a JSON Web Key (RFC 8037).
@@ -113,7 +114,7 @@ const (
 	callSigning       = project + "/call-signing"
 )
 
-// The operations on what upstreams recognize a project's calls by: headers, client certificates and signatures.
+// The operations on headers, client certificates and signatures, by which upstreams recognize a project's calls.
 var (
 	ListUpstreamHeaders = &Op[EnvironmentPath, List[UpstreamHeader]]{Operation{
 		ID: "list-upstream-headers", Method: http.MethodGet, Path: upstreamHeaders, Permission: ReadProjects,

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// UpstreamChecks find targets that don't work. With a path there are active checks, which alone decide. Without one,
+// UpstreamChecks find targets that don't work. If there is a path, active checks alone decide. Otherwise,
 // passive_failures decides.
 type UpstreamChecks struct {
 	Path       *string `json:"path,omitempty" flag:"check-path" doc:"Path that active checks request, such as /healthz. If empty, there are no active checks, and the health of targets depends only on calls"`

@@ -2,7 +2,7 @@ package contract
 
 import "slices"
 
-// UpstreamNumber is a member of the settings of an upstream that is a number.
+// UpstreamNumber is a numeric member of an upstream's settings.
 type UpstreamNumber struct {
 	Name        string // its JSON name
 	Value       *int   // nil: not set

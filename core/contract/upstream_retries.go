@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// UpstreamRetries say when a call is sent to an environment's upstream again. A member that is nil has its default, and
-// a change leaves it unchanged. Answers have all members.
+// UpstreamRetries say when a call is sent to an environment's upstream again. A nil member means the default, and in a
+// change it leaves the member unchanged. Answers have all members.
 type UpstreamRetries struct {
 	Max *int              `json:"max,omitempty" flag:"retries" doc:"Maximum number of retries, from 0 to 10. Calls are retried if no part of them was sent. GET, HEAD, OPTIONS, PUT and DELETE calls with a body of up to 64 KB are also retried if the connection ends before the upstream responds. Defaults to 1"`
 	On  *[]RetryCondition `json:"on,omitempty" flag:"retry-on,list" doc:"Additional conditions for retries of GET, HEAD, OPTIONS, PUT and DELETE calls: the statuses 502, 503 and 504, and timeout for no response within response_ms. Replaces the existing list. Defaults to none"`
@@ -20,7 +20,7 @@ type RetryCondition string
 // RetryOnTimeout sends calls again that got no response in time.
 const RetryOnTimeout RetryCondition = "timeout"
 
-// RetryConditions are all conditions in their order.
+// RetryConditions lists all conditions in their order.
 var RetryConditions = []RetryCondition{"502", "503", "504", RetryOnTimeout}
 
 // MostUnclaimedRetries is the limit on UpstreamRetries.Max of an unclaimed workspace.
@@ -33,7 +33,7 @@ func (r *UpstreamRetries) numbers() []UpstreamNumber {
 // Numbers returns the members that are numbers.
 func (r UpstreamRetries) Numbers() []UpstreamNumber { return r.numbers() }
 
-// Status returns the status that calls are sent again for, 0 for another condition.
+// Status returns the status that causes a retry, or 0 if the condition isn't a status.
 func (c RetryCondition) Status() int {
 	n, err := strconv.Atoi(string(c))
 	if err != nil || strconv.Itoa(n) != string(c) {
@@ -74,12 +74,12 @@ func (r UpstreamRetries) AreDefaults() bool {
 	return areDefaults(r.numbers()) && len(*r.Stated().On) == 0
 }
 
-// Include reports whether calls are sent again for something.
+// Include reports whether the condition causes a retry.
 func (r UpstreamRetries) Include(c RetryCondition) bool {
 	return r.On != nil && slices.Contains(*r.On, c)
 }
 
-// Over returns what a change makes of settings.
+// Over returns the settings was with the change r applied.
 func (r UpstreamRetries) Over(was UpstreamRetries) UpstreamRetries {
 	changeNumbers(was.numbers(), r.numbers())
 	if r.On != nil {

@@ -2,8 +2,8 @@ package contract
 
 import "cmp"
 
-// Upstream are the settings of an environment's upstream. A member without a value has its default, and a change leaves
-// it unchanged. Answers have all members.
+// Upstream are the settings of an environment's upstream. A nil member means the default, and in a change it leaves the
+// member unchanged. Answers have all members.
 type Upstream struct {
 	Timeouts UpstreamTimeouts `json:"timeouts,omitzero" flag:",each" audit:"each"`
 	Retries  UpstreamRetries  `json:"retries,omitzero" flag:",each" audit:"each"`
@@ -36,7 +36,7 @@ func (u Upstream) Stated() Upstream {
 	return u
 }
 
-// Over returns what a change makes of settings.
+// Over returns the settings was with the change u applied.
 func (u Upstream) Over(was Upstream) Upstream {
 	u.Timeouts = u.Timeouts.Over(was.Timeouts)
 	u.Retries = u.Retries.Over(was.Retries)

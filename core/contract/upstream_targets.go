@@ -34,7 +34,7 @@ func (t UpstreamTarget) WeightOrDefault() int {
 	return *t.Weight
 }
 
-// String returns the target as a flag and a line of a form have it: URL, or URL=WEIGHT if the weight isn't 1.
+// String returns the form that flags and lines of forms use: URL, or URL=WEIGHT if the weight isn't 1.
 func (t UpstreamTarget) String() string {
 	if weight := t.WeightOrDefault(); weight != 1 {
 		return fmt.Sprintf("%s=%d", t.URL, weight)
@@ -42,7 +42,7 @@ func (t UpstreamTarget) String() string {
 	return t.URL
 }
 
-// SetText reads what String returns.
+// SetText parses the form that String returns.
 func (t *UpstreamTarget) SetText(text string) error {
 	*t = UpstreamTarget{URL: text}
 	if at := strings.LastIndexByte(text, '='); at >= 0 {
@@ -55,11 +55,11 @@ func (t *UpstreamTarget) SetText(text string) error {
 	return nil
 }
 
-// UpstreamBalance is how calls are spread over targets: one of the constants, or HashHeader with a name. In JSON it is
-// a method such as "round_robin", {"hash": "key"}, "owner" or "ip", or {"hash": {"header": NAME}}.
+// UpstreamBalance says how calls are spread over targets: one of the constants, or HashHeader with a name. In JSON it
+// is a method such as "round_robin", {"hash": "key"}, "owner" or "ip", or {"hash": {"header": NAME}}.
 type UpstreamBalance string
 
-// The ways to spread calls. Those that begin with hash send calls with the same value to the same target.
+// The ways to spread calls. Those whose names begin with Hash send calls with the same value to the same target.
 const (
 	BalanceRoundRobin       UpstreamBalance = "round_robin"
 	BalanceLeastConnections UpstreamBalance = "least_connections"
@@ -138,7 +138,7 @@ func (t UpstreamTargets) over(was UpstreamTargets) UpstreamTargets {
 	return was
 }
 
-// TargetsOr returns the targets, and the one target of an environment that doesn't have several.
+// TargetsOr returns the targets, or just target if the environment doesn't have several.
 func (t UpstreamTargets) TargetsOr(target string) []UpstreamTarget {
 	if len(t.Targets) == 0 {
 		return []UpstreamTarget{{URL: target}}

@@ -1,7 +1,7 @@
 package contract
 
-// UpstreamTimeouts bound the waits for an environment's upstream, and how long connections to it are reused. A member
-// that is nil has its default, and a change leaves it unchanged. Answers have all members.
+// UpstreamTimeouts bounds the waits for an environment's upstream, and how long connections to it are reused. A nil
+// member means the default, and in a change it leaves the member unchanged. Answers have all members.
 type UpstreamTimeouts struct {
 	ConnectMS    *int `json:"connect_ms,omitempty" flag:"connect-timeout,milliseconds" doc:"How long connecting to the upstream can take, in milliseconds, up to 1 hour. Applies separately to the TLS handshake. Defaults to 10 seconds"`
 	ResponseMS   *int `json:"response_ms,omitempty" flag:"response-timeout,milliseconds" doc:"How long the upstream can take from the end of the request to the first byte of its response, in milliseconds, up to 1 hour. Defaults to 60 seconds"`
@@ -38,7 +38,7 @@ func (t UpstreamTimeouts) Stated() UpstreamTimeouts {
 // AreDefaults reports whether all timeouts have their defaults.
 func (t UpstreamTimeouts) AreDefaults() bool { return areDefaults(t.numbers()) }
 
-// Over returns what a change makes of timeouts.
+// Over returns the timeouts was with the change t applied.
 func (t UpstreamTimeouts) Over(was UpstreamTimeouts) UpstreamTimeouts {
 	changeNumbers(was.numbers(), t.numbers())
 	return was

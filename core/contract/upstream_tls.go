@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// UpstreamCA are the authorities that an upstream's certificate can be from. A change leaves a member that is nil
-// unchanged. Answers have both.
+// UpstreamCA has the authorities that may have issued an upstream's certificate. In a change, a nil member is left
+// unchanged. Answers have both members.
 type UpstreamCA struct {
 	PEM    *string `json:"pem,omitempty" flag:"ca,file" doc:"Certificates from private certificate authorities in PEM format, at most 16 and 64 KB in total. Only for https targets. Use \"\" for none, which is the default" example:"-----BEGIN CERTIFICATE-----…"`
 	System *bool   `json:"system,omitempty" flag:"ca-system" doc:"Also accept certificates from the authorities that the gateway's machine trusts. Defaults to true"`
 }
 
-// The most certificates of an UpstreamCA, and the most bytes of its PEM.
+// Limits on the certificates in an UpstreamCA, and on the bytes of its PEM.
 const (
 	MostCAs     = 16
 	MostCABytes = 64 << 10
@@ -27,7 +27,7 @@ func (c UpstreamCA) Stated() UpstreamCA {
 	return UpstreamCA{PEM: cmp.Or(c.PEM, new("")), System: cmp.Or(c.System, new(true))}
 }
 
-// Over returns what a change makes of authorities.
+// Over returns the authorities was with the change c applied.
 func (c UpstreamCA) Over(was UpstreamCA) UpstreamCA {
 	return UpstreamCA{PEM: cmp.Or(c.PEM, was.PEM), System: cmp.Or(c.System, was.System)}
 }
@@ -44,7 +44,8 @@ var (
 	ErrNotCertificate = errors.New("the text isn't a list of X.509 certificates in PEM")
 )
 
-// Certificates returns the certificates, each once and in their order. It returns ErrPrivateKey and ErrNotCertificate.
+// Certificates returns the certificates in their order, without duplicates. Errors: ErrPrivateKey and
+// ErrNotCertificate.
 func (c UpstreamCA) Certificates() ([]*x509.Certificate, error) {
 	if !c.IsSet() {
 		return nil, nil
@@ -70,7 +71,7 @@ func (c UpstreamCA) Certificates() ([]*x509.Certificate, error) {
 	return out, nil
 }
 
-// EncodeCertificates returns certificates in PEM, and nothing else.
+// EncodeCertificates encodes certificates as PEM, without any other text.
 func EncodeCertificates(list []*x509.Certificate) string {
 	var out strings.Builder
 	for _, one := range list {
@@ -82,7 +83,7 @@ func EncodeCertificates(list []*x509.Certificate) string {
 // The values of Upstream.HostHeader that aren't a host name.
 const (
 	HostOfTarget = "target"
-	HostOfCaller = "caller" // on custom domains; elsewhere the target's
+	HostOfCaller = "caller" // on custom domains; on other addresses, the target's
 )
 
 // OwnHost returns the host name that all calls to the upstream have in their Host header, "" if it is the target's or

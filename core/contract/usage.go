@@ -36,7 +36,7 @@ type UsageQuery struct {
 	From    time.Time `query:"from" flag:"from,past" doc:"Start of the period (RFC 3339), rounded down to the hour. Defaults to 24 hours before the end"`
 	To      time.Time `query:"to" flag:"to,past" doc:"End of the period (RFC 3339), rounded up to the hour. Defaults to now"`
 
-	Top int // the number of groups with the most calls to return, for the dashboard alone; 0: all
+	Top int // the number of groups with the most calls to return, only for the dashboard; 0: all
 }
 
 // Usage has sums of the calls of a project.
@@ -91,13 +91,13 @@ type UsageLatency struct {
 	Total     UsageQuantiles  `json:"total" doc:"Time until the response ended"`
 }
 
-// UsageQuantiles are durations that half and 95 of 100 calls did not exceed.
+// UsageQuantiles has the median and the 95th percentile.
 type UsageQuantiles struct {
 	P50 Milliseconds `json:"p50_ms" doc:"Median in milliseconds, off by at most an eighth"`
 	P95 Milliseconds `json:"p95_ms" doc:"95th percentile in milliseconds, off by at most an eighth"`
 }
 
-// GetUsage is the operation on usage. Sums have no ids, so that a single sum can't be read.
+// GetUsage is the operation on usage. It has no counterpart for a single sum, because sums have no IDs.
 var GetUsage = &Op[UsageQuery, Usage]{Operation{
 	ID: "get-usage", Method: http.MethodGet, Path: project + "/usage", Permission: ReadUsage,
 	Summary: "Get the usage of a project",

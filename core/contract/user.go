@@ -22,7 +22,7 @@ type User struct {
 	ETag        string         `json:"etag" doc:"Send as If-Match to update the user"`
 }
 
-// UserRecord are the members of a user that an export has too.
+// UserRecord has the members of a user that exports include too.
 type UserRecord struct {
 	ID            string    `json:"id"`
 	Email         string    `json:"email" doc:"Email address. Empty if the provider doesn't return one"`
@@ -74,7 +74,7 @@ type UserGroup struct {
 	Role        *string `json:"role" doc:"member or admin; null for a nested membership"`
 }
 
-// IsDirect reports whether the user is in the group itself, and not only in one that is nested in it.
+// IsDirect reports whether the user is in the group itself, rather than only in a group that is nested in it.
 func (g UserGroup) IsDirect() bool { return g.Role != nil }
 
 // UserList is a request for the users of a tenant.

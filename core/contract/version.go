@@ -93,7 +93,7 @@ type Callers struct {
 // Idle reports whether it stops nothing.
 func (c Callers) Idle() bool { return c.Calls == 0 && c.Keys == 0 && len(c.Hosts) == 0 }
 
-// Caller is an owner with its calls.
+// Caller is an owner with the number of its calls.
 type Caller struct {
 	Owner string `json:"owner" doc:"Owner of the calls. Empty for calls without an owner"`
 	Calls int64  `json:"calls"`

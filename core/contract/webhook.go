@@ -39,7 +39,7 @@ func (w Webhook) Path() WebhookPath { return WebhookPath{Webhook: w.ID} }
 // Tag returns the webhook's ETag.
 func (w Webhook) Tag() string { return w.ETag }
 
-// WebhookWithSecret is a webhook whose secret is new.
+// WebhookWithSecret is a webhook with its new secret.
 type WebhookWithSecret struct {
 	Webhook
 	Secret Secret `json:"secret" doc:"Signing secret (Standard Webhooks, whsec_…). Returned only once"`
@@ -96,7 +96,7 @@ type WebhookRotation struct {
 	Body *Overlap // nil: the default
 }
 
-// Overlap is how long an old secret and a new one hold together.
+// Overlap is how long the old secret stays valid next to the new one.
 type Overlap struct {
 	OverlapSeconds *int64 `json:"overlap_seconds,omitempty" flag:"overlap,duration" doc:"How long deliveries are also signed with the old secret, up to 30 days. 0 retires it immediately. Defaults to 1 day"`
 }

@@ -1,4 +1,4 @@
-// Package diagnosis writes the reports of tests of what a project depends on: its targets, the issuers of its callers'
+// Package diagnosis writes the reports of tests of a project's dependencies: its targets, the issuers of its callers'
 // tokens, and the identity providers of its app clients.
 //
 // It owns how a report grows step by step; its form is the contract's. It leaves the tests to the packages whose
@@ -72,12 +72,12 @@ func (r *Report) add(step string, outcome Outcome, detail string, args []any) {
 	}
 }
 
-// Milliseconds returns a duration as a report has it.
+// Milliseconds returns a duration in the form that reports use.
 func Milliseconds(d time.Duration) contract.Milliseconds { return contract.MillisecondsOf(d) }
 
 const maxQuoted = 200 // bytes
 
-// Quote returns text of the other side in quotes, on one line and at most 200 bytes of it.
+// Quote returns at most 200 bytes of the other side's text, in quotes and on one line.
 func Quote(text string) string {
 	if len(text) > maxQuoted {
 		text = strings.ToValidUTF8(text[:maxQuoted], "") + "…"

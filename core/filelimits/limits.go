@@ -1,6 +1,6 @@
-// Package filelimits has the limits of the files that users send, apart from OpenAPI documents, whose limits are in
-// core/openapi. It owns the table, of which docs/files.md has a copy, and the counting of JSON. It leaves what is in a
-// file to the package that reads it.
+// Package filelimits has the limits on files that users send, except for OpenAPI documents, whose limits are in
+// core/openapi. It owns the table, of which docs/files.md has a copy, and the counting of JSON. It leaves the contents
+// of a file to the package that reads it.
 //
 // The limits are the same for everyone who may send such a file. A file is counted while it is read or before it is
 // parsed, so that one beyond a limit costs no more than one within it.
@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Limit bounds what a file may take of one thing.
+// Limit bounds one property of a file, such as its size.
 type Limit struct {
 	File   string // of which the limit is; "": the one that the table is about
-	Name   string // of what is counted
+	Name   string // of the property
 	Most   int64
 	Amount string // Most, for people
 	Reason string
@@ -23,7 +23,7 @@ type Limit struct {
 	Fix  string // what to do then, a sentence
 }
 
-// Refusal returns what is wrong with a file beyond the limit, and what to do. It follows the place in the file.
+// Refusal says that a file exceeds the limit, and what to do. Texts put it after the place in the file.
 func (l *Limit) Refusal() string { return l.Says + ". " + l.Fix }
 
 // Sentence is Refusal for a message that has nothing before it.
@@ -139,7 +139,7 @@ var (
 	}
 )
 
-// The limits of what the API and pages take (docs/api.md).
+// The limits on files that the API and pages accept (docs/api.md).
 var (
 	BodySize = &Limit{
 		File: body, Name: "size", Most: 1 << 20, Amount: "1 MB",

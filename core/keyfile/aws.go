@@ -86,7 +86,7 @@ func (r *Reader) readAWS() error {
 	return nil
 }
 
-// finishAWS sets the limits of a key, or refuses it if a later row has it.
+// finishAWS sets the limits of a key, or refuses the key if a later row contains it again.
 func (r *Reader) finishAWS(keys *awsKeys, i int) {
 	found := &keys.results[i]
 	if len(found.refused) > 0 {

@@ -5,5 +5,5 @@
 // what depends on a project or its database: owners, key types, tenants, limits, and keys that exist already. It
 // doesn't read whole configurations of gateways.
 //
-// A value is hashed as soon as it is read. Neither a Row nor an error has it.
+// The value of a key is hashed as soon as it is read. Neither rows nor errors contain it.
 package keyfile

@@ -39,7 +39,7 @@ func (d *draft) refuse(c cell, code, detail string) {
 
 func (d *draft) invalid(c cell, detail string) { d.refuse(c, CodeInvalid, detail) }
 
-// note says what the row loses, if it is taken.
+// note says what the row loses, if it is imported.
 func (d *draft) note(code string) { d.notes = append(d.notes, code) }
 
 // texts are the fields that are a text.
@@ -313,7 +313,7 @@ func (d *draft) setLimits(c cell) {
 	d.row.Limits = limits
 }
 
-// noOwner says what a key without an owner needs.
+// noOwner tells the user what to do about a key without an owner.
 func noOwner(source Source) string {
 	switch source {
 	case Kong:
@@ -324,7 +324,7 @@ func noOwner(source Source) string {
 	return "The key has no owner. Add a column or member named owner, or map an existing one with --map COLUMN=owner."
 }
 
-// noKey says what a row without a key needs.
+// noKey tells the user what to do about a row without a key.
 func noKey(source Source) string {
 	switch source {
 	case AWS:

@@ -25,7 +25,7 @@ const mostSkipped = 64 << 20
 type element struct {
 	number    int64
 	value     value
-	container string   // member that has it; "" for an object on its own
+	container string   // member that contains it; "" for an object on its own
 	refused   *Refusal // the row can't be read
 }
 

@@ -29,7 +29,7 @@ var passwordHashes = []struct{ begin, name string }{
 	{"hmac", "an HMAC, which depends on the other server's secret"},
 }
 
-// passwordHash returns what a text is that begins like the hash of a password, and "" if it doesn't.
+// passwordHash returns the name of the password hash that a text begins like, or "" if it doesn't.
 func passwordHash(s string) string {
 	lower := strings.ToLower(s)
 	for _, p := range passwordHashes {
@@ -49,7 +49,7 @@ var hashesByLength = map[int]string{
 	28: "a SHA-224 hash", 48: "a SHA-384 hash", 64: "a SHA-512 hash",
 }
 
-// readHash reads a SHA-256 in hex, base64 or base64url, padded or not. It returns what is wrong with others.
+// readHash reads a SHA-256 in hex, base64 or base64url, padded or not. For any other text, it returns the reason.
 func readHash(s string) (hash [32]byte, wrong string) {
 	if name := passwordHash(s); name != "" {
 		return hash, "This is " + name + ", which can't be looked up. " + renew

@@ -66,7 +66,7 @@ func textOf(file io.Reader) (*bufio.Reader, []byte, error) {
 	return in, begin, nil
 }
 
-// brokenText returns what is wrong with the characters of a row, "" for nothing.
+// brokenText returns the reason why the characters of a row are invalid, "" if they are valid.
 func brokenText(row []byte) string {
 	switch {
 	case bytes.IndexByte(row, 0) >= 0:
@@ -77,7 +77,8 @@ func brokenText(row []byte) string {
 	return ""
 }
 
-// nameLike is what the name of a column looks like. Others are not repeated in errors: without a header, they are keys.
+// nameLike matches texts that look like the name of a column. Errors don't repeat other texts: without a header, they
+// are keys.
 var nameLike = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_ .:/@()\[\]-]{0,59}$`)
 
 // isName reports whether the name of a column may be repeated in errors: without long words that are random.

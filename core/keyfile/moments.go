@@ -43,7 +43,7 @@ const badTime = "Use a time such as 2027-01-31T00:00:00Z, or seconds or millisec
 	"never."
 
 // readMoment reads a time as people and systems write them. Of two readings it takes the earlier one: a day is its
-// first moment, and 3/4/2027 is the earlier of March 4 and April 3. It returns what is wrong with others.
+// first moment, and 3/4/2027 is the earlier of March 4 and April 3. For any other text, it returns the reason.
 func readMoment(v value) (m moment, wrong string) {
 	s := strings.TrimSpace(v.text)
 	if v.kind != text && v.kind != numeral {

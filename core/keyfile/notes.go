@@ -85,7 +85,7 @@ func (r *Reader) note(code string, row int64) {
 	}
 }
 
-// Notes returns what the rows so far lose, in the order of their codes.
+// Notes returns the losses of the rows read so far, in the order of their codes.
 func (r *Reader) Notes() []Note {
 	var list []Note
 	for _, code := range slices.Sorted(maps.Keys(r.notes)) {

@@ -98,5 +98,5 @@ type Proposal struct {
 // Column is a column of a CSV file, or a member of the first row of a JSON file.
 type Column struct {
 	Name  string
-	Field string // that it is read into; "" for none, and the name of the source if only the source has it
+	Field string // that it is read into; "" for none, and the source's own name if only the source has such a field
 }

@@ -45,7 +45,7 @@ func hasFold(s, begin string) bool {
 	return len(s) >= len(begin) && strings.EqualFold(s[:len(begin)], begin)
 }
 
-// isMasked reports whether a text has marks where a key has characters.
+// isMasked reports whether characters of a key are replaced by mask characters.
 func isMasked(s string) bool {
 	for _, mark := range []string{"***", "…", "•", "...", "xxxxxxxx", "XXXXXXXX"} {
 		if strings.Contains(s, mark) {

@@ -103,7 +103,7 @@ func (d *draft) limit(window string, calls value) bool {
 	return true
 }
 
-// cut returns the visible beginning of a key as Unkey has it: the prefix and four characters.
+// cut returns the visible beginning of a key as Unkey stores it: the prefix and four characters.
 func cut(start string) string {
 	start = start[:min(len(start), strings.LastIndexByte(start, '_')+1+4)]
 	if len(start) > 24 || strings.ContainsFunc(start, func(r rune) bool { return r <= ' ' || r > '~' }) {

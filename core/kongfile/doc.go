@@ -5,5 +5,5 @@
 // plugin applies where. It returns every entity of the file, with its line. It leaves to core/movein what Postern makes
 // of them.
 //
-// An error has no value of the file, since any of them can be a secret.
+// Errors never contain values of the file, since any value can be a secret.
 package kongfile

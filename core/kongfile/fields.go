@@ -23,8 +23,8 @@ const (
 	mostByte  = 255
 )
 
-// fields are the fields of entities that are read. Kong refuses a file with other values in them. Whether an entity is
-// enabled isn't among them: a text there leaves its routes closed.
+// fields lists the fields that the reader uses. Kong refuses a file with other values in them. The field enabled is
+// missing on purpose: a text in it leaves the entity's routes closed.
 var fields = map[Type][]configfile.Field{
 	Service: {
 		{Path: "url", Type: aText}, {Path: "protocol", Type: aText}, {Path: "host", Type: aText},

@@ -27,8 +27,9 @@ func missing(t Type) string {
 	return "a " + strings.ReplaceAll(string(t), "_", " ") + " that isn't in the file"
 }
 
-// Effective returns the plugins that apply to all calls of a route, by name: of several with a name, the one with the
-// most specific scope, whole. Plugins of consumers aren't among them. [Kong 3.10: kong/runloop/plugins_iterator.lua]
+// Effective returns the plugins that apply to all calls of a route, by name. Of several plugins with a name, only the
+// one with the most specific scope applies. Plugins of consumers are left out. [Kong 3.10:
+// kong/runloop/plugins_iterator.lua]
 func (f *File) Effective(route *Entity) map[string]*Entity {
 	found := map[string]*Entity{}
 	rank := map[string]int{}

@@ -48,7 +48,7 @@ var takenPlugins = []string{
 	"key-auth", "acl", "rate-limiting", "cors", "ip-restriction", "request-transformer", "response-transformer",
 }
 
-// access is what the plugins of a route do with its calls.
+// access has the effects of a route's plugins on its calls.
 type access struct {
 	keyAuth, acl, ip, limit, cors, request, response *kongfile.Entity
 
@@ -65,7 +65,7 @@ type reason struct {
 	plugin *kongfile.Entity // nil: the route itself
 }
 
-// readAccess sets what the plugins of a route do.
+// readAccess sets the effects of a route's plugins.
 func (p *planner) readAccess(r *route) {
 	plugins := p.file.Effective(r.entity)
 	r.plugins = plugins
@@ -156,7 +156,7 @@ func authCode(name, reason string) string {
 }
 
 // refusesAnonymous reports whether the anonymous consumer of a plugin has request-termination, as Kong's documentation
-// has it for alternatives: then calls without a credential are refused.
+// recommends for alternatives: then calls without a credential are refused.
 func (p *planner) refusesAnonymous(e *kongfile.Entity) bool {
 	name := e.Config("anonymous").Text
 	for _, c := range p.found.consumers[name] {
@@ -291,7 +291,7 @@ func (p *planner) readRanges(r *route) {
 	}
 }
 
-// closeUnfilled closes a route if a plugin has a placeholder without a value in what is read of it.
+// closeUnfilled closes a route if a field that is read from one of its plugins has a placeholder without a value.
 func (p *planner) closeUnfilled(r *route, e *kongfile.Entity) bool {
 	if len(e.Unfilled) == 0 {
 		return false

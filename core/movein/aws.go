@@ -12,9 +12,9 @@ import (
 	"postern/core/policy"
 )
 
-// awsPlanner makes the plan of files of AWS API Gateway: a project of each API, with a version for all operations that
-// have their target in common. The rules of a version allow its operations only, and the gateway chooses among them as
-// AWS does: the most specific path wins.
+// awsPlanner makes the plan of files of AWS API Gateway: a project of each API, with one version for all operations
+// that share a target. The rules of a version allow only its operations, and the gateway chooses between them as AWS
+// does: the most specific path wins.
 type awsPlanner struct {
 	files   *awsfile.Files
 	options Options
@@ -206,7 +206,8 @@ func (p *awsPlanner) readAPI(x *awsfile.Export) {
 	p.apis = append(p.apis, a)
 }
 
-// openName returns the name that opens an operation only: its pointer, if several APIs have one with its name.
+// openName returns the name with which an option opens this operation only: its pointer, if several APIs have an
+// operation with its name.
 func (p *awsPlanner) openName(o *operation) string {
 	for _, x := range p.files.Exports {
 		if x != o.api.Export && slices.ContainsFunc(x.Operations, func(one *awsfile.Operation) bool {
@@ -390,7 +391,7 @@ func (o *operation) reaches(other *operation) bool {
 	return o.shape == other.shape || overlaps(o.path, other.path) && !covers(other.path, o.path)
 }
 
-// notes says what is true of all files.
+// notes adds the items that apply to all files.
 func (p *awsPlanner) notes() {
 	note := func(code, detail string) {
 		p.plan.Notes = append(p.plan.Notes, contract.Warning{Code: code, Detail: detail})

@@ -10,7 +10,7 @@ import (
 
 type placeholder = configfile.Placeholder
 
-// readAccess sets what the calls of an operation need. What AWS checks and can't be imported closes the operation.
+// readAccess sets the requirements of an operation's calls. A check of AWS that can't be imported closes the operation.
 func (p *awsPlanner) readAccess(o *operation) {
 	x := o.api.Export
 	closeFor := func(e *awsfile.Entity, code, reason string) {

@@ -12,9 +12,9 @@ import (
 	"postern/core/policy"
 )
 
-// awsTarget is where the calls of an operation go.
+// awsTarget is the target of an operation's calls.
 type awsTarget struct {
-	base     string // URL without the part of the path that is that of the call
+	base     string // URL without the part of the path that comes from the call
 	removed  string // beginning of the call's path that the target doesn't get, such as /api
 	headers  string // that upstreams get, as encoded by headersKey
 	insecure bool   // the certificate isn't verified

@@ -21,11 +21,11 @@ type builder struct {
 	sources  map[string]int // of projects: how many have a source
 }
 
-// projectKey is what the routes of a project have in common. CORS and limits are settings of projects, and each plugin
-// counts on its own.
+// projectKey has the properties that the routes of a project share. CORS and limits are settings of projects, and each
+// plugin counts on its own.
 type projectKey struct{ service, cors, limit *kongfile.Entity }
 
-// versionKey is what the routes of a version have in common.
+// versionKey has the properties that the routes of a version share.
 type versionKey struct {
 	project                             int
 	keyAuth, acl, ip, request, response *kongfile.Entity
@@ -363,7 +363,7 @@ func (p *planner) sayRoute(r *route) {
 	}
 }
 
-// byHand lists what an import of a route can't do.
+// byHand lists the changes that an import of a route can't make.
 func (p *planner) byHand(r *route) {
 	for _, e := range p.entries[r] {
 		if p.isReal(e.host) {

@@ -98,7 +98,7 @@ func (p *planner) skipKey(e *kongfile.Entity, code string) {
 // longestKey is the length of the longest key that servers take in a header.
 const longestKey = 4096
 
-// HashKey returns what stands for the value of an API key.
+// HashKey returns the text that replaces the value of an API key.
 func HashKey(text string) configfile.Key {
 	return configfile.Key{
 		SHA256: sha256.Sum256([]byte(text)), Last4: text[len(text)-min(4, len(text)/4):],
@@ -285,7 +285,7 @@ func formatID(id []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// others settles the entities that no route has, so that each has a reason.
+// others reports the entities that no route uses, so that each has a reason.
 func (p *planner) others() {
 	for _, e := range p.file.Entities {
 		item := p.items[e]

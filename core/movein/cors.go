@@ -105,8 +105,8 @@ func (p *planner) corsOf(e *kongfile.Entity) *contract.CORS {
 // originHost is the host of an origin of http or https.
 var originHost = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// plainOriginOf returns an origin as browsers send it, without the port of its scheme, as Kong compares it; "" if no
-// page has it.
+// plainOriginOf returns an origin in the form in which browsers send it and Kong compares it, without the scheme's
+// default port; "" if no page can have it.
 func plainOriginOf(text string) string {
 	scheme, host, _ := strings.Cut(text, "://")
 	host, port, hasPort := strings.Cut(host, ":")

@@ -22,7 +22,7 @@ type entry struct {
 	deny     bool     // it leads to a version that refuses every call
 }
 
-// place gives each route its custom domains, so that a call that Kong gives to one route isn't given to another that
+// place gives each route its custom domains, so that a call that Kong sends to one route isn't sent to another that
 // checks less.
 func (p *planner) place() error {
 	known := p.knownHosts()
@@ -79,8 +79,8 @@ func (p *planner) place() error {
 	return nil
 }
 
-// anyHost stands for all host names that aren't known. It has no custom domain, but its routes have gateway URLs, and
-// are compared like those of a host name. So are the hosts with an asterisk.
+// anyHost stands for all unknown host names. It has no custom domain, but its routes have gateway URLs, and are
+// compared like those of a host name. So are the hosts with an asterisk.
 const anyHost = "*"
 
 // isReal reports whether a host can have custom domains.
@@ -98,7 +98,7 @@ func (p *planner) knownHosts() []string {
 	return slices.Compact(known)
 }
 
-// hostsOf returns the host names of a route. One without a host takes calls to all of them.
+// hostsOf returns the host names of a route. A route without a host handles calls to all of them.
 func (p *planner) hostsOf(r *route, known []string) []string {
 	if len(r.hosts)+len(r.wild) == 0 {
 		return known
@@ -128,7 +128,7 @@ func matchesWild(wild, host string) bool {
 // mostRounds bounds how often the entries of a host are compared again after a change.
 const mostRounds = 20
 
-// settle changes the entries of a host until the gateway chooses among them as Kong does.
+// settle changes the entries of a host until the gateway chooses the same route as Kong.
 func (p *planner) settle(entries []*entry) []*entry {
 	for range mostRounds {
 		changed := false
@@ -171,7 +171,7 @@ func (e *entry) isSame(other *entry) bool {
 }
 
 // compare settles which of two entries gets the calls that both match. It returns an entry to add, and whether it
-// changed anything. The first one's prefix is that of the other or below it.
+// changed anything. The first one's prefix equals the other's or is below it.
 func (p *planner) compare(deeper, other *entry) (added *entry, changed bool) {
 	both, all := common(deeper.methods, other.methods)
 	if len(both) == 0 && !all {

@@ -17,7 +17,8 @@ const (
 	transforms = "Move the change to the upstream if callers depend on it."
 )
 
-// fates are what happens to entities, by the codes of their items. A note of what is approximate says the worst case.
+// fates says what happens to entities, by the codes of their items. The note of an approximate item states the worst
+// case.
 var fates = map[string]fate{
 	"unknown": {skipped, "Postern doesn't have this kind of entity.", unknownDo},
 

@@ -39,7 +39,7 @@ var (
 // Recognizes reports whether a file looks like one of another gateway.
 func Recognizes(text []byte) bool { return kongfile.Recognizes(text) || awsfile.Recognizes(text) }
 
-// Otherwise returns what a file is that can't be imported, with what can be done with it; "" if that isn't known.
+// Otherwise says what kind of file can't be imported and what the user can do with it; "" if the kind isn't known.
 func Otherwise(text []byte) string {
 	switch {
 	case Recognizes(text):

@@ -5,8 +5,8 @@ import (
 	"postern/core/kongfile"
 )
 
-// found is what was read of the file once, since each of its routes can need it again: a global plugin applies to all
-// routes.
+// found keeps the parts of the file that were read once, because each route can need them again: a global plugin
+// applies to all routes.
 type found struct {
 	upstreams   map[string]*kongfile.Entity   // by name
 	authorities map[string][]*kongfile.Entity // by ID and name

@@ -12,7 +12,7 @@ import (
 // item is an item of the plan that isn't settled yet.
 type item struct {
 	contract.ImportItem
-	used bool // a route or an owner has it
+	used bool // by a route or an owner
 	more bool // there are more details
 }
 
@@ -80,7 +80,7 @@ func (i *item) settle() {
 			remedies = append(remedies, f.remedy)
 		}
 	}
-	if i.Status == "skipped" { // what is left out has no other differences
+	if i.Status == "skipped" { // an entity that is left out has no other differences
 		notes = notes[:1]
 		remedies = nil
 		if remedy := fateOf(i.Codes[0]).remedy; remedy != "" {

@@ -14,11 +14,11 @@ import (
 // Options are the choices for a plan.
 type Options struct {
 	Name           string   // of the product and the tenant; "" for contract.DefaultImportName
-	Open           []string // names, IDs or pointers of routes and consumers, opened without what can't be imported
+	Open           []string // names, IDs or pointers of routes and consumers to open without the parts that can't move
 	Hosts          []string // host names of routes without one
 	Trust          []string // hosts of targets whose certificates are taken; see Plan.Take
 	AllowWeak      bool     // also keys that can be guessed
-	Theirs         bool     // an import that is repeated overwrites what was changed here since
+	Theirs         bool     // a repeated import overwrites changes that were made here since
 	RetryOnTimeout bool     // calls are sent again after a timeout, as Kong does
 	Now            time.Time
 
@@ -77,8 +77,8 @@ func (o Options) matchOpen(used map[string]bool, names ...string) bool {
 	return false
 }
 
-// check returns an error if an option names what the files don't have. opened are the names that opened something, and
-// hosts are those of the https targets.
+// check returns an error if an option names something that isn't in the files. opened has the names that opened
+// something, and hosts the hosts of the https targets.
 func (o Options) check(opened map[string]bool, hosts []string) error {
 	for _, name := range o.Open {
 		if !opened[name] {

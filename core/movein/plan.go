@@ -12,7 +12,7 @@ import (
 	"postern/core/kongfile"
 )
 
-// Plan is what an import of a file would create, with what its JSON hides.
+// Plan lists the objects that an import of a file would create, including members that its JSON hides.
 type Plan struct {
 	contract.ImportPlan
 	OwnerKeys [][]Key                   `json:"-"` // of each owner, since weak keys can be guessed from their hashes
@@ -44,7 +44,7 @@ type planner struct {
 	requested      taken // names of projects
 	owners         taken // names of owners of keys
 	unknownChecks  unknownChecks
-	found          found           // what was read of plugins and services
+	found          found           // plugins and services that were read
 	unserved       map[string]bool // hosts that can't be custom domains
 	refuses        bool            // the plan has closedGroup
 }
@@ -139,7 +139,7 @@ func (p *Plan) finish(items []*item, placeholders []configfile.Placeholder) {
 	slices.SortStableFunc(p.Closed, func(a, b contract.ClosedEntity) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// notes says what is true of the whole file.
+// notes adds the items that apply to the whole file.
 func (p *planner) notes() {
 	note := func(code, detail string) {
 		p.plan.Notes = append(p.plan.Notes, contract.Warning{Code: code, Detail: detail})

@@ -20,7 +20,7 @@ type route struct {
 	limits  contract.ProjectLimits
 
 	opened   bool     // by an option
-	openable []string // what an option would open, of a route that isn't closed
+	openable []string // calls that an option would let through, of a route that isn't closed
 	left     bool     // nothing of it is imported
 
 	hosts        []string // plain, in lowercase, without ports
@@ -36,7 +36,7 @@ type route struct {
 
 // prefix is a path of a route.
 type prefix struct {
-	path   string // as a custom domain has it, "" for all paths
+	path   string // the path prefix of a custom domain, "" for all paths
 	length int    // of the path in the file; 0 for a regular expression
 	open   bool   // in Kong, it also matches when its last segment continues
 	slash  bool   // in Kong, it doesn't match without the slash at its end
@@ -234,7 +234,7 @@ func (p *planner) readHosts(r *route) {
 }
 
 // isHostName reports whether a name can be that of a custom domain on some server. Names like localhost and todo_api
-// work only where the file is from.
+// work only in the network that the file comes from.
 func isHostName(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return last != host && last != "localhost" && strings.Trim(last, "0123456789") != "" &&
@@ -325,13 +325,13 @@ func isPrefix(path string) bool {
 	return err == nil && normal == path && len(path) <= mostPrefix && strings.Trim(path, characters) == ""
 }
 
-// regex is what a regular expression of a path comes to.
+// regex is the meaning of a path's regular expression.
 type regex struct {
 	literal string // that every path it matches begins with
 	whole   bool   // it matches whole segments, as a custom domain does
 }
 
-// readRegex returns what a regular expression comes to, and false if it isn't a prefix. Kong anchors it at the
+// readRegex returns the meaning of a regular expression, or false if it isn't a prefix. Kong anchors it at the
 // beginning only, and strips all that it matched.
 func readRegex(text string, strip bool) (regex, bool) {
 	text = strings.TrimPrefix(text, "^")

@@ -18,8 +18,8 @@ type Error struct{ Reasons []string }
 
 func (e *Error) Error() string { return "openapi: " + strings.Join(e.Reasons, " ") }
 
-// Budget counts what the work on one document takes. Once a limit is exceeded, or the caller has left, it stays so: Err
-// has the reason, and all that is asked for after that is refused.
+// Budget counts the work on one document. Once a limit is exceeded or the caller has left, Err returns the reason, and
+// all further work is refused.
 type Budget struct {
 	At string // the place in the document that is read, for Err; "": the whole
 
@@ -53,7 +53,7 @@ func (b *Budget) Spend(steps int) bool {
 	return b.err == nil
 }
 
-// Take adds n to what is used, and reports whether that is within the limit.
+// Take adds n to the amount used, and reports whether that is within the limit.
 func (b *Budget) Take(l *Limit, n int64) bool {
 	if b.err != nil {
 		return false
@@ -143,7 +143,8 @@ func withPlace(at, text string) string {
 	return at + ": " + text
 }
 
-// Resolve returns an object of a document, or what it refers to; nil if it is not an object, or refers to nothing.
+// Resolve returns an object of a document, or the object that it refers to; nil if it isn't an object or refers to
+// nothing.
 func (b *Budget) Resolve(doc tree.Document, node any) map[string]any {
 	for hops := int64(0); b.Fits(References, hops); hops++ {
 		object, _ := node.(map[string]any)
@@ -156,7 +157,7 @@ func (b *Budget) Resolve(doc tree.Document, node any) map[string]any {
 	return nil
 }
 
-// LookUp returns what a reference leads to; nil for nothing.
+// LookUp returns the value that a reference points to, or nil if there is none.
 func (b *Budget) LookUp(doc tree.Document, ref string) any {
 	if !b.Spend(2 + len(ref)/4) {
 		return nil

@@ -1,9 +1,9 @@
 package openapi
 
-// Change is how the operations of a document differ from those of the one before, each as method and path.
+// Change lists the operations, as method and path, in which a document differs from the previous one.
 type Change struct {
 	Added, Removed []string
-	Changed        []string // the operation itself, not what it refers to
+	Changed        []string // the operation itself, not the objects that it refers to
 }
 
 // Diff returns how to differs from from.

@@ -23,7 +23,7 @@ type Summary struct {
 	Servers    []Server    `json:"servers,omitempty"`
 	Operations []Operation `json:"operations,omitempty"` // by path, then in the order of Methods
 
-	Warnings []contract.Warning `json:"warnings,omitempty"` // about what is accepted and has no effect
+	Warnings []contract.Warning `json:"warnings,omitempty"` // about parts that are accepted but have no effect
 }
 
 // Server is a server URL of the API.
@@ -76,7 +76,7 @@ func Parse(b *Budget, data []byte) (*Document, error) {
 	return out, b.Err()
 }
 
-// checkVersion refuses what is not an OpenAPI document of a version that is read.
+// checkVersion refuses documents that aren't OpenAPI of a supported version.
 func (d *Document) checkVersion() error {
 	d.Spec = tree.Scalar(d.Tree.Root["openapi"])
 	switch {

@@ -76,7 +76,7 @@ var otherKeywords = strings.Fields(`$ref $id $schema $anchor $dynamicRef $dynami
 	pattern maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required
 	dependentRequired dependencies contentEncoding contentMediaType`)
 
-// flawFinder finds what is accepted in spite of being wrong.
+// flawFinder finds mistakes that are accepted.
 type flawFinder struct {
 	*reader
 	resolved map[string]bool // references, and whether they lead to something
@@ -214,7 +214,7 @@ func (f *flawFinder) schema(node map[string]any) {
 	}
 }
 
-// note notes a flaw of what is visited.
+// note records a flaw of the part that is being visited.
 func (f *flawFinder) note(of *flaw, more string) {
 	place := ""
 	if f.notes.lists(of) {

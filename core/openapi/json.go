@@ -12,7 +12,7 @@ import (
 
 func refuse(format string, args ...any) error { return &Error{[]string{fmt.Sprintf(format, args...)}} }
 
-// toJSON returns a document as JSON, unchanged or made of YAML, and what it says.
+// toJSON returns a document as JSON, unchanged or converted from YAML, and its decoded value.
 func toJSON(b *Budget, data []byte) ([]byte, map[string]any, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // byte order mark
 	data = bytes.TrimSpace(data)

@@ -161,7 +161,7 @@ func (r *reader) operation(method, path string, op map[string]any, listed bool) 
 // stepsOfParameter are those of a parameter without its texts.
 const stepsOfParameter = 4
 
-// parameters refuses parameters that leave open what they are for.
+// parameters refuses invalid parameters, such as those without a name.
 func (r *reader) parameters(of any) {
 	list, isList := of.([]any)
 	if of != nil && !isList {
@@ -303,7 +303,7 @@ func (r *reader) hasID(schema any, seen map[string]bool) bool {
 // maxComposed bounds the schemas that one is composed of, within each other or next to each other.
 const maxComposed = 200
 
-// digest returns a sum of what an operation says. Equal values have equal sums, however they are written.
+// digest returns a hash of an operation. Equal values have equal hashes, however they are written.
 func (r *reader) digest(op map[string]any) string {
 	sum := sha256.New()
 	r.hash(sum, op)

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readYAML returns a YAML document as JSON, with members in the order of the document, and what it says.
+// readYAML returns a YAML document as JSON, with members in the order of the document, and its decoded value.
 func readYAML(b *Budget, data []byte) ([]byte, map[string]any, error) {
 	made, err := fromYAML(b, data)
 	if b.Err() != nil {

@@ -9,30 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// MaxAnswer is how much of an answer's JSON is read to remember an object, in bytes.
+// MaxAnswer is the largest JSON answer that is read to remember an object, in bytes.
 const MaxAnswer = 1 << 20
 
 // maxAnswerValue bounds a value that becomes part of an object, in bytes.
 const maxAnswerValue = 256
 
-// MissReason says why no object is remembered of an answer.
+// MissReason says why an answer gave no object to remember.
 type MissReason string
 
 // The reasons.
 const (
-	MissNotJSON    MissReason = "not_json"      // its type is another, or it isn't valid JSON
-	MissEncoded    MissReason = "encoded"       // it is compressed in another way than gzip
-	MissTooLarge   MissReason = "too_large"     // it is over MaxAnswer
+	MissNotJSON    MissReason = "not_json"      // it has another media type, or isn't valid JSON
+	MissEncoded    MissReason = "encoded"       // its encoding isn't gzip
+	MissTooLarge   MissReason = "too_large"     // it is larger than MaxAnswer
 	MissNoBody     MissReason = "no_body"       // it has no body
-	MissIncomplete MissReason = "incomplete"    // the upstream or the caller broke it off
-	MissNoValue    MissReason = "no_value"      // there is nothing at the place that the rule names
+	MissIncomplete MissReason = "incomplete"    // the upstream or the caller ended it early
+	MissNoValue    MissReason = "no_value"      // it has no value at the place that the rule names
 	MissUnusable   MissReason = "unusable"      // the value is neither text nor a whole number, or too long
-	MissOverloaded MissReason = "too_many_wait" // for the database
-	MissNoMemory   MissReason = "no_memory"     // the bodies of other calls took all of it
+	MissOverloaded MissReason = "too_many_wait" // too many changes wait for the database
+	MissNoMemory   MissReason = "no_memory"     // the bodies of other calls use all of the memory for bodies
 )
 
-// Remembered returns the object that the caller owns after an answer with this body, for a normalized
-// path below the environment; or the reason why there is none. The body matters if ReadsAnswer.
+// Remembered returns the object that the caller owns after an answer with this body, or the reason why there is none.
+// The path is normalized and below the environment. The body only matters if ReadsAnswer.
 func (t *Tracking) Remembered(path string, body []byte) (string, MissReason) {
 	if t.ReadsAnswer() && !json.Valid(body) {
 		return "", MissNotJSON
@@ -82,7 +82,7 @@ func valueAt(body []byte, way []string) (string, MissReason) {
 	case body[0] == '"':
 		var text string
 		if json.Unmarshal(body, &text) != nil || text == "" || len(text) > maxAnswerValue ||
-			strings.ContainsRune(text, utf8.RuneError) { // what is broken in different ways would become alike
+			strings.ContainsRune(text, utf8.RuneError) { // texts that are broken in different ways would become equal
 			return "", MissUnusable
 		}
 		return text, ""

@@ -20,8 +20,8 @@ func BearerToken(line string) (token string, ok bool) {
 	return strings.TrimLeft(token, " \t"), true
 }
 
-// MisplacedKey returns the denial of an API key in the place of a bearer token. It is neither verified nor sent to an
-// issuer.
+// MisplacedKey returns the denial for an API key that is sent as a bearer token. The key is neither verified nor sent
+// to an issuer.
 func MisplacedKey(access *snapshot.Access) Denial {
 	if access.Allows(snapshot.APIKey) {
 		return KeyInAuthorization

@@ -23,9 +23,8 @@ func IsSubject(s string) bool {
 	return true
 }
 
-// ReadScopes returns the scopes in texts, which are separated by ASCII white space. It
-// returns false if one is not a scope-token (RFC 6749, 3.3) or they are too long for a
-// header.
+// ReadScopes returns the scopes in texts, which are separated by ASCII white space. It returns false if one of them
+// isn't a scope-token (RFC 6749, 3.3), or if they are too long for a header.
 func ReadScopes(texts ...string) ([]string, bool) {
 	length, scopes := 0, []string{}
 	for _, text := range texts {
@@ -52,7 +51,7 @@ func isScope(s string) bool {
 }
 
 // ListedGroups removes the groups whose names can't be in a comma-separated header, where one could read as several
-// groups or as a different one. It modifies groups. Users in a removed group are admitted without it.
+// groups or as a different one. It modifies groups. Users in a removed group are still admitted, without that group.
 func ListedGroups(groups []string) []string {
 	return slices.DeleteFunc(groups, func(group string) bool {
 		return !IsSubject(group) || strings.Contains(group, ",")

@@ -24,8 +24,8 @@ func ConsumerID(projectID, owner string) string {
 	return uuidV5(append(name, owner...))
 }
 
-// Consumers computes consumer ids and caches the last one: successive calls of one
-// caller mostly have one owner. The zero value has nothing cached.
+// Consumers computes consumer IDs and caches the last one, because successive calls of a caller usually have the same
+// owner. The zero value has nothing cached.
 type Consumers struct{ project, owner, id string }
 
 // ID returns ConsumerID(projectID, owner), from the cache if it is the last one. A

@@ -8,9 +8,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// CORS answers preflights and adds the header of cross-origin responses as the cors plugin of
-// Kong 3.9 does (kong/plugins/cors/handler.lua), so that it moves there unchanged. Standard:
-// Fetch, "CORS protocol". It is immutable.
+// CORS answers preflights and adds the headers of cross-origin responses as the cors plugin of Kong 3.9 does
+// (kong/plugins/cors/handler.lua), so that it can be exported unchanged. Standard: Fetch, "CORS protocol". It is
+// immutable.
 type CORS struct {
 	any     bool            // every origin
 	varies  bool            // with any: others are answered otherwise
@@ -21,7 +21,7 @@ type CORS struct {
 	credentials                       bool
 }
 
-// NewCORS returns nil if no origin is allowed: upstreams answer for themselves then.
+// NewCORS returns nil if no origin is allowed: then upstreams handle CORS themselves.
 func NewCORS(c *snapshot.CORS) *CORS {
 	if c == nil || len(c.Allowed()) == 0 {
 		return nil
@@ -70,8 +70,7 @@ func IsPreflight(method string, origin, requestMethod bool) bool {
 	return method == http.MethodOptions && origin && requestMethod
 }
 
-// Replaces reports whether a field of the upstream's response is removed, since Lines decides
-// on it.
+// Replaces reports whether a header is removed from the upstream's response, because Lines sets it.
 func (c *CORS) Replaces(name string) bool {
 	switch len(name) {
 	case len(allowOrigin):
@@ -84,7 +83,7 @@ func (c *CORS) Replaces(name string) bool {
 	return false
 }
 
-// Lines sets the header of a response to a call of that origin, "" for none.
+// Lines sets the CORS headers of a response to a call from that origin; "" for a call without one.
 func (c *CORS) Lines(origin string, set func(name, value string)) {
 	c.originLines(origin, set)
 	if c.exposed != "" {
@@ -92,8 +91,8 @@ func (c *CORS) Lines(origin string, set func(name, value string)) {
 	}
 }
 
-// Preflight sets the header of the response to a preflight. asks is whether it has a line
-// Access-Control-Request-Headers, and requestHeaders its value: an empty line is answered with one.
+// Preflight sets the headers of the response to a preflight. asks says whether the preflight has an
+// Access-Control-Request-Headers line, and requestHeaders is its value: an empty line is answered with an empty one.
 func (c *CORS) Preflight(origin string, asks bool, requestHeaders string, set func(name, value string)) {
 	c.originLines(origin, set)
 	switch {

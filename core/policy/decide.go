@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// Denial is a response that the gateway gives instead of the upstream.
+// Denial is an error response that the gateway sends instead of the upstream's.
 type Denial struct {
 	Status  int    // HTTP status code
 	Code    string // stable, snake_case
@@ -103,8 +103,8 @@ func Denials() []Denial {
 	}
 }
 
-// Challenge returns the WWW-Authenticate header of a 401 (RFC 9110, 15.5.2), for
-// tokens by RFC 6750, section 3, and of TokenScope; "" for every other denial.
+// Challenge returns the WWW-Authenticate header of a 401 (RFC 9110, 15.5.2; RFC 6750, 3 for tokens) and of TokenScope;
+// "" for every other denial.
 func (d Denial) Challenge() string {
 	switch {
 	case d == TokenScope:
@@ -127,7 +127,7 @@ func (d Denial) Body() []byte {
 	return []byte(`{"message":"` + d.Message + `","code":"` + d.Code + `"}`)
 }
 
-// GRPCStatus returns the status code that a call of gRPC gets (grpc/grpc, doc/statuscodes.md).
+// GRPCStatus returns the status code that a gRPC call gets (grpc/grpc, doc/statuscodes.md).
 func (d Denial) GRPCStatus() int {
 	switch d.Status {
 	case 400:
@@ -152,8 +152,8 @@ func (d Denial) GRPCStatus() int {
 	return 2 // UNKNOWN
 }
 
-// NameScope returns the denial with a message that ends in the scope that the caller lacks; the same denial for "".
-// Scopes have no quotes and backslashes either (RFC 6749, 3.3).
+// NameScope returns the denial with the scope that the caller lacks at the end of its message. It returns the denial
+// unchanged for "". Scopes don't contain quotes or backslashes either (RFC 6749, 3.3).
 func (d Denial) NameScope(scope string) Denial {
 	if scope != "" {
 		d.Message = strings.TrimSuffix(d.Message, ".") + ": " + scope + "."
@@ -161,19 +161,20 @@ func (d Denial) NameScope(scope string) Denial {
 	return d
 }
 
-// Call has what Decide needs of a call.
+// Call has the properties of a call that Decide needs.
 type Call struct {
 	Access      *snapshot.Access
 	Realm       *Realm
 	Environment string        // name of the environment called
-	Former      string        // its name before a rename, while keys still have that; see snapshot.Environment
+	Former      string        // its previous name, while keys still have that name; see snapshot.Environment
 	Places      *KeyPlaces    // where keys travel; nil: X-API-Key
 	KeyLines    int           // number of keys the caller sent, in all places
-	Key         *snapshot.Key // looked up by the only one; nil when that is malformed or unknown
+	Key         *snapshot.Key // found by the only key sent; nil when that is malformed or unknown
 	OldSecret   bool          // Key was found by the secret before its last rotation
 	Token       *Token        // verified; nil when none was sent or it was refused
 	TokenDenial Denial        // why the token was refused; zero when none was sent or it is verified
-	// Authorization is its only line, for the denial of a call without a credential that the version accepts.
+	// Authorization is the call's only Authorization line. It determines the denial of a call without a credential that
+	// the version accepts.
 	Authorization string
 	RemoteIP      netip.Addr // the caller's; the zero value is in no range
 	Rules         *Rules     // of the version; nil: none
@@ -190,28 +191,27 @@ type Token struct {
 	Subject string    // sub, see IsSubject
 	Scopes  []string  // see ReadScopes
 	Tenant  string    // name of the tenant of its pair; "" is the project's own
-	Expires time.Time // when it is no longer accepted, leeway included; zero: not known
-	Hosted            // if one of our app clients issued it; such a token has no Tenant
+	Expires time.Time // when it stops being accepted, leeway included; zero: not known
+	Hosted            // set if one of our app clients issued it; such a token has no Tenant
 }
 
-// Identity is the caller that a call is made for. The zero value is an anonymous
-// caller. The user of a token is not a consumer: consumers are the owners of keys,
-// and an issuer could choose a subject that equals the name of one.
+// Identity is the caller on whose behalf a call is made. The zero value is an anonymous caller. The user of a token is
+// not a consumer: consumers are the owners of keys, and an issuer could choose a subject that equals the name of one.
 type Identity struct {
 	ConsumerID   string   // X-Consumer-ID
 	Owner        string   // X-Consumer-Username and X-Consumer-Custom-ID; "" without a key and without a fallback owner
 	CredentialID string   // X-Credential-Identifier: the key's id; "" without a key
 	Metadata     string   // X-Consumer-Metadata: the key's, if the version sends it; see MetadataValue
-	Kept         Kept     // replaces the ones above in the headers; calls count for the ones above
+	Kept         Kept     // replaces the values above in headers; calls are counted for the values above
 	User         string   // X-Authenticated-Userid; "" without a token
-	Issuer       string   // the issuer that User is a subject of; "" for one of our end users
+	Issuer       string   // the issuer of the subject User; "" for one of our end users
 	Groups       []string // X-Consumer-Groups: the user's
 	Truncated    bool     // X-Consumer-Groups-Truncated: the user is in more groups
 	Scopes       []string // X-Authenticated-Scope: the key's, or else the token's
 	TenantID     string   // X-Tenant-ID; "" without a key or token
 }
 
-// Kept is the identity that upstreams know from the gateway that a key was imported from; nil where there is none.
+// Kept is the identity that upstreams know from the gateway from which a key was imported; nil if there is none.
 type Kept struct {
 	Consumer     *snapshot.Consumer
 	CredentialID *string
@@ -220,7 +220,7 @@ type Kept struct {
 // Headers are the identity headers of a call with a key or for an owner. CustomID is "" if no header is sent.
 type Headers struct{ ConsumerID, Username, CustomID, CredentialID string }
 
-// Headers returns what the upstream is sent.
+// Headers returns the identity headers for the upstream.
 func (id *Identity) Headers() Headers {
 	h := Headers{id.ConsumerID, id.Owner, id.Owner, id.CredentialID}
 	if of := id.Kept.Consumer; of != nil && *of != (snapshot.Consumer{}) {
@@ -233,9 +233,9 @@ func (id *Identity) Headers() Headers {
 	return h
 }
 
-// Account returns the name that the call counts for, "" for an anonymous caller. The
-// name of a user includes the issuer, since two issuers may have the same subject. One
-// of our end users is the same account through every app client.
+// Account returns the name that the call is counted for, "" for an anonymous caller. The name of a user includes the
+// issuer, since two issuers may have the same subject. An end user of ours has the same account through every app
+// client.
 func (id *Identity) Account() string {
 	switch {
 	case id.Owner != "":
@@ -246,39 +246,38 @@ func (id *Identity) Account() string {
 	return id.User + " (" + id.Issuer + ")"
 }
 
-// Caller is the identity of a call's caller in the log and the usage of a project.
+// Caller is the identity of a call's caller in a project's log and usage.
 type Caller struct {
 	Account      string // see Identity.Account
 	CredentialID string // the key's id; "" without a key
 }
 
-// Caller returns what logs and usage have of an identity.
+// Caller returns the part of the identity that logs and usage contain.
 func (id *Identity) Caller() Caller { return Caller{id.Account(), id.CredentialID} }
 
 // Decision is the outcome for one call.
 type Decision struct {
 	Allow    bool
-	Identity Identity // when allowed; of a caller who is known and refused, TenantID alone
+	Identity Identity // when allowed; only TenantID for a known caller who is refused
 	Denial   Denial   // when not
-	Scope    string   // that the caller lacks, of InsufficientScope and TokenScope
-	StripKey bool     // the places of keys are ours: what they have must not reach the upstream
+	Scope    string   // that the caller lacks, for InsufficientScope and TokenScope
+	StripKey bool     // the places of keys are the gateway's: values in them must not reach the upstream
 
-	Authorization Authorization // what the upstream gets of the caller's, when allowed
+	Authorization Authorization // the header that the upstream gets, when allowed
 
-	// Refused is the caller of a call that is not allowed, for the log and the usage of the project: the owner of
-	// a key of the project in any state, or the user or app client whose token was accepted. The zero value is an
-	// unknown caller.
+	// Refused is the caller of a refused call, for the project's log and usage: the owner of a key of the project in
+	// any state, or the user or app client whose token was accepted. The zero value is an unknown caller.
 	Refused Caller
 
-	By     string      // what of the rules decided; see RuleOutcome
-	Shadow RuleOutcome // what the rules in shadow would have refused; the zero RuleOutcome: nothing
+	By     string      // the rule or default that decided; see RuleOutcome
+	Shadow RuleOutcome // the outcome of the rules in shadow, if they would have refused the call; otherwise zero
 
-	// Tracking is the change of RelationUser's relations after a 2xx response; nil: none.
+	// Tracking is the change to RelationUser's relations after a 2xx response; nil: none.
 	Tracking     *Tracking
 	RelationUser string // set with Tracking; never ""
 }
 
-// AdmitsAddress reports whether a version's address rules let calls come from an address.
+// AdmitsAddress reports whether a version's address rules admit calls from an address.
 func AdmitsAddress(rules *snapshot.IPRules, from netip.Addr) bool { return admits(rules, from) }
 
 // Decide applies a version's access policy and its rules to one call. It fails closed: an unknown
@@ -324,7 +323,7 @@ func authenticate(c *Call) Decision {
 	return deny(c.required())
 }
 
-// decideKeyless judges a call without any credential to a version that accepts keys.
+// decideKeyless decides a call without any credential to a version that accepts keys.
 func decideKeyless(c *Call) Decision {
 	switch {
 	case c.Access.Keyless == snapshot.OwnerFallback && c.Realm.FallbackOwner != "":
@@ -338,9 +337,9 @@ func decideKeyless(c *Call) Decision {
 	return deny(c.required())
 }
 
-// decideKey judges a presented key. A key that is unknown, revoked, expired, or for another
-// project or environment gets InvalidKey, so that a guesser learns nothing. Only a caller with a
-// valid key learns that it is frozen, of another tenant, or used from another address.
+// decideKey decides a call with a key. A key that is unknown, revoked, expired, or for another project or environment
+// gets InvalidKey, so that a guesser learns nothing. Only a caller with a valid key learns that the key is frozen,
+// belongs to another tenant, or may not be used from this address.
 func decideKey(c *Call) Decision {
 	k := c.Key
 	if c.KeyLines > 1 || k == nil {
@@ -380,9 +379,8 @@ func decideKey(c *Call) Decision {
 	return Decision{Allow: true, StripKey: true, Identity: id}
 }
 
-// decideToken judges a token that came without a key. An app client that calls for itself
-// is a consumer, named by its id. If other calls fall back to an owner, the owner is the
-// consumer, and the identity names the user as well.
+// decideToken decides a call with a token and without a key. An app client that calls for itself is a consumer, named
+// by its id. If other calls fall back to an owner, the owner is the consumer, and the identity names the user as well.
 func decideToken(c *Call, stripKey bool) Decision {
 	if c.Token == nil {
 		return deny(c.TokenDenial)
@@ -413,8 +411,8 @@ func (id *Identity) setUser(t *Token) {
 	}
 }
 
-// decideBoth judges a call with a key and a token: both must be valid and belong to
-// one tenant. The consumer and the scopes are the key's.
+// decideBoth decides a call with a key and a token: both must be valid and belong to one tenant. The consumer and the
+// scopes are the key's.
 func decideBoth(c *Call) Decision {
 	d := decideKey(c)
 	if !d.Allow {
@@ -437,12 +435,12 @@ func decideBoth(c *Call) Decision {
 
 func deny(d Denial) Decision { return denyCaller(d, Caller{}) }
 
-// denyCaller denies a call with a caller for the log.
+// denyCaller denies a call and names its caller for the log.
 func denyCaller(d Denial, refused Caller) Decision {
 	return Decision{Denial: d, StripKey: true, Refused: refused}
 }
 
-// denyKnown denies a call of a caller whose credentials are valid.
+// denyKnown denies a call whose credentials are valid.
 func denyKnown(d Denial, refused Caller, tenantID string) Decision {
 	return Decision{Denial: d, StripKey: true, Refused: refused, Identity: Identity{TenantID: tenantID}}
 }

@@ -7,7 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// Question is a call that Explain decides without forwarding it.
+// Question describes a call that Explain decides without forwarding it.
 type Question struct {
 	ProjectID   string
 	Version     string // name; "" with a host
@@ -15,8 +15,8 @@ type Question struct {
 	Host        string // a custom domain; "": the environment's own address
 	Method      string
 	Path        string     // below the environment's prefix, or at the host, as a caller would write it
-	KeyHash     *[32]byte  // of the key that the call has; nil: none
-	User        *TokenUser // whose token the call has; nil: none
+	KeyHash     *[32]byte  // of the call's key; nil: none
+	User        *TokenUser // the owner of the call's token; nil: none
 }
 
 // TokenUser is an end user who calls with a token of one of the app clients of their tenant.
@@ -72,8 +72,8 @@ func ExplainTitle(name string) string {
 const (
 	OutcomePass   = "pass"
 	OutcomeDeny   = "deny"
-	OutcomeSkip   = "skip"         // the step doesn't apply, or needs something that a question doesn't have
-	OutcomeRefuse = "would_refuse" // by rules in shadow, or a validation that only reports
+	OutcomeSkip   = "skip"         // the step doesn't apply, or depends on something that isn't part of a question
+	OutcomeRefuse = "would_refuse" // rules in shadow, or a validation that only reports, would refuse the call
 )
 
 // Step is one step of a decision.
@@ -83,14 +83,14 @@ type Step struct{ Step, Outcome, Detail string }
 type Explanation struct {
 	Denial    Denial // zero: the call is forwarded
 	Steps     []Step
-	DecidedBy string // the step, or what of the rules decided; see RuleOutcome
+	DecidedBy string // the step, or the rule or default that decided; see RuleOutcome
 	Exported  Denial // of the exported gateway; zero: it forwards the call
 }
 
-// Skip adds a step that is not decided.
+// Skip adds a step that isn't checked.
 func (e *Explanation) Skip(step, detail string) { e.add(step, OutcomeSkip, detail) }
 
-// Report adds a step that would refuse the call, if it were enforced.
+// Report adds a step that would refuse the call if it were enforced.
 func (e *Explanation) Report(step, detail string) { e.add(step, OutcomeRefuse, detail) }
 
 // add appends a step, and ends the explanation with a denial.
@@ -98,7 +98,7 @@ func (e *Explanation) add(step, outcome, detail string) {
 	e.Steps = append(e.Steps, Step{step, outcome, detail})
 }
 
-// Deny ends the explanation with a denial by a step.
+// Deny adds a step that refuses the call, and ends the explanation.
 func (e *Explanation) Deny(step string, d Denial, by string) {
 	e.add(step, OutcomeDeny, d.Message)
 	e.Denial, e.Exported, e.DecidedBy = d, d, by
@@ -159,7 +159,7 @@ func (e *Explanation) Explain(c *Call) {
 	e.add(ExplainLimits, OutcomeSkip, "This explanation doesn't check limits or count the call.")
 }
 
-// keyPlace adds where keys belong to the last step, unless it says so.
+// keyPlace adds to the last step where keys belong, unless the step says so already.
 func (e *Explanation) keyPlace(access *snapshot.Access) {
 	if !access.Allows(snapshot.APIKey) {
 		return
@@ -186,8 +186,8 @@ func whoIs(id *Identity, c *Call) string {
 	return "The call has no credential."
 }
 
-// lacks says what the rules of a set ask for that the caller of a refused call does not have; "" if the
-// denial says it all.
+// lacks says which requirement of the rules the caller of a refused call doesn't meet; "" if the denial already says
+// so.
 func (c *Call) lacks(set *ruleSet, id *Identity, refused RuleOutcome) string {
 	if refused.Denial == NotOwner {
 		return c.ownerDetail(set, id)
@@ -280,8 +280,8 @@ func (r *Rules) requiresAdmin(c *Call) bool {
 	return rule != nil && rule.Role == snapshot.RoleAdmin
 }
 
-// TokenOf returns a token as the user would get it from an app client of their tenant whose tokens
-// reach the upstream or are dropped; nil if the project lacks one.
+// TokenOf returns a token as the user would get it from one of their tenant's app clients whose tokens reach the
+// upstream or are dropped; nil if the project has no such app client.
 func (r *Realm) TokenOf(user *TokenUser) *Token {
 	var found *snapshot.AppClient
 	provider := ""

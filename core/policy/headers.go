@@ -28,7 +28,7 @@ const (
 // TruncatedValue is the value of TruncatedHeader, which is absent if GroupsHeader has all groups.
 const TruncatedValue = "true"
 
-// MaxGroups is the length of GroupsHeader in bytes: upstreams refuse headers of 8 KB and more.
+// MaxGroups is the maximum length of GroupsHeader in bytes: upstreams refuse headers of 8 KB and more.
 const MaxGroups = 4096
 
 // groupSeparator is Kong's (kong/plugins/acl/handler.lua).
@@ -72,8 +72,7 @@ func MetadataValue(m snapshot.Metadata) string {
 // needsEscape reports whether a character isn't printable ASCII. JSON without spaces has others in its strings only.
 func needsEscape(r rune) bool { return r < ' ' || r > '~' }
 
-// WWWAuthenticateValue is the challenge of every 401 of a version that accepts keys,
-// except those about a token.
+// WWWAuthenticateValue is the challenge of a version that accepts keys in every 401, except those about a token.
 const WWWAuthenticateValue = `Key realm="postern"`
 
 // IdentityHeaders lists the headers that name the caller and the project to upstreams, spelled as in the documentation.
@@ -87,9 +86,8 @@ func IdentityHeaders() []string {
 	}
 }
 
-// ForwardedHeaders lists the headers that describe the path of a call through
-// proxies. The gateway sets them, and discards the caller's, except that it appends
-// to the first line of X-Forwarded-For and Via.
+// ForwardedHeaders lists the headers that describe a call's way through proxies. The gateway sets them and discards the
+// caller's, except that it appends to the first line of X-Forwarded-For and Via.
 func ForwardedHeaders() []string {
 	return []string{
 		"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port",
@@ -105,9 +103,8 @@ func HeaderFamilies() []string {
 	}
 }
 
-// IsIdentityHeader reports whether name is one of IdentityHeaders or begins like
-// them. Case does not count, and _ counts as -: CGI-like upstreams turn both into
-// HTTP_X_CONSUMER_ID.
+// IsIdentityHeader reports whether name is one of IdentityHeaders or has one of their prefixes. It ignores case and
+// treats _ as -, because CGI-like upstreams turn both into HTTP_X_CONSUMER_ID.
 func IsIdentityHeader(name string) bool {
 	if len(name) < len("x-tenant-") || name[0]|0x20 != 'x' {
 		return false

@@ -22,7 +22,7 @@ var hostProfile = idna.New(
 	idna.Transitional(false),
 )
 
-// HostError is why a name can't be that of a custom domain.
+// HostError says why a name can't be the host name of a custom domain.
 type HostError struct {
 	Code   string
 	Detail string // a sentence with the fix

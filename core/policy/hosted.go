@@ -5,38 +5,38 @@ import "postern/core/snapshot"
 // Authorization says which Authorization header the upstream gets with an allowed call.
 type Authorization uint8
 
-// KeepAuthorization also applies to every token that we did not issue.
+// KeepAuthorization also applies to all tokens that we didn't issue.
 const (
 	KeepAuthorization    Authorization = iota // the caller's, unchanged
 	DropAuthorization                         // none
 	ReplaceAuthorization                      // the provider's token that is sealed in ours
 )
 
-// Issuers are the issuers whose tokens a version accepts. A token of one of our app
-// clients is always judged as such, even if the version names its issuer too.
+// Issuers are the issuers whose tokens a version accepts. A token of one of our app clients is always checked as such,
+// even if the version names its issuer too.
 type Issuers struct {
 	Named []snapshot.TokenIssuer
 	Own   AppClients // nil: none
 
-	Audience string // of the project's API, which tokens of app clients may name instead of the client; "": none
+	Audience string // of the project's API; an app client's token may name it instead of the client; "": none
 }
 
 // AppClients finds app clients by the issuer of their tokens.
 type AppClients interface {
-	// Client returns the app client with that issuer, nil if no app client has it.
+	// Client returns the app client with that issuer, nil if there is none.
 	Client(issuer string) *snapshot.AppClient
 }
 
-// Hosted has the claims of a token that one of our app clients issued. If
-// Introspected, it has instead what the provider returned about its own token.
+// Hosted has the claims of a token that one of our app clients issued. If Introspected is set, it has the provider's
+// claims about its own token instead.
 type Hosted struct {
-	Introspected bool               // it is the provider's token, checked by the provider
+	Introspected bool               // it is the provider's own token, which the provider checked
 	Client       string             // cli_…; "": issued by none of our app clients
 	ID           string             // jti
 	Session      string             // sid; "" for a provider's token
 	GroupsAt     int64              // when Groups were read, in seconds since 1970; 0: not known
 	Provider     string             // idp_… that the user signed in with
-	Groups       []string           // of the user, each fit for a comma-separated header; rules ask the Realm
+	Groups       []string           // of the user, each fit for a comma-separated header; rules use the Realm's instead
 	Truncated    bool               // Groups are only some of the user's
 	Carries      snapshot.TokenType // which of the provider's tokens Sealed is
 	Sealed       string             // the provider's token, encrypted; "": none

@@ -7,8 +7,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// Introspectors are the servers that check the tokens of a version that only their
-// issuer can check, on every call.
+// Introspectors are the servers that check, on every call, those tokens of a version that only their issuer can check.
 type Introspectors struct {
 	// EndpointVersion is the id of the version, if it has an introspection endpoint;
 	// "" if there is none.

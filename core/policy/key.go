@@ -25,7 +25,7 @@ const MaxKey = 128
 // MaxImportedKey bounds a key that was imported, in bytes.
 const MaxImportedKey = 4096
 
-// PossibleKey reports whether s can be a key, so that it is worth a lookup. Keys that were imported can have any form.
+// PossibleKey reports whether s can be a key and is worth a lookup. Imported keys can have any form.
 func PossibleKey(s string, imported bool) bool {
 	if imported {
 		return s != "" && len(s) <= MaxImportedKey
@@ -33,9 +33,8 @@ func PossibleKey(s string, imported bool) bool {
 	return WellFormedKey(s)
 }
 
-// NewKey mints the plaintext of a key for the environment; "" or AllEnvironments is
-// for a key that is valid for every environment. It fails if the prefix or environment would make
-// the key malformed.
+// NewKey creates the plaintext of a key for the environment, or for all environments if that is "" or AllEnvironments.
+// It fails if the prefix or environment would make the key malformed.
 func NewKey(prefix, env string) (string, error) { return NewKeyFrom(rand.Reader, prefix, env) }
 
 // NewKeyFrom is NewKey with the randomness of r, which alone determines the secret:
@@ -52,7 +51,7 @@ func NewKeyFrom(r io.Reader, prefix, env string) (string, error) {
 	return checked(r, prefix+"_"+env+"_")
 }
 
-// NewToken mints a credential with the end of a key: begin, a secret and a check.
+// NewToken creates a credential that ends like a key: begin, a secret and a check.
 func NewToken(begin string) (string, error) { return checked(rand.Reader, begin) }
 
 func checked(r io.Reader, begin string) (string, error) {
@@ -70,10 +69,9 @@ func WellFormedToken(s, begin string) bool {
 	return ok && endsWell(s, tail)
 }
 
-// WellFormedKey reports whether s has the shape of a key and the right check. It
-// needs no lookup, so guessing costs the guesser more than the gateway. It does not
-// compare the prefix with the installation's, which may have changed since the key
-// was minted.
+// WellFormedKey reports whether s has the shape of a key and the right check. It needs no lookup, so guessing costs the
+// guesser more than the gateway. It doesn't compare the prefix with the installation's, which may have changed since
+// the key was created.
 func WellFormedKey(s string) bool {
 	prefix, rest, ok := strings.Cut(s, "_")
 	if !ok || len(s) > MaxKey || !validKeyPrefix(prefix) {
@@ -98,7 +96,7 @@ func endsWell(s, tail string) bool {
 	return crcDigits(body) == [checkLen]byte([]byte(check))
 }
 
-// HashKey returns the SHA-256 of a whole key, which is all that is stored of it.
+// HashKey returns the SHA-256 of a whole key. Postern stores only this hash.
 func HashKey(s string) [32]byte {
 	var scratch [MaxKey]byte // avoids an allocation
 	return sha256.Sum256(append(scratch[:0], s...))
@@ -113,12 +111,11 @@ func DisplayPrefix(key string) string {
 	return ""
 }
 
-// Last4 returns the last four characters of a key, shown so that people can tell
-// keys apart.
+// Last4 returns the last four characters of a key, by which people can tell keys apart.
 func Last4(key string) string { return key[max(0, len(key)-4):] }
 
-// MaskKeys removes the secret from every API key in a text, such as a path that a
-// caller put one into by mistake. Only words with the check of a key are changed.
+// MaskKeys removes the secret from every API key in a text, such as a path into which a caller put a key by mistake. It
+// changes only words with the right check.
 func MaskKeys(text string) string {
 	if !strings.Contains(text, "_") {
 		return text

@@ -8,8 +8,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// KeyPlaces are the places where the callers of a version send their keys, if X-API-Key isn't the only one. A nil
-// *KeyPlaces is X-API-Key alone. It is immutable.
+// KeyPlaces has the places where callers of a version send their keys. A nil *KeyPlaces means X-API-Key alone. It is
+// immutable.
 type KeyPlaces struct {
 	headers       []snapshot.KeyPlace // without Authorization
 	authorization *snapshot.KeyPlace  // nil: Authorization isn't a place
@@ -21,7 +21,7 @@ type KeyPlaces struct {
 	challenge, eitherChallenge                  string
 }
 
-// CompileKeyPlaces returns the places of a version; nil for X-API-Key alone.
+// CompileKeyPlaces returns the places of a version, or nil for X-API-Key alone.
 func CompileKeyPlaces(a snapshot.APIKeyAuth) *KeyPlaces {
 	if a.IsDefault() {
 		return nil
@@ -83,7 +83,7 @@ func KeyPlaceText(a snapshot.APIKeyAuth) string {
 	return strings.Join(texts, "")
 }
 
-// Name returns a denial as this version says it: with the place of its keys.
+// Name returns the denial in this version's words, which name the place of its keys.
 func (p *KeyPlaces) Name(d Denial) Denial {
 	if p == nil {
 		return d
@@ -101,7 +101,7 @@ func (p *KeyPlaces) Name(d Denial) Denial {
 	return d
 }
 
-// Challenge returns Denial.Challenge as this version says it. If keys travel in Authorization, it names their scheme.
+// Challenge is Denial.Challenge for this version. If keys are sent in Authorization, it names their scheme.
 func (p *KeyPlaces) Challenge(d Denial) string {
 	switch challenge := d.Challenge(); {
 	case p == nil || challenge == "":
@@ -115,25 +115,26 @@ func (p *KeyPlaces) Challenge(d Denial) string {
 	}
 }
 
-// Named are the denials that name the place of keys.
+// Named lists the denials that name the place of keys.
 func (p *KeyPlaces) Named() (required, either, inAuthorization, noTokens Denial) {
 	return p.Name(CredentialsRequired), p.Name(EitherRequired), p.Name(KeyInAuthorization), p.Name(TokensNotAccepted)
 }
 
-// Challenges are the challenges of a call without a key, to a version that accepts keys alone, and to one that accepts
-// tokens too.
+// Challenges returns the challenges for a call without a key: to a version that accepts keys alone, and to one that
+// accepts tokens too.
 func (p *KeyPlaces) Challenges() (keys, either string) {
 	return p.Challenge(p.Name(CredentialsRequired)), p.Challenge(p.Name(EitherRequired))
 }
 
-// KeySource is a call as it is searched for keys. It finds headers by their exact name, in any case.
+// KeySource gives access to the parts of a call that can contain keys. It finds headers by their exact name, ignoring
+// case.
 type KeySource interface {
 	First(header string) (value string, lines int)
 	All(header string) []string
 	Query() string // with its question mark, "" for none
 }
 
-// PresentedKey is what a call has in the places.
+// PresentedKey is the result of looking for keys in a call.
 type PresentedKey struct {
 	Count int    // of the values outside of Authorization; a call with more than one is refused
 	Text  string // the first of them
@@ -145,7 +146,7 @@ type PresentedKey struct {
 	Sure, Maybe   bool
 }
 
-// Read finds what a call has in the places. tokens is whether the version accepts tokens.
+// Read looks for keys in the places of a call. tokens says whether the version accepts tokens.
 func (p *KeyPlaces) Read(from KeySource, tokens bool) (found PresentedKey) {
 	add := func(value string) {
 		if found.Count++; found.Count == 1 {
@@ -206,7 +207,7 @@ func (p *KeyPlaces) readAuthorization(from KeySource, tokens bool, found *Presen
 	found.Maybe = !found.Sure
 }
 
-// ReadsBearer reports whether keys travel as Authorization: Bearer.
+// ReadsBearer reports whether keys are sent as Authorization: Bearer.
 func (p *KeyPlaces) ReadsBearer() bool {
 	return p != nil && p.authorization != nil && strings.EqualFold(p.authorization.Prefix, "Bearer")
 }
@@ -277,8 +278,8 @@ func UnescapeArgument(text string) string {
 	return string(out)
 }
 
-// Strips reports whether a header can have a key, in any spelling that an upstream could take for its name.
-// Authorization isn't among them: it depends on the call.
+// Strips reports whether a header can contain a key, in any spelling that an upstream could take for its name. It
+// returns false for Authorization, which depends on the call.
 func (p *KeyPlaces) Strips(name string) bool {
 	for i := range p.headers {
 		if SameHeader(p.headers[i].Header, name) {
@@ -289,7 +290,7 @@ func (p *KeyPlaces) Strips(name string) bool {
 		p.protocol && sameHeader(name, "sec-websocket-protocol")
 }
 
-// Strip returns what the upstream gets of a field for which Strips is true, and false if it gets nothing.
+// Strip returns the value of a field that the upstream gets if Strips is true for it, or false if the field is removed.
 func (p *KeyPlaces) Strip(name, value string) (rest string, kept bool) {
 	switch {
 	case len(p.cookies) > 0 && sameHeader(name, "cookie"):
@@ -372,15 +373,16 @@ func (p *KeyPlaces) OffersOwnProtocol(from KeySource) bool {
 	return false
 }
 
-// HasKey reports whether a line of a header has a key, alone or after a scheme. Such a line isn't forwarded.
+// HasKey reports whether a header line contains a key, alone or after a scheme. Such a line isn't forwarded.
 func HasKey(line, key string) bool {
 	line, key = trimBlanks(line), trimBlanks(key)
 	before, ok := strings.CutSuffix(line, key)
 	return ok && key != "" && (before == "" || before[len(before)-1] == ' ' || before[len(before)-1] == '\t')
 }
 
-// CanCarryKeys reports whether a header may be a place for keys: letters, digits, hyphens and underscores, and none
-// that is hop-by-hop, describes the message or the page that calls, or is the gateway's own.
+// CanCarryKeys reports whether a header may be a place for keys. Its name has only letters, digits, hyphens and
+// underscores, and the header isn't hop-by-hop, doesn't describe the message or the calling page, and isn't one of the
+// gateway's own.
 func CanCarryKeys(name string) bool {
 	plain := strings.ReplaceAll(name, "_", "-")
 	return CanSetForUpstream(plain) && !inFamily(plain, "accept") && !inFamily(plain, "access-control-") &&

@@ -44,13 +44,12 @@ type Bucket struct {
 	Subject string // key id, owner or address; "" for the project itself
 }
 
-// Share is one of the buckets that a call counts in, with its limits and how many
-// calls they leave.
+// Share is one of the buckets that a call is counted in, with its limits and the number of calls that remain.
 type Share struct {
 	Bucket
 	Limits *snapshot.Limits
 	Set    Windows                 // those with a limit
-	Left   [snapshot.Windows]int64 // calls that each limited window still admits after this one
+	Left   [snapshot.Windows]int64 // calls that remain in each limited window after this one
 }
 
 // MaxShares is the highest number of buckets that one call counts in: one of each
@@ -59,10 +58,9 @@ const MaxShares = dimensions
 
 // Limiter counts calls.
 type Limiter interface {
-	// Take counts a call in all windows of its tally, or in none if one of them is
-	// used up, and sets Left of each share, and Refused. It may set Now to a clock that
-	// replicas share. It returns an error if the call could not be counted. ctx has the
-	// call's trace, and does not end with the call.
+	// Take counts a call in all windows of its tally, or in none if one of them is used up. It sets Refused, and Left
+	// of each share. It may set Now to the time of a clock that replicas share. It returns an error if the call could
+	// not be counted. ctx contains the call's trace, and doesn't end with the call.
 	Take(ctx context.Context, t *Tally) error
 }
 
@@ -70,7 +68,7 @@ type Limiter interface {
 // Limiter counts it.
 type Tally struct {
 	Now     time.Time
-	Refused bool // a window was used up, and the call was counted nowhere
+	Refused bool // a window was used up, so the call wasn't counted at all
 	shares  [dimensions]Share
 	n       int
 }
@@ -195,9 +193,8 @@ type LimitHeader struct {
 // MaxLimitHeaders is the highest number of LimitHeaders that a response can have.
 const MaxLimitHeaders = 2*snapshot.Windows + 4
 
-// Headers appends to list the headers that Kong's rate-limiting plugin sets
-// (kong/plugins/rate-limiting/handler.lua): for each window its tightest limit and
-// how many calls that leaves, then the decisive window once more under the names of
+// Headers appends to list the headers that Kong's rate-limiting plugin sets (kong/plugins/rate-limiting/handler.lua):
+// for each window its tightest limit and the remaining calls, then the decisive window again under the names of
 // draft-ietf-httpapi-ratelimit-headers-02. Times are in whole seconds, at least 1.
 func (t *Tally) Headers(list []LimitHeader) []LimitHeader {
 	if t.n == 0 {

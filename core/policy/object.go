@@ -49,8 +49,8 @@ var (
 		"look the same")
 )
 
-// CheckObject returns an error for what cannot be the object of a rule with that path, which was
-// checked. With answer its placeholders may name values of an answer, such as {response.id}.
+// CheckObject returns an error unless the text can be the object of a rule with that path, which must be valid. If
+// answer is set, placeholders may name values of an answer, such as {response.id}.
 func CheckObject(text, path string, answer bool) error {
 	_, err := compileObject(text, path, answer)
 	return err
@@ -245,8 +245,8 @@ var (
 	ErrObjectLong = errors.New("it is longer than 512 bytes")
 )
 
-// CanonicalObject returns the form in which an object that is written as in a path is compared:
-// order:a%2fb is order:a%2Fb, and order:%41 is order:A.
+// CanonicalObject returns the canonical form of an object, in which objects are compared: order:a%2fb becomes
+// order:a%2Fb, and order:%41 becomes order:A.
 func CanonicalObject(text string) (string, error) {
 	kind, id, found := strings.Cut(text, ":")
 	switch {

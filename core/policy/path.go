@@ -230,12 +230,11 @@ func unhex(c byte) (byte, bool) {
 	return 0, false
 }
 
-// HidesDotSegment reports whether a less strict upstream would find a segment "." or
-// ".." in a normalized path: one that reads an encoded slash or a backslash as a
-// slash, that cuts parameters off at a semicolon (RFC 3986 section 3.3), or that
-// decodes more than once. Such an upstream would resolve the segment and leave the
-// base path of the environment that the call is authorized for. So it does for a byte of ASCII
-// in an overlong form (RFC 3629, section 3), if its upstream decodes that: no path needs one.
+// HidesDotSegment reports whether a less strict upstream would find a segment "." or ".." in a normalized path: one
+// that reads an encoded slash or a backslash as a slash, that cuts parameters off at a semicolon (RFC 3986 section
+// 3.3), or that decodes more than once. Such an upstream would resolve the segment and leave the base path of the
+// environment that the call is authorized for. HidesDotSegment also finds ASCII characters in an overlong form (RFC
+// 3629, section 3), which some upstreams decode: no path needs them.
 func HidesDotSegment(path string) bool {
 	if strings.IndexByte(path, '%') < 0 && strings.IndexByte(path, ';') < 0 {
 		return false // a normalized path has no plain dot segment and no plain backslash

@@ -7,7 +7,7 @@ type ProjectCORS struct {
 	own     *CORS            // nil: left to the upstream
 	tenants map[string]*CORS // by id; nil: no tenant has one
 
-	// Until the caller is known, what all of them allow pages of an origin. Set with tenants.
+	// The union of all for each origin, which applies until the caller is known. Set with tenants.
 	named  map[string]*CORS // by origin
 	others *CORS            // of all other origins
 }
@@ -37,8 +37,8 @@ func NewProjectCORS(p *snapshot.Project) *ProjectCORS {
 	return out
 }
 
-// Unknown returns what answers a preflight, which has no credentials, and a call whose credentials
-// are refused: that of the project and of its tenants together. It is never nil.
+// Unknown returns the CORS for preflights, which have no credentials, and for calls whose credentials are refused: the
+// union of the project's and its tenants'. It is never nil.
 func (p *ProjectCORS) Unknown(origin string) *CORS {
 	if p.tenants == nil {
 		return p.own
@@ -52,8 +52,8 @@ func (p *ProjectCORS) Unknown(origin string) *CORS {
 	return p.others
 }
 
-// Of returns what answers a call with credentials of a tenant, "" for a call without; nil if that
-// is left to the upstream.
+// Of returns the CORS for a call with credentials of a tenant, "" for a call without credentials. It returns nil if
+// CORS is left to the upstream.
 func (p *ProjectCORS) Of(tenantID string) *CORS {
 	if p == nil {
 		return nil

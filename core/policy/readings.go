@@ -13,7 +13,7 @@ import (
 // once.
 type reading uint8
 
-// The readings end a segment at a slash, an encoded slash or a backslash, and take what follows a semicolon for
+// The readings end a segment at a slash, an encoded slash or a backslash. They treat the text after a semicolon as
 // parameters of the segment, which aren't part of it (RFC 3986, 3.3).
 const (
 	decodedOnce   reading = iota // before parameters are cut off
@@ -47,8 +47,8 @@ func (r reading) of(dst []byte, path string) []byte {
 	return appendSegments(dst, decoded)
 }
 
-// Readings yields the other ways in which an upstream may read a normalized path, none for most paths. Only the percent
-// sign of its result is escaped.
+// Readings yields the other ways in which an upstream may read a normalized path. Most paths have none. In the results,
+// only the percent sign is escaped.
 func Readings(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !hasReadings(path) {

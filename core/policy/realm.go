@@ -2,7 +2,7 @@ package policy
 
 import "postern/core/snapshot"
 
-// Realm indexes the data of a project that decisions read, once for all of its calls.
+// Realm indexes the data of a project that decisions read. It is built once for all calls.
 type Realm struct {
 	ID            string
 	TeamID        string // in which keys are found
@@ -26,8 +26,7 @@ type Realm struct {
 // memberKey names a user, or an owner of keys, of a tenant: apps of two tenants can have one name.
 type memberKey struct{ tenantID, user string }
 
-// NewRealm indexes a project. The Realm refers to the project's key types, app
-// clients, members and users, and to nothing else of it.
+// NewRealm indexes a project. The Realm retains only the project's key types, app clients, members and users.
 func NewRealm(p *snapshot.Project) *Realm {
 	r := &Realm{
 		ID:            p.ID,
@@ -87,8 +86,8 @@ func (r *Realm) Serves(tenantID string) bool {
 	return ok
 }
 
-// TenantNamed returns the id of the tenant of that name; for "" that of the project's
-// own tenant. It returns "" if the project does not serve the tenant.
+// TenantNamed returns the ID of the tenant with that name, or of the project's own tenant for "". It returns "" if the
+// project doesn't serve the tenant.
 func (r *Realm) TenantNamed(name string) string {
 	if name == "" {
 		return r.ownTenant
@@ -104,8 +103,8 @@ func (r *Realm) frozen(owner string) bool {
 	return barred && !deleted
 }
 
-// FallbackOwnerOf returns the owner that a call without a key counts against when its
-// verified token names the tenant; "" for none.
+// FallbackOwnerOf returns the owner for whom a call without a key is counted if its verified token names the tenant; ""
+// for none.
 func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	if owner := r.tenants[tenantID]; owner != "" {
 		return owner
@@ -113,18 +112,16 @@ func (r *Realm) FallbackOwnerOf(tenantID string) string {
 	return r.FallbackOwner
 }
 
-// Grant has the rights of a key in a project that it is valid for.
+// Grant has the rights of a key in a project for which it is valid.
 type Grant struct {
 	Scopes   []string
 	TenantID string
 }
 
-// Grant returns the rights of a key in this project, and whether the key is valid for the project.
-// A key of another project of the product has the scopes that this project gives to
-// the key type of that name (each project decides what a partner may do). If its
-// tenant is the default one of its own project, it counts for the default tenant of
-// this one. Grant does not modify the key, which may be cached for the caller's next
-// call, to another project or under newer rules.
+// Grant returns the rights of a key in this project, and whether the key is valid for the project. A key of another
+// project of the product has the scopes that this project gives to the key type of that name (each project decides what
+// a partner may do). A key of the default tenant of its own project counts for the default tenant of this one. Grant
+// does not modify the key, which may be cached for the caller's next call, to another project or under newer rules.
 func (r *Realm) Grant(k *snapshot.Key) (grant Grant, granted bool) {
 	grant = Grant{k.Scopes, k.TenantID}
 	if k.ProjectID == r.ID {
@@ -144,8 +141,7 @@ func (r *Realm) Grant(k *snapshot.Key) (grant Grant, granted bool) {
 	return grant, true
 }
 
-// KeyLimits returns the limits of a key: its own, or else its type's, or else the
-// project's for each key.
+// KeyLimits returns the limits of a key: its own, or else its type's, or else those that the project sets for each key.
 func (r *Realm) KeyLimits(k *snapshot.Key) *snapshot.Limits {
 	if k.Limits != nil {
 		return k.Limits

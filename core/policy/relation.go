@@ -10,8 +10,8 @@ import (
 // OwnerRelation is the relation that rules require, remember and forget.
 const OwnerRelation = "owner"
 
-// RelationKey identifies a relation in memory: the first half of the SHA-256 of what it consists of.
-// Callers choose objects, so that it has to be a hash without known collisions.
+// RelationKey identifies a relation in memory: the first half of the SHA-256 of its parts. It has to be a hash without
+// known collisions, because callers choose objects.
 type RelationKey [16]byte
 
 // Relations has the relations of projects.
@@ -40,9 +40,8 @@ func appendField(dst []byte, text string) []byte {
 
 func appendLength(dst []byte, n int) []byte { return append(dst, byte(n>>16), byte(n>>8), byte(n)) }
 
-// RelationUser returns the user that relations of the caller have: the user of the token, or else the
-// owner of the key, or the app client that calls for itself. It is "" for a call without a credential,
-// even if that falls back to an owner.
+// RelationUser returns the user in the caller's relations: the user of the token, or else the owner of the key, or the
+// app client that calls for itself. It is "" for a call without a credential, even if that falls back to an owner.
 func (c *Call) RelationUser(id *Identity) string {
 	user, issuer := c.relationUser(id)
 	if issuer == "" {
@@ -87,7 +86,7 @@ func (c *Call) owns(id *Identity, of object, path string, escaped bool) bool {
 	return c.Relations.Holds(c.Realm.ID, hashRelation(text))
 }
 
-// Tracking is the change of relations that a rule makes after a 2xx response.
+// Tracking is a rule's change to relations after a 2xx response.
 type Tracking struct {
 	Rule     string // id
 	remember object
@@ -97,15 +96,15 @@ type Tracking struct {
 // Remembers reports whether the answer names an object that the caller owns from then on.
 func (t *Tracking) Remembers() bool { return t != nil && t.remember != nil }
 
-// ReadsAnswer reports whether the object that is remembered has values of the response, and not only those of the path.
+// ReadsAnswer reports whether the object to remember contains values from the response, and not only from the path.
 func (t *Tracking) ReadsAnswer() bool {
 	return t != nil && slices.ContainsFunc(t.remember, func(part objectPart) bool { return part.answer != nil })
 }
 
-// Forgets reports whether the relations of an object end.
+// Forgets reports whether an object's relations are removed.
 func (t *Tracking) Forgets() bool { return t != nil && t.forget != nil }
 
-// Forgotten returns the object whose relations end, for a normalized path below the environment.
+// Forgotten returns the object whose relations are removed, for a normalized path below the environment.
 func (t *Tracking) Forgotten(path string) (object string, ok bool) {
 	text, ok := t.forget.fromPath(nil, path, true)
 	return string(text), ok && len(text) <= MaxObject

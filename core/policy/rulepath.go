@@ -88,11 +88,12 @@ var (
 	ErrRulePathTemplate = errors.New("contains braces that rules don't support. Names in braces can contain letters, " +
 		"digits, dots, underscores and hyphens. Each can appear only once in a path, and a segment can contain only " +
 		"one")
-	// ErrRulePathWildcard is for spellings of a wildcard in other routers. Read as text or as a name, such a rule would
-	// leave open the paths that it is written for.
+	// ErrRulePathWildcard is for wildcards in the syntax of other routers. If they were read as text or as a name, the
+	// rule would leave open the paths that it is meant for.
 	ErrRulePathWildcard = errors.New("contains a wildcard that rules don't support, such as *, ..., :id or %7Bid%7D. " +
 		"Use {id} for one segment, or /** at the end for everything below")
-	// ErrRulePathSign is for parameters of other routers that are text in real paths too, such as OData's $metadata.
+	// ErrRulePathSign is for other routers' signs of a parameter that real paths contain as text too, such as OData's
+	// $metadata.
 	ErrRulePathSign = errors.New("has a segment that starts with $ or =, which mark parameters in other systems. " +
 		"Use {id} for one segment, or %24 and %3D for text such as %24metadata")
 	ErrRulePathSubtree = errors.New("contains ** or {path...} before the end. They match everything below, so they " +
@@ -101,7 +102,7 @@ var (
 		"control character or a broken escape. Use a path such as /orders/{id}")
 )
 
-// CheckRulePath returns an error for what cannot be the path of a rule.
+// CheckRulePath returns an error if the text can't be the path of a rule.
 func CheckRulePath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"):
@@ -231,8 +232,8 @@ func isTemplateName(name string) bool {
 	return name != "" && len(name) <= 64
 }
 
-// RuleShape returns a path with the same text for all paths of rules that are equally specific and
-// match the same paths of calls. No text in a segment has a slash, which marks names here.
+// RuleShape returns the same text for all rule paths that are equally specific and match the same calls. It marks names
+// with a slash, which no text in a segment contains.
 func RuleShape(path string) string {
 	var b strings.Builder
 	for segment := range pathSegments(path) {
@@ -247,8 +248,8 @@ func RuleShape(path string) string {
 	return b.String()
 }
 
-// TiedRules returns the places of two rules of which neither is more specific: their paths have one
-// shape, and a method in common. The paths were checked.
+// TiedRules returns the indexes of two rules that are equally specific: their paths have the same shape, and they have
+// a method in common. The paths must be valid.
 func TiedRules(list []snapshot.Rule) (first, second int, tied bool) {
 	type route struct{ shape, method string }
 	seen := map[route]int{}

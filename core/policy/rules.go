@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// The deciders of a call that no rule decided: the values of RuleOutcome.By other than IDs of rules.
+// The values of RuleOutcome.By for calls that no single rule decided.
 const (
 	ByDefault         = "default"           // the route has no rule
 	ByReadWriteScopes = "read_write_scopes" // see snapshot.Rules
@@ -42,8 +42,8 @@ type RuleOutcome struct {
 	Scope  string // that the caller lacks; "" for denials other than InsufficientScope and TokenScope
 }
 
-// CompileRules returns the rules of a version; nil if they require nothing. A mode, default or role
-// that is not known is an error: skipping it would open what it closes.
+// CompileRules returns the rules of a version; nil if they require nothing. An unknown mode, default or role is an
+// error: ignoring it would open routes that are meant to be closed.
 func CompileRules(of *snapshot.Rules) (*Rules, error) {
 	if err := checkRules(of); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (r *Rules) decide(c *Call, id *Identity) (enforced, shadow RuleOutcome) {
 	return enforced, shadow
 }
 
-// decide judges a call by each way in which an upstream may read its path: what one of them refuses
+// decide decides a call for each way in which an upstream may read its path. If the call is refused for one of them, it
 // is refused.
 func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 	rule := s.tree.find(c.Path, c.Method, true)
@@ -159,8 +159,8 @@ func (s *ruleSet) decide(c *Call, id *Identity) RuleOutcome {
 	return out
 }
 
-// judge applies the rule of a call's route, nil for none, to a reading of its path, whose segments are
-// decoded unless it is escaped.
+// judge applies the rule of a call's route (nil for none) to a reading of its path, whose segments are decoded unless
+// it is escaped.
 func (s *ruleSet) judge(c *Call, id *Identity, rule *rule, path string, escaped bool) RuleOutcome {
 	switch {
 	case rule == nil && s.deny:
@@ -203,8 +203,8 @@ func scopeDenial(c *Call, id *Identity) Denial {
 	return InsufficientScope
 }
 
-// HasScope reports whether the scopes satisfy one: by its name, by its family as in orders:* for
-// orders:read, or by *, which satisfies all.
+// HasScope reports whether the scopes satisfy one: by its name, by a wildcard such as orders:* for orders:read, or by
+// *, which satisfies all.
 func HasScope(scopes []string, one string) bool {
 	for _, have := range scopes {
 		if have == one || have == "*" {

@@ -5,10 +5,9 @@ import (
 	"net/netip"
 )
 
-// Source returns the networks that the limits on unauthenticated callers count by.
-// own is Network of the caller's address. wider is the /24 or /48 around it, so that
-// a caller who rents a range does not count as many. Both are zero if remoteAddr,
-// which is host:port or host, has no IP address.
+// Source returns the networks that the limits on unauthenticated callers count by. own is Network of the caller's
+// address. wider is the /24 or /48 around it, so that a caller who rents a range of addresses doesn't count as many
+// callers. Both are zero if remoteAddr, which is host:port or host, has no IP address.
 func Source(remoteAddr string) (own, wider netip.Prefix) {
 	host, _, err := net.SplitHostPort(remoteAddr)
 	if err != nil {
@@ -26,8 +25,8 @@ func Source(remoteAddr string) (own, wider netip.Prefix) {
 	return Network(addr), netip.PrefixFrom(addr, widerBits).Masked()
 }
 
-// Network returns what an address counts as: itself, or for IPv6 its /64, from which
-// one subscriber can choose freely (RFC 6177).
+// Network returns the network that an address is counted by: the address itself, or for IPv6 its /64, in which one
+// subscriber can choose addresses freely (RFC 6177).
 func Network(addr netip.Addr) netip.Prefix {
 	bits := 32
 	if addr.Is6() {

@@ -8,16 +8,16 @@ import (
 	"postern/core/snapshot"
 )
 
-// TokenForms tells tokens of a provider from those of others before anyone verifies them.
-// A token must not be shown to another issuer than its own, which could use it.
+// TokenForms distinguishes a provider's tokens from others before they are verified. A token must not be sent to any
+// issuer but its own, because another one could use it.
 type TokenForms struct {
 	Issuers      []string // of its JSON Web Tokens
-	IssuersBelow []string // how issuers of its JSON Web Tokens begin
-	Prefixes     []string // how its opaque access tokens begin
+	IssuersBelow []string // prefixes of the issuers of its JSON Web Tokens
+	Prefixes     []string // prefixes of its opaque access tokens
 	AnyOpaque    bool     // its opaque access tokens can have any form
 }
 
-// Forms returns the forms of the tokens that browsers get of a provider.
+// Forms returns the forms of the provider's tokens that browsers get.
 func (a *ProviderIntrospector) Forms() TokenForms {
 	forms := TokenForms{}
 	if a.UpstreamToken != snapshot.ProviderIDToken { // otherwise browsers get ID tokens

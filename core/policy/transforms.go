@@ -7,15 +7,15 @@ import (
 	"postern/core/snapshot"
 )
 
-// SplitChange returns the header of an entry of snapshot.Changes, and what follows its colon.
+// SplitChange splits an entry of snapshot.Changes at its colon into the header and the value.
 func SplitChange(entry string) (header, value string) {
 	header, value, _ = strings.Cut(entry, ":")
 	return strings.TrimSpace(header), strings.TrimSpace(value)
 }
 
-// OneLine are the headers of which transforms leave at most one line: those that would add one join the values with
-// a comma. nginx's Lua sets one line only of them (ngx_http_lua_headers_in.c and ngx_http_lua_headers_out.c,
-// ngx_http_lua_set_handlers), and transforms may change them.
+// OneLine lists the headers that have at most one line after transforms: a transform that would add a line joins the
+// values with a comma instead. nginx's Lua can set only one line of them (ngx_http_lua_headers_in.c and
+// ngx_http_lua_headers_out.c, ngx_http_lua_set_handlers), and transforms may change them.
 var OneLine = []string{
 	"accept-encoding", "accept-ranges", "content-range", "content-type", "date", "depth", "destination", "etag",
 	"expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "last-modified",
@@ -25,9 +25,9 @@ var OneLine = []string{
 // HasOneLine reports whether a header is one of OneLine. It ignores case.
 func HasOneLine(name string) bool { return isAmong(name, OneLine...) }
 
-// FixedRequestHeader reports whether transforms of requests must leave a header alone: it frames the
-// message, belongs to one connection, is a credential, or only the gateway may set it. Origin is one
-// since Kong's plugin cors reads it again when the response comes (kong/plugins/cors/handler.lua).
+// FixedRequestHeader reports whether transforms of requests must leave a header alone: it frames the message, belongs
+// to one connection, is a credential, or only the gateway may set it. Origin is one of them because Kong's cors plugin
+// reads it again when the response arrives (kong/plugins/cors/handler.lua).
 func FixedRequestHeader(name string) bool {
 	return IsIdentityHeader(name) || IsForwardedHeader(name) || IsFramingHeader(name) || IsKeyHeader(name) ||
 		isAmong(name, "host", "authorization", "connection", "keep-alive", "upgrade", "trailer", "te",
@@ -52,7 +52,7 @@ func isAmong(name string, lower ...string) bool {
 	return slices.ContainsFunc(lower, func(one string) bool { return sameHeader(name, one) })
 }
 
-// Bounds on bodies that transforms change. Larger ones are refused.
+// Limits on bodies that transforms change. Larger ones are refused.
 const (
 	MaxChangedBody   = 4 << 20 // bytes
 	MaxFormArguments = 1000    // as many as the exported Kong reads
@@ -61,8 +61,8 @@ const (
 // digestHeaders are about the bytes of a body, and wrong once it is changed (RFC 9530; RFC 1864).
 var digestHeaders = []string{"Content-Digest", "Repr-Digest", "Digest", "Content-MD5"}
 
-// RequestChanges returns the changes to the headers of requests to an environment that sends these headers. Bodies that
-// are changed have no digest, and upstreams whose responses are changed are asked not to compress them.
+// RequestChanges returns the changes to the headers of requests to an environment with these upstream headers. If
+// bodies are changed, it removes their digests. If responses are changed, it asks the upstream not to compress them.
 func RequestChanges(t *snapshot.Transforms, own []snapshot.UpstreamHeader) snapshot.Changes {
 	changes := ChangesBeside(t.Request, own)
 	if !t.RequestBody.None() {
@@ -83,8 +83,8 @@ func ResponseChanges(t *snapshot.Transforms) snapshot.Changes {
 	return changes
 }
 
-// ChangesBeside returns the changes of requests to an environment that sends these headers itself. Changes that name
-// one of them are left out: the upstream trusts the header as the gateway's.
+// ChangesBeside returns the changes of requests without those to the environment's own upstream headers, which the
+// upstream trusts to be the gateway's.
 func ChangesBeside(changes snapshot.Changes, own []snapshot.UpstreamHeader) snapshot.Changes {
 	if len(own) == 0 {
 		return changes

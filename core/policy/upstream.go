@@ -2,7 +2,7 @@ package policy
 
 import "strings"
 
-// Bounds of the headers that an environment sets for its upstream.
+// Limits on the headers that an environment sets for its upstream.
 const (
 	MaxUpstreamHeaders     = 10
 	MaxUpstreamHeaderName  = 64   // bytes
@@ -23,9 +23,9 @@ var reservedForUpstream = map[string]bool{
 	"signature": true, "signature-input": true, "signature-agent": true, "range": true,
 }
 
-// CanSetForUpstream reports whether an environment may set a header of that name for its
-// upstream: letters, digits and hyphens, and none that is hop-by-hop, describes the body, or
-// is the gateway's own.
+// CanSetForUpstream reports whether an environment may set a header of that name for its upstream. The name has only
+// letters, digits and hyphens, and the header isn't hop-by-hop, doesn't describe the body, and isn't one of the
+// gateway's own.
 func CanSetForUpstream(name string) bool {
 	lower := strings.ToLower(name)
 	switch {
@@ -44,8 +44,8 @@ func CanSetForUpstream(name string) bool {
 	return true
 }
 
-// IsUpstreamHeaderValue reports whether a text can be the value of such a header: visible
-// ASCII with blanks only between other characters (RFC 9110, section 5.5).
+// IsUpstreamHeaderValue reports whether a text can be the value of such a header: visible ASCII, with blanks only
+// between other characters (RFC 9110, section 5.5).
 func IsUpstreamHeaderValue(value string) bool {
 	if value == "" || len(value) > MaxUpstreamHeaderValue || value[0] == ' ' || value[len(value)-1] == ' ' {
 		return false
@@ -58,8 +58,7 @@ func IsUpstreamHeaderValue(value string) bool {
 	return true
 }
 
-// SameHeader reports whether an upstream could take one name of a header for the other:
-// case does not count, and _ counts as -.
+// SameHeader reports whether an upstream could take one header name for the other. It ignores case and treats _ as -.
 func SameHeader(a, b string) bool {
 	if len(a) != len(b) {
 		return false

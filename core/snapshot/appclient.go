@@ -21,16 +21,16 @@ type AppClient struct {
 	Settings *ClientSettings `json:",omitempty"` // only in exports
 }
 
-// SigningKey is the public part of a key that signs tokens. It is published some time
-// before it signs, so that every gateway has it when the first token arrives.
+// SigningKey is the public part of a key that signs tokens. It is published some time before it starts to sign, so that
+// every gateway knows the key when the first token arrives.
 type SigningKey struct {
 	ID        string    // sig_…; the kid
 	Algorithm string    // RS256, ES256 or EdDSA
 	JWK       string    // RFC 7517, without the private part
-	ExpiresAt time.Time // verifies nothing from then on; zero: no end is set
+	ExpiresAt time.Time // from then on, it verifies no tokens; zero: it has no expiry yet
 }
 
-// Provider is an identity provider that an app client offers; never its secret.
+// Provider is an identity provider that an app client offers; without its secret.
 type Provider struct {
 	ID            string    // idp_…
 	Type          string    // github, google, microsoft, facebook, auth0 or oidc
@@ -55,16 +55,15 @@ const (
 	NoToken             TokenType = contract.NoToken
 )
 
-// BarredUser is an end user who was frozen or deleted within the last BarredFor, so
-// that a token of theirs may not have expired, or who is frozen and owns a key that
-// opens the project.
+// BarredUser is an end user who was frozen or deleted within the last BarredFor, so that one of their tokens may not
+// have expired yet, or who is frozen and owns a key that is valid for the project.
 type BarredUser struct {
 	ID      string // usr_…; the sub of their tokens
 	Deleted bool
 }
 
-// GroupsLeft is an end user who left a group, or ended to be an admin of one, within the last BarredFor: a token of
-// theirs that was issued before names the group.
+// GroupsLeft is an end user who left a group, or stopped being an admin of one, within the last BarredFor. A token that
+// they got before that may still name the group.
 type GroupsLeft struct {
 	User string // usr_…; the sub of their tokens
 	At   int64  // in seconds since 1970
@@ -73,8 +72,8 @@ type GroupsLeft struct {
 // MaxAccess is the longest lifetime of our access tokens.
 const MaxAccess = 24 * time.Hour
 
-// BarredFor is how long a user stays barred: the lifetime of a token, and an hour for
-// clock differences and a token that is being signed at that moment.
+// BarredFor is how long a user stays barred: the lifetime of a token, and an hour for clock skew and for a token that
+// is being signed at that moment.
 const BarredFor = MaxAccess + time.Hour
 
 // issuersPath is the path of the issuers of app clients, below the control plane's URL.

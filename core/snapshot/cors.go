@@ -13,8 +13,8 @@ type CORS struct {
 	FromApps []string `json:"from_app_clients"` // the origins that AppOrigins allows, sorted; without those in Origins
 }
 
-// Allowed returns the origins that are allowed. Without any, a project leaves CORS to its
-// upstreams, and a tenant leaves it to the project.
+// Allowed returns the allowed origins. If there are none, a project leaves CORS to its upstreams, and a tenant leaves
+// it to the project.
 func (c *CORS) Allowed() []string {
 	return append(c.Origins[:len(c.Origins):len(c.Origins)], c.FromApps...)
 }
@@ -22,14 +22,14 @@ func (c *CORS) Allowed() []string {
 // AllowsAny reports whether every origin is allowed.
 func (c *CORS) AllowsAny() bool { return len(c.Origins) == 1 && c.Origins[0] == "*" }
 
-// CORSOverride reports whether calls with credentials of the tenant are answered by its own CORS.
+// CORSOverride reports whether the tenant's own CORS applies to calls with its credentials.
 func (t *Tenant) CORSOverride() bool {
 	return t.CORS != nil && !t.Detached && len(t.CORS.Allowed()) > 0
 }
 
-// CORSUnion returns what answers calls whose tenant is not known: what the project or any of its tenants allows. If one
-// of them allows every origin, pages may not send cookies, because browsers don't accept "*" for these. It returns nil
-// if no origin is allowed.
+// CORSUnion returns the CORS for calls whose tenant isn't known: everything that the project or any of its tenants
+// allows. If one of them allows every origin, pages may not send cookies, because browsers don't accept "*" for calls
+// with cookies. It returns nil if no origin is allowed.
 func (p *Project) CORSUnion() *CORS {
 	switch all := p.allCORS(); len(all) {
 	case 0:
@@ -46,7 +46,7 @@ func (p *Project) HasCORSOverrides() bool {
 	return slices.ContainsFunc(p.Tenants, func(t Tenant) bool { return t.CORSOverride() })
 }
 
-// allCORS returns those of the project and of its tenants that allow an origin.
+// allCORS returns the CORS of the project and of its tenants, without those that allow no origin.
 func (p *Project) allCORS() []*CORS {
 	var all []*CORS
 	if p.CORS != nil && len(p.CORS.Allowed()) > 0 {
@@ -60,9 +60,8 @@ func (p *Project) allCORS() []*CORS {
 	return all
 }
 
-// CORSByOrigin returns, for each origin that the project or a tenant of it names, what those
-// together allow that allow the origin. others is what pages of all other origins are allowed: that
-// of those with a "*", or a CORS without origins.
+// CORSByOrigin returns the CORS for each origin that the project or one of its tenants names: the union of all that
+// allow the origin. others is the CORS for all other origins: the union of those with "*", or a CORS without origins.
 func (p *Project) CORSByOrigin() (named map[string]*CORS, others *CORS) {
 	byOrigin := map[string][]*CORS{}
 	var open []*CORS // with a "*"
@@ -88,7 +87,7 @@ func (p *Project) CORSByOrigin() (named map[string]*CORS, others *CORS) {
 	return named, others
 }
 
-// restrict returns what each of the list allows pages of one origin.
+// restrict returns the list with each CORS reduced to one origin.
 func restrict(list []*CORS, origin string) []*CORS {
 	out := make([]*CORS, len(list))
 	for i, c := range list {
@@ -99,8 +98,8 @@ func restrict(list []*CORS, origin string) []*CORS {
 	return out
 }
 
-// MergeCORS returns what any of all allows; see CORSUnion about "*". Preflights are cached for the
-// shortest of the times stated.
+// MergeCORS returns the union of all; see CORSUnion about "*". Preflights are cached for the shortest of the stated
+// times.
 func MergeCORS(all []*CORS) *CORS {
 	out := &CORS{}
 	anyOrigin, asked := false, false
@@ -126,8 +125,8 @@ func MergeCORS(all []*CORS) *CORS {
 	return out
 }
 
-// union appends what is not in have yet. Names of headers are the same in any case, and neither
-// origins nor methods differ in case alone.
+// union appends the entries that have lacks. It ignores case: header names are case-insensitive, and no two origins or
+// methods differ only in case.
 func union(have, more []string) []string {
 	for _, one := range more {
 		if !slices.ContainsFunc(have, func(other string) bool { return strings.EqualFold(one, other) }) {

@@ -2,8 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// Window is a fixed span of time, aligned to the clock and the calendar in UTC,
-// in which calls are counted.
+// Window is a fixed span of time in which calls are counted. Windows are aligned to the clock and the calendar in UTC.
 type Window uint8
 
 // The windows, shortest first.
@@ -38,7 +37,7 @@ type Limits [Windows]int64
 // None reports whether nothing is limited.
 func (l Limits) None() bool { return l == Limits{} }
 
-// Stated returns the windows that are limited, by their name.
+// Stated returns the limits of the limited windows, by the window's name.
 func (l Limits) Stated() contract.Limits {
 	out := contract.Limits{}
 	for window, calls := range l {
@@ -49,7 +48,7 @@ func (l Limits) Stated() contract.Limits {
 	return out
 }
 
-// ProjectLimits are the limits of a project, by what is counted.
+// ProjectLimits has the limits of a project for each thing that calls are counted by.
 type ProjectLimits struct {
 	Key     Limits // each key, unless it or its type has its own limits
 	Owner   Limits // each owner, over all of its keys; the fallback owner too

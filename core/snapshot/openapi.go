@@ -2,7 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// Validation says what a version does with requests that do not match its OpenAPI document.
+// Validation says how a version handles requests that don't match its OpenAPI document.
 type Validation = contract.Validation
 
 // The values of Validation.

@@ -6,7 +6,7 @@ import (
 	"postern/core/contract"
 )
 
-// The following fields are read for an export only. A gateway serves calls without it.
+// The following types are only loaded for exports. Gateways don't need them.
 
 // ClientSettings are an app client's settings, without the keys that verify its tokens.
 type ClientSettings struct {
@@ -25,28 +25,28 @@ type ClientSettings struct {
 	contract.Branding // of the sign-in page; "": the default
 }
 
-// Branded reports whether the sign-in page looks other than the default.
+// Branded reports whether the sign-in page has its own branding.
 func (s *ClientSettings) Branded() bool { return s.Branding != contract.Branding{} }
 
 // SkipsPKCE reports whether the client may send requests without PKCE.
 func (s *ClientSettings) SkipsPKCE() bool { return s.SecretHash != nil && s.PKCE == "when_sent" }
 
-// ProviderSettings are a provider's settings, without the choice of tokens that a gateway gets.
+// ProviderSettings are a provider's settings, except for the choice of tokens, which gateways get too.
 type ProviderSettings struct {
-	Managed              bool // the installation's own app; it has no secret of the team
+	Managed              bool // the installation's own app, for which the team has no secret
 	HasSecret            bool
 	Scopes               []string
 	Label                string   // on its button; "": the name of the type
 	Audience             string   // the API that its access tokens are for; "": none
 	ResponseMode         string   // query or form_post; "": the type takes none
-	AuthoritativeDomains []string // of addresses
-	SignInDomains        []string // of addresses that lead to it
+	AuthoritativeDomains []string // of email addresses
+	SignInDomains        []string // of email addresses whose users are sent to it
 	Mappings             []GroupMapping
 	Endpoints            *ProviderEndpoints // nil until its discovery document was read
 	CreatedAt            time.Time
 }
 
-// ProviderEndpoints are addresses that a provider's discovery document names (OpenID Connect Discovery 1.0, 3).
+// ProviderEndpoints are the endpoints in a provider's discovery document (OpenID Connect Discovery 1.0, 3).
 type ProviderEndpoints struct {
 	Authorization string `json:"authorization"`
 	Token         string `json:"token"`
@@ -72,10 +72,10 @@ func (m GroupMapping) Text() string {
 	return m.Claim + " = " + m.Value + rest + " → " + m.Group
 }
 
-// Directory is a tenant's groups and sign-up policy. It doesn't have the users: they are too many for one value and are
-// streamed.
+// Directory is a tenant's groups and sign-up policy. It doesn't contain the users: there can be too many for one value,
+// so they are streamed.
 type Directory struct {
-	InviteOnly bool       // only users that are expected may join
+	InviteOnly bool       // only users who are expected may join
 	Approvals  []Approval // who may, sorted by id
 	Groups     []Group    // sorted by name
 	Users      int64      // how many there are
@@ -86,7 +86,7 @@ type Approval struct {
 	ID        string
 	Kind      string   // email or domain
 	Value     string   // lowercase
-	Groups    []string // ids of those that they are put into
+	Groups    []string // ids of the groups that they are added to
 	CreatedAt time.Time
 }
 
@@ -96,7 +96,7 @@ type Group struct {
 	Name        string
 	DisplayName string       // "": the name
 	ExternalID  string       // a provisioning system's id; "" if none created it
-	Parents     []string     // ids of the groups that it is in, sorted
+	Parents     []string     // ids of the groups that contain it, sorted
 	Owners      []GroupOwner // direct ones, sorted by name
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -112,11 +112,11 @@ type GroupOwner struct {
 // User is a user of a tenant.
 type User struct {
 	ID            string // usr_…; the sub of their tokens
-	Email         string // lowercase; "": the provider tells none
+	Email         string // lowercase; "": the provider doesn't state one
 	EmailVerified bool
 	Name          string
 	Profile       string // JSON object of the other claims that a provider sent; "": none
-	UserName      string // what a provisioning system calls them, lowercase; "": none does
+	UserName      string // the name in a provisioning system, lowercase; "": none
 	ExternalID    string // the provisioning system's own id; "": none
 	State         string // active, frozen or invited
 	CreatedAt     time.Time
@@ -138,7 +138,7 @@ type Identity struct {
 type Membership struct {
 	GroupID   string
 	Role      string // member or admin
-	Mapped    bool   // by a provider's claims alone
+	Mapped    bool   // only because of a provider's claims
 	CreatedAt time.Time
 }
 

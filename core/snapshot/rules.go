@@ -2,7 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// Rules have the requirements of a version's routes.
+// Rules has the requirements of a version's routes.
 type Rules = contract.Rules
 
 // Rule has the requirements of one route.
@@ -27,7 +27,7 @@ const (
 	RulesDeny  = contract.RulesDeny
 )
 
-// The roles of a group's members that a rule can ask for.
+// The roles of a group's members that a rule can require.
 const (
 	RoleMember = "member"
 	RoleAdmin  = "admin"
@@ -35,13 +35,13 @@ const (
 
 // Member is an end user, or an app that owns keys, who is in groups that rules name.
 type Member struct {
-	User     string   // usr_…, or the name of an app, which names another app in each tenant
-	TenantID string   // keys and tokens that count for another tenant do not have the groups
+	User     string   // usr_…, or the name of an app; each tenant has its own apps
+	TenantID string   // keys and tokens of another tenant aren't in the groups
 	In       []string // names of groups, nested ones included; sorted
-	Admin    []string `json:",omitempty"` // names of groups that they are an admin of themselves; sorted
+	Admin    []string `json:",omitempty"` // names of groups in which they are an admin directly; sorted
 }
 
-// Relation is a fact that rules decide by: the user owns the object.
+// Relation is a fact that rules can check: the user owns the object.
 type Relation struct {
 	TenantID string // tnt_…
 	Tenant   string // name

@@ -1,7 +1,7 @@
-// Package snapshot has the immutable types that describe what a gateway serves: projects, their versions,
-// environments and access policies, and the keys that open them. It owns these types, which the gateway and every
-// export target read, and the list of Features that a project can use. It leaves loading them to service/projects and
-// service/keys, and their meaning for a call to core/policy.
+// Package snapshot has the immutable types that describe what a gateway serves: projects, their versions, environments
+// and access policies, and the keys that are valid for them. It owns these types, which the gateway and every export
+// target read, and the list of Features that a project can use. It leaves loading to service/projects and service/keys,
+// and what the types mean for a call to core/policy.
 package snapshot
 
 import (
@@ -66,14 +66,14 @@ type IPRules struct {
 	Deny  []netip.Prefix `json:"deny"`
 }
 
-// Project is one proxied API with all it needs to be served, except its keys: they are
-// too many for one value and are streamed instead.
+// Project is one proxied API with everything that serving it requires, except its keys: there can be too many for one
+// value, so they are streamed.
 type Project struct {
 	ID            string // prj_…
 	Name          string // host label and path segment
 	DisplayName   string
 	TeamID        string // team_…; projects of an unclaimed workspace share some limits; not exported
-	FormerTeam    string `json:",omitempty"` // the team before a move, while keys are still found in that; not exported
+	FormerTeam    string `json:",omitempty"` // the team before a move, while its keys are still stored there; not exported
 	FallbackOwner string // the owner that Keyless OwnerFallback counts calls against
 	ProductID     string // prd_… of the product it belongs to; "" without one
 	Product       string // name of the product
@@ -82,9 +82,9 @@ type Project struct {
 	API           API   // what app clients can request
 	CORS          *CORS `json:",omitempty"` // nil: left to upstreams
 	CreatedAt     time.Time
-	ExpiresAt     time.Time // zero: never; a project of an unclaimed workspace answers 410 from then on
+	ExpiresAt     time.Time // zero: never; from then on, calls to a project of an unclaimed workspace get 410
 	TakenDown     bool      // by an operator of this installation: calls get 403; not exported
-	Deleted       bool      // in the trash: calls get 410 and its keys aren't accepted; an export has it as before
+	Deleted       bool      // in the trash: calls get 410 and keys aren't accepted; it can still be exported
 	ImportedKeys  bool      // keys of any form may be valid, because some were imported
 	Revision      int64     // of the change feed; grows with every change of this project
 	RevisedAt     time.Time // when Revision was written, UTC
@@ -94,21 +94,22 @@ type Project struct {
 
 	// Clients are the app clients of the tenants that are served, sorted by id.
 	Clients []AppClient
-	// Barred are the barred users of those tenants and, since their keys open this
-	// project too, of the other projects of the product. Sorted by id.
+	// Barred are the barred users of those tenants and, since their keys are valid for this project too, of the other
+	// projects of the product. Sorted by id.
 	Barred []BarredUser
 
-	// Members are the owners of keys who are in groups that rules of a version name, sorted by user and tenant.
+	// Members are the owners of keys who are in groups that a version's rules name, sorted by user and tenant.
 	Members []Member `json:",omitempty"`
 
-	// Users are the users of the tenants who are in those groups, sorted. Without app clients they are left out.
+	// Users are the users of the tenants who are in those groups, sorted. They are left out if there are no app
+	// clients.
 	Users []Member `json:",omitempty"`
 
-	// EndedSessions are the ids (ses_…) of sessions of those tenants that were ended within
-	// the last BarredFor, so that a token of theirs may not have expired. Sorted.
+	// EndedSessions are the ids (ses_…) of the tenants' sessions that ended within the last BarredFor, so that one of
+	// their tokens may not have expired yet. Sorted.
 	EndedSessions []string
 
-	// GroupsLeft are those of the tenants, sorted by user.
+	// GroupsLeft are the users of the tenants who left groups, sorted by user.
 	GroupsLeft []GroupsLeft `json:",omitempty"`
 
 	// CallSigningKeys are in the order in which they sign. None: calls are not signed.
@@ -137,14 +138,14 @@ type Version struct {
 	Transforms   Transforms
 	Environments []Environment // sorted by name
 
-	OpenAPI     []byte      // the imported document, JSON; nil: none, or neither an export nor the gateway needs it
+	OpenAPI     []byte      // the imported document, JSON; nil: none, or it isn't needed
 	Validation  Validation  `json:",omitempty"` // of requests against OpenAPI; "": off
 	Publication Publication `json:",omitempty"` // of OpenAPI at the gateway; "": off
 	// the document's paths, such as /orders/{id}; they name the routes of usage
 	Routes []string `json:",omitempty"`
 }
 
-// OpenAPISettings returns what the gateway does with the document.
+// OpenAPISettings returns how the gateway uses the document.
 func (v *Version) OpenAPISettings() contract.OpenAPISettings {
 	return contract.OpenAPISettings{Validation: v.Validation, Publication: v.Publication}
 }
@@ -155,11 +156,11 @@ type Environment struct {
 	Name   string // path segment, such as prod
 	Target string // absolute http or https URL without userinfo, query and fragment
 
-	// Former is the name before a rename while the keys that are limited to it are loaded
-	// again: until then, they open the environment as well. "" at all other times.
+	// Former is the environment's previous name, as long as keys that are limited to that name are still being
+	// reloaded: they stay valid for the environment. "" at all other times.
 	Former string
 
-	// Domains are the verified custom domains that lead to the environment, sorted by their keys.
+	// Domains are the verified custom domains of the environment, sorted by their keys.
 	Domains []Domain
 
 	Headers []UpstreamHeader `json:",omitempty"` // sorted by name
@@ -169,16 +170,16 @@ type Environment struct {
 	Upstream Upstream `json:",omitzero"`
 }
 
-// Domain is a custom domain that leads to an environment. Its host is lowercase ASCII, and its prefix is "" or a
-// normalized path without a slash at the end.
+// Domain is a custom domain of an environment. Its host is lowercase ASCII, and its prefix is "" or a normalized path
+// without a slash at the end.
 type Domain struct {
 	contract.DomainAddress
 	// Shared reports whether other projects have domains with the same host; only in exports.
 	Shared bool `json:"shared,omitempty"`
 }
 
-// Takes reports whether a call to the host with this method and normalized path is one of the domain's, and returns
-// the path that rules are matched with and that is forwarded.
+// Takes reports whether the domain handles a call to its host with this method and normalized path. It returns the path
+// to forward, which rules are matched against too.
 func (d *Domain) Takes(method, path string) (rest string, ok bool) {
 	if len(d.Methods) > 0 && !slices.Contains(d.Methods, method) {
 		return "", false
@@ -196,8 +197,8 @@ func (d *Domain) Takes(method, path string) (rest string, ok bool) {
 	return rest, true
 }
 
-// ByPrecedence orders the domains of a host as the gateway tries them: those that name methods before those that
-// don't, and then by the length of their prefixes, the longest first.
+// ByPrecedence sorts the domains of a host in the order in which the gateway tries them: domains with methods before
+// those without, and then the longest prefix first.
 func (d *Domain) ByPrecedence(other *Domain) int {
 	if a, b := len(d.Methods) > 0, len(other.Methods) > 0; a != b {
 		if a {
@@ -227,7 +228,7 @@ type Tenant struct {
 	ID            string // tnt_…
 	Name          string
 	FallbackOwner string // for calls without a key whose token names the tenant; "": the project's
-	Detached      bool   // no longer served, but keys still refer to it; only in exports
+	Detached      bool   // it isn't served any more, but keys still refer to it; only in exports
 
 	CORS *CORS `json:",omitempty"` // for calls with its credentials; nil: the project's
 
@@ -257,7 +258,7 @@ type Key struct {
 	Scopes      []string
 	TenantID    string
 	Tenant      string // name
-	ProductID   string // it opens every project of this product; "": its own project only
+	ProductID   string // the key is valid for all projects of this product; "": only for its own project
 	Environment string // name of the environment it is valid for; "" for all
 	State       KeyState
 	OwnerFrozen bool           // in an export: the owner is an end user who is frozen

@@ -2,7 +2,7 @@ package snapshot
 
 import "postern/core/contract"
 
-// Transforms are a contract.Transforms by the part of a message that is changed.
+// Transforms is a contract.Transforms, arranged by the part of the message that is changed.
 type Transforms struct {
 	Request      Changes // of headers
 	Query        Changes
@@ -79,15 +79,15 @@ func some(list []string) []string {
 	return list
 }
 
-// Changes are the operations of Kong's request-transformer and response-transformer, which are
-// applied in this order. An entry is the name of a header, of a query's argument or of a body's member, or
-// a name and a value with a colon between them; values are literal.
+// Changes has the operations of Kong's request-transformer and response-transformer, which are applied in this order.
+// An entry is the name of a header, a query argument or a member of a body, or a name and a value with a colon between
+// them; values are literal.
 type Changes struct {
 	Remove  []string // name
 	Rename  []string // name:new name
 	Replace []string // name:value, if there is one with the name
 	Add     []string // name:value, if there is none
-	Append  []string // name:value, as another one
+	Append  []string // name:value, in addition to existing ones
 }
 
 // None reports whether nothing is changed.
@@ -102,8 +102,8 @@ type BodyChanges struct {
 	Types ChangeTypes
 }
 
-// ChangeTypes are the JSON types of the values of an operation, each in the place of its entry. An operation whose
-// values are all strings doesn't have any.
+// ChangeTypes has the JSON types of an operation's values, each at the index of its entry. It is empty if all values
+// are strings.
 type ChangeTypes struct{ Replace, Add, Append []string }
 
 // The types of values.
@@ -113,7 +113,7 @@ const (
 	JSONBoolean = "boolean"
 )
 
-// TypeAt returns the type of the entry at a place of an operation.
+// TypeAt returns the type of the entry at an index of an operation.
 func TypeAt(types []string, at int) string {
 	if at < len(types) {
 		return types[at]

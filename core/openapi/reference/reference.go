@@ -59,7 +59,7 @@ type Member struct {
 	Note     string
 }
 
-// Read returns what a document, JSON, says of an operation; false if it does not describe it.
+// Read returns the description of an operation in a JSON document, or false if the document doesn't have the operation.
 func Read(document []byte, method, path string) (out Operation, found bool, err error) {
 	doc, err := tree.Read(document)
 	if err != nil {
@@ -303,7 +303,7 @@ func (r *reader) typeOf(schema any) string {
 	return name
 }
 
-// rulesOf says what a schema requires of a value in addition to its type.
+// rulesOf lists a schema's requirements on a value in addition to its type.
 func rulesOf(node map[string]any) string {
 	var out []string
 	for _, rule := range []struct{ keyword, text string }{

@@ -1,5 +1,5 @@
-// Package tree finds its way in a document that was read as JSON: references, lists and texts, without judging what the
-// document says. Pointers are those of RFC 6901, section 6.
+// Package tree navigates a document that was read as JSON: references, lists and texts. It doesn't validate the
+// document. Pointers are those of RFC 6901, section 6.
 package tree
 
 import (
@@ -36,7 +36,7 @@ func (d Document) List(of any) (out []map[string]any) {
 // longer ones.
 const maxReferences = 16
 
-// Resolve returns an object of the document, or what it refers to; nil if there is none.
+// Resolve returns an object of the document, or the object that it refers to; nil if there is none.
 func (d Document) Resolve(node any) map[string]any {
 	for range maxReferences + 1 {
 		object, _ := node.(map[string]any)
@@ -49,7 +49,7 @@ func (d Document) Resolve(node any) map[string]any {
 	return nil
 }
 
-// LookUp returns what a pointer into the document leads to (RFC 6901, section 6); nil for nothing.
+// LookUp returns the value at a pointer into the document (RFC 6901, section 6), or nil if there is none.
 func (d Document) LookUp(ref string) any {
 	pointer, local := strings.CutPrefix(ref, "#/")
 	if !local {

@@ -190,7 +190,7 @@ func mergedParameters(path, own []map[string]any) []map[string]any {
 // stepsOfNote are those of a note without its place.
 const stepsOfNote = 10
 
-// note records that something of what is read is not checked.
+// note records that a part of the document isn't checked.
 func (c *compiler) note(format string, args ...any) {
 	if c.more || !c.Spend(stepsOfNote+len(c.inside)) {
 		return

@@ -11,7 +11,7 @@ import (
 	"postern/core/openapi/tree"
 )
 
-// Bounds on the validation of one request. They hold for every document.
+// Limits on the validation of one request. They apply to every document.
 const (
 	maxDepth    = 400 // of schemas within each other and of values within each other, together
 	maxProblems = 20

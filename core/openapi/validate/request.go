@@ -49,9 +49,9 @@ type Match struct {
 	values []string // of the parameters in the path
 }
 
-// Find returns the operation that a request is for. ok is false if the document describes none. path
-// is below the environment's prefix, normalized and escaped. A slash at its end makes no difference
-// where the document says nothing else of it.
+// Find returns the operation that a request is for. ok is false if the document describes none. path is below the
+// environment's prefix, normalized and escaped. A slash at its end makes no difference where the document doesn't say
+// otherwise.
 func (v *Validator) Find(method, path string) (m Match, ok bool) {
 	unknown := func(why string) (Match, bool) {
 		return Match{&Operation{Name: method + " (any path)", unknown: why}, nil}, true
@@ -207,7 +207,7 @@ func isJSON(media string) bool {
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
 }
 
-// of returns what the document says of a content type: by its name, or else by a range.
+// of returns the description of a content type: by its name, or else by a range.
 func (b *requestBody) of(contentType string) *media {
 	kind, _, _ := strings.Cut(contentType, "/")
 	for _, name := range []string{contentType, kind + "/*", "*/*"} {
@@ -260,7 +260,7 @@ func (m Match) checkBody(w *Work, contentType, encoding string, body []byte) []P
 	switch {
 	case m.body == nil:
 		return nil
-	case m.body.of(name) == nil: // an operation that is alike has it
+	case m.body.of(name) == nil: // a similar operation has it
 		r.ofHeader("Content-Type", errMedia)
 		return r.result()
 	}

@@ -197,7 +197,7 @@ func (c *compiler) referred(ref string) *schema {
 	return made
 }
 
-// finish compiles what is referred to.
+// finish compiles the schemas that were referred to.
 func (c *compiler) finish() {
 	for len(c.pending) > 0 {
 		next := c.pending[len(c.pending)-1]

@@ -14,12 +14,12 @@ type Work struct {
 	steps, checked int
 	ended          func() error
 
-	memory, held int                    // bytes: that were taken, and that were asked for
+	memory, held int                    // bytes: that were used, and that were requested
 	hold         func(bytes int64) bool // nil: there is enough
 	starved      bool
 }
 
-// holdAtOnce is how many bytes of memory are asked for at a time.
+// holdAtOnce is how many bytes of memory are requested at a time.
 const holdAtOnce = 64 << 10
 
 // NewWork returns the work on a call, which ends with the context.
