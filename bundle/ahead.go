@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// A part is handed over in blocks of aheadBlock bytes, of which aheadBlocks are in memory.
+// Parts are handed over in blocks of aheadBlock bytes, with at most aheadBlocks in memory.
 const (
 	aheadBlock  = 128 << 10
 	aheadBlocks = 4
 )
 
-// ahead writes to w what is written to it, in its own goroutine once there is a whole block: a part is generated while
-// the bytes before it are compressed.
+// ahead writes its input to w, in its own goroutine once there is a whole block: a part is generated while the bytes
+// before it are compressed.
 type ahead struct {
 	w      io.Writer
 	block  []byte
-	full   chan []byte // to the goroutine; nil if it hasn't started
+	full   chan []byte // to the goroutine; nil before that starts
 	free   chan []byte // from the goroutine
 	ended  chan struct{}
 	failed atomic.Pointer[error] // of w

@@ -33,7 +33,7 @@ type file struct {
 	sum  [32]byte
 }
 
-// tee counts and hashes what is written to w. While holding is set, it writes there instead.
+// tee counts and hashes the bytes that it writes to w. While holding is set, it writes to holding instead.
 type tee struct {
 	w       io.Writer
 	hash    hash.Hash

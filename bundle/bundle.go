@@ -1,8 +1,8 @@
-// Package bundle writes and verifies the zip of an exported project. It owns the archive (names, order, checksums),
-// the ledger that records how each item was exported, the files of every export, and offline verification. It leaves
+// Package bundle writes and verifies the zip of an exported project. It owns the archive (names, order, checksums), the
+// ledger that records how each item was exported, the files that every export has, and offline verification. It leaves
 // the files of an export target to the packages below it, each of which provides a Target (see bundle/targets). It
-// reads rows through an iterator and opens no files. Standards: ZIP (APPNOTE 6.3), JSON (RFC 8259), JSON Pointer
-// (RFC 6901 section 3), JSON Lines, CSV (RFC 4180 section 2), OpenAPI 3.0.3.
+// reads rows through iterators and opens no files. Standards: ZIP (APPNOTE 6.3), JSON (RFC 8259), JSON Pointer (RFC
+// 6901 section 3), JSON Lines, CSV (RFC 4180 section 2), OpenAPI 3.0.3.
 package bundle
 
 import (
@@ -26,7 +26,7 @@ type Format string
 // The formats.
 const (
 	FormatData    Format = "data"    // everything as documents and rows
-	FormatGateway Format = "gateway" // the same, and a gateway that runs on it
+	FormatGateway Format = "gateway" // the same, and a gateway that uses them
 )
 
 // KeysOption says how API keys are exported.
@@ -34,7 +34,7 @@ type KeysOption string
 
 // The values of the keys option.
 const (
-	KeysHashes KeysOption = "hashes" // metadata and SHA-256, so that consumers' keys keep working
+	KeysHashes KeysOption = "hashes" // metadata and SHA-256 hashes, so that existing keys keep working
 	KeysMint   KeysOption = "mint"   // the same, with a new key in plaintext for each active one
 	KeysNone   KeysOption = "none"   // left out
 )
@@ -47,7 +47,7 @@ func DefaultKeys(consumers bool) KeysOption {
 	return KeysNone
 }
 
-// ErrKeysWithoutConsumers refuses keys in an export that leaves out the consumers that own them.
+// ErrKeysWithoutConsumers means that an export includes keys but not the consumers that own them.
 var ErrKeysWithoutConsumers = fault.InvalidField("/keys", "keys_without_consumers",
 	"Keys can't be exported without their owners. Include consumers, or set keys to none.")
 
@@ -56,21 +56,21 @@ type Options struct {
 	Format    Format
 	Keys      KeysOption // "" means DefaultKeys
 	Consumers bool       // false leaves out everything about consumers: their keys, names, users and groups
-	Secrets   bool       // the secrets that other systems gave to the team; see Input.Secret
-	Recipient string     // public key of age (age1…) that secrets are encrypted to; "" leaves them in plaintext
+	Secrets   bool       // the secrets that other systems issued to the team; see Input.Secret
+	Recipient string     // age public key (age1…) that secrets are encrypted to; "" leaves them in plaintext
 }
 
 // Input is the state of a project and how to export it.
 type Input struct {
 	Project *snapshot.Project
-	// Keys streams the project's keys of every state in ascending order of
-	// their ids. It is called several times and must give the same rows each
-	// time, so its caller reads at one consistent revision.
+	// Keys streams the project's keys in all states, in ascending order of their IDs. It is called several times and
+	// must yield the same rows each time, so the caller has to read from a consistent state.
 	Keys func(ctx context.Context) iter.Seq2[snapshot.Key, error]
-	// KeysOf is Keys for one tenant, without reading those of others. If it is nil, Keys is read once for each tenant.
+	// KeysOf is Keys for one tenant, without reading other tenants' keys. If it is nil, Keys is read once for each
+	// tenant.
 	KeysOf   func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.Key, error]
-	KeyCount int64 // of Keys; for progress only
-	// Sample returns at most a limited number of keys for a preview. If it is nil, the preview reads Keys.
+	KeyCount int64 // number of Keys; only for progress
+	// Sample returns a limited number of keys for a preview. If it is nil, the preview reads Keys.
 	Sample func(ctx context.Context, most int) (Sample, error)
 	// Users streams the users of a tenant in ascending order of their ids, as Keys does. If it is nil, there are none.
 	Users func(ctx context.Context, t snapshot.Tenant) iter.Seq2[snapshot.User, error]
@@ -84,7 +84,7 @@ type Input struct {
 	Target  Target
 	// AddressOf is the hosted URL of an environment, without a trailing slash.
 	AddressOf func(version, environment string) string
-	Generator string                               // name and version of the writing program
+	Generator string                               // name and version of the program that writes the zip
 	Sign      func(sums []byte) ([]byte, error)    // Ed25519, of SHA256SUMS; nil if the export isn't signed
 	Progress  func(part string, done, total int64) // keys done within a part; may be nil
 }
@@ -98,13 +98,13 @@ type Result struct {
 	Entries int
 }
 
-// Part is one file of the archive.
+// Part is a file of the archive.
 type Part struct {
 	Name  string
 	Doc   string // its section of SCHEMA.md, Markdown without the heading
 	Write func(ctx context.Context, w io.Writer) error
 
-	Random bool // the file differs between two exports of the same state
+	Random bool // the file differs between exports of the same state
 
 	describedBy string // the file whose section is for this one too; "" if it has its own
 }
@@ -115,7 +115,7 @@ type Build struct {
 	Options   Options
 	AddressOf func(version, environment string) string
 	Generator string
-	Memo      any // what the target computes once for all subjects
+	Memo      any // values that the target computes once for all subjects
 
 	target    Target
 	source    func(ctx context.Context, tenant snapshot.Tenant) iter.Seq2[snapshot.Key, error]
@@ -136,11 +136,11 @@ type Build struct {
 }
 
 // Write streams the archive of in to w. Two calls for the same state write the same bytes, except with KeysMint, whose
-// new keys are random. Its memory doesn't grow with the number of keys, except by 16 bytes per distinct owner if a
-// target lists the owners.
+// new keys are random. Its memory usage doesn't grow with the number of keys, except by 16 bytes per distinct owner if
+// a target lists the owners.
 //
-// Errors are of kind Invalid for an impossible option or a project that breaks the product's naming rules. Other errors
-// wrap those of Keys, w and ctx.
+// It returns errors of kind Invalid for impossible options and for a project that breaks the product's naming rules.
+// Other errors wrap those of Keys, w and ctx.
 func Write(ctx context.Context, w io.Writer, in Input) (Result, error) {
 	b, err := newBuild(in)
 	if err != nil {
@@ -297,8 +297,8 @@ func (b *Build) mints() bool { return b.Options.Keys == KeysMint }
 // HasKeys reports whether this export has key rows.
 func (b *Build) HasKeys() bool { return b.Options.Keys != KeysNone }
 
-// ExportedAt returns the time of the exported state, not of the export, so that two exports of the same state are
-// equal.
+// ExportedAt returns the time of the exported state rather than of the export, so that two exports of the same state
+// are equal.
 func (b *Build) ExportedAt() string { return stamp(b.Project.RevisedAt) }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

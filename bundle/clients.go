@@ -14,7 +14,7 @@ type clientsDoc struct {
 	Clients []clientDoc `json:"clients"`
 }
 
-// clientDoc is an app client as the API has it, with the digest of its secret.
+// clientDoc is an app client in the form of the API, with the digest of its secret.
 type clientDoc struct {
 	contract.AppClientRecord
 	SecretSHA256 *string `json:"secret_sha256"`

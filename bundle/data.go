@@ -2,7 +2,7 @@ package bundle
 
 import "postern/core/snapshot"
 
-// Data is the target without a gateway: everything as documents and rows, for customers who move to their own system.
+// Data is the target without a gateway: documents and rows only, for customers who move to their own system.
 var Data = Target{
 	Name: "data", Title: "Data only", Format: FormatData,
 	Table: dataTable, NewKeys: dataNewKeys, Start: dataStart, Judge: judgeData,

@@ -10,8 +10,8 @@ import (
 	"postern/core/snapshot"
 )
 
-// A line of a digest names at most digestNames items, and all lines together have at most digestBytes of names, so a
-// digest is small however large the ledger is.
+// A line of a digest names at most digestNames items, and the names in all lines have at most digestBytes, so that a
+// digest stays small however large the ledger is.
 const (
 	digestNames = 1000
 	digestBytes = 2 << 20
@@ -20,10 +20,10 @@ const (
 // Line summarizes the items of a ledger that have the same code.
 type Line struct {
 	contract.LedgerLine
-	People bool `json:"people"` // the names are those of keys or of people
+	People bool `json:"people"` // the names belong to keys or people
 }
 
-// Digest is a ledger, summarized by code in the order of their first items.
+// Digest is a ledger summarized by code. Its lines are in the order of their first items.
 type Digest struct {
 	Summary contract.LedgerTotals
 	Lines   []Line
@@ -84,12 +84,12 @@ func (i Item) ofPeople() bool {
 // PreviewNames is the maximum number of items that a line of a preview names.
 const PreviewNames = 20
 
-// Sample has the keys of a project for a preview: all about which the ledger may have a special note, and enough of the
-// others so that each line names PreviewNames of them.
+// Sample has the keys of a project for a preview: all keys about which the ledger may have a special note, and enough
+// other keys so that each line names PreviewNames of them.
 type Sample struct {
 	Keys    map[string][]snapshot.Key // by tenant, in ascending order of their ids
-	Alike   map[string]int64          // by the ID of one of Keys: other keys that differ only in name
-	Partial bool                      // there are more keys than were counted
+	Alike   map[string]int64          // by the ID of a key in Keys: the number of other keys that differ only in name
+	Partial bool                      // some keys weren't counted
 }
 
 // Preview returns the digest of the ledger that Write would write, without writing anything. Its lines name at most

@@ -2,8 +2,8 @@ package bundle
 
 import _ "embed" // the sections below
 
-// The sections of SCHEMA.md that describe files of more than one line. Verify compares them, so changing them changes
-// the format; see Edition.
+// The sections of SCHEMA.md that need more than one line. Verify compares them, so changing them changes the format;
+// see Edition.
 var (
 	//go:embed docs/project-config.json.md
 	configDoc string

@@ -24,7 +24,7 @@ type keyCounts struct {
 	states map[snapshot.KeyState]int64
 }
 
-// keyDoc is a line of keys.jsonl: a key as the API has it, with ids and digests.
+// keyDoc is a line of keys.jsonl: a key in the form of the API, with IDs and digests.
 type keyDoc struct {
 	contract.KeyRecord
 	TenantID       string  `json:"tenant_id"`
@@ -105,9 +105,9 @@ func (b *Build) keyRow(k *snapshot.Key) (keyDoc, error) {
 	return doc, err
 }
 
-// Keys iterates over all keys, tenant by tenant and in ascending order of ids, which is their order in every part and
-// in the ledger. part is the name of the work in progress reports. Keys stops with an error at the first row that does
-// not belong to the project.
+// Keys iterates over all keys by tenant and in ascending order of IDs, which is their order in all parts and in the
+// ledger. part names the work in progress reports. Keys stops with an error at the first row that doesn't belong to the
+// project.
 func (b *Build) Keys(ctx context.Context, part string) iter.Seq2[*snapshot.Key, error] {
 	return func(yield func(*snapshot.Key, error) bool) {
 		for _, tenant := range b.Project.Tenants {
@@ -197,7 +197,8 @@ func rangeTexts(ranges []netip.Prefix) []string {
 }
 
 // KeptIdentity returns the fields of the gateway's key table with the identity that upstreams know from the gateway
-// that a key was imported from, and the metadata if a version sends it, escaped as in a URL; "" if there are none.
+// from which the key was imported, and with the key's metadata if a version sends it. The values are URL-escaped. It
+// returns "" if there are none.
 func KeptIdentity(k *snapshot.Key, metadata bool) (out string) {
 	add := func(name, value string) {
 		if value != "" {

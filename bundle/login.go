@@ -16,8 +16,8 @@ import (
 // refusedFile lists the users and sessions whose tokens are refused.
 const refusedFile = "auth/refused.json"
 
-// issuersDoc has the app clients of a tenant as token issuers: what a gateway needs to verify the tokens that they have
-// issued.
+// issuersDoc has the app clients of a tenant as token issuers: the data with which a gateway verifies the tokens that
+// they have issued.
 type issuersDoc struct {
 	Issuers []issuerDoc `json:"issuers"`
 }

@@ -17,8 +17,8 @@ const (
 	manifestFormat = "postern-bundle/" // and the edition
 )
 
-// Edition numbers the format of the zip. It is in the manifest, so that a program can refuse an unknown format before
-// it reads the rest.
+// Edition numbers the format of the zip. It is in the manifest so that a program can refuse an unknown format before it
+// reads the rest.
 const Edition = 1
 
 // Manifest is MANIFEST.json, which describes the zip.

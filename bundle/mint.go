@@ -13,12 +13,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// Mintable reports whether an export with KeysMint has a new key for k. A key that isn't accepted doesn't need one.
+// Mintable reports whether an export with KeysMint has a new key for k. Keys that aren't accepted don't get one.
 func Mintable(k *snapshot.Key) bool { return k.State == snapshot.KeyActive && !k.OwnerFrozen }
 
 // Minted returns the new key for k, or "" if this export doesn't mint one. It derives the key from a random seed that
-// exists only during this export, so every part gets the same key without keeping a million of them. It fails if the
-// prefix or the environment of k breaks the product's naming rules.
+// exists only during this export, so that every part gets the same key without storing a million of them. It fails if
+// the prefix or the environment of k breaks the product's naming rules.
 func (b *Build) Minted(k *snapshot.Key) (plaintext string, err error) {
 	if b.seed == nil || !Mintable(k) {
 		return "", nil
@@ -47,7 +47,8 @@ func (b *Build) hashOfMinted(k *snapshot.Key) (*[32]byte, error) {
 }
 
 // UnknownKey returns a well-formed key that does not exist, for smoke tests that expect a refusal. It is the same in
-// every export of the project. environment is one of the project's, or "" for a key that is valid for all environments.
+// every export of the project. environment is one of the project's environments, or "" for a key that is valid for all
+// of them.
 func (b *Build) UnknownKey(environment string) string {
 	key, err := deriveKey([]byte("postern: a key nobody holds"), policy.DefaultKeyPrefix, environment, b.Project.ID)
 	if err != nil {

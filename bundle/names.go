@@ -14,9 +14,8 @@ import (
 	"postern/platform/fault"
 )
 
-// The naming rules of the product. Every row satisfies them; they are checked again
-// here because the names are written into regular expressions, file names and shell
-// scripts, where a name that breaks a rule would be an injection.
+// The naming rules of the product. Every row satisfies them. They are checked again here because names are written into
+// regular expressions, file names and shell scripts, where a name that breaks a rule would be an injection.
 var (
 	versionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 	prefixedID  = regexp.MustCompile(`^[a-z]{3,4}_[0-9A-Za-z-]{1,64}$`)

@@ -67,7 +67,7 @@ func (b *Build) openAPIFor(v *snapshot.Version) map[string]any {
 	return publish.Generated(b.Project, v, servers...)
 }
 
-// descriptionSubjects lists what the hosted gateway does with a version's document.
+// descriptionSubjects lists the uses of a version's document by the hosted gateway.
 func descriptionSubjects(v *snapshot.Version, here string) (out []Subject) {
 	if v.Validation != snapshot.ValidationOff {
 		out = append(out, Subject{

@@ -24,7 +24,7 @@ type groupsDoc struct {
 	Groups []groupDoc `json:"groups"`
 }
 
-// groupDoc is a group as the API has it, with the ids of its parents and the apps in it.
+// groupDoc is a group in the form of the API, with the IDs of its parents and the apps in it.
 type groupDoc struct {
 	contract.GroupRecord
 	Parents []string        `json:"parents"`
@@ -180,8 +180,8 @@ func userDocOf(u *snapshot.User) userDoc {
 	return doc
 }
 
-// UsersOf iterates over the users of a tenant in ascending order of ids. part is the name of the work in progress
-// reports. A user is valid until the next iteration.
+// UsersOf iterates over the users of a tenant in ascending order of IDs. part names the work in progress reports. A
+// user is valid until the next iteration.
 func (b *Build) UsersOf(ctx context.Context, t snapshot.Tenant, part string) iter.Seq2[*snapshot.User, error] {
 	return func(yield func(*snapshot.User, error) bool) {
 		var seen int64

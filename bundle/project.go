@@ -182,7 +182,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// momentOrNull returns a time as the API has it, nil for the zero time.
+// momentOrNull returns a time in the form of the API, nil for the zero time.
 func momentOrNull(t time.Time) *time.Time { return contract.UTC(contract.OrNull(t)) }
 
 func optionalTime(t time.Time) *string {

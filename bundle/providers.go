@@ -10,7 +10,7 @@ type providersDoc struct {
 	Providers []providerDoc `json:"providers"`
 }
 
-// providerDoc is a provider as the API has it, with its endpoints and its rules.
+// providerDoc is a provider in the form of the API, with its endpoints and group mappings.
 type providerDoc struct {
 	contract.ProviderRecord
 	Endpoints *snapshot.ProviderEndpoints `json:"endpoints"` // null: its discovery document was not read

@@ -11,10 +11,10 @@ import (
 	"postern/platform/fault"
 )
 
-// Contents is the project in a verified archive. It reads the archive for as long as it is used.
+// Contents is the project in a verified archive. The archive has to stay open as long as Contents is used.
 type Contents struct {
 	Report
-	// Project is the state that the documents describe. It has no secrets, because the archive doesn't have them.
+	// Project is the state that the documents describe. It has no secrets, because the archive has none.
 	Project *snapshot.Project
 
 	build *Build
@@ -63,8 +63,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, against Against) (*Con
 	return &Contents{Report: report, Project: build.Project, build: build}, nil
 }
 
-// Keys streams all keys, tenant by tenant in the order of the tenants and in ascending order
-// of ids. A key is valid until the next iteration.
+// Keys streams all keys, in the order of the tenants and then in ascending order of IDs. A key is valid until the next
+// iteration.
 func (c *Contents) Keys(ctx context.Context) iter.Seq2[*snapshot.Key, error] {
 	return c.build.Keys(ctx, "import")
 }

@@ -16,8 +16,8 @@ const (
 	reportTextFile = "MIGRATION-REPORT.md"
 )
 
-// readme returns README.md, which says what the zip has, what to do first and how much moved. parts are all others, the
-// ledger among them, which is written before it.
+// readme returns README.md, which says what the zip contains, what to do first and how much moved. parts are all other
+// parts, including the ledger, which is written first.
 func (b *Build) readme(parts []Part) Part {
 	return Part{Name: readmeFile, Doc: "Where to start, how much moved, and what this zip contains.\n",
 		Write: func(_ context.Context, w io.Writer) error {

@@ -17,11 +17,10 @@ const RealmFile = "auth/keycloak-realm.json"
 // RealmUsersFile returns the name of a file of the realm's users, counted from 0.
 func RealmUsersFile(n int) string { return fmt.Sprintf("auth/keycloak-users-%d.json", n) }
 
-// CallbacksFile returns the name of the file with the addresses that a tenant's providers
-// send browsers back to.
+// CallbacksFile returns the name of the file with the callback URLs of a tenant's providers.
 func CallbacksFile(tenant string) string { return tenantFolder(tenant) + "auth/callbacks.md" }
 
-// Realm returns the data that the realm is built from.
+// Realm returns the data from which the realm is built.
 func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 	source := realm.Source{
 		Project: b.Project,
@@ -41,7 +40,7 @@ func (b *Build) Realm(ctx context.Context, part string) realm.Source {
 	return source
 }
 
-// GroupMapper returns the place in the realm of the mapper for a provider's group mapping, and whether there is one.
+// GroupMapper returns the place of a provider's group mapping in the realm, and whether the realm has it.
 func (b *Build) GroupMapper(provider string, mapping int) (int, bool) {
 	place, found := b.mappers()[provider][mapping]
 	return place, found

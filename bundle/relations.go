@@ -39,8 +39,8 @@ func (d relationDoc) relation() snapshot.Relation {
 // HasRelations reports whether this export has the owners of objects.
 func (b *Build) HasRelations() bool { return b.Options.Consumers && b.relations != nil }
 
-// OwnershipReason returns the reason of the fate of the owners of objects, for targets whose first fate is about an
-// export that has them.
+// OwnershipReason returns the reason of the fate of the owners of objects, for targets whose first fate is about
+// exports that include them.
 func (b *Build) OwnershipReason() string {
 	switch {
 	case b.HasRelations():
@@ -77,8 +77,8 @@ func (b *Build) relationRows() []Part {
 	}}}
 }
 
-// Relations iterates over the relations in ascending order of tenant id, object, relation and user. part is the name of
-// the work in progress reports. A relation is valid until the next iteration.
+// Relations iterates over the relations in ascending order of tenant id, object, relation and user. part names the work
+// in progress reports. A relation is valid until the next iteration.
 func (b *Build) Relations(ctx context.Context, part string) iter.Seq2[*snapshot.Relation, error] {
 	return func(yield func(*snapshot.Relation, error) bool) {
 		if !b.HasRelations() {
@@ -114,8 +114,8 @@ func (b *Build) Relations(ctx context.Context, part string) iter.Seq2[*snapshot.
 	}
 }
 
-// checkRelation returns what is wrong with a relation that follows another one, or "". tenant is the name of its tenant
-// in the project.
+// checkRelation returns the reason why a relation that follows another one is invalid, or "". tenant is the name of its
+// tenant in the project.
 func checkRelation(last, r *snapshot.Relation, tenant string) string {
 	canonical, err := policy.CanonicalObject(r.Object)
 	switch {

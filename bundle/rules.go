@@ -53,7 +53,7 @@ func (b *Build) HasRules() bool {
 	return slices.ContainsFunc(b.Project.Versions, func(v snapshot.Version) bool { return !v.Rules.None() })
 }
 
-// Members returns the owners of keys who are in groups that rules name; none if there are no keys.
+// Members returns the owners of keys who are in groups that rules name. It returns none if the export has no keys.
 func (b *Build) Members() []snapshot.Member {
 	if !b.HasKeys() {
 		return nil

@@ -19,7 +19,7 @@ const (
 	sealedFile  = "secrets.json.age"
 )
 
-// secretsDoc has the secrets that other systems gave to the team: those of identity providers, token endpoints and
+// secretsDoc has the secrets that other systems issued to the team: of identity providers, token endpoints and
 // upstreams. Keys, passwords and the secrets of app clients are kept only as hashes, as in the hosted service.
 type secretsDoc struct {
 	Secrets []secretDoc `json:"secrets"`
@@ -31,7 +31,7 @@ type secretDoc struct {
 	Value string `json:"value"`
 }
 
-// ParseRecipient returns the recipient of an X25519 public key of age (age1…).
+// ParseRecipient parses an X25519 age public key (age1…).
 func ParseRecipient(text string) (age.Recipient, error) {
 	recipient, err := age.ParseX25519Recipient(text)
 	if err != nil {
@@ -41,7 +41,7 @@ func ParseRecipient(text string) (age.Recipient, error) {
 	return recipient, nil
 }
 
-// SecretItems lists the ledger items of the project whose secret can be exported, in the order of the ledger.
+// SecretItems lists the project's ledger items whose secret can be exported, in the order of the ledger.
 func (b *Build) SecretItems() []Subject {
 	var out []Subject
 	for _, s := range b.fixedSubjects() {
@@ -107,7 +107,7 @@ func (b *Build) writeSecrets(w io.Writer) error {
 	return jsonfile.Write(w, doc)
 }
 
-// HasSecret reports whether this export has the secret of a subject.
+// HasSecret reports whether this export contains the secret of a subject.
 func (b *Build) HasSecret(s Subject) bool { return b.Options.Secrets && s.hasSecret() }
 
 // readSecrets returns the secret of an item in secrets.json. A sealed file can't be read.

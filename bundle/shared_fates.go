@@ -8,7 +8,7 @@ const registerCallback = "Add your new OpenID Connect provider's callback URL to
 // Reasons that are the same on every target.
 const (
 	ReasonWithSecret    = "with_secret"    // the item's secret is in the zip
-	ReasonLeftOut       = "left_out"       // the options leave the item out
+	ReasonLeftOut       = "left_out"       // the export options leave the item out
 	ReasonBuiltIn       = "built_in"       // a key type that every project has
 	ReasonDefaultTenant = "default_tenant" // the tenant that every project has
 	ReasonDefaults      = "defaults"       // settings that no one has changed

@@ -32,7 +32,7 @@ const (
 type Report struct {
 	Manifest Manifest
 	SHA256   [32]byte // of the archive
-	Signed   bool     // it has a signature, which was checked if a key was given
+	Signed   bool     // it has a signature, which was verified if a key was given
 	Summary  contract.LedgerTotals
 	Target   string
 	Entries  int
@@ -61,7 +61,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// Against has the expectations that are not part of the archive.
+// Against has the expectations that aren't part of the archive.
 type Against struct {
 	Targets  []Target            // the known targets; package targets has the list
 	SHA256   *[32]byte           // of the whole archive; nil: any
@@ -79,10 +79,11 @@ type Against struct {
 //   - Each new key has the SHA-256 in its row.
 //   - Every other file equals what Write generates from the project's documents.
 //
-// It trusts nothing in the archive and bounds what it reads. It uses about 50 bytes of memory per ledger item.
+// It trusts nothing in the archive, and limits the amount that it reads. It uses about 50 bytes of memory per ledger
+// item.
 //
 // An attacker who changes the documents and regenerates everything else creates a valid archive of another project.
-// Only against.SHA256 and against.SignedBy detect that.
+// Only against.SHA256 and against.SignedBy can detect that.
 //
 // Errors are of kind Invalid, and their public text begins with the name of the entry at fault.
 func Verify(ctx context.Context, r io.ReaderAt, size int64, against Against) (Report, error) {

@@ -102,9 +102,10 @@ func (l *ledgerCheck) gatewayNeeds(row keyDoc, k *snapshot.Key, ref rowRef) {
 // RevokedEntry is the entry of a revoked key in the gateway's key table.
 const RevokedEntry = "revoked"
 
-// NeedsRevoked reports whether the gateway's key table has revoked keys for a version, of a project that may have
-// imported keys. What its Authorization has is a token, or a credential for the upstream, only if it isn't a key in any
-// state. Elsewhere an unknown key gets the same response.
+// NeedsRevoked reports whether the gateway's key table has revoked keys for a version of a project that may have
+// imported keys. If callers send keys in Authorization, the gateway treats the value as a token or as a credential for
+// the upstream, unless it is a key in any state. In other places, an unknown key gets the same response as a revoked
+// one.
 func NeedsRevoked(auth snapshot.RequestsAuth, imported bool) bool {
 	return ReadsAuthorization(auth) || imported && auth.TakesTokens()
 }

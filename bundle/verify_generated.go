@@ -88,7 +88,7 @@ func (v *verifier) same(part Part) error {
 	return nil
 }
 
-// comparison is a writer that compares what is written with have.
+// comparison is a writer that compares its input with have.
 type comparison struct {
 	have    *bufio.Reader
 	buffer  []byte

@@ -147,7 +147,7 @@ func (a *archive) ends(at *matcher, last string) error {
 	return nil
 }
 
-// matcher is a writer that compares what is written with r.
+// matcher is a writer that compares its input with r.
 type matcher struct {
 	r        io.ReaderAt
 	at, size int64 // at: the number of equal bytes so far

@@ -19,7 +19,7 @@ type mintedCheck struct {
 	rows   *csv.Reader
 }
 
-// openMinted opens the new keys for keysFile. It returns nil if there are none.
+// openMinted opens the file of new keys for keysFile. It returns nil if there are none.
 func (v *verifier) openMinted(keysFile string) (*mintedCheck, error) {
 	name := mintedBeside(keysFile)
 	if _, have := v.files[name]; !have {

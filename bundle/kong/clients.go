@@ -26,7 +26,7 @@ type clientKeyDoc struct {
 	JWK       string   `json:"jwk"`
 }
 
-// clients writes what the plugin needs to accept the tokens of app clients.
+// clients writes the settings with which the plugin accepts the tokens of app clients.
 func (c *configWriter) clients() {
 	p := c.b.Project
 	if !acceptsOwnTokens(p) {

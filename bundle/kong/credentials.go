@@ -137,7 +137,7 @@ func (vs variables) passedOn() string {
 	return out.String()
 }
 
-// example returns .env.example, to which Write adds what the login needs.
+// example returns .env.example, to which Write adds the variables of the login.
 func (vs variables) example() string {
 	text := "# Secrets that the gateway needs and that the export doesn't contain. Copy this file to\n" +
 		"# .env, fill in the values, and keep it out of version control. Put values in single\n" +
@@ -163,8 +163,8 @@ func (vs variables) example() string {
 	return text
 }
 
-// judgeUpstreamHeader returns where the plugin's configuration names the variable of a
-// header, for the first of the environment's routes.
+// judgeUpstreamHeader returns the place where the plugin's configuration names the variable of a header, for the first
+// of the environment's routes.
 func judgeUpstreamHeader(s bundle.Subject) bundle.Verdict {
 	_, header, _ := strings.Cut(s.ID, ":")
 	route := policy.EntityID(s.Environment.ID + ":" + string(bundle.HostForm))

@@ -5,7 +5,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// validationFates are those of request validation. Kong's own validators are plugins of its enterprise edition
+// validationFates are the fates of request validation. Kong's own validators are plugins of its enterprise edition
 // (docs.konghq.com, oas-validation and request-validator).
 func validationFates() []bundle.Fate {
 	return []bundle.Fate{
@@ -30,7 +30,7 @@ func validationFates() []bundle.Fate {
 	}
 }
 
-// publicationFates are those of the published document.
+// publicationFates are the fates of the published document.
 func publicationFates() []bundle.Fate {
 	return []bundle.Fate{{
 		Reason: "not_published",

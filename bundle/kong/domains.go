@@ -29,8 +29,8 @@ func domainRoute(e *snapshot.Environment, d *snapshot.Domain) route {
 // unsafeInName are characters of prefixes that names on Kong can't have, or that would let two names be equal.
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._/-]`)
 
-// domainName returns a readable Kong name for a custom domain: "api.example.com~orders~~GET~POST". No other route of
-// the project has it: names of environments have no dot.
+// domainName returns a readable Kong name for a custom domain: "api.example.com~orders~~GET~POST". It is unique within
+// the project: names of environments don't contain dots.
 func domainName(d *snapshot.Domain) string {
 	name := d.Host + strings.ReplaceAll(unsafeInName.ReplaceAllString(d.PathPrefix, "-"), "/", "~")
 	if len(d.Methods) > 0 {
@@ -155,7 +155,7 @@ func domainFates() []bundle.Fate {
 	}
 }
 
-// judgeDomain judges a custom domain.
+// judgeDomain returns the verdict on a custom domain.
 func judgeDomain(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	v := judgePlace(b, s)
 	switch {

@@ -36,8 +36,8 @@ func issuersOf(p *snapshot.Project, access snapshot.Access) []issuerDoc {
 	return out
 }
 
-// judgeIssuer returns where an issuer of a version is in gateway.yaml, with the first route
-// of the version, and whether a container can fetch its keys.
+// judgeIssuer returns the place of a version's issuer in gateway.yaml, with the first route of the version, and whether
+// a container can fetch its keys.
 func judgeIssuer(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	_, place, _ := strings.Cut(s.ID, ":")
 	number, err := strconv.Atoi(place)

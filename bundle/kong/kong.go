@@ -96,14 +96,14 @@ func (r route) hostHeader() []string {
 	return []string{"Host: " + r.domain.Host}
 }
 
-// layout is where the things of a project are on Kong. It is computed once for an export, because each subject of the
+// layout has the places of a project's objects on Kong. It is computed once for an export, because each subject of the
 // ledger asks for its place.
 type layout struct {
 	places        []place // the environments in ledger order; their index is that of the service in gateway.yaml
 	byVersion     map[*snapshot.Version][]place
 	byEnvironment map[*snapshot.Environment]int
 	paths         map[string]bool     // of the routes without a host
-	openedBy      map[string][]string // by the environment of a key, "" for all: the id of a probe; nil until asked for
+	openedBy      map[string][]string // IDs of probes by the environment of a key, "" for all; nil until used
 }
 
 func layoutOf(b *bundle.Build) *layout {
@@ -162,7 +162,7 @@ func placeOf(p *snapshot.Project, v *snapshot.Version, e *snapshot.Environment) 
 	return one
 }
 
-// of returns the places of a subject: that of its environment, or those of all of its version.
+// of returns the places of a subject: the place of its environment, or of all environments of its version.
 func (l *layout) of(s bundle.Subject) []place {
 	if s.Environment == nil {
 		return l.byVersion[s.Version]
@@ -199,7 +199,7 @@ func shadowed(p *snapshot.Project, s bundle.Subject) bool {
 	return false
 }
 
-// judge returns the place of a subject on Kong, and which of its fates applies.
+// judge returns the place of a subject on Kong, and the fate that applies to it.
 func judge(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureProject:

@@ -75,7 +75,7 @@ func TestLauncher_docker(t *testing.T) {
 	}
 }
 
-// Code says under which license its receiver has it, wherever it is copied to.
+// Every file of code names its license, wherever the file is copied.
 func TestFiles_license(t *testing.T) {
 	code := 0
 	for name, text := range sampleFiles(t) {

@@ -57,7 +57,7 @@ func limitsLine(l snapshot.Limits) string {
 	return strings.Join(parts, ",")
 }
 
-// judgeLimit places a limit of the project or of a key type.
+// judgeLimit returns the place of a limit of the project or of a key type.
 func judgeLimit(s bundle.Subject) bundle.Verdict {
 	if s.KeyType != nil {
 		return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/key_types/%s%s", s.KeyType.ID, s.Place)}
@@ -69,7 +69,7 @@ func judgeLimit(s bundle.Subject) bundle.Verdict {
 	return v
 }
 
-// judgeOfKey places a key's own limits and ranges, which are part of its entry.
+// judgeOfKey returns the place of a key's own limits and ranges, which are part of its entry.
 func judgeOfKey(s bundle.Subject) bundle.Verdict {
 	if !needsEntry(s.Key) {
 		return bundle.Verdict{Reason: "revoked"}
@@ -77,8 +77,8 @@ func judgeOfKey(s bundle.Subject) bundle.Verdict {
 	return bundle.Verdict{Target: bundle.At(gatewayFile, "/plugins/0/config/keys/%x", s.Key.Hash)}
 }
 
-// judgeRule places an address rule. Every route of its version has it; the pointer is to
-// the first.
+// judgeRule returns the place of an address rule. Every route of its version contains the rule; the pointer is to the
+// first one.
 func judgeRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	places := layoutOf(b).byVersion[s.Version]
 	if len(places) == 0 {

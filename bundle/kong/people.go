@@ -12,7 +12,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// judgePeople returns the place in the exported realm of what belongs to logins.
+// judgePeople returns the place of a login's subject in the exported realm.
 func judgePeople(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	switch s.Feature {
 	case snapshot.FeatureRedirects:
@@ -117,7 +117,7 @@ func hasFixedPort(s *snapshot.ClientSettings) bool {
 	return false
 }
 
-// providerTarget returns where a provider is in the realm.
+// providerTarget returns the place of a provider in the realm.
 func providerTarget(b *bundle.Build, p *snapshot.Provider) *bundle.Pointer {
 	return bundle.At(bundle.RealmFile, "%s", fmt.Sprintf("/identityProviders/%d", providerPlace(b, p)))
 }

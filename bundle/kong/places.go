@@ -9,7 +9,7 @@ import (
 	"postern/core/snapshot"
 )
 
-// apiKeyDoc says where the keys of a route travel, and how refusals say so.
+// apiKeyDoc says where callers of a route send their keys, and how refusals word that.
 type apiKeyDoc struct {
 	In              []snapshot.KeyPlace `json:"in"`
 	Messages        map[string]string   `json:"messages"` // by the plugin's name of the refusal
@@ -60,7 +60,7 @@ func carrying(place snapshot.KeyPlace, key string) (header, query string) {
 	return strings.Replace(sample.Header, stand, key, 1), strings.Replace(sample.Query, stand, key, 1)
 }
 
-// keyPlacesMark tells start.sh where keys travel on paths where that isn't X-API-Key: a word per path, which is
+// keyPlacesMark tells start.sh where to send keys on paths where that isn't X-API-Key: a word per path, which is
 // PATH|HEADER|QUERY. The header is written with a tilde for each blank.
 func keyPlacesMark(b *bundle.Build) string {
 	var words []string

@@ -12,7 +12,7 @@ type routePolicyDoc struct {
 	Environment string `json:"environment"`
 	snapshot.RequestsAuth
 	Issuers  []issuerDoc       `json:"issuers,omitempty"`
-	Endpoint string            `json:"introspection,omitempty"` // the version's ID; "": no endpoint is asked
+	Endpoint string            `json:"introspection,omitempty"` // the version's ID; "": no introspection
 	APIKey   *apiKeyDoc        `json:"api_key,omitempty"`
 	IP       *contract.IPRules `json:"ip,omitempty"`
 

@@ -202,7 +202,7 @@ func letThrough(r route, name, needs string, rules snapshot.IPRules) (probe, boo
 	return p, true
 }
 
-// needsOfKeyless returns what a call without a key needs so that it is let through.
+// needsOfKeyless returns the requirements that a call without a key has to meet.
 func needsOfKeyless(p *snapshot.Project, access snapshot.Access) string {
 	if access.Mode == snapshot.Authenticate && !p.Limits.None() {
 		return needsCounted
@@ -233,9 +233,9 @@ func probesOf(b *bundle.Build, s bundle.Subject) []string {
 	return ids
 }
 
-// probesOfKey returns the ID of a probe that the holder of a key can prove it with: that of the first route that
-// accepts the key. It is nil for a key that not every address may use, and if address rules refuse the gateway's own
-// machine.
+// probesOfKey returns the ID of a probe with which the holder of a key can test the key: the probe of the first route
+// that accepts the key. It is nil for a key that not every address may use, and if address rules refuse the gateway's
+// own machine.
 func probesOfKey(b *bundle.Build, k *snapshot.Key) []string {
 	l := layoutOf(b)
 	if l.openedBy == nil {

@@ -66,7 +66,7 @@ func (c *configWriter) rules() {
 	c.out.Raw("\n      }")
 }
 
-// judgeRouteRule returns the place on Kong of a rule, or of what applies to routes without a rule.
+// judgeRouteRule returns the place on Kong of a rule, or of the default for routes without a rule.
 func judgeRouteRule(b *bundle.Build, s bundle.Subject) bundle.Verdict {
 	rule := s.Rule
 	if rule == nil {

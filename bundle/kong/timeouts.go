@@ -8,11 +8,11 @@ import (
 	"postern/core/snapshot"
 )
 
-// timeouts are those of a service, in milliseconds.
+// timeouts are the timeouts of a service, in milliseconds.
 type timeouts struct{ connect, read, write int }
 
 // timeoutsOf returns the timeouts of an environment's service. Kong has one for the wait for a response and for pauses
-// in it, and takes the longer: it must not cut what the hosted gateway lets through.
+// in it, and takes the longer: it must not cut off calls that the hosted gateway lets through.
 func timeoutsOf(e *snapshot.Environment) timeouts {
 	t := e.Upstream.Timeouts.Stated()
 	return timeouts{connect: *t.ConnectMS, read: max(*t.ResponseMS, *t.IdleMS), write: *t.IdleMS}

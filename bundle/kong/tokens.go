@@ -10,9 +10,9 @@ import (
 	"postern/core/snapshot"
 )
 
-// enforced returns what a route's entry has of the version's policy. It has the methods that the plugin implements, in
-// its order. Leaving a method out never admits a call: a version that requires a credential and has no method refuses
-// every call. Issuers, the introspection endpoint and the places of keys have their own members.
+// enforced returns the part of the version's policy that a route's entry contains. It has the methods that the plugin
+// implements, in its order. Leaving a method out never admits a call: a version that requires a credential and has no
+// method refuses every call. Issuers, the introspection endpoint and the places of keys have their own members.
 func enforced(access snapshot.Access) snapshot.RequestsAuth {
 	out := access.RequestsAuth
 	out.Methods, out.JWT, out.Opaque, out.APIKey = []string{}, nil, nil, snapshot.APIKeyAuth{}
@@ -123,7 +123,7 @@ func hasProviderTokens(p *snapshot.Project) bool {
 	return false
 }
 
-// judgeTenantFallback returns where the fallback owner of a tenant is.
+// judgeTenantFallback returns the place of a tenant's fallback owner.
 func judgeTenantFallback(p *snapshot.Project, s bundle.Subject) bundle.Verdict {
 	if _, used := tenantFallback(p, *s.Tenant); !used || s.Tenant.Detached {
 		return bundle.Verdict{Reason: "unused"}

@@ -106,7 +106,7 @@ func responseChanges(c *snapshot.BodyChanges) changesDoc[*changeList] {
 }
 
 // bodySettings returns the settings that Kong needs in its compose file to read the bodies that request-transformer
-// changes. If a body doesn't fit into the buffer, the plugin replaces it with what it should only add.
+// changes. If a body doesn't fit into the buffer, the plugin replaces it with the members that it should only add.
 func bodySettings(p *snapshot.Project) string {
 	for i := range p.Versions {
 		if !p.Versions[i].Transforms.RequestBody.None() {

@@ -1,7 +1,7 @@
 // Package openfga writes the rules of a project's routes, and the groups that they name, for OpenFGA: an authorization
 // model in its language and as JSON (schema 1.1), relationship tuples, and a store file with assertions about each
 // rule. It owns the model and the names of its objects. The rule for a call is chosen, and its credential is checked,
-// before OpenFGA is asked; docs/openfga.md says how. Limits of OpenFGA are those of its server 1.22.1.
+// before it is sent to OpenFGA; docs/openfga.md says how. Limits of OpenFGA are those of its server 1.22.1.
 package openfga
 
 import (

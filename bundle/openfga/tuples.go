@@ -54,8 +54,8 @@ func (s Source) WriteTuples(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
-// ruleTuples adds the requirements of rules and of routes without one. If a rule doesn't require something, everyone
-// has it.
+// ruleTuples adds the requirements of rules and of routes without one. If a rule doesn't require a relation, everyone
+// has that relation.
 func (s Source) ruleTuples(add func(user, relation, object string)) {
 	named, slots := s.groupsNamed(), s.slots()
 	for v := range s.versions() {

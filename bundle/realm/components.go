@@ -41,7 +41,7 @@ func (s Source) components() map[string][]component {
 
 // keyProviders make Keycloak generate its keys at the import if app clients sign with algorithms other than RS256; nil
 // leaves it to Keycloak. Keycloak would generate these keys with the first token, and a gateway that has just fetched
-// the keys would refuse it. A realm that names a key has no others, so Keycloak's own are among them
+// the keys would refuse it. A realm that names any key provider has no others, so the list includes Keycloak's own
 // (DefaultKeyProviders of Keycloak 26).
 func (s Source) keyProviders() []component {
 	signs := func(algorithm string) bool {

@@ -153,8 +153,8 @@ func value(out *jsonfile.Stream, v any) {
 // for.
 type placeholder string
 
-// escapedBegin is ${ as MarshalJSON writes it. No other text has it: a backslash in a text
-// is escaped, and a brace never is.
+// escapedBegin is ${ as MarshalJSON writes it. It doesn't occur in other texts: a backslash in a text is escaped, and a
+// brace never is.
 const escapedBegin = `\u0024\u007b`
 
 // MarshalJSON writes the placeholder so that value can tell it from other texts.

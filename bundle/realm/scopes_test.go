@@ -89,8 +89,8 @@ func TestClientScopes_apiScopes(t *testing.T) {
 	}
 }
 
-// A realm that declares client scopes has no others: those that Keycloak's clients and tokens
-// need must be among them, and none twice.
+// A realm that declares client scopes has no others: the list must include those that Keycloak's clients and tokens
+// need, without duplicates.
 func TestClientScopes_complete(t *testing.T) {
 	s := source()
 	file, have := writeRealm(t, s), map[string]int{}

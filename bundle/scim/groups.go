@@ -14,7 +14,7 @@ import (
 // in several passes over the users.
 const membersHeld = 16 << 20
 
-// innerFirst returns the groups so that each comes after those that are in it.
+// innerFirst sorts the groups so that each comes after the groups that it contains.
 func innerFirst(all []snapshot.Group) []*snapshot.Group {
 	inner := innerOf(all)
 	out := make([]*snapshot.Group, 0, len(all))

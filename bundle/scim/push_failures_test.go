@@ -16,7 +16,7 @@ import (
 	"postern/testkit"
 )
 
-// receiver is a SCIM server that keeps what it gets, and fails as it is told.
+// receiver is a SCIM server that stores the resources that it receives, and can be set to fail.
 type receiver struct {
 	*httptest.Server
 	t testing.TB

@@ -46,8 +46,8 @@ type meta struct {
 	Location     string `json:"location"` // relative to the receiver's base URL
 }
 
-// user is a User resource. A receiver sets ID and Meta itself, so a request has neither.
-// The script relies on the order: what a receiver sets comes before ExternalID.
+// user is a User resource. A receiver sets ID and Meta itself, so a request has neither. The script relies on the
+// order: members that a receiver sets come before ExternalID.
 type user struct {
 	Schemas     []string `json:"schemas"`
 	ID          string   `json:"id,omitempty"`
