@@ -8,7 +8,7 @@ import (
 func TestUpstreamRetries_json(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"max":0,"on":[502,"timeout"]}`: `{"max":0,"on":[502,"timeout"]}`,
-		`{"on":["503"]}`:                 `{"on":[503]}`, // as a flag or a field of a form has it
+		`{"on":["503"]}`:                 `{"on":[503]}`, // as in a flag or a field of a form
 		`{"on":[]}`:                      `{"on":[]}`,
 		`{"on":[5e2,"05"]}`:              `{"on":["5e2","05"]}`, // no conditions, but said as they were
 		`{}`:                             `{}`,
