@@ -16,17 +16,16 @@ type Account struct {
 	Email        string
 	Name         string
 	PasswordHash string
-	Operator     bool // of the installation, in addition to their roles in teams
+	Operator     bool // of the installation, in addition to the roles in teams
 	CreatedAt    time.Time
 
-	// EmailUnproven says that the address was only typed, at an open sign-up or later, and that nothing has shown yet
-	// that it is this person's.
+	// EmailUnproven says that the person only typed the address, at an open sign-up or later, and hasn't proven yet
+	// that it is theirs.
 	EmailUnproven bool
 }
 
-// Token is a row of tokens: workspace keys, sessions, one-time sign-in links and
-// attempts of federated sign-in. Hash is the SHA-256 of the secret. The last three
-// fields are of sessions.
+// Token is a row of tokens: workspace keys, sessions, one-time sign-in links and attempts of federated sign-in. Hash is
+// the SHA-256 of the secret. The last three fields are for sessions.
 type Token struct {
 	ID         string `gorm:"primaryKey"`
 	Kind       string
@@ -65,7 +64,7 @@ func (t *Tx) DeleteTokensOfTeam(kind, teamID string) error {
 	return t.db.Where("kind = ? AND team_id = ?", kind, teamID).Delete(&Token{}).Error
 }
 
-// TokenByHash finds a token of the kind that is neither expired nor used at now.
+// TokenByHash finds a token of the kind that is neither expired at now nor used.
 func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error) {
 	var token Token
 	return token, t.db.
@@ -73,7 +72,7 @@ func (t *Tx) TokenByHash(kind string, hash []byte, now time.Time) (Token, error)
 		Take(&token).Error
 }
 
-// UseToken marks a token used. It returns false if it was used already.
+// UseToken marks a token as used. It returns false if it was already used.
 func (t *Tx) UseToken(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Token{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
@@ -93,8 +92,7 @@ func (t *Tx) TokensOf(kind, accountID string, now time.Time) ([]Token, error) {
 	).Error
 }
 
-// DeleteTokensExcept removes an account's tokens of one kind but one, and returns
-// how many it removed.
+// DeleteTokensExcept removes all but one of an account's tokens of one kind, and returns how many it removed.
 func (t *Tx) DeleteTokensExcept(kind, accountID, keep string) (int64, error) {
 	res := t.db.Where("kind = ? AND account_id = ? AND id <> ?", kind, accountID, keep).Delete(&Token{})
 	return res.RowsAffected, res.Error
@@ -115,7 +113,7 @@ func (t *Tx) SetTokenHash(id string, hash []byte) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// TouchToken notes when a token was last seen.
+// TouchToken records when a token was last seen.
 func (t *Tx) TouchToken(id string, now time.Time) error {
 	return t.db.Model(&Token{}).Where("id = ?", id).UpdateColumn("seen_at", now).Error
 }
@@ -131,13 +129,13 @@ func (t *Tx) DeleteTokens(kind string) error {
 	return t.db.Where("kind = ?", kind).Delete(&Token{}).Error
 }
 
-// DeleteExpiredTokens removes what can never be used again.
+// DeleteExpiredTokens removes tokens that can never be used again.
 func (t *Tx) DeleteExpiredTokens(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&Token{}).Error
 }
 
-// HoldAccount finds an account and locks it until the transaction ends: others that
-// hold it wait. On SQLite every write transaction excludes all others anyway.
+// HoldAccount finds an account and locks it until the transaction ends, so that others that call HoldAccount wait. On
+// SQLite, write transactions exclude each other anyway.
 func (t *Tx) HoldAccount(id string) (Account, error) {
 	var a Account
 	return a, t.held().Where("id = ?", id).Take(&a).Error
@@ -148,8 +146,8 @@ func (t *Tx) SetPassword(id, encoded string) error {
 	return t.db.Model(&Account{}).Where("id = ?", id).UpdateColumn("password_hash", encoded).Error
 }
 
-// SetProfile writes an account's name, its lowercase address, and whether that is unproven. ErrDuplicate if another
-// account has the address.
+// SetProfile writes an account's name, its lowercase address, and whether the address is unproven. It returns
+// ErrDuplicate if another account has the address.
 func (t *Tx) SetProfile(a Account) error {
 	return t.db.Model(&Account{}).Where("id = ?", a.ID).
 		UpdateColumns(map[string]any{"name": a.Name, "email": a.Email, "email_unproven": a.EmailUnproven}).Error
@@ -157,13 +155,13 @@ func (t *Tx) SetProfile(a Account) error {
 
 // Ended counts what EndAccess removed of an account.
 type Ended struct {
-	Sessions int64 // with current links and sign-in attempts, and remembered browsers
-	Tokens   int64 // and what programs were given that have not fetched their token yet
+	Sessions int64 // including current links, sign-in attempts and remembered browsers
+	Tokens   int64 // including grants of programs that haven't fetched their token yet
 	SignIns  int64 // with providers
 }
 
-// EndAccess removes all by which an account can be used except its password, one session or token, and one linked
-// sign-in.
+// EndAccess removes everything by which an account can be used, except its password, one session or token, and one
+// linked sign-in.
 func (t *Tx) EndAccess(account, keep, keepSignIn string) (ended Ended, err error) {
 	for _, of := range []struct {
 		row   any
@@ -184,7 +182,7 @@ func (t *Tx) EndAccess(account, keep, keepSignIn string) (ended Ended, err error
 	return ended, nil
 }
 
-// TokenByID finds a token of the kind that is neither expired nor used at now.
+// TokenByID finds a token of the kind that is neither expired at now nor used.
 func (t *Tx) TokenByID(kind, id string, now time.Time) (Token, error) {
 	var token Token
 	return token, t.db.
@@ -200,8 +198,8 @@ func (t *Tx) held() *gorm.DB {
 	return t.db
 }
 
-// LockAccounts makes concurrent first sign-ups wait for each other. SQLite's
-// write transactions exclude each other already.
+// LockAccounts makes concurrent first sign-ups wait for each other. SQLite's write transactions exclude each other
+// anyway.
 func (t *Tx) LockAccounts() error {
 	if t.sqlTx == nil || t.dialect != migrations.Postgres {
 		return nil

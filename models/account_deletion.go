@@ -7,8 +7,8 @@ func (t *Tx) HoldOperators() ([]Account, error) {
 	return list, t.held().Where("operator = ?", true).Order("id").Find(&list).Error
 }
 
-// EraseAccount removes an account with its sessions, tokens, ways to sign in and invitations. Its memberships are gone
-// already. It fails with ErrReferenced if one was added in the meantime.
+// EraseAccount removes an account with its sessions, tokens, sign-in methods and invitations. Its memberships must
+// already have been removed. It returns ErrReferenced if one was added in the meantime.
 func (t *Tx) EraseAccount(id string) error {
 	for _, row := range []any{&Token{}, &AccessToken{}, &DeviceGrant{}, &LinkedAccount{}} {
 		if err := t.db.Where("account_id = ?", id).Delete(row).Error; err != nil {

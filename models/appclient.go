@@ -40,7 +40,7 @@ type Provider struct {
 	AppClientID          string
 	Type                 string
 	Managed              bool
-	ClientID             string // of the app that is registered with the provider
+	ClientID             string // of the app registered with the provider
 	ClientSecret         secrets.Sealed
 	Issuer               string
 	Scopes               []string `gorm:"serializer:json"`
@@ -57,8 +57,8 @@ type Provider struct {
 	UpdatedAt            time.Time
 }
 
-// SecretPlace returns the place that the provider's secret is sealed for. Gateways need it
-// where clients get the provider's tokens, which gateways then verify with the provider.
+// SecretPlace returns the place that the provider's secret is sealed for. If clients get the provider's tokens,
+// gateways need the secret to verify these with the provider.
 func (p Provider) SecretPlace() secrets.Place {
 	place := secrets.Place{Table: "providers", Row: p.ID, Column: "client_secret", Purpose: secrets.ForControl}
 	if p.ClientToken == providerTokens {
@@ -89,8 +89,8 @@ func (t *Tx) AppClientByID(id string) (AppClient, error) {
 	return c, t.db.Where("id = ?", id).Take(&c).Error
 }
 
-// LockAppClient finds an app client and keeps others from locking it until the
-// transaction ends. On SQLite write transactions exclude each other anyway.
+// LockAppClient finds an app client and locks it until the transaction ends. On SQLite, write transactions exclude each
+// other anyway.
 func (t *Tx) LockAppClient(id string) (AppClient, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -148,7 +148,7 @@ func (t *Tx) UpdateAppClient(c AppClient, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// FreezeAppClient writes since when an app client is frozen.
+// FreezeAppClient sets the time since which an app client is frozen, or nil.
 func (t *Tx) FreezeAppClient(c AppClient) error {
 	return t.db.Model(&AppClient{}).Where("id = ?", c.ID).Select("FrozenAt", "UpdatedAt").UpdateColumns(&c).Error
 }
@@ -177,14 +177,13 @@ func (t *Tx) ProviderByID(id string) (Provider, error) {
 	return p, t.db.Where("id = ?", id).Take(&p).Error
 }
 
-// ProvidersOf lists an app client's providers in the order they were made.
+// ProvidersOf lists an app client's providers in the order in which they were created.
 func (t *Tx) ProvidersOf(clientID string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.Where("app_client_id = ?", clientID).Order("created_at, id").Find(&list).Error
 }
 
-// ProvidersOfAll lists the providers of all the app clients named, each client's in
-// the order they were made.
+// ProvidersOfAll lists the providers of the given app clients, each client's in the order in which they were created.
 func (t *Tx) ProvidersOfAll(clientIDs []string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.Where("app_client_id IN ?", clientIDs).Order("app_client_id, created_at, id").Find(&list).Error
@@ -204,7 +203,7 @@ func (t *Tx) UpdateProvider(p Provider, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// SetProviderEndpoints writes what the discovery document of the issuer says, if the provider still has that issuer.
+// SetProviderEndpoints writes the endpoints in the issuer's discovery document, if the provider still has that issuer.
 func (t *Tx) SetProviderEndpoints(id, issuer, endpoints string) error {
 	return t.db.Model(&Provider{}).Where("id = ? AND issuer = ?", id, issuer).UpdateColumn("endpoints", endpoints).Error
 }
@@ -223,8 +222,8 @@ func (t *Tx) SigningKeysOf(clientID string, now time.Time) ([]SigningKey, error)
 		Find(&list).Error
 }
 
-// ExpireSigningKeys sets the expiry of an app client's signing keys that have none, except
-// for the key with the id except.
+// ExpireSigningKeys sets the expiry of an app client's signing keys that have none, except for the key with the ID
+// except.
 func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
 	return t.db.
 		Model(&SigningKey{}).
@@ -232,8 +231,7 @@ func (t *Tx) ExpireSigningKeys(clientID, except string, at time.Time) error {
 		UpdateColumn("expires_at", at).Error
 }
 
-// ClientsToRekey lists at most limit ids of app clients whose newest key was made
-// before the time given.
+// ClientsToRekey lists the IDs of at most limit app clients whose newest key was created before the given time.
 func (t *Tx) ClientsToRekey(before time.Time, limit int) ([]string, error) {
 	var ids []string
 	return ids, t.db.
@@ -245,7 +243,7 @@ func (t *Tx) ClientsToRekey(before time.Time, limit int) ([]string, error) {
 		Pluck("client_id", &ids).Error
 }
 
-// DeleteExpiredSigningKeys removes keys that verify nothing any more.
+// DeleteExpiredSigningKeys removes keys that no longer verify tokens.
 func (t *Tx) DeleteExpiredSigningKeys(now time.Time) error {
 	return t.db.Where("expires_at <= ?", now).Delete(&SigningKey{}).Error
 }

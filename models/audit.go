@@ -15,7 +15,7 @@ import (
 	"postern/migrations"
 )
 
-// The outcomes of what was asked for.
+// The outcomes of a request.
 const (
 	OutcomeDone    = "done"
 	OutcomeRefused = "refused"
@@ -26,13 +26,13 @@ const (
 type AuditEntry struct {
 	ID         string `gorm:"primaryKey"`
 	TeamID     string
-	Number     int64  // place in the chain, from 1; 0 for one that is in no chain
+	Number     int64  // place in the chain, from 1; 0 if it isn't in a chain
 	Hash       string // hexadecimal SHA-256; see ChainHash
 	Actor      string
 	TokenID    string // of the credential, "" for a visitor without one
 	Action     string
-	Object     string // id of what was acted on
-	ProjectID  string // of the project that Object belongs to, "" for none
+	Object     string // ID of the object of the action
+	ProjectID  string // of the object's project, "" for none
 	Outcome    string
 	Detail     map[string]string               `gorm:"serializer:json"`
 	Changes    map[string]contract.AuditChange `gorm:"serializer:json"`
@@ -41,16 +41,14 @@ type AuditEntry struct {
 	CreatedAt  time.Time
 }
 
-// AuditChain is a row of audit_chains: the end of a chain. It shows when the last entries
-// of the chain are missing.
+// AuditChain is a row of audit_chains: the end of a chain. It reveals when the last entries of the chain are missing.
 type AuditChain struct {
 	TeamID string `gorm:"primaryKey"`
 	Number int64
 	Hash   string
 }
 
-// ChainHash returns the hash of the entry after an entry with the hash previous: of its
-// ChainText.
+// ChainHash returns the hash of an entry that follows an entry with the hash previous: the hash of its ChainText.
 func (e AuditEntry) ChainHash(previous string) (string, error) {
 	text, err := e.ChainText(previous)
 	if err != nil {
@@ -119,9 +117,9 @@ func asRead[T any](facts map[string]T) (map[string]T, error) {
 	return out, nil
 }
 
-// Audit adds an entry to the transaction. It takes its place in its chain last,
-// when everything else has gone well: a chain is held for a moment only, and
-// transactions with entries of several teams take the chains in one order.
+// Audit adds an entry to the transaction. The entry gets its place in the chain at the end, when everything else has
+// succeeded. So a chain is locked only briefly, and transactions with entries of several teams lock the chains in the
+// same order.
 func (t *Tx) Audit(e AuditEntry) { t.audit = append(t.audit, e) }
 
 // chainAudit writes the entries of the transaction.
@@ -197,8 +195,7 @@ func (t *Tx) AuditChains() ([]AuditChain, error) {
 	return list, t.db.Order("team_id").Find(&list).Error
 }
 
-// AuditChainOf is the end of a team's chain, which is zero before its first
-// entry.
+// AuditChainOf returns the end of a team's chain, which is zero before the first entry.
 func (t *Tx) AuditChainOf(teamID string) (AuditChain, error) {
 	var list []AuditChain
 	err := t.db.Where("team_id = ?", teamID).Limit(1).Find(&list).Error
@@ -208,11 +205,11 @@ func (t *Tx) AuditChainOf(teamID string) (AuditChain, error) {
 	return list[0], err
 }
 
-// AuditTeams lists the teams that have entries, with "" for those of no team.
+// AuditTeams lists the teams that have entries, including "" for entries without a team.
 func (t *Tx) AuditTeams() ([]string, error) {
 	var ids []string
 	return ids, t.db.Model(&AuditEntry{}).Distinct("team_id").Order("team_id").Pluck("team_id", &ids).Error
 }
 
-// ChainHashLength is how many characters a ChainHash has.
+// ChainHashLength is the number of characters in a ChainHash.
 const ChainHashLength = 2 * sha256.Size

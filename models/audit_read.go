@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// AuditFilter chooses entries of one team; what is empty chooses all.
+// AuditFilter selects entries of one team. Empty fields select all.
 type AuditFilter struct {
 	TeamID   string
 	Project  string // id
@@ -15,9 +15,9 @@ type AuditFilter struct {
 	Object   string
 	Outcome  string
 	From, To time.Time // To is not included
-	Text     string    // that an entry contains, in any case
-	Actors   []string  // whose entries contain the text too
-	Oldest   bool      // the oldest entry comes first
+	Text     string    // that an entry contains, ignoring case
+	Actors   []string  // whose entries match the text too
+	Oldest   bool      // oldest entry first
 }
 
 // AuditEntries lists at most limit entries, newest first.
@@ -30,20 +30,20 @@ func (t *Tx) AuditEntries(f AuditFilter, limit int) ([]AuditEntry, error) {
 	return list, err
 }
 
-// AuditLog is the entries that a filter chooses.
+// AuditLog is the list of entries that a filter selects.
 type AuditLog struct {
 	window
 	oldest bool
 }
 
-// AuditLog finds out by which index the entries of a filter are read.
+// AuditLog returns the log of a filter. It determines the index by which the entries are read.
 func (t *Tx) AuditLog(f AuditFilter) (AuditLog, error) {
 	w, err := t.auditWindow(f)
 	return AuditLog{w, f.Oldest}, err
 }
 
-// Entries lists at most limit entries after a place in the chain, 0 for the first, and returns the last one that it has
-// looked at if there are more after SearchWindow.
+// Entries lists at most limit entries after a place in the chain, 0 for the first. If it stopped at SearchWindow before
+// the end, it returns the last entry that it looked at.
 func (l AuditLog) Entries(after int64, limit int) ([]AuditEntry, *AuditEntry, error) {
 	w := l.window
 	w.rows = w.rows.Session(&gorm.Session{})
@@ -56,13 +56,14 @@ func (l AuditLog) Entries(after int64, limit int) ([]AuditEntry, *AuditEntry, er
 	return readWindow[AuditEntry](w, limit)
 }
 
-// Count counts the entries, and returns MaxTotal+1 if there are more than MaxTotal. It returns false if there can be
-// more after SearchWindow.
+// Count counts the entries. It returns MaxTotal+1 if there are more than MaxTotal, and false if there may be more
+// beyond SearchWindow.
 func (l AuditLog) Count() (n int64, complete bool, err error) {
 	return countWindow[AuditEntry](l.window)
 }
 
-// AuditMerged names the teams merged into the filter's that have entries about its project or its object.
+// AuditMerged lists the teams that were merged into the filter's team and have entries about the filter's project or
+// object.
 func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
 	merged := t.db.Model(&Team{}).Select("id").Where("merged_into = ?", f.TeamID)
 	q := t.db.Model(&AuditEntry{}).Where("team_id IN (?)", merged)
@@ -76,8 +77,7 @@ func (t *Tx) AuditMerged(f AuditFilter) ([]string, error) {
 	return ids, q.Distinct("team_id").Order("team_id DESC").Pluck("team_id", &ids).Error
 }
 
-// AuditAfter lists at most limit entries of a chain in order, from the one after
-// the entry given on.
+// AuditAfter lists at most limit entries of a chain in order, after the given entry.
 func (t *Tx) AuditAfter(last AuditEntry, limit int) ([]AuditEntry, error) {
 	var list []AuditEntry
 	return list, t.db.Where(

@@ -5,8 +5,7 @@ import "time"
 // AuditTrim is the action of the entries that record what retention removed from a chain.
 const AuditTrim = "audit.trim"
 
-// LockAuditChain returns the end of a team's chain, and keeps other transactions from the
-// chain until this one ends.
+// LockAuditChain returns the end of a team's chain, and locks the chain until the transaction ends.
 func (t *Tx) LockAuditChain(teamID string) (AuditChain, error) { return t.lockChain(teamID) }
 
 // FirstAuditEntry returns the first entry of a team's chain, and false if there is none.
@@ -36,8 +35,8 @@ func (t *Tx) DeleteAuditEntries(teamID string, first, last int64) (int64, error)
 	return res.RowsAffected, res.Error
 }
 
-// ChainsOfGoneTeams lists the chains of teams that do not exist any more and whose newest entry is from before a time
-// and has the action, any if it is empty.
+// ChainsOfGoneTeams lists the chains of teams that no longer exist whose newest entry is from before a time and has the
+// action (any if empty).
 func (t *Tx) ChainsOfGoneTeams(action string, before time.Time) ([]AuditChain, error) {
 	q := t.db.
 		Table("audit_chains AS c").

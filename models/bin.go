@@ -10,32 +10,31 @@ func (t *Tx) BinProject(id string, now, purgeAt time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// UnbinProject takes a project out of the trash. It returns false if the project is not
-// there, or is being purged.
+// UnbinProject takes a project out of the trash. It returns false if the project isn't in the trash, or is being
+// purged.
 func (t *Tx) UnbinProject(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND purge_at > ?", id, now).
 		UpdateColumns(map[string]any{"deleted_at": nil, "purge_at": nil})
 	return res.RowsAffected == 1, res.Error
 }
 
-// EraseProject ends a deleted project's time in the trash. It returns false if the project is
-// not there.
+// EraseProject ends a deleted project's time in the trash. It returns false if the project isn't in the trash.
 func (t *Tx) EraseProject(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND deleted_at IS NOT NULL", id).UpdateColumn("purge_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// LockProjectForPurge keeps a project whose time in the trash had ended at now from being restored,
-// also by a replica whose clock is behind, and locks its row until the transaction ends. It
-// returns false if the project was restored or does not exist.
+// LockProjectForPurge locks the row of a project whose time in the trash had ended at now until the transaction ends,
+// and prevents that it is restored, even by a replica whose clock is behind. It returns false if the project was
+// restored or doesn't exist.
 func (t *Tx) LockProjectForPurge(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Project{}).Where("id = ? AND purge_at <= ?", id, now).
 		UpdateColumn("purge_at", time.Unix(0, 0).UTC())
 	return res.RowsAffected == 1, res.Error
 }
 
-// ErasedProjects lists at most limit projects whose time in the trash had ended by the time
-// given, by id, after the one given.
+// ErasedProjects lists by ID at most limit projects after the given one whose time in the trash had ended by the given
+// time.
 func (t *Tx) ErasedProjects(by time.Time, after string, limit int) ([]Project, error) {
 	var list []Project
 	return list, t.db.Where("purge_at <= ? AND id > ?", by, after).Order("id").Limit(limit).Find(&list).Error
@@ -47,7 +46,7 @@ func (t *Tx) CountBin(teamID string, now time.Time) (int64, error) {
 	return n, t.db.Model(&Project{}).Where("team_id = ? AND purge_at > ?", teamID, now).Count(&n).Error
 }
 
-// ServedFromBin reports whether a tenant is that of a deleted project.
+// ServedFromBin reports whether a tenant belongs to a deleted project.
 func (t *Tx) ServedFromBin(tenantID string) (bool, error) {
 	var n int64
 	return n > 0, t.db.

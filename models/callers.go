@@ -2,9 +2,9 @@ package models
 
 import "time"
 
-// CallFilter chooses the calls of a project, of the projects that serve a tenant, or of the
-// projects of a product; the first of them that is set counts. Tenant also chooses those of
-// the tenant's keys and users, and Product those of the product's keys.
+// CallFilter selects the calls of a project, of the projects that serve a tenant, or of the projects of a product; the
+// first of these that is set counts. Tenant limits them to calls of the tenant's keys and users, and Product to calls
+// of the product's keys.
 type CallFilter struct {
 	Project     string
 	Environment string // id; "" for all
@@ -43,8 +43,8 @@ func (t *Tx) CountCallers(of CallFilter, since int64) (owners, calls int64, owne
 	return sums.Owners, sums.Calls, sums.Ownerless > 0, err
 }
 
-// CountSignIns counts the users who signed in through an app client since a time, and with
-// a provider of it if providerID is not empty. It reads by id, which begins with the time.
+// CountSignIns counts the users who signed in through an app client since a time, with one of its providers if
+// providerID isn't empty. It reads by ID, because IDs begin with the time.
 func (t *Tx) CountSignIns(clientID, providerID string, since time.Time) (n int64, err error) {
 	q := t.db.Model(&LoginSession{}).Where("id >= ? AND client_id = ?", firstID("ses", since), clientID)
 	if providerID != "" {
@@ -53,7 +53,7 @@ func (t *Tx) CountSignIns(clientID, providerID string, since time.Time) (n int64
 	return n, q.Distinct("user_id").Count(&n).Error
 }
 
-// CountDeliveries counts what was sent to a webhook, or is to be, since a time.
+// CountDeliveries counts a webhook's deliveries, including pending ones, since a time.
 func (t *Tx) CountDeliveries(webhookID string, since time.Time) (n int64, err error) {
 	return n, t.db.
 		Model(&WebhookDelivery{}).

@@ -6,8 +6,8 @@ import (
 	"postern/platform/secrets"
 )
 
-// CallSigningKey is a row of call_signing_keys: an Ed25519 key with which the gateway signs
-// calls to the project's upstreams. It signs from SignsFrom on, until that of a later key.
+// CallSigningKey is a row of call_signing_keys: an Ed25519 key with which the gateway signs calls to the project's
+// upstreams. It signs from SignsFrom on, until the SignsFrom of a later key.
 type CallSigningKey struct {
 	ProjectID      string `gorm:"primaryKey"`
 	ID             string `gorm:"primaryKey"` // the public key's thumbprint (RFC 7638)

@@ -9,19 +9,19 @@ import (
 	"postern/platform/secrets"
 )
 
-// Certificate is a row of certificates: that of a custom host name, by ACME.
+// Certificate is a row of certificates: the ACME certificate of a custom host name.
 type Certificate struct {
 	Host       string `gorm:"primaryKey"`
 	Directory  string // the ACME server of the last attempt
 	Chain      string // PEM; "" while there is none
 	PrivateKey secrets.Sealed
 	EndsAt     *time.Time
-	DueAt      time.Time // when it is obtained, renewed or tried again
+	DueAt      time.Time // when it will be obtained, renewed or retried
 	Failures   int64     // since the last success
 	Problem    string    // why the last attempt failed
 	Holder     string    // the replica that is obtaining it, "" for none
 	HeldUntil  *time.Time
-	Challenge  string // the token that every replica presents during this
+	Challenge  string // the token that every replica presents meanwhile
 	UpdatedAt  time.Time
 }
 
@@ -62,7 +62,7 @@ func (t *Tx) CertificatesOf(hosts []string) ([]Certificate, error) {
 
 // HoldCertificate reserves a host name's certificate for holder, the process that obtains it, for the given time. It
 // returns false if the certificate isn't due, or if another process holds it. A certificate from another ACME server is
-// due.
+// always due.
 func (t *Tx) HoldCertificate(host, directory, holder string, during time.Duration) (bool, error) {
 	now, err := t.clock()
 	if err != nil {
@@ -82,8 +82,8 @@ func (t *Tx) HoldCertificate(host, directory, holder string, during time.Duratio
 	return res.RowsAffected == 1, res.Error
 }
 
-// SetCertificateChallenge writes the token of a certificate's challenge. It returns false if
-// holder does not hold the certificate any more.
+// SetCertificateChallenge writes the token of a certificate's challenge. It returns false if holder no longer holds the
+// certificate.
 func (t *Tx) SetCertificateChallenge(host, holder, token string) (bool, error) {
 	now, err := t.clock()
 	if err != nil {
@@ -103,8 +103,8 @@ func (t *Tx) HeldCertificate(host, holder string) (Certificate, error) {
 	return one, t.db.Where("host = ? AND holder = ?", host, holder).Take(&one).Error
 }
 
-// ReleaseCertificate writes the outcome of an attempt, and ends the hold. A holder whose time
-// was over, and whose place another one took, changes nothing.
+// ReleaseCertificate writes the outcome of an attempt and ends the hold. It changes nothing if the hold expired and
+// another process took over.
 func (t *Tx) ReleaseCertificate(row Certificate, holder string) error {
 	now, err := t.clock()
 	if err != nil {
@@ -120,8 +120,8 @@ func (t *Tx) ReleaseCertificate(row Certificate, holder string) error {
 		).UpdateColumns(&row).Error
 }
 
-// DeleteUnusedCertificates removes the certificates of host names that no project has verified,
-// and returns how many there were.
+// DeleteUnusedCertificates removes the certificates of host names that no project has verified, and returns their
+// number.
 func (t *Tx) DeleteUnusedCertificates() (int64, error) {
 	res := t.db.
 		Where("holder = '' AND host NOT IN (SELECT host FROM domains WHERE verified_at IS NOT NULL)").

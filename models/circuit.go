@@ -53,9 +53,8 @@ func isAnswer(err error) bool {
 	return ok || isAny(err, syscall.ECONNREFUSED, syscall.ECONNRESET)
 }
 
-// isUnanswered reports whether a connection failed because nothing came back. Connections
-// are closed, and those being opened among them, when another one was silent: see
-// wire.dead.
+// isUnanswered reports whether a connection failed because nothing came back. Connections are closed, including those
+// being opened, when another one was silent: see wire.dead.
 func isUnanswered(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout() ||

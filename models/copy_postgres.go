@@ -21,7 +21,7 @@ type Copied struct {
 	Tables, Rows, Jobs int64
 }
 
-// NotEmptyError is a target of CopyTo that has rows, or tables that are not Postern's.
+// NotEmptyError means that the target of CopyTo has rows, or tables that aren't Postern's.
 type NotEmptyError struct {
 	Tables  []string
 	Foreign bool // the tables are not Postern's
@@ -39,11 +39,10 @@ func (e *NotEmptyError) Error() string {
 	return "the target database isn't empty: it has rows in " + text
 }
 
-// CopyTo copies all rows of a SQLite database, and its jobs that have not ended, to an
-// empty PostgreSQL database with the same schema. It reads one state of the source and
-// writes one transaction, in the order of foreign keys and a row at a time. Before the
-// transaction is committed, every row is read back and compared, and check decides. note is
-// called before each table.
+// CopyTo copies all rows of a SQLite database, and its jobs that have not ended, to an empty PostgreSQL database with
+// the same schema. It reads a consistent state of the source and writes a single transaction, row by row in the order
+// of foreign keys. Before it commits, it reads back and compares every row, and calls check, whose error rolls the copy
+// back. note is called before each table.
 func (d *DB) CopyTo(
 	ctx context.Context, target *DB, note func(table string), check func(from, to *Tx) error,
 ) (done Copied, err error) {
@@ -91,8 +90,8 @@ func (d *DB) alone(ctx context.Context, fn func(*Tx, *sql.Conn) error) (err erro
 	return tx.Commit()
 }
 
-// CheckEmpty returns a NotEmptyError if a PostgreSQL database has rows of ours, or tables
-// that are not ours. The tables may be missing.
+// CheckEmpty returns a NotEmptyError if a PostgreSQL database has rows in Postern's tables, or tables that aren't
+// Postern's. Postern's tables may be missing.
 func (d *DB) CheckEmpty(ctx context.Context) error {
 	return d.Consistent(ctx, func(tx *Tx) error {
 		tables, err := tx.postgresTables()

@@ -9,8 +9,8 @@ import (
 	"postern/migrations"
 )
 
-// SaveSQLite writes a copy of a SQLite database to a new file, as it is at one point in time. Other connections and
-// processes may read and write during this.
+// SaveSQLite writes a consistent copy of a SQLite database to a new file. Other connections and processes may read and
+// write during this time.
 func (d *DB) SaveSQLite(ctx context.Context, path string) error {
 	if d.dialect != migrations.SQLite {
 		return errors.New("models: only a SQLite database can be copied into a file")

@@ -2,7 +2,7 @@ package models
 
 import "errors"
 
-// The result codes of SQLite (https://sqlite.org/rescode.html) for a file that isn't a database, or no longer is one.
+// SQLite's result codes (https://sqlite.org/rescode.html) for a damaged file, and for a file that isn't a database.
 const (
 	sqliteCorrupt = 11
 	sqliteNotADB  = 26

@@ -6,7 +6,7 @@ import (
 	"postern/core/contract"
 )
 
-// ContentsOf counts what belongs to a project at now, keys up to MaxTotal+1. It leaves NewestExport out.
+// ContentsOf counts the objects that belong to a project at now, keys up to MaxTotal+1. It doesn't set NewestExport.
 func (t *Tx) ContentsOf(project Project, now time.Time) (out contract.ProjectDeletion, err error) {
 	projectID := project.ID
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
@@ -39,8 +39,7 @@ func (t *Tx) ContentsOf(project Project, now time.Time) (out contract.ProjectDel
 	return out, err
 }
 
-// NewestReadyExport returns when the newest export of a project that was finished was
-// requested, nil if there is none.
+// NewestReadyExport returns when a project's newest finished export was requested, nil if there is none.
 func (t *Tx) NewestReadyExport(projectID string) (*time.Time, error) {
 	var list []Export
 	err := t.db.Where("project_id = ? AND state IN ('ready', 'expired')", projectID).

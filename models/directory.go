@@ -12,16 +12,16 @@ import (
 	"postern/migrations"
 )
 
-// UserFilter narrows a list of end users; a zero field does not.
+// UserFilter selects end users. Zero fields select all.
 type UserFilter struct {
 	State      string
 	Email      string // exact
 	Query      string // part of the address, the name or the user name
-	Group      string // id of a group that they are in directly
-	UserName   string // exact; of those without one, the address
+	Group      string // ID of a group that they are in directly
+	UserName   string // exact; for users without one, the address
 	ExternalID string // exact
 	ID         string // exact
-	Frozen     *bool  // whether they are
+	Frozen     *bool  // nil: frozen or not
 }
 
 // usersOf returns the users of a tenant. column is tenant_id, or an expression of it.
@@ -95,14 +95,14 @@ func (t *Tx) EndUsersOf(tenantID string, f UserFilter, page Page) (List[EndUser]
 	return t.listUsers([]*gorm.DB{users("tenant_id")}, users, f, page)
 }
 
-// MaxMerged is the most tenants or projects whose rows one list or search merges.
+// MaxMerged is the maximum number of tenants or projects whose rows one list or search merges.
 const MaxMerged = 50
 
 // ErrManyTenants means that a project serves more tenants than MaxMerged.
 var ErrManyTenants = errors.New("models: too many tenants to list their users")
 
-// EndUsersServed lists the end users of the tenants that a project serves, newest first. An index has the users of one
-// tenant in the order of the list, but not those of several, so it merges what the index has of each. ErrManyTenants if
+// EndUsersServed lists the end users of the tenants that a project serves, newest first. The index has the users of a
+// single tenant in the order of the list, so the query merges the users of each tenant. It returns ErrManyTenants if
 // there are too many.
 func (t *Tx) EndUsersServed(projectID string, f UserFilter, page Page) (List[EndUser], error) {
 	var ids []string
@@ -145,8 +145,7 @@ func (t *Tx) listUsers(
 	}, "id", id)
 }
 
-// EndUsersFrom counts a tenant's end users and lists some of them, oldest first,
-// without the first skip.
+// EndUsersFrom counts a tenant's end users and lists some of them, oldest first, after the first skip.
 func (t *Tx) EndUsersFrom(tenantID string, f UserFilter, skip, limit int) (list []EndUser, total int64, err error) {
 	var page Page
 	rows, err := t.choose(&page, []*gorm.DB{t.usersOf(tenantID)("tenant_id")}, t.userChoices(t.usersOf(tenantID), f))
@@ -160,7 +159,7 @@ func (t *Tx) EndUsersFrom(tenantID string, f UserFilter, skip, limit int) (list 
 	return list, total, q.Order("id").Offset(skip).Limit(limit).Find(&list).Error
 }
 
-// EndUsersWithin returns those of the ids that are end users of a tenant.
+// EndUsersWithin returns the IDs that belong to end users of a tenant.
 func (t *Tx) EndUsersWithin(tenantID string, ids []string) ([]EndUser, error) {
 	var list []EndUser
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error
@@ -200,9 +199,8 @@ func (t *Tx) DeleteEndUser(id string) error {
 	return t.db.Where("id = ?", id).Delete(&EndUser{}).Error
 }
 
-// LockEndUser finds an end user and keeps others from locking or referring to them
-// until the transaction ends. A transaction that locks the tenant too locks the
-// tenant first, or two could deadlock.
+// LockEndUser finds an end user and keeps others from locking or referring to them until the transaction ends. A
+// transaction that also locks the tenant has to lock the tenant first, to avoid deadlocks.
 func (t *Tx) LockEndUser(id string) (EndUser, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -212,9 +210,8 @@ func (t *Tx) LockEndUser(id string) (EndUser, error) {
 	return u, q.Where("id = ?", id).Take(&u).Error
 }
 
-// LockTenant finds a tenant and keeps others from locking it until the transaction
-// ends, but not from adding rows that refer to it. On SQLite write transactions
-// exclude each other anyway.
+// LockTenant finds a tenant and keeps others from locking it until the transaction ends, but not from adding rows that
+// refer to it. On SQLite, write transactions exclude each other anyway.
 func (t *Tx) LockTenant(id string) (Tenant, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -229,7 +226,7 @@ func (t *Tx) SaveSignupPolicy(row SignupPolicy) error {
 	return t.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 
-// ApprovalsOf lists a tenant's approvals by what they approve.
+// ApprovalsOf lists a tenant's approvals by kind and value.
 func (t *Tx) ApprovalsOf(tenantID string) ([]Approval, error) {
 	var list []Approval
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("kind, value").Find(&list).Error

@@ -11,8 +11,8 @@ import (
 	"postern/migrations"
 )
 
-// Domain is a row of domains: a host name of a customer's for an environment, for all calls or for some. The rows of a
-// team with the same host have the same proof: Challenge, Proof, VerifiedAt, CheckedAt, MissingSince and Problem.
+// Domain is a row of domains: a customer's host name for an environment, for all calls or some of them. A team's rows
+// with the same host share the proof: Challenge, Proof, VerifiedAt, CheckedAt, MissingSince and Problem.
 type Domain struct {
 	ID            string `gorm:"primaryKey"`
 	ProjectID     string
@@ -25,13 +25,13 @@ type Domain struct {
 	Proof         string // dns or operator; "" while it is not verified
 	VerifiedAt    *time.Time
 	CheckedAt     *time.Time // when its TXT record was last looked up
-	MissingSince  *time.Time // when the record of a verified name was first not found
+	MissingSince  *time.Time // when the record of a verified name was first missing
 	Problem       string     // why the last lookup found no proof
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
 
-// Address returns which calls the domain takes.
+// Address returns the address, which says which calls the domain handles.
 func (d Domain) Address() contract.DomainAddress {
 	out := contract.DomainAddress{
 		Host: d.Host, PathPrefix: d.PathPrefix, StripPrefix: d.StripPrefix, Methods: []string{},
@@ -57,7 +57,7 @@ func (t *Tx) DomainsAt(projectID, host string) ([]Domain, error) {
 		Find(&list).Error
 }
 
-// DomainByID finds a domain of whichever project.
+// DomainByID finds a domain of any project.
 func (t *Tx) DomainByID(id string) (Domain, error) {
 	var one Domain
 	return one, t.db.Where("id = ?", id).Take(&one).Error
@@ -70,8 +70,8 @@ type TeamDomain struct {
 	TeamID  string
 }
 
-// LockHost lists all domains with a host name, the oldest first. Until the transaction ends, no other one that locks
-// the name changes their proof or adds to them.
+// LockHost lists all domains with a host name, oldest first. Until the transaction ends, other transactions that lock
+// the name can't change their proof or add domains.
 func (t *Tx) LockHost(host string) ([]TeamDomain, error) {
 	if t.dialect == migrations.Postgres {
 		if err := t.db.Exec("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "domains "+host).Error; err != nil {
@@ -100,8 +100,8 @@ func (t *Tx) LockHostsOf(projectID string) error {
 	return err
 }
 
-// ShareProof gives the proof of a domain to the other domains of a team with its host, and returns the projects of
-// these. They are updated at the time given; the zero time leaves it.
+// ShareProof copies the proof of a domain to the team's other domains with the same host, and returns their projects.
+// It sets their UpdatedAt to the given time, unless that is zero.
 func (t *Tx) ShareProof(of Domain, teamID string, updated time.Time) ([]string, error) {
 	var projects []string
 	shared := t.db.
@@ -121,7 +121,7 @@ func (t *Tx) ShareProof(of Domain, teamID string, updated time.Time) ([]string, 
 	return projects, shared.Session(&gorm.Session{}).Select("Challenge", columns...).UpdateColumns(&of).Error
 }
 
-// HostsWithin lists the hosts of a project's domains that domains of other projects of the teams have too.
+// HostsWithin lists the hosts of a project's domains that other projects of the teams have domains for too.
 func (t *Tx) HostsWithin(projectID string, teamIDs ...string) ([]string, error) {
 	var hosts []string
 	return hosts, t.db.
@@ -137,7 +137,7 @@ func (t *Tx) HostsWithin(projectID string, teamIDs ...string) ([]string, error) 
 		Pluck("host", &hosts).Error
 }
 
-// DomainsOf lists a project's domains by host name; those in one state unless it is empty.
+// DomainsOf lists a project's domains by host name: those in a state, or all if it is empty.
 func (t *Tx) DomainsOf(projectID, state string, page Page) (List[Domain], error) {
 	q := t.db.Where("project_id = ?", projectID)
 	page = t.searching(page, "host")
@@ -178,9 +178,9 @@ func (t *Tx) VerifiedDomains(projectIDs ...string) ([]Domain, error) {
 		Find(&list).Error
 }
 
-// DomainsToCheck lists at most limit domains, the longest unchecked first, whose TXT
-// record is due: those that were last looked up before found, and those whose record was
-// not there and that were last looked up before missing. Of the domains that share a record, it lists one.
+// DomainsToCheck lists at most limit domains whose TXT record is due for a check, the longest unchecked first: domains
+// whose record was found, and was last looked up before found, and domains whose record was missing, and was last
+// looked up before missing. Of the domains that share a record, it lists one.
 func (t *Tx) DomainsToCheck(found, missing time.Time, limit int) ([]Domain, error) {
 	var list []Domain
 	return list, t.db.

@@ -10,11 +10,11 @@ import (
 type EndUser struct {
 	ID            string `gorm:"primaryKey"`
 	TenantID      string
-	Email         string // lowercase; "" where the provider tells none
+	Email         string // lowercase; "" if the provider doesn't state one
 	EmailVerified bool
 	Name          string
 	Profile       string  // JSON of the other claims of the scope profile, "" for none
-	UserName      *string // lowercase; what a provisioning system calls them, nil where none does
+	UserName      *string // lowercase; the name in a provisioning system, nil for none
 	ExternalID    *string // the provisioning system's own id
 	State         string  // active, frozen or invited
 	LastLoginAt   *time.Time
@@ -22,16 +22,14 @@ type EndUser struct {
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 
-	// The invitation link by which the user can be taken: the SHA-256 of its code, nil for none. SetInvitation
-	// writes both.
+	// The SHA-256 of the code in the user's invitation link, nil for none. SetInvitation writes both.
 	InvitationHash   Digest
 	InvitationEndsAt *time.Time
 }
 
-// Identity is a row of identities: the account of an end user at a provider. Issuer
-// is the provider's type and issuer and not the row of providers, so that two
-// clients of a tenant, or a provider that is removed and added again, find the same
-// user.
+// Identity is a row of identities: the account of an end user at a provider. Issuer is the provider's type and issuer
+// rather than a row of providers, so that two clients of a tenant, or a provider that is removed and added again, find
+// the same user.
 type Identity struct {
 	TenantID   string `gorm:"primaryKey"`
 	Issuer     string `gorm:"primaryKey"`
@@ -52,8 +50,8 @@ type SignupPolicy struct {
 	UpdatedAt  time.Time
 }
 
-// Approval is a row of approvals: who may sign in to an invite-only tenant for the first time, and the groups (ids)
-// that they are put into.
+// Approval is a row of approvals: who may sign in to an invite-only tenant for the first time, and the groups (IDs)
+// that they are added to.
 type Approval struct {
 	ID        string `gorm:"primaryKey"`
 	TenantID  string
@@ -80,7 +78,7 @@ type GroupMember struct {
 	GroupID   string `gorm:"primaryKey"`
 	UserID    string `gorm:"primaryKey"`
 	Role      string // member or admin
-	Mapped    bool   // only claims of providers put the user here; see MappedMember
+	Mapped    bool   // the user is only here because of a provider's claims; see MappedMember
 	CreatedAt time.Time
 }
 
@@ -116,7 +114,7 @@ func (t *Tx) EndUserByIdentity(tenantID, issuer, subject string) (EndUser, error
 		).Take(&u).Error
 }
 
-// ExpectedByEmail returns at most two users of an address who have not signed in yet, frozen ones first.
+// ExpectedByEmail returns at most two users with an address who haven't signed in yet, frozen ones first.
 func (t *Tx) ExpectedByEmail(tenantID, email string) ([]EndUser, error) {
 	var list []EndUser
 	return list, t.db.
@@ -126,8 +124,7 @@ func (t *Tx) ExpectedByEmail(tenantID, email string) ([]EndUser, error) {
 		Find(&list).Error
 }
 
-// IsAddressShared reports whether a provisioning system has another user with the address of this one, who may have
-// signed in.
+// IsAddressShared reports whether a provisioning system has another user with the same address, who may have signed in.
 func (t *Tx) IsAddressShared(row EndUser) (bool, error) {
 	var count int64
 	err := t.db.Model(&EndUser{}).
@@ -136,7 +133,7 @@ func (t *Tx) IsAddressShared(row EndUser) (bool, error) {
 	return count > 0, err
 }
 
-// EndUserByInvitation finds the user whose invitation link has the code with this hash, and is open at now.
+// EndUserByInvitation finds the user whose invitation link has the code with this hash and hasn't expired at now.
 func (t *Tx) EndUserByInvitation(tenantID string, hash Digest, now time.Time) (EndUser, error) {
 	var u EndUser
 	return u, t.db.Where("tenant_id = ? AND invitation_hash = ? AND invitation_ends_at > ?", tenantID, hash, now).
@@ -156,7 +153,7 @@ func (t *Tx) EndUsersByExternalID(tenantID, externalID string) ([]EndUser, error
 		Find(&list).Error
 }
 
-// EndUserByDirectoryID finds the user who has signed in with an account that its directory has under an id.
+// EndUserByDirectoryID finds the user who has signed in with the account that has this ID in its directory.
 func (t *Tx) EndUserByDirectoryID(tenantID, directoryID string) (EndUser, error) {
 	var u EndUser
 	return u, t.db.Joins("JOIN identities ON identities.user_id = end_users.id").
@@ -164,7 +161,7 @@ func (t *Tx) EndUserByDirectoryID(tenantID, directoryID string) (EndUser, error)
 		Order("end_users.id").Take(&u).Error
 }
 
-// SetDirectoryID notes what the directory of an identity's provider calls the user.
+// SetDirectoryID records the user's ID in the directory of an identity's provider.
 func (t *Tx) SetDirectoryID(tenantID, issuer, subject, directoryID string) error {
 	return t.db.Model(&Identity{}).
 		Where("tenant_id = ? AND issuer = ? AND subject = ? AND directory_id <> ?", tenantID, issuer, subject,
@@ -208,7 +205,7 @@ func (t *Tx) SignupPolicyOf(tenantID string) (SignupPolicy, error) {
 	return list[0], err
 }
 
-// ApprovalsFor lists the approvals that an address or its domain matches.
+// ApprovalsFor lists the approvals that match an address or its domain.
 func (t *Tx) ApprovalsFor(tenantID, email, domain string) ([]Approval, error) {
 	var list []Approval
 	return list, t.db.Where(
@@ -222,7 +219,7 @@ func (t *Tx) ApprovalsFor(tenantID, email, domain string) ([]Approval, error) {
 	).Error
 }
 
-// AddGroupMembers adds memberships. Existing memberships stay, and do not end with a provider's claims from now on.
+// AddGroupMembers adds memberships. Existing memberships stay, and no longer end with a provider's claims.
 func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	if len(list) == 0 {
 		return nil
@@ -233,8 +230,8 @@ func (t *Tx) AddGroupMembers(list []GroupMember) error {
 	}).Create(&list).Error
 }
 
-// GroupsOfUser lists the groups of an end user by name, with those that the groups
-// are nested in. UNION, unlike UNION ALL, ends in a cycle.
+// GroupsOfUser lists the groups of an end user by name, including the groups in which these are nested. Unlike UNION
+// ALL, UNION ends in a cycle.
 func (t *Tx) GroupsOfUser(userID string) ([]UserGroup, error) {
 	var list []UserGroup
 	const query = `WITH RECURSIVE held (id) AS (
@@ -253,7 +250,7 @@ func (t *Tx) GroupsNamed(tenantID string, idsOrNames []string) ([]UserGroup, err
 		Find(&list).Error
 }
 
-// GroupsWithin returns those of the ids that are groups of a tenant.
+// GroupsWithin returns the IDs that belong to groups of a tenant.
 func (t *Tx) GroupsWithin(tenantID string, ids []string) ([]UserGroup, error) {
 	var list []UserGroup
 	return list, t.db.Where("tenant_id = ? AND id IN ?", tenantID, ids).Order("id").Find(&list).Error

@@ -17,9 +17,9 @@ type Export struct {
 	Keys        string
 	Consumers   bool
 	Secrets     bool
-	RequestedBy string         // actor, as in the audit log; "" of older exports
-	Recipient   string         // public key of age, "" for none
-	FileKey     secrets.Sealed // of age; opens the file of an export with secrets, nil for others
+	RequestedBy string         // actor, as in the audit log; "" for older exports
+	Recipient   string         // age public key, "" for none
+	FileKey     secrets.Sealed // age key that decrypts the file of an export with secrets, nil for others
 	State       string
 	Part        string
 	RowsDone    int64
@@ -37,7 +37,7 @@ type Export struct {
 	FinishedAt  *time.Time
 	ExpiresAt   *time.Time
 
-	// The part of the counts above that exists because the team configured something.
+	// The counts above, without items that exist regardless of the team's configuration.
 	ConfiguredExact       int64
 	ConfiguredApproximate int64
 	ConfiguredLossy       int64
@@ -50,9 +50,9 @@ func (t *Tx) ExportByID(id string) (Export, error) {
 	return e, t.db.Where("id = ?", id).Take(&e).Error
 }
 
-// ExportFilter chooses exports; what is empty chooses all.
+// ExportFilter selects exports. Empty fields select all.
 type ExportFilter struct {
-	State  string // at Now: a file that is ready expires before its row says so
+	State  string // at Now: a ready export may have expired before its row says so
 	Format string
 	Now    time.Time
 }
@@ -106,8 +106,8 @@ func (t *Tx) LeaseExport(id, leaseID string, now, until time.Time) (bool, error)
 	return res.RowsAffected == 1, res.Error
 }
 
-// ProgressExport writes state and progress and renews the lease; false when the
-// lease was lost or the export has ended.
+// ProgressExport writes the state and progress, and renews the lease. It returns false if the lease was lost or the
+// export has ended.
 func (t *Tx) ProgressExport(e Export) (bool, error) {
 	res := t.db.
 		Model(&Export{}).
@@ -117,8 +117,8 @@ func (t *Tx) ProgressExport(e Export) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// FinishExport writes the outcome of the attempt that holds the lease; false
-// when another attempt took over or the export was canceled.
+// FinishExport writes the outcome of the attempt that holds the lease. It returns false if another attempt took over or
+// the export was canceled.
 func (t *Tx) FinishExport(e Export) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state = 'building' AND lease_id = ?", e.ID, e.LeaseID).
 		Select(
@@ -129,7 +129,7 @@ func (t *Tx) FinishExport(e Export) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// MoveExport changes the state of an export that is in one of the states from.
+// MoveExport changes the state of an export if its state is one of from.
 func (t *Tx) MoveExport(id string, from []string, to string) (bool, error) {
 	res := t.db.Model(&Export{}).Where("id = ? AND state IN ?", id, from).UpdateColumns(map[string]any{"state": to})
 	return res.RowsAffected == 1, res.Error
@@ -141,7 +141,7 @@ func (t *Tx) ExpireExport(id string) error {
 		UpdateColumns(map[string]any{"state": "expired", "file_key": nil}).Error
 }
 
-// DeleteExportsBefore removes the rows of exports without a file that had ended by the time given, and their ledgers.
+// DeleteExportsBefore removes the rows and ledgers of exports without a file that had ended by the given time.
 func (t *Tx) DeleteExportsBefore(at time.Time) error {
 	return t.db.Where("state IN ('expired', 'failed') AND finished_at <= ?", at).Delete(&Export{}).Error
 }
@@ -152,8 +152,8 @@ func (t *Tx) AbandonedExports(now time.Time, limit int) ([]Export, error) {
 	return list, t.db.Where("state = 'building' AND lease_until <= ?", now).Order("id").Limit(limit).Find(&list).Error
 }
 
-// ReleaseLeases frees every held export. Only the sole owner of a database may
-// call it, before its workers start.
+// ReleaseLeases ends the leases of all exports. Only the sole owner of a database may call it, before its workers
+// start.
 func (t *Tx) ReleaseLeases(now time.Time) error {
 	return t.db.Model(&Export{}).Where("state = 'building'").UpdateColumns(map[string]any{"lease_until": now}).Error
 }
@@ -165,7 +165,7 @@ func (t *Tx) ExpiredExports(now time.Time, limit int) ([]Export, error) {
 	return list, t.db.Where("state = 'ready' AND expires_at <= ?", now).Order("id").Limit(limit).Find(&list).Error
 }
 
-// ExportStates maps the ids of exports that exist to their states.
+// ExportStates maps the IDs of existing exports to their states.
 func (t *Tx) ExportStates(ids []string) (map[string]string, error) {
 	var rows []Export
 	if err := t.db.Select("ID", "State").Where("id IN ?", ids).Find(&rows).Error; err != nil {
@@ -195,8 +195,8 @@ func (t *Tx) CountExports() (map[string]int64, error) {
 	return counts, nil
 }
 
-// ProjectHasMore reports whether a project has more than n keys, users or relations, with
-// those of its product and of tenants that it shares.
+// ProjectHasMore reports whether a project has more than n keys, users or relations, including those of its product and
+// of shared tenants.
 func (t *Tx) ProjectHasMore(projectID string, n int) (bool, error) {
 	project, err := t.ProjectByID(projectID)
 	if err != nil {

@@ -15,7 +15,7 @@ type ExportKey struct {
 	CreatedAt  time.Time
 }
 
-// ExportKeys lists the installation's keys, the newest last.
+// ExportKeys lists the installation's keys, newest last.
 func (t *Tx) ExportKeys() ([]ExportKey, error) {
 	var rows []ExportKey
 	return rows, t.db.Order("id").Find(&rows).Error

@@ -2,8 +2,7 @@ package models
 
 import "errors"
 
-// ExportLedger is a row of export_ledgers: the ledger of an export, summed up by codes, as
-// gzipped JSON.
+// ExportLedger is a row of export_ledgers: the ledger of an export, summarized by code, as gzipped JSON.
 type ExportLedger struct {
 	ExportID string `gorm:"primaryKey"`
 	Document []byte
@@ -19,7 +18,7 @@ func (t *Tx) ExportLedgerOf(exportID string) ([]byte, error) {
 	return row.Document, err
 }
 
-// ReplaceExportLedger writes another document for an export that has one.
+// ReplaceExportLedger replaces the ledger of an export that has one.
 func (t *Tx) ReplaceExportLedger(exportID string, document []byte) error {
 	return t.db.Model(&ExportLedger{}).Where("export_id = ?", exportID).UpdateColumn("document", document).Error
 }

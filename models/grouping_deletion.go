@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// TenantContents counts what belongs to a tenant, keys up to MaxTotal+1.
+// TenantContents has the numbers of objects that belong to a tenant, keys up to MaxTotal+1.
 type TenantContents struct {
 	Users      int64
 	Groups     int64
@@ -14,7 +14,7 @@ type TenantContents struct {
 	ActiveKeys int64
 }
 
-// ContentsOfTenant counts what belongs to a tenant at now.
+// ContentsOfTenant counts the objects that belong to a tenant at now.
 func (t *Tx) ContentsOfTenant(id string, now time.Time) (out TenantContents, err error) {
 	clients := t.db.Model(&AppClient{}).Select("id").Where("tenant_id = ?", id)
 	for _, c := range []struct {
@@ -47,8 +47,8 @@ var ofTenant = append(logins("id"), []holding{
 	{"tenants", "id", "id = ?"},
 }...)
 
-// EraseTenant deletes a tenant's row with everything that belongs to it. It returns
-// ErrReferenced if another transaction adds something to it at the same time.
+// EraseTenant deletes a tenant's row and everything that belongs to the tenant. It returns ErrReferenced if another
+// transaction adds an object to it at the same time.
 func (t *Tx) EraseTenant(id string) error {
 	if err := t.addTenantRelationRevisions(id, Now()); err != nil {
 		return err
@@ -62,14 +62,14 @@ func (t *Tx) EraseTenant(id string) error {
 	return nil
 }
 
-// KeysOfTenant lists by id the keys of a tenant in all projects, also revoked ones, with
-// just the id and the project of each.
+// KeysOfTenant lists by ID the keys of a tenant in all projects, including revoked ones. It reads only their IDs and
+// projects.
 func (t *Tx) KeysOfTenant(tenantID string) ([]APIKey, error) {
 	var list []APIKey
 	return list, t.db.Select("id", "project_id").Where("tenant_id = ?", tenantID).Order("id").Find(&list).Error
 }
 
-// CountKeysOfProduct counts the keys of a product, and those of them that are active at now, both up to MaxTotal+1.
+// CountKeysOfProduct counts the keys of a product, and the keys that are active at now, both up to MaxTotal+1.
 func (t *Tx) CountKeysOfProduct(id string, now time.Time) (all, active int64, err error) {
 	return t.countKeys("product_id = ?", id, now)
 }
@@ -80,7 +80,7 @@ func (t *Tx) LiveKeysOfProduct(id string) ([]APIKey, error) {
 	return list, t.db.Where("product_id = ? AND state <> 'revoked'", id).Order("id").Find(&list).Error
 }
 
-// LeaveProduct takes all projects out of a product.
+// LeaveProduct removes all projects from a product.
 func (t *Tx) LeaveProduct(productID string, now time.Time) error {
 	return t.db.
 		Model(&Project{}).

@@ -82,9 +82,8 @@ func (t *Tx) AddMappedMember(row GroupMember, providerID string) (bool, error) {
 	return res.RowsAffected == 1, t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&mapped).Error
 }
 
-// RemoveMappedMember records that a provider's claims do not put a user into a group any
-// more. It returns true if that ends the membership: no other provider and no person put
-// the user there.
+// RemoveMappedMember records that a provider's claims no longer put a user into a group. It returns true if that ends
+// the membership, because no other provider and no person put the user there.
 func (t *Tx) RemoveMappedMember(groupID, userID, providerID string) (bool, error) {
 	left, err := t.endMapped(t.db.Where(
 		"group_id = ? AND user_id = ? AND provider_id = ?", groupID, userID, providerID,
@@ -92,8 +91,8 @@ func (t *Tx) RemoveMappedMember(groupID, userID, providerID string) (bool, error
 	return len(left) > 0, err
 }
 
-// EndMappings ends what the claims of providers hold of memberships: in all groups but the
-// ones kept. It returns the ids of the groups that users left.
+// EndMappings ends the memberships that depend only on providers' claims, except in the groups to keep. It returns the
+// IDs of the groups that users left.
 func (t *Tx) EndMappings(providerIDs, kept []string) ([]string, error) {
 	q := t.db.Where("provider_id IN ?", providerIDs)
 	if len(kept) > 0 {

@@ -2,7 +2,7 @@ package models
 
 import "gorm.io/gorm/clause"
 
-// OwnerRow is an app owner in a group, with what lists of them show.
+// OwnerRow is an app owner in a group, as lists show it.
 type OwnerRow struct {
 	GroupOwner
 	HasKeys bool // of the group's tenant, not revoked
@@ -45,7 +45,7 @@ func (t *Tx) SetGroupOwners(list []GroupOwner) error {
 		CreateInBatches(&list, batchSize).Error
 }
 
-// DeleteGroupOwner removes an app owner from a group; false when it was not there.
+// DeleteGroupOwner removes an app owner from a group. It returns false if it wasn't in the group.
 func (t *Tx) DeleteGroupOwner(groupID, owner string) (bool, error) {
 	res := t.db.Where("group_id = ? AND owner = ?", groupID, owner).Delete(&GroupOwner{})
 	return res.RowsAffected == 1, res.Error
@@ -58,9 +58,9 @@ func (t *Tx) GroupOwnersOfTenant(tenantID string) ([]GroupOwner, error) {
 	return list, t.db.Where("group_id IN (?)", groups).Order("owner, group_id").Find(&list).Error
 }
 
-// MembershipsOfApps lists which app owners are in groups with these names of a project's tenants, or in groups that
-// are nested in those, by name. Their keys are not asked for: the groups are those of every key of that name that
-// counts for the tenant.
+// MembershipsOfApps lists which app owners are in groups with these names of a project's tenants, or in groups that are
+// nested in those, by name. It doesn't look at their keys: the groups apply to every key with that owner that counts
+// for the tenant.
 func (t *Tx) MembershipsOfApps(projectID string, groups []string) ([]OwnedMembership, error) {
 	const query = `WITH RECURSIVE below (id) AS (
 			SELECT id FROM user_groups WHERE tenant_id IN (?) AND name IN ?

@@ -13,7 +13,7 @@ type GroupsLeft struct {
 	At time.Time
 }
 
-// GroupsLeftSince lists by id the users of a project's tenants who left a group, or ended to be an admin of one,
+// GroupsLeftSince lists by ID the users of a project's tenants who left a group, or stopped being an admin of one,
 // after a time.
 func (t *Tx) GroupsLeftSince(projectID string, after time.Time) ([]GroupsLeft, error) {
 	var rows []EndUser
@@ -30,8 +30,8 @@ func (t *Tx) GroupsLeftSince(projectID string, after time.Time) ([]GroupsLeft, e
 	return list, err
 }
 
-// TenantsWithBarred returns those of the tenants with users that BarredUsers or GroupsLeftSince may list for a project
-// that serves the tenant and is in no product.
+// TenantsWithBarred returns the tenants with users that BarredUsers or GroupsLeftSince may list for a project that
+// serves the tenant and isn't in a product.
 func (t *Tx) TenantsWithBarred(tenantIDs []string) (map[string]bool, error) {
 	var ids []string
 	err := t.db.Raw("SELECT tenant_id FROM end_users WHERE state = 'frozen' AND tenant_id IN ? UNION SELECT tenant_id "+

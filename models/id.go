@@ -14,12 +14,11 @@ const crockfordLetters = "0123456789abcdefghjkmnpqrstvwxyz"
 // look alike.
 var crockford = base32.NewEncoding(crockfordLetters).WithPadding(base32.NoPadding)
 
-// RawID is the part of an id after its kind: 48 bits of milliseconds, 12 bits of the fraction of a millisecond (RFC
+// RawID is the part of an ID after its kind: 48 bits of milliseconds, 12 bits of the fraction of a millisecond (RFC
 // 9562, 6.2, method 3), then 68 random bits.
 type RawID [16]byte
 
-// NewID creates an id such as prj_01h…: ids of one kind sort by creation and
-// cannot be guessed.
+// NewID creates an ID such as prj_01h…. IDs of a kind sort by creation time, and can't be guessed.
 func NewID(kind string) string {
 	var id RawID
 	if _, err := rand.Read(id[6:]); err != nil {
@@ -33,14 +32,14 @@ func NewID(kind string) string {
 	return id.String(kind)
 }
 
-// String is the id of the kind.
+// String returns the ID of the kind.
 func (id RawID) String(kind string) string {
 	out := make([]byte, 0, 40)
 	out = append(append(out, kind...), '_')
 	return string(crockford.AppendEncode(out, id[:]))
 }
 
-// ParseID undoes String.
+// ParseID reverses String.
 func ParseID(kind, s string) (RawID, error) { return parseRawID(kind, []byte(s)) }
 
 // rawIDLength is how many characters of crockford a RawID has.

@@ -19,7 +19,7 @@ type IdempotentRequest struct {
 	ExpiresAt   time.Time
 }
 
-// BeginIdempotent inserts the row. It returns false if there is one with its lookup.
+// BeginIdempotent inserts the row. It returns false if a row with its lookup exists.
 func (t *Tx) BeginIdempotent(row IdempotentRequest) (bool, error) {
 	res := t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, DoNothing: true}).Create(&row)
 	return res.RowsAffected == 1, res.Error
@@ -31,9 +31,8 @@ func (t *Tx) IdempotentByLookup(lookup []byte) (IdempotentRequest, error) {
 	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
 }
 
-// TakeOverIdempotent replaces a row whose last attempt is over at now, as was seen. It returns
-// false if another attempt replaced it first, or the last one went on: it had waited for the
-// database.
+// TakeOverIdempotent replaces a row whose last attempt was seen to have expired at now. It returns false if another
+// attempt replaced it first, or if the last attempt continued after it had waited for the database.
 func (t *Tx) TakeOverIdempotent(row, seen IdempotentRequest, now time.Time) (bool, error) {
 	res := t.db.Model(
 		&IdempotentRequest{},
@@ -48,7 +47,7 @@ func (t *Tx) TakeOverIdempotent(row, seen IdempotentRequest, now time.Time) (boo
 	return res.RowsAffected == 1, res.Error
 }
 
-// RenewIdempotent extends the lease of an attempt, if it still has it.
+// RenewIdempotent extends the lease of an attempt, if the attempt still holds it.
 func (t *Tx) RenewIdempotent(lookup []byte, lease string, until time.Time) error {
 	return t.db.
 		Model(&IdempotentRequest{}).
@@ -56,8 +55,8 @@ func (t *Tx) RenewIdempotent(lookup []byte, lease string, until time.Time) error
 		UpdateColumn("lease_until", until).Error
 }
 
-// MarkCarriedOut records that the attempt commits something. It returns false if the
-// attempt has lost its lease and must not commit.
+// MarkCarriedOut records that the attempt commits a change. It returns false if the attempt has lost its lease and must
+// not commit.
 func (t *Tx) MarkCarriedOut(lookup []byte, lease string) (bool, error) {
 	res := t.db.
 		Model(&IdempotentRequest{}).
@@ -74,8 +73,7 @@ func (t *Tx) AnswerIdempotent(lookup []byte, lease string, answer []byte) error 
 		UpdateColumn("answer", answer).Error
 }
 
-// AbandonIdempotent ends the lease of a failed attempt, and deletes the row if
-// nothing was committed.
+// AbandonIdempotent ends the lease of a failed attempt. It deletes the row if nothing was committed.
 func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error {
 	mine := "lookup = ? AND lease_id = ?"
 	if err := t.db.Where(mine+" AND NOT carried_out", lookup, lease).Delete(&IdempotentRequest{}).Error; err != nil {
@@ -84,7 +82,7 @@ func (t *Tx) AbandonIdempotent(lookup []byte, lease string, now time.Time) error
 	return t.db.Model(&IdempotentRequest{}).Where(mine, lookup, lease).UpdateColumn("lease_until", now).Error
 }
 
-// ReplaceIdempotent inserts the row in place of any other with its lookup.
+// ReplaceIdempotent inserts the row, and replaces any other row with its lookup.
 func (t *Tx) ReplaceIdempotent(row IdempotentRequest) error {
 	return t.db.Clauses(clause.OnConflict{
 		Columns:   []clause.Column{{Name: "lookup"}},
@@ -92,8 +90,8 @@ func (t *Tx) ReplaceIdempotent(row IdempotentRequest) error {
 	}).Create(&row).Error
 }
 
-// TakeIdempotent deletes a row and returns it; ErrNotFound when there is none, or
-// a concurrent caller has taken it.
+// TakeIdempotent deletes a row and returns it. It returns ErrNotFound if there is none, or if a concurrent caller took
+// it.
 func (t *Tx) TakeIdempotent(lookup []byte) (IdempotentRequest, error) {
 	row, err := t.IdempotentByLookup(lookup)
 	if err != nil {
@@ -106,7 +104,7 @@ func (t *Tx) TakeIdempotent(lookup []byte) (IdempotentRequest, error) {
 	return row, res.Error
 }
 
-// DeleteExpiredIdempotent removes answers that are no longer replayed, and imports that are no longer repeated.
+// DeleteExpiredIdempotent removes answers that can no longer be replayed, and imports that can no longer be repeated.
 func (t *Tx) DeleteExpiredIdempotent(now time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&KeyImport{}).Error; err != nil {
 		return err

@@ -15,7 +15,7 @@ type ImportPlan struct {
 	SetValues secrets.Sealed         // of placeholders, a JSON object; nil for none
 	Choices   contract.ImportChoices `gorm:"serializer:json"`
 
-	// Trusted has what the certificates of trusted targets need to be accepted, by the addresses of the targets.
+	// Trusted has the settings with which the certificates of trusted targets are accepted, by the targets' addresses.
 	Trusted map[string]contract.Upstream `gorm:"serializer:json"`
 
 	ApplyingUntil *time.Time // nil unless it is applied
@@ -30,7 +30,7 @@ func (t *Tx) ImportPlanByID(id string) (ImportPlan, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// ImportPlansOf lists a team's plans that haven't expired, the newest first, without their files.
+// ImportPlansOf lists a team's plans that haven't expired, newest first, without their files.
 func (t *Tx) ImportPlansOf(teamID string, now time.Time) ([]ImportPlan, error) {
 	var list []ImportPlan
 	return list, t.db.
@@ -40,7 +40,7 @@ func (t *Tx) ImportPlansOf(teamID string, now time.Time) ([]ImportPlan, error) {
 		Find(&list).Error
 }
 
-// LastMoveIns lists the last imports of other gateways' files into a team, the newest first, without their results.
+// LastMoveIns lists the last imports of other gateways' files into a team, newest first, without their results.
 func (t *Tx) LastMoveIns(teamID string, limit int) ([]MoveIn, error) {
 	var list []MoveIn
 	return list, t.db.
@@ -66,8 +66,8 @@ func (t *Tx) UpdateImportPlan(one ImportPlan, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// ClaimImportPlan keeps a plan for the one that applies it. It returns false if the plan was changed since the caller
-// saw it, or if another one has it.
+// ClaimImportPlan reserves a plan for the caller that applies it. It returns false if the plan has changed since the
+// caller saw it, or if another caller has reserved it.
 func (t *Tx) ClaimImportPlan(id string, seen, now time.Time, within time.Duration) (bool, error) {
 	res := t.db.Model(&ImportPlan{}).
 		Where("id = ? AND updated_at = ? AND (applying_until IS NULL OR applying_until <= ?)", id, seen, now).
@@ -75,14 +75,14 @@ func (t *Tx) ClaimImportPlan(id string, seen, now time.Time, within time.Duratio
 	return res.RowsAffected == 1, res.Error
 }
 
-// KeepImportPlan keeps a plan longer for the one that applies it.
+// KeepImportPlan extends the reservation of a plan.
 func (t *Tx) KeepImportPlan(id string, until time.Time) error {
 	return t.db.Model(&ImportPlan{}).
 		Where("id = ? AND applying_until IS NOT NULL", id).
 		UpdateColumn("applying_until", until).Error
 }
 
-// ReleaseImportPlan ends the turn of a plan that couldn't be applied.
+// ReleaseImportPlan ends the reservation of a plan that couldn't be applied.
 func (t *Tx) ReleaseImportPlan(id string) error {
 	return t.db.Model(&ImportPlan{}).Where("id = ?", id).UpdateColumn("applying_until", nil).Error
 }

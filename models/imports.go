@@ -9,8 +9,8 @@ import (
 	"postern/migrations"
 )
 
-// Existing returns those of the ids that rows of a table have. row is a pointer to a row of
-// the table, whose primary key is id.
+// Existing returns the given IDs that exist in a table. row is a pointer to a row of the table, whose primary key is
+// id.
 func (t *Tx) Existing(row any, ids []string) ([]string, error) {
 	var out []string
 	for len(ids) > 0 {
@@ -25,7 +25,7 @@ func (t *Tx) Existing(row any, ids []string) ([]string, error) {
 	return out, nil
 }
 
-// KeyHashes returns those of the hashes that keys of a team have.
+// KeyHashes returns the given hashes that keys of a team have.
 func (t *Tx) KeyHashes(team string, hashes [][]byte) ([][]byte, error) {
 	var out [][]byte
 	return out, t.db.Model(&APIKey{}).Where("team_id = ? AND hash IN ?", team, hashes).Pluck("hash", &out).Error
@@ -61,7 +61,7 @@ func (t *Tx) keysWith(team, column string, hashes [][]byte) (found []APIKey, err
 		"{"+strings.Join(literals, ",")+"}", team).Find(&found).Error
 }
 
-// HashesInGrace returns the hashes of the secrets that rotated keys of a team still have at now.
+// HashesInGrace returns the hashes of old secrets of a team's rotated keys that are still valid at now.
 func (t *Tx) HashesInGrace(team string, now time.Time) ([]Digest, error) {
 	var out []Digest
 	return out, t.db.
@@ -70,8 +70,7 @@ func (t *Tx) HashesInGrace(team string, now time.Time) ([]Digest, error) {
 		Pluck("old_hash", &out).Error
 }
 
-// ObjectsOfOthers returns those of the ids that the audit log names as objects of other
-// teams. It reads the whole log.
+// ObjectsOfOthers returns the given IDs that the audit log names as objects of other teams. It reads the whole log.
 func (t *Tx) ObjectsOfOthers(teamID string, ids []string) ([]string, error) {
 	var out []string
 	return out, t.db.

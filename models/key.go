@@ -12,7 +12,7 @@ import (
 // the product's projects in addition to its own.
 type APIKey struct {
 	ID           string `gorm:"primaryKey"`
-	TeamID       string // of the project: within it, hashes are unique
+	TeamID       string // of the project; hashes are unique within a team
 	ProjectID    string
 	TenantID     string
 	KeyTypeID    string
@@ -26,7 +26,7 @@ type APIKey struct {
 	OldHash      Digest
 	GraceEndsAt  *time.Time
 	ExpiresAt    *time.Time
-	LastUsedAt   *time.Time // to within a minute; written by TouchKeys alone
+	LastUsedAt   *time.Time // accurate to a minute; only TouchKeys writes it
 	UpdatedAt    time.Time
 
 	contract.KeyDetails
@@ -39,17 +39,17 @@ func (t *Tx) KeyByID(id string) (APIKey, error) {
 	return k, t.db.Where("id = ?", id).Take(&k).Error
 }
 
-// KeysByID finds keys. Those that do not exist are left out.
+// KeysByID finds keys. It leaves out IDs that don't exist.
 func (t *Tx) KeysByID(ids []string) ([]APIKey, error) {
 	var list []APIKey
 	return list, t.db.Where("id IN ?", ids).Find(&list).Error
 }
 
-// MaxActiveKeys bounds what CountActiveKeys counts of a project.
+// MaxActiveKeys bounds the keys that CountActiveKeys counts for each project.
 const MaxActiveKeys = 1000
 
-// CountActiveKeys counts the keys of each project that are neither frozen nor
-// revoked nor expired at now, up to MaxActiveKeys+1 of each.
+// CountActiveKeys counts each project's keys that are neither frozen nor revoked nor expired at now, up to
+// MaxActiveKeys+1.
 func (t *Tx) CountActiveKeys(projectIDs []string, now time.Time) (map[string]int64, error) {
 	var rows []struct {
 		ProjectID string
@@ -85,9 +85,10 @@ func (t *Tx) CountAllKeys() (int64, error) {
 // keysAtOnce keeps each query of ScanServedKeys far below the deadline of a statement.
 const keysAtOnce = 10_000
 
-// ScanServedKeys calls fn with every key of the project by id. The row is overwritten by the next, and has only what a
-// gateway needs of a key, no description for example. A million rows go through here when a server starts: columns that
-// are not read and times that are not parsed are half of the work. They are read page by page, each in its own query.
+// ScanServedKeys calls fn with every key of the project by ID. Each row overwrites the previous one. It has only the
+// columns that a gateway needs, which excludes descriptions, for example. A million rows go through here when a server
+// starts, and skipping columns and the parsing of times saves half of the work. Each page of rows is read in its own
+// query.
 func (t *Tx) ScanServedKeys(projectID string, fn func(*APIKey) error) error {
 	after := ""
 	for {
@@ -131,15 +132,14 @@ func (t *Tx) servedKeys(projectID string, after *string, fn func(*APIKey) error)
 	return read, rows.Err()
 }
 
-// ScanKeysOf calls fn by id with every key that is valid for a project of a product: the
-// project's own and the product's.
+// ScanKeysOf calls fn by ID with every key that is valid for a project of a product: the project's own keys and the
+// product's.
 func (t *Tx) ScanKeysOf(projectID string, productID *string, fn func(*APIKey) error) error {
 	return scanKeys(t.keysOf(projectID, productID), fn)
 }
 
-// ScanKeysOfTenant is ScanKeysOf for the keys of one tenant. With own, the tenant is the
-// project's own one, and it passes all keys of other projects too: those of their own tenants
-// count for it.
+// ScanKeysOfTenant is ScanKeysOf for the keys of one tenant. If own is set, the tenant is the project's own tenant.
+// Then it also passes all keys of other projects, because keys of their own tenants count for it.
 func (t *Tx) ScanKeysOfTenant(
 	projectID string, productID *string, tenantID string, own bool, fn func(*APIKey) error,
 ) error {
@@ -150,7 +150,7 @@ func (t *Tx) ScanKeysOfTenant(
 	return scanKeys(t.db.Where(of).Where("tenant_id = ?", tenantID), fn)
 }
 
-// CountKeysOf counts what ScanKeysOf calls fn with.
+// CountKeysOf counts the keys that ScanKeysOf passes.
 func (t *Tx) CountKeysOf(projectID string, productID *string) (int64, error) {
 	var n int64
 	return n, t.keysOf(projectID, productID).Model(&APIKey{}).Count(&n).Error
@@ -170,20 +170,20 @@ func (t *Tx) keysOf(projectID string, productID *string) *gorm.DB {
 const keyIsSpecial = "(state <> 'active' OR limits IS NOT NULL OR allowed_cidrs <> '[]' OR old_hash IS NOT NULL OR " +
 	"expires_at IS NOT NULL)"
 
-// ScanSpecialKeys calls fn by id with the keys of a project that are not active, or have limits, address ranges, a
-// former secret or their own expiry, and whose ID is before the given one.
+// ScanSpecialKeys calls fn by ID with the keys of a project before the given ID that aren't active, or have limits,
+// address ranges, a former secret or their own expiry.
 func (t *Tx) ScanSpecialKeys(projectID, before string, fn func(*APIKey) error) error {
 	return scanKeys(t.db.Where("project_id = ? AND id < ?", projectID, before).Where(keyIsSpecial), fn)
 }
 
-// ScanKeysAfter calls fn by id with at most limit keys of a project and a tenant, whose ids come after the one given.
+// ScanKeysAfter calls fn by ID with at most limit keys of a project and a tenant after the given ID.
 func (t *Tx) ScanKeysAfter(projectID, tenantID, after string, limit int, fn func(*APIKey) error) error {
 	return scanKeys(t.db.
 		Where("project_id = ? AND tenant_id = ? AND id > ?", projectID, tenantID, after).
 		Limit(limit), fn)
 }
 
-// ScanKeysOfOwners calls fn by id with the keys of owners in a project whose id is before the one given.
+// ScanKeysOfOwners calls fn by ID with the keys of owners in a project before the given ID.
 func (t *Tx) ScanKeysOfOwners(projectID string, owners []string, before string, fn func(*APIKey) error) error {
 	return scanKeys(t.db.Where("project_id = ? AND owner IN ? AND id < ?", projectID, owners, before), fn)
 }
@@ -191,8 +191,8 @@ func (t *Tx) ScanKeysOfOwners(projectID string, owners []string, before string, 
 // afterKeys comes after the ids of all keys.
 const afterKeys = "key`"
 
-// KeyAfter returns the id of the key of a project that comes after n others, and more if there is one. Without one, it
-// returns an id that comes after all.
+// KeyAfter returns the ID of the project's key that follows the first n keys, and more set to true. If there is none,
+// it returns an ID after all keys.
 func (t *Tx) KeyAfter(projectID string, n int) (id string, more bool, err error) {
 	var ids []string
 	of := t.db.Model(&APIKey{}).Where("project_id = ?", projectID)
@@ -203,7 +203,7 @@ func (t *Tx) KeyAfter(projectID string, n int) (id string, more bool, err error)
 	return ids[0], true, nil
 }
 
-// CountKeysOfTenants counts the keys of a project whose id is before the one given, by their tenants.
+// CountKeysOfTenants counts the keys of a project before the given ID, by their tenants.
 func (t *Tx) CountKeysOfTenants(project Project, before string) (map[string]int64, error) {
 	const statement = "SELECT id AS tenant_id, (SELECT count(*) FROM api_keys WHERE api_keys.project_id = ? AND " +
 		"api_keys.tenant_id = tenants.id AND api_keys.id < ?) AS n FROM tenants WHERE project_id = ? OR team_id = ?"

@@ -7,14 +7,14 @@ import (
 	"gorm.io/gorm"
 )
 
-// KeyFilter chooses keys; what is empty chooses all.
+// KeyFilter selects keys. Empty fields select all.
 type KeyFilter struct {
 	Owner       string
 	State       string // active, frozen, revoked, or expired at Now
 	Tenant      string // name
 	KeyType     string // name
-	Environment string // name; AllEnvironments for keys that open all
-	Text        string // a part of prefix…last4, the description or the metadata, in any case
+	Environment string // name; AllEnvironments for keys that are valid for all
+	Text        string // a part of prefix…last4, the description or the metadata, ignoring case
 	Now         time.Time
 }
 
@@ -27,8 +27,8 @@ const (
 	keyIsExpired = "state <> 'revoked' AND expires_at <= ?"
 )
 
-// KeysListed lists the keys that open a project, newest first: its own, and those
-// of its product that have a key type and a tenant that the project has too.
+// KeysListed lists the keys that are valid for a project, newest first: its own, and its product's keys whose key type
+// and tenant the project has too.
 func (t *Tx) KeysListed(project Project, f KeyFilter, page Page) (List[APIKey], error) {
 	choices, err := t.keyChoices(project, f)
 	if err != nil {
@@ -192,8 +192,8 @@ func (f KeyFilter) unindexed() (out []choice) {
 	return out
 }
 
-// CountKeysOfType counts the keys of a type among those that KeysListed lists, and how many of them are active at now.
-// It stops at MaxTotal+1 keys.
+// CountKeysOfType counts the keys of a type that KeysListed lists, and those of them that are active at now. It stops
+// at MaxTotal+1 keys.
 func (t *Tx) CountKeysOfType(project Project, name string, now time.Time) (all, active int64, err error) {
 	types := t.db.Model(&KeyType{}).Select("id").Where("project_id = ? AND name = ?", project.ID, name)
 	q := t.db.Table("api_keys AS found").Where(notIndexed+" = ? AND key_type_id IN (?)", project.ID, types)

@@ -25,15 +25,15 @@ func (t *Tx) KeyTypesOf(projectIDs ...string) ([]KeyType, error) {
 	return list, t.db.Where("project_id IN ?", projectIDs).Order("name").Find(&list).Error
 }
 
-// KeyTypesByID finds key types. Those that do not exist are left out.
+// KeyTypesByID finds key types. It leaves out IDs that don't exist.
 func (t *Tx) KeyTypesByID(ids []string) ([]KeyType, error) {
 	var list []KeyType
 	return list, t.db.Where("id IN ?", ids).Find(&list).Error
 }
 
-// LockKeyType finds a key type and keeps others from changing it until the
-// transaction ends: the row has no time of its last change to tell a lost race by.
-// On SQLite every write transaction excludes all others anyway.
+// LockKeyType finds a key type and keeps others from changing it until the transaction ends, because the row has no
+// time of its last change by which a lost race could be detected. On SQLite, write transactions exclude each other
+// anyway.
 func (t *Tx) LockKeyType(projectID, column, value string) (KeyType, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -55,11 +55,11 @@ func (t *Tx) UpdateKeyType(one KeyType) error {
 		UpdateColumns(&one).Error
 }
 
-// DeleteKeyType removes a key type's row; ErrReferenced if it has keys.
+// DeleteKeyType removes a key type's row. It returns ErrReferenced if the type has keys.
 func (t *Tx) DeleteKeyType(id string) error { return t.db.Where("id = ?", id).Delete(&KeyType{}).Error }
 
-// CountKeysOfTenant counts the keys of a tenant in all projects, and those of them
-// that are neither frozen nor revoked nor expired at now, both up to MaxTotal+1.
+// CountKeysOfTenant counts the keys of a tenant in all projects, and the keys that are neither frozen nor revoked nor
+// expired at now, both up to MaxTotal+1.
 func (t *Tx) CountKeysOfTenant(id string, now time.Time) (all, active int64, err error) {
 	return t.countKeys("tenant_id = ?", id, now)
 }

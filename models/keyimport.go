@@ -9,7 +9,7 @@ import (
 	"postern/core/contract"
 )
 
-// KeyImport is a row of key_imports: how far an import has come that can be repeated.
+// KeyImport is a row of key_imports: the progress of a repeatable import.
 type KeyImport struct {
 	Lookup     []byte `gorm:"primaryKey"`
 	Attempt    string // the current or last one
@@ -21,8 +21,8 @@ type KeyImport struct {
 	ExpiresAt  time.Time
 }
 
-// BeginKeyImport inserts the row, or gives the row with its lookup to its attempt if no other attempt has it now.
-// It returns the row as it is then; held is false if another attempt has it.
+// BeginKeyImport inserts the row, or assigns the existing row with its lookup to the new attempt, unless another
+// attempt holds it at the moment. It returns the resulting row; held is false if another attempt holds it.
 func (t *Tx) BeginKeyImport(row KeyImport, now time.Time) (_ KeyImport, held bool, err error) {
 	res := t.db.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "lookup"}}, DoNothing: true}).Create(&row)
 	if res.Error != nil || res.RowsAffected == 1 {
@@ -48,13 +48,13 @@ func (t *Tx) BeginKeyImport(row KeyImport, now time.Time) (_ KeyImport, held boo
 	return seen, res.RowsAffected == 1, res.Error
 }
 
-// KeyImportByLookup finds how far an import has come.
+// KeyImportByLookup finds the progress of an import.
 func (t *Tx) KeyImportByLookup(lookup []byte) (KeyImport, error) {
 	var row KeyImport
 	return row, t.db.Where("lookup = ?", lookup).Take(&row).Error
 }
 
-// SaveKeyImport writes a row. It returns false if another attempt has it.
+// SaveKeyImport writes a row. It returns false if another attempt holds it.
 func (t *Tx) SaveKeyImport(row KeyImport) (bool, error) {
 	res := t.db.
 		Model(&KeyImport{}).

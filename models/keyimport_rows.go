@@ -108,8 +108,8 @@ var keyColumns = []keyColumn{
 // the statement: the time of a statement grows with the square of its parameters.
 const keysOfStatement = 16
 
-// InsertKeys inserts keys, up to about two thousand. GORM's Create takes longer: it reads every field by reflection,
-// and turns an array into a list of parameters.
+// InsertKeys inserts keys, up to about two thousand. GORM's Create is slower: it reads every field by reflection, and
+// turns an array into a list of parameters.
 func (t *Tx) InsertKeys(rows []APIKey) error {
 	if t.dialect == migrations.Postgres {
 		return t.insertKeyArrays(rows)

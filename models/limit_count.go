@@ -22,8 +22,8 @@ type LimitCount struct {
 // limitLock lets replicas write the same rows one after another; see usageLock.
 const limitLock = 7620817936
 
-// KeepLimitCounts writes counts over those of earlier windows; within a window
-// the higher one stays. Rows of windows that ended by the time given go.
+// KeepLimitCounts writes counts. They replace counts of earlier windows; within a window, the higher count stays. It
+// deletes rows of windows that had ended by the given time.
 func (t *Tx) KeepLimitCounts(rows []LimitCount, now int64) error {
 	if t.dialect == migrations.Postgres {
 		if err := t.db.Exec("SELECT pg_advisory_xact_lock(?)", limitLock).Error; err != nil {

@@ -3,15 +3,15 @@ package models
 import "time"
 
 // LinkedAccount is a row of linked_accounts: the identity of an account at another issuer. Email is the address that
-// the issuer last stated, for display only; no account is found by it.
+// the issuer last stated, only for display; accounts are never looked up by it.
 type LinkedAccount struct {
 	ID        string `gorm:"primaryKey"`
 	AccountID string
 	Issuer    string
 	Subject   string
 	Email     string
-	// EmailVerified says that the issuer vouches for Email too. It proves the address to
-	// invitations, and signs no one in.
+	// EmailVerified says that the issuer vouches for Email too. Invitations accept that as proof of the address, but no
+	// one can sign in by it.
 	EmailVerified bool
 	CreatedAt     time.Time
 	SeenAt        time.Time
@@ -29,8 +29,8 @@ func (t *Tx) LinkedTo(accountID string) ([]LinkedAccount, error) {
 	return list, t.db.Where("account_id = ?", accountID).Order("id").Find(&list).Error
 }
 
-// TouchLinked notes when an issuer last vouched for a link, under which address, and
-// whether it vouched for that as well.
+// TouchLinked records when an issuer last vouched for a link, the address that it stated, and whether it vouched for
+// the address too.
 func (t *Tx) TouchLinked(id, email string, isVerified bool, now time.Time) error {
 	return t.db.Model(&LinkedAccount{}).Where("id = ?", id).
 		UpdateColumns(map[string]any{"email": email, "email_verified": isVerified, "seen_at": now}).Error

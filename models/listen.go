@@ -19,9 +19,9 @@ const revisionChannel = "postern_revisions"
 // poll, so a gap delays changes but loses none.
 const relisten = 2 * time.Second
 
-// Listen calls heard whenever a replica commits a revision, until ctx ends, and once after each reconnect, for notices
-// missed in the meantime. It calls disconnected with the reason when a connection breaks. On SQLite, which has one
-// process and no notices, it returns at once.
+// Listen calls heard whenever a replica commits a revision, until ctx ends. It also calls heard after each reconnect,
+// because it may have missed notices. It calls disconnected with the reason when a connection breaks. On SQLite, which
+// has one process and no notices, it returns at once.
 func (d *DB) Listen(ctx context.Context, heard func(), disconnected func(error)) {
 	if d.dialect != migrations.Postgres {
 		return

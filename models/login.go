@@ -22,20 +22,20 @@ type LoginAttempt struct {
 	ResponseMode  string // the client's: formPost of service/login, or "" for a redirect
 	CodeChallenge string // "" for none
 	Prompt        string // the client's, "" for none
-	HintUser      string // of the request's ID token, "" for none
-	LinkUser      string // end user that gets the provider linked, "" for a sign-in
-	// InvitationHash is of the invitation link that the sign-in began with, nil for none.
+	HintUser      string // of the request's ID token hint, "" for none
+	LinkUser      string // end user to whom the provider is linked, "" for a sign-in
+	// InvitationHash is the hash of the invitation link with which the sign-in began, nil for none.
 	InvitationHash Digest
 	UserAgent      string         // of the browser, shortened
 	MaxAge         *int64         // the client's, in seconds; nil for none
 	ACRValues      string         // the client's, "" for none
 	LoginHint      string         // the client's, "" for none
 	UILocales      string         // the client's, "" for none
-	Tester         string         // account that tries it out from the dashboard, "" for a person's
-	Stated         secrets.Sealed // of a test login: what the provider stated, until it is shown
+	Tester         string         // account that tests the login from the dashboard, "" for a real sign-in
+	Stated         secrets.Sealed // of a test login: the provider's claims, until they are shown
 	Ticket         secrets.Sealed // while the user is asked for consent: who signed in, without the provider's tokens
-	AnsweredAt     *time.Time     // when a provider's answer was taken, which can be done once
-	FinishedAt     *time.Time     // when a code was given, which can be done once
+	AnsweredAt     *time.Time     // when a provider's response was accepted, which happens once
+	FinishedAt     *time.Time     // when a code was issued, which happens once
 	CreatedAt      time.Time
 	ExpiresAt      time.Time
 }
@@ -45,7 +45,7 @@ type LoginSession struct {
 	ID         string `gorm:"primaryKey"`
 	ClientID   string
 	UserID     string
-	ProviderID string // no reference: a session outlives how it began
+	ProviderID string // not a foreign key: a session can outlive the provider
 	Scope      string
 	Resources  Texts // audiences that the client requested
 	Nonce      string
@@ -56,32 +56,31 @@ type LoginSession struct {
 	ACR        string     // how, as the provider stated; "" if it did not
 	AMR        string     // with what, separated by spaces
 	EndedAt    *time.Time
-	// BarredUntil is until when gateways refuse its access tokens, nil where they expire
-	// by themselves: after a sign-out in the application.
+	// BarredUntil is the time until which gateways refuse the session's access tokens. It is nil if they just expire,
+	// as after a sign-out in the application.
 	BarredUntil *time.Time
-	CreatedAt   time.Time // when the person proved who they are
+	CreatedAt   time.Time // when the person proved their identity
 	ExpiresAt   time.Time
 }
 
-// LoginGrant is a row of login_grants: a code or a refresh token. Nothing of a
-// provider's tokens is in it; those travel sealed in the code itself.
+// LoginGrant is a row of login_grants: a code or a refresh token. It doesn't contain a provider's tokens, which are
+// sealed in the code itself.
 type LoginGrant struct {
 	Hash          []byte `gorm:"primaryKey"` // SHA-256
 	Kind          string // code or refresh
 	SessionID     string
 	RedirectURI   string // of codes
 	CodeChallenge string // of codes
-	Scope         string // of a request that a session answered without a sign-in; "" for the session's
-	Resources     Texts  // of the same: audiences that it asked for
+	Scope         string // of a request that was answered from a session, without a sign-in; "" for the session's
+	Resources     Texts  // of the same: requested audiences
 	Nonce         string // of the same
 	UsedAt        *time.Time
-	Successor     secrets.Sealed // of refresh tokens: what followed, until UsedAt is long enough ago
+	Successor     secrets.Sealed // of refresh tokens: the token that followed, until UsedAt is long enough ago
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
 
-// LoginConsent is a row of login_consents: the scopes that a user agreed to share
-// with an app client.
+// LoginConsent is a row of login_consents: the scopes to which a user consented for an app client.
 type LoginConsent struct {
 	UserID    string `gorm:"primaryKey"`
 	ClientID  string `gorm:"primaryKey"`
@@ -102,46 +101,44 @@ func (t *Tx) SaveLoginConsent(c LoginConsent) error {
 		DoUpdates: clause.AssignmentColumns([]string{"scope", "updated_at"})}).Create(&c).Error
 }
 
-// LoginAttemptByID finds an attempt that has not expired at now, finished or not.
+// LoginAttemptByID finds an attempt, finished or not, that hasn't expired at now.
 func (t *Tx) LoginAttemptByID(id string, now time.Time) (LoginAttempt, error) {
 	var a LoginAttempt
 	return a, t.db.Where("id = ? AND expires_at > ?", id, now).Take(&a).Error
 }
 
-// SetStatedClaims stores what a provider stated in a test login; nil removes it.
+// SetStatedClaims stores a provider's claims in a test login; nil removes them.
 func (t *Tx) SetStatedClaims(id string, stated secrets.Sealed) error {
 	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).Select("Stated").
 		UpdateColumns(&LoginAttempt{Stated: stated}).Error
 }
 
-// HintLoginAttempt sets the address that the user of an attempt has entered.
+// HintLoginAttempt sets the email address that the user of an attempt entered.
 func (t *Tx) HintLoginAttempt(id, address string) error {
 	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).UpdateColumn("login_hint", address).Error
 }
 
-// AnswerLoginAttempt records that a provider has responded. It returns false if one
-// had.
+// AnswerLoginAttempt records that a provider has responded. It returns false if one already had.
 func (t *Tx) AnswerLoginAttempt(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND answered_at IS NULL", id).UpdateColumn("answered_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// KeepLoginTicket stores who signed in until the user has answered whether they consent.
+// KeepLoginTicket stores who signed in, until the user has answered the consent page.
 func (t *Tx) KeepLoginTicket(id string, ticket secrets.Sealed) error {
 	return t.db.Model(&LoginAttempt{}).Where("id = ?", id).Select("Ticket").
 		UpdateColumns(&LoginAttempt{Ticket: ticket}).Error
 }
 
-// ReopenLoginAttempt lets a provider respond again to an attempt whose user is asked for consent. It returns false for
-// any other attempt.
+// ReopenLoginAttempt lets a provider respond again to an attempt whose user is on the consent page. It returns false
+// for any other attempt.
 func (t *Tx) ReopenLoginAttempt(id string) (bool, error) {
 	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND ticket IS NOT NULL AND finished_at IS NULL", id).
 		Select("AnsweredAt", "Ticket").UpdateColumns(&LoginAttempt{})
 	return res.RowsAffected == 1, res.Error
 }
 
-// FinishLoginAttempt records that a code was issued. It returns false if one had
-// been.
+// FinishLoginAttempt records that a code was issued. It returns false if one already had been.
 func (t *Tx) FinishLoginAttempt(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginAttempt{}).Where("id = ? AND finished_at IS NULL", id).
 		Select("FinishedAt", "Ticket").UpdateColumns(&LoginAttempt{FinishedAt: &now})
@@ -160,12 +157,12 @@ func (t *Tx) LoginSessionByCookie(hash []byte) (LoginSession, error) {
 	return s, t.db.Where("cookie_hash = ?", hash).Take(&s).Error
 }
 
-// TouchLoginSession notes that a session's cookie was used.
+// TouchLoginSession records that a session's cookie was used.
 func (t *Tx) TouchLoginSession(id string, now time.Time) error {
 	return t.db.Model(&LoginSession{}).Where("id = ?", id).UpdateColumn("seen_at", now).Error
 }
 
-// EndLoginSession ends a session, once and for all.
+// EndLoginSession ends a session permanently.
 func (t *Tx) EndLoginSession(id string, now time.Time) error {
 	if err := t.noteLogouts(t.db.Where("id = ?", id), now); err != nil {
 		return err
@@ -179,24 +176,23 @@ func (t *Tx) LoginGrantByHash(kind string, hash []byte) (LoginGrant, error) {
 	return g, t.db.Where("hash = ? AND kind = ?", hash, kind).Take(&g).Error
 }
 
-// UseLoginGrant marks a grant used, with the sealed refresh token that follows it, nil
-// for none. It returns false if it was.
+// UseLoginGrant marks a grant as used, and stores the sealed refresh token that follows it, nil for none. It returns
+// false if the grant was already used.
 func (t *Tx) UseLoginGrant(hash []byte, successor secrets.Sealed, now time.Time) (bool, error) {
 	res := t.db.Model(&LoginGrant{}).Where("hash = ? AND used_at IS NULL", hash).
 		Select("UsedAt", "Successor").UpdateColumns(&LoginGrant{UsedAt: &now, Successor: successor})
 	return res.RowsAffected == 1, res.Error
 }
 
-// ClearSuccessors removes the sealed successors of grants that were used before the time
-// given.
+// ClearSuccessors removes the sealed successors of grants that were used before the given time.
 func (t *Tx) ClearSuccessors(before time.Time) error {
 	return t.db.Model(&LoginGrant{}).Where("successor IS NOT NULL AND used_at < ?", before).
 		UpdateColumn("successor", nil).Error
 }
 
-// DeleteExpiredLogins removes attempts that are over, and sessions that expired or ended
-// before a time, with their codes and refresh tokens. Used ones stay as long as their
-// session: if one is presented again, it was stolen.
+// DeleteExpiredLogins removes finished and expired attempts, and sessions that expired or ended before a time, with
+// their codes and refresh tokens. Used codes and tokens stay as long as their session, because one that is presented
+// again was stolen.
 func (t *Tx) DeleteExpiredLogins(now, sessionsBefore time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&LoginAttempt{}).Error; err != nil {
 		return err

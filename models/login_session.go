@@ -21,9 +21,9 @@ func (t *Tx) LiveSessionsOf(userID string, now time.Time, page Page) (List[Login
 	}, "id", id)
 }
 
-// EndLoginsOf ends all sessions of an end user, and has gateways refuse their access tokens until a time. Sessions that
-// ended after since are refused too: their last tokens may not have expired. It returns how many sessions were not
-// ended before.
+// EndLoginsOf ends all sessions of an end user, and makes gateways refuse their access tokens until a time. That
+// includes sessions that ended after since, whose last tokens may not have expired. It returns how many sessions were
+// still active.
 func (t *Tx) EndLoginsOf(userID string, now, since, barredUntil time.Time) (int64, error) {
 	return t.barSessions(t.db.Where("user_id = ?", userID), now, since, barredUntil)
 }
@@ -53,8 +53,7 @@ func (t *Tx) barSessions(which *gorm.DB, now, since, barredUntil time.Time) (int
 	return live.RowsAffected, live.Error
 }
 
-// BarredSessions lists by id the sessions of a project's app clients whose access tokens
-// gateways must refuse at now.
+// BarredSessions lists by ID the sessions of a project's app clients whose access tokens gateways must refuse at now.
 func (t *Tx) BarredSessions(projectID string, now time.Time) ([]string, error) {
 	var ids []string
 	return ids, t.db.

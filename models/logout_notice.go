@@ -6,12 +6,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// LogoutNotice is a row of logout_notices: an ended session that its app client has still
-// to be told of.
+// LogoutNotice is a row of logout_notices: an ended session about which its app client still has to be notified.
 type LogoutNotice struct {
 	ID        string `gorm:"primaryKey"`
 	ClientID  string
-	SessionID string // no reference, as the next: both can be deleted before
+	SessionID string // not a foreign key, like the next: both can be deleted first
 	UserID    string
 	Attempts  int64
 	DueAt     time.Time
@@ -42,14 +41,14 @@ func (t *Tx) noteLogouts(sessions *gorm.DB, now time.Time) error {
 	return t.db.CreateInBatches(&notices, 100).Error
 }
 
-// DueLogoutNotices lists at most limit notices that are due at now, the oldest first.
+// DueLogoutNotices lists at most limit notices that are due at now, oldest first.
 func (t *Tx) DueLogoutNotices(now time.Time, limit int) ([]LogoutNotice, error) {
 	var list []LogoutNotice
 	return list, t.db.Where("due_at <= ?", now).Order("due_at, id").Limit(limit).Find(&list).Error
 }
 
-// ClaimLogoutNotice counts an attempt to deliver a notice and sets when the next one is
-// due. It returns false if another process claimed the attempt.
+// ClaimLogoutNotice counts an attempt to deliver a notice and sets when the next one is due. It returns false if
+// another process claimed the attempt first.
 func (t *Tx) ClaimLogoutNotice(notice LogoutNotice, next time.Time) (bool, error) {
 	res := t.db.Model(&LogoutNotice{}).Where("id = ? AND attempts = ?", notice.ID, notice.Attempts).
 		UpdateColumns(map[string]any{"attempts": notice.Attempts + 1, "due_at": next})

@@ -7,8 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// CountKeysOfTeam counts the keys created in a project that are not revoked and are of a
-// product or of a tenant of its team.
+// CountKeysOfTeam counts the keys created in a project that aren't revoked and belong to a product or tenant of its
+// team.
 func (t *Tx) CountKeysOfTeam(projectID string) (int64, error) {
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", projectID)
 	var n int64
@@ -19,9 +19,9 @@ func (t *Tx) CountKeysOfTeam(projectID string) (int64, error) {
 		Count(&n).Error
 }
 
-// MoveProject gives a project to another team. Its revoked keys that were of a product or of a tenant of the team
-// before become keys of the project's own tenant, since nothing of a project may refer to another team. Sealed values
-// stay sealed with the data key of the previous team, which they name.
+// MoveProject gives a project to another team. Its revoked keys of the previous team's products and tenants become keys
+// of the project's own tenant, since nothing in a project may refer to another team. Sealed values stay sealed with the
+// data key of the previous team, which they name.
 func (t *Tx) MoveProject(id, team string, now time.Time) error {
 	own := t.db.Model(&Tenant{}).Select("id").Where("project_id = ?", id)
 	err := t.db.
@@ -49,9 +49,9 @@ func (t *Tx) MoveProject(id, team string, now time.Time) error {
 		UpdateColumns(map[string]any{"team_id": team, "updated_at": now}).Error
 }
 
-// FreeHashes prepares the keys of a team, or of one of its projects if project isn't "", for another team: it removes
-// the revoked ones with a hash that a key of that team has, and returns how many others have a hash, now or before
-// their rotation, that a key of that team has or had.
+// FreeHashes prepares the keys of a team, or of one of its projects if project isn't "", for a move to another team. It
+// removes revoked keys with a hash that a key of the other team has. It returns the number of remaining keys whose
+// hash, now or before their rotation, is also one of the other team's, now or before a rotation.
 func (t *Tx) FreeHashes(from, project, into string) (taken int64, err error) {
 	moved := func() *gorm.DB {
 		q := t.db.Where("team_id = ?", from)

@@ -15,7 +15,7 @@ import (
 type MoveIn struct {
 	ID        string `gorm:"primaryKey"`
 	TeamID    string
-	Gateway   string           // with the name of the import, such as kong/staging
+	Gateway   string           // followed by the name of the import, such as kong/staging
 	Result    contract.MovedIn `gorm:"serializer:json"`
 	CreatedAt time.Time
 }
@@ -34,10 +34,10 @@ type MovedObject struct {
 	Gateway   string
 	Kind      string
 	Object    string  // its ID, or the name of an owner; "" for keys
-	Within    string  // the ID of the project, or else of the tenant, that it belongs to
-	Source    string  // identifies it in the file
-	Planned   []byte  // SHA-256 of what the plan had
-	Written   []byte  // SHA-256 of what was written
+	Within    string  // ID of the project, or else of the tenant, that it belongs to
+	Source    string  // identifies the object in the file
+	Planned   []byte  // SHA-256 of the object in the plan
+	Written   []byte  // SHA-256 of the object as it was written
 	Keys      KeyList `gorm:"serializer:json"`
 	UpdatedBy *string // the last import that changed it
 }
@@ -48,13 +48,14 @@ func (t *Tx) MoveInByID(id string) (MoveIn, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// MovedObjectsOf lists what all imports of a gateway's files under a name have created in a team, the oldest first.
+// MovedObjectsOf lists the objects that all imports of a gateway's files under a name have created in a team, oldest
+// first.
 func (t *Tx) MovedObjectsOf(teamID, gateway string) ([]MovedObject, error) {
 	var list []MovedObject
 	return list, t.db.Where("team_id = ? AND gateway = ?", teamID, gateway).Order("id").Find(&list).Error
 }
 
-// ObjectUpdatedBy returns an object of a gateway's imports that one of these imports was the last to change. Errors:
+// ObjectUpdatedBy returns an object of a gateway's imports that was last changed by one of the given imports. Errors:
 // ErrNotFound.
 func (t *Tx) ObjectUpdatedBy(teamID, gateway string, imports []string) (MovedObject, error) {
 	var one MovedObject
@@ -65,7 +66,7 @@ func (t *Tx) ObjectUpdatedBy(teamID, gateway string, imports []string) (MovedObj
 		Take(&one).Error
 }
 
-// UpdateMovedObject writes what was written of an object.
+// UpdateMovedObject updates the record of an object.
 func (t *Tx) UpdateMovedObject(one MovedObject) error {
 	return t.db.
 		Model(&MovedObject{}).
@@ -92,7 +93,7 @@ func (t *Tx) DeleteMoveIn(id string) error {
 	return t.db.Where("id = ?", id).Delete(&MoveIn{}).Error
 }
 
-// LockMoveIns keeps other imports of a team from beginning until the transaction ends.
+// LockMoveIns keeps other imports into a team from beginning until the transaction ends.
 func (t *Tx) LockMoveIns(teamID string) error {
 	return t.db.Model(&Team{}).Where("id = ?", teamID).UpdateColumn("id", gorm.Expr("id")).Error
 }
@@ -151,7 +152,7 @@ func (t *Tx) parts(tables []holding, id string) (map[string]int64, error) {
 // PartsOfProduct counts the keys of a product, revoked ones included, and its projects.
 func (t *Tx) PartsOfProduct(id string) (map[string]int64, error) { return t.parts(partsOfProduct, id) }
 
-// MoveInsOf lists the imports of a gateway's files into a team, the oldest first.
+// MoveInsOf lists the imports of a gateway's files into a team, oldest first.
 func (t *Tx) MoveInsOf(teamID, gateway string) ([]MoveIn, error) {
 	var list []MoveIn
 	return list, t.db.Where("team_id = ? AND gateway = ?", teamID, gateway).Order("id").Find(&list).Error
@@ -163,7 +164,7 @@ func (t *Tx) DomainsOfProject(id string) ([]Domain, error) {
 	return list, t.db.Where("project_id = ?", id).Order("host, path_prefix, methods").Find(&list).Error
 }
 
-// SetImportedVersion writes what an import sets of a version that exists.
+// SetImportedVersion writes the columns of an existing version that an import sets.
 func (t *Tx) SetImportedVersion(v Version) error {
 	return t.db.
 		Model(&Version{}).
@@ -172,7 +173,7 @@ func (t *Tx) SetImportedVersion(v Version) error {
 		UpdateColumns(&v).Error
 }
 
-// SetImportedProject writes what an import sets of a project that exists.
+// SetImportedProject writes the columns of an existing project that an import sets.
 func (t *Tx) SetImportedProject(p Project) error {
 	return t.db.
 		Model(&Project{}).
@@ -181,7 +182,7 @@ func (t *Tx) SetImportedProject(p Project) error {
 		UpdateColumns(&p).Error
 }
 
-// ForgetKeys removes keys of an import that is undone. Another import can create them again.
+// ForgetKeys removes the keys of an import that is being undone. Another import can create them again.
 func (t *Tx) ForgetKeys(ids []string) error {
 	for some := range slices.Chunk(ids, batchSize) {
 		if err := t.db.Where("id IN ?", some).Delete(&APIKey{}).Error; err != nil {
@@ -197,9 +198,9 @@ func (t *Tx) LeaveGroups(tenantID, owner string) error {
 	return t.db.Where("owner = ? AND group_id IN (?)", owner, groups).Delete(&GroupOwner{}).Error
 }
 
-// AnalyzeKeys has PostgreSQL count the keys, as it does itself a minute after many were inserted. Until then, it plans
-// queries as if there were few: an undo of an import of 100,000 keys takes minutes. A user who doesn't own the table
-// gets a warning of the server and no error.
+// AnalyzeKeys makes PostgreSQL update its statistics on keys, as it does by itself a minute after a large insert. Until
+// then, it plans queries as if there were few keys, and undoing an import of 100,000 keys takes minutes. For a user who
+// doesn't own the table, the server returns a warning rather than an error.
 func (t *Tx) AnalyzeKeys() error {
 	if t.dialect != migrations.Postgres {
 		return nil

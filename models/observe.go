@@ -7,7 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// OnStatement calls f after each statement, in the goroutine that made it. It is not for use while statements run.
+// OnStatement makes the database call f after each statement, in the statement's goroutine. It must not be called while
+// statements run.
 func (d *DB) OnStatement(f func(ctx context.Context)) error {
 	after := func(tx *gorm.DB) { f(tx.Statement.Context) }
 	var pools []*gorm.DB

@@ -1,8 +1,8 @@
-// Package models is the one package that speaks SQL: the rows of every table, and the named queries the rules require.
+// Package models is the only package that contains SQL: the rows of all tables, and the named queries that services
+// use.
 //
-// It owns row shapes, transactions, connections with their deadlines, and the two
-// database dialects; it does not own rules, validation or HTTP. Times are UTC with
-// microseconds, the finest that both databases keep.
+// It owns row types, transactions, connections with their deadlines, and the two database dialects. It leaves rules and
+// validation to the services. Times are in UTC with microseconds, the finest resolution that both databases store.
 package models
 
 import (
@@ -54,8 +54,8 @@ func Open(ctx context.Context, databaseURL, sqlitePath string) (*DB, error) {
 	return OpenWith(ctx, Options{DatabaseURL: databaseURL, SQLitePath: sqlitePath})
 }
 
-// OpenWith connects to PostgreSQL when the options have a DatabaseURL, else to the
-// SQLite file, which is created. The schema is not touched; see Migrate.
+// OpenWith connects to PostgreSQL if the options have a DatabaseURL. Otherwise it opens the SQLite file, which it
+// creates if needed. It doesn't change the schema; see Migrate.
 func OpenWith(ctx context.Context, o Options) (*DB, error) {
 	db, err := Prepare(ctx, o)
 	if err != nil {
@@ -67,8 +67,8 @@ func OpenWith(ctx context.Context, o Options) (*DB, error) {
 	return db, nil
 }
 
-// Prepare is OpenWith that does not connect to PostgreSQL: until Reach has returned
-// nil, queries may fail, or find a schema that is not this program's.
+// Prepare is OpenWith without connecting to PostgreSQL. Until Reach has returned nil, queries may fail, or find a
+// schema that isn't this program's.
 func Prepare(ctx context.Context, o Options) (*DB, error) {
 	if o.DatabaseURL != "" {
 		return preparePostgres(o)
@@ -159,8 +159,8 @@ func gormConfig() *gorm.Config {
 // Now returns the current time as both databases store it.
 func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Migrate brings the schema up to date and returns how many steps of ours and of the job queue were applied. On
-// PostgreSQL it has its own connections: a step takes as long as it takes.
+// Migrate brings the schema up to date, and returns how many migrations of Postern and of the job queue it applied. On
+// PostgreSQL, it uses its own connections, which have no deadline for statements.
 func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, err error) {
 	steps := d.SQL()
 	if d.server != nil {
@@ -188,28 +188,26 @@ func (d *DB) Migrate(ctx context.Context, log *slog.Logger) (ours, rivers int, e
 	}
 }
 
-// Migrations that meet a lock try again for about two minutes. In between, queries
-// that waited behind them run.
+// Migrations that have to wait for a lock are retried for about two minutes. Between the tries, queries that wait
+// behind them can run.
 const (
 	migrateAttempts = 30
 	migratePause    = time.Second
 )
 
-// CheckSchema returns a migrations.UnknownSchemaError where the schema is one that
-// this program must not use.
+// CheckSchema returns a migrations.UnknownSchemaError if the schema is one that this program must not use.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	return migrations.Check(ctx, pool(d.read), d.dialect)
 }
 
-// ErrBehind means that the schema is missing steps of this program, and that this process may not
-// apply them.
+// ErrBehind means that the schema lacks migrations of this program, and that this process may not apply them.
 var ErrBehind = errors.New("the schema is missing steps")
 
-// ErrEmpty is ErrBehind for a database without our tables.
+// ErrEmpty is ErrBehind for a database without Postern's tables.
 var ErrEmpty = errors.New("the database doesn't have Postern's tables yet")
 
-// UseSchema is Migrate for a process that may not migrate: it returns ErrEmpty, ErrBehind or a
-// migrations.UnknownSchemaError unless this program can use the schema as it is.
+// UseSchema takes the place of Migrate in a process that may not migrate. It returns ErrEmpty, ErrBehind or a
+// migrations.UnknownSchemaError unless this program can use the current schema.
 func (d *DB) UseSchema(ctx context.Context) error {
 	if err := d.CheckSchema(ctx); err != nil {
 		return err
@@ -229,19 +227,18 @@ func (d *DB) UseSchema(ctx context.Context) error {
 	return nil
 }
 
-// MayMigrate reports whether the role that the database was opened with may migrate it.
+// MayMigrate reports whether the database role that this process uses may migrate the database.
 func (d *DB) MayMigrate(ctx context.Context) (bool, error) {
 	return migrations.MayMigrate(ctx, pool(d.read), d.dialect)
 }
 
-// Dialect returns which kind of database it is.
+// Dialect returns the kind of database.
 func (d *DB) Dialect() migrations.Dialect { return d.dialect }
 
-// SQL is the writing pool, for parts that bring their own SQL: migrations and
-// the job queue.
+// SQL returns the pool for writes, for parts that have their own SQL: migrations and the job queue.
 func (d *DB) SQL() *sql.DB { return pool(d.write) }
 
-// ReadSQL is the reading pool, for queries of such parts that wait for no change of SQLite.
+// ReadSQL returns the pool for reads, for queries of these parts that must not wait for SQLite's writers.
 func (d *DB) ReadSQL() *sql.DB { return pool(d.read) }
 
 func pool(db *gorm.DB) *sql.DB {
@@ -252,7 +249,7 @@ func pool(db *gorm.DB) *sql.DB {
 	return p
 }
 
-// Pools returns the use of the pools of connections, by name.
+// Pools returns the statistics of the connection pools, by name.
 func (d *DB) Pools() map[string]sql.DBStats {
 	pools := map[string]sql.DBStats{"write": d.SQL().Stats()}
 	for name, g := range map[string]*gorm.DB{"read": d.read, "feed": d.feed, "bulk": d.bulk} {
@@ -263,12 +260,12 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return pools
 }
 
-// ErrUnwritable means that SQLite's disk cannot be written.
+// ErrUnwritable means that SQLite's disk can't be written to.
 var ErrUnwritable = errors.New("the database's disk isn't writable")
 
-// Ping returns an error, one that Unavailable recognizes, if the database does not answer, or if the last change found
-// that SQLite's disk cannot be written and it still can't. SQLite's file can be read while another process writes, so
-// that process is not taken for an outage: see Locked.
+// Ping returns an error that Unavailable recognizes if the database doesn't respond, or if the last change couldn't be
+// written to SQLite's disk and the disk still isn't writable. Another process that writes to SQLite's file isn't an
+// outage, because the file can still be read: see Locked.
 func (d *DB) Ping(ctx context.Context) error {
 	if d.server != nil {
 		if err := d.SQL().PingContext(ctx); err != nil {

@@ -15,8 +15,8 @@ type OpenAPIDocument struct {
 	SHA256    []byte `gorm:"column:sha256"`
 	UpdatedAt time.Time
 
-	// Unchecked says what of the document requests are not checked against, JSON. The others are what reading and
-	// compiling it took: see openapi.Limits.
+	// Unchecked is JSON about the parts of the document that requests aren't checked against. The other fields are the
+	// cost of reading and compiling the document: see openapi.Limits.
 	Unchecked     string
 	Steps, Memory int64
 	PatternParts  int64
@@ -52,7 +52,7 @@ func (t *Tx) openAPIOfProjects(projectIDs ...string) *gorm.DB {
 	return t.db.Where("version_id IN (?)", t.db.Model(&Version{}).Select("id").Where("project_id IN ?", projectIDs))
 }
 
-// SetOpenAPI inserts a document, or replaces that of its version.
+// SetOpenAPI inserts a document, or replaces its version's document.
 func (t *Tx) SetOpenAPI(row OpenAPIDocument) error {
 	return t.db.Clauses(clause.OnConflict{
 		Columns: []clause.Column{{Name: "version_id"}},
@@ -68,7 +68,7 @@ func (t *Tx) DeleteOpenAPI(versionID string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// OpenAPISums returns the SHA-256 sums of the documents of projects, by version.
+// OpenAPISums returns the SHA-256 hashes of the documents of projects, by version.
 func (t *Tx) OpenAPISums(projectIDs ...string) (map[string][]byte, error) {
 	var rows []OpenAPIDocument
 	err := t.openAPIOfProjects(projectIDs...).Select("version_id", "sha256").Find(&rows).Error

@@ -24,11 +24,11 @@ type InvalidRequest struct {
 	Operation string `gorm:"primaryKey"`
 	Day       int64  `gorm:"primaryKey;autoIncrement:false"`
 	Calls     int64
-	Problem   string // of the last one
+	Problem   string // of the last request
 	LastAt    time.Time
 }
 
-// AddInvalidRequests adds to the rows of a day, and creates missing ones.
+// AddInvalidRequests adds to the counts of a day, and creates missing rows.
 func (t *Tx) AddInvalidRequests(rows []InvalidRequest) error {
 	if err := t.lockUsage(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (t *Tx) AddInvalidRequests(rows []InvalidRequest) error {
 	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
 }
 
-// InvalidRequestsOf lists what was counted of a version since a day, by operation; Day is 0 in it.
+// InvalidRequestsOf lists a version's counts since a day, by operation. It doesn't set Day.
 func (t *Tx) InvalidRequestsOf(projectID, versionID string, since int64) ([]InvalidRequest, error) {
 	var rows []InvalidRequest
 	err := t.db.
@@ -67,7 +67,7 @@ func (t *Tx) InvalidRequestsOf(projectID, versionID string, since int64) ([]Inva
 	return list, nil
 }
 
-// DeleteInvalidRequests forgets what was counted before a day.
+// DeleteInvalidRequests deletes counts from before a day.
 func (t *Tx) DeleteInvalidRequests(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&InvalidRequest{}).Error
 }

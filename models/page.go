@@ -8,13 +8,13 @@ import (
 	"postern/core/contract"
 )
 
-// Bounds of Page.Limit.
+// Limits of Page.Limit.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 200
 )
 
-// MaxTotal bounds List.Total, so that a count reads no more rows than that.
+// MaxTotal bounds List.Total, so that a count doesn't have to read more rows.
 const MaxTotal = 10_000
 
 // countSome counts the rows of q, and returns MaxTotal+1 if there are more than MaxTotal.
@@ -28,10 +28,10 @@ func countUpTo(q *gorm.DB, most int) (n int64, err error) {
 
 // Page selects one page of a list.
 type Page struct {
-	Cursor string // List.Next of the page before, "" for the first page
-	Limit  int    // the most items: at most MaxLimit, DefaultLimit if it is 0 or less
-	Sort   Sort   // the order, of lists that offer any; the pages of a list have the same
-	Text   string // narrows lists that can be searched to what contains it; the same on all pages too
+	Cursor string // List.Next of the previous page, "" for the first page
+	Limit  int    // maximum number of items: up to MaxLimit; DefaultLimit if it is 0 or less
+	Sort   Sort   // the order, for lists that offer several; must be the same on all pages
+	Text   string // for lists that can be searched: items have to contain it; must be the same on all pages
 	Count  bool   // requests List.Total
 
 	match []condition // of Text and of filters without an index; see window
@@ -45,7 +45,7 @@ func PageOf(asked contract.Page, sort, text string) Page {
 	return Page{Cursor: asked.Cursor, Limit: asked.Limit, Sort: ParseSort(sort), Text: text, Count: asked.Count}
 }
 
-// Size returns the most items that the page holds.
+// Size returns the maximum number of items on the page.
 func (p Page) Size() int {
 	if p.Limit <= 0 {
 		return DefaultLimit
@@ -59,17 +59,17 @@ type List[T any] struct {
 	Next  string // cursor of the next page, "" on the last
 
 	// Total is the number of items on all pages if Page.Count requests it, and MaxTotal+1 if there are more than
-	// MaxTotal. Lists that are not read page by page leave it 0, and so does a search that is Partial.
+	// MaxTotal. It is 0 for lists that aren't read page by page, and for a Partial search.
 	Total   int64
-	AtLeast bool // there can be more than Total: they are beyond SearchWindow
+	AtLeast bool // there may be more than Total, beyond SearchWindow
 
-	// Partial means that a search ended at SearchWindow, before the list did: there are rows after those that it looked
-	// at, from Next on.
+	// Partial means that a search stopped at SearchWindow, before the end of the list. It didn't look at the rows from
+	// Next on.
 	Partial bool
 }
 
-// Cut returns the page that rows begin with. To set Next, rows has to go at least
-// one row beyond the page. The cursor of a row identifies it in the list's order.
+// Cut returns the first page of rows. To set Next, it needs at least one row beyond the page. The cursor of a row
+// identifies its position in the list.
 func Cut[T any](rows []T, page Page, cursor func(T) string) List[T] {
 	size := page.Size()
 	if len(rows) <= size {

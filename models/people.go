@@ -2,8 +2,7 @@ package models
 
 import "gorm.io/gorm"
 
-// People are users of a tenant with all that belongs to them, each list in ascending order
-// of the users' ids.
+// People has users of a tenant with everything that belongs to them. Each list is in ascending order of the users' IDs.
 type People struct {
 	Users       []EndUser
 	Identities  []Identity
@@ -11,7 +10,7 @@ type People struct {
 	Consents    []LoginConsent
 }
 
-// PeopleAfter lists at most limit users of a tenant whose ids follow after.
+// PeopleAfter lists at most limit users of a tenant whose IDs come after after.
 func (t *Tx) PeopleAfter(tenantID, after string, limit int) (People, error) {
 	var p People
 	err := t.db.Where("tenant_id = ? AND id > ?", tenantID, after).Order("id").Limit(limit).Find(&p.Users).Error
@@ -39,7 +38,7 @@ func (t *Tx) CountPeople(tenantID string) (int64, error) {
 	return n, t.db.Model(&EndUser{}).Where("tenant_id = ?", tenantID).Count(&n).Error
 }
 
-// AllApprovals lists who may join a tenant, by id.
+// AllApprovals lists the approvals of a tenant by ID.
 func (t *Tx) AllApprovals(tenantID string) ([]Approval, error) {
 	var list []Approval
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("id").Find(&list).Error
@@ -51,15 +50,14 @@ func (t *Tx) AllUserGroups(tenantID string) ([]UserGroup, error) {
 	return list, t.db.Where("tenant_id = ?", tenantID).Order("name").Find(&list).Error
 }
 
-// AllNestings lists which groups of a tenant are in which, by child and parent.
+// AllNestings lists the nestings of a tenant's groups by child and parent.
 func (t *Tx) AllNestings(tenantID string) ([]GroupGroup, error) {
 	groups := t.db.Model(&UserGroup{}).Select("id").Where("tenant_id = ?", tenantID)
 	var list []GroupGroup
 	return list, t.db.Where("child_id IN (?)", groups).Order("child_id, parent_id").Find(&list).Error
 }
 
-// ProvidersWithSecrets lists those providers of a project's app clients that have a secret,
-// with the sealed secret.
+// ProvidersWithSecrets lists the providers of a project's app clients that have a secret, including the sealed secret.
 func (t *Tx) ProvidersWithSecrets(projectID string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.Where("app_client_id IN (?) AND client_secret IS NOT NULL", t.clientsServed(projectID)).

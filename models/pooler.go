@@ -8,15 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrTransactionPooling means that the address leads to a connection pooler which
-// gives each transaction another session. Settings of the session, LISTEN and the
-// lock that migrations take would go to sessions of other clients there.
+// ErrTransactionPooling means that the address belongs to a connection pooler that gives each transaction another
+// session. Session settings, LISTEN and the lock of migrations would end up in sessions of other clients.
 var ErrTransactionPooling = errors.New("the database URL points to a connection pooler in transaction mode (such as " +
 	"pgbouncer with pool_mode = transaction), which Postern doesn't support: set pool_mode = session, or connect to " +
 	"PostgreSQL directly")
 
-// ErrPoolTooSmall means that the address leads to a connection pooler that has too few sessions left. A process that
-// waits for one can't follow changes, and keeps accepting revoked keys.
+// ErrPoolTooSmall means that the address belongs to a connection pooler that has too few sessions left. A process that
+// waits for a session can't follow changes, and would keep accepting revoked keys.
 var ErrPoolTooSmall = errors.New("the database URL points to a connection pooler with fewer free sessions than " +
 	"--database-max-connections: allow that many for each process plus one more process (pgbouncer's " +
 	"default_pool_size), lower the setting, or connect to PostgreSQL directly")

@@ -22,27 +22,26 @@ import (
 	"postern/migrations"
 )
 
-// Options say which database to open and what it may take. PostgreSQL is used
-// when DatabaseURL is set, else the SQLite file at SQLitePath. Zero values mean
-// the defaults; MaxConns and Deadlines are about PostgreSQL only.
+// Options say which database to open, and with which limits: PostgreSQL if DatabaseURL is set, otherwise the SQLite
+// file at SQLitePath. Zero values mean the defaults. MaxConns and Deadlines apply to PostgreSQL only.
 type Options struct {
 	DatabaseURL string
 	SQLitePath  string
-	MaxConns    int // of all pools together, at least MinConns
+	MaxConns    int // of all pools together; at least MinConns
 	Deadlines   Deadlines
 }
 
-// Deadlines bound what one connection to PostgreSQL may wait for, and Queue what a change of SQLite may. PostgreSQL
-// enforces all but Feed and Network too, so that they hold for a process that is frozen as well.
+// Deadlines bound the waits of a connection to PostgreSQL, except for Queue, which bounds the wait of a change of
+// SQLite. PostgreSQL itself also enforces all of them but Feed and Network, so that they apply to a frozen process too.
 type Deadlines struct {
-	Queue     time.Duration // a change's turn to write to SQLite
+	Queue     time.Duration // waiting for a turn to write to SQLite
 	Connect   time.Duration // to open a connection
 	Statement time.Duration // one statement of a request or job
 	Lock      time.Duration // a lock that another transaction holds
 	Idle      time.Duration // between two statements of a transaction
 	Feed      time.Duration // one statement of the change feed
-	Bulk      time.Duration // one statement of an export, of loading everything or of a check of the audit log
-	Network   time.Duration // sent data may stay unacknowledged this long (TCP_USER_TIMEOUT)
+	Bulk      time.Duration // one statement of an export, of loading everything, or of verifying the audit log
+	Network   time.Duration // for sent data to be acknowledged (TCP_USER_TIMEOUT)
 }
 
 // Idle is below Lock: a transaction that waits for a frozen process's lock gets it when the server ends that process's
@@ -71,20 +70,20 @@ func (d Deadlines) orDefaults() Deadlines {
 	}
 }
 
-// The connections are divided among pools, so that slow requests never keep the
-// change feed from one. One more listens for notices.
+// The connections are divided between pools, so that slow requests never take the change feed's connection. An
+// additional one listens for notices.
 const (
 	feedConns    = 2
 	bulkConns    = 4
 	listenConns  = 1
 	defaultConns = 27
 
-	// MinConns is the least that MaxConns may be.
+	// MinConns is the minimum of MaxConns.
 	MinConns = 10
 )
 
-// answerMargin is how long the client waits for the server's own deadline to be reported before it considers the
-// connection dead; bulkSilence is the same where a statement may run for an hour, but returns rows during that time.
+// answerMargin is how long the client waits for the server to report its own deadline before it considers the
+// connection dead. bulkSilence is the same for statements that may run for an hour but return rows during that time.
 const (
 	answerMargin = 500 * time.Millisecond
 	bulkSilence  = time.Minute

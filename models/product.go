@@ -16,7 +16,7 @@ type Product struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 
-	ImportedKeys bool // keys of the product were imported in one of its projects
+	ImportedKeys bool // keys of the product were imported into one of its projects
 }
 
 // ProductByID finds a product.
@@ -25,7 +25,7 @@ func (t *Tx) ProductByID(id string) (Product, error) {
 	return one, t.db.Where("id = ?", id).Take(&one).Error
 }
 
-// ProductsByID finds those of the products that exist.
+// ProductsByID finds products. It leaves out IDs that don't exist.
 func (t *Tx) ProductsByID(ids []string) ([]Product, error) {
 	var list []Product
 	return list, t.db.Where("id IN ?", ids).Find(&list).Error
@@ -50,8 +50,7 @@ func (t *Tx) ProductByName(teamID, name string) (Product, error) {
 	return one, t.db.Where("team_id = ? AND name = ?", teamID, name).Take(&one).Error
 }
 
-// EnsureProduct returns the team's product of that name, which it inserts if there is none; made
-// reports whether it did.
+// EnsureProduct returns the team's product with that name. If there is none, it inserts one and sets made to true.
 func (t *Tx) EnsureProduct(one Product) (out Product, made bool, err error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	if res.Error != nil {
@@ -87,8 +86,7 @@ func (t *Tx) ProjectsOfProduct(productIDs ...string) ([]Project, error) {
 	return list, t.db.Where("product_id IN ?", productIDs).Order("name").Find(&list).Error
 }
 
-// HomesOfProductKeys lists the projects that a product's keys were made in, which
-// may since have left the product.
+// HomesOfProductKeys lists the projects in which a product's keys were created. They may have left the product since.
 func (t *Tx) HomesOfProductKeys(productID string) ([]string, error) {
 	var ids []string
 	return ids, t.db.
@@ -110,8 +108,8 @@ func (t *Tx) UpdateProduct(one Product, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteProduct removes a product's row; ErrReferenced if it has projects. Its keys must then be valid only for their
-// own project, and stay as keys of that project.
+// DeleteProduct removes a product's row. It returns ErrReferenced if the product has projects. The product's keys stay
+// as keys of their own projects.
 func (t *Tx) DeleteProduct(id string) error {
 	if err := t.db.Model(&APIKey{}).Where("product_id = ?", id).UpdateColumn("product_id", nil).Error; err != nil {
 		return err
@@ -119,7 +117,7 @@ func (t *Tx) DeleteProduct(id string) error {
 	return t.db.Where("id = ?", id).Delete(&Product{}).Error
 }
 
-// MoveProduct gives a product to another team, under the name given.
+// MoveProduct moves a product to another team, with the given name.
 func (t *Tx) MoveProduct(one Product) error {
 	return t.db.
 		Model(&Product{}).
@@ -129,7 +127,7 @@ func (t *Tx) MoveProduct(one Product) error {
 }
 
 // MarkImportedKeys records that keys of any form may be valid in a project, and in all projects of a product unless
-// it is nil. It returns the projects for which that is new.
+// that is nil. It returns the projects for which this is new.
 func (t *Tx) MarkImportedKeys(projectID string, productID *string) (news []string, err error) {
 	const unmarked = "id = ? AND NOT imported_keys"
 	marked := t.db.Model(&Project{}).Where(unmarked, projectID).UpdateColumn("imported_keys", true)

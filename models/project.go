@@ -21,10 +21,10 @@ type Project struct {
 	APIScopes     APIScopes
 	ImportedKeys  bool          // keys of any form may be valid: some were imported
 	CORS          contract.CORS `gorm:"serializer:json"`
-	FrozenAt      *time.Time    // taken down by the operators since; nil: served
+	FrozenAt      *time.Time    // since when the operators have taken it down; nil: they haven't
 	FrozenReason  string
 	DeletedAt     *time.Time // in the trash since; nil: not deleted
-	PurgeAt       *time.Time // when it is permanently deleted from the trash, if DeletedAt is set
+	PurgeAt       *time.Time // when it will be deleted permanently, if DeletedAt is set
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -82,7 +82,7 @@ func (t *Tx) ProjectByID(id string) (Project, error) {
 	return p, t.db.Where("id = ?", id).Take(&p).Error
 }
 
-// ProjectsByID finds those of the projects that exist, by name.
+// ProjectsByID lists projects by name. It leaves out IDs that don't exist.
 func (t *Tx) ProjectsByID(ids []string) ([]Project, error) {
 	var list []Project
 	return list, t.db.Where("id IN ?", ids).Order("name").Find(&list).Error
@@ -95,7 +95,7 @@ func (t *Tx) ProjectNameTaken(name string) (bool, error) {
 	return n > 0, err
 }
 
-// TeamsOfProjects maps each project that exists to its team.
+// TeamsOfProjects maps each existing project to its team.
 func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	var rows []Project
 	err := t.db.Select("id", "team_id").Where("id IN ?", ids).Find(&rows).Error
@@ -109,8 +109,8 @@ func (t *Tx) TeamsOfProjects(ids []string) (map[string]string, error) {
 	return teams, nil
 }
 
-// ProjectsOfTeams lists the projects of the teams by name, without those that are being
-// purged at now: only those in a state, "" for any.
+// ProjectsOfTeams lists the projects of the teams by name that are in a state, "" for any. It leaves out projects that
+// are being purged at now.
 func (t *Tx) ProjectsOfTeams(teamIDs []string, state string, now time.Time, page Page) (List[Project], error) {
 	q := t.db.Where("team_id IN ?", teamIDs)
 	switch state {
@@ -160,12 +160,12 @@ func (t *Tx) ProjectNamesOfTeam(teamID string, limit int) ([]Project, error) {
 		Find(&list).Error
 }
 
-// CountProjectsOfTeam counts the projects of one team, those in the trash too.
+// CountProjectsOfTeam counts the projects of one team, including those in the trash.
 func (t *Tx) CountProjectsOfTeam(teamID string) (n int64, err error) {
 	return n, t.db.Model(&Project{}).Where("team_id = ?", teamID).Count(&n).Error
 }
 
-// AllProjectIDs lists every project's id, but not those of projects that are being imported.
+// AllProjectIDs lists the IDs of all projects except those that are being imported.
 func (t *Tx) AllProjectIDs() ([]string, error) {
 	var ids []string
 	return ids, t.db.
@@ -186,13 +186,13 @@ func (t *Tx) UpdateProject(p Project, seen time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// FreezeProject writes whether the project is taken down. It is not among what its
-// team can change, and does not count as a change of that.
+// FreezeProject writes whether the project is taken down. It leaves UpdatedAt unchanged, because the team can't change
+// this setting.
 func (t *Tx) FreezeProject(p Project) error {
 	return t.db.Model(&Project{}).Where("id = ?", p.ID).Select("FrozenAt", "FrozenReason").UpdateColumns(&p).Error
 }
 
-// MoveProjects gives all projects of one team to another.
+// MoveProjects moves all projects of one team to another.
 func (t *Tx) MoveProjects(fromTeam, toTeam string) error {
 	if err := t.db.Model(&APIKey{}).Where("team_id = ?", fromTeam).UpdateColumn("team_id", toTeam).Error; err != nil {
 		return err

@@ -82,9 +82,8 @@ var ofTeam = append(logins("team_id"), []holding{
 	{"products", "id", "team_id = ?"},
 }...)
 
-// EndedWorkspaces lists at most limit unclaimed workspaces that had ended by the
-// time given, in the order of their ends, after the row given (the zero Team for the
-// start).
+// EndedWorkspaces lists at most limit unclaimed workspaces that had ended by the given time, in the order of their
+// ends, after the given row (the zero Team for the start).
 func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error) {
 	q := t.db.Where("claimed_at IS NULL AND expires_at <= ?", by)
 	if after.ExpiresAt != nil {
@@ -94,9 +93,8 @@ func (t *Tx) EndedWorkspaces(by time.Time, after Team, limit int) ([]Team, error
 	return list, q.Order("expires_at, id").Limit(limit).Find(&list).Error
 }
 
-// LockTeamForPurge keeps an unclaimed workspace that had ended by the time given from
-// being claimed, and locks its row until the transaction ends. It returns false if
-// it was claimed or does not exist.
+// LockTeamForPurge locks the row of an unclaimed workspace that had ended by the given time until the transaction ends,
+// and prevents that it is claimed. It returns false if it was claimed or doesn't exist.
 func (t *Tx) LockTeamForPurge(id string, by time.Time) (bool, error) {
 	res := t.db.
 		Model(&Team{}).
@@ -105,13 +103,13 @@ func (t *Tx) LockTeamForPurge(id string, by time.Time) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteSomeOfProject deletes about limit rows of a project, but not its exports. It
-// returns false if nothing was left but the project itself and its own tenant.
+// DeleteSomeOfProject deletes about limit rows of a project, but not its exports. It returns false if only the project
+// itself and its own tenant were left.
 func (t *Tx) DeleteSomeOfProject(id string, limit int) (more bool, err error) {
 	return t.deleteSome(ofProject, id, limit)
 }
 
-// DeleteSomeOfTeam does the same for a team and what is not a project's.
+// DeleteSomeOfTeam does the same for a team's objects outside of projects.
 func (t *Tx) DeleteSomeOfTeam(id string, limit int) (more bool, err error) {
 	return t.deleteSome(ofTeam, id, limit)
 }

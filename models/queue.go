@@ -35,7 +35,7 @@ func (q *queue) with(ctx context.Context, write *gorm.DB, fn func(*gorm.DB) erro
 		return err
 	}
 	defer leave()
-	conn, err := pool(write).Conn(waiting) // the job queue has it at times
+	conn, err := pool(write).Conn(waiting) // the job queue holds it at times
 	if err != nil {
 		return queueError(waiting, err)
 	}

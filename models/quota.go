@@ -2,8 +2,7 @@ package models
 
 import "slices"
 
-// QuotaKind is a kind of rows that the quota of an unclaimed workspace limits. Its
-// value is the name of the table.
+// QuotaKind is a kind of row that the quota of an unclaimed workspace limits. Its value is the name of the table.
 type QuotaKind string
 
 // The kinds of rows with a quota.

@@ -29,10 +29,9 @@ type RelationChange struct {
 	Removed  bool   `json:"x,omitempty"`
 }
 
-// RelationChanges is a column: what of a project's relations a revision has changed. The zero value is
-// nothing.
+// RelationChanges is a column: the changes of a revision to a project's relations. The zero value means no changes.
 type RelationChanges struct {
-	All  bool             `json:"all,omitempty"` // any of them: they have to be read again
+	All  bool             `json:"all,omitempty"` // any relation may have changed: they have to be read again
 	List []RelationChange `json:"list,omitempty"`
 }
 
@@ -63,8 +62,8 @@ func (c *RelationChanges) Scan(value any) error {
 // listedChanges is how many changes a revision lists.
 const listedChanges = 256
 
-// AddRelations inserts the relations that do not exist yet, and records in the change feed that they
-// exist. It returns how many it has inserted. The object is in its canonical form.
+// AddRelations inserts the relations that don't exist yet, and records them in the change feed. It returns how many it
+// inserted. The object is in its canonical form.
 func (t *Tx) AddRelations(rows []Relation, at time.Time) (added int64, err error) {
 	if len(rows) == 0 {
 		return 0, nil
@@ -95,7 +94,7 @@ func (t *Tx) relations(projectID string, f RelationFilter) *gorm.DB {
 	return q
 }
 
-// RemoveRelations removes the relations that the filter selects, and returns how many.
+// RemoveRelations removes the relations that the filter selects, and returns their number.
 func (t *Tx) RemoveRelations(projectID string, f RelationFilter, at time.Time) (int, error) {
 	return t.removeRelations(t.relations(projectID, f), at)
 }
@@ -171,7 +170,7 @@ func afterRelation(q *gorm.DB, row Relation) *gorm.DB {
 const relationsAtOnce = 20_000
 
 // ScanRelations calls fn with every relation of a project by tenant, object, relation and user, holding one row at a
-// time. A million rows go through here, so the columns are scanned without GORM's reflection, and page by page, each in
+// time. A million rows go through here, so the columns are scanned without GORM's reflection, and each page is read in
 // its own query.
 func (t *Tx) ScanRelations(projectID string, fn func(*Relation) error) error {
 	row := Relation{ProjectID: projectID}
@@ -215,16 +214,16 @@ func (t *Tx) CountRelations(projectID string) (int64, error) {
 	return n, t.db.Model(&Relation{}).Where("project_id = ?", projectID).Count(&n).Error
 }
 
-// PruneRelationRevisions removes revisions of relations from before a time. Revisions that replicas may
-// still have as their position stay, and so does the newest of each project.
+// PruneRelationRevisions removes revisions of relations from before a time. It keeps the newest revision of each
+// project, and revisions that replicas may still have as their position.
 func (t *Tx) PruneRelationRevisions(before time.Time) error {
 	return t.db.Exec(`DELETE FROM revisions WHERE relations <> '' AND created_at < ?
 		AND id < (SELECT max(id) FROM revisions) - 1000
 		AND id NOT IN (SELECT max(id) FROM revisions GROUP BY project_id)`, before).Error
 }
 
-// RelationMiss is a row of relation_misses: answers of one day of which a rule could not remember an
-// object, for one reason.
+// RelationMiss is a row of relation_misses: responses of one day in which a rule found no object to remember, for one
+// reason.
 type RelationMiss struct {
 	ProjectID string `gorm:"primaryKey"`
 	VersionID string `gorm:"primaryKey"`
@@ -238,7 +237,7 @@ type RelationMiss struct {
 // TableName implements schema.Tabler.
 func (RelationMiss) TableName() string { return "relation_misses" }
 
-// AddRelationMisses adds to the rows of a day, and creates missing ones.
+// AddRelationMisses adds to the counts of a day, and creates missing rows.
 func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
 	if err := t.lockUsage(); err != nil {
 		return err
@@ -254,8 +253,7 @@ func (t *Tx) AddRelationMisses(rows []RelationMiss) error {
 	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
 }
 
-// RelationMissesOf lists what rules of a version could not remember since a day, by rule and reason;
-// Day is 0 in it.
+// RelationMissesOf lists a version's counts since a day, by rule and reason. It doesn't set Day.
 func (t *Tx) RelationMissesOf(projectID, versionID string, since int64) ([]RelationMiss, error) {
 	var rows []RelationMiss
 	err := t.db.
@@ -278,7 +276,7 @@ func (t *Tx) RelationMissesOf(projectID, versionID string, since int64) ([]Relat
 	return list, nil
 }
 
-// DeleteRelationMisses removes what was counted before a day.
+// DeleteRelationMisses deletes counts from before a day.
 func (t *Tx) DeleteRelationMisses(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&RelationMiss{}).Error
 }

@@ -19,8 +19,8 @@ var relationOrders = map[string][]string{
 // ordersInTenant are the orders that an index has within one tenant.
 var ordersInTenant = []string{"", "object"}
 
-// RelationsOf lists relations of a project by tenant, object, relation and user, or in the order of the page: object,
-// user or created. Text is searched for in objects and users.
+// RelationsOf lists relations of a project by tenant, object, relation and user, or in the page's order: object, user
+// or created. It searches objects and users for the page's Text.
 func (t *Tx) RelationsOf(projectID string, f RelationFilter, page Page) (List[Relation], error) {
 	columns, ok := relationOrders[page.Sort.By]
 	if !ok {

@@ -11,8 +11,8 @@ import (
 // KeyList are IDs of keys. nil is NULL.
 type KeyList []string
 
-// Revision is a row of revisions, the change feed that gateways follow. KeyID
-// is set when just that key changed, KeyIDs when just those keys did, Relations when just those relations did.
+// Revision is a row of revisions, the change feed that gateways follow. KeyID is set if only that key changed, KeyIDs
+// if only those keys changed, and Relations if only those relations changed.
 type Revision struct {
 	ID        int64 `gorm:"primaryKey;autoIncrement"`
 	ProjectID string
@@ -22,8 +22,8 @@ type Revision struct {
 	CreatedAt time.Time
 }
 
-// Same reports whether both are one row. Another row that got the same id, after a
-// restore, has another time at least.
+// Same reports whether both are the same row. After a restore, another row can get the same ID, but it has another
+// time.
 func (r Revision) Same(as Revision) bool {
 	return r.ID == as.ID && r.ProjectID == as.ProjectID && r.KeyID == as.KeyID && r.CreatedAt.Equal(as.CreatedAt)
 }
@@ -42,8 +42,7 @@ func (t *Tx) AddTenantRevisions(tenant Tenant, at time.Time) error {
 	return nil
 }
 
-// AddPersonRevisions adds a revision for every project that a key of a tenant's user
-// can open.
+// AddPersonRevisions adds a revision for every project for which a key of a tenant's user can be valid.
 func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)
 	if err != nil {
@@ -57,9 +56,9 @@ func (t *Tx) AddPersonRevisions(tenant Tenant, at time.Time) error {
 	return nil
 }
 
-// AddRevision records in the change feed that a project, or just one of its keys,
-// has changed. On PostgreSQL a trigger gives the row its id when the transaction
-// commits, and notifies the replicas: revisions commit in the order of their ids.
+// AddRevision records in the change feed that a project, or only one of its keys, has changed. On PostgreSQL a trigger
+// gives the row its id when the transaction commits, and notifies the replicas: revisions commit in the order of their
+// ids.
 func (t *Tx) AddRevision(projectID, keyID string, at time.Time) error {
 	return t.db.Create(&Revision{ProjectID: projectID, KeyID: keyID, CreatedAt: at}).Error
 }
@@ -69,15 +68,13 @@ func (t *Tx) AddKeysRevision(projectID string, keyIDs []string, at time.Time) er
 	return t.db.Create(&Revision{ProjectID: projectID, KeyIDs: keyIDs, CreatedAt: at}).Error
 }
 
-// RevisionsFrom lists at most limit revisions with the id or a greater one, in
-// order.
+// RevisionsFrom lists at most limit revisions from the given ID on, in order.
 func (t *Tx) RevisionsFrom(id int64, limit int) ([]Revision, error) {
 	var list []Revision
 	return list, t.db.Where("id >= ?", id).Order("id").Limit(limit).Find(&list).Error
 }
 
-// LastRevision returns the newest revision of all, the zero Revision if there is
-// none.
+// LastRevision returns the newest revision, or the zero Revision if there is none.
 func (t *Tx) LastRevision() (Revision, error) {
 	return newestRevision(t.db)
 }
@@ -109,8 +106,8 @@ func (t *Tx) ForeignKeys() (count int64, err error) {
 	return count, t.db.Raw(query).Scan(&count).Error
 }
 
-// RevisionOfProductKeys is the newest revision after the given id that a change of
-// one of a product's keys made; the zero Revision when there is none.
+// RevisionOfProductKeys returns the newest revision after the given ID for a change of one of a product's keys, or the
+// zero Revision if there is none.
 func (t *Tx) RevisionOfProductKeys(productID string, after int64) (Revision, error) {
 	keys := t.db.Model(&APIKey{}).Select("id").Where("product_id = ?", productID)
 	homes := t.db.Model(&APIKey{}).Select("project_id").Where("product_id = ?", productID)
@@ -138,9 +135,9 @@ const newerRevision = `EXISTS (SELECT 1 FROM revisions AS n WHERE n.project_id =
 	OR EXISTS (SELECT 1 FROM revisions AS n WHERE n.project_id = r.project_id AND n.id > r.id AND
 		(SELECT product_id FROM api_keys WHERE id = n.key_id) = (SELECT product_id FROM api_keys WHERE id = r.key_id)))`
 
-// PruneRevisions looks at limit revisions after an id, and deletes those that were made before a time. The newest of
-// each project stays, and so do the newest of all: a replica whose position has no revision treats the database as a
-// restored one. It returns the last id that it looked at, and false if no later one is old enough.
+// PruneRevisions looks at limit revisions after an ID, and deletes those from before a time. It keeps the newest
+// revision of each project and the newest ones overall, because a replica whose position no longer exists assumes that
+// the database was restored. It returns the last ID that it looked at, and false if no later revision is old enough.
 func (t *Tx) PruneRevisions(after int64, before time.Time, limit int) (last int64, more bool, err error) {
 	newest, err := newestRevision(t.db)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 )
 
 // RevokedHash is a row of revoked_hashes: the hash of a secret that no key has any more, because its key was rotated,
-// revoked and removed, or removed with its project while it was frozen. An import doesn't make such a secret valid
-// again.
+// was revoked and removed, or was frozen and removed with its project. Imports don't make such a secret valid again.
 type RevokedHash struct {
 	TeamID string `gorm:"primaryKey"`
 	Hash   []byte `gorm:"primaryKey"`
@@ -20,8 +19,8 @@ type RevokedHash struct {
 // TableName implements schema.Tabler.
 func (RevokedHash) TableName() string { return "revoked_hashes" }
 
-// RemoveRevokedKeys removes at most limit keys that were revoked before a time, and returns how many there were. Their
-// hashes stay: see RevokedHashes.
+// RemoveRevokedKeys removes at most limit keys that were revoked before a time, and returns their number. Their hashes
+// stay: see RevokedHashes.
 func (t *Tx) RemoveRevokedKeys(before time.Time, limit int) (int, error) {
 	// The state is in the text: SQLite uses an index of some rows for no other.
 	keys, err := t.removeRevoked("state = 'revoked' AND updated_at < ?", before, limit)
@@ -39,7 +38,7 @@ func (t *Tx) RemoveRevokedKeys(before time.Time, limit int) (int, error) {
 	return len(keys), t.db.Create(&revisions).Error
 }
 
-// RemoveStoppedKeysOf is RemoveRevokedKeys for the keys of a project that is deleted, and for its frozen ones.
+// RemoveStoppedKeysOf is RemoveRevokedKeys for the revoked and frozen keys of a deleted project.
 func (t *Tx) RemoveStoppedKeysOf(projectID string, limit int) (int, error) {
 	keys, err := t.removeRevoked("project_id = ? AND state IN ('revoked', 'frozen') AND state <> 'active'", projectID,
 		limit)
@@ -68,7 +67,7 @@ func (t *Tx) removeRevoked(which string, of any, limit int) ([]APIKey, error) {
 	return keys, t.db.Where("id IN ?", ids).Delete(&APIKey{}).Error
 }
 
-// KeepDroppedHashes keeps the hashes of a key that it doesn't have after a change.
+// KeepDroppedHashes keeps the hashes that a key loses in a change.
 func (t *Tx) KeepDroppedHashes(before, after *APIKey) error {
 	var dropped []RevokedHash
 	for _, hash := range [][]byte{before.Hash, before.OldHash} {
@@ -82,7 +81,7 @@ func (t *Tx) KeepDroppedHashes(before, after *APIKey) error {
 	return t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&dropped).Error
 }
 
-// RevokedHashes returns those of the hashes that keys of a team had and no longer have.
+// RevokedHashes returns the given hashes that keys of a team had and no longer have.
 func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	var out [][]byte
 	for batch := range slices.Chunk(hashes, batchSize) {
@@ -96,9 +95,9 @@ func (t *Tx) RevokedHashes(team string, hashes [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// ScanRevokedHashes calls fn with each team that has imported keys, and with the hashes that its keys had and no longer
-// have, one at a time, or once with nil; for the project's team alone, unless that is "". Secrets of other teams have
-// the form of our keys, by which they are known.
+// ScanRevokedHashes calls fn for each team with imported keys, or only for the project's team unless project is "". It
+// calls fn once for each hash that the team's keys had and no longer have, or once with nil if there is none. Other
+// teams don't matter, because their secrets are recognizable by the form of Postern's keys.
 func (t *Tx) ScanRevokedHashes(projectID string, fn func(teamID string, hash []byte) error) (err error) {
 	rows, err := t.db.Raw("SELECT importing.team_id, revoked_hashes.hash FROM (SELECT team_id FROM projects WHERE "+
 		"imported_keys UNION SELECT team_id FROM products WHERE imported_keys) AS importing LEFT JOIN revoked_hashes "+

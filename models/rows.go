@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// GroupBy returns rows by a key that several of them may have, in the order that they are in.
+// GroupBy groups rows by a key, and keeps their order.
 func GroupBy[Row any, Key comparable](rows []Row, key func(Row) Key) map[Key][]Row {
 	out := map[Key][]Row{}
 	for _, row := range rows {
@@ -11,7 +11,7 @@ func GroupBy[Row any, Key comparable](rows []Row, key func(Row) Key) map[Key][]R
 	return out
 }
 
-// KeyBy returns rows by a key that each of them has alone.
+// KeyBy maps rows by a unique key.
 func KeyBy[Row any](rows []Row, key func(Row) string) map[string]Row {
 	out := make(map[string]Row, len(rows))
 	for _, row := range rows {

@@ -28,7 +28,7 @@ type ShadowRefusal struct {
 	LastAt    time.Time
 }
 
-// AddShadowRefusals adds to the rows of a day, and creates missing ones.
+// AddShadowRefusals adds to the counts of a day, and creates missing rows.
 func (t *Tx) AddShadowRefusals(rows []ShadowRefusal) error {
 	if err := t.lockUsage(); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (t *Tx) AddShadowRefusals(rows []ShadowRefusal) error {
 	return t.db.Clauses(upsert).CreateInBatches(rows, batchSize).Error
 }
 
-// ShadowRefusalsOf lists what rules of a version in shadow would have refused since a day, by rule and
-// code; Day is 0 in it.
+// ShadowRefusalsOf lists the calls that a version's rules in shadow would have refused since a day, by rule and code.
+// It doesn't set Day.
 func (t *Tx) ShadowRefusalsOf(projectID, versionID string, since int64) ([]ShadowRefusal, error) {
 	var rows []ShadowRefusal
 	err := t.db.
@@ -68,24 +68,23 @@ func (t *Tx) ShadowRefusalsOf(projectID, versionID string, since int64) ([]Shado
 	return list, nil
 }
 
-// DaysCounted is for how many days calls that rules in shadow would have refused, requests that did not match the
-// OpenAPI document and objects that were missed are kept.
+// DaysCounted is the number of days for which ShadowRefusals, InvalidRequests and RelationMisses are kept.
 const DaysCounted = 30
 
-// DeleteShadowRefusals forgets what was counted before a day.
+// DeleteShadowRefusals deletes counts from before a day.
 func (t *Tx) DeleteShadowRefusals(before int64) error {
 	return t.db.Where("day < ?", before).Delete(&ShadowRefusal{}).Error
 }
 
-// OwnedMembership is a group that an end user, or an app owner of keys, is directly in.
+// OwnedMembership is the direct membership of an end user, or of an app that owns keys, in a group.
 type OwnedMembership struct {
 	UserID, GroupID, Role string // UserID is the name of an app
 
 	TenantID, Tenant string // of the user or the group: id and name
 }
 
-// MembershipsOfOwners lists the groups of the end users who own a valid key of a project, by user.
-// Only keys of the user's own tenant count: to other tenants, the id is a text like any other.
+// MembershipsOfOwners lists the groups of the end users who own a valid key of a project, by user. Only keys of the
+// user's own tenant count, because the ID has no meaning in other tenants.
 func (t *Tx) MembershipsOfOwners(project Project) ([]OwnedMembership, error) {
 	valid := t.db.Where("k.project_id = ?", project.ID)
 	if project.ProductID != nil {
@@ -125,7 +124,7 @@ func (t *Tx) MembershipsOfUsers(projectID string, groups []string) ([]OwnedMembe
 	return list, t.db.Raw(query, t.served(projectID), groups).Scan(&list).Error
 }
 
-// GroupTree lists the groups of tenants, and which groups are in which.
+// GroupTree lists the groups of tenants, and their nestings.
 func (t *Tx) GroupTree(tenantIDs []string) (groups []UserGroup, nested []GroupGroup, err error) {
 	if err := t.db.Where("tenant_id IN ?", tenantIDs).Order("id").Find(&groups).Error; err != nil {
 		return nil, nil, err
@@ -134,7 +133,7 @@ func (t *Tx) GroupTree(tenantIDs []string) (groups []UserGroup, nested []GroupGr
 	return groups, nested, t.db.Where("child_id IN (?)", of).Find(&nested).Error
 }
 
-// GroupNamesOf lists which of the names are those of groups of the tenants that a project serves.
+// GroupNamesOf lists the given names that belong to groups of the tenants that a project serves.
 func (t *Tx) GroupNamesOf(projectID string, names []string) ([]string, error) {
 	var known []string
 	return known, t.db.
@@ -155,8 +154,8 @@ func (t *Tx) GroupsWithRole(userID, role string) ([]string, error) {
 		Pluck("g.name", &names).Error
 }
 
-// AddRuleRevisions adds a revision for every project that a key or token of a tenant's user can open and whose rules
-// require groups.
+// AddRuleRevisions adds a revision for every project whose rules require groups and for which a key or token of a
+// tenant's user can be valid.
 func (t *Tx) AddRuleRevisions(tenant Tenant, at time.Time) error {
 	near, err := t.ProjectsNear(tenant)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Rows of a search are those of the teams whose ids are given, at most limit of each kind.
 
-// FindProjects finds served projects by id, by the beginning of their name, or by a part of
-// their display name, which has to be in lowercase.
+// FindProjects finds served projects by ID, by a prefix of their name, or by a part of their display name. The text has
+// to be in lowercase.
 func (t *Tx) FindProjects(teamIDs []string, text string, limit int) ([]Project, error) {
 	var list []Project
 	return list, t.db.
@@ -23,8 +23,8 @@ func (t *Tx) FindProjects(teamIDs []string, text string, limit int) ([]Project, 
 		Order("name").Limit(limit).Find(&list).Error
 }
 
-// FindTenants finds tenants of the teams' own by id, by the beginning of their name, or by a
-// part of their display name, which has to be in lowercase.
+// FindTenants finds tenants that belong to teams by ID, by a prefix of their name, or by a part of their display name.
+// The text has to be in lowercase.
 func (t *Tx) FindTenants(teamIDs []string, text string, limit int) ([]Tenant, error) {
 	var list []Tenant
 	return list, t.db.
@@ -38,7 +38,7 @@ func (t *Tx) FindTenants(teamIDs []string, text string, limit int) ([]Tenant, er
 // of the teams: that takes long where these have thousands.
 const readFirst = 500
 
-// FindKeysByOwner finds keys by the beginning of their owner.
+// FindKeysByOwner finds keys by a prefix of their owner.
 func (t *Tx) FindKeysByOwner(teamIDs []string, text string, limit int) ([]APIKey, error) {
 	var first []APIKey
 	err := t.beginning(t.db, "owner", text).Select("id", "project_id").Limit(readFirst).Find(&first).Error
@@ -79,7 +79,7 @@ func (t *Tx) keepServed(ids map[string]bool, teamIDs []string) error {
 	return err
 }
 
-// FindKey finds a key by its id or by its hash, nil for none.
+// FindKey finds a key by its ID or its hash. It returns nil if there is none.
 func (t *Tx) FindKey(teamIDs []string, id string, hash []byte) (*APIKey, error) {
 	var list []APIKey
 	err := t.db.Where("id = ? OR (team_id IN ? AND hash = ?)", id, teamIDs, hash).Find(&list).Error
@@ -128,7 +128,7 @@ func beginningIn[T any](t *Tx, of string, ids []string, column, text string, lim
 	return t.inByteOrder(merged[T](w, w.of), column).Limit(limit).Find(list).Error
 }
 
-// FindUsers finds end users by id or by the beginning of their address, which is in lowercase.
+// FindUsers finds end users by ID or by a prefix of their lowercase email address.
 func (t *Tx) FindUsers(teamIDs []string, text string, limit int) ([]EndUser, error) {
 	var list []EndUser
 	if err := t.db.Where("id = ?", text).Find(&list).Error; err != nil {

@@ -6,9 +6,9 @@ import (
 	"postern/platform/secrets"
 )
 
-// DataKey is a row of data_keys: what a team's sealed columns are encrypted with, wrapped by a key that is not in the
-// database. Team isn't a foreign key: a workspace that is merged into a team leaves its sealed columns with that team,
-// and its data key where it was.
+// DataKey is a row of data_keys: a key that encrypts a team's sealed columns, wrapped by a key that isn't in the
+// database. Team isn't a foreign key: if a workspace is merged into a team, its sealed columns move to the team, but
+// its data key stays.
 type DataKey struct {
 	ID             string `gorm:"primaryKey"`
 	TeamID         string
@@ -25,8 +25,8 @@ func (k DataKey) key() secrets.DataKey {
 
 var _ secrets.Store = (*Tx)(nil)
 
-// DataKeyOfTeam finds a team's oldest data key for a purpose; false if there is none. Two that are created at once are
-// both kept: each sealed value names its own.
+// DataKeyOfTeam finds a team's oldest data key for a purpose. It returns false if there is none. If two are created at
+// the same time, both stay, because each sealed value names its key.
 func (t *Tx) DataKeyOfTeam(team string, purpose secrets.Purpose) (secrets.DataKey, bool, error) {
 	kind := purpose.Kind()
 	var list []DataKey
@@ -45,7 +45,7 @@ func (t *Tx) DataKeyByID(id string) (secrets.DataKey, error) {
 	return row.key(), err
 }
 
-// AddDataKey keeps a new data key of a team for a purpose.
+// AddDataKey inserts a new data key of a team for a purpose.
 func (t *Tx) AddDataKey(
 	team string, purpose secrets.Purpose, wrap func(secrets.DataKey) (secrets.DataKey, error),
 ) (secrets.DataKey, error) {
@@ -56,8 +56,7 @@ func (t *Tx) AddDataKey(
 	return key, t.InsertDataKey(key)
 }
 
-// InsertDataKey keeps a data key that has its id already. It fails with ErrDuplicate
-// where that id is taken.
+// InsertDataKey inserts a data key that already has an ID. It returns ErrDuplicate if the ID is taken.
 func (t *Tx) InsertDataKey(key secrets.DataKey) error {
 	return t.Insert(&DataKey{
 		ID:             key.ID,
@@ -68,7 +67,7 @@ func (t *Tx) InsertDataKey(key secrets.DataKey) error {
 	})
 }
 
-// DataKeys lists at most limit data keys of all teams by id, after the id given.
+// DataKeys lists by ID at most limit data keys of all teams, after the given ID.
 func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
 	var rows []DataKey
 	err := t.db.Where("id > ?", after).Order("id").Limit(limit).Find(&rows).Error
@@ -82,7 +81,7 @@ func (t *Tx) DataKeys(after string, limit int) ([]secrets.DataKey, error) {
 	return list, nil
 }
 
-// UpdateDataKey writes how a data key is wrapped.
+// UpdateDataKey writes the wrapped forms of a data key.
 func (t *Tx) UpdateDataKey(key secrets.DataKey) error {
 	return t.db.Model(&DataKey{}).Where("id = ?", key.ID).
 		Select("Wrapped", "GatewayWrapped").

@@ -6,8 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// DeletedUser is a row of deleted_users: that there was an end user whose last tokens may not have ended. The tenant
-// isn't a foreign key, because it can be deleted first.
+// DeletedUser is a row of deleted_users: a deleted end user whose last tokens may not have expired. The tenant isn't a
+// foreign key, because it can be deleted first.
 type DeletedUser struct {
 	UserID   string `gorm:"primaryKey"`
 	TenantID string
@@ -45,14 +45,14 @@ func (t *Tx) clientsServed(projectID string) *gorm.DB {
 // secretHash is the column of app clients that gateways may not read.
 const secretHash = "SecretHash"
 
-// AppClientsServed lists the app clients of the tenants that a project serves by id;
-// without the hashes of their secrets.
+// AppClientsServed lists by ID the app clients of the tenants that a project serves, without the hashes of their
+// secrets.
 func (t *Tx) AppClientsServed(projectID string) ([]AppClient, error) {
 	var list []AppClient
 	return list, t.db.Omit(secretHash).Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
 }
 
-// AppClientsOfTenants lists the app clients of tenants by id; without the hashes of their secrets.
+// AppClientsOfTenants lists the app clients of tenants by ID, without the hashes of their secrets.
 func (t *Tx) AppClientsOfTenants(tenantIDs []string) ([]AppClient, error) {
 	var list []AppClient
 	return list, t.db.Omit(secretHash).Where("tenant_id IN ?", tenantIDs).Order("id").Find(&list).Error
@@ -64,25 +64,25 @@ func (t *Tx) AppClientsWithSecrets(projectID string) ([]AppClient, error) {
 	return list, t.db.Where("tenant_id IN (?)", t.served(projectID)).Order("id").Find(&list).Error
 }
 
-// AppClientServed finds an app client; without the hash of its secret.
+// AppClientServed finds an app client, without the hash of its secret.
 func (t *Tx) AppClientServed(id string) (AppClient, error) {
 	var c AppClient
 	return c, t.db.Omit(secretHash).Where("id = ?", id).Take(&c).Error
 }
 
-// TeamServed finds a team, and says of it only whether it is claimed and when it ends.
+// TeamServed finds a team. It reads only whether the team is claimed, and when it ends.
 func (t *Tx) TeamServed(id string) (Team, error) {
 	var team Team
 	return team, t.db.Select("id", "claimed_at", "expires_at").Where("id = ?", id).Take(&team).Error
 }
 
-// TeamsServed is TeamServed for some teams. Those that do not exist are left out.
+// TeamsServed is TeamServed for several teams. It leaves out teams that don't exist.
 func (t *Tx) TeamsServed(ids []string) ([]Team, error) {
 	var list []Team
 	return list, t.db.Select("id", "claimed_at", "expires_at").Where("id IN ?", ids).Find(&list).Error
 }
 
-// UserServed finds the end user of an identity, and says of them only their id and state.
+// UserServed finds the end user of an identity. It reads only their ID and state.
 func (t *Tx) UserServed(tenantID, issuer, subject string) (EndUser, error) {
 	var u EndUser
 	return u, t.db.
@@ -100,8 +100,8 @@ func (t *Tx) HasLogin(projectID string) (bool, error) {
 	return n > 0, err
 }
 
-// SigningKeysServed lists the keys of those app clients that verify at now, oldest
-// first; without what signs.
+// SigningKeysServed lists the signing keys of AppClientsServed that verify at now, oldest first, without the private
+// keys.
 func (t *Tx) SigningKeysServed(projectID string, now time.Time) ([]SigningKey, error) {
 	var list []SigningKey
 	return list, t.db.
@@ -111,8 +111,8 @@ func (t *Tx) SigningKeysServed(projectID string, now time.Time) ([]SigningKey, e
 		Find(&list).Error
 }
 
-// ProvidersServed lists the providers of those app clients in the order they were
-// made; without their secrets.
+// ProvidersServed lists the providers of AppClientsServed in the order in which they were created, without their
+// secrets.
 func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 	var list []Provider
 	return list, t.db.
@@ -122,11 +122,10 @@ func (t *Tx) ProvidersServed(projectID string) ([]Provider, error) {
 		Find(&list).Error
 }
 
-// BarredUsers lists by id the end users that gateways of a project must refuse:
-// those of its tenants who were frozen after the time given, or deleted and whose
-// tokens have not ended at now, and those frozen at any time who own a key that
-// is valid for the project. A change of a frozen user renews the time, so that they are
-// listed for longer than necessary.
+// BarredUsers lists by ID the end users that gateways must refuse for a project: its tenants' users who were frozen
+// after the given time, deleted users whose tokens haven't expired at now, and users frozen at any time who own a key
+// that is valid for the project. A change to a frozen user renews the time, so that they are listed for longer than
+// necessary.
 func (t *Tx) BarredUsers(projectID string, now, frozenAfter time.Time) ([]Barred, error) {
 	var list []Barred
 	// The state is part of the text, because SQLite uses a partial index only then.
@@ -165,8 +164,8 @@ func (t *Tx) frozenOwners(projectID string) *gorm.DB {
 		Where("state = 'frozen' AND tenant_id IN (?) AND EXISTS (?)", tenants, owned)
 }
 
-// ProjectsNear lists by id the projects that serve a tenant, and those that share a
-// product with one: a key of the product is valid for all of them.
+// ProjectsNear lists by ID the projects that serve a tenant, and the projects that share a product with one of them,
+// because the product's keys are valid for all of its projects.
 func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
 	served, err := t.ProjectsOfTenant(tenant)
 	if err != nil {
@@ -181,8 +180,7 @@ func (t *Tx) ProjectsNear(tenant Tenant) ([]string, error) {
 		Pluck("id", &ids).Error
 }
 
-// KeysOwned lists by id the keys of some projects that an owner has and that are not
-// revoked.
+// KeysOwned lists by ID an owner's keys in some projects that aren't revoked.
 func (t *Tx) KeysOwned(projectIDs []string, owner string) ([]APIKey, error) {
 	var list []APIKey
 	return list, t.db.
@@ -191,7 +189,7 @@ func (t *Tx) KeysOwned(projectIDs []string, owner string) ([]APIKey, error) {
 		Find(&list).Error
 }
 
-// DeleteEndedUsers forgets whose last tokens have ended.
+// DeleteEndedUsers deletes the rows of users whose last tokens have expired.
 func (t *Tx) DeleteEndedUsers(now time.Time) error {
 	return t.db.Where("ends_at <= ?", now).Delete(&DeletedUser{}).Error
 }

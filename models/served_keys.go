@@ -12,8 +12,8 @@ import (
 	"postern/migrations"
 )
 
-// ServedKey has the parts of a key that a gateway needs for nearly every key, as ScanAllKeys reads it. The next key
-// overwrites its slices.
+// ServedKey has the parts of a key that a gateway needs for nearly every key, as ScanAllKeys reads it. Each key
+// overwrites the slices of the previous one.
 type ServedKey struct {
 	ID    RawID
 	Place []byte // the same for the same KeyPlace
@@ -22,7 +22,7 @@ type ServedKey struct {
 	Hash  []byte
 
 	Expires int64 // Unix microseconds; 0: never
-	More    bool  // it has limits, address ranges, a former secret or an identity too
+	More    bool  // it also has limits, address ranges, a former secret or an identity
 }
 
 // KeyPlace has the fields that most keys of a project share.
@@ -39,8 +39,9 @@ func (k *ServedKey) KeyPlace() KeyPlace {
 // unitSeparator is in no id, no state and no name of an environment.
 const unitSeparator = "\x1f"
 
-// The statements of ScanAllKeys. Drivers convert each column of each row for themselves, which for a million keys with
-// 14 columns takes longer than all else of a start: so there are two, and drivers pass on the bytes unchanged.
+// The statements of ScanAllKeys. Drivers convert each column of each row separately. For a million keys with 14
+// columns, that takes longer than the rest of the start. So the statements return two columns, whose bytes drivers pass
+// on unchanged.
 var (
 	allKeysSQLite = "SELECT hash, CAST(" + servedFields("coalesce(expires_at, '')") + " AS BLOB) FROM api_keys"
 

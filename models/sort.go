@@ -16,14 +16,14 @@ import (
 	"postern/platform/fault"
 )
 
-// Sort is an order of a list by one of the columns that the list offers; rows that have the
-// same value are ordered by id. The zero Sort is the list's own order.
+// Sort is the order of a list by one of the columns that the list offers. Rows with equal values are sorted by ID. The
+// zero Sort is the list's default order.
 type Sort struct {
 	By   string // such as name
 	Desc bool
 }
 
-// ParseSort reads a Sort such as name or -name.
+// ParseSort parses a Sort such as name or -name.
 func ParseSort(text string) Sort {
 	by, desc := strings.CutPrefix(text, "-")
 	return Sort{By: by, Desc: desc}
@@ -36,7 +36,7 @@ const (
 	shownMember = "CASE WHEN end_users.name = '' THEN end_users.email ELSE end_users.name END"
 )
 
-// ErrSort means that a list cannot be sorted by a column.
+// ErrSort means that a list can't be sorted by a column.
 var ErrSort = errors.New("models: this list can't be sorted this way")
 
 // order is a column that a list can be sorted by. sql is an expression without user input that is never NULL. value
@@ -163,7 +163,7 @@ func (p position) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// ErrCursor means that a cursor is not one of the list, or is one of another order.
+// ErrCursor means that a cursor is from another list or another order.
 var ErrCursor = fault.InvalidField("/cursor", "invalid_cursor",
 	"Use the next_cursor of the previous page, with the same sort.")
 

@@ -25,17 +25,17 @@ const rowsOfPiece = 500
 // Piece runs a part of a large change.
 type Piece func(func(*Tx) error) error
 
-// Stage is where a project is written until it is given to its team.
+// Stage holds the rows of an imported project until its team gets the project.
 type Stage struct {
-	Team  string // owns the project until then
+	Team  string // temporary owner of the project
 	Piece Piece
 }
 
 // Import runs write, which writes a project in pieces, and then finish, which hands the project over to its team
-// (HandOver). On SQLite, each piece is a transaction, so that other changes can be made in between. An import waits for
-// the one before it, for up to importTurn. If write or finish fails, Import removes the rows that were written. If the
-// process is killed, the next import or RemoveUnfinishedImports removes them. On PostgreSQL, changes don't wait for an
-// import, so everything is one transaction, and write may run again.
+// (HandOver). On SQLite, each piece is its own transaction, so that other changes can be made in between. An import
+// waits up to importTurn for the previous one. If write or finish fails, Import removes the rows that were written. If
+// the process is killed, the next import or RemoveUnfinishedImports removes them. On PostgreSQL, changes don't wait for
+// an import, so everything is one transaction, and write may run again.
 func (d *DB) Import(ctx context.Context, write func(Stage) error, finish func(*Tx) error) error {
 	stage := Team{ID: NewID(stageKind), Name: "Import", ClaimedAt: new(Now()), CreatedAt: Now()}
 	if d.dialect == migrations.Postgres {
@@ -74,8 +74,8 @@ func (d *DB) importInPieces(
 	return nil
 }
 
-// HandOver ends an import: the projects, which are of one team, get that team, their names and their products, and the
-// team its tenants and products that came with them.
+// HandOver completes an import: the projects, which belong to the same team, get their team, names and products, and
+// the team gets the tenants and products that came with them.
 func (t *Tx) HandOver(stage Stage, tenants []string, projects ...Project) error {
 	if len(projects) == 0 {
 		return t.DeleteTeam(stage.Team)
@@ -107,9 +107,9 @@ func (t *Tx) HandOver(stage Stage, tenants []string, projects ...Project) error 
 	return t.DeleteTeam(stage.Team)
 }
 
-// TakeBack undoes HandOver: the projects go to a stage, and the team's tenants and products that came with them. After
-// the transaction, RemoveUnfinishedImports removes their rows. Their keys leave the team immediately, and their hashes
-// aren't kept, so that another import can create them again.
+// TakeBack reverses HandOver: it moves the projects, and the team's tenants and products that came with them, to a
+// stage. After the transaction, RemoveUnfinishedImports removes their rows. Their keys leave the team immediately, and
+// their hashes aren't kept, so that another import can create them again.
 func (t *Tx) TakeBack(projects, tenants, products []string) error {
 	if len(projects) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (t *Tx) TakeBack(projects, tenants, products []string) error {
 	return nil
 }
 
-// RemoveUnfinishedImports removes what imports of a process that was killed have written.
+// RemoveUnfinishedImports removes the rows that imports of killed processes have written.
 func (d *DB) RemoveUnfinishedImports(ctx context.Context) error {
 	leave, err := d.importing.enter(ctx)
 	if err != nil {

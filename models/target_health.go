@@ -6,8 +6,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// Gateway is a row of gateways: a process that reports on targets, and the time of its last sign of life by the
-// database's clock.
+// Gateway is a row of gateways: a process that reports on targets, and the database's time of its last sign of life.
 type Gateway struct {
 	ID     string `gorm:"primaryKey"`
 	SeenAt time.Time
@@ -16,19 +15,19 @@ type Gateway struct {
 // GatewaySilence is how long a gateway can be silent before its reports no longer count.
 const GatewaySilence = 30 * time.Second
 
-// TargetReport is a row of target_reports: a target that isn't healthy for a gateway.
+// TargetReport is a row of target_reports: a target that a gateway considers unhealthy.
 type TargetReport struct {
 	GatewayID     string `gorm:"primaryKey"`
 	EnvironmentID string `gorm:"primaryKey"`
-	Target        string `gorm:"primaryKey"` // host, with the port unless that is the scheme's
+	Target        string `gorm:"primaryKey"` // host, with the port unless that is the scheme's default
 	ProjectID     string
 	State         string // a contract.TargetHealth.Health
 	Reason        string
 	Since         time.Time
 }
 
-// TargetHealth is a row of target_health: what webhooks were last told about a target. Targets that were never
-// unhealthy have no row.
+// TargetHealth is a row of target_health: the last state of a target that webhooks were notified of. Targets that were
+// never unhealthy have no row.
 type TargetHealth struct {
 	EnvironmentID string `gorm:"primaryKey"`
 	Target        string `gorm:"primaryKey"`
@@ -41,10 +40,11 @@ type TargetHealth struct {
 // TableName implements schema.Tabler.
 func (TargetHealth) TableName() string { return "target_health" }
 
-// DatabaseTime returns the time that all replicas have in common.
+// DatabaseTime returns the database's time, which all replicas share.
 func (t *Tx) DatabaseTime() (time.Time, error) { return t.clock() }
 
-// GatewayAlive records that a gateway is alive. It returns false if its row was missing, and its reports with it.
+// GatewayAlive records that a gateway is alive. It returns false if the gateway's row, and so its reports, were
+// missing.
 func (t *Tx) GatewayAlive(id string) (known bool, err error) {
 	now, err := t.clock()
 	if err != nil {
@@ -85,8 +85,8 @@ func (t *Tx) LiveGateways() (n int64, err error) {
 	return n, t.db.Model(&Gateway{}).Where("seen_at > ?", now.Add(-GatewaySilence)).Count(&n).Error
 }
 
-// TargetReports lists the reports of the gateways that are alive about the targets of a project, "" for all projects,
-// the oldest first.
+// TargetReports lists the reports of live gateways about the targets of a project, or of all projects for "", oldest
+// first.
 func (t *Tx) TargetReports(projectID string) (list []TargetReport, err error) {
 	now, err := t.clock()
 	if err != nil {
@@ -101,18 +101,18 @@ func (t *Tx) TargetReports(projectID string) (list []TargetReport, err error) {
 	return list, q.Order("target_reports.since, target_reports.gateway_id").Find(&list).Error
 }
 
-// TargetHealthOf lists what webhooks were told about targets of a project.
+// TargetHealthOf lists the states of a project's targets that webhooks were notified of.
 func (t *Tx) TargetHealthOf(projectID string) (list []TargetHealth, err error) {
 	return list, t.db.Where("project_id = ?", projectID).Find(&list).Error
 }
 
-// UnhealthyTargets lists the targets that webhooks were told are unhealthy.
+// UnhealthyTargets lists the targets that are unhealthy according to the last notification of webhooks.
 func (t *Tx) UnhealthyTargets() (list []TargetHealth, err error) {
 	return list, t.db.Where("state = 'unhealthy'").Find(&list).Error
 }
 
-// MarkTargetUnhealthy records that a target is unhealthy. It returns false if that was recorded before, also by another
-// replica at the same time.
+// MarkTargetUnhealthy records that a target is unhealthy. It returns false if that was already recorded, even by
+// another replica at the same time.
 func (t *Tx) MarkTargetUnhealthy(row TargetHealth) (bool, error) {
 	res := t.db.Exec(`INSERT INTO target_health (environment_id, target, project_id, state, since)
 		VALUES (?, ?, ?, 'unhealthy', ?)
@@ -133,8 +133,8 @@ func (t *Tx) SetTargetQuiet(row TargetHealth, since *time.Time) error {
 	return t.unhealthyTarget(row).UpdateColumn("quiet_since", since).Error
 }
 
-// MarkTargetHealthy records that a target has been healthy since row.QuietSince. It returns false if that was recorded
-// before, or if a gateway has reported the target since row was read.
+// MarkTargetHealthy records that a target has been healthy since row.QuietSince. It returns false if that was already
+// recorded, or if a gateway has reported the target since row was read.
 func (t *Tx) MarkTargetHealthy(row TargetHealth) (bool, error) {
 	res := t.unhealthyTarget(row).Where("quiet_since = ?", row.QuietSince).UpdateColumns(map[string]any{
 		"state": "healthy", "since": row.QuietSince, "quiet_since": nil,
@@ -142,13 +142,13 @@ func (t *Tx) MarkTargetHealthy(row TargetHealth) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteTargetHealth forgets a target.
+// DeleteTargetHealth deletes the row of a target.
 func (t *Tx) DeleteTargetHealth(row TargetHealth) error {
 	return t.db.Where("environment_id = ? AND target = ?", row.EnvironmentID, row.Target).
 		Delete(&TargetHealth{}).Error
 }
 
-// DeleteTargetHealthBefore forgets targets that have been healthy since before a time.
+// DeleteTargetHealthBefore deletes the rows of targets that have been healthy since before a time.
 func (t *Tx) DeleteTargetHealthBefore(before time.Time) error {
 	return t.db.Where("state = 'healthy' AND since < ?", before).Delete(&TargetHealth{}).Error
 }

@@ -9,9 +9,8 @@ import (
 	"postern/migrations"
 )
 
-// Team is a row of teams. ClaimedAt nil means an unclaimed workspace, which
-// ends at ExpiresAt. MergedInto is the team that has what a workspace had, nil
-// where it was not merged.
+// Team is a row of teams. A nil ClaimedAt means an unclaimed workspace, which ends at ExpiresAt. MergedInto is the team
+// into which a workspace was merged, nil for none.
 type Team struct {
 	ID            string `gorm:"primaryKey"`
 	Name          string
@@ -51,8 +50,8 @@ type Invitation struct {
 	ExpiresAt time.Time
 	UsedAt    *time.Time
 
-	ByMail   bool       // only the mailbox of Email gets the code
-	MailedAt *time.Time // nil: not yet, or not by mail
+	ByMail   bool       // the code is sent only to Email
+	MailedAt *time.Time // nil: not yet, or not sent by mail
 }
 
 // TeamByID finds a team.
@@ -61,8 +60,8 @@ func (t *Tx) TeamByID(id string) (Team, error) {
 	return team, t.db.Where("id = ?", id).Take(&team).Error
 }
 
-// LockTeam finds a team and keeps it from being changed until the transaction
-// ends. On SQLite every write transaction excludes all others anyway.
+// LockTeam finds a team and keeps it from being changed until the transaction ends. On SQLite, write transactions
+// exclude each other anyway.
 func (t *Tx) LockTeam(id string) (Team, error) {
 	q := t.db
 	if t.dialect == migrations.Postgres {
@@ -72,40 +71,40 @@ func (t *Tx) LockTeam(id string) (Team, error) {
 	return team, q.Where("id = ?", id).Take(&team).Error
 }
 
-// TeamByClaimCode finds the workspace a claim code was given out for.
+// TeamByClaimCode finds the workspace of a claim code.
 func (t *Tx) TeamByClaimCode(hash []byte) (Team, error) {
 	var team Team
 	return team, t.db.Where("claim_code_hash = ?", hash).Take(&team).Error
 }
 
-// ClaimTeam gives an unclaimed workspace its owner's name and removes its end. It
-// returns false if it was claimed already, or is being deleted (LockTeamForPurge).
+// ClaimTeam gives an unclaimed workspace its owner's name, and removes its expiry. It returns false if it was already
+// claimed, or is being deleted (LockTeamForPurge).
 func (t *Tx) ClaimTeam(id, name string, now time.Time) (bool, error) {
 	res := t.db.Model(&Team{}).Where("id = ? AND claimed_at IS NULL AND claim_code_hash IS NOT NULL", id).
 		UpdateColumns(map[string]any{"name": name, "claimed_at": now, "expires_at": nil})
 	return res.RowsAffected == 1, res.Error
 }
 
-// MergeTeam records which team has what a workspace had.
+// MergeTeam records the team into which a workspace was merged.
 func (t *Tx) MergeTeam(id, into string) error {
 	return t.db.Model(&Team{}).Where("id = ?", id).UpdateColumn("merged_into", into).Error
 }
 
-// MergedInto is the team that another one was merged into, "" for none.
+// MergedInto returns the team into which a team was merged, "" for none.
 func (t *Tx) MergedInto(id string) (string, error) {
 	var into []string
 	err := t.db.Model(&Team{}).Where("id = ? AND merged_into IS NOT NULL", id).Pluck("merged_into", &into).Error
 	return strings.Join(into, ""), err
 }
 
-// TeamsMergedInto lists at most limit of the teams that were merged into others,
-// newest claim first.
+// TeamsMergedInto lists at most limit teams that were merged into others, newest claim first.
 func (t *Tx) TeamsMergedInto(ids []string, limit int) ([]Team, error) {
 	var list []Team
 	return list, t.db.Where("merged_into IN ?", ids).Order("claimed_at DESC, id").Limit(limit).Find(&list).Error
 }
 
-// SignUpWithTeam records which account was created with an unclaimed workspace's code; false if one was created before.
+// SignUpWithTeam records the account that was created with an unclaimed workspace's code. It returns false if one was
+// created before.
 func (t *Tx) SignUpWithTeam(id, accountID string) (bool, error) {
 	res := t.db.
 		Model(&Team{}).
@@ -176,12 +175,12 @@ func (t *Tx) SetRole(teamID, accountID, role string) error {
 		UpdateColumn("role", role).Error
 }
 
-// DeleteMembership takes an account out of a team.
+// DeleteMembership removes an account from a team.
 func (t *Tx) DeleteMembership(teamID, accountID string) error {
 	return t.db.Where("team_id = ? AND account_id = ?", teamID, accountID).Delete(&Membership{}).Error
 }
 
-// InvitationByCode finds the invitation of a code, whether or not it is over.
+// InvitationByCode finds the invitation of a code, even if it was used or has expired.
 func (t *Tx) InvitationByCode(hash []byte) (Invitation, error) {
 	var i Invitation
 	return i, t.db.Where("code_hash = ?", hash).Take(&i).Error
@@ -193,7 +192,7 @@ func (t *Tx) InvitationByID(id string) (Invitation, error) {
 	return i, t.db.Where("id = ?", id).Take(&i).Error
 }
 
-// OpenInvitations lists a team's invitations that can be accepted at now by id.
+// OpenInvitations lists by ID a team's invitations that can be accepted at now.
 func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invitation], error) {
 	q := t.db.Where("team_id = ? AND used_at IS NULL AND expires_at > ?", teamID, now)
 	page = t.searching(page, "email")
@@ -209,7 +208,7 @@ func (t *Tx) OpenInvitations(teamID string, page Page, now time.Time) (List[Invi
 	}, "id", id)
 }
 
-// OpenInvitationsBy lists what OpenInvitations does of those that one account made.
+// OpenInvitationsBy is OpenInvitations for the invitations that one account created.
 func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invitation, error) {
 	var list []Invitation
 	return list, t.db.
@@ -218,28 +217,27 @@ func (t *Tx) OpenInvitationsBy(teamID, accountID string, now time.Time) ([]Invit
 		Find(&list).Error
 }
 
-// UseInvitation marks an invitation used. It returns false if it was used already or
-// was revoked.
+// UseInvitation marks an invitation as used. It returns false if it was already used or was revoked.
 func (t *Tx) UseInvitation(id string, now time.Time) (bool, error) {
 	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).UpdateColumn("used_at", now)
 	return res.RowsAffected == 1, res.Error
 }
 
-// SetInvitationCode gives an unused invitation a new code, and notes when it was mailed; nil for not
-// yet. It returns false if there is none.
+// SetInvitationCode gives an unused invitation a new code, and sets when it was mailed (nil for not yet). It returns
+// false if there is no such invitation.
 func (t *Tx) SetInvitationCode(id string, hash []byte, mailedAt *time.Time) (bool, error) {
 	res := t.db.Model(&Invitation{}).Where("id = ? AND used_at IS NULL", id).
 		UpdateColumns(map[string]any{"code_hash": hash, "mailed_at": mailedAt})
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteInvitation removes an unused invitation. It returns false if there is none.
+// DeleteInvitation removes an unused invitation. It returns false if there is no such invitation.
 func (t *Tx) DeleteInvitation(id string) (bool, error) {
 	res := t.db.Where("id = ? AND used_at IS NULL", id).Delete(&Invitation{})
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteInvitationsBefore removes invitations that had expired by the time given, used ones too.
+// DeleteInvitationsBefore removes invitations that had expired by the given time, including used ones.
 func (t *Tx) DeleteInvitationsBefore(at time.Time) error {
 	return t.db.Where("expires_at <= ?", at).Delete(&Invitation{}).Error
 }

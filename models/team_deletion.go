@@ -1,11 +1,11 @@
 package models
 
-// TeamContents counts what belongs to a team in addition to its projects.
+// TeamContents has the numbers of a team's objects other than projects.
 type TeamContents struct {
 	Members, Invitations, Tenants, Users, Products, Webhooks int64
 }
 
-// TeamContents counts what deleting a team deletes.
+// TeamContents counts the objects that deleting a team deletes.
 func (t *Tx) TeamContents(id string) (TeamContents, error) {
 	var c TeamContents
 	tenants := t.db.Model(&Tenant{}).Select("id").Where("team_id = ?", id)
@@ -29,9 +29,9 @@ func (t *Tx) TeamContents(id string) (TeamContents, error) {
 	return c, nil
 }
 
-// EraseTeam removes a team without projects, with all that belongs to it, limit rows at a
-// time. Its data keys stay: values of a project that was moved to another team are sealed
-// with them. So does its audit log. It fails with ErrReferenced if a project was added.
+// EraseTeam removes a team without projects, and everything that belongs to it, limit rows at a time. It keeps the
+// team's audit log, and its data keys, because they seal values of projects that were moved to other teams. It returns
+// ErrReferenced if a project was added.
 func (t *Tx) EraseTeam(id string, limit int) error {
 	for _, h := range ofTeam {
 		if h.table == "data_keys" {

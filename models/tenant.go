@@ -107,21 +107,19 @@ func (t *Tx) TenantsOfTeam(teamID string) ([]Tenant, error) {
 	return list, t.db.Where("team_id = ?", teamID).Order("name").Find(&list).Error
 }
 
-// TenantsWithin lists the tenants that keys of teams' projects can be of: the
-// team's and those of the projects themselves.
+// TenantsWithin lists the tenants that keys of the teams' projects can belong to: the teams' and the projects' own.
 func (t *Tx) TenantsWithin(teamIDs, projectIDs []string) ([]Tenant, error) {
 	var list []Tenant
 	return list, t.db.Where("team_id IN ? OR project_id IN ?", teamIDs, projectIDs).Find(&list).Error
 }
 
-// TenantsByID finds tenants. Those that do not exist are left out.
+// TenantsByID finds tenants. It leaves out IDs that don't exist.
 func (t *Tx) TenantsByID(ids []string) ([]Tenant, error) {
 	var list []Tenant
 	return list, t.db.Where("id IN ?", ids).Find(&list).Error
 }
 
-// TenantsOfKeys lists the ids of the tenants that keys of a project or of its
-// product are of.
+// TenantsOfKeys lists the IDs of the tenants of a project's and its product's keys.
 func (t *Tx) TenantsOfKeys(projectID string, productID *string) ([]string, error) {
 	if productID != nil {
 		var ids []string
@@ -162,8 +160,8 @@ func (t *Tx) ProjectsOfTenant(tenant Tenant) ([]string, error) {
 		Pluck("project_id", &ids).Error
 }
 
-// ProjectsOfTenants lists the projects of each tenant by name: the one that it belongs to, or those that it is
-// attached to.
+// ProjectsOfTenants lists the projects of each tenant by name: the one that it belongs to, or those that it is attached
+// to.
 func (t *Tx) ProjectsOfTenants(tenants []Tenant) (map[string][]Project, error) {
 	var shared, ids []string
 	for _, one := range tenants {
@@ -197,14 +195,13 @@ func (t *Tx) ProjectsOfTenants(tenants []Tenant) (map[string][]Project, error) {
 	return out, err
 }
 
-// DetachTenant detaches a team's tenant from a project; false if it wasn't attached.
+// DetachTenant detaches a team's tenant from a project. It returns false if it wasn't attached.
 func (t *Tx) DetachTenant(projectID, tenantID string) (bool, error) {
 	res := t.db.Where("project_id = ? AND tenant_id = ?", projectID, tenantID).Delete(&ProjectTenant{})
 	return res.RowsAffected == 1, res.Error
 }
 
-// EnsureTenant returns the team's tenant of that name, which it inserts if there is none; made
-// reports whether it did.
+// EnsureTenant returns the team's tenant with that name. If there is none, it inserts one and sets made to true.
 func (t *Tx) EnsureTenant(one Tenant) (out Tenant, made bool, err error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	if res.Error != nil {
@@ -241,7 +238,7 @@ func (t *Tx) tenantOrders() orders[Tenant] {
 	}
 }
 
-// AttachTenant attaches a team's tenant to a project; false if it was already attached.
+// AttachTenant attaches a team's tenant to a project. It returns false if it was already attached.
 func (t *Tx) AttachTenant(one ProjectTenant) (bool, error) {
 	res := t.db.Clauses(clause.OnConflict{DoNothing: true}).Create(&one)
 	return res.RowsAffected == 1, res.Error

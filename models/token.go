@@ -25,14 +25,14 @@ type AccessToken struct {
 	LastUsedFrom string
 }
 
-// DeviceGrant is a row of device_grants: a program that requests a token and waits for a user's approval (RFC 8628).
+// DeviceGrant is a row of device_grants: a program's request for a token that waits for a user's approval (RFC 8628).
 // The hashes are SHA-256.
 type DeviceGrant struct {
 	ID           string `gorm:"primaryKey"`
 	DeviceHash   []byte
 	UserHash     []byte
-	Machine      string   // as the program calls it
-	RemoteAddr   string   // of IPv6 the network
+	Machine      string   // name of the machine, from the program
+	RemoteAddr   string   // for IPv6, the network
 	Scopes       []string `gorm:"serializer:json"`
 	State        string   // pending, approved or denied
 	AccountID    *string  // the account that approved it
@@ -77,7 +77,7 @@ func (t *Tx) CountAccessTokensOf(accountID string, now time.Time) (int64, error)
 	return n, t.db.Model(&AccessToken{}).Where("account_id = ? AND expires_at > ?", accountID, now).Count(&n).Error
 }
 
-// TouchAccessToken notes that a token was used from an address at a later time than known.
+// TouchAccessToken records that a token was used from an address, if the time is later than the recorded one.
 func (t *Tx) TouchAccessToken(id, from string, at time.Time) error {
 	return t.db.
 		Model(&AccessToken{}).
@@ -85,14 +85,14 @@ func (t *Tx) TouchAccessToken(id, from string, at time.Time) error {
 		UpdateColumns(map[string]any{"last_used_at": at, "last_used_from": from}).Error
 }
 
-// RenameAccessToken writes a token's name if the token was last updated at seen. It returns false if not.
+// RenameAccessToken writes a token's name if the token was last updated at seen. Otherwise it returns false.
 func (t *Tx) RenameAccessToken(row AccessToken, seen time.Time) (bool, error) {
 	res := t.db.Model(&AccessToken{}).Where("id = ? AND updated_at = ?", row.ID, seen).
 		UpdateColumns(map[string]any{"name": row.Name, "updated_at": row.UpdatedAt})
 	return res.RowsAffected == 1, res.Error
 }
 
-// DeleteAccessToken removes a token; false when it was gone.
+// DeleteAccessToken removes a token. It returns false if it doesn't exist.
 func (t *Tx) DeleteAccessToken(id string) (bool, error) {
 	res := t.db.Where("id = ?", id).Delete(&AccessToken{})
 	return res.RowsAffected == 1, res.Error
@@ -112,7 +112,7 @@ func (t *Tx) TokensOfTeam(kind, teamID string, now time.Time) ([]Token, error) {
 		Find(&list).Error
 }
 
-// DeviceGrantByDevice finds the grant that a device code was given out for.
+// DeviceGrantByDevice finds the grant of a device code.
 func (t *Tx) DeviceGrantByDevice(hash []byte) (DeviceGrant, error) {
 	var grant DeviceGrant
 	return grant, t.db.Where("device_hash = ?", hash).Take(&grant).Error
@@ -125,15 +125,14 @@ func (t *Tx) PendingDeviceGrant(hash []byte, now time.Time) (DeviceGrant, error)
 	return grant, t.db.Where("user_hash = ? AND state = 'pending' AND expires_at > ?", hash, now).Take(&grant).Error
 }
 
-// DecideDeviceGrant approves or denies a pending grant; false if it was already decided.
+// DecideDeviceGrant approves or denies a pending grant. It returns false if it was already decided.
 func (t *Tx) DecideDeviceGrant(id, state, accountID string) (bool, error) {
 	res := t.db.Model(&DeviceGrant{}).Where("id = ? AND state = 'pending'", id).
 		UpdateColumns(map[string]any{"state": state, "account_id": accountID})
 	return res.RowsAffected == 1, res.Error
 }
 
-// PollDeviceGrant notes that the program asked, and how long it has to wait
-// before it asks again, in seconds.
+// PollDeviceGrant records that the program polled, and how many seconds it has to wait before it polls again.
 func (t *Tx) PollDeviceGrant(id string, at time.Time, every int64) error {
 	return t.db.Model(&DeviceGrant{}).Where("id = ?", id).
 		UpdateColumns(map[string]any{"last_polled_at": at, "poll_every": every}).Error
@@ -145,8 +144,7 @@ func (t *Tx) DeleteDeviceGrant(id string) (bool, error) {
 	return res.RowsAffected == 1, res.Error
 }
 
-// CountDeviceGrants counts the grants that are pending at now: for programs at a
-// source, and all.
+// CountDeviceGrants counts the grants that are pending at now: those from one source, and all.
 func (t *Tx) CountDeviceGrants(source string, now time.Time) (here, all int64, err error) {
 	pending := t.db.Model(&DeviceGrant{}).Where("state = 'pending' AND expires_at > ?", now)
 	if err := pending.Session(&gorm.Session{}).Count(&all).Error; err != nil {
@@ -155,8 +153,8 @@ func (t *Tx) CountDeviceGrants(source string, now time.Time) (here, all int64, e
 	return here, all, pending.Session(&gorm.Session{}).Where("remote_addr = ?", source).Count(&here).Error
 }
 
-// DeleteExpiredAccess deletes tokens that expired before now, and device grants that
-// expired before longAgo: until then, a program that polls is answered expired_token.
+// DeleteExpiredAccess deletes tokens that expired before now, and device grants that expired before longAgo. Until
+// then, a program that polls gets expired_token.
 func (t *Tx) DeleteExpiredAccess(now, longAgo time.Time) error {
 	if err := t.db.Where("expires_at <= ?", now).Delete(&AccessToken{}).Error; err != nil {
 		return err

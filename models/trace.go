@@ -10,8 +10,8 @@ import (
 	"postern/platform/traces"
 )
 
-// Trace records each statement as a span below that of its context, if there is one. It is not for use while statements
-// run. Spans have the text of a statement, with placeholders for its values, which are left out.
+// Trace records each statement as a child of its context's span, if there is one. It must not be called while
+// statements run. Spans contain the text of the statement with placeholders, but no values.
 func (d *DB) Trace() error {
 	system := "sqlite"
 	if d.dialect == migrations.Postgres {

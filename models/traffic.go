@@ -29,7 +29,7 @@ type TrafficSlot struct {
 	ProjectID     string `gorm:"primaryKey"`
 	Level         string `gorm:"primaryKey"`
 	Period        int64  `gorm:"primaryKey;autoIncrement:false"`
-	Since         int64  `gorm:"primaryKey;autoIncrement:false"` // in whole periods since 1970-01-01T00:00Z
+	Since         int64  `gorm:"primaryKey;autoIncrement:false"` // whole periods since 1970-01-01T00:00Z
 	EnvironmentID string `gorm:"primaryKey"`
 	Route         string `gorm:"primaryKey"`
 }
@@ -43,10 +43,10 @@ type Traffic struct {
 	Failed    int64 // 5xx
 	BytesIn   int64
 	BytesOut  int64
-	FirstByte []byte // histogram of the time to the first byte of the response
-	Total     []byte // histogram of the time to its end
+	FirstByte []byte // histogram of the time to the response's first byte
+	Total     []byte // histogram of the time to the response's end
 
-	RejectedHere, FailedHere int64 // of them: refused by Postern, without asking the upstream
+	RejectedHere, FailedHere int64 // of these: refused by Postern, without calling the upstream
 }
 
 // TableName implements schema.Tabler.
@@ -55,8 +55,8 @@ func (Traffic) TableName() string { return "usage_traffic" }
 // projectsAtOnce bounds the projects in one statement.
 const projectsAtOnce = 200
 
-// TrafficForUpdate returns the rows of the projects and periods of slots, and lets no other transaction change rows of
-// usage before this one has ended.
+// TrafficForUpdate returns the rows of the slots' projects and periods. Other transactions can't change rows of usage
+// until this one ends.
 func (t *Tx) TrafficForUpdate(slots []TrafficSlot) ([]Traffic, error) {
 	if err := t.lockUsage(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (t *Tx) TrafficForUpdate(slots []TrafficSlot) ([]Traffic, error) {
 	return all, nil
 }
 
-// SetTraffic writes rows in place of those with the same key. It writes histograms that are nil as empty.
+// SetTraffic inserts rows, and replaces those with the same key. It writes nil histograms as empty ones.
 func (t *Tx) SetTraffic(rows []Traffic) error {
 	for i := range rows {
 		for _, histogram := range []*[]byte{&rows[i].FirstByte, &rows[i].Total} {

@@ -11,7 +11,7 @@ import (
 	"postern/platform/traces"
 )
 
-// Tx is where all queries live: a transaction, or for single reads the pool.
+// Tx has all queries. It is a transaction, or the pool for single reads.
 type Tx struct {
 	db      *gorm.DB
 	dialect migrations.Dialect
@@ -25,8 +25,8 @@ type Tx struct {
 const writeAttempts = 3
 
 // Write runs fn in one transaction: row, audit entry, revision and job are committed together or not at all. The
-// function that Alongside put into ctx runs last. If the server undid the transaction because of another one (a
-// deadlock, or a lock held for too long), fn runs again.
+// function that Alongside put into ctx runs last. If the server rolled the transaction back because of another one (a
+// deadlock, or a lock that was held for too long), fn runs again.
 func (d *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 	ctx, span := traces.Start(ctx, traces.Internal, "transaction")
 	defer span.End()
@@ -68,24 +68,24 @@ func (d *DB) writeOnce(ctx context.Context, fn func(*Tx) error) error {
 
 type alongsideKey struct{}
 
-// Alongside returns a context with which every Write runs last at the end of its
-// transaction. If last fails, the transaction is rolled back.
+// Alongside returns a context with which every Write calls last at the end of its transaction. If last fails, the
+// transaction is rolled back.
 func Alongside(ctx context.Context, last func(*Tx) error) context.Context {
 	return context.WithValue(ctx, alongsideKey{}, last)
 }
 
-// Read gives fn the pool, for queries that need no common point in time.
+// Read returns the pool, for queries that don't need a consistent state.
 func (d *DB) Read(ctx context.Context) *Tx {
 	return &Tx{db: d.read.WithContext(ctx), dialect: d.dialect}
 }
 
-// Feed is Read for the change feed, which on PostgreSQL has its own connections with a short deadline: slow requests
-// hold it up as little as dead connections do.
+// Feed is Read for the change feed, which on PostgreSQL has its own connections with a short deadline, so that neither
+// slow requests nor dead connections delay it.
 func (d *DB) Feed(ctx context.Context) *Tx {
 	return &Tx{db: d.feed.WithContext(ctx), dialect: d.dialect}
 }
 
-// Bulk is Read for queries over all rows of large tables, which may take long.
+// Bulk is Read for queries over all rows of large tables, which may take a long time.
 func (d *DB) Bulk(ctx context.Context) *Tx {
 	return &Tx{db: d.bulk.WithContext(ctx), dialect: d.dialect}
 }
@@ -111,6 +111,5 @@ func (d *DB) tx(g *gorm.DB) *Tx {
 	return &Tx{db: g, dialect: d.dialect, sqlTx: sqlTx, turns: d.turns}
 }
 
-// SQL is the transaction as database/sql has it, for the job queue's insert.
-// It is nil outside Write and Consistent.
+// SQL returns the database/sql transaction, for inserts of the job queue. It is nil outside Write and Consistent.
 func (t *Tx) SQL() *sql.Tx { return t.sqlTx }

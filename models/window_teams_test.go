@@ -81,7 +81,7 @@ func TestLists_ofFewInMany(t *testing.T) {
 	})
 }
 
-// fillTeams adds two rows of each kind to a project, of its own tenant and of one that it serves, and manyRows to
+// fillTeams adds two rows of each kind to a project, for its own tenant and for one that it serves, and manyRows to
 // another team, before and after them in every order.
 func fillTeams(t *testing.T, db *models.DB, ours, theirs models.Project) {
 	t.Helper()
