@@ -39,7 +39,7 @@ func TestLoad_precedence(t *testing.T) {
 	}
 }
 
-// TestLoad_newline gives every setting that holds a secret as a file has it that was made with echo.
+// TestLoad_newline sets every secret setting from a file that was made with echo.
 func TestLoad_newline(t *testing.T) {
 	for variable, field := range testkit.ByName(map[string]func(*config.Config) config.Secret{
 		"POSTERN_METRICS_TOKEN":       func(c *config.Config) config.Secret { return c.MetricsToken },

@@ -1,10 +1,8 @@
-// Package egress dials addresses that customers control: upstreams, key sets,
-// discovery documents and webhooks. There is no other way out to them.
+// Package egress dials addresses that customers control: upstreams, key sets, discovery documents and webhooks. All
+// connections to them go through it.
 //
-// It owns which addresses may be reached, checked on the resolved address of every
-// single connect, and the validation of target URLs. It does not own what is sent
-// over a connection, or which field of a request has a bad target: the caller adds
-// the pointer.
+// It decides which addresses may be reached, checks the resolved address of every connection, and validates target
+// URLs. It leaves the data on a connection to its callers, which also name the request's field with a bad target.
 //
 // Forbidden ranges are the special-purpose registries of IANA (RFC 6890) as
 // code.dny.dev/ssrf has them (for IPv6 everything outside 2000::/3, which includes
@@ -28,8 +26,7 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrForbidden is in the chain of every error from dialing an address that may not be
-// reached.
+// ErrForbidden is wrapped by every error from dialing an address that may not be reached.
 var ErrForbidden = errors.New("address isn't allowed")
 
 // errPort is in the chain too if the port is the only reason.
@@ -39,10 +36,10 @@ var errPort = errors.New("the port belongs to a protocol other than HTTP")
 // isKnownOwn returns true for.
 var errOwn = errors.New("it is this installation")
 
-// Options has the exceptions: special addresses that may be reached, and this
-// installation, which may not.
+// Options has the exceptions: special addresses that may be reached, and this installation's own addresses, which may
+// not.
 type Options struct {
-	Allow           []netip.Prefix // ranges that may be reached although they are special, at every port
+	Allow           []netip.Prefix // special ranges that may be reached, at every port
 	LoopbackAllowed bool           // loopback addresses may be reached
 
 	Listeners []string // host:port of our own listeners; refused even if Allow or LoopbackAllowed includes them
@@ -50,7 +47,7 @@ type Options struct {
 	Domains   []string // our own domains, refused with all their subdomains
 
 	Resolver       *net.Resolver // nil: the system's
-	ConnectTimeout time.Duration // for one connect of DialContext, name resolution included; 0: 10 s
+	ConnectTimeout time.Duration // for one connection of DialContext, including name resolution; 0: 10 s
 }
 
 // Guard checks targets and dials. It is safe for concurrent use.
@@ -109,14 +106,13 @@ func newRanges(opened []netip.Prefix) *ssrf.Guardian {
 		ssrf.WithDeniedV4Prefixes(platformPrefixes...))
 }
 
-// DialContext connects to a customer's address. It checks the resolved address as the
-// last step before connect, so that a name cannot resolve to another address after
-// the check (DNS rebinding).
+// DialContext connects to a customer's address. It checks the resolved address as the last step before it connects, so
+// that a name can't resolve to another address after the check (DNS rebinding).
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	return g.dialer.DialContext(ctx, network, address)
 }
 
-// DialWithin is DialContext without a timeout other than the context's.
+// DialWithin is DialContext with the context's timeout only.
 func (g *Guard) DialWithin(ctx context.Context, network, address string) (net.Conn, error) {
 	return g.patient.DialContext(ctx, network, address)
 }
@@ -137,8 +133,8 @@ func (g *Guard) Transport() *http.Transport {
 	}
 }
 
-// Client returns a client for our own requests to customers' addresses. It returns
-// redirects instead of following them. A request takes at most 30 s.
+// Client returns a client for Postern's own requests to customers' addresses. It returns redirects instead of following
+// them. A request takes at most 30 s.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{
 		Transport: g.Transport(),
@@ -164,8 +160,8 @@ func (g *Guard) control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Reaches reports whether addresses like this one may be reached, at least at the ports of HTTP. It doesn't know which
-// ones this installation listens on.
+// Reaches reports whether the address may be reached, at least at the HTTP ports. It ignores the addresses that this
+// installation listens on.
 func (g *Guard) Reaches(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	return addr.Zone() == "" && g.ranges.SafeAddr(addr) == nil

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Reason says in a sentence, for people who do not know the network, why a connection or a request failed, and what to
-// do about it. It names no address: a caller who guesses host names could map a private network.
+// Reason returns a sentence, for people who don't know the network, about why a connection or a request failed and what
+// to do about it. It names no addresses, because a caller who guesses host names could map a private network.
 func Reason(err error) string {
 	if text := certificateReason(err); text != "" {
 		return text

@@ -21,9 +21,8 @@ const (
 	CodeUnresolvable = "target_unresolvable" // the host name has no address now
 )
 
-// CheckTarget checks the URL of a customer's target: ParseTarget first, then it
-// resolves the name and checks every address. It returns the URL in canonical form:
-// lowercase scheme and host, no default port.
+// CheckTarget checks the URL of a customer's target: it calls ParseTarget, resolves the name and checks every address.
+// It returns the URL in canonical form: lowercase scheme and host, no default port.
 //
 // The error is a *fault.Error of kind Invalid with one of the codes above and a
 // public text that says how to fix it; the caller adds the pointer to the field.
@@ -106,8 +105,8 @@ func (g *Guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return addrs, nil
 }
 
-// ParseTarget does the checks of CheckTarget that need no network: the syntax of the URL, and that it has only the
-// parts that a target may have. It returns the URL in canonical form. Errors are those of CheckTarget.
+// ParseTarget performs the checks of CheckTarget that need no network: the syntax of the URL, and that it has no parts
+// that a target may not have. It returns the URL in canonical form. Errors are those of CheckTarget.
 func ParseTarget(raw string) (*url.URL, error) {
 	for i := range len(raw) {
 		switch c := raw[i]; {

@@ -15,9 +15,8 @@ import (
 	"postern/platform/exactjson"
 )
 
-// Algorithms are those that an ID token may be signed with. "none" and the symmetric
-// ones are not among them: with those, anyone who has the public key or the client
-// secret could sign.
+// Algorithms are those that an ID token may be signed with. "none" and the symmetric ones are excluded: with those,
+// anyone who has the public key or the client secret could sign.
 var Algorithms = []string{
 	oidc.RS256,
 	oidc.RS384,

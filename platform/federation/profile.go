@@ -94,7 +94,7 @@ func (p Profile) JSON() string {
 	return string(text)
 }
 
-// value returns the first value of a claim as JSON has it, nil for none.
+// value returns the first value of a claim in JSON, nil for none.
 func (s ClaimSet) value(name string) any {
 	for _, source := range s.sources {
 		if value, ok := source[name]; ok {

@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// hold locks a new file or directory until it is closed. It returns false if a Sweep has it, or
-// has removed it.
+// hold locks a new file or directory until it is closed. It returns false if a Sweep holds it, or has removed it.
 func hold(file *os.File) bool {
 	if held, _ := lock(file); held { // without locks, its age protects it
 		return false
