@@ -119,8 +119,8 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// The rate of a body that is held whole while it arrives, once it has been waited for longer than the grace: no one
-// holds memory for longer than the grace and the time for the most that is read, which is 26 s.
+// The minimum rate of a body that is buffered as a whole, after the grace period. It limits the time for which a caller
+// can hold memory to the grace period plus 26 s, the time for the largest body.
 const (
 	heldRate  = 64 << 10 // bytes per second
 	heldGrace = 10 * time.Second
@@ -159,7 +159,7 @@ func (b *requestBody) armed(in time.Duration) bool {
 	return !b.over
 }
 
-// Close leaves the body to net/http's server, which closes it after the call.
+// Close does nothing, because net/http's server closes the body after the call.
 func (b *requestBody) Close() error { return nil }
 
 // failure returns the error of reading the body, if any. left reports that the request's context is canceled: net/http

@@ -63,8 +63,8 @@ func bodyTypeOf(contentType string) bodyType {
 	return unchangedBody
 }
 
-// apply returns the body as it is forwarded. JSON that is neither an object nor an array is refused: Kong
-// fails on it. Bodies that cannot be read, among them compressed ones, are left unchanged.
+// apply returns the body as it is forwarded. JSON that is neither an object nor an array is refused: Kong fails on it.
+// Bodies that can't be read, such as compressed ones, are left unchanged.
 func (b *bodyChanges) apply(contentType string, body []byte) ([]byte, policy.Denial, bool) {
 	switch bodyTypeOf(contentType) {
 	case jsonBody:

@@ -36,7 +36,7 @@ func newBodyMemory(most, shares int64) *bodyMemory {
 	return &bodyMemory{most: most, ofOne: min(most, max(most/shares, leastOfOne)), callers: map[netip.Prefix]int64{}}
 }
 
-// The shares of one address: a quarter of what its team may hold, and an eighth of what all may.
+// The shares of one address: a quarter of its team's limit, and an eighth of the process's.
 const (
 	sharesOfTeam    = 4
 	sharesOfProcess = 8

@@ -41,9 +41,9 @@ func (c *engineCall) End() {
 	c.gateway.running.Done()
 }
 
-// Serve implements engine.Session. Requests with an invalid target, probes, requests for public
-// keys and OpenAPI documents, those whose body is validated or may be changed, and those for upstreams that are called
-// with HTTP/2 are left to net/http.
+// Serve implements engine.Session. It leaves these requests to net/http: those with an invalid target, probes, requests
+// for public keys and OpenAPI documents, requests whose body is validated or may be changed, and requests to upstreams
+// that are called with HTTP/2.
 func (c *engineCall) Serve(x *engine.Exchange) bool {
 	target, err := readTarget(x.Request.Target)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *engineCall) forward(upstream upstreamCredentials) {
 	}
 }
 
-// RequestHead implements engine.Rewriter. It writes the same header as rewriteRequest.
+// RequestHead implements engine.Rewriter. It writes the same headers as rewriteRequest.
 func (c *engineCall) RequestHead(dst []byte) []byte {
 	r, env := &c.exchange.Request, c.route.environment
 	dst = append(dst, r.Method...)
@@ -219,7 +219,7 @@ func (c *engineCall) RequestHead(dst []byte) []byte {
 	return dst
 }
 
-// ResponseHead implements engine.Rewriter. It writes the same header as rewriteResponse.
+// ResponseHead implements engine.Rewriter. It writes the same headers as rewriteResponse.
 func (c *engineCall) ResponseHead(dst []byte, r *engine.Response) []byte {
 	interim, fields := r.Status < 200, r.Fields
 	var named []string

@@ -15,8 +15,8 @@ import (
 // nginx's number, and never sent.
 const statusGone = 499
 
-// ServeHTTP serves requests of HTTP/2, which h2 has received, and those that net/http has: what the engine
-// leaves to it, or all requests if the gateway is used as a handler without Server.
+// ServeHTTP serves HTTP/2 requests from package h2, and requests from net/http: those that the engine leaves to it, or
+// all requests if the gateway is used as a handler without Server.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.running.Add(1)
 	defer g.running.Done()

@@ -26,9 +26,9 @@ const (
 	expiresSoon = 14 * 24 * time.Hour // a certificate that ends earlier is worth a warning
 )
 
-// CheckTarget sends one request to the upstream of an environment, as a call would be forwarded to it: through the
-// same guard, with the same trust, and with the environment's credentials. It returns false if the environment is not
-// served. It follows no redirect, and reads nothing of the answer's body.
+// CheckTarget sends one request to an environment's upstream in the same way as calls: through the same guard, with the
+// same trusted authorities, and with the environment's credentials. It returns false if the environment isn't served.
+// It doesn't follow redirects or read the response's body.
 func (g *Gateway) CheckTarget(ctx context.Context, projectID, environmentID string) (diagnosis.Report, bool) {
 	p := g.projectByID(projectID)
 	if p == nil {

@@ -10,9 +10,9 @@ import (
 
 const authorizationHeader = "Authorization"
 
-// Introspector checks a bearer token at its issuer's introspection endpoint. It returns introspected == false
-// if none of the issuers could have issued the token. The rules of Verifier apply, except that
-// it asks on every call. It bounds the calls that wait for an issuer that does not respond.
+// Introspector checks a bearer token at its issuer's introspection endpoint. It returns introspected == false if none
+// of the issuers could have issued the token. The requirements on Verifier apply, except that it contacts the issuer on
+// every call. It limits the number of calls that wait for an unresponsive issuer.
 type Introspector interface {
 	Introspect(
 		ctx context.Context, token string, from *policy.Introspectors, now time.Time, into *policy.Token,

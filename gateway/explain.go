@@ -15,8 +15,8 @@ import (
 	"postern/gateway/engine"
 )
 
-// Explain decides a call by the table that is served, without a credential's secret, without counting
-// it and without forwarding it. The steps are those of call.decide.
+// Explain decides a call with the current table, but without a credential's secret. It neither counts nor forwards the
+// call. The steps are those of call.decide.
 func (g *Gateway) Explain(q policy.Question) policy.Explanation {
 	p := g.projectByID(q.ProjectID)
 	if p == nil {

@@ -1,8 +1,8 @@
-// Package gateway is the data plane. It owns the routing table, the steps of a call (call.go), the rewriting of
-// headers, streaming, tunnels, timeouts and strict framing. It leaves plain HTTP/1.1 to package engine, decisions to
-// package policy, permitted addresses to package egress, and keys, limits and usage to the interfaces below. Standards:
-// RFC 9110 section 7 (proxies), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 section 4 (WebSocket). If they leave a
-// proxy a choice, it does what Kong 3.9 does for an untrusted client; comments cite the sources.
+// Package gateway is the data plane. It owns the routing table, the steps of a call (call.go), header rewriting,
+// streaming, tunnels, timeouts and strict framing. It leaves plain HTTP/1.1 to package engine, decisions to package
+// policy, permitted addresses to package egress, and keys, limits and usage to the interfaces below. Standards: RFC
+// 9110 section 7 (proxies), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2), RFC 6455 section 4 (WebSocket). Where they leave a
+// choice to proxies, it does what Kong 3.9 does for an untrusted client; comments cite the sources.
 package gateway
 
 import (
@@ -23,38 +23,39 @@ import (
 	"postern/gateway/engine"
 )
 
-// Keys finds API keys. Lookup writes the key of a team whose secret has the SHA-256 hash to into, and reports whether
-// it was found; old reports whether the secret is the one before the last rotation. into is the result of an earlier
-// Lookup, or zero. Lookup runs once per call with a possible key, and must be fast and safe for concurrent use.
+// Keys finds API keys. Lookup finds the key of a team whose secret has the SHA-256 hash and writes it to into, which is
+// zero or the result of an earlier Lookup. It reports whether there is such a key; old reports whether the secret is
+// the one before the last rotation. Lookup runs once per call with a possible key, and must be fast and safe for
+// concurrent use.
 //
-// Gone reports whether a key that a team imported had the secret with a hash, and no key has it any more.
+// Gone reports whether the hash is of a secret that an imported key of the team had in the past, but that no key has
+// any more.
 type Keys interface {
 	Lookup(team string, hash [32]byte, into *snapshot.Key) (found, old bool)
 	Gone(team string, hash [32]byte) bool
 }
 
-// Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and
-// returns the zero Denial. It must not retain token, must bound its waiting for keys that it
-// fetches, and must be safe for concurrent use. ctx has the call's trace, and does not end with the call.
+// Verifier verifies bearer tokens. Verify writes the claims of a valid token to into and returns the zero Denial. It
+// must not retain token, must bound the wait for keys that it fetches, and must be safe for concurrent use. ctx
+// contains the call's trace, and doesn't end with the call.
 type Verifier interface {
 	Verify(
 		ctx context.Context, token string, from policy.Issuers, now time.Time, into *policy.Token,
 	) policy.Denial
 }
 
-// Opener decrypts the provider's token that a verified token, by its id, carries sealed for
-// the upstream. It must not retain the plaintext, and must be fast and safe for concurrent
-// use.
+// Opener decrypts the provider's token for the upstream, which a verified token, identified by its ID, carries
+// encrypted. It must not retain the plaintext, and must be fast and safe for concurrent use.
 type Opener interface {
 	Open(tokenID, sealed string) (string, error)
 }
 
-// Limiter counts admitted calls that have limits. An error refuses the call. Its own Take
-// must be safe for concurrent use.
+// Limiter counts admitted calls that have limits. If it returns an error, the call is refused. Its own Take must be
+// safe for concurrent use.
 type Limiter interface {
 	policy.Limiter
-	// ForConnection returns a limiter for the calls of one connection, which never
-	// overlap: it may cache the counters of the last one.
+	// ForConnection returns a limiter for the calls of one connection, which never overlap: it may cache the counters
+	// of the last call.
 	ForConnection() policy.Limiter
 }
 
@@ -62,11 +63,11 @@ type Limiter interface {
 const (
 	StepRoute    = "route"    // the project is expired or taken down, or the path is refused
 	StepCORS     = "cors"     // a preflight, which the gateway answers itself
-	StepAccess   = "access"   // credentials, addresses, what unclaimed projects carry
+	StepAccess   = "access"   // credentials, addresses, the caps on unclaimed projects
 	StepLimits   = "limits"   // rate limits and quotas
-	StepDocument = "document" // the OpenAPI document, which the gateway answers with itself
+	StepDocument = "document" // the OpenAPI document, which the gateway serves itself
 	StepValidate = "validate" // the request does not match the OpenAPI document
-	StepForward  = "forward"  // the upstream or the connection to it, or a refusal right before: see Outcome.Forwarded
+	StepForward  = "forward"  // the upstream, the connection to it, or a refusal right before it: see Outcome.Forwarded
 )
 
 // CatchAll is the route of all calls of a version without templates.
@@ -75,7 +76,7 @@ const CatchAll = policy.AnyRoute
 // Options configure a Gateway. Only Keys is required.
 type Options struct {
 	Domain       string // bare domain: <project>.<domain> addresses a project; "" is localhost
-	Host         string // of the URL that callers are shown, without port; "" for Domain
+	Host         string // in the URL shown to callers, without port; "" for Domain
 	Keys         Keys
 	Verifier     Verifier     // nil: every token gets 503
 	Introspector Introspector // nil: every token of a version with introspection gets 503
@@ -85,13 +86,13 @@ type Options struct {
 	Tracer       Tracer       // nil: calls are not traced
 	Limiter      Limiter      // nil: calls that have limits are refused
 
-	// Ownership decides who owns what for rules that require owners. nil: no object has an owner.
+	// Ownership has the owners of objects, for rules that require one. nil: no object has an owner.
 	Ownership Ownership
 
 	Clock  func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: slog.Default()
 	Limits Limits
-	Caps   *Caps // on unclaimed projects; nil: they are served as any other
+	Caps   *Caps // on unclaimed projects; nil: they are served like all others
 
 	Documents Documents
 
@@ -99,14 +100,14 @@ type Options struct {
 	// public addresses only.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// Probes answers GET and HEAD of /healthz, /readyz and /metrics on every host, where they aren't a project's
-	// address. If it is nil, they get 404.
+	// Probes handles GET and HEAD of /healthz, /readyz and /metrics on all hosts, unless the path belongs to a project.
+	// nil: they get 404.
 	Probes http.Handler
 
 	// Trusted are the proxies whose X-Forwarded headers are believed.
 	Trusted []netip.Prefix
 
-	// TraceTrusted are the callers whose traces are continued; of all others a trace is linked at most.
+	// TraceTrusted are the callers whose traces are continued. Traces of all other callers are at most linked.
 	TraceTrusted []netip.Prefix
 
 	// CallerTLS is the listener's TLS configuration; nil: callers connect without TLS. The
@@ -117,8 +118,8 @@ type Options struct {
 	// HTTP2 is how callers speak HTTP/2 over TLS.
 	HTTP2 HTTP2
 
-	// PlainHTTP2 also takes HTTP/2 from callers without TLS that begin with it (prior knowledge, RFC 9113 section 3.3).
-	// It has no effect with HTTP2Off and with CallerTLS.
+	// PlainHTTP2 also accepts HTTP/2 without TLS from callers that begin with it (prior knowledge, RFC 9113 section
+	// 3.3). It has no effect with HTTP2Off or with CallerTLS.
 	PlainHTTP2 bool
 
 	// UpstreamTLS is used for https upstreams; nil: the system's roots are trusted.
@@ -224,9 +225,8 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// Publish replaces everything that is served. A project that is the same pointer as in the
-// last call is not compiled again. If one does not compile, the old table stays and the
-// error is a *RefusedError.
+// Publish replaces everything that is served. A project with the same pointer as in the last call isn't compiled again.
+// If a project doesn't compile, the old table stays in use and the error is a *RefusedError.
 func (g *Gateway) Publish(projects []*snapshot.Project) error {
 	g.publish.Lock()
 	defer g.publish.Unlock()

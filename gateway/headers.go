@@ -9,8 +9,8 @@ import (
 	"postern/core/policy"
 )
 
-// MaxHops is how often a call may pass through this gateway, counted by its pseudonym in
-// Via. Upstreams may be proxied themselves; a loop reaches ten at once.
+// MaxHops is how often a call may pass through this gateway, counted by its pseudonym in Via. Upstreams may be projects
+// themselves, so one pass isn't enough. A loop reaches ten immediately.
 const MaxHops = 10
 
 // pseudonym is the gateway's name in Via (RFC 9110 section 7.6.3).

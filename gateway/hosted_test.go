@@ -73,8 +73,8 @@ func of(subject string) func(*policy.Token) { return func(t *policy.Token) { t.S
 
 func groupsAt(at int64) func(*policy.Token) { return func(t *policy.Token) { t.GroupsAt = at } }
 
-// withHosted has the project serve cli_1 of its own tenant, and another project one of
-// a tenant that the first does not serve.
+// withHosted makes the project serve cli_1 of its own tenant, and another project one of a tenant that the first does
+// not serve.
 func withHosted(edits ...func(*snapshot.Project)) rigOption {
 	return func(r *rig, o *gateway.Options) {
 		access, id := snapshot.ProviderAccessToken, snapshot.ProviderIDToken

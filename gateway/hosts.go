@@ -97,13 +97,13 @@ func (r *route) domainHost() string {
 	return r.domain.Host
 }
 
-// Serves reports whether host, in lowercase, is a customer's name that leads to a project.
+// Serves reports whether host, in lowercase, is a project's custom domain.
 func (g *Gateway) Serves(host string) bool {
 	_, ok := g.table.Load().hosts[host]
 	return ok
 }
 
-// Hosts returns the customers' host names that lead to a project.
+// Hosts returns the host names of all custom domains.
 func (g *Gateway) Hosts() []string {
 	return slices.Sorted(maps.Keys(g.table.Load().hosts))
 }

@@ -59,8 +59,8 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
-// The upstream is told the name that the caller used, and no prefix: the set that Kong sends
-// for a route with hosts and the path /.
+// The upstream gets the name that the caller used, and no prefix: the set that Kong sends for a route with hosts and
+// the path /.
 func TestHostNames_upstream(t *testing.T) {
 	for path, option := range map[string]rigOption{"engine": onEngine, "net/http": onNetHTTP} {
 		t.Run(path, func(t *testing.T) {

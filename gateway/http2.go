@@ -11,14 +11,14 @@ import (
 	"postern/gateway/h2"
 )
 
-// HTTP2 is how callers speak HTTP/2 over TLS.
+// HTTP2 says how the gateway serves HTTP/2 over TLS.
 type HTTP2 int
 
-// The ways to speak it.
+// The values of HTTP2.
 const (
 	HTTP2Own     HTTP2 = iota // with package h2
-	HTTP2NetHTTP              // with the standard library, to compare
-	HTTP2Off                  // not at all: HTTP/1.1 alone is offered
+	HTTP2NetHTTP              // with the standard library, for comparison
+	HTTP2Off                  // not at all: only HTTP/1.1 is offered
 )
 
 // protocols returns what a listener offers (ALPN).

@@ -26,7 +26,7 @@ type keptBody struct {
 	unkept bool        // part of the body was read without being kept
 }
 
-// keptReader reads the body from its beginning, for one try. Close leaves the body to the call.
+// keptReader reads the body from its beginning, for one try. Close does nothing, because the call closes the body.
 type keptReader struct {
 	of *keptBody
 	at int
@@ -67,7 +67,7 @@ func (b *keptBody) canRepeat() bool {
 	return !b.unkept && len(b.kept) <= engine.MaxKept && (b.known && b.end == nil || errors.Is(b.end, io.EOF))
 }
 
-// Read reads what earlier tries have read, and then more of the body.
+// Read returns the bytes that earlier tries have read, and then reads more of the body.
 func (r *keptReader) Read(p []byte) (int, error) {
 	b := r.of
 	if n, err, done := r.readKept(p); done {
@@ -131,5 +131,5 @@ func (r *keptReader) room(n int) ([]byte, error) {
 	return b.kept[full:min(full+n, cap(b.kept))], nil
 }
 
-// Close leaves the body to the call.
+// Close does nothing, because the call closes the body.
 func (r *keptReader) Close() error { return nil }

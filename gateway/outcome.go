@@ -20,12 +20,12 @@ type CallObserver interface {
 	Observe(Outcome)
 }
 
-// Outcome is the record of one call. It holds no secrets: no headers, no query. Method, Path
-// and RemoteIP may point into the call's buffers: an observer that retains one clones it.
+// Outcome is the record of one call. It holds no secrets: no headers, no query. Method, Path and RemoteIP may point
+// into the call's buffers, so an observer has to clone those that it retains.
 type Outcome struct {
 	ProjectID, VersionID, EnvironmentID string
 
-	Owner        string // that the call, also a refused one, counts for; "" if the caller is unknown
+	Owner        string // that the call is counted for, even if it is refused; "" if the caller is unknown
 	CredentialID string // the key's id; "" without a key of the project
 	RemoteIP     string // the caller's address, without port
 	Host         string // of the custom domain that was called; "" for the gateway's own address
@@ -33,24 +33,24 @@ type Outcome struct {
 	Path         string // normalized, as it was matched; without the query, which can hold secrets
 	Route        string // template that the path matched, policy.OtherRoute or CatchAll
 	Status       int    // that the caller got; 499 if the caller left before the response
-	Code         string // of the denial, or of why the gateway cut the call off; "" if the upstream answered
+	Code         string // of the denial, or of the reason for cutting off the call; "" if the upstream answered
 	Step         string // that produced the response: one of the Step constants
-	Forwarded    bool   // whether it was sent to the upstream, or a connection for it was tried
-	Tries        int    // how often the call was sent to the upstream, or that was tried; 0 if it wasn't forwarded
+	Forwarded    bool   // it was sent to the upstream, or a connection was attempted
+	Tries        int    // how often it was sent to the upstream or a connection was attempted; 0 if it wasn't forwarded
 	Target       string // host of the target of the last try; "" if the environment has only one
-	ShadowRule   string // what of the rules in shadow would have refused the call, see policy.RuleOutcome; "": nothing
+	ShadowRule   string // rule or default in shadow that would have refused it, see policy.RuleOutcome; "": none
 	ShadowCode   string // of that refusal
-	InvalidAt    string // operation of the OpenAPI document that the call, forwarded, does not match; "": none
-	InvalidWhy   string // what about it, without a value of the call
+	InvalidAt    string // operation of the OpenAPI document that the forwarded call doesn't match; "": none
+	InvalidWhy   string // the mismatch, without values from the call
 	TrackedRule  string // id of the rule that remembers or forgets an object; "": none
-	Tracked      string // what happened to the object: one of the Tracked constants
+	Tracked      string // result for the object: one of the Tracked constants
 	TrackedThing string // the object; "" if it was missed
 	MissReason   string // why it was missed, see policy.MissReason
 	BytesIn      int64  // of the request's body that were read for the upstream
 	BytesOut     int64  // of the response's body that the caller took
 	TraceID      string // in hexadecimal; "" if the call is not recorded
 	Start        time.Time
-	FirstByte    time.Duration // until the upstream's response began to be sent; 0: it was not
+	FirstByte    time.Duration // until the gateway began to send the upstream's response; 0: it didn't
 	Duration     time.Duration
 }
 

@@ -14,8 +14,7 @@ import (
 // Ownership has the relations of projects and records the changes that calls make to them.
 type Ownership interface {
 	policy.Relations
-	// Record records a change. It waits a short time for the change to be written. It returns false if the
-	// change is lost.
+	// Record records a change, and waits briefly for it to be written. It returns false if the change was lost.
 	Record(OwnerChange) bool
 }
 
@@ -192,7 +191,7 @@ func (t *tracker) finish() {
 	}
 }
 
-// The outcomes for an object that a rule remembers or forgets: the values of Outcome.Tracked.
+// The values of Outcome.Tracked: the results for an object that a rule remembers or forgets.
 const (
 	TrackedRemembered = "remembered"
 	TrackedForgotten  = "forgotten"

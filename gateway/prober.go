@@ -22,8 +22,8 @@ type check struct {
 	statuses      []snapshot.StatusRange
 }
 
-// maxProbes is how many active checks run at a time, and maxProbesOfOne how many of them are one team's: targets that
-// hang must not keep those of other teams from being checked.
+// maxProbes is how many active checks run at a time, and maxProbesOfOne is how many of them a team can have: hanging
+// targets must not delay the checks of other teams.
 const (
 	maxProbes      = 64
 	maxProbesOfOne = 8

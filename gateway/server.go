@@ -18,8 +18,8 @@ import (
 	"postern/gateway/h2"
 )
 
-// Server serves a gateway's listener: with the engine for plain requests, with h2 for HTTP/2 and, behind
-// strict framing, with net/http for the rest. Its methods are those of http.Server.
+// Server serves a gateway's listener: plain requests with the engine, HTTP/2 with package h2, and the rest with
+// net/http behind strict framing. Its methods are those of http.Server.
 type Server struct {
 	http    *http.Server
 	http2   *h2.Server
@@ -30,9 +30,8 @@ type Server struct {
 	bounded atomic.Pointer[admission.Listener] // nil before Serve
 }
 
-// Server returns a server for the address that speaks HTTP/1.1, and over TLS HTTP/2 too. The
-// caller starts it with Serve or ListenAndServe and stops it with Shutdown and then
-// Gateway.Close.
+// Server returns a server for the address. It serves HTTP/1.1, and HTTP/2 over TLS. The caller starts it with Serve or
+// ListenAndServe and stops it with Shutdown and then Gateway.Close.
 func (g *Gateway) Server(addr string) *Server {
 	recovered := func(fault any, stack []byte) {
 		g.log.Error("a call failed because of an internal error", "fault", fmt.Sprint(fault), "stack", string(stack))
@@ -119,7 +118,7 @@ func (s *Server) admit(l net.Listener) net.Listener {
 	return bounded
 }
 
-// Conns returns how many connections of callers are open, and how many may be.
+// Conns returns the number of callers' open connections, and its limit.
 func (s *Server) Conns() (open, most int) {
 	if l := s.bounded.Load(); l != nil {
 		open = l.Open()

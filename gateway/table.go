@@ -100,8 +100,8 @@ type route struct {
 	domain      *snapshot.Domain // that it was found by; nil: none
 }
 
-// Client returns the app client with that issuer, of this or another project: tokens of
-// other projects are recognized, and refused. It implements policy.AppClients.
+// Client returns the app client with that issuer, of this or another project, because tokens of other projects have to
+// be recognized to be refused. It implements policy.AppClients.
 func (r *route) Client(issuer string) *snapshot.AppClient {
 	if client := r.project.realm.Client(issuer); client != nil {
 		return client
@@ -196,7 +196,7 @@ func bareHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// RefusedError is the error of Publish for a project that does not compile.
+// RefusedError is the error of Publish for a project that doesn't compile.
 type RefusedError struct {
 	project *snapshot.Project
 	cause   error

@@ -18,7 +18,7 @@ import (
 type TargetHealth struct {
 	ProjectID, EnvironmentID string
 
-	Target   string // its host, with its port unless that is the scheme's
+	Target   string // its host, with its port unless that is the scheme's default
 	Position int    // among the targets of the environment, from 1
 	State    string // healthy, unhealthy, or open if its breaker stops calls
 	Since    time.Time
@@ -52,7 +52,7 @@ func (g *Gateway) watch(t *table) {
 	g.watched.Store(&all)
 }
 
-// Health returns the health of all targets about which checks or breakers decide, in no order.
+// Health returns the health of all targets that have checks or breakers, in no particular order.
 func (g *Gateway) Health() (out []TargetHealth) {
 	all := g.watched.Load()
 	if all == nil {

@@ -11,19 +11,20 @@ import (
 
 // Tracer records calls as spans of distributed traces. It must be safe for concurrent use, and must not block.
 type Tracer interface {
-	// Start returns the trace of a call, nil if it is not recorded. sent is the caller's trace context, the zero value
-	// if it is not continued.
+	// Start returns the trace of a call, or nil if it isn't recorded. sent is the caller's trace context, or the zero
+	// value if the trace isn't continued.
 	Start(at time.Time, sent TraceContext) CallTrace
 }
 
-// CallTrace is the trace of one call. It must not retain what it is given: strings may point into the call's buffers.
+// CallTrace is the trace of one call. It must not retain its arguments, because strings may point into the call's
+// buffers.
 type CallTrace interface {
 	ID() string               // of the trace, for the log
-	Link(TraceContext)        // relates the trace to the caller's, which is not continued
-	Context() context.Context // with the trace, for requests of the gateway's own; it never ends
+	Link(TraceContext)        // links the trace to the caller's, which isn't continued
+	Context() context.Context // with the trace, for the gateway's own requests; it never ends
 
-	// Forward begins the span of the upstream's part, at a host. It returns the values of traceparent and tracestate
-	// for the upstream.
+	// Forward begins the span of forwarding the call to the upstream at host. It returns the values of traceparent and
+	// tracestate for the upstream.
 	Forward(host string) (parent, state string)
 
 	// End ends the spans of the call.

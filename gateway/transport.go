@@ -14,7 +14,7 @@ import (
 // Limits bound the time and size of a call, and the number of connections. A zero field means
 // its default.
 type Limits struct {
-	Idle              time.Duration // between two pieces of a body or tunnel, on the caller's side; 60 s
+	Idle              time.Duration // between two reads or writes of a body or tunnel, on the caller's side; 60 s
 	ClientHeader      time.Duration // for a caller to send the header of a request; 10 s
 	ClientIdle        time.Duration // between two requests of a caller's connection; 75 s
 	HeaderBytes       int           // of a request; 32 KiB
@@ -22,13 +22,13 @@ type Limits struct {
 	Body              int64         // bytes of a request's body; 0: any size, bodies are streamed
 	BodyRate          int64         // lowest rate of a body in bytes per second, after BodyGrace; 0: none
 	BodyGrace         time.Duration // how long a call may wait for its body before BodyRate applies; 10 s
-	Bodies            int64         // bytes of bodies that are held whole, in the process; 256 MiB
-	BodiesOfOne       int64         // of them of one team; a quarter of Bodies
-	InProgress        int64         // calls of one environment at once; 1024
-	InProgressFromOne int64         // of them from one address, or one /64 of IPv6; half of InProgress
-	Conns             int           // of callers, open at once; 16384
-	ConnsFromOne      int           // of them from one address, or one /64 of IPv6; half of Conns
-	IdleUpstream      int           // connections to upstreams that wait for a call, in all; a quarter of Conns
+	Bodies            int64         // bytes of bodies that are buffered as a whole, in the process; 256 MiB
+	BodiesOfOne       int64         // the same for one team; a quarter of Bodies
+	InProgress        int64         // concurrent calls of one environment; 1024
+	InProgressFromOne int64         // the same from one address, or one /64 of IPv6; half of InProgress
+	Conns             int           // concurrent connections of callers; 16384
+	ConnsFromOne      int           // the same from one address, or one /64 of IPv6; half of Conns
+	IdleUpstream      int           // idle connections to upstreams in total; a quarter of Conns
 }
 
 func (l Limits) withDefaults() Limits {

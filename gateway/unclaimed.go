@@ -16,13 +16,13 @@ import (
 type Caps struct {
 	Body     int64 // bytes of a request's body; 1 MiB
 	Response int64 // bytes of a response's body; 10 MiB
-	Bytes    int64 // of a project's bodies in a day, both directions together; 1 GiB
-	Bodies   int64 // bytes of bodies that the workspace's calls hold whole at a time; 8 MiB
+	Bytes    int64 // of a project's bodies per day, in both directions together; 1 GiB
+	Bodies   int64 // bytes of bodies of the workspace's calls that are buffered as a whole; 8 MiB
 
-	// Limits on calls, where the project's own are not lower. The defaults are far above
-	// what a team needs to try an API out, and far below what is worth abusing.
-	IP      snapshot.Limits // of each address; 120 in a minute
-	Project snapshot.Limits // of all together; 1,200 in a minute, 50,000 in a day
+	// Limits on calls, unless the project's own are lower. The defaults are far above the needs of a team that tries
+	// out an API, and too low to be worth abusing.
+	IP      snapshot.Limits // of each address; 120 per minute
+	Project snapshot.Limits // of all calls; 1,200 per minute, 50,000 per day
 }
 
 func (c Caps) withDefaults() Caps {

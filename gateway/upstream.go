@@ -9,12 +9,12 @@ import (
 	"postern/core/snapshot"
 )
 
-// Unsealer opens the sealed values of a snapshot when it is published, never during a call.
+// Unsealer decrypts the sealed values of a snapshot when it is published, never during a call.
 type Unsealer interface {
 	// HeaderValue returns the value of a header of the environment.
 	HeaderValue(p *snapshot.Project, environmentID string, h snapshot.UpstreamHeader) (string, error)
 
-	// ClientKey returns the private key, in PEM, of the certificate of the environment.
+	// ClientKey returns the private key of the environment's certificate, as PEM.
 	ClientKey(p *snapshot.Project, environmentID string, c snapshot.ClientCertificate) ([]byte, error)
 
 	// SigningKey returns the private key with which calls of the project are signed.

@@ -16,11 +16,11 @@ import (
 	"postern/platform/turns"
 )
 
-// Documents bound what OpenAPI documents are compiled to, which requests are validated against. The least recently used
-// one is dropped when there are too many, and compiled again by its next call.
+// Documents bounds the memory for compiled OpenAPI documents, against which requests are validated. If they exceed it,
+// the least recently used one is dropped, and its next call compiles it again.
 type Documents struct {
 	Memory    int64 // bytes, in the process; 512 MiB
-	Unclaimed int64 // of them of one unclaimed workspace; 8 MiB
+	Unclaimed int64 // the same for one unclaimed workspace; 8 MiB
 }
 
 func (d Documents) withDefaults() Documents {

@@ -27,7 +27,7 @@ const (
 	atEnd
 )
 
-// Limits on bytes that are not data, so that a body can't continue without any.
+// Limits on bytes other than data, so that a body can't go on forever without any data.
 const (
 	maxExtension = 4 << 10
 	maxTrailer   = 16 << 10

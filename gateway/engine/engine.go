@@ -1,8 +1,8 @@
 // Package engine is the gateway's fast path for plain HTTP/1.1 requests: one goroutine per connection, pooled buffers
-// and no map of headers. It owns which requests are plain (request.go), the framing of responses, upstream connections
-// and their reuse (also for net/http's calls: RoundTrip), deadlines, and the detection of callers that have left. It
-// leaves routing, access and headers to a Session, and requests that are not plain to a fallback server, which gets
-// the bytes already read. Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (proxies).
+// and no map of headers. It decides which requests are plain (request.go), and owns the framing of responses, upstream
+// connections and their reuse (for net/http's calls too: RoundTrip), deadlines, and the detection of callers that have
+// left. It leaves routing, access and headers to a Session, and requests that aren't plain to a fallback server, which
+// gets the bytes that were already read. Standards: RFC 9112 (HTTP/1.1 messages), RFC 9110 section 7.6 (proxies).
 package engine
 
 import (
@@ -24,13 +24,12 @@ const HTTP1 = "http/1.1"
 
 // Session serves the requests of one connection, one after the other.
 type Session interface {
-	// Serve serves one request by calling Answer or Forward of the exchange. It returns
-	// false, without having called either, to leave the request to the fallback. It must
-	// not retain the exchange.
+	// Serve serves one request by calling Answer or Forward of the exchange. To leave the request to the fallback, it
+	// returns false without calling either. It must not retain the exchange.
 	Serve(x *Exchange) bool
-	// MayContinue reports whether the forwarded request may continue. It is called from another goroutine,
-	// about twice a second, and Forward does not return while it runs. If it returns false the call is cut off, and
-	// Forward fails with ErrCaller.
+	// MayContinue reports whether the forwarded request may continue. It is called from another goroutine, about twice
+	// a second, and Forward does not return while it runs. If it returns false, the call is cut off and Forward fails
+	// with ErrCaller.
 	MayContinue() bool
 	// End is called once, when the connection has ended or was handed over.
 	End()
@@ -43,15 +42,14 @@ type Limits struct {
 	Idle          time.Duration // between two reads or writes of a body, on the caller's side
 	ResponseBytes int           // of a response's head; at most 64 KiB
 
-	// BodyRate is the lowest rate of a request's body in bytes per second, once the caller
-	// has been waited for longer than BodyGrace. 0: no lower bound.
+	// BodyRate is the minimum rate of a request's body in bytes per second, after the gateway has waited for the caller
+	// for longer than BodyGrace. 0: no minimum.
 	BodyRate  int64
 	BodyGrace time.Duration
 }
 
-// BodyWait returns how long the next read of a request's body may take, when got bytes have
-// been received and the caller has been waited for that long in all. Time that the upstream
-// takes to accept bytes does not count.
+// BodyWait returns how long the next read of a request's body may take, after got bytes were received in the given
+// total time of waiting for the caller. The time that the upstream takes to accept bytes doesn't count.
 func (l *Limits) BodyWait(got int64, waited time.Duration) time.Duration {
 	if l.BodyRate == 0 {
 		return l.Idle
@@ -68,7 +66,7 @@ type Server struct {
 	Fallback   *Handover      // gets connections with a request that is not plain
 	ServeHTTP2 func(net.Conn) // gets connections that speak HTTP/2; must not block
 
-	// PlainHTTP2 also takes HTTP/2 without TLS, from callers that begin with it (prior knowledge, RFC 9113 section
+	// PlainHTTP2 also accepts HTTP/2 without TLS from callers that begin with it (prior knowledge, RFC 9113 section
 	// 3.3).
 	PlainHTTP2 bool
 
@@ -164,8 +162,8 @@ func (s *Server) stopped() error {
 	return http.ErrServerClosed
 }
 
-// Shutdown stops accepting, closes connections that wait for a request, and waits for the
-// calls of the others. Connections that were handed over are left to those that got them.
+// Shutdown stops accepting, closes connections that wait for a request, and waits for the calls of the others. It
+// doesn't affect connections that were handed over.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if !s.stop() {
 		return nil
@@ -202,8 +200,7 @@ func (s *Server) Close() error {
 // candidates is how many connections EndIdle chooses among.
 const candidates = 16
 
-// EndIdle closes a connection that waits for a request, if it finds one: of a few taken at
-// random, the one that has waited longest.
+// EndIdle closes a connection that waits for a request, if it finds one: the longest waiting of a random few.
 func (s *Server) EndIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

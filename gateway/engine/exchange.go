@@ -10,8 +10,8 @@ import (
 
 // Tap sees the body of a response while it is relayed.
 type Tap interface {
-	Data(part []byte) // that is sent next
-	// End is called before the last bytes of a complete response are sent, its head if it has no body.
+	Data(part []byte) // called with each part before it is sent
+	// End is called before the last bytes of a complete response are sent, which are its head if it has no body.
 	End()
 }
 
@@ -22,7 +22,7 @@ type Exchange struct {
 	BytesOut int64     // of the upstream's body that the caller took
 	Began    time.Time // when the head had been read
 
-	FirstByte time.Duration // from Began until the upstream's response began to be sent; 0: it was not
+	FirstByte time.Duration // from Began until the gateway began to send the upstream's response; 0: it didn't
 
 	MaxResponse int64 // limit on the response's body in bytes; 0: none
 
@@ -116,9 +116,8 @@ func (x *Exchange) take() {
 // readClock sets now. It reads only the monotonic clock, which costs half of time.Now.
 func (x *Exchange) readClock() { x.now = x.Began.Add(time.Since(x.Began)) }
 
-// Answer answers the request instead of the upstream. It may follow a Forward that failed with
-// an error other than ErrCaller and ErrBrokenOff. It returns how many bytes of the body were
-// sent.
+// Answer sends a response instead of the upstream's. It may be called after a Forward that failed with an error other
+// than ErrCaller and ErrBrokenOff. It returns how many bytes of the body were sent.
 func (x *Exchange) Answer(status int, header []Field, body []byte) int64 {
 	x.take()
 	if x.bodyLeft > 0 && (x.bodyFailed || !x.discardBody()) {
@@ -191,15 +190,15 @@ func (x *Exchange) discardBody() bool {
 	}
 }
 
-// Errors of Forward after which the call cannot be answered.
+// Errors of Forward after which the call can't be answered any more.
 var (
 	ErrCaller    = errors.New("the caller has left")
 	ErrBrokenOff = errors.New("the upstream interrupted its response")
 )
 
-// ErrResponseTooLarge is an error of Forward: the response's Content-Length is over MaxResponse. An
-// answer that exceeds it without a Content-Length is broken off.
+// ErrResponseTooLarge is an error of Forward: the response's Content-Length is over MaxResponse. A response without a
+// Content-Length that exceeds it is cut off.
 var ErrResponseTooLarge = errors.New("the response's body is too large")
 
-// ErrBody is an error of Forward: the caller did not send all of the body.
+// ErrBody is an error of Forward: the caller didn't send the whole body.
 var ErrBody = errors.New("the request's body was interrupted")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Rewriter writes the headers of both sides. The engine writes the fields about framing.
+// Rewriter writes the headers of requests and responses. The engine writes the fields about framing.
 type Rewriter interface {
 	// RequestHead appends the upstream's request line and header, Host
 	// included, without Content-Length and the empty line. It is called for each try.
@@ -20,13 +20,13 @@ type Rewriter interface {
 	ResponseHead(dst []byte, r *Response) []byte
 	// MayTrail reports whether a trailer of the response is passed on.
 	MayTrail(name string) bool
-	// KeepBody reports whether there is memory for that many bytes of the body, to be sent again, until the call is
+	// KeepBody reports whether there is memory to keep that many bytes of the body for another try, until the call is
 	// over. It is called at most once.
 	KeepBody(bytes int64) bool
 }
 
-// Forward sends the request to an upstream of tries and the response to the caller. It returns the
-// status of the response, 0 if none was received.
+// Forward sends the request to the upstreams of tries until one responds, and sends the response to the caller. It
+// returns the status of the response, or 0 if there was none.
 func (x *Exchange) Forward(tries Tries, rw Rewriter) (status int, err error) {
 	x.take()
 	if x.Request.Length > 0 && x.Request.Length <= MaxKept && IsIdempotent(x.Request.Method) {

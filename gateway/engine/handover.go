@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Handover is the listener of the fallback. It accepts the connections that the engine hands
-// over, which return the bytes that the engine has read again.
+// Handover is the listener of the fallback. It accepts the connections that the engine hands over. Reading from them
+// first returns the bytes that the engine has already read.
 type Handover struct {
 	addr   net.Addr
 	conns  chan net.Conn

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// AppendField appends one line of a header.
+// AppendField appends a header line.
 func AppendField(dst []byte, name, value string) []byte {
 	dst = append(dst, name...)
 	dst = append(dst, ':', ' ')
@@ -17,9 +17,8 @@ func AppendField(dst []byte, name, value string) []byte {
 	return append(dst, '\r', '\n')
 }
 
-// AppendNumber appends one line of a header whose value is a number, not below 0. It is faster
-// than strconv, which writes the digits to a buffer and copies them: each digit is written in
-// place.
+// AppendNumber appends a header line whose value is a number, which must not be negative. It is faster than strconv,
+// which writes the digits to a buffer and copies them: each digit is written in place.
 func AppendNumber(dst []byte, name string, n int64) []byte {
 	dst = append(dst, name...)
 	dst = append(dst, ':', ' ')

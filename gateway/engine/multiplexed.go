@@ -7,13 +7,15 @@ import (
 
 // Multiplexed sends calls over the HTTP/2 connections of an upstream. Package h2upstream implements it.
 type Multiplexed interface {
-	// RoundTrip is one try of a call. If the upstream has to be called with HTTP/1.1 instead, its outcome is NotTried.
+	// RoundTrip makes one try of a call. If the upstream has to be called with HTTP/1.1 instead, the outcome is
+	// NotTried.
 	RoundTrip(r *http.Request) (*http.Response, Outcome, error)
-	// Close closes the idle connections, and the others when their calls are over.
+	// Close closes idle connections immediately, and the others when their calls are over.
 	Close()
 }
 
-// ErrHTTP1 is an error of Multiplexed: the upstream chose HTTP/1.1 in the TLS handshake, which the call can't use.
+// ErrHTTP1 is an error of Multiplexed: the upstream chose HTTP/1.1 in the TLS handshake, but the call can't use
+// HTTP/1.1.
 var ErrHTTP1 = errors.New("the upstream doesn't offer HTTP/2")
 
 // multiplex is one try of a call over HTTP/2. ok is false if it has to use HTTP/1.1.

@@ -5,9 +5,9 @@ import "time"
 // paceBytes is how much of an answer a caller has to read within Limits.Idle while the gateway waits for it.
 const paceBytes = 64 << 10
 
-// Pace is the time that a caller has for reading what is written to it, on HTTP/1.1 and HTTP/2: a limit for each write,
-// and the same limit for each paceBytes. Time in which nothing waits to be written does not count, and a caller that
-// was faster before gets no more than one limit. The zero value is ready.
+// Pace limits the time that a caller may take to read the response, on HTTP/1.1 and HTTP/2: a limit for each write, and
+// the same limit for each paceBytes. Time in which nothing waits to be written doesn't count. A caller that was faster
+// before saves up at most one limit. The zero value is ready to use.
 type Pace struct {
 	lag time.Duration // what the caller has used of the limit, and not earned again by reading
 }

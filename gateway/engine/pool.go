@@ -14,14 +14,13 @@ type Budget struct {
 	pools map[*Pool]struct{} // all with idle connections, and some without
 }
 
-// NewBudget returns a budget of most idle connections.
+// NewBudget returns a budget for at most that many idle connections.
 func NewBudget(most int) *Budget {
 	return &Budget{most: int64(most), pools: map[*Pool]struct{}{}}
 }
 
-// Pool holds the idle connections of one project. No connection changes its pool, so bytes
-// that an upstream sends after a response can reach only calls of the same project. It is safe
-// for concurrent use.
+// Pool holds the idle connections of one project. Connections never move to another pool, so extra bytes that an
+// upstream sends after a response can only reach calls of the same project. It is safe for concurrent use.
 type Pool struct {
 	budget *Budget
 

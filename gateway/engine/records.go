@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Secure returns a TLS connection to an upstream over plain, which it closes if the handshake
-// fails. TLS connections that were created otherwise are used for one call only.
+// Secure returns a TLS connection to an upstream over plain. If the handshake fails, it closes plain. TLS connections
+// that were created in another way are used for one call only.
 func Secure(ctx context.Context, plain net.Conn, config *tls.Config) (net.Conn, error) {
 	secured := tls.Client(&records{Conn: plain}, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -78,7 +78,7 @@ func (r *records) drained(over net.Conn) bool {
 	return n == 0 && errors.Is(err, errDry) && r.have == 0 && r.left == 0
 }
 
-// SyscallConn returns that of the socket.
+// SyscallConn returns the socket's SyscallConn.
 func (r *records) SyscallConn() (syscall.RawConn, error) {
 	if s, ok := r.Conn.(syscall.Conn); ok {
 		return s.SyscallConn() //nolint:wrapcheck // it replaces the socket

@@ -2,11 +2,11 @@ package engine
 
 import "strings"
 
-// Field is one line of a header. The value has no blanks around it.
+// Field is a header line. Its value doesn't begin or end with blanks.
 type Field struct{ Name, Value string }
 
-// Request is the head of a plain request. Its strings are valid until the call is over: code
-// that retains one longer clones it.
+// Request is the head of a plain request. Its strings are valid until the call is over. Code that retains one for
+// longer has to clone it.
 type Request struct {
 	Method string
 	Target string  // origin form, printable ASCII, no fragment
@@ -18,9 +18,9 @@ type Request struct {
 	hosts, lengths int // number of lines
 }
 
-// MaxPlainBody is the longest body of a plain request, in bytes. It fits the socket buffers of
-// an upstream that answers without reading, so that writing it and then reading the response
-// cannot deadlock. Longer bodies need both at once.
+// MaxPlainBody is the longest body of a plain request, in bytes. It fits the socket buffers of an upstream that answers
+// without reading, so writing it and then reading the response can't deadlock. For longer bodies, both have to happen
+// concurrently.
 const MaxPlainBody = 64 << 10
 
 // maxFields bounds the lines of a plain head; as many as callers send.
@@ -196,8 +196,8 @@ func all(s string, set *[256]bool) bool {
 	return true
 }
 
-// The sets of RFC 9110 sections 5.5 and 5.6.2, RFC 9112 section 3.2.1 and
-// RFC 3986 section 3.2.2; targets and hosts narrower than there.
+// The character sets of RFC 9110 sections 5.5 and 5.6.2, RFC 9112 section 3.2.1 and RFC 3986 section 3.2.2. Those of
+// targets and hosts are narrower than in the RFCs.
 var (
 	letters     = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	tokenBytes  = byteSet(isOneOf(letters + "!#$%&'*+-.^_`|~"))

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// ErrResponse is the error for an upstream's response that is not HTTP, or whose end two parsers
-// could find in different places.
+// ErrResponse is the error for an upstream's response that isn't HTTP, or whose end is ambiguous to parsers.
 var ErrResponse = errors.New("the upstream's response is malformed")
 
-// Response is the head of an upstream's response. Its strings and fields are valid until the
-// function that it is passed to returns.
+// Response is the head of an upstream's response. Its strings and fields are valid until the function that receives it
+// returns.
 type Response struct {
 	Status int
 	Fields []Field // in order, without Content-Length and Transfer-Encoding
@@ -129,7 +128,7 @@ func (t *Timeouts) silence(r *Response) time.Duration {
 	return t.Idle
 }
 
-// IsEventStream reports whether a Content-Type is that of server-sent events (WHATWG HTML, 9.2).
+// IsEventStream reports whether a Content-Type means server-sent events (WHATWG HTML, 9.2).
 func IsEventStream(contentType string) bool {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(trimBlanks(media), "text/event-stream")

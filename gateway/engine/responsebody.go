@@ -100,7 +100,7 @@ func (b *responseBody) addTrailer() error {
 	return err
 }
 
-// Close closes the connection if the body was not read to its end.
+// Close closes the connection if the body wasn't read to its end.
 func (b *responseBody) Close() error {
 	b.end(false, errBodyClosed)
 	return nil
@@ -115,16 +115,14 @@ func (b *responseBody) end(whole bool, with error) {
 	}
 }
 
-// Switched is a connection to an upstream after 101. One goroutine may read and one write;
-// Close and Cut may be called by any goroutine. Reads fail with ErrSilent when neither side sends for
-// Timeouts.StreamIdle.
+// Switched is a connection to an upstream after 101. One goroutine may read and another one write; any goroutine may
+// call Close and Cut. Reads fail with ErrSilent when neither side sends for Timeouts.StreamIdle.
 type Switched struct {
 	passage *passage
 	touched atomic.Int64 // Unix time in nanoseconds
 }
 
-// ErrSilent is the error of Switched.Read when neither side has sent anything for too long. Switched can still be
-// written to.
+// ErrSilent is the error of Switched.Read if neither side has sent anything for too long. Writing is still possible.
 var ErrSilent = errors.New("the tunnel is idle")
 
 func newSwitched(p *passage) *Switched {
@@ -139,7 +137,7 @@ func (s *Switched) touch() time.Time {
 	return now
 }
 
-// Read reads what the upstream sends.
+// Read reads data from the upstream.
 func (s *Switched) Read(p []byte) (int, error) {
 	b := s.passage.b
 	if b.in.empty() {
@@ -160,7 +158,7 @@ func (s *Switched) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write sends to the upstream.
+// Write sends data to the upstream.
 func (s *Switched) Write(p []byte) (int, error) {
 	b := s.passage.b
 	b.writeWithin(s.touch(), s.passage.up.timeouts.Idle)
@@ -170,7 +168,7 @@ func (s *Switched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends both directions. Bytes that are held can still be read.
+// Close ends both directions. Buffered bytes can still be read.
 func (s *Switched) Close() error {
 	s.passage.forget()
 	return s.passage.b.conn.Close() //nolint:wrapcheck // nothing to add

@@ -14,22 +14,21 @@ import (
 	"time"
 )
 
-// Requester writes the requests of a call of the fallback.
+// Requester creates the requests of a call of the fallback.
 type Requester interface {
-	// Request returns the request for a try. It is called once for each.
+	// Request returns the request for a try. It is called once per try.
 	Request() *http.Request
-	// Kept reports whether Request can be called again: there is no body, or all that was read of it was kept.
+	// Kept reports whether Request can be called again: there is no body, or everything that was read of it was kept.
 	Kept() bool
 	// Interim passes a 1xx response on to the caller.
 	Interim(r *Response) error
 }
 
-// RoundTrip forwards a call of the fallback, over the same connections and by the same rules as
-// Forward. It takes the place of http.Transport. It calls Interim for 1xx responses except 100.
-// The body of a 101 is a *Switched.
+// RoundTrip forwards a call of the fallback, over the same connections and by the same rules as Forward. It replaces
+// http.Transport. It calls Interim for 1xx responses except 100. The body of a 101 is a *Switched.
 //
-// The request is written as net/http writes it. If the upstream answers early, the body may
-// still be read after the response has ended, until a read fails.
+// The request is written as net/http writes it. If the upstream responds early, the body may still be read after the
+// end of the response, until a read fails.
 func RoundTrip(tries Tries, from Requester, limits *Limits) (*http.Response, error) {
 	up := tries.Next(Try{})
 	response, last := up.roundTrip(from, limits, true)
@@ -244,7 +243,7 @@ func (s *sender) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// ReadFrom writes a body as it is received, without the buffering of bufio.Writer.
+// ReadFrom writes a body as it is received, without bufio.Writer's buffering.
 func (s *sender) ReadFrom(from io.Reader) (total int64, err error) {
 	buf := smallBoxes.Get().(*[headroom + smallBox + tailroom]byte)
 	defer smallBoxes.Put(buf)

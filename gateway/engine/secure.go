@@ -51,8 +51,8 @@ func explain(err error) {
 	}
 }
 
-// Cut closes a connection at its socket. Close of a TLS connection first writes an alert, and
-// waits for that up to 5 s if the other side does not read.
+// Cut closes a connection at its socket. Closing a TLS connection normally first writes an alert, which takes up to 5 s
+// if the other side doesn't read.
 func Cut(c net.Conn) error {
 	for {
 		over, ok := c.(interface{ NetConn() net.Conn })

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Upstream is an address that calls of one project are forwarded to, with its idle
-// connections. It is safe for concurrent use.
+// Upstream is an address to which calls of a project are forwarded, with its idle connections. It is safe for
+// concurrent use.
 type Upstream struct {
 	pool     *Pool
 	dial     func(context.Context) (net.Conn, error)
 	timeouts Timeouts
 
-	// Multiplexed sends the calls of RoundTrip over HTTP/2, except those that upgrade. nil: HTTP/1.1 is used. It is set
-	// before the upstream is used, and closed with it.
+	// Multiplexed sends the calls of RoundTrip over HTTP/2, except upgrades. nil: HTTP/1.1 is used. It is set before
+	// the upstream is used, and closed with it.
 	Multiplexed Multiplexed
 
 	// Guarded by pool.mu.
@@ -29,8 +29,8 @@ type Upstream struct {
 
 // Timeouts bound the waits for an upstream, and how long its connections are used. Every field must be set.
 type Timeouts struct {
-	Connect    time.Duration // for the address, name resolution included, and again for TLS
-	Response   time.Duration // from the whole request sent to the first byte of the response
+	Connect    time.Duration // for connecting, including name resolution, and again for TLS
+	Response   time.Duration // from the end of the request to the first byte of the response
 	Idle       time.Duration // between two reads of a response, and for each write of a request
 	StreamIdle time.Duration // between two reads of an event stream, and in a tunnel
 	ReuseIdle  time.Duration // of a connection, between two calls
@@ -46,8 +46,8 @@ const (
 	closingMargin = time.Second
 )
 
-// NewUpstream returns an upstream whose connections dial creates, with Secure for TLS. The
-// context of dial ends at the timeout for connecting, or when the caller leaves.
+// NewUpstream returns an upstream whose connections are created by dial, which uses Secure for TLS. The context of dial
+// ends at the timeout for connecting, or when the caller leaves.
 func (p *Pool) NewUpstream(dial func(context.Context) (net.Conn, error), timeouts Timeouts) *Upstream {
 	return &Upstream{pool: p, dial: dial, timeouts: timeouts}
 }
@@ -183,8 +183,7 @@ func (u *Upstream) closeFirst(n int) {
 	u.idle = u.idle[:kept]
 }
 
-// Close closes the idle connections, and the others when their calls are over. Calls can still
-// be forwarded.
+// Close closes idle connections immediately, and the others when their calls are over. Calls can still be forwarded.
 func (u *Upstream) Close() {
 	u.close()
 	if u.Multiplexed != nil {
